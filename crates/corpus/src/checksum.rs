@@ -1,0 +1,63 @@
+//! Is this the same content that an earlier result was made from?
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::fmt;
+use std::fmt::Write as _;
+
+/// A SHA-256 digest in lower-case hexadecimal.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Checksum(String);
+
+impl Checksum {
+    /// All 64 digits.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The first twelve digits: enough to tell files apart in a table or a folder name.
+    pub fn short(&self) -> &str {
+        self.0.get(..12).unwrap_or(&self.0)
+    }
+}
+
+impl fmt::Display for Checksum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The SHA-256 of some pieces of bytes, one after the other.
+pub fn sha256<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Checksum {
+    let mut hasher = Sha256::new();
+    for piece in pieces {
+        hasher.update(piece);
+    }
+    Checksum(hex(&hasher.finalize()))
+}
+
+/// The SHA-256 of some bytes, as text.
+pub fn sha256_hex(bytes: &[u8]) -> String {
+    sha256([bytes]).0
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn matches_the_published_test_vector() {
+        // FIPS 180-2, appendix B.1.
+        let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(sha256_hex(b"abc"), expected);
+        assert_eq!(sha256([b"a".as_slice(), b"bc"]).as_str(), expected);
+    }
+}

@@ -1,0 +1,54 @@
+//! The `ClariQ` files, in and out: topics, facets, the question bank, relevance labels, run files and
+//! need files. This crate knows files and never ranks anything.
+//!
+//! Every reader takes a [`Source`] (a path, standard input or an embedded file; plain or gzip), names the
+//! file and line of whatever is wrong in a [`Problem`], and every writer replaces its target only
+//! when it is complete.
+//!
+//! ```
+//! use clariq_corpus::{Collection, DataDir, Split};
+//!
+//! let sample = Collection::open(DataDir::Sample)?;
+//! let dev = sample.split(Split::Dev)?;
+//! let first = &dev.topics[0];
+//! assert!(!first.request.is_empty());
+//! assert_eq!(sample.bank.text(sample.bank.find("Q00001").unwrap()), "");
+//! # Ok::<(), clariq_corpus::Error>(())
+//! ```
+
+mod bank;
+mod check;
+mod checksum;
+mod collection;
+pub mod eval_table;
+pub mod fetch;
+mod id;
+mod labelled;
+mod lines;
+mod need;
+mod need_file;
+mod output;
+pub mod pickle;
+mod problem;
+mod qrels;
+mod requests;
+mod run;
+mod source;
+mod stats;
+mod table;
+
+pub use bank::{NO_QUESTION, QuestionBank, QuestionRow};
+pub use check::{CheckReport, check};
+pub use checksum::{Checksum, sha256, sha256_hex};
+pub use collection::{Collection, DataDir, Split, SplitData};
+pub use id::{FacetId, QuestionId, TopicId};
+pub use labelled::{Facet, Labelled, LabelledRow, Topic};
+pub use need::Need;
+pub use need_file::{NeedLine, read_need_file, write_need_file};
+pub use output::{Target, write_atomically};
+pub use problem::{Error, Location, Problem, ProblemKind, Report};
+pub use qrels::{Judgement, read_qrels, write_qrels};
+pub use requests::read_requests;
+pub use run::{Run, RunLine, read_run, strictly_decreasing, write_run};
+pub use source::{Input, Source};
+pub use stats::{SplitStats, Statistics, statistics};

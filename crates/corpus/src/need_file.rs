@@ -1,0 +1,71 @@
+//! How much clarification does a system think each request needs? Need files: `<topic_id> <label>`.
+
+use crate::id::TopicId;
+use crate::lines::for_each_line;
+use crate::need::Need;
+use crate::output::Target;
+use crate::problem::{Error, ProblemKind};
+use crate::source::{Input, Source};
+use crate::table::{Sink, strictly};
+
+/// One line of a need file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NeedLine {
+    /// The topic.
+    pub topic: TopicId,
+    /// The predicted label. Any whole number: the official scorer counts one outside 1 to 4 as wrong, not as an error.
+    pub label: i64,
+    /// The line of the file.
+    pub line: u64,
+}
+
+/// Reads a need file in file order; the first problem is the error.
+pub fn read_need_file(source: &Source) -> Result<Vec<NeedLine>, Error> {
+    let input = source.read()?;
+    strictly(|sink| parse(&input, sink))
+}
+
+fn parse(input: &Input, sink: Sink) -> Vec<NeedLine> {
+    let mut lines = Vec::new();
+    for_each_line(input, "<topic_id> <label>", 0, sink, |line, sink| match line.fields[1].parse() {
+        Ok(label) => lines.push(NeedLine { topic: line.fields[0].into(), label, line: line.number() }),
+        Err(_) => sink(
+            line.problem(ProblemKind::NotANumber, "a label from 1 to 4 in the second field")
+                .hint("a need file holds a topic id, a space and a whole number"),
+        ),
+    });
+    lines
+}
+
+/// Writes one label per topic, in the order given.
+pub fn write_need_file<'a>(
+    target: &Target,
+    labels: impl IntoIterator<Item = (&'a TopicId, Need)>,
+) -> Result<(), Error> {
+    target.write(|out| labels.into_iter().try_for_each(|(topic, need)| writeln!(out, "{topic} {need}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.need.gz");
+        let topics = [TopicId::from("9"), TopicId::from("3")];
+        write_need_file(&Target::new(&path), topics.iter().zip([Need::ALL[3], Need::ALL[0]])).unwrap();
+        let lines = read_need_file(&Source::new(&path)).unwrap();
+        assert_eq!(
+            lines.iter().map(|line| (line.topic.as_str(), line.label)).collect::<Vec<_>>(),
+            [("9", 4), ("3", 1)]
+        );
+    }
+
+    #[test]
+    fn a_label_that_is_no_number_is_a_problem() {
+        let input = Input { name: "a.need".to_owned(), bytes: b"1 2\n2 high\n".as_slice().into() };
+        let error = strictly(|sink| parse(&input, sink)).unwrap_err();
+        assert!(error.to_string().starts_with("a.need:2: not a number"), "{error}");
+    }
+}

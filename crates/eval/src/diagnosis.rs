@@ -1,0 +1,71 @@
+//! What in a run will surprise its author? Counts of what the official scorer passes over without a word.
+
+use crate::ties::{by_topic, same};
+use clariq_corpus::{QuestionBank, Run, TopicId};
+use std::collections::HashSet;
+
+/// What was counted; all zero is a run without surprises.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Diagnosis {
+    /// Lines that the official scorer drops because an earlier line of the topic has the same score.
+    pub dropped_lines: usize,
+    /// Topics that such lines belong to.
+    pub dropped_topics: usize,
+    /// Lines that repeat a (topic, question) pair.
+    pub duplicates: usize,
+    /// Topics of the labels that the run does not answer; each counts 0.
+    pub missing_topics: usize,
+    /// Topics of the run that the labels do not have; they are not looked at.
+    pub unknown_topics: usize,
+    /// Lines with a question that the bank does not have; it is relevant to nothing.
+    pub unknown_questions: usize,
+}
+
+/// Looks for surprises in a run; `topics` are those of the labels.
+pub fn diagnose<'a>(run: &Run, topics: impl Iterator<Item = &'a TopicId>, bank: Option<&QuestionBank>) -> Diagnosis {
+    let known: HashSet<&TopicId> = topics.collect();
+    let mut diagnosis = Diagnosis::default();
+    let answered = by_topic(run);
+    for (topic, mut lines) in answered.clone() {
+        if !known.contains(topic) {
+            diagnosis.unknown_topics += 1;
+            continue;
+        }
+        let questions: HashSet<_> = lines.iter().map(|line| &line.question).collect();
+        diagnosis.duplicates += lines.len() - questions.len();
+        lines.sort_by(|a, b| b.score.total_cmp(&a.score));
+        let dropped = lines.windows(2).filter(|pair| same(pair[0].score, pair[1].score)).count();
+        diagnosis.dropped_lines += dropped;
+        diagnosis.dropped_topics += usize::from(dropped > 0);
+        if let Some(bank) = bank {
+            diagnosis.unknown_questions +=
+                lines.iter().filter(|line| bank.find(line.question.as_str()).is_none()).count();
+        }
+    }
+    diagnosis.missing_topics = known.iter().filter(|topic| !answered.contains_key(*topic)).count();
+    diagnosis
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{labels, run};
+    use clariq_corpus::QuestionRow;
+
+    #[test]
+    fn every_surprise_is_counted() {
+        let labels = labels(&[("1", &["Q1"]), ("2", &["Q1"])]);
+        let row = |id: &str| QuestionRow { id: id.into(), text: id.to_owned() };
+        let bank = QuestionBank::from_rows(vec![row("Q1"), row("Q2")]);
+        let run = run(&[("1", "Q1", 1.0), ("1", "Q2", 1.0), ("1", "Q2", 0.5), ("1", "Q9", 0.1), ("3", "Q9", 1.0)]);
+        let expected = Diagnosis {
+            dropped_lines: 1,
+            dropped_topics: 1,
+            duplicates: 1,
+            missing_topics: 1,
+            unknown_topics: 1,
+            unknown_questions: 1,
+        };
+        assert_eq!(diagnose(&run, labels.topics.iter().map(|topic| &topic.id), Some(&bank)), expected);
+    }
+}

@@ -1,0 +1,33 @@
+//! How good is a run? The measures of the `ClariQ` challenge, exactly as its official scorer computes them, and what
+//! equal scores leave open.
+//!
+//! ```
+//! use clariq_corpus::{Labelled, DataDir, Source, read_run};
+//! use clariq_eval::{Ties, question_relevance};
+//!
+//! let labels = Labelled::read(&DataDir::Sample.require("dev.tsv")?)?;
+//! let folder = tempfile::tempdir()?;
+//! std::fs::write(folder.path().join("a.run"), "101 0 Q00001 1 1.0 nothing\n")?;
+//! let run = read_run(&Source::new(folder.path().join("a.run")))?;
+//! let scores = question_relevance(&run, &labels, Ties::Official);
+//! assert_eq!(scores.topics.len(), labels.topics.len(), "a topic without an answer counts 0");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod diagnosis;
+mod mean;
+mod need;
+mod python;
+mod question_relevance;
+#[cfg(test)]
+mod testing;
+mod tie_interval;
+mod ties;
+
+pub use diagnosis::{Diagnosis, diagnose};
+pub use mean::exact_mean;
+pub use need::{NeedScores, clarification_need};
+pub use python::python_float;
+pub use question_relevance::{CUTOFFS, QuestionRelevance, question_relevance};
+pub use tie_interval::{RecallInterval, recall_interval};
+pub use ties::Ties;

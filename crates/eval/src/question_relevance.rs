@@ -1,0 +1,88 @@
+//! How many of a topic's relevant questions are near the top? `ClariQ`'s question relevance: Recall@5, 10, 20 and 30.
+
+use crate::mean::exact_mean;
+use crate::ties::{Ties, ordered};
+use clariq_corpus::{Labelled, QuestionId, Run, RunLine, TopicId};
+use std::collections::HashSet;
+
+/// The depths at which the challenge measures recall.
+pub const CUTOFFS: [usize; 4] = [5, 10, 20, 30];
+
+/// Recall per topic. Topics in the order of the official scorer's output file: by number, or by text where an id is not
+/// a number.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QuestionRelevance {
+    /// Each topic of the labels with its recall at each of [`CUTOFFS`].
+    pub topics: Vec<(TopicId, [f64; 4])>,
+}
+
+impl QuestionRelevance {
+    /// The means over topics, rounded once as Python's `statistics.mean` does.
+    pub fn means(&self) -> [f64; 4] {
+        std::array::from_fn(|cutoff| exact_mean(self.topics.iter().map(|(_, recalls)| recalls[cutoff])))
+    }
+}
+
+/// Recall@k = |relevant ∩ first k lines| / |relevant|. A topic that the run does not answer counts 0, a topic without labels
+/// is not looked at. A question that stands twice among the first k counts once and takes two places.
+pub fn question_relevance(run: &Run, labels: &Labelled, ties: Ties) -> QuestionRelevance {
+    let lines = ordered(run, ties);
+    let mut topics: Vec<(TopicId, [f64; 4])> = labels
+        .topics
+        .iter()
+        .zip(labels.relevant())
+        .map(|(topic, relevant)| {
+            let lines = lines.get(&topic.id).map_or(&[][..], Vec::as_slice);
+            (topic.id.clone(), CUTOFFS.map(|cutoff| recall(lines, &relevant, cutoff)))
+        })
+        .collect();
+    sort_like_pandas(&mut topics, |(topic, _)| topic.as_str());
+    QuestionRelevance { topics }
+}
+
+fn recall(lines: &[&RunLine], relevant: &HashSet<QuestionId>, cutoff: usize) -> f64 {
+    let found: HashSet<&QuestionId> =
+        lines.iter().take(cutoff).map(|line| &line.question).filter(|question| relevant.contains(*question)).collect();
+    found.len() as f64 / relevant.len() as f64
+}
+
+/// pandas reads a column of whole numbers as numbers and any other as text, and groups in the order of either.
+pub(crate) fn sort_like_pandas<T>(rows: &mut [T], id: impl Fn(&T) -> &str) {
+    if rows.iter().all(|row| id(row).parse::<i64>().is_ok()) {
+        rows.sort_by_key(|row| id(row).parse::<i64>().unwrap_or_default());
+    } else {
+        rows.sort_by(|a, b| id(a).cmp(id(b)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{labels, run};
+
+    #[test]
+    fn equal_scores_are_dropped_as_the_official_scorer_drops_them() {
+        let labels = labels(&[("1", &["Q1", "Q2", "Q3", "Q4"])]);
+        let run = run(&[("1", "Q9", 2.0), ("1", "Q1", 1.0), ("1", "Q2", 1.0), ("1", "Q3", 0.5)]);
+        assert_eq!(question_relevance(&run, &labels, Ties::Official).means()[0], 0.5, "Q1 and Q3");
+        assert_eq!(question_relevance(&run, &labels, Ties::Id).means()[0], 0.75);
+    }
+
+    #[test]
+    fn missing_topics_count_zero_and_unknown_ones_nothing() {
+        let labels = labels(&[("10", &["Q1"]), ("9", &["Q1"])]);
+        let run = run(&[("10", "Q1", 1.0), ("77", "Q1", 1.0)]);
+        let scores = question_relevance(&run, &labels, Ties::Official);
+        assert_eq!(scores.topics.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(), ["9", "10"]);
+        assert_eq!(scores.means(), [0.5; 4]);
+    }
+
+    #[test]
+    fn a_duplicate_counts_once_and_takes_two_places() {
+        let labels = labels(&[("1", &["Q1", "Q2"])]);
+        let lines: Vec<_> = [("Q1", 6.0), ("Q1", 5.0), ("Q7", 4.0), ("Q8", 3.0), ("Q9", 2.0), ("Q2", 1.0)]
+            .map(|(question, score)| ("1", question, score))
+            .to_vec();
+        assert_eq!(question_relevance(&run(&lines), &labels, Ties::Official).means(), [0.5, 1.0, 1.0, 1.0]);
+    }
+}

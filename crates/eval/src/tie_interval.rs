@@ -1,0 +1,167 @@
+//! How much of a figure is the order of equal scores? The lowest and highest recall that any such order could give.
+
+use crate::mean::exact_mean;
+use crate::question_relevance::CUTOFFS;
+use crate::ties::{by_topic, same};
+use clariq_corpus::{Labelled, QuestionId, Run, RunLine};
+use std::collections::{HashMap, HashSet};
+
+/// The range of mean recall at each of [`CUTOFFS`] over all orders of equal scores, no line dropped.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RecallInterval {
+    /// With every tie broken against the run.
+    pub lowest: [f64; 4],
+    /// With every tie broken in its favour.
+    pub highest: [f64; 4],
+}
+
+/// The interval of a run. Topics are independent, so the bounds of the mean are the means of the bounds, and are reached.
+pub fn recall_interval(run: &Run, labels: &Labelled) -> RecallInterval {
+    let mut lines = by_topic(run);
+    for lines in lines.values_mut() {
+        lines.sort_by(|a, b| b.score.total_cmp(&a.score));
+    }
+    let topics: Vec<[(f64, f64); 4]> = labels
+        .topics
+        .iter()
+        .zip(labels.relevant())
+        .map(|(topic, relevant)| {
+            let lines = lines.get(&topic.id).map_or(&[][..], Vec::as_slice);
+            CUTOFFS.map(|cutoff| topic_bounds(lines, &relevant, cutoff))
+        })
+        .collect();
+    RecallInterval {
+        lowest: std::array::from_fn(|cutoff| exact_mean(topics.iter().map(|topic| topic[cutoff].0))),
+        highest: std::array::from_fn(|cutoff| exact_mean(topics.iter().map(|topic| topic[cutoff].1))),
+    }
+}
+
+/// Only the group of equal scores that the cut-off goes through is open: what is above it counts in any order.
+fn topic_bounds(lines: &[&RunLine], relevant: &HashSet<QuestionId>, cutoff: usize) -> (f64, f64) {
+    let mut found: HashSet<&QuestionId> = HashSet::new();
+    let mut above = 0;
+    for group in lines.chunk_by(|a, b| same(a.score, b.score)) {
+        if above + group.len() > cutoff {
+            let (fewest, most) = open_group(group, relevant, &found, cutoff - above);
+            let share = |hits: usize| (found.len() + hits) as f64 / relevant.len() as f64;
+            return (share(fewest), share(most));
+        }
+        found.extend(group.iter().map(|line| &line.question).filter(|question| relevant.contains(*question)));
+        above += group.len();
+    }
+    let recall = found.len() as f64 / relevant.len() as f64;
+    (recall, recall)
+}
+
+/// The fewest and the most new relevant questions that `places` lines of a group can hold. A question may stand in the
+/// group more than once; against the run its duplicates are placed first.
+fn open_group(
+    group: &[&RunLine],
+    relevant: &HashSet<QuestionId>,
+    found: &HashSet<&QuestionId>,
+    places: usize,
+) -> (usize, usize) {
+    let mut new: HashMap<&QuestionId, usize> = HashMap::new();
+    for line in group {
+        if relevant.contains(&line.question) && !found.contains(&line.question) {
+            *new.entry(&line.question).or_default() += 1;
+        }
+    }
+    let mut copies: Vec<usize> = new.into_values().collect();
+    copies.sort_unstable_by(|a, b| b.cmp(a));
+    let others = group.len() - copies.iter().sum::<usize>();
+    let mut left = places.saturating_sub(others);
+    let fewest = copies
+        .iter()
+        .take_while(|&&lines| {
+            let needed = left > 0;
+            left = left.saturating_sub(lines);
+            needed
+        })
+        .count();
+    (fewest, places.min(copies.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::question_relevance;
+    use crate::testing::{labels, run};
+    use crate::ties::Ties;
+    use proptest::prelude::*;
+
+    #[test]
+    fn without_ties_the_interval_is_a_point() {
+        let labels = labels(&[("1", &["Q1", "Q2"])]);
+        let run = run(&[("1", "Q1", 3.0), ("1", "Q5", 2.0)]);
+        let interval = recall_interval(&run, &labels);
+        assert_eq!(interval.lowest, interval.highest);
+        assert_eq!(interval.lowest, question_relevance(&run, &labels, Ties::Official).means());
+    }
+
+    #[test]
+    fn the_group_at_the_cut_off_is_open() {
+        let labels = labels(&[("1", &["Q1", "Q2"])]);
+        let mut lines = vec![("1", "Q1", 2.0)];
+        lines.extend(["Q2", "Q3", "Q4", "Q5", "Q6"].map(|question| ("1", question, 1.0)));
+        let interval = recall_interval(&run(&lines), &labels);
+        assert_eq!((interval.lowest[0], interval.highest[0]), (0.5, 1.0));
+        assert_eq!((interval.lowest[1], interval.highest[1]), (1.0, 1.0));
+    }
+
+    proptest! {
+        /// Any order of the equal scores is a run without ties; its official recall must lie in the interval.
+        #[test]
+        fn contains_every_order(
+            lines in prop::collection::vec((0..9_u32, 0..3_i32), 1..24).prop_flat_map(|lines| Just(lines).prop_shuffle()),
+        ) {
+            let names: Vec<String> = (0..9).map(|question| format!("Q{question}")).collect();
+            let labels = labels(&[("1", &["Q0", "Q3", "Q4", "Q8"])]);
+            let tied: Vec<_> = lines.iter().map(|&(q, score)| ("1", names[q as usize].as_str(), f64::from(score))).collect();
+            // The shuffled order, made strict.
+            let strict: Vec<_> = (0..).zip(&tied).map(|(place, &(topic, question, score))| {
+                (topic, question, score - f64::from(place) * 1e-6)
+            }).collect();
+            let interval = recall_interval(&run(&tied), &labels);
+            let recalls = question_relevance(&run(&strict), &labels, Ties::Official).means();
+            for cutoff in 0..4 {
+                prop_assert!(interval.lowest[cutoff] <= recalls[cutoff] && recalls[cutoff] <= interval.highest[cutoff]);
+            }
+        }
+
+        /// Both ends are reached: all orders of a small list, by brute force.
+        #[test]
+        fn both_ends_are_reached(lines in prop::collection::vec((0..4_u32, 0..2_i32), 6..8)) {
+            let names = ["Q0", "Q1", "Q2", "Q3"];
+            let labels = labels(&[("1", &["Q0", "Q1", "Q2"])]);
+            let tied: Vec<_> = lines.iter().map(|&(q, score)| ("1", names[q as usize], f64::from(score))).collect();
+            let recalls = permutations(tied.len()).into_iter().map(|order| {
+                let strict: Vec<_> = order.iter().enumerate().map(|(place, &line)| {
+                    let (topic, question, score) = tied[line];
+                    (topic, question, score - place as f64 * 1e-6)
+                }).collect();
+                question_relevance(&run(&strict), &labels, Ties::Official).means()[0]
+            });
+            let (lowest, highest) = recalls.fold((1.0_f64, 0.0_f64), |(low, high), recall| (low.min(recall), high.max(recall)));
+            let interval = recall_interval(&run(&tied), &labels);
+            prop_assert_eq!((interval.lowest[0], interval.highest[0]), (lowest, highest));
+        }
+    }
+
+    fn permutations(length: usize) -> Vec<Vec<usize>> {
+        if length == 0 {
+            return vec![Vec::new()];
+        }
+        let shorter = permutations(length - 1);
+        shorter
+            .iter()
+            .flat_map(|order| {
+                (0..length).map(|place| {
+                    let mut order = order.clone();
+                    order.insert(place, length - 1);
+                    order
+                })
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,46 @@
+//! Which of two questions with the same score comes first?
+
+use clariq_corpus::{Run, RunLine, TopicId};
+use std::collections::HashMap;
+
+/// What is done with equal scores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Ties {
+    /// What the official scorer does: of a topic's lines with the same score only the first in the file counts, the
+    /// others are dropped.
+    #[default]
+    Official,
+    /// What `trec_eval` does: all lines count, equal scores in the order of descending id.
+    Id,
+}
+
+/// The lines of each topic in the order in which they count.
+pub(crate) fn ordered(run: &Run, ties: Ties) -> HashMap<&TopicId, Vec<&RunLine>> {
+    let mut topics = by_topic(run);
+    for lines in topics.values_mut() {
+        match ties {
+            Ties::Official => {
+                // Stable, so that the first line in the file stays the first of its equals.
+                lines.sort_by(|a, b| b.score.total_cmp(&a.score));
+                lines.dedup_by(|again, first| same(again.score, first.score));
+            }
+            Ties::Id => {
+                lines.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| b.question.cmp(&a.question)));
+            }
+        }
+    }
+    topics
+}
+
+/// The lines of each topic in file order.
+pub(crate) fn by_topic(run: &Run) -> HashMap<&TopicId, Vec<&RunLine>> {
+    let mut topics: HashMap<&TopicId, Vec<&RunLine>> = HashMap::new();
+    for line in &run.lines {
+        topics.entry(&line.topic).or_default().push(line);
+    }
+    topics
+}
+
+pub(crate) fn same(a: f64, b: f64) -> bool {
+    a == b
+}

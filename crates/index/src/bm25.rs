@@ -1,0 +1,174 @@
+//! How much does a word in a question say? The BM25 family, each formula with its source.
+//!
+//! Throughout, *N* is the number of questions (the empty one included), *df* the number of questions with the
+//! token, *tf* its count in one question, *dl* that question's length in tokens and *avgdl* the mean length.
+//! A request's token counts as often as the request repeats it.
+
+use crate::error::Error;
+use serde::{Deserialize, Serialize};
+
+/// A member of the family.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Variant {
+    /// `BM25Okapi` of the Python package `rank_bm25` 0.2, which made the published `ClariQ` baseline:
+    /// idf = ln(N − df + ½) − ln(df + ½), a negative idf replaced by ¼ of the mean idf over the vocabulary;
+    /// tf·(k1 + 1) / (tf + k1·(1 − b + b·dl/avgdl)).
+    Okapi,
+    /// Apache Lucene since 8.0, with exact lengths ("Lucene (accurate)" in Kamphuis, de Vries, Boytsov and Lin,
+    /// "Which BM25 Do You Mean?", ECIR 2020): idf = ln(1 + (N − df + ½)/(df + ½)); tf / (tf + k1·(1 − b + b·dl/avgdl)).
+    Lucene,
+    /// Lv and Zhai, "Lower-Bounding Term Frequency Normalization", CIKM 2011: idf = ln((N + 1)/df);
+    /// δ + tf·(k1 + 1) / (tf + k1·(1 − b + b·dl/avgdl)) for the tokens that the question has.
+    #[serde(rename = "bm25plus")]
+    Plus,
+    /// Lv and Zhai, "When Documents Are Very Long, BM25 Fails!", SIGIR 2011: idf = ln((N + 1)/(df + ½));
+    /// with c = tf / (1 − b + b·dl/avgdl), (k1 + 1)·(c + δ) / (k1 + c + δ) for the tokens that the question has.
+    #[serde(rename = "bm25l")]
+    L,
+}
+
+/// A variant with its parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Bm25 {
+    /// The formula.
+    pub variant: Variant,
+    /// Term saturation, 0 or more.
+    pub k1: f64,
+    /// Length normalisation, 0 (none) to 1 (full).
+    pub b: f64,
+    /// The lower bound δ of `bm25plus` and `bm25l`; unused by the others.
+    pub delta: f64,
+}
+
+/// ε of `rank_bm25`: the share of the mean idf that replaces a negative one.
+const EPSILON: f64 = 0.25;
+
+impl Bm25 {
+    /// The published baseline: Okapi with k1 = 1.5, b = 0.75 (the defaults of `rank_bm25`).
+    pub fn okapi() -> Self {
+        Self::default_of(Variant::Okapi)
+    }
+
+    /// A variant with its usual parameters: those of `rank_bm25` for `okapi`, of Lucene (k1 = 1.2, b = 0.75) for
+    /// `lucene`, of the papers' recommendation (δ = 1 and δ = 0.5) with `rank_bm25`'s k1 and b for the others.
+    pub fn default_of(variant: Variant) -> Self {
+        let (k1, delta) = match variant {
+            Variant::Okapi => (1.5, 0.0),
+            Variant::Lucene => (1.2, 0.0),
+            Variant::Plus => (1.5, 1.0),
+            Variant::L => (1.5, 0.5),
+        };
+        Self { variant, k1, b: 0.75, delta }
+    }
+
+    /// Refuses parameters for which the formulas are not defined.
+    pub fn check(&self) -> Result<(), Error> {
+        let checks = [
+            ("k1", self.k1, 0.0..=f64::MAX, "a number of at least 0"),
+            ("b", self.b, 0.0..=1.0, "a number from 0 to 1"),
+            ("delta", self.delta, 0.0..=f64::MAX, "a number of at least 0"),
+        ];
+        for (parameter, found, range, expected) in checks {
+            if !range.contains(&found) {
+                return Err(Error::Parameter { parameter, expected, found });
+            }
+        }
+        Ok(())
+    }
+
+    /// The weight of a token that `df` of `n` questions have, before `rank_bm25`'s floor.
+    pub fn idf(&self, n: f64, df: f64) -> f64 {
+        match self.variant {
+            Variant::Okapi => (n - df + 0.5).ln() - (df + 0.5).ln(),
+            Variant::Lucene => (1.0 + (n - df + 0.5) / (df + 0.5)).ln(),
+            Variant::Plus => ((n + 1.0) / df).ln(),
+            Variant::L => ((n + 1.0) / (df + 0.5)).ln(),
+        }
+    }
+
+    /// The floor under a negative idf, from the mean idf of the vocabulary; only `okapi` has one.
+    pub fn floor(&self, mean_idf: f64) -> Option<f64> {
+        (self.variant == Variant::Okapi).then_some(EPSILON * mean_idf)
+    }
+
+    /// Whether [`Bm25::floor`] needs the mean idf.
+    pub fn has_floor(&self) -> bool {
+        self.variant == Variant::Okapi
+    }
+
+    /// The length normalisation of a question: computed once per question, in the order of operations of
+    /// `rank_bm25`, so that what ties there ties here.
+    pub fn norm(&self, length: f64, mean_length: f64) -> f64 {
+        let relative = (1.0 - self.b) + self.b * length / mean_length;
+        if self.variant == Variant::L { relative } else { self.k1 * relative }
+    }
+
+    /// What `tf` occurrences in a question with this [`Bm25::norm`] count, to be multiplied by the idf.
+    #[inline]
+    pub fn saturation(&self, tf: f64, norm: f64) -> f64 {
+        match self.variant {
+            Variant::Okapi => tf * (self.k1 + 1.0) / (tf + norm),
+            Variant::Lucene => tf / (tf + norm),
+            Variant::Plus => self.delta + tf * (self.k1 + 1.0) / (tf + norm),
+            Variant::L => {
+                let shifted = tf / norm + self.delta;
+                (self.k1 + 1.0) * shifted / (self.k1 + shifted)
+            }
+        }
+    }
+
+    /// Whether tantivy's own scorer, whose constants cannot be set, orders questions as this one does.
+    pub(crate) fn is_tantivys(&self) -> bool {
+        let same = self.k1 == 1.2 && self.b == 0.75;
+        same && self.variant == Variant::Lucene
+    }
+
+    pub(crate) fn formula(&self) -> &'static str {
+        match self.variant {
+            Variant::Okapi => "tf·(k1+1) / (tf + k1·(1−b+b·dl/avgdl))",
+            Variant::Lucene => "tf / (tf + k1·(1−b+b·dl/avgdl))",
+            Variant::Plus => "δ + tf·(k1+1) / (tf + k1·(1−b+b·dl/avgdl))",
+            Variant::L => "(k1+1)·(c+δ) / (k1+c+δ), c = tf/(1−b+b·dl/avgdl)",
+        }
+    }
+
+    pub(crate) fn idf_formula(&self) -> &'static str {
+        match self.variant {
+            Variant::Okapi => "ln(N−df+½) − ln(df+½), at least ¼ of the mean idf where negative",
+            Variant::Lucene => "ln(1 + (N−df+½)/(df+½))",
+            Variant::Plus => "ln((N+1)/df)",
+            Variant::L => "ln((N+1)/(df+½))",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_out_of_range_are_refused() {
+        let parameters = |k1, b| Bm25 { k1, b, ..Bm25::okapi() };
+        assert!(parameters(0.0, 1.0).check().is_ok());
+        for (k1, b) in [(-0.1, 0.5), (1.0, 1.1), (f64::NAN, 0.5), (1.0, f64::NAN)] {
+            assert!(parameters(k1, b).check().is_err(), "{k1} {b}");
+        }
+    }
+
+    #[test]
+    fn values_by_hand() {
+        let okapi = Bm25::okapi();
+        // N = 10, df = 2: ln(8.5) − ln(2.5).
+        assert!((okapi.idf(10.0, 2.0) - 1.223_775_431_622_116).abs() < 1e-12);
+        // A question of mean length has the norm k1: 2·2.5 / (2 + 1.5).
+        assert!((okapi.saturation(2.0, okapi.norm(8.0, 8.0)) - 10.0 / 7.0).abs() < 1e-12);
+        let lucene = Bm25::default_of(Variant::Lucene);
+        assert!((lucene.idf(10.0, 2.0) - (1.0_f64 + 8.5 / 2.5).ln()).abs() < 1e-12);
+        let plus = Bm25::default_of(Variant::Plus);
+        assert!((plus.saturation(2.0, plus.norm(8.0, 8.0)) - 1.0 - 10.0 / 7.0).abs() < 1e-12);
+        let long = Bm25::default_of(Variant::L);
+        // c = 2, so 2.5·2.5 / (1.5 + 2.5).
+        assert!((long.saturation(2.0, long.norm(8.0, 8.0)) - 6.25 / 4.0).abs() < 1e-12);
+    }
+}

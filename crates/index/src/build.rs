@@ -1,0 +1,208 @@
+//! How is a question bank turned into an index, so that a kill at any moment leaves no half of one?
+//!
+//! The index is built in a temporary folder beside its final place and takes its name in one step. All segments are
+//! merged into one, so that a ranking cannot depend on how many threads built it.
+
+use crate::analysis::Analyzer;
+use crate::error::Error;
+use crate::folder::{check_replaceable, is_vacant, seal};
+use clariq_corpus::{Checksum, QuestionBank};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use std::{fs, io};
+use tantivy::indexer::NoMergePolicy;
+use tantivy::schema::{
+    Field, IndexRecordOption, NumericOptions, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
+};
+use tantivy::tokenizer::{PreTokenizedString, Token};
+use tantivy::{Index, IndexWriter, TantivyDocument};
+
+/// Raised whenever what is written changes: an index of another format is rebuilt.
+pub(crate) const FORMAT: u32 = 1;
+
+/// tantivy refuses a writer with less memory per thread.
+const LEAST_MEMORY_PER_THREAD: usize = 15_000_000;
+
+/// tantivy refuses a writer with more memory per thread, too.
+const MOST_MEMORY_PER_THREAD: usize = 4_000_000_000;
+
+/// How to build.
+#[derive(Debug, Clone, Copy)]
+pub struct BuildOptions {
+    /// Threads that write; the result ranks the same with any number.
+    pub threads: usize,
+    /// Bytes that the writer may hold in memory before it writes a segment. At least 15 MB per thread is needed; where
+    /// that is not given, fewer threads are used.
+    pub memory: usize,
+}
+
+impl Default for BuildOptions {
+    /// One thread and 64 MB.
+    fn default() -> Self {
+        Self { threads: 1, memory: 64_000_000 }
+    }
+}
+
+/// What an index says of itself, in the payload of its last commit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Metadata {
+    pub(crate) clariq_index_format: u32,
+    pub(crate) analyzer: Analyzer,
+    pub(crate) bank: Checksum,
+    pub(crate) questions: usize,
+    pub(crate) tokens: u64,
+}
+
+/// The fields of the index.
+pub(crate) struct Fields {
+    pub(crate) id: Field,
+    pub(crate) text: Field,
+    pub(crate) number: Field,
+    pub(crate) length: Field,
+}
+
+pub(crate) const NUMBER: &str = "number";
+pub(crate) const LENGTH: &str = "length";
+pub(crate) const TEXT: &str = "text";
+
+/// Only the ids are stored beside the words: the texts are in the bank.
+pub(crate) fn schema() -> (Schema, Fields) {
+    let mut builder = Schema::builder();
+    // tantivy asks for a tokeniser it knows, but never runs it: an `Analyzer` makes the tokens beforehand.
+    let words = TextFieldIndexing::default().set_tokenizer("raw").set_index_option(IndexRecordOption::WithFreqs);
+    let number = NumericOptions::default().set_fast();
+    let fields = Fields {
+        id: builder.add_text_field("id", STRING | STORED),
+        text: builder.add_text_field(TEXT, TextOptions::default().set_indexing_options(words)),
+        number: builder.add_u64_field(NUMBER, number.clone()),
+        length: builder.add_u64_field(LENGTH, number),
+    };
+    (builder.build(), fields)
+}
+
+/// Builds the index of `bank` in `folder`, which must not exist or hold an index to be replaced.
+pub(crate) fn build(
+    folder: &Path,
+    bank: &QuestionBank,
+    analyzer: Analyzer,
+    options: &BuildOptions,
+) -> Result<(), Error> {
+    // A link to a folder elsewhere stays one: what it points to is replaced, from beside it.
+    let folder = &fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::create_dir_all(parent).map_err(Error::io(folder))?;
+    let temporary = tempfile::Builder::new()
+        .prefix(".clariq-index-")
+        .suffix(".tmp")
+        .tempdir_in(parent)
+        .map_err(Error::io(folder))?;
+    // One level down, because the temporary folder itself is private to the user.
+    let new = temporary.path().join("index");
+    fs::create_dir(&new).map_err(Error::io(folder))?;
+    write_index(&new, bank, analyzer, options).map_err(Error::tantivy(folder))?;
+    seal(&new)?;
+    // Again, because building takes time: nothing that came meanwhile may be lost.
+    check_replaceable(folder)?;
+    let old = (!is_vacant(folder)?).then(|| temporary.path().join("old"));
+    swap(&new, folder, old.as_deref()).map_err(Error::io(folder))
+}
+
+/// Puts `new` in place of `folder`, which is moved to `old`, or is vacant where there is no `old`. Between the two
+/// renames there is no index at all, which the next command sees as one to be built.
+fn swap(new: &Path, folder: &Path, old: Option<&Path>) -> io::Result<()> {
+    match old.map(|old| fs::rename(folder, old)) {
+        Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Some(_) => (),
+        // An empty folder; removing any other is refused, as is the renaming below.
+        None => drop(fs::remove_dir(folder)),
+    }
+    let Err(error) = fs::rename(new, folder) else { return Ok(()) };
+    // Another process that built here at the same time was first; the caller checks and opens what it wrote.
+    if fs::read_dir(folder).is_ok_and(|mut files| files.next().is_some()) {
+        return Ok(());
+    }
+    match old {
+        Some(old) => fs::rename(old, folder).and(Err(error)),
+        None => Err(error),
+    }
+}
+
+fn write_index(folder: &Path, bank: &QuestionBank, analyzer: Analyzer, options: &BuildOptions) -> tantivy::Result<()> {
+    let (schema, fields) = schema();
+    let index = Index::create_in_dir(folder, schema)?;
+    let writer = write_segments(&index, &fields, bank, analyzer, options)?;
+    merge_into_one(&index, writer)
+}
+
+fn write_segments(
+    index: &Index,
+    fields: &Fields,
+    bank: &QuestionBank,
+    analyzer: Analyzer,
+    options: &BuildOptions,
+) -> tantivy::Result<IndexWriter> {
+    let threads = options.threads.clamp(1, (options.memory / LEAST_MEMORY_PER_THREAD).max(1));
+    let memory = options.memory.clamp(threads * LEAST_MEMORY_PER_THREAD, threads * MOST_MEMORY_PER_THREAD);
+    let mut writer: IndexWriter = index.writer_with_num_threads(threads, memory)?;
+    // From eight segments on, tantivy would begin merges of its own, which `merge_into_one` would be refused.
+    writer.set_merge_policy(Box::new(NoMergePolicy));
+    let tokens = add_questions(&writer, bank, analyzer, fields)?;
+    let metadata = Metadata {
+        clariq_index_format: FORMAT,
+        analyzer,
+        bank: bank.checksum().clone(),
+        questions: bank.len(),
+        tokens,
+    };
+    let mut commit = writer.prepare_commit()?;
+    commit.set_payload(&serde_json::to_string(&metadata).unwrap_or_default());
+    commit.commit()?;
+    Ok(writer)
+}
+
+fn merge_into_one(index: &Index, mut writer: IndexWriter) -> tantivy::Result<()> {
+    let segments = index.searchable_segment_ids()?;
+    if segments.len() > 1 {
+        writer.merge(&segments).wait()?;
+        writer.garbage_collect_files().wait()?;
+    }
+    writer.wait_merging_threads()
+}
+
+/// Questions are analysed in blocks, so that all threads work and memory stays that of one block.
+const BLOCK: usize = 16_384;
+
+fn add_questions(
+    writer: &IndexWriter,
+    bank: &QuestionBank,
+    analyzer: Analyzer,
+    fields: &Fields,
+) -> tantivy::Result<u64> {
+    let mut total = 0;
+    for (block, rows) in bank.rows().chunks(BLOCK).enumerate() {
+        let analysed: Vec<Vec<String>> = rows.par_iter().map(|row| analyzer.tokens(&row.text)).collect();
+        for (place, (row, tokens)) in rows.iter().zip(analysed).enumerate() {
+            let length = tokens.len() as u64;
+            total += length;
+            let mut document = TantivyDocument::default();
+            document.add_text(fields.id, row.id.as_str());
+            document.add_u64(fields.number, (block * BLOCK + place) as u64);
+            document.add_u64(fields.length, length);
+            document.add_pre_tokenized_text(fields.text, pre_tokenized(&row.text, tokens));
+            writer.add_document(document)?;
+        }
+    }
+    Ok(total)
+}
+
+fn pre_tokenized(text: &str, tokens: Vec<String>) -> PreTokenizedString {
+    let tokens = tokens.into_iter().enumerate().map(|(position, text)| Token {
+        position,
+        text,
+        position_length: 1,
+        ..Token::default()
+    });
+    PreTokenizedString { text: text.to_owned(), tokens: tokens.collect() }
+}

@@ -1,0 +1,168 @@
+//! What is a system? A TOML file: its pipeline, its need model, what it looks at, and the figures it should reach.
+
+use crate::error::Error;
+use crate::pipeline::Pipeline;
+use crate::stages;
+use crate::table::{File, Table};
+use clariq_corpus::{Problem, ProblemKind, Source, Split};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What a system looks at beyond one request and the question bank. Every table of results shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Uses {
+    /// Labels of other topics.
+    TrainLabels,
+    /// The other requests of the batch.
+    Batch,
+}
+
+impl fmt::Display for Uses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::TrainLabels => "train-labels",
+            Self::Batch => "batch",
+        })
+    }
+}
+
+/// The figures that a system should reach on one split of one collection.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expected {
+    /// The collection's name, for the table.
+    pub collection: String,
+    /// The first digits of the bank's checksum: figures hold for one bank only.
+    pub bank: String,
+    /// The split.
+    pub split: Split,
+    /// How far a figure may be off and still be `close`, where the method is approximate.
+    #[serde(default)]
+    pub tolerance: f64,
+    /// Measure and figure, as this program computes it.
+    pub measures: BTreeMap<String, f64>,
+    /// Measure and figure, as it was published.
+    #[serde(default)]
+    pub published: BTreeMap<String, f64>,
+}
+
+/// The clarification-need model of a system.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NeedConfig {
+    /// The model's name.
+    pub model: String,
+}
+
+/// A parameter given on the command line in place of the file's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Override {
+    /// The stage whose parameter it is.
+    pub stage: String,
+    /// The parameter.
+    pub key: String,
+    /// Its value, as TOML.
+    pub value: String,
+}
+
+/// A system as its file declares it.
+pub struct System {
+    /// Its name: the stem of its output files and its run tag.
+    pub name: String,
+    /// What it is, in a sentence.
+    pub description: String,
+    /// What it looks at beyond one request and the bank.
+    pub uses: Vec<Uses>,
+    /// What makes its ranking.
+    pub pipeline: Pipeline,
+    /// What makes its need file.
+    pub need: Option<NeedConfig>,
+    /// The figures it should reach.
+    pub expected: Vec<Expected>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Header {
+    name: String,
+    #[serde(default)]
+    description: String,
+    #[serde(default)]
+    uses: Vec<Uses>,
+    need: Option<NeedConfig>,
+    #[serde(default)]
+    expected: Vec<Expected>,
+}
+
+impl System {
+    /// Reads a configuration file.
+    pub fn read(source: &Source, overrides: &[Override]) -> Result<Self, Error> {
+        let input = source.read()?;
+        match std::str::from_utf8(&input.bytes) {
+            Ok(text) => Self::parse(&input.name, text, overrides),
+            Err(error) => {
+                let at = clariq_corpus::Location::file(input.name);
+                let found = format!("another byte at {}", error.valid_up_to());
+                Err(Problem::new(at, ProblemKind::NotUtf8, "TOML in UTF-8", found)
+                    .hint("is it a configuration?")
+                    .into())
+            }
+        }
+    }
+
+    /// Parses the text of a configuration; `name` is the file's, for messages.
+    pub fn parse(name: &str, text: &str, overrides: &[Override]) -> Result<Self, Error> {
+        let file = File { name, text };
+        let mut table = Table::parse(file)?;
+        let mut tables = table.take_tables("stages")?;
+        let mut unused: Vec<&Override> = overrides.iter().collect();
+        let mut built = Vec::with_capacity(tables.len());
+        for stage in tables.drain(..) {
+            built.push(stages::build(stage, overrides, &mut unused)?);
+        }
+        if let Some(unused) = unused.first() {
+            return Err(no_such_stage(file, unused).into());
+        }
+        let header: Header = table.read()?;
+        let system = Self {
+            name: header.name,
+            description: header.description,
+            uses: header.uses,
+            pipeline: Pipeline { stages: built },
+            need: header.need,
+            expected: header.expected,
+        };
+        system.check(file)?;
+        Ok(system)
+    }
+
+    fn check(&self, file: File) -> Result<(), Error> {
+        let problem = |expected: &str, found: String, hint: &str| {
+            Problem::new(file.at(0..0), ProblemKind::Configuration, expected, found).hint(hint)
+        };
+        if self.pipeline.stages.is_empty() {
+            let found = "none".to_owned();
+            return Err(problem("at least one [[stages]] table", found, "configs/README.md lists all stages").into());
+        }
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        if self.name.is_empty() || self.name.starts_with('.') || !self.name.chars().all(plain) {
+            let hint = "the name is used in file names and as run tag";
+            return Err(problem("a name of letters, digits, `-`, `_` and `.`", format!("`{}`", self.name), hint).into());
+        }
+        let undeclared =
+            self.pipeline.stages.iter().flat_map(|stage| stage.uses()).find(|uses| !self.uses.contains(uses));
+        if let Some(uses) = undeclared {
+            let hint = "what a system looks at is shown beside its figures and must be declared";
+            return Err(problem(&format!("uses = [\"{uses}\"]"), format!("{:?}", self.uses), hint).into());
+        }
+        Ok(())
+    }
+}
+
+fn no_such_stage(file: File, unused: &Override) -> Problem {
+    let expected = format!("a stage `{}` whose `{}` can be set", unused.stage, unused.key);
+    Problem::new(file.at(0..0), ProblemKind::Argument, expected, "a system without that stage")
+        .hint("leave the option out, or choose a system that has the stage")
+}

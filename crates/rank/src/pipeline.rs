@@ -1,0 +1,78 @@
+//! How do stages make a system? One after the other.
+
+use crate::context::Context;
+use crate::error::Error;
+use crate::stage::{Progress, Ranking, Stage};
+use clariq_corpus::Topic;
+use clariq_index::Explanation;
+use serde_json::{Value, json};
+
+/// Stages in the order in which they are applied.
+pub struct Pipeline {
+    /// The stages.
+    pub stages: Vec<Box<dyn Stage>>,
+}
+
+/// What one stage did to one question.
+pub struct StageTrace {
+    /// The stage's name.
+    pub stage: &'static str,
+    /// The question's rank after the stage, from 1; `None` if it is not in the ranking.
+    pub rank: Option<usize>,
+    /// Its score after the stage.
+    pub score: Option<f64>,
+    /// How many questions the ranking has after the stage.
+    pub length: usize,
+    /// Where the score comes from.
+    pub explanation: Option<Explanation>,
+}
+
+impl Pipeline {
+    /// Ranks the bank for every topic, in the order of `topics`.
+    pub fn run(&self, context: &Context, topics: &[Topic]) -> Result<Vec<Ranking>, Error> {
+        self.run_with_progress(context, topics, vec![Vec::new(); topics.len()], &|_| {})
+    }
+
+    /// The same, beginning with given rankings; `progress` is called with the number of (topic, stage) pairs finished
+    /// since the last call.
+    pub fn run_with_progress(
+        &self,
+        context: &Context,
+        topics: &[Topic],
+        rankings: Vec<Ranking>,
+        progress: Progress,
+    ) -> Result<Vec<Ranking>, Error> {
+        self.stages.iter().try_fold(rankings, |rankings, stage| stage.apply(context, topics, rankings, progress))
+    }
+
+    /// Follows one question through all stages.
+    pub fn explain(&self, context: &Context, topic: &Topic, question: u32) -> Result<Vec<StageTrace>, Error> {
+        let mut rankings = vec![Vec::new()];
+        let mut traces = Vec::with_capacity(self.stages.len());
+        for stage in &self.stages {
+            rankings = stage.apply(context, std::slice::from_ref(topic), rankings, &|_| {})?;
+            let ranking = &rankings[0];
+            let place = ranking.iter().position(|hit| hit.question == question);
+            traces.push(StageTrace {
+                stage: stage.name(),
+                rank: place.map(|place| place + 1),
+                score: place.map(|place| ranking[place].score),
+                length: ranking.len(),
+                explanation: stage.explain(context, topic, question)?,
+            });
+        }
+        Ok(traces)
+    }
+
+    /// All stages with their parameters, as they are written beside a run.
+    pub fn parameters(&self) -> Value {
+        let describe = |stage: &dyn Stage| {
+            let mut stage_first = json!({ "stage": stage.name() });
+            if let (Value::Object(all), Value::Object(parameters)) = (&mut stage_first, stage.parameters()) {
+                all.extend(parameters);
+            }
+            stage_first
+        };
+        Value::Array(self.stages.iter().map(|stage| describe(stage.as_ref())).collect())
+    }
+}

@@ -1,0 +1,42 @@
+//! What is a stage? The one idea of this crate.
+
+use crate::config::Uses;
+use crate::context::Context;
+use crate::error::Error;
+use clariq_corpus::Topic;
+use clariq_index::{Explanation, Hit};
+
+/// The questions proposed for one topic, best first: score descending, equal scores by descending question number.
+pub type Ranking = Vec<Hit>;
+
+/// Told how far a stage is; called from any thread.
+pub type Progress<'a> = &'a (dyn Fn(u64) + Sync);
+
+/// A step of a pipeline: all topics of a batch with their rankings so far go in, new rankings come out, in the same order
+/// and as many.
+pub trait Stage: Send + Sync {
+    /// The name in configurations.
+    fn name(&self) -> &'static str;
+
+    /// The parameters with their defaults filled in, as they are written beside a run.
+    fn parameters(&self) -> serde_json::Value;
+
+    /// What the stage looks at beyond one request and the bank.
+    fn uses(&self) -> Vec<Uses> {
+        Vec::new()
+    }
+
+    /// Ranks. `progress` is called with the number of topics that were finished since the last call.
+    fn apply(
+        &self,
+        context: &Context,
+        topics: &[Topic],
+        rankings: Vec<Ranking>,
+        progress: Progress,
+    ) -> Result<Vec<Ranking>, Error>;
+
+    /// Where the score that this stage gave a question comes from; `None` where there is nothing to tell beyond the rank.
+    fn explain(&self, _context: &Context, _topic: &Topic, _question: u32) -> Result<Option<Explanation>, Error> {
+        Ok(None)
+    }
+}

@@ -1,0 +1,95 @@
+//! Stage `bm25`: which questions share words with the request?
+
+use crate::context::Context;
+use crate::error::Error;
+use crate::stage::{Progress, Ranking, Stage};
+use crate::stages::Build;
+use clariq_corpus::{ProblemKind, Topic};
+use clariq_index::{Analyzer, Bm25, Depth, Explanation, Path, Scorer, Scratch, Variant};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// Retrieves: whatever ranking comes in is replaced.
+#[derive(Serialize)]
+struct Retrieve {
+    analyzer: Analyzer,
+    #[serde(flatten)]
+    model: Bm25,
+    depth: usize,
+    pad: bool,
+    /// Without effect on the result, and so not part of what made it.
+    #[serde(skip)]
+    path: Path,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Parameters {
+    analyzer: Analyzer,
+    variant: Option<Variant>,
+    k1: Option<f64>,
+    b: Option<f64>,
+    delta: Option<f64>,
+    depth: usize,
+    #[serde(default)]
+    pad: bool,
+    #[serde(default)]
+    path: Path,
+}
+
+pub(super) fn build(build: Build) -> Result<Box<dyn Stage>, Error> {
+    let (file, span) = (build.table.file, build.table.span.clone());
+    let given: Parameters = build.table.read()?;
+    let usual = Bm25::default_of(given.variant.unwrap_or(Variant::Lucene));
+    let model = Bm25 {
+        k1: given.k1.unwrap_or(usual.k1),
+        b: given.b.unwrap_or(usual.b),
+        delta: given.delta.unwrap_or(usual.delta),
+        ..usual
+    };
+    if let Err(clariq_index::Error::Parameter { parameter, expected, found }) = model.check() {
+        let at = file.at(span);
+        let (expected, found) = (format!("{parameter} = {expected}"), found.to_string());
+        return Err(clariq_corpus::Problem::new(at, ProblemKind::Configuration, expected, found)
+            .hint("usual values are k1 from 0.5 to 2 and b from 0 to 1")
+            .into());
+    }
+    let Parameters { analyzer, depth, pad, path, .. } = given;
+    Ok(Box::new(Retrieve { analyzer, model, depth, pad, path }))
+}
+
+impl Stage for Retrieve {
+    fn name(&self) -> &'static str {
+        "bm25"
+    }
+
+    fn parameters(&self) -> serde_json::Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
+    fn apply(
+        &self,
+        context: &Context,
+        topics: &[Topic],
+        _rankings: Vec<Ranking>,
+        progress: Progress,
+    ) -> Result<Vec<Ranking>, Error> {
+        let index = context.index(self.analyzer)?;
+        let scorer = Scorer::new(&index, self.model)?;
+        let depth = Depth { limit: self.depth, pad: self.pad };
+        // `collect` keeps the order of the topics, whichever thread ranked them.
+        let rank = |scratch: &mut Scratch, topic: &Topic| {
+            let tokens = self.analyzer.tokens(&topic.request);
+            let hits = scorer.top_by(self.path, &tokens, depth, scratch)?;
+            progress(1);
+            Ok(hits)
+        };
+        topics.par_iter().map_init(Scratch::default, rank).collect()
+    }
+
+    fn explain(&self, context: &Context, topic: &Topic, question: u32) -> Result<Option<Explanation>, Error> {
+        let index = context.index(self.analyzer)?;
+        let scorer = Scorer::new(&index, self.model)?;
+        Ok(Some(scorer.explain(&self.analyzer.tokens(&topic.request), question)?))
+    }
+}

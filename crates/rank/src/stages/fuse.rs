@@ -1,0 +1,206 @@
+//! Stage `fuse`: what do several rankings say together?
+
+use crate::context::Context;
+use crate::error::Error;
+use crate::pipeline::Pipeline;
+use crate::stage::{Progress, Ranking, Stage};
+use crate::stages::Build;
+use clariq_corpus::{Problem, ProblemKind, Topic};
+use clariq_index::{Explanation, Hit};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+
+/// How scores are combined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Method {
+    /// Σ weight / (k + rank): Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and
+    /// individual Rank Learning Methods", SIGIR 2009, which uses k = 60.
+    ReciprocalRank,
+    /// Σ weight × score, a question that a ranking does not have counting 0 there.
+    WeightedSum,
+}
+
+/// What is done to the scores of a ranking before `weighted-sum`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Normalise {
+    /// Nothing.
+    #[default]
+    None,
+    /// The lowest becomes 0, the highest 1; if all are equal, 1.
+    MinMax,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Parameters {
+    method: Method,
+    /// One weight per input; all 1 if left out.
+    #[serde(default)]
+    weights: Vec<f64>,
+    #[serde(default)]
+    normalise: Normalise,
+    /// The constant of `reciprocal-rank`.
+    #[serde(default = "usual_k")]
+    k: f64,
+    depth: usize,
+}
+
+fn usual_k() -> f64 {
+    60.0
+}
+
+/// Runs its inputs on the ranking that comes in and combines what they give.
+struct Fuse {
+    parameters: Parameters,
+    inputs: Vec<Pipeline>,
+}
+
+pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>, Error> {
+    let at = build.table.file.at(build.table.span.clone());
+    let inputs: Vec<_> = build.inner("inputs")?.into_iter().map(|stages| Pipeline { stages }).collect();
+    let mut parameters: Parameters = build.table.read()?;
+    let problem = |expected: &str, found: String| {
+        Problem::new(at.clone(), ProblemKind::Configuration, expected, found)
+            .hint("each [[stages.inputs]] table holds the stages of one ranking")
+    };
+    if inputs.len() < 2 || inputs.iter().any(|input| input.stages.is_empty()) {
+        return Err(problem("at least two inputs with stages", inputs.len().to_string()).into());
+    }
+    if parameters.weights.is_empty() {
+        parameters.weights = vec![1.0; inputs.len()];
+    }
+    if parameters.weights.len() != inputs.len() || parameters.weights.iter().any(|weight| !weight.is_finite()) {
+        let expected = format!("{} finite weights, one per input", inputs.len());
+        return Err(problem(&expected, format!("{:?}", parameters.weights)).into());
+    }
+    if parameters.k.is_nan() || parameters.k < 0.0 {
+        return Err(problem("k of at least 0", parameters.k.to_string()).into());
+    }
+    Ok(Box::new(Fuse { parameters, inputs }))
+}
+
+impl Parameters {
+    /// What each question of a ranking contributes, before the weight.
+    fn contributions(&self, ranking: &Ranking) -> Vec<f64> {
+        let scores = ranking.iter().map(|hit| hit.score);
+        match (self.method, self.normalise) {
+            (Method::ReciprocalRank, _) => (1..=ranking.len()).map(|rank| 1.0 / (self.k + rank as f64)).collect(),
+            (Method::WeightedSum, Normalise::None) => scores.collect(),
+            (Method::WeightedSum, Normalise::MinMax) => {
+                let least = scores.clone().fold(f64::INFINITY, f64::min);
+                let range = scores.clone().fold(f64::NEG_INFINITY, f64::max) - least;
+                scores.map(|score| if range > 0.0 { (score - least) / range } else { 1.0 }).collect()
+            }
+        }
+    }
+
+    fn fuse(&self, rankings: &[&Ranking]) -> Ranking {
+        let mut sums: HashMap<u32, f64> = HashMap::new();
+        for (ranking, weight) in rankings.iter().zip(&self.weights) {
+            for (hit, contribution) in ranking.iter().zip(self.contributions(ranking)) {
+                *sums.entry(hit.question).or_default() += weight * contribution;
+            }
+        }
+        let mut fused: Ranking = sums.into_iter().map(|(question, score)| Hit { question, score }).collect();
+        fused.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(b.question.cmp(&a.question)));
+        fused.truncate(self.depth);
+        fused
+    }
+}
+
+impl Stage for Fuse {
+    fn name(&self) -> &'static str {
+        "fuse"
+    }
+
+    fn parameters(&self) -> Value {
+        let mut parameters = serde_json::to_value(&self.parameters).unwrap_or_default();
+        let inputs = self.inputs.iter().map(|input| json!({ "stages": input.parameters() }));
+        parameters["inputs"] = Value::Array(inputs.collect());
+        parameters
+    }
+
+    fn uses(&self) -> Vec<crate::config::Uses> {
+        self.inputs.iter().flat_map(|input| &input.stages).flat_map(|stage| stage.uses()).collect()
+    }
+
+    fn apply(
+        &self,
+        context: &Context,
+        topics: &[Topic],
+        rankings: Vec<Ranking>,
+        progress: Progress,
+    ) -> Result<Vec<Ranking>, Error> {
+        let mut inputs = Vec::with_capacity(self.inputs.len());
+        for input in &self.inputs {
+            inputs.push(input.run_with_progress(context, topics, rankings.clone(), &|_| {})?);
+        }
+        let fused = (0..topics.len()).map(|topic| {
+            let rankings: Vec<&Ranking> = inputs.iter().map(|input| &input[topic]).collect();
+            self.parameters.fuse(&rankings)
+        });
+        let fused = fused.collect();
+        progress(topics.len() as u64);
+        Ok(fused)
+    }
+
+    fn explain(&self, context: &Context, topic: &Topic, question: u32) -> Result<Option<Explanation>, Error> {
+        let mut parts = Vec::new();
+        for (input, weight) in self.inputs.iter().zip(&self.parameters.weights) {
+            let ranking = input.run(context, std::slice::from_ref(topic))?.swap_remove(0);
+            let names: Vec<_> = input.stages.iter().map(|stage| stage.name()).collect();
+            let name = names.join(" >> ");
+            let Some(place) = ranking.iter().position(|hit| hit.question == question) else {
+                parts.push(Explanation::value(0.0, format!("{name}: not in its ranking")));
+                continue;
+            };
+            let share = self.parameters.contributions(&ranking)[place];
+            let what = format!("{name}: {weight} × {share:.6} (rank {}, score {:.6})", place + 1, ranking[place].score);
+            let inner = input.stages.last().map(|stage| stage.explain(context, topic, question)).transpose()?.flatten();
+            parts.push(Explanation::of(weight * share, what, inner.into_iter().collect()));
+        }
+        let sum = parts.iter().map(|part| part.value).sum();
+        Ok(Some(Explanation::of(sum, "sum over the inputs", parts)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ranking(hits: &[(u32, f64)]) -> Ranking {
+        hits.iter().map(|&(question, score)| Hit { question, score }).collect()
+    }
+
+    fn parameters(method: Method, normalise: Normalise) -> Parameters {
+        Parameters { method, weights: vec![1.0, 2.0], normalise, k: 60.0, depth: 10 }
+    }
+
+    #[test]
+    fn reciprocal_rank_by_hand() {
+        let (a, b) = (ranking(&[(1, 9.0), (2, 8.0)]), ranking(&[(2, 0.5)]));
+        let fused = parameters(Method::ReciprocalRank, Normalise::None).fuse(&[&a, &b]);
+        assert_eq!(fused[0].question, 2);
+        assert!((fused[0].score - (1.0 / 62.0 + 2.0 / 61.0)).abs() < 1e-15);
+        assert!((fused[1].score - 1.0 / 61.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn weighted_sum_by_hand() {
+        let (a, b) = (ranking(&[(1, 9.0), (2, 8.0), (3, 7.0)]), ranking(&[(2, 5.0), (1, 5.0)]));
+        let fused = parameters(Method::WeightedSum, Normalise::None).fuse(&[&a, &b]);
+        assert_eq!(fused, ranking(&[(1, 19.0), (2, 18.0), (3, 7.0)]));
+        let fused = parameters(Method::WeightedSum, Normalise::MinMax).fuse(&[&a, &b]);
+        assert_eq!(fused, ranking(&[(1, 3.0), (2, 2.5), (3, 0.0)]));
+    }
+
+    #[test]
+    fn ties_are_ordered_by_descending_id() {
+        let (a, b) = (ranking(&[(1, 1.0), (5, 1.0), (3, 1.0)]), ranking(&[]));
+        let fused = parameters(Method::WeightedSum, Normalise::None).fuse(&[&a, &b]);
+        assert_eq!(fused.iter().map(|hit| hit.question).collect::<Vec<_>>(), [5, 3, 1]);
+    }
+}

@@ -1,0 +1,117 @@
+//! How is a table of a configuration read, so that an error names its line?
+
+use crate::error::Error;
+use clariq_corpus::{Location, Problem, ProblemKind};
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use std::borrow::Cow;
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// The file that tables come from.
+#[derive(Clone, Copy)]
+pub(crate) struct File<'i> {
+    pub(crate) name: &'i str,
+    pub(crate) text: &'i str,
+}
+
+impl File<'_> {
+    pub(crate) fn at(self, span: Range<usize>) -> Location {
+        let before = &self.text.as_bytes()[..span.start.min(self.text.len())];
+        Location::line(self.name, before.split(|&byte| byte == b'\n').count() as u64)
+    }
+
+    fn found(self, span: Range<usize>) -> String {
+        let text = self.text.get(span).unwrap_or_default();
+        format!("`{}`", text.lines().next().unwrap_or_default())
+    }
+
+    /// toml's message ("unknown field `x`, expected one of …") as a problem of this file.
+    pub(crate) fn problem(self, error: &toml::de::Error, fallback: Range<usize>) -> Problem {
+        let span = error.span().filter(|span| *span != (0..0)).unwrap_or(fallback);
+        let message = error.message();
+        let (found, expected) = match message.split_once(", expected ") {
+            Some((found, expected)) => (found.to_owned(), expected.to_owned()),
+            None if message.starts_with("missing field") => {
+                (format!("a table without it: {message}"), message.replacen("missing field", "a key", 1))
+            }
+            None => (self.found(span.clone()), format!("valid TOML: {message}")),
+        };
+        Problem::new(self.at(span), ProblemKind::Configuration, expected, found)
+            .hint("configs/README.md lists all stages and their keys")
+    }
+}
+
+/// A table that is not read yet.
+pub(crate) struct Table<'i> {
+    pub(crate) file: File<'i>,
+    pub(crate) span: Range<usize>,
+    entries: DeTable<'i>,
+}
+
+impl<'i> Table<'i> {
+    pub(crate) fn parse(file: File<'i>) -> Result<Self, Error> {
+        let table = DeTable::parse(file.text).map_err(|error| file.problem(&error, 0..0))?;
+        Ok(Self { file, span: table.span(), entries: table.into_inner() })
+    }
+
+    fn of(file: File<'i>, value: Spanned<DeValue<'i>>) -> Result<Self, Error> {
+        let span = value.span();
+        match value.into_inner() {
+            DeValue::Table(entries) => Ok(Self { file, span, entries }),
+            other => Err(file.wrong_type(span, "a table", other.type_str()).into()),
+        }
+    }
+
+    /// Takes a key out of the table.
+    pub(crate) fn take(&mut self, key: &str) -> Option<Spanned<DeValue<'i>>> {
+        self.entries.remove(key)
+    }
+
+    /// Takes a key out that must be a string.
+    pub(crate) fn take_string(&mut self, key: &str) -> Result<(String, Range<usize>), Error> {
+        let Some(value) = self.take(key) else {
+            let expected = format!("a key `{key}`");
+            let at = self.file.at(self.span.clone());
+            let problem = Problem::new(at, ProblemKind::Configuration, expected, "a table without it");
+            return Err(problem.hint("configs/README.md lists all stages and their keys").into());
+        };
+        let span = value.span();
+        match value.into_inner() {
+            DeValue::String(text) => Ok((text.into_owned(), span)),
+            other => Err(self.file.wrong_type(span, "a string", other.type_str()).into()),
+        }
+    }
+
+    /// Takes a key out that holds a list of tables; an absent one is an empty list.
+    pub(crate) fn take_tables(&mut self, key: &str) -> Result<Vec<Self>, Error> {
+        let Some(value) = self.take(key) else { return Ok(Vec::new()) };
+        let span = value.span();
+        match value.into_inner() {
+            DeValue::Array(values) => values.into_iter().map(|value| Self::of(self.file, value)).collect(),
+            other => Err(self.file.wrong_type(span, "a list of tables", other.type_str()).into()),
+        }
+    }
+
+    /// Sets a key to a value given as TOML text; text that is not TOML is taken as a string.
+    pub(crate) fn set(&mut self, key: &'i str, text: &'i str) {
+        let value = DeValue::parse(text).map_or(DeValue::String(Cow::Borrowed(text)), Spanned::into_inner);
+        self.take(key);
+        self.entries.insert(Spanned::new(0..0, Cow::Borrowed(key)), Spanned::new(0..0, value));
+    }
+
+    /// Reads what is left in the table; a key that `T` does not know is an error.
+    pub(crate) fn read<T: for<'de> Deserialize<'de>>(self) -> Result<T, Error> {
+        let (file, span) = (self.file, self.span.clone());
+        T::deserialize(Spanned::new(self.span, self.entries).into_deserializer())
+            .map_err(|error| file.problem(&error, span).into())
+    }
+}
+
+impl File<'_> {
+    fn wrong_type(self, span: Range<usize>, expected: &str, found: &str) -> Problem {
+        Problem::new(self.at(span), ProblemKind::Configuration, expected, format!("a value of type {found}"))
+            .hint("configs/README.md lists all stages and their keys")
+    }
+}

@@ -1,0 +1,317 @@
+//! What can be asked of the command? Raw arguments, as clap reads them.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clariq_corpus::Split;
+use clariq_index::{Analyzer, Variant};
+use std::path::PathBuf;
+
+/// Baselines, rankings and scores for the ClariQ clarifying-question benchmark.
+///
+/// Without --data, commands work on data/clariq if that folder exists, and else on a small sample
+/// collection that is part of the program. Results go to standard output, everything else to standard
+/// error. Exit status: 0 success, 1 a check failed, 2 bad input or usage.
+#[derive(Parser)]
+#[command(name = "clariq", version, max_term_width = 100, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Flags that every subcommand has.
+#[derive(Args, Clone)]
+pub(crate) struct Common {
+    /// Folder with the ClariQ files [default: data/clariq if present, else the built-in sample]
+    #[arg(long, global = true, value_name = "DIR", alias = "data_dir", help_heading = "Common options")]
+    pub(crate) data: Option<PathBuf>,
+    /// Threads to use; results are the same with any number [default: one per core]
+    #[arg(long, global = true, value_name = "N", help_heading = "Common options")]
+    pub(crate) threads: Option<usize>,
+    /// Seed of everything random
+    #[arg(long, global = true, value_name = "N", default_value_t = 42, help_heading = "Common options")]
+    pub(crate) seed: u64,
+    /// How results are printed [default: table]
+    #[arg(long, global = true, value_enum, help_heading = "Common options")]
+    pub(crate) format: Option<Format>,
+    /// Say more on standard error
+    #[arg(short, long, global = true, conflicts_with = "quiet", help_heading = "Common options")]
+    pub(crate) verbose: bool,
+    /// Say nothing but errors on standard error
+    #[arg(short, long, global = true, help_heading = "Common options")]
+    pub(crate) quiet: bool,
+    /// Show no progress
+    #[arg(long, global = true, help_heading = "Common options")]
+    pub(crate) no_progress: bool,
+}
+
+/// The forms in which a table can be printed.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Aligned columns for a terminal
+    Table,
+    /// Tab-separated values with a header
+    Tsv,
+    /// A JSON array with an object per row
+    Json,
+    /// A Markdown table
+    Md,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Look at, check or download a data folder
+    #[command(subcommand)]
+    Data(DataCommand),
+    /// Build or look at the index over the question bank
+    #[command(subcommand)]
+    Index(IndexCommand),
+    /// Make the run file (and need file) of systems
+    Run(RunArgs),
+    /// Try parameters of a system on a labelled split
+    Tune(TuneArgs),
+    /// Score a run or need file as the official scorer does
+    Eval(EvalArgs),
+    /// Make, score and check systems against their expected figures
+    Reproduce(ReproduceArgs),
+    /// Show where the score of a question comes from
+    Explain(ExplainArgs),
+    /// Show what was found, what is wanted, and how to mend it
+    Doctor,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum DataCommand {
+    /// Name everything that is wrong with a data folder, all at once
+    Check,
+    /// Count topics, facets, questions, labels and words
+    Stats,
+    /// Download the released ClariQ files and verify them
+    Fetch(FetchArgs),
+}
+
+#[derive(Args)]
+pub(crate) struct FetchArgs {
+    /// Another place to get the files from: a URL, or a folder to copy from
+    #[arg(long, value_name = "URL|DIR")]
+    pub(crate) from: Option<String>,
+    /// Also the archives with conversations and multi-turn evaluation tables (large)
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum IndexCommand {
+    /// Build the index, or say that it is there already
+    Build(IndexArgs),
+    /// Count questions, tokens and bytes
+    Stats(IndexArgs),
+}
+
+#[derive(Args)]
+pub(crate) struct IndexArgs {
+    /// How texts become tokens
+    #[arg(long, default_value = "nltk", value_parser = parse_analyzer)]
+    pub(crate) analyzer: Analyzer,
+    /// Build even if the right index is there
+    #[arg(long)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) place: IndexPlace,
+}
+
+/// Where indexes are and how they are built.
+#[derive(Args, Clone)]
+pub(crate) struct IndexPlace {
+    /// Folder of the index [default: in the user's cache, by bank checksum and analyser]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) index: Option<PathBuf>,
+    /// Memory for building the index, as 64M or 1G
+    #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = parse_size)]
+    pub(crate) memory: usize,
+}
+
+#[derive(Args)]
+pub(crate) struct RunArgs {
+    /// Systems: configuration files, or names of built-in ones
+    #[arg(required = true, value_name = "CONFIG")]
+    pub(crate) configs: Vec<String>,
+    /// Which requests are answered
+    #[arg(long, default_value = "dev", value_parser = parse_split)]
+    pub(crate) split: Split,
+    /// Run file to write, with the need file and the record beside it; `-` for standard output
+    /// [default: runs/<system>.<split>.run]
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Last field of every line [default: the system's name]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) run_tag: Option<String>,
+    #[command(flatten)]
+    pub(crate) parameters: Parameters,
+    #[command(flatten)]
+    pub(crate) place: IndexPlace,
+}
+
+/// Parameters in place of those of a configuration.
+#[derive(Args, Clone, Default)]
+pub(crate) struct Parameters {
+    /// Term saturation of the stage `bm25`, at least 0
+    #[arg(long, value_name = "X")]
+    pub(crate) k1: Option<f64>,
+    /// Length normalisation of the stage `bm25`, from 0 to 1
+    #[arg(long, value_name = "X")]
+    pub(crate) b: Option<f64>,
+    /// Formula of the stage `bm25`: okapi, lucene, bm25plus or bm25l
+    #[arg(long, value_parser = parse_variant)]
+    pub(crate) variant: Option<Variant>,
+    /// Any parameter of any stage, as stage.key=value; may be given more than once
+    #[arg(long = "set", value_name = "STAGE.KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct TuneArgs {
+    /// System: a configuration file, or the name of a built-in one
+    #[arg(value_name = "CONFIG")]
+    pub(crate) config: String,
+    /// Labelled split to tune on
+    #[arg(long, default_value = "train", value_parser = parse_split)]
+    pub(crate) split: Split,
+    /// A parameter and its values, as stage.key=value,value,…; may be given more than once
+    #[arg(long = "grid", value_name = "STAGE.KEY=VALUES", required = true)]
+    pub(crate) grid: Vec<String>,
+    /// Recall depth to tune for
+    #[arg(long, value_name = "K", default_value = "30", value_parser = ["5", "10", "20", "30"])]
+    pub(crate) recall: String,
+    /// Folds of the cross-validation over topics
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub(crate) folds: usize,
+    /// Rows to print, best first
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) top: usize,
+    #[command(flatten)]
+    pub(crate) place: IndexPlace,
+}
+
+#[derive(Args)]
+pub(crate) struct EvalArgs {
+    /// Run or need file to score; `-` for standard input
+    #[arg(value_name = "RUN", required_unless_present = "run_file")]
+    pub(crate) run: Option<PathBuf>,
+    /// The same, spelled as the official scorer does
+    #[arg(long, alias = "run_file", value_name = "FILE", conflicts_with = "run")]
+    pub(crate) run_file: Option<PathBuf>,
+    /// What is scored
+    #[arg(long, alias = "eval_task", value_enum, default_value = "question_relevance")]
+    pub(crate) task: Task,
+    /// Labels to score against
+    #[arg(long, alias = "experiment_type", default_value = "dev", value_parser = parse_split)]
+    pub(crate) split: Split,
+    /// How equal scores are ordered
+    #[arg(long, value_enum, default_value = "official")]
+    pub(crate) ties: TieRule,
+    /// Print a row for the challenge's leaderboard
+    #[arg(long)]
+    pub(crate) leaderboard: bool,
+    /// Write the figures of every topic to this file, as JSON
+    #[arg(long, alias = "out_file", value_name = "FILE")]
+    pub(crate) out_file: Option<PathBuf>,
+}
+
+/// The tasks of the official scorer.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(crate) enum Task {
+    /// Recall of relevant questions
+    QuestionRelevance,
+    /// Weighted precision, recall and F1 of need labels
+    ClarificationNeed,
+}
+
+/// What `--ties` accepts.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TieRule {
+    /// As the official scorer: the first line of each score counts, the others are dropped
+    Official,
+    /// As trec_eval: all lines count, equal scores by descending id
+    Id,
+    /// The lowest and highest value that any order of equal scores could give
+    Interval,
+}
+
+#[derive(Args)]
+pub(crate) struct ReproduceArgs {
+    /// Systems: configuration files, or names of built-in ones [default: all built-in ones]
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+    /// Folder for the run files
+    #[arg(long, value_name = "DIR", default_value = "runs")]
+    pub(crate) runs: PathBuf,
+    /// Only this split [default: every split with labels]
+    #[arg(long, value_parser = parse_split)]
+    pub(crate) split: Option<Split>,
+    #[command(flatten)]
+    pub(crate) place: IndexPlace,
+}
+
+#[derive(Args)]
+pub(crate) struct ExplainArgs {
+    /// What the user asked
+    pub(crate) request: String,
+    /// The question whose score is explained
+    #[arg(value_name = "QUESTION_ID")]
+    pub(crate) question: String,
+    /// System: a configuration file, or the name of a built-in one
+    #[arg(long, value_name = "CONFIG", default_value = "bm25")]
+    pub(crate) system: String,
+    #[command(flatten)]
+    pub(crate) parameters: Parameters,
+    #[command(flatten)]
+    pub(crate) place: IndexPlace,
+}
+
+fn parse_split(text: &str) -> Result<Split, String> {
+    Split::ALL.into_iter().find(|split| split.name() == text).ok_or_else(|| "expected train, dev or test".to_owned())
+}
+
+fn parse_analyzer(text: &str) -> Result<Analyzer, String> {
+    let known = Analyzer::ALL.into_iter().find(|analyzer| analyzer.name() == text);
+    known.ok_or_else(|| "expected nltk or english".to_owned())
+}
+
+fn parse_variant(text: &str) -> Result<Variant, String> {
+    let value = serde_json::Value::String(text.to_owned());
+    serde_json::from_value(value).map_err(|_| "expected okapi, lucene, bm25plus or bm25l".to_owned())
+}
+
+/// `64M`, `1G`, `500000K` or plain bytes; decimal units.
+fn parse_size(text: &str) -> Result<usize, String> {
+    let (digits, unit) = match text.char_indices().next_back() {
+        Some((end, 'K' | 'k')) => (&text[..end], 1_000),
+        Some((end, 'M' | 'm')) => (&text[..end], 1_000_000),
+        Some((end, 'G' | 'g')) => (&text[..end], 1_000_000_000),
+        _ => (text, 1),
+    };
+    let size = digits.parse::<usize>().ok().and_then(|number| number.checked_mul(unit));
+    size.filter(|&size| size > 0).ok_or_else(|| "expected a size such as 64M or 1G".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn sizes() {
+        assert_eq!(parse_size("64M"), Ok(64_000_000));
+        assert_eq!(parse_size("123"), Ok(123));
+        for bad in ["", "M", "0", "-1", "1T", "99999999999999999999G"] {
+            assert!(parse_size(bad).is_err(), "{bad}");
+        }
+    }
+}

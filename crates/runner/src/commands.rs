@@ -1,0 +1,43 @@
+//! Which command does what? One module per subcommand.
+
+mod data;
+mod doctor;
+mod eval;
+mod explain;
+mod fetch;
+mod index;
+mod reproduce;
+mod run;
+mod tune;
+
+use crate::cli::{Cli, Command, DataCommand};
+use crate::failure::Failure;
+use crate::settings::Settings;
+
+/// How a command that printed its results ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// As it should.
+    Done,
+    /// It works, and what it checked does not hold.
+    CheckFailed,
+}
+
+/// Runs the command that was asked for.
+pub(crate) fn dispatch(cli: Cli) -> Result<Outcome, Failure> {
+    let settings = Settings::new(&cli)?;
+    // It can only fail if there is a pool already, and this is the first thing that happens.
+    let _ = rayon::ThreadPoolBuilder::new().num_threads(settings.threads).build_global();
+    match cli.command {
+        Command::Data(DataCommand::Check) => data::check(&settings),
+        Command::Data(DataCommand::Stats) => data::stats(&settings),
+        Command::Data(DataCommand::Fetch(arguments)) => fetch::fetch(&settings, &arguments),
+        Command::Index(command) => index::index(&settings, &command),
+        Command::Run(arguments) => run::run(&settings, &arguments),
+        Command::Tune(arguments) => tune::tune(&settings, &arguments),
+        Command::Eval(arguments) => eval::eval(&settings, &arguments),
+        Command::Reproduce(arguments) => reproduce::reproduce(&settings, &arguments),
+        Command::Explain(arguments) => explain::explain(&settings, &arguments),
+        Command::Doctor => doctor::doctor(&settings),
+    }
+}

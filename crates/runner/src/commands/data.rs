@@ -1,0 +1,89 @@
+//! `clariq data check` and `clariq data stats`: is a folder sound, and what is in it?
+
+use crate::commands::Outcome;
+use crate::failure::{Failure, print_report};
+use crate::output::{Cell, Sheet};
+use crate::settings::Settings;
+use clariq_corpus::{Report, SplitStats, Statistics, check as check_folder, statistics};
+use std::io::{self, Write};
+
+pub(crate) fn check(settings: &Settings) -> Result<Outcome, Failure> {
+    settings.say_which_data();
+    let report = check_folder(&settings.data)?;
+    let mut sheet = Sheet::new(&["file", "problems"]);
+    for file in &report.files {
+        let problems = report.problems.iter().filter(|problem| problem.at.file == *file).count();
+        sheet.row(vec![Cell::text(file), Cell::count(problems)]);
+    }
+    for file in &report.absent {
+        sheet.row(vec![Cell::text(format!("{file} (not there)")), Cell::Nothing]);
+    }
+    for problem in &report.problems {
+        print_report("problem", &Report::from(problem));
+    }
+    sheet.print(settings.format)?;
+    Ok(if report.problems.is_empty() { Outcome::Done } else { Outcome::CheckFailed })
+}
+
+pub(crate) fn stats(settings: &Settings) -> Result<Outcome, Failure> {
+    let statistics = statistics(&settings.collection()?)?;
+    match settings.format {
+        // A program wants the figures by name and not a table turned on its side.
+        Some(crate::cli::Format::Json) => {
+            let mut out = io::stdout().lock();
+            serde_json::to_writer_pretty(&mut out, &statistics).map_err(io::Error::from)?;
+            writeln!(out)?;
+        }
+        format => sheet(&statistics).print(format)?,
+    }
+    Ok(Outcome::Done)
+}
+
+type Line = (&'static str, fn(&SplitStats) -> Cell);
+
+/// One row per figure and one column per split, like the table of `ClariQ`'s README.
+const LINES: &[Line] = &[
+    ("topics", |split| Cell::count(split.topics)),
+    ("facets", |split| split.facets.map_or(Cell::Nothing, Cell::count)),
+    ("single-turn conversations (rows)", |split| split.rows.map_or(Cell::Nothing, Cell::count)),
+    ("relevant questions, distinct", |split| split.questions.map_or(Cell::Nothing, Cell::count)),
+    ("relevant per topic, fewest", |split| split.relevant.map_or(Cell::Nothing, |(least, ..)| Cell::count(least))),
+    ("relevant per topic, mean", |split| split.relevant.map_or(Cell::Nothing, |(_, mean, _)| Cell::Figure(mean, 1))),
+    ("relevant per topic, most", |split| split.relevant.map_or(Cell::Nothing, |(.., most)| Cell::count(most))),
+    ("topics where asking nothing is right", |split| split.no_question.map_or(Cell::Nothing, Cell::count)),
+    ("need label 1 (clear)", |split| need(split, 0)),
+    ("need label 2", |split| need(split, 1)),
+    ("need label 3", |split| need(split, 2)),
+    ("need label 4 (ambiguous)", |split| need(split, 3)),
+    ("words per request, mean", |split| Cell::Figure(split.request_words, 1)),
+    ("words per answer, mean", |split| split.answer_words.map_or(Cell::Nothing, |words| Cell::Figure(words, 1))),
+];
+
+fn need(split: &SplitStats, label: usize) -> Cell {
+    split.needs.map_or(Cell::Nothing, |counts| Cell::count(counts[label]))
+}
+
+fn sheet(statistics: &Statistics) -> Sheet {
+    let mut header = vec!["figure"];
+    header.extend(statistics.splits.iter().map(|split| split.split.name()));
+    header.push("bank");
+    let mut sheet = Sheet::new(&header);
+    for (name, value) in LINES {
+        let mut row = vec![Cell::text(*name)];
+        row.extend(statistics.splits.iter().map(value));
+        row.push(Cell::Nothing);
+        sheet.row(row);
+    }
+    let bank = [
+        ("questions in the bank", Cell::count(statistics.questions)),
+        ("words per question, mean", Cell::Figure(statistics.question_words, 1)),
+        ("words of the longest question", Cell::count(statistics.longest_question)),
+    ];
+    for (name, value) in bank {
+        let mut row = vec![Cell::text(name)];
+        row.extend(statistics.splits.iter().map(|_| Cell::Nothing));
+        row.push(value);
+        sheet.row(row);
+    }
+    sheet
+}

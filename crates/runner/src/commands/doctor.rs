@@ -1,0 +1,123 @@
+//! `clariq doctor`: what was found, what is wanted, and how is it mended?
+
+use crate::commands::Outcome;
+use crate::failure::Failure;
+use crate::output::{Cell, Sheet};
+use crate::settings::{Settings, cache_folder};
+use clariq_corpus::{Collection, DataDir, Report, Split};
+use clariq_index::{Analyzer, BankIndex};
+use std::fs;
+use std::path::Path;
+
+struct Finding {
+    what: &'static str,
+    found: String,
+    /// The command that mends it; `None` where all is well.
+    mend: Option<String>,
+}
+
+impl Finding {
+    fn well(what: &'static str, found: impl Into<String>) -> Self {
+        Self { what, found: found.into(), mend: None }
+    }
+
+    fn wanting(what: &'static str, found: impl Into<String>, mend: impl Into<String>) -> Self {
+        Self { what, found: found.into(), mend: Some(mend.into()) }
+    }
+}
+
+pub(crate) fn doctor(settings: &Settings) -> Result<Outcome, Failure> {
+    let mut findings = vec![
+        Finding::well("version", format!("clariq {}", env!("CARGO_PKG_VERSION"))),
+        Finding::well("threads", settings.threads.to_string()),
+    ];
+    findings.extend(data(settings));
+    findings.push(cache());
+    findings.push(Finding::well("learned stages", "not in this version; BM25 needs no libtorch"));
+    let mut sheet = Sheet::new(&["what", "state", "found", "mend"]);
+    let mut sound = true;
+    for finding in findings {
+        sound &= finding.mend.is_none();
+        let state = if finding.mend.is_none() { "ok" } else { "WANTED" };
+        let mend = finding.mend.map_or(Cell::Nothing, Cell::text);
+        sheet.row(vec![Cell::text(finding.what), Cell::text(state), Cell::text(finding.found), mend]);
+    }
+    sheet.print(settings.format)?;
+    Ok(if sound { Outcome::Done } else { Outcome::CheckFailed })
+}
+
+fn data(settings: &Settings) -> Vec<Finding> {
+    let place = settings.data.to_string();
+    let mut findings = match &settings.data {
+        DataDir::Sample => vec![Finding::well("data", "the built-in sample (`clariq data fetch` gets the real files)")],
+        DataDir::Folder(_) => vec![Finding::well("data", place.clone())],
+    };
+    let collection = match Collection::open(settings.data.clone()) {
+        Ok(collection) => collection,
+        Err(error) => {
+            let report = Report::from(&error);
+            let mend = if settings.data == DataDir::Sample {
+                report.hint
+            } else {
+                format!("clariq data fetch --data {place}")
+            };
+            findings.push(Finding::wanting("question bank", format!("{}: {}", report.title, report.found), mend));
+            return findings;
+        }
+    };
+    let (questions, checksum) = (collection.bank.len(), collection.bank.checksum().short());
+    findings.push(Finding::well("question bank", format!("{questions} questions, checksum {checksum}")));
+    findings.extend(Split::ALL.map(|split| split_finding(&collection, split, &place)));
+    findings.extend(Analyzer::ALL.map(|analyzer| index_finding(&collection, analyzer)));
+    findings
+}
+
+fn split_finding(collection: &Collection, split: Split, place: &str) -> Finding {
+    if !collection.has(split, false) {
+        return Finding::wanting(split.name(), "no file", format!("clariq data fetch --data {place}"));
+    }
+    match collection.split(split) {
+        Ok(data) => {
+            let labels = if data.labels.is_some() { "with labels" } else { "without labels" };
+            Finding::well(split.name(), format!("{} topics, {labels}", data.topics.len()))
+        }
+        Err(error) => Finding::wanting(split.name(), error.to_string(), format!("clariq data check --data {place}")),
+    }
+}
+
+fn index_finding(collection: &Collection, analyzer: Analyzer) -> Finding {
+    let what = match analyzer {
+        Analyzer::Nltk => "index nltk",
+        Analyzer::English => "index english",
+    };
+    let folder = cache_folder().join("index").join(format!("{analyzer}-{}", collection.bank.checksum().short()));
+    if !folder.exists() {
+        return Finding::well(what, "not built yet; the first run builds it");
+    }
+    match BankIndex::open(&folder) {
+        Ok(index) => Finding::well(what, format!("{} questions in {}", index.questions(), folder.display())),
+        Err(error) => {
+            let report = Report::from(&error);
+            let mend = format!("clariq index build --force --analyzer {analyzer}");
+            Finding::wanting(what, format!("{}: {}", report.title, report.found), mend)
+        }
+    }
+}
+
+fn cache() -> Finding {
+    let folder = cache_folder();
+    // Created here if need be, as any command would; a test file shows whether it can be written.
+    let writable = fs::create_dir_all(&folder).and_then(|()| probe(&folder));
+    match writable {
+        Ok(()) => Finding::well("cache", folder.display().to_string()),
+        Err(error) => {
+            Finding::wanting("cache", format!("{}: {error}", folder.display()), "set CLARIQ_CACHE to a folder of yours")
+        }
+    }
+}
+
+fn probe(folder: &Path) -> std::io::Result<()> {
+    let path = folder.join(format!(".doctor-{}.tmp", std::process::id()));
+    fs::write(&path, b"")?;
+    fs::remove_file(path)
+}

@@ -1,0 +1,112 @@
+//! `clariq reproduce`: does every system still reach the figures that are written in its configuration?
+
+use crate::cli::ReproduceArgs;
+use crate::commands::{Outcome, run};
+use crate::configs::{self, Loaded};
+use crate::failure::Failure;
+use crate::output::{Cell, Sheet};
+use crate::settings::Settings;
+use clariq_corpus::{Labelled, NeedLine, QuestionBank, Split, SplitData};
+use clariq_eval::{CUTOFFS, Ties, clarification_need, question_relevance};
+use clariq_rank::Expected;
+
+/// A figure as near as this is the expected one: figures are written with six digits.
+const EXACT: f64 = 1e-5;
+
+pub(crate) fn reproduce(settings: &Settings, arguments: &ReproduceArgs) -> Result<Outcome, Failure> {
+    let names: Vec<&str> = match &arguments.names[..] {
+        [] => configs::names().collect(),
+        names => names.iter().map(String::as_str).collect(),
+    };
+    let systems: Vec<Loaded> = names.into_iter().map(|name| configs::load(name, &[])).collect::<Result<_, _>>()?;
+    let collection = settings.collection()?;
+    let context = settings.context(&collection.bank, &arguments.place);
+    let mut table = Verdicts::default();
+    for split in Split::ALL.into_iter().filter(|&split| arguments.split.is_none_or(|only| only == split)) {
+        if !collection.has(split, true) {
+            settings.note(&format!("note: {split} has no labels in {} and is left out", collection.data));
+            continue;
+        }
+        let data = collection.split(split)?;
+        let Some(labels) = &data.labels else { continue };
+        for loaded in &systems {
+            let answers = run::answer(settings, &collection, &context, loaded, &data)?;
+            let path = run::usual_path(&arguments.runs, loaded, split);
+            answers.write(settings, &collection, loaded, &data, &path, &loaded.system.name)?;
+            let figures = score(&answers, &collection.bank, &data, labels);
+            table.add(loaded, expected(loaded, &collection.bank, split), split, &figures);
+        }
+    }
+    table.sheet.print(settings.format)?;
+    settings.note(&format!("run files are in {}", arguments.runs.display()));
+    Ok(if table.failed { Outcome::CheckFailed } else { Outcome::Done })
+}
+
+/// The figures hold for one bank, so that the sample and the real collection have their own.
+fn expected<'a>(loaded: &'a Loaded, bank: &QuestionBank, split: Split) -> Option<&'a Expected> {
+    let of_bank = |expected: &&Expected| bank.checksum().as_str().starts_with(&expected.bank);
+    loaded.system.expected.iter().find(|expected| of_bank(expected) && expected.split == split)
+}
+
+/// Scores what was written: the strictly decreasing scores of the run file.
+fn score(answers: &run::Answers, bank: &QuestionBank, data: &SplitData, labels: &Labelled) -> Vec<(String, f64)> {
+    let run = run::as_run(bank, &data.topics, &answers.rankings);
+    let recalls = question_relevance(&run, labels, Ties::Official).means();
+    let mut figures: Vec<_> = CUTOFFS.iter().zip(recalls).map(|(cutoff, mean)| (format!("R@{cutoff}"), mean)).collect();
+    if let Some(needs) = &answers.needs {
+        let line = |(topic, need): (&clariq_corpus::Topic, &clariq_corpus::Need)| NeedLine {
+            topic: topic.id.clone(),
+            label: i64::from(need.get()),
+            line: 0,
+        };
+        let lines: Vec<NeedLine> = data.topics.iter().zip(needs).map(line).collect();
+        figures.push(("need F1".to_owned(), clarification_need(&lines, labels).f1));
+    }
+    figures
+}
+
+struct Verdicts {
+    sheet: Sheet,
+    failed: bool,
+}
+
+impl Default for Verdicts {
+    fn default() -> Self {
+        let header = ["system", "split", "measure", "published", "expected", "obtained", "difference", "verdict"];
+        Self { sheet: Sheet::new(&header), failed: false }
+    }
+}
+
+impl Verdicts {
+    fn add(&mut self, loaded: &Loaded, expected: Option<&Expected>, split: Split, figures: &[(String, f64)]) {
+        for (measure, obtained) in figures {
+            let wanted = expected.and_then(|expected| expected.measures.get(measure)).copied();
+            let published = expected.and_then(|expected| expected.published.get(measure)).copied();
+            let figure = |value: Option<f64>| value.map_or(Cell::Nothing, |value| Cell::Figure(value, 6));
+            let verdict = wanted.map_or("-", |wanted| {
+                self.verdict((obtained - wanted).abs(), expected.map_or(0.0, |expected| expected.tolerance))
+            });
+            self.sheet.row(vec![
+                Cell::text(&loaded.system.name),
+                Cell::text(split.name()),
+                Cell::text(measure),
+                figure(published),
+                figure(wanted),
+                Cell::Figure(*obtained, 6),
+                figure(wanted.map(|wanted| obtained - wanted)),
+                Cell::text(verdict),
+            ]);
+        }
+    }
+
+    fn verdict(&mut self, difference: f64, tolerance: f64) -> &'static str {
+        if difference <= EXACT {
+            "OK"
+        } else if difference <= tolerance {
+            "close"
+        } else {
+            self.failed = true;
+            "FAIL"
+        }
+    }
+}

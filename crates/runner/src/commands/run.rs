@@ -1,0 +1,172 @@
+//! `clariq run`: what does a system answer to every request of a split?
+
+use crate::cli::RunArgs;
+use crate::commands::Outcome;
+use crate::configs::{self, Loaded};
+use crate::failure::Failure;
+use crate::output::{Cell, Sheet};
+use crate::progress::Task;
+use crate::record;
+use crate::settings::Settings;
+use clariq_corpus::{
+    Collection, Location, Need, Problem, ProblemKind, QuestionBank, Run, RunLine, Split, SplitData, Target, Topic,
+    strictly_decreasing, write_need_file, write_run,
+};
+use clariq_rank::{Context, Ranking};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, Failure> {
+    if arguments.configs.len() > 1 && arguments.output.is_some() {
+        let found = format!("{} systems", arguments.configs.len());
+        let problem = Problem::new(Location::file("--output"), ProblemKind::Argument, "one system", found);
+        return Err(problem.hint("without --output every system gets a file of its own in runs/").into());
+    }
+    let overrides = configs::overrides(&arguments.parameters)?;
+    let systems: Vec<Loaded> =
+        arguments.configs.iter().map(|name| configs::load(name, &overrides)).collect::<Result<_, _>>()?;
+    let collection = settings.collection()?;
+    let data = collection.split(arguments.split)?;
+    let context = settings.context(&collection.bank, &arguments.place);
+    let mut sheet = Sheet::new(&["system", "split", "topics", "lines", "uses", "run file"]);
+    for loaded in &systems {
+        let answers = answer(settings, &collection, &context, loaded, &data)?;
+        let path = arguments.output.clone().unwrap_or_else(|| usual_path(Path::new("runs"), loaded, arguments.split));
+        let tag = arguments.run_tag.as_deref().unwrap_or(&loaded.system.name);
+        answers.write(settings, &collection, loaded, &data, &path, tag)?;
+        sheet.row(answers.summary(loaded, &data, &path));
+    }
+    // The run itself is on standard output then.
+    if arguments.output.as_deref() != Some(Path::new("-")) {
+        sheet.print(settings.format)?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// `runs/<system>.<split>.run`.
+pub(crate) fn usual_path(folder: &Path, loaded: &Loaded, split: Split) -> PathBuf {
+    folder.join(format!("{}.{split}.run", loaded.system.name))
+}
+
+/// What a system gives for a split.
+pub(crate) struct Answers {
+    pub(crate) rankings: Vec<Ranking>,
+    pub(crate) needs: Option<Vec<Need>>,
+    need_model: Value,
+}
+
+/// Runs the pipeline and the need model of a system.
+pub(crate) fn answer(
+    settings: &Settings,
+    collection: &Collection,
+    context: &Context,
+    loaded: &Loaded,
+    data: &SplitData,
+) -> Result<Answers, Failure> {
+    let system = &loaded.system;
+    let steps = data.topics.len() * system.pipeline.stages.len();
+    let task = Task::start(&format!("{} {}", system.name, data.split), steps as u64, settings.progress);
+    let empty = vec![Vec::new(); data.topics.len()];
+    let rankings = system.pipeline.run_with_progress(context, &data.topics, empty, &|steps| task.advance(steps))?;
+    task.finish(&format!("{} topics", data.topics.len()));
+    let (mut needs, mut need_model) = (None, Value::Null);
+    if let Some(config) = &system.need {
+        let model = clariq_need::train::<Failure>(&config.model, || Ok(collection.labelled(Split::Train)?))?;
+        needs = Some(model.predict(&data.topics));
+        need_model = json!({ "model": model.name(), "parameters": model.parameters() });
+    }
+    Ok(Answers { rankings, needs, need_model })
+}
+
+/// Rankings as the lines that are written of them, ready to be scored.
+pub(crate) fn as_run(bank: &QuestionBank, topics: &[Topic], rankings: &[Ranking]) -> Run {
+    let mut run = Run::default();
+    for (topic, ranking) in topics.iter().zip(rankings) {
+        let scores: Vec<f64> = ranking.iter().map(|hit| hit.score).collect();
+        run.lines.extend(ranking.iter().zip(strictly_decreasing(&scores)).map(|(hit, score)| RunLine {
+            topic: topic.id.clone(),
+            question: bank.id(hit.question).clone(),
+            score,
+            line: 0,
+        }));
+    }
+    run
+}
+
+impl Answers {
+    /// Writes the run, the need file if there is one, and last the record of both.
+    pub(crate) fn write(
+        &self,
+        settings: &Settings,
+        collection: &Collection,
+        loaded: &Loaded,
+        data: &SplitData,
+        path: &Path,
+        tag: &str,
+    ) -> Result<(), Failure> {
+        let bank = &collection.bank;
+        let rankings = data
+            .topics
+            .iter()
+            .zip(&self.rankings)
+            .map(|(topic, ranking)| (&topic.id, ranking.iter().map(|hit| (bank.id(hit.question), hit.score))));
+        let target = Target::new(path);
+        write_run(&target, rankings, tag)?;
+        if target == Target::Stdout {
+            return Ok(());
+        }
+        let mut files = vec![("run", path.to_owned())];
+        if let Some(needs) = &self.needs {
+            let path = need_path(path);
+            write_need_file(&Target::new(&path), data.topics.iter().map(|topic| &topic.id).zip(needs.iter().copied()))?;
+            files.push(("need", path));
+        }
+        let files: Vec<(&str, &Path)> = files.iter().map(|(kind, path)| (*kind, path.as_path())).collect();
+        Ok(record::write(path, self.made_by(settings, collection, loaded, data, tag)?, &files)?)
+    }
+
+    fn made_by(
+        &self,
+        settings: &Settings,
+        collection: &Collection,
+        loaded: &Loaded,
+        data: &SplitData,
+        tag: &str,
+    ) -> Result<Value, Failure> {
+        let system = &loaded.system;
+        let file = data.name.rsplit(['/', '\\']).next().unwrap_or_default();
+        let bytes = collection.data.require(file.trim_end_matches(".gz"))?.read()?.bytes;
+        Ok(json!({
+            "clariq": env!("CARGO_PKG_VERSION"),
+            "system": system.name,
+            "config_sha256": loaded.checksum,
+            "uses": system.uses,
+            "stages": system.pipeline.parameters(),
+            "need": self.need_model,
+            "seed": settings.seed,
+            "run_tag": tag,
+            "split": data.split,
+            "topics": { "file": file, "sha256": clariq_corpus::sha256_hex(&bytes), "count": data.topics.len() },
+            "bank": { "sha256": collection.bank.checksum(), "questions": collection.bank.len() },
+        }))
+    }
+
+    fn summary(&self, loaded: &Loaded, data: &SplitData, path: &Path) -> Vec<Cell> {
+        let uses: Vec<String> = loaded.system.uses.iter().map(ToString::to_string).collect();
+        vec![
+            Cell::text(&loaded.system.name),
+            Cell::text(data.split.name()),
+            Cell::count(data.topics.len()),
+            Cell::count(self.rankings.iter().map(Vec::len).sum()),
+            if uses.is_empty() { Cell::Nothing } else { Cell::text(uses.join(", ")) },
+            Cell::text(path.display().to_string()),
+        ]
+    }
+}
+
+/// `X.run` has its need file at `X.need`; a name without `.run` gets `.need` appended.
+fn need_path(run: &Path) -> PathBuf {
+    let name = run.to_string_lossy();
+    let stem = name.strip_suffix(".gz").unwrap_or(&name);
+    PathBuf::from(format!("{}.need", stem.strip_suffix(".run").unwrap_or(stem)))
+}

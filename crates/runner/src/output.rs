@@ -1,0 +1,109 @@
+//! In which form is a table of results printed? One exporter per file.
+
+mod json;
+mod md;
+mod table;
+mod tsv;
+
+use crate::cli::Format;
+use std::io::{self, BufWriter, Write};
+
+/// A value of a table.
+#[derive(Debug, Clone)]
+pub(crate) enum Cell {
+    Text(String),
+    Count(u64),
+    /// A figure and the digits that are shown of it where a person reads.
+    Figure(f64, usize),
+    Nothing,
+}
+
+impl Cell {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+
+    pub(crate) fn count(count: usize) -> Self {
+        Self::Count(count as u64)
+    }
+
+    /// As a person reads it.
+    fn shown(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Count(count) => count.to_string(),
+            Self::Figure(figure, digits) => format!("{figure:.digits$}"),
+            Self::Nothing => "-".to_owned(),
+        }
+    }
+
+    fn is_text(&self) -> bool {
+        matches!(self, Self::Text(_))
+    }
+}
+
+/// A table with a header.
+pub(crate) struct Sheet {
+    pub(crate) header: Vec<&'static str>,
+    pub(crate) rows: Vec<Vec<Cell>>,
+}
+
+impl Sheet {
+    pub(crate) fn new(header: &[&'static str]) -> Self {
+        Self { header: header.to_vec(), rows: Vec::new() }
+    }
+
+    pub(crate) fn row(&mut self, cells: Vec<Cell>) {
+        self.rows.push(cells);
+    }
+
+    /// Prints to standard output.
+    pub(crate) fn print(&self, format: Option<Format>) -> io::Result<()> {
+        let mut out = BufWriter::new(io::stdout().lock());
+        match format.unwrap_or(Format::Table) {
+            Format::Table => table::write(self, &mut out)?,
+            Format::Tsv => tsv::write(self, &mut out)?,
+            Format::Json => json::write(self, &mut out)?,
+            Format::Md => md::write(self, &mut out)?,
+        }
+        out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sheet() -> Sheet {
+        let mut sheet = Sheet::new(&["system", "topics", "R@5"]);
+        sheet.row(vec![Cell::text("bm25"), Cell::count(50), Cell::Figure(1.0 / 3.0, 4)]);
+        sheet.row(vec![Cell::text("a|b"), Cell::Nothing, Cell::Figure(1.0, 4)]);
+        sheet
+    }
+
+    fn written(write: impl Fn(&Sheet, &mut dyn Write) -> io::Result<()>) -> String {
+        let mut bytes = Vec::new();
+        write(&sheet(), &mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn tables_align() {
+        assert_eq!(written(table::write), "system  topics     R@5\nbm25        50  0.3333\na|b          -  1.0000\n");
+    }
+
+    #[test]
+    fn machine_readable_forms_keep_all_digits() {
+        assert_eq!(written(tsv::write), "system\ttopics\tR@5\nbm25\t50\t0.3333333333333333\na|b\t\t1\n");
+        let json = written(json::write);
+        let rows: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(rows[0]["R@5"], serde_json::json!(1.0 / 3.0));
+        assert!(rows[1]["topics"].is_null());
+    }
+
+    #[test]
+    fn markdown_escapes_bars() {
+        let expected = "| system | topics | R@5 |\n|---|--:|--:|\n| bm25 | 50 | 0.3333 |\n| a\\|b | - | 1.0000 |\n";
+        assert_eq!(written(md::write), expected);
+    }
+}

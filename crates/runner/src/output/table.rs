@@ -1,0 +1,24 @@
+//! Aligned columns, for a terminal: text to the left, numbers to the right, two spaces between.
+
+use super::{Cell, Sheet};
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use std::io::{self, Write};
+
+pub(super) fn write(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(sheet.header.clone());
+    for row in &sheet.rows {
+        table.add_row(row.iter().map(Cell::shown));
+    }
+    let columns = sheet.header.len();
+    for (place, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, if place + 1 == columns { 0 } else { 2 }));
+        let text = sheet.rows.iter().any(|row| row.get(place).is_some_and(Cell::is_text));
+        column.set_cell_alignment(if text { CellAlignment::Left } else { CellAlignment::Right });
+    }
+    for line in table.lines() {
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,22 @@
+//! Tab-separated values, for spreadsheets and shell tools. Figures keep all digits; nothing is an empty field.
+
+use super::{Cell, Sheet};
+use std::io::{self, Write};
+
+pub(super) fn write(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}", sheet.header.join("\t"))?;
+    for row in &sheet.rows {
+        let fields: Vec<String> = row.iter().map(field).collect();
+        writeln!(out, "{}", fields.join("\t"))?;
+    }
+    Ok(())
+}
+
+fn field(cell: &Cell) -> String {
+    match cell {
+        Cell::Text(text) => text.replace(['\t', '\n'], " "),
+        Cell::Count(count) => count.to_string(),
+        Cell::Figure(figure, _) => figure.to_string(),
+        Cell::Nothing => String::new(),
+    }
+}

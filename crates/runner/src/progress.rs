@@ -1,0 +1,74 @@
+//! How far is it? A bar on a terminal, plain lines elsewhere.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::{self, IsTerminal};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// Where there is no terminal, a line is printed this often, and none for a task that is done sooner.
+const BETWEEN_LINES: Duration = Duration::from_secs(5);
+
+/// A task with a number of steps.
+pub(crate) struct Task {
+    bar: ProgressBar,
+    lines: Option<Lines>,
+}
+
+struct Lines {
+    name: String,
+    start: Instant,
+    last: Mutex<Instant>,
+}
+
+impl Task {
+    /// Starts a task; if not `shown`, nothing is ever printed.
+    pub(crate) fn start(name: &str, steps: u64, shown: bool) -> Self {
+        if !shown {
+            return Self { bar: ProgressBar::hidden(), lines: None };
+        }
+        if !io::stderr().is_terminal() {
+            let hidden = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::hidden());
+            return Self { bar: hidden, lines: Some(Lines::start(name)) };
+        }
+        let bar = ProgressBar::new(steps);
+        let template = "{prefix:<16} {wide_bar} {pos}/{len} {per_sec} {eta} left";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        bar.set_prefix(name.to_owned());
+        Self { bar, lines: None }
+    }
+
+    /// So many steps more are done. May be called from any thread.
+    pub(crate) fn advance(&self, steps: u64) {
+        self.bar.inc(steps);
+        if let Some(lines) = &self.lines {
+            lines.say(self.bar.position(), self.bar.length().unwrap_or(0));
+        }
+    }
+
+    /// The task is done.
+    pub(crate) fn finish(self, what: &str) {
+        self.bar.finish_and_clear();
+        if let Some(lines) = self.lines.filter(|lines| lines.start.elapsed() >= BETWEEN_LINES) {
+            eprintln!("{}: {what} in {:.0} s", lines.name, lines.start.elapsed().as_secs_f64());
+        }
+    }
+}
+
+impl Lines {
+    fn start(name: &str) -> Self {
+        let start = Instant::now();
+        Self { name: name.to_owned(), start, last: Mutex::new(start) }
+    }
+
+    fn say(&self, done: u64, steps: u64) {
+        // Another thread that holds the lock is saying it already.
+        if let Ok(mut last) = self.last.try_lock()
+            && last.elapsed() >= BETWEEN_LINES
+        {
+            *last = Instant::now();
+            eprintln!("{}: {done} of {steps}", self.name);
+        }
+    }
+}

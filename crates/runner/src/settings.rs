@@ -1,0 +1,129 @@
+//! What do the raw arguments mean here? Folders, threads and how much is said.
+
+use crate::cli::{Cli, Common, Format, IndexPlace};
+use crate::failure::Failure;
+use clariq_corpus::{Collection, DataDir, Location, Problem, ProblemKind, QuestionBank};
+use clariq_index::{Analyzer, BankIndex, BuildOptions, Opened};
+use clariq_rank::{Context, Error};
+use std::env;
+use std::path::{Path, PathBuf};
+
+/// How much is said on standard error.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
+pub(crate) enum Verbosity {
+    Quiet,
+    Normal,
+    Verbose,
+}
+
+/// The common flags, resolved.
+pub(crate) struct Settings {
+    pub(crate) data: DataDir,
+    data_was_named: bool,
+    pub(crate) threads: usize,
+    pub(crate) seed: u64,
+    pub(crate) format: Option<Format>,
+    pub(crate) verbosity: Verbosity,
+    pub(crate) progress: bool,
+}
+
+/// Where the real collection is looked for if nothing is named.
+pub(crate) const USUAL_DATA: &str = "data/clariq";
+
+impl Settings {
+    pub(crate) fn new(cli: &Cli) -> Result<Self, Failure> {
+        let Common { data, threads, seed, format, verbose, quiet, no_progress } = cli.common.clone();
+        let threads = match threads {
+            Some(0) => return Err(no_threads().into()),
+            Some(threads) => threads,
+            None => std::thread::available_parallelism().map_or(1, usize::from),
+        };
+        let verbosity = match (quiet, verbose) {
+            (true, _) => Verbosity::Quiet,
+            (_, true) => Verbosity::Verbose,
+            _ => Verbosity::Normal,
+        };
+        let data_was_named = data.is_some();
+        let usual = Path::new(USUAL_DATA);
+        let data = match data {
+            Some(folder) => DataDir::Folder(folder),
+            None if usual.join("question_bank.tsv").exists() => DataDir::Folder(usual.to_owned()),
+            None => DataDir::Sample,
+        };
+        let progress = !no_progress && !quiet;
+        Ok(Self { data, data_was_named, threads, seed, format, verbosity, progress })
+    }
+
+    /// Says something on standard error unless that is unwanted.
+    pub(crate) fn note(&self, text: &str) {
+        if self.verbosity >= Verbosity::Normal {
+            eprintln!("{text}");
+        }
+    }
+
+    /// Says something on standard error if more is wanted.
+    pub(crate) fn detail(&self, text: &str) {
+        if self.verbosity >= Verbosity::Verbose {
+            eprintln!("{text}");
+        }
+    }
+
+    /// Opens the data folder, and says so if it was not named.
+    pub(crate) fn collection(&self) -> Result<Collection, Failure> {
+        self.say_which_data();
+        Ok(Collection::open(self.data.clone())?)
+    }
+
+    pub(crate) fn say_which_data(&self) {
+        match &self.data {
+            DataDir::Sample => self.note("note: using the built-in sample collection; --data names another"),
+            folder if !self.data_was_named => self.note(&format!("note: using {folder}")),
+            DataDir::Folder(_) => {}
+        }
+    }
+
+    /// What stages work on, with indexes where `place` says or in the user's cache.
+    pub(crate) fn context<'a>(&'a self, bank: &'a QuestionBank, place: &'a IndexPlace) -> Context<'a> {
+        Context::new(bank, move |analyzer, bank| {
+            let folder = index_folder(place, bank, analyzer);
+            let (index, opened) = BankIndex::open_or_build(&folder, bank, analyzer, &self.build_options(place))?;
+            self.say_how_opened(&index, &opened);
+            Ok::<_, Error>(index)
+        })
+    }
+
+    pub(crate) fn build_options(&self, place: &IndexPlace) -> BuildOptions {
+        BuildOptions { threads: self.threads, memory: place.memory }
+    }
+
+    pub(crate) fn say_how_opened(&self, index: &BankIndex, opened: &Opened) {
+        let folder = index.folder().display();
+        match opened {
+            Opened::Reused => self.detail(&format!("index: {folder} is the right one")),
+            Opened::Built => self.detail(&format!("index: built {folder}")),
+            Opened::Rebuilt { because } => self.note(&format!("note: rebuilt the index {folder}: {because}")),
+        }
+    }
+}
+
+fn no_threads() -> Problem {
+    Problem::new(Location::file("--threads"), ProblemKind::Argument, "at least 1", "0")
+        .hint("leave --threads out to use every core")
+}
+
+/// The folder of an index: as named, or in the cache under what it is made from.
+pub(crate) fn index_folder(place: &IndexPlace, bank: &QuestionBank, analyzer: Analyzer) -> PathBuf {
+    place.index.clone().unwrap_or_else(|| {
+        let name = format!("{analyzer}-{}", bank.checksum().short());
+        cache_folder().join("index").join(name)
+    })
+}
+
+/// `$CLARIQ_CACHE`, or `clariq` in the user's cache folder (XDG base directories), or in the folder for temporary files.
+pub(crate) fn cache_folder() -> PathBuf {
+    let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    set("CLARIQ_CACHE")
+        .or_else(|| set("XDG_CACHE_HOME").map(|folder| folder.join("clariq")))
+        .or_else(|| env::home_dir().map(|home| home.join(".cache/clariq")))
+        .unwrap_or_else(|| env::temp_dir().join("clariq"))
+}
