@@ -48,12 +48,16 @@ impl QuestionBank {
         Self { rows, checksum }
     }
 
-    pub(crate) fn parse(input: &Input, sink: Sink) -> Self {
+    /// Reads what can be read of a bank: every problem goes to `sink`, and its row is left out.
+    pub fn parse(input: &Input, sink: Sink) -> Self {
         let mut lined: Vec<(u64, QuestionRow)> = Vec::new();
         for_each_row(input, COLUMNS, sink, |row, sink| {
             let [id, text] = row.fields[..] else { return };
             if id.trim().is_empty() {
-                sink(row.problem(ProblemKind::EmptyField, "a question id", "an empty field"));
+                sink(
+                    row.problem(ProblemKind::EmptyField, "a question id", "an empty field")
+                        .hint("every question needs an id; only its text may be empty"),
+                );
             } else {
                 lined.push((row.line(), QuestionRow { id: id.into(), text: text.to_owned() }));
             }

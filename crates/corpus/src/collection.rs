@@ -58,7 +58,7 @@ impl DataDir {
             Self::Folder(folder) if !folder.exists() => {
                 let at = Location::file(folder.display().to_string());
                 Problem::new(at, ProblemKind::MissingFile, "a folder with the ClariQ files", "nothing at that path")
-                    .hint("`clariq data fetch` downloads the released files")
+                    .hint("check the path; `clariq data fetch` downloads the released files")
                     .into()
             }
             Self::Folder(folder) if !folder.is_dir() => {
@@ -185,13 +185,13 @@ impl Collection {
 
     /// Reads a split that must have labels.
     pub fn labelled(&self, split: Split) -> Result<Labelled, Error> {
-        match self.split(split)?.labels {
-            Some(labels) => Ok(labels),
-            None => Err(self.data.require(split.labelled_file()).err().unwrap_or_else(|| {
-                let at = Location::file(self.data.to_string());
-                Problem::new(at, ProblemKind::MissingFile, format!("labels for {split}"), "none").into()
-            })),
-        }
+        self.split(split)?.labels.ok_or_else(|| {
+            let at = Location::file(self.data.path_of(split.labelled_file()));
+            let found = "a folder with the requests alone";
+            Problem::new(at, ProblemKind::MissingFile, format!("the labels of {split}"), found)
+                .hint("the labels of test are held out: use --split dev, or add that file if you have it")
+                .into()
+        })
     }
 }
 

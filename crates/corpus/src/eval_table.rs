@@ -33,8 +33,8 @@ use crate::source::Source;
 use archive::Archive;
 use columns::{Block, Key, Layout, Metric, Symbols};
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 /// The candidate that stands for the worst question of a context: what an unsuitable question counts as.
@@ -291,9 +291,9 @@ impl Builder {
     /// The table. The error says which metric or context is there twice.
     pub fn finish(self) -> Result<EvalTable, String> {
         let mut table = EvalTable { symbols: self.symbols, metrics: Vec::with_capacity(self.blocks.len()) };
-        let mut seen = HashMap::with_capacity(self.blocks.len());
+        let mut seen = HashSet::with_capacity(self.blocks.len());
         for (name, block) in self.blocks {
-            if seen.insert(name, ()).is_some() {
+            if !seen.insert(name) {
                 return Err(format!("the metric `{}` twice", table.symbols.text(name)));
             }
             let metric = Metric::new(name, block, &table.metrics).map_err(|twice| {

@@ -79,7 +79,9 @@ impl Labelled {
         strictly(|sink| Self::parse(&input, sink))
     }
 
-    pub(crate) fn parse(input: &Input, sink: Sink) -> Self {
+    /// Reads what can be read of a labelled file: every problem goes to `sink`. A row that cannot be read is left out,
+    /// one that contradicts an earlier row is kept.
+    pub fn parse(input: &Input, sink: Sink) -> Self {
         let mut builder = Builder {
             labelled: Self { name: input.name.clone(), ..Self::default() },
             topics: HashMap::new(),
@@ -113,7 +115,8 @@ impl Builder {
         };
         for (name, field) in [("topic_id", topic_id), ("facet_id", facet_id), ("question_id", question)] {
             if field.trim().is_empty() {
-                return sink(row.problem(ProblemKind::EmptyField, format!("a value in `{name}`"), "an empty field"));
+                let problem = row.problem(ProblemKind::EmptyField, format!("a value in `{name}`"), "an empty field");
+                return sink(problem.hint("only texts may be empty, ids never"));
             }
         }
         let Some(need) = Need::parse(need.trim()) else { return sink(label_range(row, need)) };

@@ -2,23 +2,22 @@
 
 use crate::problem::{Location, Problem, ProblemKind};
 use crate::source::Input;
-use crate::table::{Sink, not_utf8, shorten};
+use crate::table::{Place, Sink, not_utf8, shorten};
 use std::str;
+
+/// How files that were concatenated carry their byte order marks; the one at the start of a file is gone by now.
+const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// One line that is not blank.
 pub(crate) struct Line<'a> {
-    pub(crate) at: Location,
-    pub(crate) fields: Vec<&'a str>,
+    pub(crate) place: Place<'a>,
+    pub(crate) fields: &'a [&'a str],
     text: &'a str,
 }
 
 impl Line<'_> {
-    pub(crate) fn number(&self) -> u64 {
-        self.at.line.unwrap_or_default()
-    }
-
     pub(crate) fn problem(&self, kind: ProblemKind, expected: impl Into<String>) -> Problem {
-        Problem::new(self.at.clone(), kind, expected, format!("`{}`", shorten(self.text)))
+        Problem::new(self.place.location(), kind, expected, format!("`{}`", shorten(self.text)))
     }
 }
 
@@ -33,23 +32,28 @@ pub(crate) fn for_each_line(
 ) {
     let most = names.split(' ').count();
     let mut any = false;
-    for (place, bytes) in input.bytes.split(|&byte| byte == b'\n').enumerate() {
+    let mut fields = Vec::with_capacity(most);
+    for (number, bytes) in (1..).zip(input.bytes.split(|&byte| byte == b'\n')) {
+        let place = Place { file: &input.name, line: number };
         let bytes = bytes.trim_ascii();
-        if bytes.is_empty() {
+        let Ok(text) = str::from_utf8(bytes) else {
+            any = true;
+            sink(not_utf8(place.location(), "line", bytes));
+            continue;
+        };
+        let text = without_byte_order_marks(text);
+        if text.is_empty() {
             continue;
         }
         any = true;
-        let at = Location::line(&input.name, place as u64 + 1);
-        let Ok(text) = str::from_utf8(bytes) else {
-            sink(not_utf8(at, "line", bytes));
-            continue;
-        };
-        let line = Line { at, fields: text.split_ascii_whitespace().collect(), text };
-        if (most - optional..=most).contains(&line.fields.len()) {
+        fields.clear();
+        fields.extend(text.split_ascii_whitespace());
+        let line = Line { place, fields: &fields, text };
+        if (most - optional..=most).contains(&fields.len()) {
             each(&line, sink);
         } else {
             let expected = format!("{most} fields, `{names}`");
-            sink(line.problem(ProblemKind::FieldCount, expected).hint("fields are separated by single spaces"));
+            sink(line.problem(ProblemKind::FieldCount, expected).hint(count_hint(most, fields.len())));
         }
     }
     if !any {
@@ -58,5 +62,21 @@ pub(crate) fn for_each_line(
             Problem::new(at, ProblemKind::Empty, format!("lines of the form `{names}`"), "nothing")
                 .hint("an empty file scores nothing: was the run that wrote it interrupted?"),
         );
+    }
+}
+
+fn without_byte_order_marks(text: &str) -> &str {
+    if !text.starts_with(BYTE_ORDER_MARK) {
+        return text;
+    }
+    text.trim_start_matches(|c: char| c == BYTE_ORDER_MARK || c.is_ascii_whitespace())
+}
+
+/// A file of one kind in place of another is the usual reason for a wrong number of fields.
+fn count_hint(wanted: usize, found: usize) -> &'static str {
+    match (wanted, found) {
+        (6, 2) => "this looks like a need file: `clariq eval --task clarification_need` scores those",
+        (2, 5 | 6) => "this looks like a run file: `clariq eval --task question_relevance` scores those",
+        _ => "fields are separated by single spaces, and none may be empty or hold a space",
     }
 }

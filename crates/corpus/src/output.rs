@@ -4,6 +4,7 @@
 //! name in one step. A full disk, an error or a kill leaves whatever stood there before.
 
 use crate::problem::Error;
+use crate::source::Source;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::ffi::OsStr;
@@ -26,6 +27,14 @@ impl Target {
         if path.as_ref().as_os_str() == "-" { Self::Stdout } else { Self::Path(path.as_ref().to_owned()) }
     }
 
+    /// Whether what is written goes by and stands nowhere afterwards: standard output, a device or a pipe.
+    pub fn is_stream(&self) -> bool {
+        match self {
+            Self::Path(path) => is_stream(path),
+            Self::Stdout => true,
+        }
+    }
+
     /// Writes through `fill`, atomically where the target is a file.
     pub fn write(&self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
         match self {
@@ -43,17 +52,73 @@ impl Target {
 }
 
 /// Replaces `path` by what `fill` writes, or leaves it untouched. A name that ends in `.gz` is compressed.
+///
+/// A symbolic link stays one, and what it points to is replaced. A device or a pipe is written to and stays what it is.
 pub fn write_atomically(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
-    replace(path, fill).map_err(|source| Error::Io { action: "write", path: path.to_owned(), source })
+    if is_stream(path) {
+        return fs::File::options()
+            .write(true)
+            .open(path)
+            .and_then(|file| fill_file(file, path, fill))
+            .map(drop)
+            .map_err(cannot_write(path));
+    }
+    Staged::new(path, fill)?.commit()
 }
 
-fn replace(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    if path.is_dir() {
-        return Err(io::Error::new(io::ErrorKind::IsADirectory, "a directory has that name"));
+/// A file that is complete on the disk and does not have its name yet. Files that belong together are all staged before
+/// the first of them is committed, so that a full disk replaces none of them. One that is dropped leaves no trace.
+#[derive(Debug)]
+pub struct Staged {
+    file: tempfile::NamedTempFile,
+    path: PathBuf,
+}
+
+impl Staged {
+    /// Writes what is to stand at `path` to a temporary file beside it. A name that ends in `.gz` is compressed.
+    pub fn new(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<Self, Error> {
+        Self::write(path, fill).map_err(cannot_write(path))
     }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
-    let file = temporary_beside(folder, path)?;
+
+    fn write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Self> {
+        if path.is_dir() {
+            return Err(io::Error::new(io::ErrorKind::IsADirectory, "a directory has that name"));
+        }
+        let path = behind_link(path);
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        fs::create_dir_all(folder)?;
+        let file = fill_file(temporary_beside(folder, &path)?, &path, fill)?;
+        file.as_file().sync_all()?;
+        Ok(Self { file, path })
+    }
+
+    /// Reads the complete content.
+    pub fn source(&self) -> Source {
+        Source::Path(self.file.path().to_owned())
+    }
+
+    /// Gives the file its name, in one step.
+    pub fn commit(self) -> Result<(), Error> {
+        let Self { file, path } = self;
+        file.persist(&path).map(drop).map_err(|error| cannot_write(&path)(error.error))
+    }
+}
+
+/// Whether something that is no file stands at `path`, such as `/dev/null` or a pipe of the shell.
+fn is_stream(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+}
+
+/// Where a symbolic link leads, even if nothing is there yet.
+fn behind_link(path: &Path) -> PathBuf {
+    match (fs::canonicalize(path), fs::read_link(path)) {
+        (Ok(real), Ok(_)) => real,
+        (Err(_), Ok(link)) => path.parent().unwrap_or(Path::new("")).join(link),
+        (_, Err(_)) => path.to_owned(),
+    }
+}
+
+fn fill_file<W: Write>(file: W, path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<W> {
     let mut out = BufWriter::new(file);
     if path.extension() == Some(OsStr::new("gz")) {
         // The header carries no time stamp: the same content gives the same bytes.
@@ -63,10 +128,11 @@ fn replace(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> 
     } else {
         fill(&mut out)?;
     }
-    let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
+    out.into_inner().map_err(io::IntoInnerError::into_error)
+}
+
+fn cannot_write(path: &Path) -> impl Fn(io::Error) -> Error {
+    move |source| Error::Io { action: "write", path: path.to_owned(), source }
 }
 
 fn temporary_beside(folder: &Path, path: &Path) -> io::Result<tempfile::NamedTempFile> {
@@ -86,7 +152,6 @@ fn temporary_beside(folder: &Path, path: &Path) -> io::Result<tempfile::NamedTem
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Source;
 
     #[test]
     fn a_failed_write_leaves_the_old_file_and_nothing_else() {
@@ -101,6 +166,32 @@ mod tests {
         assert!(error.to_string().contains("cannot write"), "{error}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn staged_files_stand_nowhere_until_they_are_committed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.run.gz");
+        fs::write(&path, "old").unwrap();
+        let staged = Staged::new(&path, |out| out.write_all(b"new")).unwrap();
+        assert_eq!((&*staged.source().read().unwrap().bytes, &*fs::read(&path).unwrap()), (&b"new"[..], &b"old"[..]));
+        staged.commit().unwrap();
+        assert_eq!(&*Source::new(&path).read().unwrap().bytes, b"new");
+        drop(Staged::new(&path, |out| out.write_all(b"never")).unwrap());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_stay_links_and_lead_to_what_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let (link, real) = (folder.path().join("link.run"), folder.path().join("real/a.run"));
+        std::os::unix::fs::symlink("real/a.run", &link).unwrap();
+        for text in ["first", "second"] {
+            write_atomically(&link, |out| out.write_all(text.as_bytes())).unwrap();
+            assert_eq!(fs::read_to_string(&real).unwrap(), text);
+            assert!(link.is_symlink());
+        }
     }
 
     #[test]

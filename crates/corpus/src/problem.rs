@@ -80,6 +80,9 @@ pub enum ProblemKind {
     /// A compressed file that cannot be unpacked.
     #[error("damaged archive")]
     Archive,
+    /// A pickle that is not an evaluation table or a conversation file.
+    #[error("not an evaluation table")]
+    EvalTable,
     /// A file whose checksum is not the expected one.
     #[error("wrong checksum")]
     Checksum,
@@ -186,7 +189,7 @@ impl From<&Error> for Report {
             Error::Problem(problem) => Self::from(problem.as_ref()),
             Error::Io { action, path, source } => Self {
                 title: format!("{}: cannot {action}", path.display()),
-                expected: format!("a place to {action}"),
+                expected: expected_of(action).to_owned(),
                 found: source.to_string(),
                 hint: io_hint(source, action).to_owned(),
             },
@@ -200,15 +203,29 @@ impl From<&Error> for Report {
     }
 }
 
+fn expected_of(action: &str) -> &'static str {
+    match action {
+        "read" => "a file that can be read",
+        "write" => "a place where a file can be written",
+        _ => "no refusal by the system",
+    }
+}
+
 fn io_hint(source: &io::Error, action: &str) -> &'static str {
     match (source.kind(), action) {
-        (io::ErrorKind::NotFound, "write") => "create the folder first, or write somewhere else",
+        (io::ErrorKind::NotFound, "write") => "no file can be created there: write somewhere else",
         (io::ErrorKind::NotFound, _) => "check the path",
         (io::ErrorKind::PermissionDenied, _) => "check the permissions, or choose another folder",
         (io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded, _) => {
             "free some space or write to another disk; nothing was replaced"
         }
         (io::ErrorKind::ReadOnlyFilesystem, _) => "choose a folder that can be written to",
-        _ => "see what the system says above",
+        (io::ErrorKind::FileTooLarge, _) => "raise the limit on file sizes (`ulimit -f`); nothing was replaced",
+        (io::ErrorKind::IsADirectory, "write") => "name a file, for example one inside that folder",
+        // Creating a folder where a file stands says "exists"; everything else says "not a directory".
+        (io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory, _) => {
+            "a part of that path is a file where a folder is needed: name another folder"
+        }
+        _ => "if what the system says is no help, try another folder",
     }
 }

@@ -6,6 +6,7 @@ use crate::problem::{Error, ProblemKind};
 use crate::source::{Input, Source};
 use crate::table::{Sink, strictly};
 use compact_str::CompactString;
+use std::io;
 
 /// One line of a qrels file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,24 +25,34 @@ pub fn read_qrels(source: &Source) -> Result<Vec<Judgement>, Error> {
     strictly(|sink| parse_qrels(&input, sink))
 }
 
-pub(crate) fn parse_qrels(input: &Input, sink: Sink) -> Vec<Judgement> {
+/// Reads what can be read of a qrels file: every problem goes to `sink`, and its line is left out.
+pub fn parse_qrels(input: &Input, sink: Sink) -> Vec<Judgement> {
     let mut judgements = Vec::new();
     for_each_line(input, "<topic> 0 <document> <relevance>", 0, sink, |line, sink| match line.fields[3].parse() {
         Ok(relevance) => {
             judgements.push(Judgement { topic: line.fields[0].into(), document: line.fields[2].into(), relevance });
         }
-        Err(_) => sink(line.problem(ProblemKind::NotANumber, "a whole number as relevance in the fourth field")),
+        Err(_) => sink(
+            line.problem(ProblemKind::NotANumber, "a whole number as relevance in the fourth field")
+                .hint("0 and below is not relevant, 1 and above is"),
+        ),
     });
     judgements
 }
 
 /// Writes judgements in the order given.
 pub fn write_qrels<'a>(target: &Target, judgements: impl IntoIterator<Item = &'a Judgement>) -> Result<(), Error> {
-    target.write(|out| {
-        judgements
-            .into_iter()
-            .try_for_each(|Judgement { topic, document, relevance }| writeln!(out, "{topic} 0 {document} {relevance}"))
-    })
+    target.write(|out| put_judgements(out, judgements))
+}
+
+/// The same lines, to anything that can be written to.
+pub fn put_judgements<'a>(
+    out: &mut dyn io::Write,
+    judgements: impl IntoIterator<Item = &'a Judgement>,
+) -> io::Result<()> {
+    judgements
+        .into_iter()
+        .try_for_each(|Judgement { topic, document, relevance }| writeln!(out, "{topic} 0 {document} {relevance}"))
 }
 
 #[cfg(test)]

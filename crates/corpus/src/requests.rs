@@ -16,18 +16,22 @@ pub fn read_requests(source: &Source) -> Result<Vec<Topic>, Error> {
     strictly(|sink| parse_requests(&input, sink))
 }
 
-pub(crate) fn parse_requests(input: &Input, sink: Sink) -> Vec<Topic> {
+/// Reads what can be read of a file of requests: every problem goes to `sink`, and its row is left out.
+pub fn parse_requests(input: &Input, sink: Sink) -> Vec<Topic> {
     let mut topics: Vec<Topic> = Vec::new();
     let mut lines: HashMap<TopicId, u64> = HashMap::new();
     for_each_row(input, COLUMNS, sink, |row, sink| {
         let [id, request] = row.fields[..] else { return };
         let id = TopicId::from(id.trim());
         if id.as_str().is_empty() {
-            return sink(row.problem(ProblemKind::EmptyField, "a topic id", "an empty field"));
+            return sink(
+                row.problem(ProblemKind::EmptyField, "a topic id", "an empty field").hint("every request needs an id"),
+            );
         }
         if let Some(first) = lines.insert(id.clone(), row.line()) {
             let found = format!("`{id}`, which stands on line {first} already");
-            return sink(row.problem(ProblemKind::DuplicateId, "a topic id that is unique in the file", found));
+            let problem = row.problem(ProblemKind::DuplicateId, "a topic id that is unique in the file", found);
+            return sink(problem.hint("remove one of the two lines, or give one a new id"));
         }
         topics.push(Topic { id, request: request.to_owned(), description: String::new(), need: None });
     });

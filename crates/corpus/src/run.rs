@@ -41,7 +41,8 @@ pub fn read_run(source: &Source) -> Result<Run, Error> {
     strictly(|sink| parse_run(&input, sink))
 }
 
-fn parse_run(input: &Input, sink: Sink) -> Run {
+/// Reads what can be read of a run: every problem goes to `sink`, and its line is left out.
+pub fn parse_run(input: &Input, sink: Sink) -> Run {
     let mut run = Run { name: input.name.clone(), ..Run::default() };
     for_each_line(input, FORM, 1, sink, |line, sink| {
         let Some(score) = score(line) else {
@@ -55,7 +56,7 @@ fn parse_run(input: &Input, sink: Sink) -> Run {
             topic: line.fields[0].into(),
             question: line.fields[2].into(),
             score,
-            line: line.number(),
+            line: line.place.line,
         });
     });
     run
@@ -75,18 +76,28 @@ pub fn write_run<'a, R>(
 where
     R: IntoIterator<Item = (&'a QuestionId, f64)>,
 {
+    target.write(|out| put_run_lines(out, rankings, tag))
+}
+
+/// The same lines, to anything that can be written to.
+pub fn put_run_lines<'a, R>(
+    out: &mut dyn io::Write,
+    rankings: impl IntoIterator<Item = (&'a TopicId, R)>,
+    tag: &str,
+) -> io::Result<()>
+where
+    R: IntoIterator<Item = (&'a QuestionId, f64)>,
+{
     let tag: String = tag.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
-    target.write(|out| {
-        for (topic, ranking) in rankings {
-            let (questions, scores): (Vec<_>, Vec<_>) = ranking.into_iter().unzip();
-            let scores = strictly_decreasing(&scores);
-            for (place, (question, score)) in questions.iter().zip(scores).enumerate() {
-                check_finite(score)?;
-                writeln!(out, "{topic} 0 {question} {} {score} {tag}", place + 1)?;
-            }
+    for (topic, ranking) in rankings {
+        let (questions, scores): (Vec<_>, Vec<_>) = ranking.into_iter().unzip();
+        let scores = strictly_decreasing(&scores);
+        for (place, (question, score)) in questions.iter().zip(scores).enumerate() {
+            check_finite(score)?;
+            writeln!(out, "{topic} 0 {question} {} {score} {tag}", place + 1)?;
         }
-        Ok(())
-    })
+    }
+    Ok(())
 }
 
 fn check_finite(score: f64) -> io::Result<()> {
@@ -106,7 +117,7 @@ pub fn strictly_decreasing(scores: &[f64]) -> Vec<f64> {
     let mut previous: Option<f64> = None;
     for &score in scores {
         let score = match previous {
-            Some(previous) if !is_below(score, previous) => just_below(previous),
+            Some(previous) if !is_below(score, previous) => just_below(previous).min(score),
             _ => score,
         };
         lowered.push(score);
@@ -123,13 +134,13 @@ fn is_below(score: f64, previous: f64) -> bool {
 
 fn just_below(previous: f64) -> f64 {
     let single = previous as f32;
-    if !single.is_finite() {
+    // One unit in the last place, but never a subnormal number: those print as forty zeros.
+    let lower = single - f32::EPSILON * single.abs().max(1.0);
+    if !lower.is_finite() {
         return previous.next_down();
     }
-    // One unit in the last place, but never a subnormal number: those print as forty zeros.
-    let step = f32::EPSILON * single.abs().max(1.0);
     // As decimal text and not as a double, so that `-0.00000011920929` is not written with 17 digits.
-    (single - step).to_string().parse().unwrap_or_else(|_| f64::from(single - step))
+    lower.to_string().parse().unwrap_or_else(|_| f64::from(lower))
 }
 
 #[cfg(test)]
@@ -165,7 +176,7 @@ mod tests {
     fn zero_scores_are_nudged_to_readable_numbers() {
         let scores = strictly_decreasing(&[0.0, 0.0, 0.0]);
         assert_eq!(scores[0], 0.0);
-        assert!(scores.iter().all(|score| score.to_string().len() <= 16), "{scores:?}");
+        assert!(scores.iter().all(|score| score.to_string().len() <= 20), "{scores:?}");
     }
 
     proptest! {

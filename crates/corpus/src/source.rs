@@ -1,4 +1,4 @@
-//! Where do bytes come from: a path, standard input, or a file inside the program?
+//! Where do bytes come from: a path, standard input, memory, or a file inside the program?
 
 use crate::problem::{Error, Location, Problem, ProblemKind};
 use flate2::read::MultiGzDecoder;
@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The two bytes that every gzip file begins with (RFC 1952).
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
@@ -25,6 +26,13 @@ pub enum Source {
         /// Its content.
         bytes: &'static [u8],
     },
+    /// Bytes that the program has already: made by it, or received from somewhere else than a file.
+    Memory {
+        /// The name shown in messages.
+        name: String,
+        /// The content; packed is as good as plain.
+        bytes: Arc<[u8]>,
+    },
 }
 
 /// The whole content of a source, unpacked.
@@ -42,12 +50,27 @@ impl Source {
         if path.as_ref().as_os_str() == "-" { Self::Stdin } else { Self::Path(path.as_ref().to_owned()) }
     }
 
+    /// Bytes in memory, under the name that messages are to show.
+    ///
+    /// ```
+    /// use clariq_corpus::{Source, read_run};
+    ///
+    /// let run = read_run(&Source::memory("answer", *b"101 0 Q00697 1 12.5 mine\n"))?;
+    /// assert_eq!(run.lines[0].score, 12.5);
+    /// assert!(read_run(&Source::memory("answer", *b"101 0\n")).unwrap_err().to_string().starts_with("answer:1: "));
+    /// # Ok::<(), clariq_corpus::Error>(())
+    /// ```
+    pub fn memory(name: impl Into<String>, bytes: impl Into<Arc<[u8]>>) -> Self {
+        Self::Memory { name: name.into(), bytes: bytes.into() }
+    }
+
     /// The name shown in messages.
     pub fn name(&self) -> String {
         match self {
             Self::Path(path) => path.display().to_string(),
             Self::Stdin => "<stdin>".to_owned(),
             Self::Embedded { name, .. } => (*name).to_owned(),
+            Self::Memory { name, .. } => name.clone(),
         }
     }
 
@@ -56,6 +79,7 @@ impl Source {
         let name = self.name();
         let raw = match self {
             Self::Embedded { bytes, .. } => Cow::Borrowed(*bytes),
+            Self::Memory { bytes, .. } => Cow::Owned(bytes.to_vec()),
             Self::Path(path) => Cow::Owned(read_file(path)?),
             Self::Stdin => {
                 let mut bytes = Vec::new();

@@ -13,21 +13,34 @@ pub(crate) type Sink<'a> = &'a mut dyn FnMut(Problem);
 /// A column by its names: the first is the usual one, the others occur in released files.
 pub(crate) type Column = &'static [&'static str];
 
+/// A line of a file. A [`Location`] owns the name of its file, so one is made only where a problem needs it.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(crate) file: &'a str,
+    pub(crate) line: u64,
+}
+
+impl Place<'_> {
+    pub(crate) fn location(self) -> Location {
+        Location::line(self.file, self.line)
+    }
+}
+
 /// A row with the wanted columns, in the order they were asked for.
 pub(crate) struct Row<'a> {
     pub(crate) fields: Vec<&'a str>,
-    pub(crate) at: Location,
+    place: Place<'a>,
 }
 
 impl Row<'_> {
     /// The line on which the row starts.
     pub(crate) fn line(&self) -> u64 {
-        self.at.line.unwrap_or_default()
+        self.place.line
     }
 
     /// A problem at this row.
     pub(crate) fn problem(&self, kind: ProblemKind, expected: impl Into<String>, found: impl Into<String>) -> Problem {
-        Problem::new(self.at.clone(), kind, expected, found)
+        Problem::new(self.place.location(), kind, expected, found)
     }
 }
 
@@ -35,33 +48,38 @@ impl Row<'_> {
 pub(crate) fn for_each_row(input: &Input, columns: &[Column], sink: Sink, mut each: impl FnMut(&Row, Sink)) {
     let mut reader =
         csv::ReaderBuilder::new().delimiter(b'\t').has_headers(false).flexible(true).from_reader(input.bytes.as_ref());
-    let mut lines = LineCounter { bytes: &input.bytes, offset: 0, line: 1 };
+    let mut lines = LineCounter::new(&input.bytes);
     let mut record = csv::ByteRecord::new();
     let mut header: Option<(Vec<usize>, usize)> = None;
+    let mut any = false;
     // Reading from memory cannot fail, and a flexible reader accepts every record.
     while let Ok(true) = reader.read_byte_record(&mut record) {
         let start = record.position().map_or(0, csv::Position::byte) as usize;
-        let at = Location::line(&input.name, lines.line_at(start));
+        let place = Place { file: &input.name, line: lines.line_at(start) };
         match &header {
-            None => match find_columns(&record, columns, &at) {
+            None => match find_columns(&record, columns, &place.location()) {
                 Ok(places) => header = Some((places, record.len())),
                 Err(problem) => return sink(*problem),
             },
-            Some((places, width)) => match pick(&record, places, *width, columns, at) {
-                Ok(row) => each(&row, sink),
-                Err(problem) => sink(*problem),
-            },
+            Some((places, width)) => {
+                any = true;
+                match pick(&record, places, *width, columns, place) {
+                    Ok(row) => each(&row, sink),
+                    Err(problem) => sink(*problem),
+                }
+            }
         }
     }
     if header.is_none() {
-        sink(empty(input, columns));
+        let names: Vec<_> = columns.iter().map(|names| names[0]).collect();
+        sink(empty(input, 1, &format!("a header with the columns {}", names.join(", "))));
+    } else if !any {
+        sink(empty(input, 2, "at least one row below the header"));
     }
 }
 
-fn empty(input: &Input, columns: &[Column]) -> Problem {
-    let names: Vec<_> = columns.iter().map(|names| names[0]).collect();
-    let expected = format!("a header with the columns {}", names.join(", "));
-    Problem::new(Location::line(&input.name, 1), ProblemKind::Empty, expected, "nothing")
+fn empty(input: &Input, line: u64, expected: &str) -> Problem {
+    Problem::new(Location::line(&input.name, line), ProblemKind::Empty, expected, "nothing")
         .hint("the file was probably cut short: fetch it again")
 }
 
@@ -70,13 +88,15 @@ fn find_columns(header: &csv::ByteRecord, columns: &[Column], at: &Location) -> 
         .iter()
         .map(|names| {
             let is_it = |field: &[u8]| names.iter().any(|name| field.trim_ascii() == name.as_bytes());
-            header.iter().position(is_it).ok_or_else(|| Box::new(missing_column(header, names, at)))
+            header.iter().position(is_it).ok_or_else(|| Box::new(missing_column(header, names, columns, at)))
         })
         .collect()
 }
 
-fn missing_column(header: &csv::ByteRecord, names: Column, at: &Location) -> Problem {
-    let found: Vec<_> = header.iter().map(String::from_utf8_lossy).collect();
+fn missing_column(header: &csv::ByteRecord, names: Column, columns: &[Column], at: &Location) -> Problem {
+    let mut found: Vec<_> = header.iter().map(String::from_utf8_lossy).collect();
+    // First those that nobody asked for: one of them may be a misspelling of the missing one.
+    found.sort_by_key(|name| columns.concat().contains(&name.trim()));
     let expected = format!("a column `{}`", names[0]);
     let hint = if header.len() == 1 {
         "columns are separated by tabs and named in the first line"
@@ -92,11 +112,11 @@ fn pick<'a>(
     places: &[usize],
     width: usize,
     columns: &[Column],
-    at: Location,
+    at: Place<'a>,
 ) -> Result<Row<'a>, Box<Problem>> {
     if record.len() != width {
         let problem = Problem::new(
-            at,
+            at.location(),
             ProblemKind::FieldCount,
             format!("{width} tab-separated fields, as in the header"),
             record.len().to_string(),
@@ -108,10 +128,10 @@ fn pick<'a>(
         let bytes = &record[place];
         match str::from_utf8(bytes) {
             Ok(text) => fields.push(text),
-            Err(_) => return Err(Box::new(not_utf8(at, names[0], bytes))),
+            Err(_) => return Err(Box::new(not_utf8(at.location(), names[0], bytes))),
         }
     }
-    Ok(Row { fields, at })
+    Ok(Row { fields, place: at })
 }
 
 pub(crate) fn not_utf8(at: Location, column: &str, bytes: &[u8]) -> Problem {
@@ -129,14 +149,19 @@ pub(crate) fn shorten(text: &str) -> String {
 }
 
 /// The csv crate counts a CRLF as a line end followed by an empty rest, which puts its line numbers one too low.
-struct LineCounter<'a> {
+pub(crate) struct LineCounter<'a> {
     bytes: &'a [u8],
     offset: usize,
     line: u64,
 }
 
-impl LineCounter<'_> {
-    fn line_at(&mut self, start: usize) -> u64 {
+impl<'a> LineCounter<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, offset: 0, line: 1 }
+    }
+
+    /// The line of a record that starts at this byte; records are asked for in order.
+    pub(crate) fn line_at(&mut self, start: usize) -> u64 {
         let rest = &self.bytes[start.min(self.bytes.len())..];
         let start = start + rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
         self.line += self.bytes[self.offset..start].split(|&byte| byte == b'\n').count() as u64 - 1;
@@ -194,5 +219,7 @@ mod tests {
     fn a_file_without_content_or_column_says_so() {
         assert_eq!(rows("").1[0].kind, ProblemKind::Empty);
         assert_eq!(rows("a\tc\n").1[0].kind, ProblemKind::MissingColumn);
+        let header_alone = &rows("a\tb\n").1[0];
+        assert_eq!((header_alone.kind, header_alone.at.line), (ProblemKind::Empty, Some(2)));
     }
 }

@@ -1,6 +1,6 @@
 //! What in a run will surprise its author? Counts of what the official scorer passes over without a word.
 
-use crate::ties::{by_topic, same};
+use crate::ties::{by_topic, descending, same};
 use clariq_corpus::{QuestionBank, Run, TopicId};
 use std::collections::HashSet;
 
@@ -33,7 +33,7 @@ pub fn diagnose<'a>(run: &Run, topics: impl Iterator<Item = &'a TopicId>, bank: 
         }
         let questions: HashSet<_> = lines.iter().map(|line| &line.question).collect();
         diagnosis.duplicates += lines.len() - questions.len();
-        lines.sort_by(|a, b| b.score.total_cmp(&a.score));
+        lines.sort_by(|a, b| descending(a.score, b.score));
         let dropped = lines.windows(2).filter(|pair| same(pair[0].score, pair[1].score)).count();
         diagnosis.dropped_lines += dropped;
         diagnosis.dropped_topics += usize::from(dropped > 0);

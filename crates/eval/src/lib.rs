@@ -15,19 +15,29 @@
 //! ```
 
 mod diagnosis;
+mod document_relevance;
+mod leaderboard;
 mod mean;
+pub mod measures;
 mod need;
+mod need_report;
 mod python;
 mod question_relevance;
+mod significance;
 #[cfg(test)]
 mod testing;
 mod tie_interval;
 mod ties;
 
 pub use diagnosis::{Diagnosis, diagnose};
+pub use document_relevance::{DocumentRelevance, MetricScores, document_relevance, multi_turn_document_relevance};
+pub use leaderboard::{Entry, Leaderboard, LeaderboardTask, Placement};
 pub use mean::exact_mean;
+pub use measures::{Favour, Measure, MeasureError, Qrels, RankedRun, Scores, evaluate, parse_measure, parse_measures};
 pub use need::{NeedScores, clarification_need};
+pub use need_report::{NeedClass, NeedReport, need_report};
 pub use python::python_float;
 pub use question_relevance::{CUTOFFS, QuestionRelevance, question_relevance};
+pub use significance::{PairedTest, ROUNDS, holm, paired_test};
 pub use tie_interval::{RecallInterval, recall_interval};
 pub use ties::Ties;

@@ -103,7 +103,7 @@ mod tests {
         let scores = clarification_need(&predicted, &labels);
         assert_eq!(scores.precision, 0.785_714_285_714_285_7);
         assert_eq!(scores.recall, 0.571_428_571_428_571_4);
-        assert_eq!(scores.f1, 0.595_238_095_238_095_2);
+        assert_eq!(scores.f1, 0.595_238_095_238_095_1);
         assert_eq!(scores.missing, 1);
     }
 

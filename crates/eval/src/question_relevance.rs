@@ -69,6 +69,13 @@ mod tests {
     }
 
     #[test]
+    fn zero_and_minus_zero_are_the_same_score() {
+        let labels = labels(&[("1", &["Q1"])]);
+        let run = run(&[("1", "Q1", -0.0), ("1", "Q2", 0.0)]);
+        assert_eq!(question_relevance(&run, &labels, Ties::Official).means()[0], 1.0, "the first line counts");
+    }
+
+    #[test]
     fn missing_topics_count_zero_and_unknown_ones_nothing() {
         let labels = labels(&[("10", &["Q1"]), ("9", &["Q1"])]);
         let run = run(&[("10", "Q1", 1.0), ("77", "Q1", 1.0)]);

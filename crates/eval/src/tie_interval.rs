@@ -2,7 +2,7 @@
 
 use crate::mean::exact_mean;
 use crate::question_relevance::CUTOFFS;
-use crate::ties::{by_topic, same};
+use crate::ties::{by_topic, descending, same};
 use clariq_corpus::{Labelled, QuestionId, Run, RunLine};
 use std::collections::{HashMap, HashSet};
 
@@ -19,7 +19,7 @@ pub struct RecallInterval {
 pub fn recall_interval(run: &Run, labels: &Labelled) -> RecallInterval {
     let mut lines = by_topic(run);
     for lines in lines.values_mut() {
-        lines.sort_by(|a, b| b.score.total_cmp(&a.score));
+        lines.sort_by(|a, b| descending(a.score, b.score));
     }
     let topics: Vec<[(f64, f64); 4]> = labels
         .topics
@@ -124,8 +124,8 @@ mod tests {
             }).collect();
             let interval = recall_interval(&run(&tied), &labels);
             let recalls = question_relevance(&run(&strict), &labels, Ties::Official).means();
-            for cutoff in 0..4 {
-                prop_assert!(interval.lowest[cutoff] <= recalls[cutoff] && recalls[cutoff] <= interval.highest[cutoff]);
+            for ((lowest, recall), highest) in interval.lowest.iter().zip(&recalls).zip(&interval.highest) {
+                prop_assert!(lowest <= recall && recall <= highest);
             }
         }
 

@@ -1,6 +1,7 @@
 //! Which of two questions with the same score comes first?
 
 use clariq_corpus::{Run, RunLine, TopicId};
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 /// What is done with equal scores.
@@ -21,11 +22,11 @@ pub(crate) fn ordered(run: &Run, ties: Ties) -> HashMap<&TopicId, Vec<&RunLine>>
         match ties {
             Ties::Official => {
                 // Stable, so that the first line in the file stays the first of its equals.
-                lines.sort_by(|a, b| b.score.total_cmp(&a.score));
+                lines.sort_by(|a, b| descending(a.score, b.score));
                 lines.dedup_by(|again, first| same(again.score, first.score));
             }
             Ties::Id => {
-                lines.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| b.question.cmp(&a.question)));
+                lines.sort_by(|a, b| descending(a.score, b.score).then_with(|| b.question.cmp(&a.question)));
             }
         }
     }
@@ -39,6 +40,11 @@ pub(crate) fn by_topic(run: &Run) -> HashMap<&TopicId, Vec<&RunLine>> {
         topics.entry(&line.topic).or_default().push(line);
     }
     topics
+}
+
+/// Higher scores first. 0 and -0 are equal, as they are for everyone else who reads the file.
+pub(crate) fn descending(a: f64, b: f64) -> Ordering {
+    b.partial_cmp(&a).unwrap_or(Ordering::Equal)
 }
 
 pub(crate) fn same(a: f64, b: f64) -> bool {

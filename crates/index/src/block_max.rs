@@ -12,7 +12,7 @@ use std::collections::BinaryHeap;
 use tantivy::postings::Postings;
 use tantivy::query::{BooleanQuery, EnableScoring, Occur, Query, TermQuery};
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocSet, Score};
+use tantivy::{DocSet, Score, Term};
 
 /// A bound on the error of a sum of `tokens` parts near `score`: each part takes about ten `f32` operations, each
 /// wrong by at most 2⁻²⁴ of its value or, inside the logarithm, of 1; 10⁻⁵ is more than ten times that.
@@ -33,7 +33,8 @@ pub(crate) fn top(scorer: &Scorer, matched: &[Matched], limit: usize) -> Result<
 /// The documents whose `f32` score is within the margin of the `limit`-th best or above.
 fn candidates(scorer: &Scorer, matched: &[Matched], limit: usize) -> tantivy::Result<Vec<u32>> {
     let clauses = matched.iter().map(|token| {
-        let query: Box<dyn Query> = Box::new(TermQuery::new(token.term.clone(), IndexRecordOption::WithFreqs));
+        let term = Term::from_field_text(scorer.index.text, token.token);
+        let query: Box<dyn Query> = Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs));
         (Occur::Should, query)
     });
     let searcher = &scorer.index.searcher;

@@ -5,12 +5,13 @@
 
 use crate::analysis::Analyzer;
 use crate::error::Error;
-use crate::folder::{check_replaceable, is_vacant, seal};
+use crate::folder::{SUMS, check_replaceable, is_vacant, seal};
 use clariq_corpus::{Checksum, QuestionBank};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::{fs, io};
+use tantivy::directory::Directory as _;
 use tantivy::indexer::NoMergePolicy;
 use tantivy::schema::{
     Field, IndexRecordOption, NumericOptions, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
@@ -93,6 +94,7 @@ pub(crate) fn build(
     let folder = &fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(parent).map_err(Error::io(folder))?;
+    let (replace, before) = (!is_vacant(folder)?, list(folder));
     let temporary = tempfile::Builder::new()
         .prefix(".clariq-index-")
         .suffix(".tmp")
@@ -103,10 +105,23 @@ pub(crate) fn build(
     fs::create_dir(&new).map_err(Error::io(folder))?;
     write_index(&new, bank, analyzer, options).map_err(Error::tantivy(folder))?;
     seal(&new)?;
+    if let Some(list) = list(folder)
+        && Some(list) != before
+    {
+        // Another process has built here meanwhile; the caller checks and opens what it wrote.
+        return Ok(());
+    }
     // Again, because building takes time: nothing that came meanwhile may be lost.
-    check_replaceable(folder)?;
-    let old = (!is_vacant(folder)?).then(|| temporary.path().join("old"));
-    swap(&new, folder, old.as_deref()).map_err(Error::io(folder))
+    if replace {
+        check_replaceable(folder)?;
+    }
+    let old = temporary.path().join("old");
+    swap(&new, folder, replace.then_some(&*old)).map_err(Error::io(folder))
+}
+
+/// The list of files of the index in `folder`, which no two builds have in common: segments have random names.
+fn list(folder: &Path) -> Option<Vec<u8>> {
+    fs::read(folder.join(SUMS)).ok()
 }
 
 /// Puts `new` in place of `folder`, which is moved to `old`, or is vacant where there is no `old`. Between the two
@@ -129,11 +144,31 @@ fn swap(new: &Path, folder: &Path, old: Option<&Path>) -> io::Result<()> {
     }
 }
 
+/// Up to so many questions, an index is made in memory by one thread and then written, each file once. tantivy syncs
+/// every file of every step to the disk, which takes far longer than making such an index does.
+const SMALL: usize = 20_000;
+
 fn write_index(folder: &Path, bank: &QuestionBank, analyzer: Analyzer, options: &BuildOptions) -> tantivy::Result<()> {
     let (schema, fields) = schema();
-    let index = Index::create_in_dir(folder, schema)?;
-    let writer = write_segments(&index, &fields, bank, analyzer, options)?;
-    merge_into_one(&index, writer)
+    let small = bank.len() <= SMALL;
+    let index = if small { Index::create_in_ram(schema) } else { Index::create_in_dir(folder, schema)? };
+    let threads = if small { 1 } else { options.threads };
+    let writer = write_segments(&index, &fields, bank, analyzer, &BuildOptions { threads, ..*options })?;
+    merge_into_one(&index, writer)?;
+    if small {
+        copy(&index, folder)?;
+    }
+    Ok(())
+}
+
+/// Writes the files of an index in memory to a folder.
+fn copy(index: &Index, folder: &Path) -> tantivy::Result<()> {
+    for name in index.directory().list_managed_files() {
+        let bytes = index.directory().atomic_read(&name)?;
+        // Not flushed to the disk: the list of checksums shows what a power cut has left out.
+        fs::write(folder.join(&name), &bytes)?;
+    }
+    Ok(())
 }
 
 fn write_segments(
@@ -144,7 +179,8 @@ fn write_segments(
     options: &BuildOptions,
 ) -> tantivy::Result<IndexWriter> {
     let threads = options.threads.clamp(1, (options.memory / LEAST_MEMORY_PER_THREAD).max(1));
-    let memory = options.memory.clamp(threads * LEAST_MEMORY_PER_THREAD, threads * MOST_MEMORY_PER_THREAD);
+    let total = |per_thread: usize| threads.saturating_mul(per_thread);
+    let memory = options.memory.clamp(total(LEAST_MEMORY_PER_THREAD), total(MOST_MEMORY_PER_THREAD));
     let mut writer: IndexWriter = index.writer_with_num_threads(threads, memory)?;
     // From eight segments on, tantivy would begin merges of its own, which `merge_into_one` would be refused.
     writer.set_merge_policy(Box::new(NoMergePolicy));
@@ -205,4 +241,42 @@ fn pre_tokenized(text: &str, tokens: Vec<String>) -> PreTokenizedString {
         ..Token::default()
     });
     PreTokenizedString { text: text.to_owned(), tokens: tokens.collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clariq_corpus::QuestionRow;
+
+    /// Questions of twenty different words each, so that the writer's memory fills soon.
+    fn bank(questions: usize) -> QuestionBank {
+        let word = |number: usize| format!("w{number}");
+        let text = |place: usize| (place * 20..place * 20 + 20).map(word).collect::<Vec<_>>().join(" ");
+        let row = |place| QuestionRow { id: format!("Q{place:06}").as_str().into(), text: text(place) };
+        QuestionBank::from_rows((0..questions).map(row).collect())
+    }
+
+    /// How many segments a build writes, and how many it leaves.
+    fn segments(bank: &QuestionBank, threads: usize, memory: usize) -> (usize, usize) {
+        let (schema, fields) = schema();
+        let index = Index::create_in_ram(schema);
+        let options = BuildOptions { threads, memory };
+        let writer = write_segments(&index, &fields, bank, Analyzer::English, &options).unwrap();
+        let written = index.searchable_segment_ids().unwrap().len();
+        merge_into_one(&index, writer).unwrap();
+        let metadata = index.load_metas().unwrap();
+        assert!(metadata.payload.is_some_and(|payload| payload.contains("clariq_index_format")));
+        (written, metadata.segments.len())
+    }
+
+    #[test]
+    fn one_segment_is_left_of_any_number() {
+        assert_eq!(segments(&bank(1), 1, 0), (1, 1));
+        // From eight on, tantivy would merge some by itself.
+        for (questions, threads, memory) in [(10_000, 1, 0), (3_000, 12, 12 * LEAST_MEMORY_PER_THREAD)] {
+            let (written, left) = segments(&bank(questions), threads, memory);
+            assert!(written >= 8, "{written} segments of {questions} questions by {threads} threads");
+            assert_eq!(left, 1);
+        }
+    }
 }

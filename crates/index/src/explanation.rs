@@ -27,7 +27,9 @@ impl Explanation {
     }
 
     fn write(&self, f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
-        writeln!(f, "{:indent$}{:<10.6} {}", "", self.value, self.what, indent = depth * 2)?;
+        // Counts as counts: `4` and not `4.000000`.
+        let digits = if self.value.fract() == 0.0 && self.value != 0.0 { 0 } else { 6 };
+        writeln!(f, "{:indent$}{:<10.digits$} {}", "", self.value, self.what, indent = depth * 2)?;
         self.parts.iter().try_for_each(|part| part.write(f, depth + 1))
     }
 }

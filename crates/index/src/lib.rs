@@ -23,6 +23,7 @@ mod build;
 mod error;
 mod explanation;
 mod folder;
+mod impacts;
 mod scorer;
 mod top;
 

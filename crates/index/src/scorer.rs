@@ -8,11 +8,12 @@ use crate::block_max;
 use crate::bm25::Bm25;
 use crate::error::Error;
 use crate::explanation::Explanation;
+use crate::impacts::{self, Impact, Impacts, Slot};
 use crate::top::Top;
 use serde::{Deserialize, Serialize};
+use tantivy::DocSet;
 use tantivy::postings::{Postings, TermInfo};
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocSet, Term};
 
 /// tantivy keeps lengths exactly up to this many tokens and rounds longer ones.
 const EXACT_LENGTHS: u32 = 40;
@@ -58,7 +59,7 @@ pub enum Path {
 }
 
 /// From so many questions on, block-max is worth its overhead (measured by `scripts/bench-bm25`).
-const WORTH_BLOCK_MAX: usize = 50_000;
+const WORTH_BLOCK_MAX: usize = 250_000;
 
 /// Buffers of a query, to be reused by the next one on the same thread.
 #[derive(Debug, Default)]
@@ -76,13 +77,18 @@ pub struct Scorer<'a> {
     pub(crate) norms: Vec<f64>,
     /// Replaces a negative idf.
     floor: Option<f64>,
+    /// Whether tantivy's own order is this scorer's order.
+    block_max_applies: bool,
+    /// Over a small bank only.
+    impacts: Option<Impacts>,
 }
 
 /// A token of a request that some question has.
-pub(crate) struct Matched {
-    pub(crate) term: Term,
+pub(crate) struct Matched<'s> {
+    pub(crate) token: &'s str,
     pub(crate) info: TermInfo,
     pub(crate) idf: f64,
+    impacts: Option<&'s Slot>,
 }
 
 impl<'a> Scorer<'a> {
@@ -91,7 +97,9 @@ impl<'a> Scorer<'a> {
         model.check()?;
         let mean = index.mean_length();
         let norms = index.lengths.iter().map(|&length| model.norm(f64::from(length), mean)).collect();
-        let mut scorer = Self { index, model, norms, floor: None };
+        let block_max_applies = model.is_tantivys() && index.lengths.iter().all(|&length| length <= EXACT_LENGTHS);
+        let mut scorer =
+            Self { index, model, norms, floor: None, block_max_applies, impacts: impacts::none_yet(index)? };
         if model.has_floor() {
             scorer.floor = model.floor(scorer.mean_idf()?);
         }
@@ -143,20 +151,26 @@ impl<'a> Scorer<'a> {
 
     /// Whether tantivy's own order is this scorer's order.
     pub fn block_max_applies(&self) -> bool {
-        self.model.is_tantivys() && self.index.lengths.iter().all(|&length| length <= EXACT_LENGTHS)
+        self.block_max_applies
     }
 
-    pub(crate) fn matched(&self, tokens: &[String]) -> Result<Vec<Matched>, Error> {
+    pub(crate) fn matched<'s>(&'s self, tokens: &'s [String]) -> Result<Vec<Matched<'s>>, Error> {
         let mut matched = Vec::with_capacity(tokens.len());
         for token in tokens {
-            let term = Term::from_field_text(self.index.text, token);
-            let info = self.index.postings.get_term_info(&term).map_err(Error::io(self.index.folder()))?;
-            if let Some(info) = info {
+            let found = match &self.impacts {
+                Some(impacts) => impacts.get(token.as_str()).map(|(info, slot)| (info.clone(), Some(slot))),
+                None => self.look_up(token)?.map(|info| (info, None)),
+            };
+            if let Some((info, impacts)) = found {
                 let idf = self.idf(info.doc_freq);
-                matched.push(Matched { term, info, idf });
+                matched.push(Matched { token, info, idf, impacts });
             }
         }
         Ok(matched)
+    }
+
+    fn look_up(&self, token: &str) -> Result<Option<TermInfo>, Error> {
+        self.index.postings.terms().get(token).map_err(Error::io(self.index.folder()))
     }
 
     fn idf(&self, doc_freq: u32) -> f64 {
@@ -197,7 +211,24 @@ impl<'a> Scorer<'a> {
         Ok(top.finish())
     }
 
+    /// Shows every question with the token and what the token adds to its score.
     fn add(&self, token: &Matched, mut each: impl FnMut(u32, f64)) -> Result<(), Error> {
+        let Some(slot) = token.impacts else {
+            return self.decode(token, each);
+        };
+        if slot.get().is_none() {
+            let mut impacts = Vec::with_capacity(token.info.doc_freq as usize);
+            self.decode(token, |document, score| impacts.push(Impact { document, score }))?;
+            // Where another thread was first, its impacts are the same.
+            drop(slot.set(impacts.into()));
+        }
+        for impact in slot.get().into_iter().flatten() {
+            each(impact.document, impact.score);
+        }
+        Ok(())
+    }
+
+    fn decode(&self, token: &Matched, mut each: impl FnMut(u32, f64)) -> Result<(), Error> {
         let mut blocks = self
             .index
             .postings
@@ -246,7 +277,9 @@ impl<'a> Scorer<'a> {
     }
 
     fn explain_token(&self, token: &str, document: u32) -> Result<Explanation, Error> {
-        let matched = self.matched(std::slice::from_ref(&token.to_owned()))?;
+        let token = [token.to_owned()];
+        let matched = self.matched(&token)?;
+        let [token] = &token;
         let Some(matched) = matched.first() else {
             return Ok(Explanation::value(0.0, format!("`{token}` is in no question")));
         };

@@ -67,7 +67,9 @@ mod tests {
             sorted.truncate(depth);
             let mut buffer = vec![Hit { question: 0, score: 1e9 }];
             let mut top = Top::new(&mut buffer, depth);
-            hits.iter().for_each(|&hit| top.offer(hit));
+            for &hit in &hits {
+                top.offer(hit);
+            }
             prop_assert_eq!(top.finish(), sorted);
         }
     }

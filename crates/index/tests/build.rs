@@ -160,6 +160,26 @@ fn processes_that_build_at_once_all_get_the_index() {
     assert_eq!(names(parent.path()), ["index"]);
 }
 
+#[test]
+fn processes_that_replace_at_once_leave_the_index() {
+    let (bank, parent) = (large_bank(), tempfile::tempdir().expect("a temporary folder"));
+    let (folder, expected) = (parent.path().join("index"), build(&bank));
+    open_or_build(&folder, &common::bank(["", "river"])).expect("an index of another bank");
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                // An error is possible here: for a moment there is no index. A wrong one is not.
+                if let Ok((index, _)) = open_or_build(&folder, &bank) {
+                    assert_eq!(rankings(&index), rankings(&expected.index));
+                }
+            });
+        }
+    });
+    let (index, _) = open_or_build(&folder, &bank).expect("an index");
+    assert_eq!(rankings(&index), rankings(&expected.index));
+    assert_eq!(names(parent.path()), ["index"]);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_link_to_a_folder_stays_a_link() {

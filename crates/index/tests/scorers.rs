@@ -65,7 +65,7 @@ fn check(bank: &QuestionBank, requests: &[String], parameters: (f64, f64, f64)) 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(40) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(25) })]
 
     #[test]
     fn every_variant_ranks_as_its_formula_says(

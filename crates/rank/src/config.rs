@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::pipeline::Pipeline;
 use crate::stages;
 use crate::table::{File, Table};
-use clariq_corpus::{Problem, ProblemKind, Source, Split};
+use clariq_corpus::{Location, Problem, ProblemKind, Source, Split};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -67,6 +67,13 @@ pub struct Override {
     pub value: String,
 }
 
+impl Override {
+    /// Where it was given, for messages.
+    pub(crate) fn location(&self) -> Location {
+        Location::file(format!("command line, {}.{}={}", self.stage, self.key, self.value))
+    }
+}
+
 /// A system as its file declares it.
 pub struct System {
     /// Its name: the stem of its output files and its run tag.
@@ -103,10 +110,11 @@ impl System {
         match std::str::from_utf8(&input.bytes) {
             Ok(text) => Self::parse(&input.name, text, overrides),
             Err(error) => {
-                let at = clariq_corpus::Location::file(input.name);
-                let found = format!("another byte at {}", error.valid_up_to());
-                Err(Problem::new(at, ProblemKind::NotUtf8, "TOML in UTF-8", found)
-                    .hint("is it a configuration?")
+                let sound = &input.bytes[..error.valid_up_to()];
+                let line = sound.split(|&byte| byte == b'\n').count() as u64;
+                let found = format!("the byte 0x{:02x}", input.bytes[sound.len()]);
+                Err(Problem::new(Location::line(input.name, line), ProblemKind::NotUtf8, "TOML in UTF-8", found)
+                    .hint("convert the file, for example with `iconv -f latin1 -t utf-8`, if it is a configuration")
                     .into())
             }
         }
@@ -162,7 +170,7 @@ impl System {
 }
 
 fn no_such_stage(file: File, unused: &Override) -> Problem {
-    let expected = format!("a stage `{}` whose `{}` can be set", unused.stage, unused.key);
-    Problem::new(file.at(0..0), ProblemKind::Argument, expected, "a system without that stage")
+    let expected = format!("a stage `{}` in {}", unused.stage, file.name);
+    Problem::new(unused.location(), ProblemKind::Argument, expected, "a system without that stage")
         .hint("leave the option out, or choose a system that has the stage")
 }

@@ -39,7 +39,7 @@ pub(crate) fn build<'i>(
             .into());
     };
     for change in overrides.iter().filter(|change| change.stage == name) {
-        table.set(&change.key, &change.value);
+        table.set(change);
         unused.retain(|other| *other != change);
     }
     factory(Build { table, overrides, unused })

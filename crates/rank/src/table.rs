@@ -1,5 +1,6 @@
 //! How is a table of a configuration read, so that an error names its line?
 
+use crate::config::Override;
 use crate::error::Error;
 use clariq_corpus::{Location, Problem, ProblemKind};
 use serde::Deserialize;
@@ -32,7 +33,7 @@ impl File<'_> {
         let span = error.span().filter(|span| *span != (0..0)).unwrap_or(fallback);
         let message = error.message();
         let (found, expected) = match message.split_once(", expected ") {
-            Some((found, expected)) => (found.to_owned(), expected.to_owned()),
+            Some((found, expected)) => (found_in_words(found).to_owned(), in_words(expected).to_owned()),
             None if message.starts_with("missing field") => {
                 (format!("a table without it: {message}"), message.replacen("missing field", "a key", 1))
             }
@@ -43,23 +44,50 @@ impl File<'_> {
     }
 }
 
+/// What a person calls the types of Rust.
+fn in_words(expected: &str) -> &str {
+    match expected {
+        "f64" => "a number",
+        "usize" | "u64" => "a whole number of at least 0",
+        "a nonzero usize" => "a whole number of at least 1",
+        other => other,
+    }
+}
+
+fn found_in_words(found: &str) -> &str {
+    let value = found.strip_prefix("invalid type: ").or_else(|| found.strip_prefix("invalid value: "));
+    value.unwrap_or(found)
+}
+
 /// A table that is not read yet.
 pub(crate) struct Table<'i> {
     pub(crate) file: File<'i>,
-    pub(crate) span: Range<usize>,
+    span: Range<usize>,
     entries: DeTable<'i>,
+    /// The values that do not come from the file. Their spans lie behind its end, in this order.
+    given: Vec<&'i Override>,
 }
 
 impl<'i> Table<'i> {
     pub(crate) fn parse(file: File<'i>) -> Result<Self, Error> {
         let table = DeTable::parse(file.text).map_err(|error| file.problem(&error, 0..0))?;
-        Ok(Self { file, span: table.span(), entries: table.into_inner() })
+        Ok(Self { file, span: table.span(), entries: table.into_inner(), given: Vec::new() })
+    }
+
+    /// Where the value of a key stands; where it is left out, the table.
+    pub(crate) fn at(&self, key: &str) -> Location {
+        self.locate(self.entries.get(key).map_or(self.span.clone(), Spanned::span))
+    }
+
+    fn locate(&self, span: Range<usize>) -> Location {
+        let given = span.start.checked_sub(self.file.text.len() + 1).and_then(|place| self.given.get(place));
+        given.map_or_else(|| self.file.at(span), |given| given.location())
     }
 
     fn of(file: File<'i>, value: Spanned<DeValue<'i>>) -> Result<Self, Error> {
         let span = value.span();
         match value.into_inner() {
-            DeValue::Table(entries) => Ok(Self { file, span, entries }),
+            DeValue::Table(entries) => Ok(Self { file, span, entries, given: Vec::new() }),
             other => Err(file.wrong_type(span, "a table", other.type_str()).into()),
         }
     }
@@ -95,17 +123,25 @@ impl<'i> Table<'i> {
     }
 
     /// Sets a key to a value given as TOML text; text that is not TOML is taken as a string.
-    pub(crate) fn set(&mut self, key: &'i str, text: &'i str) {
+    pub(crate) fn set(&mut self, given: &'i Override) {
+        let text = given.value.as_str();
         let value = DeValue::parse(text).map_or(DeValue::String(Cow::Borrowed(text)), Spanned::into_inner);
-        self.take(key);
-        self.entries.insert(Spanned::new(0..0, Cow::Borrowed(key)), Spanned::new(0..0, value));
+        let place = self.file.text.len() + 1 + self.given.len();
+        self.given.push(given);
+        self.take(&given.key);
+        let key = Cow::Borrowed(given.key.as_str());
+        self.entries.insert(Spanned::new(place..place, key), Spanned::new(place..place, value));
     }
 
     /// Reads what is left in the table; a key that `T` does not know is an error.
     pub(crate) fn read<T: for<'de> Deserialize<'de>>(self) -> Result<T, Error> {
-        let (file, span) = (self.file, self.span.clone());
-        T::deserialize(Spanned::new(self.span, self.entries).into_deserializer())
-            .map_err(|error| file.problem(&error, span).into())
+        let Self { file, span, entries, given } = self;
+        let places = Self { file, span: span.clone(), entries: DeTable::new(), given };
+        T::deserialize(Spanned::new(span.clone(), entries).into_deserializer()).map_err(|error| {
+            let mut problem = file.problem(&error, span.clone());
+            problem.at = places.locate(error.span().filter(|span| *span != (0..0)).unwrap_or(span));
+            problem.into()
+        })
     }
 }
 

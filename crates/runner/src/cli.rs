@@ -1,5 +1,7 @@
 //! What can be asked of the command? Raw arguments, as clap reads them.
 
+use crate::commands::{CompareArgs, ReportArgs};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clariq_corpus::Split;
 use clariq_index::{Analyzer, Variant};
@@ -21,6 +23,7 @@ pub(crate) struct Cli {
 
 /// Flags that every subcommand has.
 #[derive(Args, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Common {
     /// Folder with the ClariQ files [default: data/clariq if present, else the built-in sample]
     #[arg(long, global = true, value_name = "DIR", alias = "data_dir", help_heading = "Common options")]
@@ -38,8 +41,11 @@ pub(crate) struct Common {
     #[arg(short, long, global = true, conflicts_with = "quiet", help_heading = "Common options")]
     pub(crate) verbose: bool,
     /// Say nothing but errors on standard error
-    #[arg(short, long, global = true, help_heading = "Common options")]
+    #[arg(long, global = true, help_heading = "Common options")]
     pub(crate) quiet: bool,
+    /// The same as --quiet; with `eval -m`, the figures of every topic
+    #[arg(short = 'q', global = true, conflicts_with = "verbose", help_heading = "Common options")]
+    pub(crate) short_q: bool,
     /// Show no progress
     #[arg(long, global = true, help_heading = "Common options")]
     pub(crate) no_progress: bool,
@@ -56,6 +62,8 @@ pub(crate) enum Format {
     Json,
     /// A Markdown table
     Md,
+    /// A LaTeX table, for the package booktabs
+    Latex,
 }
 
 #[derive(Subcommand)]
@@ -72,6 +80,10 @@ pub(crate) enum Command {
     Tune(TuneArgs),
     /// Score a run or need file as the official scorer does
     Eval(EvalArgs),
+    /// Compare runs: means, differences and which of them are significant
+    Compare(CompareArgs),
+    /// Write a page that shows runs side by side
+    Report(ReportArgs),
     /// Make, score and check systems against their expected figures
     Reproduce(ReproduceArgs),
     /// Show where the score of a question comes from
@@ -88,6 +100,16 @@ pub(crate) enum DataCommand {
     Stats,
     /// Download the released ClariQ files and verify them
     Fetch(FetchArgs),
+    /// Write an evaluation table in another form: pickle or JSON lines
+    Convert(ConvertArgs),
+}
+
+#[derive(Args)]
+pub(crate) struct ConvertArgs {
+    /// Table to read: .pkl, .pkl.gz, .pkl.tar.gz, the first piece .aa of a split archive, or .jsonl
+    pub(crate) from: PathBuf,
+    /// File to write: .jsonl or .pkl, or either with .gz
+    pub(crate) to: PathBuf,
 }
 
 #[derive(Args)]
@@ -111,7 +133,7 @@ pub(crate) enum IndexCommand {
 #[derive(Args)]
 pub(crate) struct IndexArgs {
     /// How texts become tokens
-    #[arg(long, default_value = "nltk", value_parser = parse_analyzer)]
+    #[arg(long, default_value = "nltk", value_parser = analyzers())]
     pub(crate) analyzer: Analyzer,
     /// Build even if the right index is there
     #[arg(long)]
@@ -137,7 +159,7 @@ pub(crate) struct RunArgs {
     #[arg(required = true, value_name = "CONFIG")]
     pub(crate) configs: Vec<String>,
     /// Which requests are answered
-    #[arg(long, default_value = "dev", value_parser = parse_split)]
+    #[arg(long, default_value = "dev", value_parser = splits())]
     pub(crate) split: Split,
     /// Run file to write, with the need file and the record beside it; `-` for standard output
     /// [default: runs/<system>.<split>.run]
@@ -156,13 +178,13 @@ pub(crate) struct RunArgs {
 #[derive(Args, Clone, Default)]
 pub(crate) struct Parameters {
     /// Term saturation of the stage `bm25`, at least 0
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub(crate) k1: Option<f64>,
     /// Length normalisation of the stage `bm25`, from 0 to 1
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub(crate) b: Option<f64>,
-    /// Formula of the stage `bm25`: okapi, lucene, bm25plus or bm25l
-    #[arg(long, value_parser = parse_variant)]
+    /// Formula of the stage `bm25`
+    #[arg(long, value_parser = variants())]
     pub(crate) variant: Option<Variant>,
     /// Any parameter of any stage, as stage.key=value; may be given more than once
     #[arg(long = "set", value_name = "STAGE.KEY=VALUE")]
@@ -175,7 +197,7 @@ pub(crate) struct TuneArgs {
     #[arg(value_name = "CONFIG")]
     pub(crate) config: String,
     /// Labelled split to tune on
-    #[arg(long, default_value = "train", value_parser = parse_split)]
+    #[arg(long, default_value = "train", value_parser = splits())]
     pub(crate) split: Split,
     /// A parameter and its values, as stage.key=value,value,…; may be given more than once
     #[arg(long = "grid", value_name = "STAGE.KEY=VALUES", required = true)]
@@ -194,6 +216,7 @@ pub(crate) struct TuneArgs {
 }
 
 #[derive(Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct EvalArgs {
     /// Run or need file to score; `-` for standard input
     #[arg(value_name = "RUN", required_unless_present = "run_file")]
@@ -205,14 +228,33 @@ pub(crate) struct EvalArgs {
     #[arg(long, alias = "eval_task", value_enum, default_value = "question_relevance")]
     pub(crate) task: Task,
     /// Labels to score against
-    #[arg(long, alias = "experiment_type", default_value = "dev", value_parser = parse_split)]
+    #[arg(long, alias = "experiment_type", default_value = "dev", value_parser = splits())]
     pub(crate) split: Split,
-    /// How equal scores are ordered
-    #[arg(long, value_enum, default_value = "official")]
-    pub(crate) ties: TieRule,
+    /// Measures by name, such as nDCG@10, R@30, AP, RR, P@5, Success@5, RBP(p=0.8) or recall_30; may be given more than
+    /// once
+    #[arg(short = 'm', long = "measure", value_name = "NAME")]
+    pub(crate) measures: Vec<String>,
+    /// Judgements of any TREC collection in place of the labels of --split
+    #[arg(long, value_name = "FILE")]
+    pub(crate) qrels: Option<PathBuf>,
+    /// The figures of every topic too, with -m or --qrels; so does -q there, as in trec_eval
+    #[arg(long)]
+    pub(crate) per_topic: bool,
+    /// How equal scores are ordered [default: official; id with -m or --qrels]
+    #[arg(long, value_enum)]
+    pub(crate) ties: Option<TieRule>,
+    /// The run is multi-turn: contexts and question texts (document relevance only)
+    #[arg(long, alias = "multi_turn")]
+    pub(crate) multi_turn: bool,
     /// Print a row for the challenge's leaderboard
     #[arg(long)]
     pub(crate) leaderboard: bool,
+    /// Also show where the run would stand among the published entries of the challenge
+    #[arg(long, conflicts_with_all = ["leaderboard", "ties", "measures", "qrels"])]
+    pub(crate) place: bool,
+    /// Figures per class, the confusion matrix and how far off predictions are (clarification need only)
+    #[arg(long, conflicts_with_all = ["leaderboard", "place", "measures", "qrels"])]
+    pub(crate) full: bool,
     /// Write the figures of every topic to this file, as JSON
     #[arg(long, alias = "out_file", value_name = "FILE")]
     pub(crate) out_file: Option<PathBuf>,
@@ -226,6 +268,8 @@ pub(crate) enum Task {
     QuestionRelevance,
     /// Weighted precision, recall and F1 of need labels
     ClarificationNeed,
+    /// Retrieval figures after the first question and its answer, from the released table
+    DocumentRelevance,
 }
 
 /// What `--ties` accepts.
@@ -248,7 +292,7 @@ pub(crate) struct ReproduceArgs {
     #[arg(long, value_name = "DIR", default_value = "runs")]
     pub(crate) runs: PathBuf,
     /// Only this split [default: every split with labels]
-    #[arg(long, value_parser = parse_split)]
+    #[arg(long, value_parser = splits())]
     pub(crate) split: Option<Split>,
     #[command(flatten)]
     pub(crate) place: IndexPlace,
@@ -270,18 +314,30 @@ pub(crate) struct ExplainArgs {
     pub(crate) place: IndexPlace,
 }
 
-fn parse_split(text: &str) -> Result<Split, String> {
-    Split::ALL.into_iter().find(|split| split.name() == text).ok_or_else(|| "expected train, dev or test".to_owned())
+/// Accepts the names of some values, shows them in help and errors, and gives the value.
+fn one_of<T>(names: &'static [(&'static str, T)]) -> impl TypedValueParser<Value = T>
+where
+    T: Copy + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(names.iter().map(|(name, _)| *name))
+        .try_map(|text| names.iter().find(|(name, _)| *name == text).map(|(_, value)| *value).ok_or("no such name"))
 }
 
-fn parse_analyzer(text: &str) -> Result<Analyzer, String> {
-    let known = Analyzer::ALL.into_iter().find(|analyzer| analyzer.name() == text);
-    known.ok_or_else(|| "expected nltk or english".to_owned())
+pub(crate) fn splits() -> impl TypedValueParser<Value = Split> {
+    one_of(&[("train", Split::Train), ("dev", Split::Dev), ("test", Split::Test)])
 }
 
-fn parse_variant(text: &str) -> Result<Variant, String> {
-    let value = serde_json::Value::String(text.to_owned());
-    serde_json::from_value(value).map_err(|_| "expected okapi, lucene, bm25plus or bm25l".to_owned())
+fn analyzers() -> impl TypedValueParser<Value = Analyzer> {
+    one_of(&[("nltk", Analyzer::Nltk), ("english", Analyzer::English)])
+}
+
+fn variants() -> impl TypedValueParser<Value = Variant> {
+    one_of(&[
+        ("okapi", Variant::Okapi),
+        ("lucene", Variant::Lucene),
+        ("bm25plus", Variant::Plus),
+        ("bm25l", Variant::L),
+    ])
 }
 
 /// `64M`, `1G`, `500000K` or plain bytes; decimal units.

@@ -1,11 +1,14 @@
 //! Which command does what? One module per subcommand.
 
+mod compare;
+mod convert;
 mod data;
 mod doctor;
 mod eval;
 mod explain;
 mod fetch;
 mod index;
+mod report;
 mod reproduce;
 mod run;
 mod tune;
@@ -13,6 +16,8 @@ mod tune;
 use crate::cli::{Cli, Command, DataCommand};
 use crate::failure::Failure;
 use crate::settings::Settings;
+pub(crate) use compare::CompareArgs;
+pub(crate) use report::ReportArgs;
 
 /// How a command that printed its results ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,11 +36,14 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Outcome, Failure> {
     match cli.command {
         Command::Data(DataCommand::Check) => data::check(&settings),
         Command::Data(DataCommand::Stats) => data::stats(&settings),
+        Command::Data(DataCommand::Convert(arguments)) => convert::convert(&settings, &arguments),
         Command::Data(DataCommand::Fetch(arguments)) => fetch::fetch(&settings, &arguments),
         Command::Index(command) => index::index(&settings, &command),
         Command::Run(arguments) => run::run(&settings, &arguments),
         Command::Tune(arguments) => tune::tune(&settings, &arguments),
         Command::Eval(arguments) => eval::eval(&settings, &arguments),
+        Command::Compare(arguments) => compare::compare(&settings, &arguments),
+        Command::Report(arguments) => report::report(&settings, &arguments),
         Command::Reproduce(arguments) => reproduce::reproduce(&settings, &arguments),
         Command::Explain(arguments) => explain::explain(&settings, &arguments),
         Command::Doctor => doctor::doctor(&settings),

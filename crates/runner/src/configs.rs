@@ -53,8 +53,8 @@ fn unknown(name: &str) -> Problem {
 pub(crate) fn overrides(parameters: &Parameters) -> Result<Vec<Override>, Failure> {
     let bm25 = |key: &str, value: String| Override { stage: "bm25".to_owned(), key: key.to_owned(), value };
     let mut overrides = Vec::new();
-    overrides.extend(parameters.k1.map(|k1| bm25("k1", format!("{k1:?}"))));
-    overrides.extend(parameters.b.map(|b| bm25("b", format!("{b:?}"))));
+    overrides.extend(parameters.k1.map(|k1| bm25("k1", as_toml(k1))));
+    overrides.extend(parameters.b.map(|b| bm25("b", as_toml(b))));
     let name = parameters.variant.and_then(|variant| serde_json::to_string(&variant).ok());
     overrides.extend(name.map(|name| bm25("variant", name)));
     for text in &parameters.set {
@@ -62,6 +62,11 @@ pub(crate) fn overrides(parameters: &Parameters) -> Result<Vec<Override>, Failur
         overrides.push(Override { value: value.to_owned(), ..target });
     }
     Ok(overrides)
+}
+
+/// TOML writes `nan` in lower case.
+fn as_toml(number: f64) -> String {
+    format!("{number:?}").to_lowercase()
 }
 
 /// `stage.key=value` as its target and its value.

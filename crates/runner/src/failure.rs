@@ -16,7 +16,7 @@ impl Failure {
     pub(crate) fn print(&self) {
         match self {
             Self::Report(report) => print_report("error", report),
-            Self::Output(error) => eprintln!("error: cannot write to standard output\n     found: {error}"),
+            Self::Output(error) => print_report("error", &cannot_print(error)),
         }
     }
 }
@@ -31,6 +31,15 @@ pub(crate) fn print_report(severity: &str, report: &Report) {
     }
     if !report.hint.is_empty() {
         eprintln!("hint: {}", report.hint);
+    }
+}
+
+fn cannot_print(error: &io::Error) -> Report {
+    Report {
+        title: "cannot write to standard output".to_owned(),
+        expected: "a terminal, a pipe or a file that takes what is written".to_owned(),
+        found: error.to_string(),
+        hint: "see whether the disk that it goes to is full".to_owned(),
     }
 }
 
@@ -62,4 +71,16 @@ macro_rules! from_reportable {
     };
 }
 
-from_reportable!(clariq_corpus::Error, clariq_index::Error, clariq_rank::Error, clariq_need::Error);
+impl From<clariq_corpus::Error> for Failure {
+    fn from(error: clariq_corpus::Error) -> Self {
+        match error {
+            // Only standard output and pipes break; whoever reads them has seen enough.
+            clariq_corpus::Error::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
+                Self::Output(source)
+            }
+            error => Report::from(&error).into(),
+        }
+    }
+}
+
+from_reportable!(clariq_index::Error, clariq_rank::Error, clariq_need::Error, clariq_eval::MeasureError);

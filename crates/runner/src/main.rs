@@ -9,6 +9,7 @@ mod output;
 mod progress;
 mod record;
 mod settings;
+mod usage;
 
 use clap::Parser;
 use failure::Failure;
@@ -16,9 +17,12 @@ use std::io;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // clap prints usage errors itself and leaves with status 2.
-    let arguments = cli::Cli::parse();
-    match commands::dispatch(arguments) {
+    let arguments = cli::Cli::try_parse().map_err(|error| match usage::refused_value(&error) {
+        Some(problem) => Failure::from(problem),
+        // clap prints everything else itself and leaves with status 2, or 0 after help that was asked for.
+        None => error.exit(),
+    });
+    match arguments.and_then(commands::dispatch) {
         Ok(commands::Outcome::Done) => ExitCode::SUCCESS,
         Ok(commands::Outcome::CheckFailed) => ExitCode::from(1),
         // `clariq eval … | head`: whoever reads has seen enough.

@@ -1,11 +1,14 @@
 //! In which form is a table of results printed? One exporter per file.
 
 mod json;
+mod latex;
 mod md;
+mod shorten;
 mod table;
 mod tsv;
 
 use crate::cli::Format;
+pub(crate) use shorten::{WIDTH, shorten};
 use std::io::{self, BufWriter, Write};
 
 /// A value of a table.
@@ -15,6 +18,10 @@ pub(crate) enum Cell {
     Count(u64),
     /// A figure and the digits that are shown of it where a person reads.
     Figure(f64, usize),
+    /// The p-value of a test.
+    Probability(f64),
+    /// Whether a row is marked.
+    Mark(bool),
     Nothing,
 }
 
@@ -33,6 +40,9 @@ impl Cell {
             Self::Text(text) => text.clone(),
             Self::Count(count) => count.to_string(),
             Self::Figure(figure, digits) => format!("{figure:.digits$}"),
+            Self::Probability(p) if *p < 0.001 => "<.001".to_owned(),
+            Self::Probability(p) => format!("{p:.3}"),
+            Self::Mark(marked) => if *marked { "*" } else { "" }.to_owned(),
             Self::Nothing => "-".to_owned(),
         }
     }
@@ -60,14 +70,36 @@ impl Sheet {
     /// Prints to standard output.
     pub(crate) fn print(&self, format: Option<Format>) -> io::Result<()> {
         let mut out = BufWriter::new(io::stdout().lock());
-        match format.unwrap_or(Format::Table) {
-            Format::Table => table::write(self, &mut out)?,
-            Format::Tsv => tsv::write(self, &mut out)?,
-            Format::Json => json::write(self, &mut out)?,
-            Format::Md => md::write(self, &mut out)?,
-        }
+        self.write(format, &mut out)?;
         out.flush()
     }
+
+    fn write(&self, format: Option<Format>, out: &mut dyn Write) -> io::Result<()> {
+        match format.unwrap_or(Format::Table) {
+            Format::Table => table::write(self, out),
+            Format::Tsv => tsv::write(self, out),
+            Format::Json => json::write(self, out),
+            Format::Md => md::write(self, out),
+            Format::Latex => latex::write(self, out),
+        }
+    }
+}
+
+/// Prints tables to standard output, one after the other with an empty line between; as JSON they are one object that
+/// holds them by name.
+pub(crate) fn print_all(sheets: &[(&str, Sheet)], format: Option<Format>) -> io::Result<()> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    if format == Some(Format::Json) {
+        json::write_all(sheets, &mut out)?;
+    } else {
+        for (place, (_, sheet)) in sheets.iter().enumerate() {
+            if place > 0 {
+                writeln!(out)?;
+            }
+            sheet.write(format, &mut out)?;
+        }
+    }
+    out.flush()
 }
 
 #[cfg(test)]

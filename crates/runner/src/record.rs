@@ -1,10 +1,10 @@
 //! What made a run? The record beside it: `<run>.json`.
 //!
 //! It holds everything that a figure depends on and nothing else (no time, no thread count, no folder), so that the same
-//! inputs give the same bytes. It is written last and names the checksums of the files it speaks of: a record
+//! inputs give the same bytes. It takes its place last and names the checksums of the files it speaks of: a record
 //! that does not fit its run was left by an interrupted command.
 
-use clariq_corpus::{Source, sha256_hex, write_atomically};
+use clariq_corpus::{Staged, sha256_hex};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -15,25 +15,42 @@ pub(crate) fn path_of(run: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Writes the record of files that are written already.
-pub(crate) fn write(run: &Path, mut made_by: Value, files: &[(&str, &Path)]) -> Result<(), clariq_corpus::Error> {
+/// An output of a command: its kind, where it will stand, and its content.
+pub(crate) type Output = (&'static str, PathBuf, Staged);
+
+/// The record of outputs that are staged already, staged as well.
+pub(crate) fn stage(run: &Path, mut made_by: Value, files: &[Output]) -> Result<Staged, clariq_corpus::Error> {
     let mut outputs = serde_json::Map::new();
-    for (kind, path) in files {
+    for (kind, path, staged) in files {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let checksum = sha256_hex(&Source::new(path).read()?.bytes);
+        let checksum = sha256_hex(&staged.source().read()?.bytes);
         outputs.insert((*kind).to_owned(), json!({ "file": name, "sha256": checksum }));
     }
     made_by["outputs"] = Value::Object(outputs);
-    write_atomically(&path_of(run), |out| {
+    Staged::new(&path_of(run), |out| {
         serde_json::to_writer_pretty(&mut *out, &made_by)?;
         writeln!(out)
     })
 }
 
-/// Whether the record beside a run speaks of another run; `None` where there is no record.
-pub(crate) fn contradicts(run: &Path, bytes: &[u8]) -> Option<bool> {
+/// Whether the record of a run speaks of another content of its `kind` of output; `None` where there is no record.
+pub(crate) fn contradicts(run: &Path, kind: &str, bytes: &[u8]) -> Option<bool> {
     let text = std::fs::read_to_string(path_of(run)).ok()?;
     let record: Value = serde_json::from_str(&text).ok()?;
-    let checksum = record["outputs"]["run"]["sha256"].as_str()?;
+    let checksum = record["outputs"][kind]["sha256"].as_str()?;
     Some(checksum != sha256_hex(bytes))
+}
+
+/// `X.run` has its need file at `X.need`; a name without `.run` gets `.need` appended.
+pub(crate) fn need_path(run: &Path) -> PathBuf {
+    let name = run.to_string_lossy();
+    let stem = name.strip_suffix(".gz").unwrap_or(&name);
+    PathBuf::from(format!("{}.need", stem.strip_suffix(".run").unwrap_or(stem)))
+}
+
+/// The runs that could have the need file `need`.
+pub(crate) fn runs_of_need(need: &Path) -> Vec<PathBuf> {
+    let name = need.to_string_lossy();
+    let Some(stem) = name.strip_suffix(".need") else { return Vec::new() };
+    ["", ".run", ".run.gz", ".gz"].map(|suffix| PathBuf::from(format!("{stem}{suffix}"))).to_vec()
 }

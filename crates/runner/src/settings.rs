@@ -25,6 +25,8 @@ pub(crate) struct Settings {
     pub(crate) format: Option<Format>,
     pub(crate) verbosity: Verbosity,
     pub(crate) progress: bool,
+    /// Whether `-q` was given, which `eval -m` understands in another way.
+    pub(crate) short_q: bool,
 }
 
 /// Where the real collection is looked for if nothing is named.
@@ -32,7 +34,8 @@ pub(crate) const USUAL_DATA: &str = "data/clariq";
 
 impl Settings {
     pub(crate) fn new(cli: &Cli) -> Result<Self, Failure> {
-        let Common { data, threads, seed, format, verbose, quiet, no_progress } = cli.common.clone();
+        let Common { data, threads, seed, format, verbose, quiet, short_q, no_progress } = cli.common.clone();
+        let quiet = quiet || short_q;
         let threads = match threads {
             Some(0) => return Err(no_threads().into()),
             Some(threads) => threads,
@@ -51,7 +54,7 @@ impl Settings {
             None => DataDir::Sample,
         };
         let progress = !no_progress && !quiet;
-        Ok(Self { data, data_was_named, threads, seed, format, verbosity, progress })
+        Ok(Self { data, data_was_named, threads, seed, format, verbosity, progress, short_q })
     }
 
     /// Says something on standard error unless that is unwanted.

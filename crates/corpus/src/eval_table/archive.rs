@@ -19,7 +19,7 @@ const TAR_MAGIC: (usize, &[u8]) = (257, b"ustar");
 const TAR_BLOCK: u64 = 512;
 
 /// What every message about an unreadable table is filed under.
-pub(super) const UNREADABLE: ProblemKind = ProblemKind::Archive;
+pub(super) const UNREADABLE: ProblemKind = ProblemKind::EvalTable;
 
 /// The file of the table `stem` in a data folder, or its pieces; `None` where it has neither.
 pub fn locate(data: &DataDir, stem: &str) -> Option<Vec<Source>> {
@@ -58,6 +58,7 @@ impl Archive {
         let pieces = sources.iter().map(|source| match source {
             Source::Path(path) => Ok(Piece::Path(path.clone())),
             Source::Embedded { bytes, .. } => Ok(Piece::Bytes(Cow::Borrowed(*bytes))),
+            Source::Memory { bytes, .. } => Ok(Piece::Bytes(Cow::Owned(bytes.to_vec()))),
             Source::Stdin => source.read().map(|input| Piece::Bytes(input.bytes)),
         });
         Ok(Self { name: names.join(" + "), pieces: pieces.collect::<Result<_, _>>()? })
@@ -162,8 +163,6 @@ pub(super) fn read(archive: &Archive) -> Result<EvalTable, Error> {
     let mut tables = Tables::default();
     let whole =
         archive.with_pickle(|reader| fold(reader, &plan, &mut tables).map_err(|error| archive.unreadable(error)))?;
-    // Its memo may have referred to every figure: it goes before the layouts are compared.
-    drop(plan);
     tables.finish(whole).map_err(|found| archive.problem("an evaluation table", found))
 }
 

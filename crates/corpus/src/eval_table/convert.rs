@@ -20,17 +20,20 @@ impl EvalTable {
     /// `{"metric": …, "context": …, "values": {question: {"no_answer": x, "with_answer": y}}}`. Figures are written so
     /// that they are read back to the last bit. A metric without contexts has one line, whose context is `null`.
     pub fn write_jsonl(&self, target: &Target) -> Result<(), Error> {
-        target.write(|out| {
-            for part in self.parts() {
-                if part.is_empty() {
-                    write_line(out, part.name(), None, std::iter::empty())?;
-                }
-                for entry in (0..part.len()).map(|place| part.entry(place)) {
-                    write_line(out, part.name(), Some(&entry.context), entry.questions())?;
-                }
+        target.write(|out| self.put_jsonl(out))
+    }
+
+    /// The same lines, to anything that can be written to.
+    pub fn put_jsonl(&self, out: &mut dyn Write) -> io::Result<()> {
+        for part in self.parts() {
+            if part.is_empty() {
+                write_line(out, part.name(), None, std::iter::empty())?;
             }
-            Ok(())
-        })
+            for entry in (0..part.len()).map(|place| part.entry(place)) {
+                write_line(out, part.name(), Some(&entry.context), entry.questions())?;
+            }
+        }
+        Ok(())
     }
 
     /// Reads what [`EvalTable::write_jsonl`] writes, line by line.
@@ -52,20 +55,23 @@ impl EvalTable {
 
     /// Writes a pickle of plain floats, protocol 4, that Python and [`EvalTable::read`] read back.
     pub fn write_pickle(&self, target: &Target) -> Result<(), Error> {
-        target.write(|out| {
-            let mut writer = PickleWriter::new(out)?;
-            writer.dict(self.parts(), |writer, part| {
-                writer.text(part.name())?;
-                writer.dict((0..part.len()).map(|place| part.entry(place)), |writer, entry| {
-                    match &entry.context {
-                        ContextId::Number(number) => writer.int(*number)?,
-                        ContextId::Facet(facet) => writer.text(facet.as_str())?,
-                    }
-                    writer.dict(entry.questions(), write_question)
-                })
-            })?;
-            writer.finish().map(drop)
-        })
+        target.write(|out| self.put_pickle(out))
+    }
+
+    /// The same pickle, to anything that can be written to.
+    pub fn put_pickle(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut writer = PickleWriter::new(out)?;
+        writer.dict(self.parts(), |writer, part| {
+            writer.text(part.name())?;
+            writer.dict((0..part.len()).map(|place| part.entry(place)), |writer, entry| {
+                match &entry.context {
+                    ContextId::Number(number) => writer.int(*number)?,
+                    ContextId::Facet(facet) => writer.text(facet.as_str())?,
+                }
+                writer.dict(entry.questions(), write_question)
+            })
+        })?;
+        writer.finish().map(drop)
     }
 }
 

@@ -4,7 +4,7 @@
 //! questions a context's, contexts a metric's, metrics the table. An empty dictionary can be any of them until its
 //! neighbours show which.
 
-use super::columns::{Block, Key, Metric, Scores, Symbols};
+use super::columns::{Block, Key, Scores, Symbols};
 use super::{Builder, EvalTable};
 use crate::pickle::{Dict, Sink, Value};
 use std::rc::Rc;

@@ -8,7 +8,9 @@ pub(super) fn push_latin1(bytes: &[u8], out: &mut Vec<u8>) {
     if bytes.is_ascii() {
         out.extend_from_slice(bytes);
     } else {
-        bytes.iter().for_each(|&byte| push_char(char::from(byte), out));
+        for &byte in bytes {
+            push_char(char::from(byte), out);
+        }
     }
 }
 
@@ -71,7 +73,9 @@ pub(super) fn python2_string(line: &[u8], out: &mut Vec<u8>) -> Result<(), Kind>
         rest = tail;
         if byte == b'\\' {
             let (value, used) = escape(rest).ok_or(WRONG)?;
-            value.into_iter().for_each(|byte| push_char(char::from(byte), out));
+            if let Some(byte) = value {
+                push_char(char::from(byte), out);
+            }
             rest = &rest[used..];
         } else {
             push_char(char::from(byte), out);
@@ -149,7 +153,7 @@ mod tests {
         assert_eq!(text(raw_unicode, b"\xe9").unwrap(), "é");
         assert!(text(raw_unicode, br"\ud800").is_none());
         assert!(text(raw_unicode, br"\u12").is_none());
-        assert_eq!(text(python2_string, br#"'it\'s \x41\102\0\n\xe9'"#).unwrap(), "it's AB\0\né");
+        assert_eq!(text(python2_string, br"'it\'s \x41\102\0\n\xe9'").unwrap(), "it's AB\0\né");
         for wrong in [&b"'"[..], b"abc", b"'a\"", br"'\x4'", br"'\", br"'\777'", br"'\q'"] {
             assert!(text(python2_string, wrong).is_none(), "{}", wrong.escape_ascii());
         }

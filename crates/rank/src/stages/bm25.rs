@@ -8,6 +8,7 @@ use clariq_corpus::{ProblemKind, Topic};
 use clariq_index::{Analyzer, Bm25, Depth, Explanation, Path, Scorer, Scratch, Variant};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroUsize;
 
 /// Retrieves: whatever ranking comes in is replaced.
 #[derive(Serialize)]
@@ -15,7 +16,7 @@ struct Retrieve {
     analyzer: Analyzer,
     #[serde(flatten)]
     model: Bm25,
-    depth: usize,
+    depth: NonZeroUsize,
     pad: bool,
     /// Without effect on the result, and so not part of what made it.
     #[serde(skip)]
@@ -30,7 +31,7 @@ struct Parameters {
     k1: Option<f64>,
     b: Option<f64>,
     delta: Option<f64>,
-    depth: usize,
+    depth: NonZeroUsize,
     #[serde(default)]
     pad: bool,
     #[serde(default)]
@@ -38,7 +39,8 @@ struct Parameters {
 }
 
 pub(super) fn build(build: Build) -> Result<Box<dyn Stage>, Error> {
-    let (file, span) = (build.table.file, build.table.span.clone());
+    let places = ["k1", "b", "delta"].map(|key| (key, build.table.at(key)));
+    let stage = build.table.at("stage");
     let given: Parameters = build.table.read()?;
     let usual = Bm25::default_of(given.variant.unwrap_or(Variant::Lucene));
     let model = Bm25 {
@@ -48,7 +50,7 @@ pub(super) fn build(build: Build) -> Result<Box<dyn Stage>, Error> {
         ..usual
     };
     if let Err(clariq_index::Error::Parameter { parameter, expected, found }) = model.check() {
-        let at = file.at(span);
+        let at = places.into_iter().find(|(key, _)| *key == parameter).map_or(stage, |(_, at)| at);
         let (expected, found) = (format!("{parameter} = {expected}"), found.to_string());
         return Err(clariq_corpus::Problem::new(at, ProblemKind::Configuration, expected, found)
             .hint("usual values are k1 from 0.5 to 2 and b from 0 to 1")
@@ -76,7 +78,7 @@ impl Stage for Retrieve {
     ) -> Result<Vec<Ranking>, Error> {
         let index = context.index(self.analyzer)?;
         let scorer = Scorer::new(&index, self.model)?;
-        let depth = Depth { limit: self.depth, pad: self.pad };
+        let depth = Depth { limit: self.depth.get(), pad: self.pad };
         // `collect` keeps the order of the topics, whichever thread ranked them.
         let rank = |scratch: &mut Scratch, topic: &Topic| {
             let tokens = self.analyzer.tokens(&topic.request);

@@ -6,13 +6,14 @@ use crate::stage::{Progress, Ranking, Stage};
 use crate::stages::Build;
 use clariq_corpus::Topic;
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroUsize;
 
 /// Keeps the first questions of every ranking.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Cutoff {
     /// At most so many.
-    depth: usize,
+    depth: NonZeroUsize,
     /// And only those with at least this score.
     #[serde(skip_serializing_if = "Option::is_none")]
     min_score: Option<f64>,
@@ -39,7 +40,7 @@ impl Stage for Cutoff {
         progress: Progress,
     ) -> Result<Vec<Ranking>, Error> {
         for ranking in &mut rankings {
-            ranking.truncate(self.depth);
+            ranking.truncate(self.depth.get());
             if let Some(least) = self.min_score {
                 ranking.retain(|hit| hit.score >= least);
             }

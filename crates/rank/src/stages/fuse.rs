@@ -10,6 +10,7 @@ use clariq_index::{Explanation, Hit};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::HashMap;
+use std::num::NonZeroUsize;
 
 /// How scores are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,7 +46,7 @@ struct Parameters {
     /// The constant of `reciprocal-rank`.
     #[serde(default = "usual_k")]
     k: f64,
-    depth: usize,
+    depth: NonZeroUsize,
 }
 
 fn usual_k() -> f64 {
@@ -59,25 +60,27 @@ struct Fuse {
 }
 
 pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>, Error> {
-    let at = build.table.file.at(build.table.span.clone());
+    let places = ["inputs", "weights", "k"].map(|key| build.table.at(key));
+    let [inputs_at, weights_at, k_at] = places;
     let inputs: Vec<_> = build.inner("inputs")?.into_iter().map(|stages| Pipeline { stages }).collect();
     let mut parameters: Parameters = build.table.read()?;
-    let problem = |expected: &str, found: String| {
-        Problem::new(at.clone(), ProblemKind::Configuration, expected, found)
+    let problem = |at, expected: &str, found: String| {
+        Problem::new(at, ProblemKind::Configuration, expected, found)
             .hint("each [[stages.inputs]] table holds the stages of one ranking")
     };
     if inputs.len() < 2 || inputs.iter().any(|input| input.stages.is_empty()) {
-        return Err(problem("at least two inputs with stages", inputs.len().to_string()).into());
+        let filled = inputs.iter().filter(|input| !input.stages.is_empty()).count();
+        return Err(problem(inputs_at, "at least two inputs, each with stages", format!("{filled} with stages")).into());
     }
     if parameters.weights.is_empty() {
         parameters.weights = vec![1.0; inputs.len()];
     }
     if parameters.weights.len() != inputs.len() || parameters.weights.iter().any(|weight| !weight.is_finite()) {
         let expected = format!("{} finite weights, one per input", inputs.len());
-        return Err(problem(&expected, format!("{:?}", parameters.weights)).into());
+        return Err(problem(weights_at, &expected, format!("{:?}", parameters.weights)).into());
     }
     if parameters.k.is_nan() || parameters.k < 0.0 {
-        return Err(problem("k of at least 0", parameters.k.to_string()).into());
+        return Err(problem(k_at, "k of at least 0", parameters.k.to_string()).into());
     }
     Ok(Box::new(Fuse { parameters, inputs }))
 }
@@ -106,7 +109,7 @@ impl Parameters {
         }
         let mut fused: Ranking = sums.into_iter().map(|(question, score)| Hit { question, score }).collect();
         fused.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(b.question.cmp(&a.question)));
-        fused.truncate(self.depth);
+        fused.truncate(self.depth.get());
         fused
     }
 }
@@ -176,7 +179,7 @@ mod tests {
     }
 
     fn parameters(method: Method, normalise: Normalise) -> Parameters {
-        Parameters { method, weights: vec![1.0, 2.0], normalise, k: 60.0, depth: 10 }
+        Parameters { method, weights: vec![1.0, 2.0], normalise, k: 60.0, depth: 10.try_into().unwrap() }
     }
 
     #[test]

@@ -34,15 +34,16 @@ pub(crate) fn doctor(settings: &Settings) -> Result<Outcome, Failure> {
     findings.extend(data(settings));
     findings.push(cache());
     findings.push(Finding::well("learned stages", "not in this version; BM25 needs no libtorch"));
-    let mut sheet = Sheet::new(&["what", "state", "found", "mend"]);
-    let mut sound = true;
-    for finding in findings {
-        sound &= finding.mend.is_none();
+    let mut sheet = Sheet::new(&["what", "state", "found"]);
+    for finding in &findings {
         let state = if finding.mend.is_none() { "ok" } else { "WANTED" };
-        let mend = finding.mend.map_or(Cell::Nothing, Cell::text);
-        sheet.row(vec![Cell::text(finding.what), Cell::text(state), Cell::text(finding.found), mend]);
+        sheet.row(vec![Cell::text(finding.what), Cell::text(state), Cell::text(&finding.found)]);
     }
     sheet.print(settings.format)?;
+    let sound = findings.iter().all(|finding| finding.mend.is_none());
+    for (what, mend) in findings.iter().filter_map(|finding| Some((finding.what, finding.mend.as_ref()?))) {
+        eprintln!("hint: {what}: {mend}");
+    }
     Ok(if sound { Outcome::Done } else { Outcome::CheckFailed })
 }
 

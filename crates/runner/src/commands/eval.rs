@@ -1,25 +1,38 @@
 //! `clariq eval`: how good is a run, by the official scorer's measures?
 
+mod documents;
+mod full;
+mod measures;
+mod place;
+
 use crate::cli::{EvalArgs, Task, TieRule};
 use crate::commands::Outcome;
 use crate::failure::Failure;
-use crate::output::{Cell, Sheet};
+use crate::output::{Cell, Sheet, print_all};
 use crate::record;
 use crate::settings::Settings;
 use clariq_corpus::{Collection, Labelled, Source, read_need_file, read_run, write_atomically};
 use clariq_eval::{
-    CUTOFFS, QuestionRelevance, Ties, clarification_need, diagnose, python_float, question_relevance, recall_interval,
+    CUTOFFS, QuestionRelevance, Ties, clarification_need, diagnose, need_report, python_float, question_relevance,
+    recall_interval,
 };
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome, Failure> {
-    let collection = settings.collection()?;
-    let labels = collection.labelled(arguments.split)?;
     let path = arguments.run.as_ref().or(arguments.run_file.as_ref()).cloned().unwrap_or_else(|| PathBuf::from("-"));
+    if arguments.qrels.is_some() || !arguments.measures.is_empty() {
+        measures::measures(settings, arguments, &path)?;
+        return Ok(Outcome::Done);
+    }
+    full::fits(arguments)?;
+    let collection = settings.collection()?;
     match arguments.task {
-        Task::QuestionRelevance => questions(settings, arguments, &collection, &labels, &path)?,
-        Task::ClarificationNeed => needs(settings, arguments, &labels, &path)?,
+        Task::QuestionRelevance => {
+            questions(settings, arguments, &collection, &collection.labelled(arguments.split)?, &path)?;
+        }
+        Task::ClarificationNeed => needs(settings, arguments, &collection, &path)?,
+        Task::DocumentRelevance => documents::documents(settings, arguments, &collection, &path)?,
     }
     Ok(Outcome::Done)
 }
@@ -33,18 +46,13 @@ fn questions(
 ) -> Result<(), Failure> {
     let source = Source::new(path);
     let run = read_run(&source)?;
-    if let Source::Path(path) = &source
-        && record::contradicts(path, &source.read()?.bytes) == Some(true)
-    {
-        settings
-            .note("warning: the record beside the run is of another run; was the command that wrote it interrupted?");
-    }
+    warn_of_record(settings, "run", &[path.to_owned()], &source)?;
     warn(
         settings,
         arguments.ties,
         &diagnose(&run, labels.topics.iter().map(|topic| &topic.id), Some(&collection.bank)),
     );
-    if arguments.ties == TieRule::Interval {
+    if arguments.ties == Some(TieRule::Interval) {
         let interval = recall_interval(&run, labels);
         let mut sheet = Sheet::new(&["measure", "lowest", "highest"]);
         for (place, cutoff) in CUTOFFS.iter().enumerate() {
@@ -53,38 +61,48 @@ fn questions(
         }
         return Ok(sheet.print(settings.format)?);
     }
-    let ties = if arguments.ties == TieRule::Id { Ties::Id } else { Ties::Official };
+    let ties = if arguments.ties == Some(TieRule::Id) { Ties::Id } else { Ties::Official };
     let scores = question_relevance(&run, labels, ties);
     if let Some(out) = &arguments.out_file {
-        write_atomically(out, |file| write_per_topic(&scores, file))?;
+        write_atomically(out, |file| write_per_topic(&per_topic(&scores), file))?;
     }
     let figures: Vec<(String, f64)> =
         CUTOFFS.iter().zip(scores.means()).map(|(cutoff, mean)| (format!("Recall{cutoff}"), mean)).collect();
     if arguments.leaderboard {
-        let row: Vec<String> = figures.iter().map(|(_, mean)| format!("{mean:.4}")).collect();
-        writeln!(io::stdout(), "| RANK | CREATOR | MODELNAME | {} |", row.join(" | "))?;
-        return Ok(());
+        return Ok(writeln!(io::stdout(), "{}", leaderboard_row(&scores.means()))?);
     }
-    print(settings, &figures, |name, figure| format!("{name}: {}", python_float(figure)))
+    let placed = place::sheet(settings, arguments, &collection.bank, path, &figures);
+    print(settings, &figures, placed, |name, figure| format!("{name}: {}", python_float(figure)))
+}
+
+fn leaderboard_row(figures: &[f64]) -> String {
+    let figures: Vec<String> = figures.iter().map(|figure| format!("{figure:.4}")).collect();
+    format!("| RANK | CREATOR | MODELNAME | {} |", figures.join(" | "))
+}
+
+fn per_topic(scores: &QuestionRelevance) -> Vec<(&'static str, Vec<(String, f64)>)> {
+    let names = ["Recall5", "Recall10", "Recall20", "Recall30"];
+    let column =
+        |place: usize| scores.topics.iter().map(|(topic, recalls)| (topic.to_string(), recalls[place])).collect();
+    names.into_iter().enumerate().map(|(place, name)| (name, column(place))).collect()
 }
 
 /// `{"Recall5": {"101": 0.2, …}, …}`, spaced as Python's `json.dump` does.
-fn write_per_topic(scores: &QuestionRelevance, out: &mut dyn Write) -> io::Result<()> {
-    write!(out, "{{")?;
-    for (place, cutoff) in CUTOFFS.iter().enumerate() {
-        let topics: Vec<String> = scores
-            .topics
-            .iter()
-            .map(|(topic, recalls)| format!("\"{topic}\": {}", python_float(recalls[place])))
-            .collect();
-        let comma = if place == 0 { "" } else { ", " };
-        write!(out, "{comma}\"Recall{cutoff}\": {{{}}}", topics.join(", "))?;
-    }
-    write!(out, "}}")
+fn write_per_topic(metrics: &[(&str, Vec<(String, f64)>)], out: &mut dyn Write) -> io::Result<()> {
+    let quoted = |text: &str| serde_json::Value::from(text).to_string();
+    let metrics = metrics.iter().map(|(name, figures)| {
+        let figures = figures.iter().map(|(id, figure)| format!("{}: {}", quoted(id), python_float(*figure)));
+        format!("{}: {{{}}}", quoted(name), figures.collect::<Vec<_>>().join(", "))
+    });
+    write!(out, "{{{}}}", metrics.collect::<Vec<_>>().join(", "))
 }
 
-fn needs(settings: &Settings, arguments: &EvalArgs, labels: &Labelled, path: &Path) -> Result<(), Failure> {
-    let scores = clarification_need(&read_need_file(&Source::new(path))?, labels);
+fn needs(settings: &Settings, arguments: &EvalArgs, collection: &Collection, path: &Path) -> Result<(), Failure> {
+    let labels = &collection.labelled(arguments.split)?;
+    let source = Source::new(path);
+    let predictions = read_need_file(&source)?;
+    let scores = clarification_need(&predictions, labels);
+    warn_of_record(settings, "need", &record::runs_of_need(path), &source)?;
     let counts = [
         (scores.missing, "topics have no prediction and count as class 0"),
         (scores.out_of_range, "predictions are outside 1 to 4 and count as wrong"),
@@ -92,6 +110,12 @@ fn needs(settings: &Settings, arguments: &EvalArgs, labels: &Labelled, path: &Pa
         (scores.unknown, "predicted topics are not in the labels and are not looked at"),
     ];
     say(settings, &counts);
+    if arguments.out_file.is_some() {
+        settings.note("warning: --out-file is not written: this task has no figures per topic");
+    }
+    if arguments.full {
+        return full::print(settings, &scores, &need_report(&predictions, labels));
+    }
     let figures = [scores.precision, scores.recall, scores.f1];
     if arguments.leaderboard {
         let mut out = io::stdout().lock();
@@ -102,30 +126,43 @@ fn needs(settings: &Settings, arguments: &EvalArgs, labels: &Labelled, path: &Pa
     }
     let named: Vec<(String, f64)> = ["Precision", "Recall", "F1"].map(str::to_owned).into_iter().zip(figures).collect();
     // The official scorer puts two spaces after the first two names and one after the third.
-    print(settings, &named, |name, figure| {
+    let placed = place::sheet(settings, arguments, &collection.bank, path, &named);
+    print(settings, &named, placed, |name, figure| {
         let spaces = if name == "F1" { " " } else { "  " };
         format!("{name}:{spaces}{}", python_float(figure))
     })
 }
 
-/// The official scorer's lines, or a table if a format is asked for.
-fn print(settings: &Settings, figures: &[(String, f64)], line: impl Fn(&str, f64) -> String) -> Result<(), Failure> {
+/// The official scorer's lines, or a table if a format is asked for; after them the leaderboard.
+fn print(
+    settings: &Settings,
+    figures: &[(String, f64)],
+    placed: Option<Sheet>,
+    line: impl Fn(&str, f64) -> String,
+) -> Result<(), Failure> {
     if settings.format.is_none() {
         let mut out = io::stdout().lock();
         for (name, figure) in figures {
             writeln!(out, "{}", line(name, *figure))?;
         }
-        return Ok(());
+        drop(out);
+        return match placed {
+            Some(placed) => place::print_below(&placed),
+            None => Ok(()),
+        };
     }
     let mut sheet = Sheet::new(&["measure", "value"]);
     for (name, figure) in figures {
         sheet.row(vec![Cell::text(name), Cell::Figure(*figure, 6)]);
     }
-    Ok(sheet.print(settings.format)?)
+    match placed {
+        Some(placed) => Ok(print_all(&[("scores", sheet), ("placement", placed)], settings.format)?),
+        None => Ok(sheet.print(settings.format)?),
+    }
 }
 
-fn warn(settings: &Settings, ties: TieRule, diagnosis: &clariq_eval::Diagnosis) {
-    if ties == TieRule::Official && diagnosis.dropped_lines > 0 {
+fn warn(settings: &Settings, ties: Option<TieRule>, diagnosis: &clariq_eval::Diagnosis) {
+    if ties.is_none_or(|ties| ties == TieRule::Official) && diagnosis.dropped_lines > 0 {
         settings.note(&format!(
             "warning: {} lines of {} topics repeat a score and are dropped, as the official scorer does; \
              --ties interval shows what their order is worth",
@@ -139,6 +176,18 @@ fn warn(settings: &Settings, ties: TieRule, diagnosis: &clariq_eval::Diagnosis) 
         (diagnosis.unknown_questions, "lines name a question that is not in the bank"),
     ];
     say(settings, &counts);
+}
+
+/// A file that its record does not know was left by a command that was interrupted.
+fn warn_of_record(settings: &Settings, kind: &str, runs: &[PathBuf], file: &Source) -> Result<(), Failure> {
+    let Source::Path(_) = file else { return Ok(()) };
+    let bytes = file.read()?.bytes;
+    if runs.iter().find_map(|run| record::contradicts(run, kind, &bytes)) == Some(true) {
+        settings.note(&format!(
+            "warning: the record beside the {kind} is of another {kind}; was the command that wrote it interrupted?"
+        ));
+    }
+    Ok(())
 }
 
 fn say(settings: &Settings, counts: &[(usize, &str)]) {

@@ -19,6 +19,7 @@ pub(crate) fn reproduce(settings: &Settings, arguments: &ReproduceArgs) -> Resul
         names => names.iter().map(String::as_str).collect(),
     };
     let systems: Vec<Loaded> = names.into_iter().map(|name| configs::load(name, &[])).collect::<Result<_, _>>()?;
+    run::names_differ(&systems)?;
     let collection = settings.collection()?;
     let context = settings.context(&collection.bank, &arguments.place);
     let mut table = Verdicts::default();
@@ -65,6 +66,11 @@ fn score(answers: &run::Answers, bank: &QuestionBank, data: &SplitData, labels: 
     figures
 }
 
+/// A difference that is shown as zero has no sign.
+fn without_sign_of_zero(difference: f64) -> f64 {
+    if difference.abs() < 5e-7 { 0.0 } else { difference }
+}
+
 struct Verdicts {
     sheet: Sheet,
     failed: bool,
@@ -93,7 +99,7 @@ impl Verdicts {
                 figure(published),
                 figure(wanted),
                 Cell::Figure(*obtained, 6),
-                figure(wanted.map(|wanted| obtained - wanted)),
+                figure(wanted.map(|wanted| without_sign_of_zero(obtained - wanted))),
                 Cell::text(verdict),
             ]);
         }

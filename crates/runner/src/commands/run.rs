@@ -9,8 +9,8 @@ use crate::progress::Task;
 use crate::record;
 use crate::settings::Settings;
 use clariq_corpus::{
-    Collection, Location, Need, Problem, ProblemKind, QuestionBank, Run, RunLine, Split, SplitData, Target, Topic,
-    strictly_decreasing, write_need_file, write_run,
+    Collection, Location, Need, Problem, ProblemKind, QuestionBank, Run, RunLine, Split, SplitData, Staged, Target,
+    Topic, put_need_lines, put_run_lines, strictly_decreasing, write_run,
 };
 use clariq_rank::{Context, Ranking};
 use serde_json::{Value, json};
@@ -25,6 +25,7 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, F
     let overrides = configs::overrides(&arguments.parameters)?;
     let systems: Vec<Loaded> =
         arguments.configs.iter().map(|name| configs::load(name, &overrides)).collect::<Result<_, _>>()?;
+    names_differ(&systems)?;
     let collection = settings.collection()?;
     let data = collection.split(arguments.split)?;
     let context = settings.context(&collection.bank, &arguments.place);
@@ -36,11 +37,25 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, F
         answers.write(settings, &collection, loaded, &data, &path, tag)?;
         sheet.row(answers.summary(loaded, &data, &path));
     }
-    // The run itself is on standard output then.
-    if arguments.output.as_deref() != Some(Path::new("-")) {
+    // The run itself may be on standard output then.
+    if !arguments.output.as_ref().is_some_and(|path| Target::new(path).is_stream()) {
         sheet.print(settings.format)?;
     }
     Ok(Outcome::Done)
+}
+
+/// Systems of one name would write over each other's files.
+pub(crate) fn names_differ(systems: &[Loaded]) -> Result<(), Failure> {
+    let name = |place: usize| &systems[place].system.name;
+    match (0..systems.len()).find(|&place| (0..place).any(|before| name(before) == name(place))) {
+        Some(place) => {
+            let found = format!("`{}` twice", name(place));
+            let problem =
+                Problem::new(Location::file("CONFIG"), ProblemKind::Argument, "systems of different names", found);
+            Err(problem.hint("files are named after systems: give one another `name`, or run them one by one").into())
+        }
+        None => Ok(()),
+    }
 }
 
 /// `runs/<system>.<split>.run`.
@@ -64,14 +79,20 @@ pub(crate) fn answer(
     data: &SplitData,
 ) -> Result<Answers, Failure> {
     let system = &loaded.system;
+    let train = || {
+        let labels = || Ok(collection.labelled(Split::Train)?);
+        system.need.as_ref().map(|config| clariq_need::train::<Failure>(&config.model, labels)).transpose()
+    };
     let steps = data.topics.len() * system.pipeline.stages.len();
     let task = Task::start(&format!("{} {}", system.name, data.split), steps as u64, settings.progress);
     let empty = vec![Vec::new(); data.topics.len()];
-    let rankings = system.pipeline.run_with_progress(context, &data.topics, empty, &|steps| task.advance(steps))?;
+    let rank = || system.pipeline.run_with_progress(context, &data.topics, empty, &|steps| task.advance(steps));
+    // At the same time: neither needs the other, and reading the training labels takes as long as ranking.
+    let (model, rankings) = rayon::join(train, rank);
+    let (model, rankings) = (model?, rankings?);
     task.finish(&format!("{} topics", data.topics.len()));
     let (mut needs, mut need_model) = (None, Value::Null);
-    if let Some(config) = &system.need {
-        let model = clariq_need::train::<Failure>(&config.model, || Ok(collection.labelled(Split::Train)?))?;
+    if let Some(model) = model {
         needs = Some(model.predict(&data.topics));
         need_model = json!({ "model": model.name(), "parameters": model.parameters() });
     }
@@ -94,7 +115,8 @@ pub(crate) fn as_run(bank: &QuestionBank, topics: &[Topic], rankings: &[Ranking]
 }
 
 impl Answers {
-    /// Writes the run, the need file if there is one, and last the record of both.
+    /// Writes the run, the need file if there is one, and last the record of both. None of them takes its place before
+    /// all are complete. A stream gets the run alone.
     pub(crate) fn write(
         &self,
         settings: &Settings,
@@ -111,18 +133,20 @@ impl Answers {
             .zip(&self.rankings)
             .map(|(topic, ranking)| (&topic.id, ranking.iter().map(|hit| (bank.id(hit.question), hit.score))));
         let target = Target::new(path);
-        write_run(&target, rankings, tag)?;
-        if target == Target::Stdout {
-            return Ok(());
+        if target.is_stream() {
+            return Ok(write_run(&target, rankings, tag)?);
         }
-        let mut files = vec![("run", path.to_owned())];
+        let run = Staged::new(path, |out| put_run_lines(out, rankings, tag))?;
+        let mut files: Vec<record::Output> = vec![("run", path.to_owned(), run)];
         if let Some(needs) = &self.needs {
-            let path = need_path(path);
-            write_need_file(&Target::new(&path), data.topics.iter().map(|topic| &topic.id).zip(needs.iter().copied()))?;
-            files.push(("need", path));
+            let path = record::need_path(path);
+            let lines = data.topics.iter().map(|topic| &topic.id).zip(needs.iter().copied());
+            let need = Staged::new(&path, |out| put_need_lines(out, lines))?;
+            files.push(("need", path, need));
         }
-        let files: Vec<(&str, &Path)> = files.iter().map(|(kind, path)| (*kind, path.as_path())).collect();
-        Ok(record::write(path, self.made_by(settings, collection, loaded, data, tag)?, &files)?)
+        let record = record::stage(path, self.made_by(settings, collection, loaded, data, tag)?, &files)?;
+        files.into_iter().map(|(.., file)| file).chain([record]).try_for_each(Staged::commit)?;
+        Ok(())
     }
 
     fn made_by(
@@ -162,11 +186,4 @@ impl Answers {
             Cell::text(path.display().to_string()),
         ]
     }
-}
-
-/// `X.run` has its need file at `X.need`; a name without `.run` gets `.need` appended.
-fn need_path(run: &Path) -> PathBuf {
-    let name = run.to_string_lossy();
-    let stem = name.strip_suffix(".gz").unwrap_or(&name);
-    PathBuf::from(format!("{}.need", stem.strip_suffix(".run").unwrap_or(stem)))
 }

@@ -26,7 +26,8 @@ pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome,
     if !(2..=data.topics.len()).contains(&arguments.folds) {
         let expected = format!("from 2 to {} folds, one topic at least in each", data.topics.len());
         let found = arguments.folds.to_string();
-        return Err(Problem::new(Location::file("--folds"), ProblemKind::Argument, expected, found).into());
+        let problem = Problem::new(Location::file("--folds"), ProblemKind::Argument, expected, found);
+        return Err(problem.hint("5 and 10 folds are usual").into());
     }
     let context = settings.context(&collection.bank, &arguments.place);
     let task = Task::start("tune", grid.len() as u64, settings.progress);

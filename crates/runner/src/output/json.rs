@@ -5,23 +5,31 @@ use serde_json::{Map, Value};
 use std::io::{self, Write};
 
 pub(super) fn write(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
-    let rows: Vec<Value> = sheet
-        .rows
-        .iter()
-        .map(|row| {
-            let pairs = sheet.header.iter().zip(row).map(|(name, cell)| ((*name).to_owned(), value(cell)));
-            Value::Object(pairs.collect::<Map<_, _>>())
-        })
-        .collect();
-    serde_json::to_writer_pretty(&mut *out, &rows)?;
+    serde_json::to_writer_pretty(&mut *out, &rows(sheet))?;
     writeln!(out)
+}
+
+/// An object that holds each table by its name.
+pub(super) fn write_all(sheets: &[(&str, Sheet)], out: &mut dyn Write) -> io::Result<()> {
+    let tables: Map<_, _> = sheets.iter().map(|(name, sheet)| ((*name).to_owned(), rows(sheet))).collect();
+    serde_json::to_writer_pretty(&mut *out, &tables)?;
+    writeln!(out)
+}
+
+fn rows(sheet: &Sheet) -> Value {
+    let object = |row: &Vec<Cell>| {
+        let pairs = sheet.header.iter().zip(row).map(|(name, cell)| ((*name).to_owned(), value(cell)));
+        Value::Object(pairs.collect())
+    };
+    sheet.rows.iter().map(object).collect()
 }
 
 fn value(cell: &Cell) -> Value {
     match cell {
         Cell::Text(text) => Value::from(text.as_str()),
         Cell::Count(count) => Value::from(*count),
-        Cell::Figure(figure, _) => Value::from(*figure),
+        Cell::Figure(figure, _) | Cell::Probability(figure) => Value::from(*figure),
+        Cell::Mark(marked) => Value::from(*marked),
         Cell::Nothing => Value::Null,
     }
 }

@@ -16,7 +16,8 @@ fn field(cell: &Cell) -> String {
     match cell {
         Cell::Text(text) => text.replace(['\t', '\n'], " "),
         Cell::Count(count) => count.to_string(),
-        Cell::Figure(figure, _) => figure.to_string(),
+        Cell::Figure(figure, _) | Cell::Probability(figure) => figure.to_string(),
+        Cell::Mark(marked) => marked.to_string(),
         Cell::Nothing => String::new(),
     }
 }

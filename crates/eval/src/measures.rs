@@ -1,0 +1,94 @@
+//! How good is a ranking by any of the measures that the literature knows? Measures by name, after `trec_eval`'s definitions.
+//!
+//! Names are spelled as `ir_measures` spells them, [`NAME(parameter=value)@cut-off`](parse_measure); the names of `trec_eval`
+//! and of the `ClariQ` challenge are understood as well:
+//!
+//! | name | what it says of a topic | also called | default |
+//! |---|---|---|---|
+//! | `R@k` | the share of the relevant that is among the first k | `recall_k`, `Recallk` | |
+//! | `P@k` | the share of the first k that is relevant | `P_k`, `Pk` | |
+//! | `nDCG`, `nDCG@k` | graded gain, discounted by rank, by that of an ideal ranking | `ndcg`, `ndcg_cut_k`, `NDCGk` | whole ranking |
+//! | `AP`, `AP@k` | the mean precision at the ranks of the relevant | `map`, `map_cut_k`, `MAP` | whole ranking |
+//! | `RR`, `RR@k` | one by the rank of the first relevant | `recip_rank`, `MRRk`, `MRR` | whole ranking |
+//! | `Success@k` | whether anything relevant is among the first k | `success_k` | |
+//! | `RBP(p=…)`, `RBP@k` | the rate at which a persistent reader meets the relevant | | `p=0.8` |
+//!
+//! All but nDCG take `rel=`, the lowest grade that counts as relevant: `P(rel=2)@5`. It is 1 unless given.
+//!
+//! What is measured is a [`RankedRun`] against [`Qrels`]: from `ClariQ`'s labelled files or any TREC qrels, with any TREC run.
+//!
+//! ```
+//! use clariq_corpus::{Judgement, Run, RunLine};
+//! use clariq_eval::{Qrels, RankedRun, evaluate, parse_measures};
+//!
+//! let judged = |document: &str, relevance| Judgement { topic: "1".into(), document: document.into(), relevance };
+//! let qrels = Qrels::from_judgements("a.qrels", &[judged("d1", 2), judged("d2", 0), judged("d3", 1)])?;
+//! let line = |document: &str, score| RunLine { topic: "1".into(), question: document.into(), score, line: 1 };
+//! let run = Run { lines: vec![line("d2", 0.9), line("d1", 0.7)], ..Run::default() };
+//!
+//! let measures = parse_measures("R@5, recip_rank, P(rel=2)@2")?;
+//! let scores = evaluate(&measures, &RankedRun::new(&run)?, &qrels);
+//! assert_eq!(scores.measures, ["R@5", "RR", "P(rel=2)@2"]);
+//! assert_eq!(scores.means, [0.5, 0.5, 0.5]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod average_precision;
+mod error;
+mod evaluate;
+mod ndcg;
+mod nearest;
+mod parameters;
+mod parse;
+mod precision;
+mod qrels;
+mod ranked_run;
+mod rbp;
+mod recall;
+mod reciprocal_rank;
+mod spec;
+mod success;
+
+pub use average_precision::AveragePrecision;
+pub use error::MeasureError;
+pub use evaluate::{Scores, evaluate};
+pub use ndcg::Ndcg;
+pub use parse::{parse_measure, parse_measures};
+pub use precision::Precision;
+pub use qrels::{Qrels, TopicJudgements};
+pub use ranked_run::{Favour, RankedRun};
+pub use rbp::RankBiasedPrecision;
+pub use recall::Recall;
+pub use reciprocal_rank::ReciprocalRank;
+pub use spec::Spec;
+pub use success::Success;
+
+use clariq_corpus::QuestionId;
+use std::fmt;
+
+/// One measure with its parameters; [`parse_measure`] makes it from its name.
+pub trait Measure: fmt::Debug + Send + Sync {
+    /// The name in the spelling of `ir_measures`; [`parse_measure`] of it gives the same measure.
+    fn name(&self) -> String;
+
+    /// The value for one topic: its documents, best first and none twice, against what is known of the topic. 0 where the
+    /// definition divides by zero.
+    fn topic(&self, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64;
+}
+
+impl PartialEq for dyn Measure {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+/// All measures, in the order in which they are listed. A new one is a file and a line here.
+pub const CATALOGUE: [&Spec; 7] = [
+    &recall::SPEC,
+    &precision::SPEC,
+    &ndcg::SPEC,
+    &average_precision::SPEC,
+    &reciprocal_rank::SPEC,
+    &success::SPEC,
+    &rbp::SPEC,
+];

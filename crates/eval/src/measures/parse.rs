@@ -1,0 +1,211 @@
+//! Which measure is meant by a name?
+
+use super::error::MeasureError;
+use super::nearest::nearest;
+use super::parameters::{Parameters, whole};
+use super::spec::Spec;
+use super::{CATALOGUE, Measure};
+
+/// Makes a measure from its name, in any of three spellings:
+///
+/// * that of `ir_measures`, `R@30`, `nDCG`, `P(rel=2)@5`, `RBP(p=0.5)`;
+/// * that of `trec_eval`, `recall_30`, `ndcg_cut_10`, `map`, `recip_rank` (`.` in place of the last `_` as well);
+/// * that of the `ClariQ` scorer, `Recall30`, `NDCG10`, `P5`, `MRR100`.
+///
+/// ```
+/// use clariq_eval::parse_measure;
+/// assert_eq!(parse_measure("recall_30")?.name(), "R@30");
+/// assert_eq!(parse_measure("MRR100")?.name(), "RR@100");
+/// assert_eq!(parse_measure("ndcg@10").unwrap_err().hint(), "did you mean `nDCG@10`?");
+/// # Ok::<(), clariq_eval::MeasureError>(())
+/// ```
+pub fn parse_measure(text: &str) -> Result<Box<dyn Measure>, MeasureError> {
+    let text = text.trim();
+    let (name, mut given) = split(text).ok_or_else(|| MeasureError::Form { text: text.to_owned() })?;
+    let bare = name == text;
+    let spec = by_name(name).or_else(|| if bare { by_trec_name(name) } else { None });
+    let spec = match (spec, if bare { with_number(name) } else { None }) {
+        (Some(spec), _) => spec,
+        (None, Some((spec, cutoff))) => {
+            given.push(("cutoff", cutoff));
+            spec
+        }
+        (None, None) => return Err(MeasureError::Unknown { name: text.to_owned(), nearest: nearest(text) }),
+    };
+    let mut parameters = Parameters::new(spec, given);
+    let measure = (spec.build)(&mut parameters)?;
+    parameters.nothing_left()?;
+    Ok(measure)
+}
+
+/// Makes measures from names between commas or white space, as in `R@5, RBP(p=0.5,rel=2) map`. A measure that is named
+/// twice is made once.
+pub fn parse_measures(text: &str) -> Result<Vec<Box<dyn Measure>>, MeasureError> {
+    let mut depth = 0_i32;
+    let names = text.split(|c: char| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        depth <= 0 && (c == ',' || c.is_whitespace())
+    });
+    let mut measures: Vec<Box<dyn Measure>> = Vec::new();
+    for name in names.filter(|name| !name.is_empty()) {
+        let measure = parse_measure(name)?;
+        if !measures.contains(&measure) {
+            measures.push(measure);
+        }
+    }
+    Ok(measures)
+}
+
+/// The name, and the parameters with the cut-off among them; `None` if it is not written as a measure is.
+fn split(text: &str) -> Option<(&str, Vec<(&str, &str)>)> {
+    let (head, cutoff) = text.split_once('@').map_or((text, None), |(head, cutoff)| (head, Some(cutoff.trim())));
+    if cutoff.is_some_and(|cutoff| cutoff.contains('(')) {
+        return None;
+    }
+    let (name, inside) = match head.trim_end().split_once('(') {
+        Some((name, rest)) => (name, rest.strip_suffix(')')?),
+        None => (head, ""),
+    };
+    let name = name.trim_end();
+    let is_word = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '.');
+    let mut given = Vec::new();
+    if !inside.trim().is_empty() {
+        for parameter in inside.split(',') {
+            let (key, value) = parameter.split_once('=')?;
+            given.push((key.trim(), value.trim()));
+        }
+    }
+    given.extend(cutoff.map(|cutoff| ("cutoff", cutoff)));
+    let mut keys: Vec<&str> = given.iter().map(|(key, _)| *key).collect();
+    keys.sort_unstable();
+    let twice = keys.windows(2).any(|pair| pair[0] == pair[1]);
+    (is_word(name) && keys.iter().all(|key| is_word(key)) && !twice).then_some((name, given))
+}
+
+fn by_name(name: &str) -> Option<&'static Spec> {
+    CATALOGUE.into_iter().find(|spec| spec.name == name || spec.alias == Some(name))
+}
+
+fn by_trec_name(name: &str) -> Option<&'static Spec> {
+    CATALOGUE.into_iter().find(|spec| spec.trec == Some(name))
+}
+
+/// `recall_30`, `recall.30`, `Recall30`.
+fn with_number(name: &str) -> Option<(&'static Spec, &str)> {
+    let rest = |known: Option<&str>| known.and_then(|known| name.strip_prefix(known));
+    CATALOGUE.into_iter().find_map(|spec| {
+        let after_mark = rest(spec.trec_cut).and_then(|rest| rest.strip_prefix(['_', '.']));
+        let number = after_mark.or_else(|| rest(spec.clariq)).filter(|number| !number.is_empty());
+        number.filter(|number| whole(number).is_some()).map(|number| (spec, number))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn name(text: &str) -> String {
+        parse_measure(text).unwrap_or_else(|error| panic!("{text}: {error}")).name()
+    }
+
+    #[test]
+    fn three_spellings_name_one_measure() {
+        let cases = [
+            ("R@5", ["Recall@5", "recall_5", "recall.5", "Recall5"].as_slice()),
+            ("P@10", &["Precision@10", "P_10", "P.10", "P10", " P ( rel = 1 ) @ 10 ", "P(cutoff=10)"]),
+            ("nDCG", &["NDCG", "ndcg", "nDCG()"]),
+            ("nDCG@10", &["NDCG@10", "ndcg_cut_10", "ndcg_cut.10", "NDCG10"]),
+            ("AP", &["MAP", "map", "AP(rel=1)"]),
+            ("AP@5", &["MAP@5", "map_cut_5", "AP@05"]),
+            ("RR", &["MRR", "recip_rank"]),
+            ("RR@100", &["MRR@100", "MRR100"]),
+            ("Success@1", &["success_1", "success.1"]),
+            ("RBP(p=0.8,rel=1)", &["RBP", "RBP(p=0.8)", "RBP(rel=1)", "RBP(p=.8)"]),
+            ("RBP(p=0.5,rel=2)@7", &["RBP(rel=2,p=0.5)@7", "RBP(cutoff=7, rel=2, p=5e-1)"]),
+            ("RBP(p=0.0,rel=1)", &["RBP(p=0)", "RBP(p=-0)"]),
+            ("R(rel=3)@5", &["Recall(rel=3)@5"]),
+        ];
+        for (canonical, others) in cases {
+            assert_eq!(name(canonical), canonical);
+            for other in others {
+                assert_eq!(name(other), canonical, "{other}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_example_of_the_catalogue_is_its_own_name() {
+        for spec in CATALOGUE {
+            assert_eq!(name(spec.example), spec.example);
+            assert!(spec.example.starts_with(spec.name));
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_apart() {
+        let error = |text: &str| parse_measure(text).unwrap_err();
+        for text in
+            ["", "@5", "R@5(rel=1)", "R(rel=1", "R(rel)@5", "R(rel=1,rel=2)@5", "R(cutoff=3)@5", "R 5", "R(=1)@5"]
+        {
+            assert!(matches!(error(text), MeasureError::Form { .. }), "{text}");
+        }
+        for text in
+            ["bpref", "r@5", "recall_", "recall_x", "recall_5_6", "recall_5@3", "map@3", "MRRx", "AP5", "recall"]
+        {
+            assert!(matches!(error(text), MeasureError::Unknown { .. }), "{text}");
+        }
+        for text in ["R", "P(rel=2)", "Success"] {
+            assert!(matches!(error(text), MeasureError::MissingCutoff { .. }), "{text}");
+        }
+        for text in ["R@0", "R@-5", "R@+5", "R@5.0", "R@", "R@99999999999999999999", "Recall0", "recall_0"] {
+            assert!(matches!(error(text), MeasureError::BadParameter { parameter: "cut-off", .. }), "{text}");
+        }
+        for text in ["P(rel=0)@5", "P(rel=-1)@5", "P(rel=x)@5", "P(rel=3000000000)@5", "P(rel=)@5"] {
+            assert!(matches!(error(text), MeasureError::BadParameter { parameter: "rel", .. }), "{text}");
+        }
+        for text in ["RBP(p=1)", "RBP(p=-0.1)", "RBP(p=nan)", "RBP(p=inf)", "RBP(p=)"] {
+            assert!(matches!(error(text), MeasureError::BadParameter { parameter: "p", .. }), "{text}");
+        }
+        for text in ["R(p=0.5)@5", "nDCG(rel=2)", "nDCG(dcg='exp-log2')@5", "P(judged_only=True)@5"] {
+            assert!(matches!(error(text), MeasureError::UnknownParameter { .. }), "{text}");
+        }
+    }
+
+    #[test]
+    fn lists_are_split_outside_brackets_and_repeats_dropped() {
+        let names = |text: &str| parse_measures(text).map(|all| all.iter().map(|one| one.name()).collect::<Vec<_>>());
+        let some = names("R@5,Recall5  RBP(p=0.5, rel=2)@3,\nmap").unwrap();
+        assert_eq!(some, ["R@5", "RBP(p=0.5,rel=2)@3", "AP"]);
+        assert!(names(" , ").unwrap().is_empty());
+        assert!(names("R@5,10").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn names_round_trip(
+            spec in prop::sample::select(CATALOGUE.to_vec()),
+            cutoff in 1..2000_usize,
+            rel in 1..9,
+            p in 0.0..1.0_f64,
+        ) {
+            let mut given = Vec::new();
+            if spec.name != "nDCG" {
+                given.push(format!("rel={rel}"));
+            }
+            if spec.name == "RBP" {
+                given.push(format!("p={p}"));
+            }
+            let measure = parse_measure(&format!("{}({})@{cutoff}", spec.name, given.join(","))).unwrap();
+            let again = parse_measure(&measure.name()).unwrap();
+            prop_assert_eq!(format!("{measure:?}"), format!("{again:?}"));
+            prop_assert_eq!(measure.name(), again.name());
+        }
+
+        #[test]
+        fn no_text_panics(text in r"(R|P|nDCG|RBP|recall_|MRR|é)?[()@=,.\-0-9 a-zé_]{0,12}") {
+            let _ = parse_measure(&text).map_err(|error| error.hint());
+            let _ = parse_measures(&text);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! In which order does a run put the documents of a topic? That of `trec_eval`.
+
+use super::Qrels;
+use crate::ties::{Ties, by_topic, ordered};
+use clariq_corpus::{Error, Location, Problem, ProblemKind, QuestionId, Run, RunLine, TopicId};
+use std::collections::{HashMap, HashSet};
+
+/// A run as `trec_eval` reads it: for each topic its documents by score, descending, equal scores by descending id. The ranks
+/// of the file and the order of its lines are never looked at.
+///
+/// Scores are equal when they are equal in *single* precision, because `trec_eval` up to 9.0 and `pytrec_eval` read them as
+/// `float`s. (`trec_eval` since then reads `double`s. Runs that this workspace writes are in one order by either, see
+/// [`strictly_decreasing`](clariq_corpus::strictly_decreasing).)
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RankedRun {
+    topics: HashMap<TopicId, Vec<QuestionId>>,
+}
+
+impl RankedRun {
+    /// Orders a run. A document that stands twice in a topic is a problem, as it is for `trec_eval`: which of the two places
+    /// is its rank?
+    pub fn new(run: &Run) -> Result<Self, Error> {
+        let mut topics = HashMap::new();
+        for (topic, mut lines) in by_topic(run) {
+            check_unique(&run.name, &lines)?;
+            lines.sort_by(|a, b| single(b).total_cmp(&single(a)).then_with(|| b.question.cmp(&a.question)));
+            topics.insert(topic.clone(), lines.into_iter().map(|line| line.question.clone()).collect());
+        }
+        Ok(Self { topics })
+    }
+
+    /// The order of the official scorer of ClariQ, which drops all but the first line of each score. Of a document's lines
+    /// the best counts.
+    pub fn official(run: &Run) -> Self {
+        let topics = ordered(run, Ties::Official).into_iter().map(|(topic, lines)| {
+            let mut seen = HashSet::new();
+            let lines = lines.into_iter().filter(|line| seen.insert(&line.question));
+            (topic.clone(), lines.map(|line| line.question.clone()).collect())
+        });
+        Self { topics: topics.collect() }
+    }
+
+    /// Equal scores in the order that is best or worst for the run: by grade. All measures of this crate grow, or stay, when
+    /// a document of a higher grade is put before one of a lower, so no order of equal scores gives more or less.
+    pub fn with_ties(run: &Run, qrels: &Qrels, favour: Favour) -> Result<Self, Error> {
+        let mut topics = HashMap::new();
+        for (topic, mut lines) in by_topic(run) {
+            check_unique(&run.name, &lines)?;
+            let grade = |line: &RunLine| {
+                let grade =
+                    qrels.topic(topic).and_then(|judgements| judgements.grade(&line.question)).unwrap_or(0).max(0);
+                if favour == Favour::For { -grade } else { grade }
+            };
+            lines.sort_by(|a, b| single(b).total_cmp(&single(a)).then_with(|| grade(a).cmp(&grade(b))));
+            topics.insert(topic.clone(), lines.into_iter().map(|line| line.question.clone()).collect());
+        }
+        Ok(Self { topics })
+    }
+
+    /// The documents of a topic, best first; none if the run does not answer it.
+    pub fn ranking(&self, topic: &TopicId) -> &[QuestionId] {
+        self.topics.get(topic).map_or(&[], Vec::as_slice)
+    }
+
+    /// The topics that the run answers, in no order.
+    pub fn topics(&self) -> impl Iterator<Item = &TopicId> {
+        self.topics.keys()
+    }
+}
+
+/// On whose side ties are broken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Favour {
+    /// The higher grade first.
+    For,
+    /// The lower grade first.
+    Against,
+}
+
+/// The score in single precision; adding 0 makes -0 the 0 that it is equal to.
+fn single(line: &RunLine) -> f32 {
+    line.score as f32 + 0.0
+}
+
+fn check_unique(name: &str, lines: &[&RunLine]) -> Result<(), Error> {
+    let mut seen = HashSet::new();
+    let Some(again) = lines.iter().find(|line| !seen.insert(&line.question)) else { return Ok(()) };
+    let expected = format!("each document once for topic `{}`", again.topic);
+    let found = format!("`{}` again", again.question);
+    Err(Problem::new(Location::line(name, again.line), ProblemKind::DuplicateId, expected, found)
+        .hint("keep the line with the rank that is meant; trec_eval refuses such a run as well")
+        .into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measures::{evaluate, parse_measures};
+    use crate::testing::run;
+    use clariq_corpus::Judgement;
+    use proptest::prelude::*;
+
+    fn order(lines: &[(&str, &str, f64)]) -> Vec<String> {
+        let ranked = RankedRun::new(&run(lines)).unwrap();
+        ranked.ranking(&"1".into()).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn equal_scores_stand_by_descending_id() {
+        assert_eq!(order(&[("1", "Q1", 0.5), ("1", "Q2", 1.0), ("1", "Q3", 0.5)]), ["Q2", "Q3", "Q1"]);
+        assert_eq!(order(&[("1", "Q2", -0.0), ("1", "Q1", 0.0)]), ["Q2", "Q1"]);
+        assert_eq!(order(&[("1", "a", 1.0), ("1", "B", 1.0), ("1", "é", 1.0)]), ["é", "a", "B"], "bytes, as strcmp");
+    }
+
+    #[test]
+    fn scores_are_compared_in_single_precision() {
+        assert_eq!(order(&[("1", "Q1", 1.000_000_001), ("1", "Q2", 1.0)]), ["Q2", "Q1"]);
+        assert_eq!(order(&[("1", "Q1", 1.000_000_1), ("1", "Q2", 1.0)]), ["Q1", "Q2"]);
+        assert_eq!(order(&[("1", "Q1", 1e300), ("1", "Q2", 1e200)]), ["Q2", "Q1"], "both infinite");
+    }
+
+    #[test]
+    fn a_document_twice_is_a_problem_with_its_line() {
+        match RankedRun::new(&run(&[("1", "Q1", 3.0), ("2", "Q1", 3.0), ("1", "Q1", 2.0)])).unwrap_err() {
+            Error::Problem(problem) => {
+                assert_eq!((problem.kind, problem.at.line), (ProblemKind::DuplicateId, Some(3)));
+            }
+            other => panic!("{other}"),
+        }
+    }
+
+    proptest! {
+        /// Any order of equal scores, made strict, must lie between the two.
+        #[test]
+        fn no_order_of_equal_scores_leaves_the_interval(
+            lines in prop::collection::vec((0..3_i32, -1..4_i32), 1..16).prop_flat_map(|lines| Just(lines).prop_shuffle()),
+        ) {
+            let names: Vec<String> = (0..lines.len()).map(|n| format!("d{n}")).collect();
+            let judged = |(name, (_, grade)): (&String, &(i32, i32))| Judgement {
+                topic: "1".into(), document: name.as_str().into(), relevance: *grade,
+            };
+            let qrels = Qrels::from_judgements("q", &names.iter().zip(&lines).map(judged).collect::<Vec<_>>()).unwrap();
+            let scored = |nudge: f64| -> Vec<(&str, &str, f64)> {
+                let scores = lines.iter().enumerate().map(|(place, line)| f64::from(line.0) - place as f64 * nudge);
+                names.iter().zip(scores).map(|(name, score)| ("1", name.as_str(), score)).collect()
+            };
+            let measures = parse_measures("R@3 P@5 nDCG@4 nDCG AP RR Success@2 RBP P(rel=2)@3 AP(rel=2)").unwrap();
+            let means = |ranked: &RankedRun| evaluate(&measures, ranked, &qrels).means;
+            let strict = means(&RankedRun::new(&run(&scored(1e-3))).unwrap());
+            let tied = run(&scored(0.0));
+            let low = means(&RankedRun::with_ties(&tied, &qrels, Favour::Against).unwrap());
+            let high = means(&RankedRun::with_ties(&tied, &qrels, Favour::For).unwrap());
+            for place in 0..measures.len() {
+                prop_assert!(low[place] <= strict[place] + 1e-12 && strict[place] <= high[place] + 1e-12);
+            }
+        }
+    }
+}

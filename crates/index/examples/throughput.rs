@@ -1,0 +1,189 @@
+//! How many requests a second does one thread rank? The measuring half of `scripts/bench-bm25`.
+//!
+//! ```text
+//! cargo run --release --example throughput -- DATA [--index DIR] [--requests DATA] [--memory BYTES]
+//!     [--model okapi|lucene] [--path auto|exhaustive|block-max] [--seconds S]
+//!     [--dump-tokens FILE] [--dump-hits FILE]
+//! ```
+//!
+//! The requests of train and dev are tokenised beforehand, so that what is timed is ranking alone. Everything runs on
+//! the thread that measures. One line of JSON goes to standard output; the dumps let peers written in other languages
+//! rank the very same tokens, and let their rankings be compared with these.
+
+use clariq_corpus::{Collection, DataDir, QuestionBank, Split};
+use clariq_index::{Analyzer, BankIndex, Bm25, BuildOptions, Depth, Hit, Path, Scorer, Scratch, Variant};
+use serde_json::{Value, json};
+use std::error::Error;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// As deep as the baseline's lists, and padded like them.
+const DEPTH: Depth = Depth { limit: 30, pad: true };
+
+/// What the arguments ask for.
+struct Arguments {
+    data: PathBuf,
+    requests: PathBuf,
+    index: Option<PathBuf>,
+    memory: usize,
+    model: Variant,
+    path: Path,
+    seconds: f64,
+    dump_tokens: Option<PathBuf>,
+    dump_hits: Option<PathBuf>,
+}
+
+fn arguments() -> Result<Arguments, Box<dyn Error>> {
+    let mut words = std::env::args().skip(1);
+    let data: PathBuf = words.next().ok_or("the first argument is the data folder")?.into();
+    let mut arguments = Arguments {
+        requests: data.clone(),
+        data,
+        index: None,
+        memory: BuildOptions::default().memory,
+        model: Variant::Okapi,
+        path: Path::Auto,
+        seconds: 1.0,
+        dump_tokens: None,
+        dump_hits: None,
+    };
+    while let Some(flag) = words.next() {
+        let value = words.next().ok_or_else(|| format!("{flag} needs a value"))?;
+        match flag.as_str() {
+            "--requests" => arguments.requests = value.into(),
+            "--index" => arguments.index = Some(value.into()),
+            "--memory" => arguments.memory = value.parse()?,
+            "--model" => arguments.model = serde_json::from_value(Value::String(value))?,
+            "--path" => arguments.path = serde_json::from_value(Value::String(value))?,
+            "--seconds" => arguments.seconds = value.parse()?,
+            "--dump-tokens" => arguments.dump_tokens = Some(value.into()),
+            "--dump-hits" => arguments.dump_hits = Some(value.into()),
+            _ => return Err(format!("unknown flag {flag}").into()),
+        }
+    }
+    Ok(arguments)
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments = arguments()?;
+    let bank = Collection::open(DataDir::Folder(arguments.data.clone()))?.bank;
+    let requests = requests(&arguments.requests)?;
+    if let Some(path) = &arguments.dump_tokens {
+        dump_tokens(path, &bank, &requests)?;
+    }
+    let scratch_folder = tempfile::tempdir()?;
+    let folder = arguments.index.clone().unwrap_or_else(|| scratch_folder.path().join("index"));
+    let options = BuildOptions { threads: 1, memory: arguments.memory };
+    let opening = Instant::now();
+    let (index, opened) = BankIndex::open_or_build(&folder, &bank, Analyzer::Nltk, &options)?;
+    let opening = opening.elapsed();
+    // Only the index is measured from here on.
+    drop(bank);
+    let preparing = Instant::now();
+    let scorer = Scorer::new(&index, Bm25::default_of(arguments.model))?;
+    let preparing = preparing.elapsed();
+    let measured = measure(&scorer, &requests, &arguments)?;
+    if let Some(path) = &arguments.dump_hits {
+        dump_hits(path, &scorer, &requests, arguments.path)?;
+    }
+    let report = json!({
+        "questions": index.questions(),
+        "requests": requests.len(),
+        "model": arguments.model,
+        "path": arguments.path,
+        "block_max_applies": scorer.block_max_applies(),
+        "opened": format!("{opened:?}"),
+        "open_s": opening.as_secs_f64(),
+        "prepare_s": preparing.as_secs_f64(),
+        "passes": measured.passes,
+        "queries_per_second": measured.queries_per_second,
+        "p50_us": measured.median_us,
+        "p99_us": measured.slow_us,
+        "peak_kib": peak_memory(),
+    });
+    println!("{report}");
+    Ok(())
+}
+
+/// The tokens of every request of train and dev, in file order.
+fn requests(data: &std::path::Path) -> Result<Vec<Vec<String>>, Box<dyn Error>> {
+    let collection = Collection::open(DataDir::Folder(data.to_owned()))?;
+    let mut requests = Vec::new();
+    for split in [Split::Train, Split::Dev] {
+        let topics = collection.split(split)?.topics;
+        requests.extend(topics.iter().map(|topic| Analyzer::Nltk.tokens(&topic.request)));
+    }
+    Ok(requests)
+}
+
+struct Measured {
+    passes: usize,
+    queries_per_second: f64,
+    median_us: f64,
+    slow_us: f64,
+}
+
+/// Ranks all requests over and over for the wanted time, and then once more with a clock around each.
+fn measure(scorer: &Scorer, requests: &[Vec<String>], arguments: &Arguments) -> Result<Measured, Box<dyn Error>> {
+    let mut scratch = Scratch::default();
+    let mut pass = || -> Result<(), clariq_index::Error> {
+        for tokens in requests {
+            std::hint::black_box(scorer.top_by(arguments.path, tokens, DEPTH, &mut scratch)?);
+        }
+        Ok(())
+    };
+    pass()?;
+    let (start, least) = (Instant::now(), Duration::from_secs_f64(arguments.seconds));
+    let mut passes = 0;
+    while start.elapsed() < least {
+        pass()?;
+        passes += 1;
+    }
+    let queries_per_second = (passes * requests.len()) as f64 / start.elapsed().as_secs_f64();
+    let mut times = Vec::with_capacity(requests.len());
+    for tokens in requests {
+        let start = Instant::now();
+        std::hint::black_box(scorer.top_by(arguments.path, tokens, DEPTH, &mut scratch)?);
+        times.push(start.elapsed().as_secs_f64() * 1e6);
+    }
+    times.sort_by(f64::total_cmp);
+    let at = |share: usize| times.get(times.len() * share / 100).copied().unwrap_or_default();
+    Ok(Measured { passes, queries_per_second, median_us: at(50), slow_us: at(99) })
+}
+
+/// The most memory this process ever held, in KiB, where the kernel tells.
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// A line `{"question": [token, …]}` per question in bank order, then a line `{"request": [token, …]}` per request.
+fn dump_tokens(path: &std::path::Path, bank: &QuestionBank, requests: &[Vec<String>]) -> Result<(), Box<dyn Error>> {
+    let mut file = BufWriter::new(File::create(path)?);
+    for row in bank.rows() {
+        writeln!(file, "{}", json!({ "question": Analyzer::Nltk.tokens(&row.text) }))?;
+    }
+    for tokens in requests {
+        writeln!(file, "{}", json!({ "request": tokens }))?;
+    }
+    Ok(file.flush()?)
+}
+
+/// A line `[[question number, score], …]` per request.
+fn dump_hits(
+    path: &std::path::Path,
+    scorer: &Scorer,
+    requests: &[Vec<String>],
+    way: Path,
+) -> Result<(), Box<dyn Error>> {
+    let mut file = BufWriter::new(File::create(path)?);
+    for tokens in requests {
+        let hits = scorer.top_by(way, tokens, DEPTH, &mut Scratch::default())?;
+        let pair = |hit: &Hit| (hit.question, hit.score);
+        writeln!(file, "{}", json!(hits.iter().map(pair).collect::<Vec<_>>()))?;
+    }
+    Ok(file.flush()?)
+}

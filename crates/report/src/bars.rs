@@ -1,0 +1,104 @@
+//! How are differences by topic drawn? A bar per topic, the best for the run on the left, upwards where it is better.
+
+use crate::scale::{Scale, px, steps_to};
+use crate::words::difference;
+use maud::{Markup, html};
+
+const WIDTH: f64 = 720.0;
+const HEIGHT: f64 = 300.0;
+const LEFT: f64 = 62.0;
+const RIGHT: f64 = 712.0;
+const TOP: f64 = 12.0;
+const BOTTOM: f64 = 236.0;
+/// More topics than this have no room for their ids.
+const NAMED: usize = 64;
+
+/// A bar: what it is called, and how high it is.
+pub(crate) struct Bar<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) value: f64,
+}
+
+/// The chart. `id` is unique on the page, `title` says what is drawn, `measure` names the vertical axis.
+pub(crate) fn chart(bars: &[Bar], id: &str, title: &str, measure: &str) -> Markup {
+    let steps = steps_to(bars.iter().map(|bar| bar.value.abs()).fold(0.0, f64::max), 0.2);
+    let reach = steps as f64 / 5.0;
+    let y = Scale { from: (-reach, reach), to: (BOTTOM, TOP) };
+    let x = Scale { from: (0.0, bars.len().max(1) as f64), to: (LEFT, RIGHT) };
+    html! {
+        svg.chart.wide viewBox={ "0 0 " (px(WIDTH)) " " (px(HEIGHT)) } role="img" aria-labelledby=(id) {
+            title id=(id) { (title) }
+            (grid(y, steps, measure))
+            @for (place, bar) in bars.iter().enumerate() { (one(bar, place, x, y)) }
+            line.axis x1=(px(LEFT)) x2=(px(RIGHT)) y1=(px(y.at(0.0))) y2=(px(y.at(0.0))) {}
+            @if bars.len() <= NAMED { (names(bars, x)) }
+            text.name x=(px(LEFT)) y=(px(HEIGHT - 6.0)) { "topics, sorted by difference" }
+        }
+    }
+}
+
+fn grid(y: Scale, steps: usize, measure: &str) -> Markup {
+    let middle = px(y.at(0.0));
+    html! {
+        @for value in (0..=2 * steps).map(|step| (step as f64 - steps as f64) / 5.0) {
+            @let at = px(y.at(value));
+            line.grid x1=(px(LEFT)) x2=(px(RIGHT)) y1=(at) y2=(at) {}
+            text.tick x=(px(LEFT - 8.0)) y=(at) dy="0.35em" text-anchor="end" { (tick(value)) }
+        }
+        text.name x="14" y=(middle) transform={ "rotate(-90 14 " (middle) ")" } text-anchor="middle" { (measure) }
+    }
+}
+
+fn tick(value: f64) -> String {
+    let text = format!("{value:+.1}");
+    if text.ends_with("0.0") { "0".to_owned() } else { text.replace('-', "−") }
+}
+
+fn one(bar: &Bar, place: usize, x: Scale, y: Scale) -> Markup {
+    let (from, to) = (x.at(place as f64 + 0.1), x.at(place as f64 + 0.9));
+    let (top, bottom) = (y.at(bar.value.max(0.0)), y.at(bar.value.min(0.0)));
+    let class = if bar.value < 0.0 { "worse" } else { "better" };
+    html! {
+        @if bar.value != 0.0 {
+            rect class=(class) x=(px(from)) width=(px(to - from)) y=(px(top)) height=(px(bottom - top)) {
+                title { (bar.name) ": " (difference(bar.value)) }
+            }
+        }
+    }
+}
+
+/// Ids below the chart, upright where there is room.
+fn names(bars: &[Bar], x: Scale) -> Markup {
+    let longest = bars.iter().map(|bar| bar.name.chars().count()).max().unwrap_or(0);
+    let upright = longest as f64 * 8.0 < x.at(1.0) - x.at(0.0);
+    html! {
+        @for (place, bar) in bars.iter().enumerate() {
+            @let (at, below) = (px(x.at(place as f64 + 0.5)), px(BOTTOM + 8.0));
+            @if upright {
+                text.id x=(at) y=(below) dy="0.8em" text-anchor="middle" { (bar.name) }
+            } @else {
+                text.id x=(at) y=(below) dy="0.35em" text-anchor="end" transform={ "rotate(-90 " (at) " " (below) ")" } {
+                    (crate::words::shortened(bar.name, 6))
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_signed() {
+        assert_eq!([0.2, 0.0, -0.4].map(tick), ["+0.2", "0", "−0.4"]);
+    }
+
+    #[test]
+    fn no_difference_is_no_bar() {
+        let bars = [("1", 0.25), ("2", 0.0), ("3", -0.5)].map(|(name, value)| Bar { name, value });
+        let chart = chart(&bars, "x", "title", "measure").into_string();
+        assert_eq!(chart.matches("<rect").count(), 2);
+        assert!(chart.contains("3: −0.5000") && chart.contains("class=\"worse\""));
+    }
+}

@@ -1,0 +1,89 @@
+//! How are figures and questions put into words?
+
+use clariq_corpus::{NO_QUESTION, QuestionBank, QuestionId};
+
+/// Four digits, as the challenge's leaderboards have them.
+pub(crate) fn figure(value: f64) -> String {
+    difference(value).trim_start_matches('+').to_owned()
+}
+
+/// Four digits and the sign, always.
+pub(crate) fn difference(value: f64) -> String {
+    signed(value, 4)
+}
+
+/// An effect size, or a dash where it is not finite.
+pub(crate) fn effect(value: f64) -> String {
+    if value.is_finite() { signed(value, 2) } else { "–".to_owned() }
+}
+
+/// The minus sign is as wide as the plus; what is shown as 0 has no sign.
+fn signed(value: f64, digits: usize) -> String {
+    let shown = format!("{:.digits$}", value.abs());
+    match value {
+        _ if shown.bytes().all(|byte| matches!(byte, b'0' | b'.')) => shown,
+        _ if value < 0.0 => format!("−{shown}"),
+        _ => format!("+{shown}"),
+    }
+}
+
+/// A p-value to three digits.
+pub(crate) fn p_value(p: f64) -> String {
+    if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") }
+}
+
+/// `1 topic`, `2,000 topics`.
+pub(crate) fn count(count: usize, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {what}{plural}", thousands(count))
+}
+
+/// `1234567` as `1,234,567`.
+pub(crate) fn thousands(number: usize) -> String {
+    let digits = number.to_string();
+    let comma = |place: usize| place > 0 && (digits.len() - place).is_multiple_of(3);
+    digits.char_indices().flat_map(|(place, digit)| comma(place).then_some(',').into_iter().chain([digit])).collect()
+}
+
+/// The words of a question, and of what has none.
+pub(crate) fn question<'a>(bank: &'a QuestionBank, id: &QuestionId) -> &'a str {
+    match bank.find(id.as_str()) {
+        Some(number) if !bank.text(number).trim().is_empty() => bank.text(number),
+        _ if id.as_str() == NO_QUESTION => "(asks nothing)",
+        Some(_) => "(no words)",
+        None => "(not in the question bank)",
+    }
+}
+
+/// At most `most` characters, the last an ellipsis where some are left out.
+pub(crate) fn shortened(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    text.chars().take(most - 1).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signs_and_small_numbers() {
+        assert_eq!(difference(0.12346), "+0.1235");
+        assert_eq!(difference(-0.5), "−0.5000");
+        assert_eq!([difference(-0.000_01), difference(0.0)], ["0.0000", "0.0000"]);
+        assert_eq!([effect(-0.456), effect(f64::INFINITY)], ["−0.46", "–"]);
+        assert_eq!([figure(0.25), figure(-0.25)], ["0.2500", "−0.2500"]);
+        assert_eq!(
+            [thousands(0), thousands(999), thousands(1000), thousands(1_234_567)],
+            ["0", "999", "1,000", "1,234,567"]
+        );
+        assert_eq!([p_value(0.0004), p_value(0.0496)], ["< 0.001", "0.050"]);
+    }
+
+    #[test]
+    fn names_are_shortened_by_characters() {
+        assert_eq!(shortened("ünïcödé", 7), "ünïcödé");
+        assert_eq!(shortened("ünïcödé name", 7), "ünïcöd…");
+    }
+}

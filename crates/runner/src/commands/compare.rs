@@ -1,0 +1,136 @@
+//! `clariq compare`: which of several runs is better, and is that more than luck?
+
+mod scored;
+mod sheets;
+
+use crate::cli::{Format, splits};
+use crate::commands::Outcome;
+use crate::failure::Failure;
+use crate::output::print_all;
+use crate::settings::Settings;
+use clap::Args;
+use clariq_corpus::{Location, Problem, ProblemKind, Split};
+use clariq_eval::{PairedTest, ROUNDS, holm, paired_test};
+use scored::Scored;
+use std::path::PathBuf;
+
+#[derive(Args)]
+pub(crate) struct CompareArgs {
+    /// Run files, two at least; the first is the baseline unless --baseline names another
+    #[arg(required = true, value_name = "RUN")]
+    runs: Vec<PathBuf>,
+    /// Run that the others are compared with
+    #[arg(long, value_name = "RUN")]
+    baseline: Option<PathBuf>,
+    /// Labels to score against
+    #[arg(long, default_value = "dev", value_parser = splits())]
+    split: Split,
+    /// Measures by name, such as nDCG@10, ordering equal scores as trec_eval does; may be given more than once
+    /// [default: R@5, R@10, R@20 and R@30 as the official scorer computes them]
+    #[arg(short = 'm', long = "measure", value_name = "NAME")]
+    measures: Vec<String>,
+    /// A comparison is marked where its corrected p is at most this
+    #[arg(long, value_name = "P", default_value = "0.05", value_parser = level)]
+    alpha: f64,
+    /// Topics to show for each run: those on which it differs most from the baseline, by R@30 or the first measure of -m
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    topics: usize,
+}
+
+/// A run against the baseline by one measure.
+struct Comparison {
+    test: PairedTest,
+    /// p of the randomisation test, corrected for all comparisons of the table.
+    corrected: f64,
+}
+
+/// What was compared, ready to be shown.
+struct Compared {
+    measures: Vec<String>,
+    /// The baseline first.
+    runs: Vec<Scored>,
+    /// For each measure, the runs after the baseline.
+    comparisons: Vec<Vec<Comparison>>,
+    alpha: f64,
+    /// The place of the measure that topics are looked for by.
+    focus: usize,
+}
+
+pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Outcome, Failure> {
+    let paths = baseline_first(arguments)?;
+    let measures = scored::Measures::parse(&arguments.measures)?;
+    let collection = settings.collection()?;
+    let labels = collection.labelled(arguments.split)?;
+    let names = scored::names(&paths);
+    let runs = paths.iter().zip(names).map(|(path, name)| scored::read(settings, path, name, &measures, &labels));
+    let runs = runs.collect::<Result<Vec<_>, _>>()?;
+    let compared = Compared {
+        comparisons: comparisons(&runs, settings.seed),
+        measures: measures.names(),
+        runs,
+        alpha: arguments.alpha,
+        focus: measures.focus(),
+    };
+    let main = match settings.format {
+        Some(Format::Tsv | Format::Json) => compared.complete(),
+        format => compared.readable(format),
+    };
+    if arguments.topics == 0 {
+        print_all(&[("comparisons", main)], settings.format)?;
+    } else {
+        let topics = compared.topics(&labels, arguments.topics, settings.format);
+        print_all(&[("comparisons", main), ("topics", topics)], settings.format)?;
+    }
+    explain(settings, &compared, arguments.topics > 0);
+    Ok(Outcome::Done)
+}
+
+fn baseline_first(arguments: &CompareArgs) -> Result<Vec<PathBuf>, Failure> {
+    let mut paths = arguments.runs.clone();
+    if let Some(baseline) = &arguments.baseline {
+        let named = paths.iter().position(|path| path == baseline);
+        let baseline = named.map_or_else(|| baseline.clone(), |place| paths.remove(place));
+        paths.insert(0, baseline);
+    }
+    if paths.len() < 2 {
+        let found = format!("`{}` alone", paths[0].display());
+        let problem = Problem::new(Location::file("RUN"), ProblemKind::Argument, "two runs or more", found);
+        return Err(problem.hint("`clariq eval` scores a single run").into());
+    }
+    Ok(paths)
+}
+
+/// Every run after the baseline, by every measure, and Holm's correction over all of them.
+fn comparisons(runs: &[Scored], seed: u64) -> Vec<Vec<Comparison>> {
+    let Some((baseline, others)) = runs.split_first() else { return Vec::new() };
+    let columns = baseline.columns.iter().enumerate();
+    let tests: Vec<PairedTest> = columns
+        .flat_map(|(place, figures)| others.iter().map(move |run| (&run.columns[place], figures)))
+        .map(|(run, baseline)| paired_test(run, baseline, ROUNDS, seed))
+        .collect();
+    let corrected = holm(&tests.iter().map(|test| test.randomisation_p).collect::<Vec<_>>());
+    let mut all = tests.into_iter().zip(corrected).map(|(test, corrected)| Comparison { test, corrected });
+    baseline.columns.iter().map(|_| all.by_ref().take(others.len()).collect()).collect()
+}
+
+fn explain(settings: &Settings, compared: &Compared, topics: bool) {
+    let count: usize = compared.comparisons.iter().map(Vec::len).sum();
+    settings.note(&format!(
+        "* p Holm <= {}: significant; that is p rand corrected for {count} comparison{} (Holm 1979).\n\
+         p t: paired t-test; p rand: paired randomisation test, seed {}; both two-sided, over {} topics.\n\
+         diff: run - baseline; W/T/L: topics won, tied, lost; d: mean / standard deviation of the differences.",
+        compared.alpha,
+        if count == 1 { "" } else { "s" },
+        settings.seed,
+        compared.runs[0].topics.len(),
+    ));
+    if topics {
+        settings.note(&format!("topics: where {} differs most", compared.measures[compared.focus]));
+    }
+}
+
+/// A level of significance.
+fn level(text: &str) -> Result<f64, String> {
+    let level = text.parse::<f64>().ok().filter(|level| 0.0 < *level && *level < 1.0);
+    level.ok_or_else(|| "expected a number between 0 and 1, such as 0.05".to_owned())
+}

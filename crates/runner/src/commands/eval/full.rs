@@ -1,0 +1,61 @@
+//! `clariq eval --task clarification_need --full`: which needs are taken for which, and how far off is that?
+
+use crate::cli::{EvalArgs, Task};
+use crate::failure::Failure;
+use crate::output::{Cell, Sheet, print_all};
+use crate::settings::Settings;
+use clariq_corpus::{Location, Problem, ProblemKind};
+use clariq_eval::{NeedReport, NeedScores};
+
+/// Only need labels have classes.
+pub(super) fn fits(arguments: &EvalArgs) -> Result<(), Failure> {
+    if !arguments.full || arguments.task == Task::ClarificationNeed {
+        return Ok(());
+    }
+    let expected = "--task clarification_need beside it";
+    let problem = Problem::new(Location::file("--full"), ProblemKind::Argument, expected, "another task");
+    Err(problem.hint("leave --full out; `clariq compare` looks closely at rankings").into())
+}
+
+pub(super) fn print(settings: &Settings, scores: &NeedScores, report: &NeedReport) -> Result<(), Failure> {
+    let sheets = [("classes", classes(scores, report)), ("figures", figures(report))];
+    print_all(&sheets, settings.format)?;
+    settings.note("as none … as 4: topics with this label by what was predicted; none: no prediction from 1 to 4");
+    Ok(())
+}
+
+/// A row for each need with its figures and its row of the confusion matrix, and the averages.
+fn classes(scores: &NeedScores, report: &NeedReport) -> Sheet {
+    let header = ["need", "precision", "recall", "F1", "support", "as none", "as 1", "as 2", "as 3", "as 4"];
+    let mut sheet = Sheet::new(&header);
+    let figures = |figures: [f64; 3]| figures.map(|figure| Cell::Figure(figure, 4));
+    let mut sums = [0; 5];
+    for class in &report.classes {
+        let mut row = vec![Cell::text(class.need.to_string())];
+        row.extend(figures([class.precision, class.recall, class.f1]));
+        row.push(Cell::count(class.support));
+        row.extend(class.predicted_as.map(Cell::count));
+        sheet.row(row);
+        sums.iter_mut().zip(class.predicted_as).for_each(|(sum, count)| *sum += count);
+    }
+    let support = Cell::count(sums.iter().sum());
+    for (name, averages) in
+        [("macro", report.macro_average), ("weighted", [scores.precision, scores.recall, scores.f1])]
+    {
+        let mut row = vec![Cell::text(name)];
+        row.extend(figures(averages));
+        row.push(support.clone());
+        row.extend(sums.map(Cell::count));
+        sheet.row(row);
+    }
+    sheet
+}
+
+fn figures(report: &NeedReport) -> Sheet {
+    let mut sheet = Sheet::new(&["measure", "value"]);
+    let kappa = report.quadratic_kappa.map_or(Cell::Nothing, |kappa| Cell::Figure(kappa, 6));
+    sheet.row(vec![Cell::text("accuracy"), Cell::Figure(report.accuracy, 6)]);
+    sheet.row(vec![Cell::text("mean absolute error"), Cell::Figure(report.mean_absolute_error, 6)]);
+    sheet.row(vec![Cell::text("quadratic weighted kappa"), kappa]);
+    sheet
+}

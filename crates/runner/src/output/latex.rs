@@ -1,0 +1,75 @@
+//! A LaTeX table, for papers: `tabular` with the rules of the package `booktabs`, everything escaped.
+
+use super::{Cell, Sheet};
+use std::io::{self, Write};
+
+pub(super) fn write(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
+    let is_text = |column: usize| sheet.rows.iter().any(|row| row.get(column).is_some_and(Cell::is_text));
+    let columns: String = (0..sheet.header.len()).map(|column| if is_text(column) { 'l' } else { 'r' }).collect();
+    writeln!(out, "% needs \\usepackage{{booktabs}}\n\\begin{{tabular}}{{{columns}}}\n\\toprule")?;
+    let header: Vec<String> = sheet.header.iter().map(|name| escaped(name)).collect();
+    writeln!(out, "{} \\\\\n\\midrule", header.join(" & "))?;
+    for row in &sheet.rows {
+        let fields: Vec<String> = row.iter().map(field).collect();
+        writeln!(out, "{} \\\\", fields.join(" & "))?;
+    }
+    writeln!(out, "\\bottomrule\n\\end{{tabular}}")
+}
+
+/// Numbers with a minus, not a hyphen; what is small is small in mathematics.
+fn field(cell: &Cell) -> String {
+    let shown = cell.shown();
+    match cell {
+        Cell::Nothing => "--".to_owned(),
+        Cell::Mark(true) => "$^{*}$".to_owned(),
+        Cell::Figure(..) | Cell::Probability(_) if shown.starts_with(['-', '<']) => format!("${shown}$"),
+        _ => escaped(&shown),
+    }
+}
+
+/// The characters that mean something to LaTeX, as themselves.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\\' => escaped.push_str("\\textbackslash{}"),
+            '~' => escaped.push_str("\\textasciitilde{}"),
+            '^' => escaped.push_str("\\textasciicircum{}"),
+            '<' => escaped.push_str("\\textless{}"),
+            '>' => escaped.push_str("\\textgreater{}"),
+            '|' => escaped.push_str("\\textbar{}"),
+            '&' | '%' | '$' | '#' | '_' | '{' | '}' => escaped.extend(['\\', character]),
+            '\n' | '\t' => escaped.push(' '),
+            character => escaped.push(character),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_latex_would_read_as_its_own_is_escaped() {
+        assert_eq!(escaped("a_b & 50% of #1 {$x$}"), "a\\_b \\& 50\\% of \\#1 \\{\\$x\\$\\}");
+        assert_eq!(
+            escaped("C:\\x^2~<y>"),
+            "C:\\textbackslash{}x\\textasciicircum{}2\\textasciitilde{}\\textless{}y\\textgreater{}"
+        );
+    }
+
+    #[test]
+    fn a_table_is_a_tabular() {
+        let mut sheet = Sheet::new(&["run", "p_t", "diff", ""]);
+        let cells = vec![Cell::text("a_b"), Cell::Probability(1e-5), Cell::Figure(-0.5, 2), Cell::Mark(true)];
+        sheet.row(cells);
+        sheet.row(vec![Cell::text("c"), Cell::Nothing, Cell::Figure(0.25, 2), Cell::Mark(false)]);
+        let mut bytes = Vec::new();
+        write(&sheet, &mut bytes).unwrap();
+        let expected = "% needs \\usepackage{booktabs}\n\\begin{tabular}{lrrr}\n\\toprule\nrun & p\\_t & diff &  \\\\\n\
+                        \\midrule\na\\_b & $<.001$ & $-0.50$ & $^{*}$ \\\\\nc & -- & 0.25 &  \\\\\n\
+                        \\bottomrule\n\\end{tabular}\n";
+        assert_eq!(String::from_utf8(bytes).unwrap(), expected);
+    }
+}

@@ -1,0 +1,114 @@
+"""What is wrong with a page, seen in a browser? Usage: look.py BROWSER PAGE FOLDER"""
+
+import base64
+import sys
+from pathlib import Path
+
+from browser import Browser
+
+# Everything that is visible, with the contrast of its text: ratios as WCAG 2.2 defines them.
+CONTRAST = """
+(() => {
+  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+  const parse = color => {
+    canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = color; canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data];
+  };
+  const light = ([r, g, b]) => [r, g, b].map(c => c / 255).map(c => c <= .04045 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4)
+    .reduce((sum, c, i) => sum + c * [.2126, .7152, .0722][i], 0);
+  const behind = element => {
+    for (let e = element; e; e = e.parentElement) {
+      const color = parse(getComputedStyle(e).backgroundColor);
+      if (color[3] === 255) return color;
+    }
+    return [255, 255, 255, 255];
+  };
+  const low = new Map();
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const text = walker.currentNode.textContent.trim(), element = walker.currentNode.parentElement;
+    if (!text || element.closest('.unseen, title') || !element.checkVisibility()) continue;
+    const style = getComputedStyle(element);
+    const [a, b] = [parse(element.closest('svg') ? style.fill : style.color), behind(element)].map(light);
+    const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
+    if (ratio < 4.5) low.set(`${element.tagName}.${element.getAttribute('class') || ''}`, `${ratio.toFixed(2)} "${text.slice(0, 30)}"`);
+  }
+  return [...low].map(([what, how]) => `${what} ${how}`);
+})()
+"""
+
+OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+OPEN = "document.querySelectorAll('details').forEach(details => details.open = %s)"
+FIRST_TOPIC = "(document.querySelector('details.topic') || {}).open = true"
+# On paper a closed topic is open, and the lower half of its lists is not.
+PAPER = """
+(() => {
+  const height = query => [...document.querySelectorAll(query)].map(e => e.checkVisibility({ contentVisibilityAuto: true })
+    ? e.getBoundingClientRect().height : 0);
+  return { closed: height('details.topic > .inside').filter(h => h === 0).length,
+           background: getComputedStyle(document.body).backgroundColor };
+})()
+"""
+
+
+def picture(browser, path):
+    image = browser.call("Page.captureScreenshot", captureBeyondViewport=True)
+    path.write_bytes(base64.b64decode(image["data"]))
+
+
+def looks(browser, folder):
+    """Goes through screens, and says what is wrong on each."""
+    for name, width, scheme in [("light", 1280, "light"), ("dark", 1280, "dark"), ("phone", 375, "light"), ("phone-dark", 375, "dark")]:
+        browser.screen(width, scheme, phone=width < 600)
+        for state in ["true", "false"]:
+            browser.evaluate(OPEN % state)
+            if (over := browser.evaluate(OVERFLOW)) > 0:
+                yield f"{name}: the page is {over} pixels wider than its screen (details open: {state})"
+            for low in browser.evaluate(CONTRAST):
+                yield f"{name}: contrast below 4.5 (details open: {state}): {low}"
+        browser.evaluate(FIRST_TOPIC)
+        picture(browser, folder / f"{name}.png")
+
+
+def on_paper(browser, folder):
+    browser.evaluate(OPEN % "false")
+    browser.screen(794, "dark", media="print")
+    paper = browser.evaluate(PAPER)
+    if paper["closed"]:
+        yield f"print: {paper['closed']} topics are closed"
+    if paper["background"] not in ("rgb(255, 255, 255)", "rgba(0, 0, 0, 0)"):
+        yield f"print: the background is {paper['background']}"
+    browser.screen(794, "dark")
+    pdf = browser.call("Page.printToPDF", preferCSSPageSize=True, paperWidth=8.27, paperHeight=11.69)
+    (folder / "print.pdf").write_bytes(base64.b64decode(pdf["data"]))
+
+
+def heard(browser, url):
+    """What the page asked the network for, and what it complained of."""
+    for event in browser.events:
+        parameters = event.get("params", {})
+        match event.get("method"):
+            case "Network.requestWillBeSent":
+                asked = parameters["request"]["url"]
+                if asked != url and not asked.startswith(("data:", "about:")):
+                    yield f"network: {asked}"
+            case "Log.entryAdded" if parameters["entry"]["level"] in ("error", "warning"):
+                yield f"console: {parameters['entry']['text']}"
+            case "Runtime.exceptionThrown":
+                yield f"exception: {parameters['exceptionDetails']['text']}"
+            case "Runtime.consoleAPICalled" if parameters["type"] in ("error", "warning"):
+                yield f"console: {parameters['args']}"
+
+
+def main():
+    program, page, folder = sys.argv[1], Path(sys.argv[2]).resolve(), Path(sys.argv[3])
+    with Browser(program) as browser:
+        browser.open(page.as_uri())
+        wrong = [*looks(browser, folder), *on_paper(browser, folder), *heard(browser, page.as_uri())]
+    for line in wrong:
+        print(f"FAIL {line}", file=sys.stderr)
+    print(f"{page.name}: {len(wrong) or 'nothing'} wrong")
+    sys.exit(1 if wrong else 0)
+
+
+main()
