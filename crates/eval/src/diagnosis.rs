@@ -24,9 +24,11 @@ pub struct Diagnosis {
 /// Looks for surprises in a run; `topics` are those of the labels.
 pub fn diagnose<'a>(run: &Run, topics: impl Iterator<Item = &'a TopicId>, bank: Option<&QuestionBank>) -> Diagnosis {
     let known: HashSet<&TopicId> = topics.collect();
-    let mut diagnosis = Diagnosis::default();
+    let bank: Option<HashSet<&str>> = bank.map(|bank| bank.rows().iter().map(|row| row.id.as_str()).collect());
     let answered = by_topic(run);
-    for (topic, mut lines) in answered.clone() {
+    let missing_topics = known.iter().filter(|topic| !answered.contains_key(*topic)).count();
+    let mut diagnosis = Diagnosis { missing_topics, ..Diagnosis::default() };
+    for (topic, mut lines) in answered {
         if !known.contains(topic) {
             diagnosis.unknown_topics += 1;
             continue;
@@ -37,12 +39,10 @@ pub fn diagnose<'a>(run: &Run, topics: impl Iterator<Item = &'a TopicId>, bank: 
         let dropped = lines.windows(2).filter(|pair| same(pair[0].score, pair[1].score)).count();
         diagnosis.dropped_lines += dropped;
         diagnosis.dropped_topics += usize::from(dropped > 0);
-        if let Some(bank) = bank {
-            diagnosis.unknown_questions +=
-                lines.iter().filter(|line| bank.find(line.question.as_str()).is_none()).count();
+        if let Some(bank) = &bank {
+            diagnosis.unknown_questions += lines.iter().filter(|line| !bank.contains(line.question.as_str())).count();
         }
     }
-    diagnosis.missing_topics = known.iter().filter(|topic| !answered.contains_key(*topic)).count();
     diagnosis
 }
 

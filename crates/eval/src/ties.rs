@@ -36,8 +36,9 @@ pub(crate) fn ordered(run: &Run, ties: Ties) -> HashMap<&TopicId, Vec<&RunLine>>
 /// The lines of each topic in file order.
 pub(crate) fn by_topic(run: &Run) -> HashMap<&TopicId, Vec<&RunLine>> {
     let mut topics: HashMap<&TopicId, Vec<&RunLine>> = HashMap::new();
-    for line in &run.lines {
-        topics.entry(&line.topic).or_default().push(line);
+    // Most runs have the lines of a topic together.
+    for lines in run.lines.chunk_by(|a, b| a.topic == b.topic) {
+        topics.entry(&lines[0].topic).or_default().extend(lines);
     }
     topics
 }

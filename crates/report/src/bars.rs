@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 300.0;
-const LEFT: f64 = 62.0;
+const LEFT: f64 = 68.0;
 const RIGHT: f64 = 712.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 236.0;
@@ -21,18 +21,20 @@ pub(crate) struct Bar<'a> {
 
 /// The chart. `id` is unique on the page, `title` says what is drawn, `measure` names the vertical axis.
 pub(crate) fn chart(bars: &[Bar], id: &str, title: &str, measure: &str) -> Markup {
+    let named = bars.len() <= NAMED;
+    let height = if named { HEIGHT } else { BOTTOM + 28.0 };
     let steps = steps_to(bars.iter().map(|bar| bar.value.abs()).fold(0.0, f64::max), 0.2);
     let reach = steps as f64 / 5.0;
     let y = Scale { from: (-reach, reach), to: (BOTTOM, TOP) };
     let x = Scale { from: (0.0, bars.len().max(1) as f64), to: (LEFT, RIGHT) };
     html! {
-        svg.chart.wide viewBox={ "0 0 " (px(WIDTH)) " " (px(HEIGHT)) } role="img" aria-labelledby=(id) {
+        svg.chart.wide viewBox={ "0 0 " (px(WIDTH)) " " (px(height)) } role="img" aria-labelledby=(id) {
             title id=(id) { (title) }
             (grid(y, steps, measure))
             @for (place, bar) in bars.iter().enumerate() { (one(bar, place, x, y)) }
             line.axis x1=(px(LEFT)) x2=(px(RIGHT)) y1=(px(y.at(0.0))) y2=(px(y.at(0.0))) {}
-            @if bars.len() <= NAMED { (names(bars, x)) }
-            text.name x=(px(LEFT)) y=(px(HEIGHT - 6.0)) { "topics, sorted by difference" }
+            @if named { (names(bars, x)) }
+            text.name x=(px(LEFT)) y=(px(height - 6.0)) { "topics, sorted by difference" }
         }
     }
 }

@@ -74,7 +74,7 @@ fn table(what: &str, board: &Leaderboard, order: &[usize], placed: &[Placed]) ->
             thead {
                 tr {
                     th scope="col" { "rank" } th.text scope="col" { "entry" }
-                    @for measure in &board.measures { th scope="col" { (measure) } }
+                    @for measure in &board.measures { th scope="col" { (short(measure)) } }
                 }
             }
             tbody {
@@ -87,10 +87,18 @@ fn table(what: &str, board: &Leaderboard, order: &[usize], placed: &[Placed]) ->
     }
 }
 
+/// `Recall30` as `R@30`, as everywhere on the page; `Recall` of need labels has no depth.
+fn short(measure: &str) -> String {
+    measure
+        .strip_prefix("Recall")
+        .filter(|depth| !depth.is_empty())
+        .map_or(measure.to_owned(), |depth| format!("R@{depth}"))
+}
+
 fn own_row(run: &Placed) -> Markup {
     html! {
         tr.mine {
-            td { "→ " (run.placement.rank) } th.text scope="row" { (run.name) " " span.team { "this page" } }
+            td { "→ " (run.placement.rank) } th.text.entry scope="row" { (run.name) " " span.team { "this page" } }
             @for value in &run.figures { td { (figure(*value)) } }
         }
     }
@@ -101,7 +109,7 @@ fn published_row(board: &Leaderboard, entry: usize) -> Markup {
     html! {
         tr {
             td { @match entry.rank { Some(rank) => { (rank) }, None => { "–" } } }
-            th.text scope="row" { (entry.model) " " span.team { (entry.team) } }
+            th.text.entry scope="row" { (entry.model) " " span.team { (entry.team) } }
             @for value in &entry.figures { td { (figure(*value)) } }
         }
     }

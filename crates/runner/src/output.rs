@@ -8,7 +8,7 @@ mod table;
 mod tsv;
 
 use crate::cli::Format;
-pub(crate) use shorten::{WIDTH, shorten};
+pub(crate) use shorten::shorten;
 use std::io::{self, BufWriter, Write};
 
 /// A value of a table.
@@ -65,6 +65,15 @@ impl Sheet {
 
     pub(crate) fn row(&mut self, cells: Vec<Cell>) {
         self.rows.push(cells);
+    }
+
+    /// The same with the texts of one column shortened so that lines fit a terminal of 80 columns; in forms that nobody
+    /// reads in a terminal, as it is.
+    pub(crate) fn fit(mut self, column: usize, format: Option<Format>) -> Self {
+        if matches!(format, None | Some(Format::Table)) {
+            shorten::fit(&mut self, column);
+        }
+        self
     }
 
     /// Prints to standard output.

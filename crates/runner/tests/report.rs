@@ -20,7 +20,7 @@ fn select<'a>(page: &'a Html, selector: &str) -> Vec<ElementRef<'a>> {
 
 /// The words of an element, as a reader sees them.
 fn words(element: &ElementRef) -> String {
-    element.text().collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
+    element.text().flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
 }
 
 #[test]
@@ -63,14 +63,14 @@ fn the_figures_are_those_of_eval() {
     let bench = Bench::new();
     let text = page_of(&bench, "");
     let page = Html::parse_document(&text);
-    for (row, run) in select(&page, "#figures table:first-of-type tbody tr").iter().zip(["bm25", "bm25-tuned"]) {
+    for (row, run) in select(&page, "#figures > .scroll tbody tr").iter().zip(["bm25", "bm25-tuned"]) {
         let figures = bench.succeed(&format!("-q eval runs/{run}.dev.run")).stdout;
         let figures = figures.lines().filter_map(|line| line.split_once(": ")?.1.parse::<f64>().ok());
         let expected: Vec<String> = figures.map(|figure| format!("{figure:.4}")).collect();
         let cells = row.select(&Selector::parse("td").unwrap()).map(|cell| words(&cell)).collect::<Vec<_>>();
         assert_eq!(cells.iter().map(|cell| &cell[..6]).collect::<Vec<_>>(), expected, "{run}");
     }
-    let lost = select(&page, "#figures table:first-of-type tbody tr").pop().map(|row| words(&row)).unwrap();
+    let lost = select(&page, "#figures > .scroll tbody tr").pop().map(|row| words(&row)).unwrap();
     assert!(lost.starts_with("no-question.dev") && lost.contains("▼ worse than the baseline"), "{lost}");
     let need = bench.succeed("-q eval runs/bm25.dev.need --task clarification_need").stdout;
     assert!(need.contains("Recall:  0.3333"));
@@ -83,7 +83,7 @@ fn what_files_say_is_text_and_never_markup() {
     let attack = "<script>alert(1)</script><img src=x onerror=alert(2)>";
     bench.edit("data/dev.tsv", |text| text.replace("How do I clean up a broken mercury thermometer?", attack));
     bench.edit("data/question_bank.tsv", |text| text.replace("are any of the typewriter keys stuck", attack));
-    bench.write("runs/<b onclick='x'>.run", format!("13 0 Q00002 1 1.0 {attack}\n"));
+    bench.write("runs/<b onclick='x'>.run", "13 0 Q00002 1 1.0 <script>alert(1)</script>\n");
     let finished =
         bench.run(&["-q", "--data", "data", "report", "runs/<b onclick='x'>.run", "--title", "</title><b>&"]);
     assert_eq!(finished.status, Some(0), "{}", finished.stderr);
@@ -92,7 +92,8 @@ fn what_files_say_is_text_and_never_markup() {
     assert!(page.errors.is_empty(), "{:?}", page.errors);
     assert!(select(&page, "script, img, [onclick], [onerror]").is_empty());
     assert_eq!(words(&select(&page, "h1")[0]), "</title><b>&");
-    let topic = words(&select(&page, "details.topic")[0]);
+    let topics = select(&page, "details.topic").iter().map(words).collect::<Vec<_>>();
+    let topic = topics.iter().find(|topic| topic.starts_with("13 ")).expect("the topic");
     assert_eq!(topic.matches("<script>alert(1)</script>").count(), 2, "the request and the question: {topic}");
 }
 
@@ -111,10 +112,11 @@ fn the_same_input_gives_the_same_bytes() {
 fn a_baseline_is_chosen_or_added() {
     let bench = Bench::new();
     page_of(&bench, " --baseline runs/bm25-tuned.dev.run");
+    let tag = Selector::parse(".tag").unwrap();
     let tagged = |bench: &Bench| {
         let page = Html::parse_document(&bench.text("report.html"));
-        let rows = select(&page, "#figures table:first-of-type tbody tr");
-        (rows.len(), rows.iter().position(|row| words(row).contains("baseline ")))
+        let rows = select(&page, "#figures > .scroll tbody tr");
+        (rows.len(), rows.iter().position(|row| row.select(&tag).next().is_some()))
     };
     assert_eq!(tagged(&bench), (3, Some(1)));
     bench.succeed("-q report runs/bm25.dev.run --baseline runs/no-question.dev.run");
@@ -156,7 +158,7 @@ fn what_a_run_uses_stands_beside_its_figures() {
     bench.edit("runs/no-question.dev.run.json", declare);
     bench.succeed("-q report runs/bm25.dev.run runs/no-question.dev.run");
     let page = Html::parse_document(&bench.text("report.html"));
-    let rows = select(&page, "#figures table:first-of-type tbody tr");
+    let rows = select(&page, "#figures > .scroll tbody tr");
     let last: Vec<String> = rows.iter().map(|row| words(row).split(' ').next_back().unwrap().to_owned()).collect();
     assert_eq!(last, ["–", "batch"]);
 }

@@ -28,27 +28,36 @@ impl<R: Read> Bytes<R> {
     /// What is in the buffer, refilled if that is nothing.
     fn chunk(&mut self) -> Result<&[u8], Kind> {
         if self.next == self.end {
-            self.before += self.end as u64;
-            (self.next, self.end) = (0, 0);
-            self.end = loop {
-                match self.inner.read(&mut self.buffer) {
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    read => break read?,
-                }
-            };
-            if self.end == 0 {
-                return Err(Kind::Truncated);
-            }
+            self.refill()?;
         }
         Ok(&self.buffer[self.next..self.end])
     }
 
+    #[cold]
+    fn refill(&mut self) -> Result<(), Kind> {
+        self.before += self.end as u64;
+        (self.next, self.end) = (0, 0);
+        self.end = loop {
+            match self.inner.read(&mut self.buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => break read?,
+            }
+        };
+        if self.end == 0 { Err(Kind::Truncated) } else { Ok(()) }
+    }
+
+    // Once or twice for every operation of a pickle that may have a hundred million of them.
+    #[inline]
     pub(super) fn byte(&mut self) -> Result<u8, Kind> {
-        let byte = self.chunk()?[0];
+        if self.next == self.end {
+            self.refill()?;
+        }
+        let byte = self.buffer[self.next];
         self.next += 1;
         Ok(byte)
     }
 
+    #[inline]
     pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], Kind> {
         let mut array = [0; N];
         if self.end - self.next >= N {

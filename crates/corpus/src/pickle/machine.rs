@@ -98,10 +98,14 @@ impl<S: Sink> Machine<'_, S> {
         self.stack[self.floor()..].last().ok_or(Kind::Underflow)
     }
 
-    /// Everything above the last mark, which goes as well.
-    fn above_mark(&mut self) -> Result<Vec<Val<S>>, Kind> {
-        let mark = self.marks.pop().ok_or(Kind::NoMark)?;
-        Ok(self.stack.split_off(mark))
+    /// Where the topmost values begin.
+    fn above(&self, count: usize) -> Result<usize, Kind> {
+        self.stack.len().checked_sub(count).filter(|&from| from >= self.floor()).ok_or(Kind::Underflow)
+    }
+
+    /// Where the values above the last mark begin. The mark goes.
+    fn unmark(&mut self) -> Result<usize, Kind> {
+        self.marks.pop().ok_or(Kind::NoMark)
     }
 
     fn shuffle(&mut self, op: Op) -> Result<(), Kind> {
@@ -112,9 +116,13 @@ impl<S: Sink> Machine<'_, S> {
                 Ok(())
             }
             // A mark is popped like a value.
-            Op::Pop if self.marks.last() == Some(&self.stack.len()) => self.above_mark().map(drop),
+            Op::Pop if self.marks.last() == Some(&self.stack.len()) => self.unmark().map(drop),
             Op::Pop => self.pop().map(drop),
-            Op::PopMark => self.above_mark().map(drop),
+            Op::PopMark => {
+                let from = self.unmark()?;
+                self.stack.truncate(from);
+                Ok(())
+            }
             _ => {
                 let top = self.top()?.clone();
                 self.push(top)
@@ -125,19 +133,21 @@ impl<S: Sink> Machine<'_, S> {
     fn build_from_stack(&mut self, op: Op) -> Result<(), Kind> {
         let value = match op {
             Op::TupleOf(count) => {
-                let from = self.stack.len().checked_sub(count.into()).filter(|&from| from >= self.floor());
-                Value::tuple(self.stack.split_off(from.ok_or(Kind::Underflow)?))?
+                let from = self.above(count.into())?;
+                Value::tuple(self.stack.split_off(from))?
             }
-            Op::Tuple => Value::tuple(self.above_mark()?)?,
+            Op::Tuple => {
+                let from = self.unmark()?;
+                Value::tuple(self.stack.split_off(from))?
+            }
             Op::List => {
-                let list = List::new();
-                self.above_mark()?.into_iter().try_for_each(|item| list.push(item))?;
+                let (list, from) = (List::new(), self.unmark()?);
+                self.stack.drain(from..).try_for_each(|item| list.push(item))?;
                 Value::List(Rc::new(list))
             }
             _ => {
-                let dict = Rc::default();
-                let items = self.above_mark()?;
-                self.insert_all(&dict, items)?;
+                let (dict, from) = (Rc::default(), self.unmark()?);
+                self.insert_from(&dict, from)?;
                 Value::Dict(dict)
             }
         };
@@ -145,26 +155,25 @@ impl<S: Sink> Machine<'_, S> {
     }
 
     fn extend(&mut self, op: Op) -> Result<(), Kind> {
-        let items = match op {
-            Op::Append => vec![self.pop()?],
-            Op::SetItem => {
-                let value = self.pop()?;
-                vec![self.pop()?, value]
-            }
-            _ => self.above_mark()?,
+        let from = match op {
+            Op::Append => self.above(1)?,
+            Op::SetItem => self.above(2)?,
+            _ => self.unmark()?,
         };
-        let target = self.top()?.clone();
+        let target = self.stack[self.floor()..from].last().ok_or(Kind::Underflow)?.clone();
         match (op, target) {
-            (Op::Append | Op::Appends, Value::List(list)) => items.into_iter().try_for_each(|item| list.push(item)),
-            (Op::SetItem | Op::SetItems, Value::Dict(dict)) => self.insert_all(&dict, items),
+            (Op::Append | Op::Appends, Value::List(list)) => {
+                self.stack.drain(from..).try_for_each(|item| list.push(item))
+            }
+            (Op::SetItem | Op::SetItems, Value::Dict(dict)) => self.insert_from(&dict, from),
             (Op::Append | Op::Appends, other) => Err(Kind::Type { wanted: "a list", found: other.kind() }),
             (_, other) => Err(Kind::Type { wanted: "a dictionary", found: other.kind() }),
         }
     }
 
-    /// Keys and values in turn.
-    fn insert_all(&mut self, dict: &Rc<Dict<S::Dict>>, items: Vec<Val<S>>) -> Result<(), Kind> {
-        let mut items = items.into_iter();
+    /// Takes keys and values in turn from the end of the stack.
+    fn insert_from(&mut self, dict: &Rc<Dict<S::Dict>>, from: usize) -> Result<(), Kind> {
+        let mut items = self.stack.drain(from..);
         while let Some(key) = items.next() {
             let value = items.next().ok_or(Kind::Underflow)?;
             if matches!(key, Value::List(_) | Value::Dict(_)) {
@@ -179,8 +188,8 @@ impl<S: Sink> Machine<'_, S> {
     fn remember(&mut self, op: Op) -> Result<(), Kind> {
         let slot = match op {
             Op::Get(slot) => {
-                let place = self.plan.place(slot).and_then(|place| self.memo[place].clone());
-                return self.push(place.ok_or(Kind::NoMemo(slot))?);
+                let value = self.plan.place(slot).and_then(|place| self.memo[place].clone());
+                return value.map_or(Err(Kind::NoMemo(slot)), |value| self.push(value));
             }
             Op::Put(slot) => slot,
             _ => self.memoized,

@@ -77,12 +77,14 @@ impl<R: Read> Opcodes<R> {
         PickleError { offset: self.start, opcode: self.code, kind }
     }
 
+    #[inline]
     pub(super) fn next(&mut self) -> Result<Op, PickleError> {
         self.start = self.bytes.offset();
         self.code = None;
         self.decode().map_err(|kind| self.fail(kind))
     }
 
+    #[inline]
     fn decode(&mut self) -> Result<Op, Kind> {
         let code = self.bytes.byte()?;
         self.code = Some(code);
@@ -190,6 +192,7 @@ impl<R: Read> Opcodes<R> {
 }
 
 /// The operations without an operand.
+#[inline]
 fn bare(code: u8) -> Result<Op, Kind> {
     Ok(match code {
         b'(' => Op::Mark,

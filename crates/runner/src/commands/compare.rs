@@ -25,10 +25,13 @@ pub(crate) struct CompareArgs {
     /// Labels to score against
     #[arg(long, default_value = "dev", value_parser = splits())]
     split: Split,
-    /// Measures by name, such as nDCG@10, ordering equal scores as trec_eval does; may be given more than once
-    /// [default: R@5, R@10, R@20 and R@30 as the official scorer computes them]
+    /// Measures by name, such as nDCG@10; may be given more than once [default: R@5 R@10 R@20 R@30]
     #[arg(short = 'm', long = "measure", value_name = "NAME")]
     measures: Vec<String>,
+    /// How equal scores are ordered: as the official scorer does, or by id as trec_eval does [default: official; id with
+    /// -m]
+    #[arg(long, value_name = "RULE", value_parser = ["official", "id"])]
+    ties: Option<String>,
     /// A comparison is marked where its corrected p is at most this
     #[arg(long, value_name = "P", default_value = "0.05", value_parser = level)]
     alpha: f64,
@@ -58,7 +61,7 @@ struct Compared {
 
 pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Outcome, Failure> {
     let paths = baseline_first(arguments)?;
-    let measures = scored::Measures::parse(&arguments.measures)?;
+    let measures = scored::Measures::parse(&arguments.measures, arguments.ties.as_deref())?;
     let collection = settings.collection()?;
     let labels = collection.labelled(arguments.split)?;
     let names = scored::names(&paths);

@@ -1,7 +1,28 @@
 //! How does a long name fit into a narrow column? Its beginning and its end are kept: names of runs differ at either.
 
+use super::{Cell, Sheet};
+
 /// The columns of a terminal that a table may fill.
-pub(crate) const WIDTH: usize = 80;
+const WIDTH: usize = 80;
+
+/// What is left of a text at least, however little room there is.
+const LEAST: usize = 8;
+
+/// Shortens the texts of one column to what the others leave of a line.
+pub(super) fn fit(sheet: &mut Sheet, column: usize) {
+    let width = |place: usize| {
+        let cells = sheet.rows.iter().filter_map(|row| row.get(place)).map(|cell| cell.shown().chars().count());
+        cells.chain([sheet.header[place].chars().count()]).max().unwrap_or(0)
+    };
+    let columns = sheet.header.len();
+    let others: usize = (0..columns).filter(|&place| place != column).map(width).sum();
+    let room = WIDTH.saturating_sub(others + 2 * (columns - 1)).max(LEAST);
+    for cell in sheet.rows.iter_mut().filter_map(|row| row.get_mut(column)) {
+        if let Cell::Text(text) = cell {
+            *text = shorten(text, room);
+        }
+    }
+}
 
 /// At most `width` characters of a text, `…` for what is left out of its middle.
 pub(crate) fn shorten(text: &str, width: usize) -> String {
@@ -24,5 +45,17 @@ mod tests {
         assert_eq!(shorten("übermaß", 7), "übermaß");
         assert_eq!(shorten("übermaß", 3), "ü…ß");
         assert_eq!(shorten("übermaß", 1), "…");
+    }
+
+    #[test]
+    fn a_table_fits_a_terminal() {
+        let mut sheet = Sheet::new(&["run", "a rather long name of a figure", "n"]);
+        sheet.row(vec![Cell::text("x".repeat(90)), Cell::Figure(0.5, 4), Cell::count(12)]);
+        sheet.row(vec![Cell::text("y"), Cell::Nothing, Cell::Nothing]);
+        let sheet = sheet.fit(0, None);
+        let mut bytes = Vec::new();
+        sheet.write(None, &mut bytes).unwrap();
+        let widths = String::from_utf8(bytes).unwrap().lines().map(|line| line.chars().count()).collect::<Vec<_>>();
+        assert_eq!(widths, [80, 80, 80]);
     }
 }

@@ -29,24 +29,45 @@ impl Scored {
 
 /// The measures that runs are compared by.
 pub(super) enum Measures {
-    /// Recall as the official scorer computes it.
-    Official,
+    /// Recall at the depths of the challenge.
+    Challenge(Ties),
     /// Any measures, as `trec_eval` computes them.
-    Named(Vec<Box<dyn Measure>>),
+    Named(Vec<Box<dyn Measure>>, Ties),
 }
 
 impl Measures {
-    pub(super) fn parse(names: &[String]) -> Result<Self, Failure> {
+    pub(super) fn parse(names: &[String], ties: Option<&str>) -> Result<Self, Failure> {
+        let by_id = ties.map_or(!names.is_empty(), |rule| rule == "id");
+        let ties = if by_id { Ties::Id } else { Ties::Official };
         if names.is_empty() {
-            return Ok(Self::Official);
+            return Ok(Self::Challenge(ties));
         }
-        Ok(Self::Named(parse_measures(&names.join(" "))?))
+        Ok(Self::Named(parse_measures(&names.join(" "))?, ties))
+    }
+
+    fn ties(&self) -> Ties {
+        match self {
+            Self::Challenge(ties) | Self::Named(_, ties) => *ties,
+        }
+    }
+
+    /// All topics of the labels with the values of a run.
+    fn scores(&self, run: &Run, labels: &Labelled) -> Result<Vec<(TopicId, Vec<f64>)>, Failure> {
+        let (measures, ranked) = match self {
+            Self::Challenge(ties) => {
+                let scores = question_relevance(run, labels, *ties);
+                return Ok(scores.topics.into_iter().map(|(topic, recalls)| (topic, recalls.to_vec())).collect());
+            }
+            Self::Named(measures, Ties::Official) => (measures, RankedRun::official(run)),
+            Self::Named(measures, Ties::Id) => (measures, RankedRun::new(run)?),
+        };
+        Ok(evaluate(measures, &ranked, &Qrels::from(labels)).topics)
     }
 
     pub(super) fn names(&self) -> Vec<String> {
         match self {
-            Self::Official => CUTOFFS.iter().map(|cutoff| format!("R@{cutoff}")).collect(),
-            Self::Named(measures) => measures.iter().map(|measure| measure.name()).collect(),
+            Self::Challenge(_) => CUTOFFS.iter().map(|cutoff| format!("R@{cutoff}")).collect(),
+            Self::Named(measures, _) => measures.iter().map(|measure| measure.name()).collect(),
         }
     }
 
@@ -54,8 +75,8 @@ impl Measures {
     /// matters most.
     pub(super) fn focus(&self) -> usize {
         match self {
-            Self::Official => CUTOFFS.len() - 1,
-            Self::Named(_) => 0,
+            Self::Challenge(_) => CUTOFFS.len() - 1,
+            Self::Named(..) => 0,
         }
     }
 }
@@ -84,14 +105,8 @@ pub(super) fn read(
     let source = Source::new(path);
     let run = read_run(&source)?;
     answers_something(&source, &run, labels)?;
-    warn(settings, &source, &run, measures, labels);
-    let scores: Vec<(TopicId, Vec<f64>)> = match measures {
-        Measures::Official => {
-            let scores = question_relevance(&run, labels, Ties::Official);
-            scores.topics.into_iter().map(|(topic, recalls)| (topic, recalls.to_vec())).collect()
-        }
-        Measures::Named(measures) => evaluate(measures, &RankedRun::new(&run)?, &Qrels::from(labels)).topics,
-    };
+    warn(settings, &source, &run, measures.ties(), labels);
+    let scores = measures.scores(&run, labels)?;
     let columns = (0..measures.names().len()).map(|place| scores.iter().map(|(_, values)| values[place]).collect());
     Ok(Scored {
         name,
@@ -117,9 +132,9 @@ fn answers_something(source: &Source, run: &Run, labels: &Labelled) -> Result<()
         .into())
 }
 
-fn warn(settings: &Settings, source: &Source, run: &Run, measures: &Measures, labels: &Labelled) {
+fn warn(settings: &Settings, source: &Source, run: &Run, ties: Ties, labels: &Labelled) {
     let diagnosis = diagnose(run, labels.topics.iter().map(|topic| &topic.id), None);
-    let dropped = if matches!(measures, Measures::Official) { diagnosis.dropped_lines } else { 0 };
+    let dropped = if ties == Ties::Official { diagnosis.dropped_lines } else { 0 };
     let counts = [
         (dropped, "lines repeat a score of their topic and are dropped, as the official scorer does"),
         (diagnosis.missing_topics, "topics are not answered and count 0"),

@@ -1,14 +1,14 @@
 //! How is a comparison shown? One table for people, one with all there is for programs, and the topics to look at.
 
+use super::scored::Scored;
 use super::{Compared, Comparison};
 use crate::cli::Format;
-use crate::output::{Cell, Sheet, WIDTH, shorten};
+use crate::output::{Cell, Sheet, shorten};
 use clariq_corpus::{Labelled, TopicId};
 use std::collections::HashMap;
 
-/// What the other columns of the tables take of a terminal, spaces included.
-const BESIDE_RUN: usize = 61;
-const BESIDE_REQUEST: usize = 34;
+/// The letters that names of runs may take beside requests in a terminal.
+const RUN: usize = 20;
 
 impl Compared {
     /// The runs of each measure, the baseline first and with `None`.
@@ -25,14 +25,11 @@ impl Compared {
 
     /// For people: at most 80 columns where it is for a terminal.
     pub(super) fn readable(&self, format: Option<Format>) -> Sheet {
-        let measures = self.measures.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-        // The header of the first column is as wide as seven letters.
-        let room = room(format, BESIDE_RUN + measures.max("measure".len()));
-        let header = ["measure", "run", "mean", "diff", "W/T/L", "p t", "p rand", "p Holm", "d", ""];
+        let header = ["by", "run", "mean", "diff", "W/T/L", "p t", "p rand", "p Holm", "d", ""];
         let mut sheet = Sheet::new(&header);
         for (measure, run, comparison) in self.rows() {
             let run = &self.runs[run];
-            let mut row = vec![Cell::text(&self.measures[measure]), Cell::text(shorten(&run.name, room))];
+            let mut row = vec![Cell::text(&self.measures[measure]), Cell::text(&run.name)];
             row.push(Cell::Figure(run.mean(measure), 4));
             row.extend(match comparison {
                 Some(comparison) => self.against_baseline(comparison).to_vec(),
@@ -40,7 +37,7 @@ impl Compared {
             });
             sheet.row(row);
         }
-        sheet
+        sheet.fit(1, format)
     }
 
     fn against_baseline(&self, comparison: &Comparison) -> [Cell; 7] {
@@ -109,37 +106,27 @@ impl Compared {
     pub(super) fn topics(&self, labels: &Labelled, count: usize, format: Option<Format>) -> Sheet {
         let requests: HashMap<&TopicId, &str> =
             labels.topics.iter().map(|topic| (&topic.id, topic.request.as_str())).collect();
-        let machine = matches!(format, Some(Format::Tsv | Format::Json));
-        let names: Vec<&str> = self.runs.iter().map(|run| if machine { &*run.path } else { &*run.name }).collect();
-        let run_room = room(format, WIDTH - 15);
-        let shown: Vec<String> = names.iter().map(|name| shorten(name, run_room)).collect();
-        let widest = shown.iter().skip(1).map(|name| name.chars().count()).max().unwrap_or(0);
-        let topic = self.runs[0].topics.iter().map(|topic| topic.as_str().chars().count()).max().unwrap_or(0);
-        let request_room = room(format, BESIDE_REQUEST + widest.max(3) + topic.max(5));
+        let name = |run: &Scored| match format {
+            None | Some(Format::Table) => shorten(&run.name, RUN),
+            Some(Format::Tsv | Format::Json) => run.path.clone(),
+            Some(_) => run.name.clone(),
+        };
         let mut sheet = Sheet::new(&["run", "topic", "request", "baseline", "value", "diff"]);
-        for (run, name) in self.runs.iter().zip(&shown).skip(1) {
+        for run in &self.runs[1..] {
             let (figures, baseline) = (&run.columns[self.focus], &self.runs[0].columns[self.focus]);
             for place in most_different(figures, baseline, count) {
                 let id = &run.topics[place];
                 sheet.row(vec![
-                    Cell::text(name),
+                    Cell::text(name(run)),
                     Cell::text(id.as_str()),
-                    Cell::text(shorten(requests.get(id).unwrap_or(&""), request_room)),
+                    Cell::text(*requests.get(id).unwrap_or(&"")),
                     Cell::Figure(baseline[place], 4),
                     Cell::Figure(figures[place], 4),
                     Cell::Figure(without_sign_of_zero(figures[place] - baseline[place]), 4),
                 ]);
             }
         }
-        sheet
-    }
-}
-
-/// How wide a name may be where the rest of its line takes `beside`; any width where no terminal is filled.
-fn room(format: Option<Format>, beside: usize) -> usize {
-    match format {
-        None | Some(Format::Table) => WIDTH.saturating_sub(beside).max(8),
-        Some(_) => usize::MAX,
+        sheet.fit(2, format)
     }
 }
 

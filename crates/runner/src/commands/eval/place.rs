@@ -1,8 +1,8 @@
 //! `clariq eval --place`: where would the run stand among the published entries of the challenge?
 
-use crate::cli::{EvalArgs, Format, Task};
+use crate::cli::{EvalArgs, Task};
 use crate::failure::Failure;
-use crate::output::{Cell, Sheet, WIDTH, shorten};
+use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clariq_corpus::QuestionBank;
 use clariq_eval::{Leaderboard, LeaderboardTask, Placement};
@@ -14,9 +14,6 @@ const REAL_BANK: &str = "2100c70232f6";
 
 /// Entries that are shown on either side of the run.
 const NEIGHBOURS: usize = 3;
-
-/// What the columns beside the model take of a terminal, spaces included, apart from those of the measures.
-const BESIDE_MODEL: usize = 26;
 
 /// The run among its neighbours; `None` where that was not asked for or means nothing, which is then said.
 pub(super) fn sheet(
@@ -50,8 +47,8 @@ pub(super) fn sheet(
         "placement on {split} by {decides}: rank {} of {}; final: the published rank, by the figures on test",
         placement.rank, placement.ranked
     ));
-    let terminal = matches!(settings.format, None | Some(Format::Table));
-    Some(neighbours(&board, &placement, &own, &path.to_string_lossy(), terminal))
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    Some(neighbours(&board, &placement, &own, &name).fit(2, settings.format))
 }
 
 /// Below lines that are not a table.
@@ -70,10 +67,8 @@ fn task(arguments: &EvalArgs) -> LeaderboardTask {
 }
 
 /// Entries around the run, the run between them, and below it its rank by each measure alone.
-fn neighbours(board: &Leaderboard, placement: &Placement, own: &[f64], path: &str, terminal: bool) -> Sheet {
+fn neighbours(board: &Leaderboard, placement: &Placement, own: &[f64], name: &str) -> Sheet {
     let measures = board.measures.iter().map(|&measure| short(measure));
-    let taken: usize = measures.clone().map(|name| name.len().max(6) + 2).sum();
-    let room = if terminal { WIDTH.saturating_sub(BESIDE_MODEL + taken) } else { usize::MAX };
     let header = ["rank", "team", "model"].into_iter().chain(measures).chain(["final"]);
     let mut sheet = Sheet::new(&header.collect::<Vec<_>>());
     let row = |cells: [Cell; 3], figures: Vec<Cell>, last: Cell| [cells.to_vec(), figures, vec![last]].concat();
@@ -81,15 +76,15 @@ fn neighbours(board: &Leaderboard, placement: &Placement, own: &[f64], path: &st
     let last = (placement.before + NEIGHBOURS).min(placement.order.len());
     for (place, &entry) in placement.order.iter().enumerate().take(last).skip(first) {
         if place == placement.before {
-            add_run(&mut sheet, placement, own, &shorten(path, room));
+            add_run(&mut sheet, placement, own, name);
         }
         let entry = &board.entries[entry];
         let rank = entry.rank.map_or(Cell::Nothing, |_| Cell::count(rank(board, placement, place)));
-        let cells = [rank, Cell::text(&entry.team), Cell::text(shorten(&entry.model, room))];
+        let cells = [rank, Cell::text(&entry.team), Cell::text(&entry.model)];
         sheet.row(row(cells, shown(&entry.figures), entry.rank.map_or(Cell::Nothing, Cell::count)));
     }
     if placement.before == placement.order.len() {
-        add_run(&mut sheet, placement, own, &shorten(path, room));
+        add_run(&mut sheet, placement, own, name);
     }
     sheet
 }
