@@ -14,7 +14,8 @@ CONTRAST = """
     canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = color; canvas.fillRect(0, 0, 1, 1);
     return [...canvas.getImageData(0, 0, 1, 1).data];
   };
-  const light = ([r, g, b]) => [r, g, b].map(c => c / 255).map(c => c <= .04045 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4)
+  const light = ([r, g, b]) => [r, g, b].map(c => c / 255)
+    .map(c => c <= .04045 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4)
     .reduce((sum, c, i) => sum + c * [.2126, .7152, .0722][i], 0);
   const behind = element => {
     for (let e = element; e; e = e.parentElement) {
@@ -31,20 +32,22 @@ CONTRAST = """
     const style = getComputedStyle(element);
     const [a, b] = [parse(element.closest('svg') ? style.fill : style.color), behind(element)].map(light);
     const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
-    if (ratio < 4.5) low.set(`${element.tagName}.${element.getAttribute('class') || ''}`, `${ratio.toFixed(2)} "${text.slice(0, 30)}"`);
+    const name = `${element.tagName}.${element.getAttribute('class') || ''}`;
+    if (ratio < 4.5) low.set(name, `${ratio.toFixed(2)} "${text.slice(0, 30)}"`);
   }
   return [...low].map(([what, how]) => `${what} ${how}`);
 })()
 """
 
+SCREENS = [("light", 1280, "light"), ("dark", 1280, "dark"), ("phone", 375, "light"), ("phone-dark", 375, "dark")]
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 OPEN = "document.querySelectorAll('details').forEach(details => details.open = %s)"
 FIRST_TOPIC = "(document.querySelector('details.topic') || {}).open = true"
 # On paper a closed topic is open, and the lower half of its lists is not.
 PAPER = """
 (() => {
-  const height = query => [...document.querySelectorAll(query)].map(e => e.checkVisibility({ contentVisibilityAuto: true })
-    ? e.getBoundingClientRect().height : 0);
+  const height = query => [...document.querySelectorAll(query)]
+    .map(e => e.checkVisibility({ contentVisibilityAuto: true }) ? e.getBoundingClientRect().height : 0);
   return { closed: height('details.topic > .inside').filter(h => h === 0).length,
            background: getComputedStyle(document.body).backgroundColor };
 })()
@@ -58,7 +61,7 @@ def picture(browser, path):
 
 def looks(browser, folder):
     """Goes through screens, and says what is wrong on each."""
-    for name, width, scheme in [("light", 1280, "light"), ("dark", 1280, "dark"), ("phone", 375, "light"), ("phone-dark", 375, "dark")]:
+    for name, width, scheme in SCREENS:
         browser.screen(width, scheme, phone=width < 600)
         for state in ["true", "false"]:
             browser.evaluate(OPEN % state)

@@ -79,7 +79,8 @@ fn names(bars: &[Bar], x: Scale) -> Markup {
             @if upright {
                 text.id x=(at) y=(below) dy="0.8em" text-anchor="middle" { (bar.name) }
             } @else {
-                text.id x=(at) y=(below) dy="0.35em" text-anchor="end" transform={ "rotate(-90 " (at) " " (below) ")" } {
+                @let turned = format!("rotate(-90 {at} {below})");
+                text.id x=(at) y=(below) dy="0.35em" text-anchor="end" transform=(turned) {
                     (crate::words::shortened(bar.name, 6))
                 }
             }

@@ -10,7 +10,9 @@ pub(crate) fn section(judged: &Judged) -> Markup {
     html! {
         section id="depth" {
             h2 { "Recall against depth" }
-            p { "The share of a topic's relevant questions among the first questions of its list, averaged over topics." }
+            p {
+                "The share of a topic's relevant questions among the first questions of its list, averaged over topics."
+            }
             figure {
                 (scroll("Chart of recall against depth", &chart(judged)))
                 (legend(judged))

@@ -14,8 +14,8 @@ pub(crate) fn section(judged: &Judged) -> Markup {
             section id="differences" {
                 h2 { "Differences by topic" }
                 p {
-                    "R@30 of each run minus R@30 of " b { (baseline) } ", topic by topic, sorted. Bars go up (and are blue) where the "
-                    "run is better, down (and are orange) where " b { (baseline) } " is. No bar: no difference."
+                    "R@30 of each run minus R@30 of " b { (baseline) } ", topic by topic, sorted. Bars go up (and are blue) "
+                    "where the run is better, down (and are orange) where " b { (baseline) } " is. No bar: no difference."
                 }
                 @for (place, run) in judged.others() { (one(judged, place, run)) }
             }
@@ -38,7 +38,9 @@ fn one(judged: &Judged, place: usize, run: &Scored) -> Markup {
                 h3 { (run.entry.name) " against " (baseline) }
                 p {
                     @if same_everywhere { "The same on all " (sorted.len()) " topics." }
-                    @else { "Better on " (better) ", the same on " (same) ", worse on " (worse) " of " (sorted.len()) " topics." }
+                    @else {
+                        "Better on " (better) ", the same on " (same) ", worse on " (worse) " of " (sorted.len()) " topics."
+                    }
                 }
             }
             @if !same_everywhere { (scroll(&title, &bars::chart(&bars, &id, &title, "difference in R@30"))) }

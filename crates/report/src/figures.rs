@@ -14,16 +14,17 @@ pub(crate) fn section(comparison: &Comparison, judged: &Judged, tested: &[Tested
         section id="figures" {
             h2 { "Figures" }
             p {
-                "Recall of relevant questions among the first 5, 10, 20 and 30, as the official scorer computes it, averaged over "
-                (count(judged.topics.len(), "topic")) "."
+                "Recall of relevant questions among the first 5, 10, 20 and 30, as the official scorer computes it, averaged "
+                "over " (count(judged.topics.len(), "topic")) "."
                 @if compared { " The highest of each column is bold." }
             }
             (scroll("Recall of every run", &table(judged, tested)))
             @if compared {
                 p.note {
-                    "▲ better, ▼ worse than the baseline by more than luck: p ≤ " (LEVEL) " in a two-sided paired randomisation "
-                    "test over topics (" (thousands(ROUNDS as usize)) " rounds, seed " (comparison.seed) "), after Holm's correction for the "
-                    (count(tested.len(), "comparison")) " of this table. No mark: not shown to differ."
+                    "▲ better, ▼ worse than the baseline by more than luck: p ≤ " (LEVEL) " in a two-sided paired "
+                    "randomisation test over topics (" (thousands(ROUNDS as usize)) " rounds, seed " (comparison.seed)
+                    "), after Holm's correction for the " (count(tested.len(), "comparison"))
+                    " of this table. No mark: not shown to differ."
                 }
                 details {
                     summary { "The tests in full" }
@@ -51,7 +52,8 @@ fn table(judged: &Judged, tested: &[Tested]) -> Markup {
                 @for (place, run) in judged.runs.iter().enumerate() {
                     tr {
                         th scope="row" {
-                            (run.entry.name) @if judged.runs.len() > 1 && place == judged.baseline { " " span.tag { "baseline" } }
+                            (run.entry.name)
+                            @if judged.runs.len() > 1 && place == judged.baseline { " " span.tag { "baseline" } }
                         }
                         @for cutoff in 0..CUTOFFS.len() { (cell(judged, tested, place, run, cutoff)) }
                         @if uses { td.text { (used(run.entry)) } }
@@ -144,8 +146,8 @@ fn surprises(comparison: &Comparison, entry: &Entry) -> Vec<String> {
     if found.dropped_lines > 0 {
         let range = recall_interval(&entry.run, comparison.labels);
         remarks.push(format!(
-            "{} of {} repeat a score and are dropped, as the official scorer does. Over all orders of equal scores R@30 lies \
-             between {} and {}.",
+            "{} of {} repeat a score and are dropped, as the official scorer does. Over all orders of equal scores R@30 \
+             lies between {} and {}.",
             count(found.dropped_lines, "line"),
             count(found.dropped_topics, "topic"),
             figure(range.lowest[3]),

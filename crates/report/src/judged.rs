@@ -1,5 +1,5 @@
-//! What does every run propose for every topic, and how much of it is relevant? The official scorer's reading of runs, kept
-//! down to the questions.
+//! What does every run propose for every topic, and how much of it is relevant? The official scorer's reading of runs,
+//! kept down to the questions.
 
 use crate::{Comparison, Entry};
 use clariq_corpus::{QuestionId, Run, RunLine, Topic};
@@ -85,8 +85,8 @@ fn scored<'a>(entry: &'a Entry, scores: QuestionRelevance, topics: &[JudgedTopic
     Scored { entry, lists, means: scores.means(), scores, curve }
 }
 
-/// The first questions of each topic under the official tie rule: lines by score, descending, and of lines with the same
-/// score only the first in the file.
+/// The first questions of each topic under the official tie rule: lines by score, descending, and of lines with the
+/// same score only the first in the file.
 fn first_questions<'a>(run: &'a Run) -> HashMap<&'a str, Vec<&'a QuestionId>> {
     let mut topics: HashMap<&str, Vec<&RunLine>> = HashMap::new();
     for line in &run.lines {

@@ -30,8 +30,9 @@ pub(crate) fn section(comparison: &Comparison, judged: &Judged) -> Option<Markup
         section id="leaderboard" {
             h2 { "Among the published entries" }
             p {
-                "The final leaderboard of the challenge in the order of its figures on " (comparison.split) ", with these runs where "
-                "they would stand. Ranks are the published ones, by the figures on test; → is the rank that a run would have here."
+                "The final leaderboard of the challenge in the order of its figures on " (comparison.split)
+                ", with these runs where they would stand. Ranks are the published ones, by the figures on test; "
+                "→ is the rank that a run would have here."
             }
             (part("Question relevance", "runs", &board, runs))
             (needs(comparison).unwrap_or_default())
@@ -57,7 +58,11 @@ fn part(title: &str, what: &str, board: &Leaderboard, entries: Vec<(String, Vec<
     let order = board.place(&vec![0.0; board.measures.len()]).order;
     html! {
         h3 { (title) }
-        ul { @for run in &placed { li { b { (run.name) } " would be number " (run.placement.rank) " of " (run.placement.ranked) "." } } }
+        ul {
+            @for run in &placed {
+                li { b { (run.name) } " would be number " (run.placement.rank) " of " (run.placement.ranked) "." }
+            }
+        }
         (scroll(&format!("Leaderboard: {title}"), &table(what, board, &order, &placed)))
     }
 }

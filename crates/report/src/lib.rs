@@ -1,5 +1,5 @@
-//! How do runs look side by side? One HTML page that needs nothing but itself: figures with significance, the challenge's
-//! leaderboard, recall against depth, differences by topic, every topic's questions, and how needs are confused.
+//! How do runs look side by side? One HTML page that needs nothing but itself: figures with significance, the
+//! challenge's leaderboard, recall against depth, differences by topic, every topic's questions, and how needs are confused.
 //!
 //! The page loads nothing and runs nothing. The same input gives the same bytes.
 //!

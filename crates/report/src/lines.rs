@@ -54,7 +54,9 @@ fn axes(x: Scale, y: Scale, ticks: usize) -> Markup {
             text.tick x=(at) y=(px(BOTTOM + 20.0)) text-anchor="middle" { (depth) }
         }
         line.axis x1=(px(LEFT)) x2=(px(RIGHT)) y1=(px(BOTTOM)) y2=(px(BOTTOM)) {}
-        text.name x=(px(f64::midpoint(LEFT, RIGHT))) y=(px(HEIGHT - 8.0)) text-anchor="middle" { "depth (questions looked at)" }
+        text.name x=(px(f64::midpoint(LEFT, RIGHT))) y=(px(HEIGHT - 8.0)) text-anchor="middle" {
+            "depth (questions looked at)"
+        }
         text.name x="16" y=(px(middle)) transform={ "rotate(-90 16 " (px(middle)) ")" } text-anchor="middle" {
             "mean recall"
         }
@@ -71,7 +73,9 @@ fn line(place: usize, run: &Scored, x: Scale, y: Scale) -> Markup {
             polyline points=(path.join(" ")) {}
             @for cutoff in CUTOFFS {
                 @let (x, y) = &points[cutoff - 1];
-                circle cx=(x) cy=(y) r="3.5" { title { (run.entry.name) ": R@" (cutoff) " " (figure(run.curve[cutoff - 1])) } }
+                circle cx=(x) cy=(y) r="3.5" {
+                    title { (run.entry.name) ": R@" (cutoff) " " (figure(run.curve[cutoff - 1])) }
+                }
             }
         }
     }

@@ -17,8 +17,8 @@ pub(crate) fn section(comparison: &Comparison) -> Markup {
             section id="needs" {
                 h2 { "Clarification need" }
                 p {
-                    "Rows are the labels, columns the predictions, from 1 (clear by itself) to 4 (cannot be answered before asking "
-                    "back); ✓ marks what is right. The stronger the colour of a cell, the larger its share of the row."
+                    "Rows are the labels, columns the predictions, from 1 (clear by itself) to 4 (cannot be answered before "
+                    "asking back); ✓ marks what is right. The stronger the colour of a cell, the larger its share of the row."
                 }
                 div.matrices { @for entry in comparison.needs { (one(entry, comparison.labels)) } }
             }

@@ -91,8 +91,8 @@ fn footer(comparison: &Comparison) -> Markup {
             p {
                 "Made by clariq " (env!("CARGO_PKG_VERSION")) ". Question bank " code { (comparison.bank.checksum().short()) }
                 ", split " (comparison.split) ", seed " (comparison.seed) "."
-                " Equal scores are treated as the official scorer treats them: of a topic's lines with the same score the first "
-                "counts."
+                " Equal scores are treated as the official scorer treats them: of a topic's lines with the same score the "
+                "first counts."
             }
         }
     }

@@ -17,8 +17,8 @@ pub(crate) fn section(comparison: &Comparison, judged: &Judged) -> Markup {
             h2 { "Topics and their questions" }
             p {
                 "Open a topic to see where each run has its relevant questions and how its list begins. "
-                span.mark { "✓" } " and bold mark a relevant question, " span.cross { "✗" } " one that is not among the first "
-                (DEPTH) "."
+                span.mark { "✓" } " and bold mark a relevant question, " span.cross { "✗" }
+                " one that is not among the first " (DEPTH) "."
             }
             @for topic in 0..judged.topics.len() { (one(comparison.bank, judged, topic)) }
         }
@@ -62,7 +62,9 @@ fn places(bank: &QuestionBank, judged: &Judged, it: &JudgedTopic, topic: usize) 
     html! {
         table.texts {
             caption { "Relevant questions and their ranks" }
-            thead { tr { th.text scope="col" { "question" } @for run in &judged.runs { th scope="col" { (run.entry.name) } } } }
+            thead {
+                tr { th.text scope="col" { "question" } @for run in &judged.runs { th scope="col" { (run.entry.name) } } }
+            }
             tbody {
                 @for (wanted, places) in rows {
                     tr {

@@ -31,8 +31,11 @@ pub(crate) enum Outcome {
 /// Runs the command that was asked for.
 pub(crate) fn dispatch(cli: Cli) -> Result<Outcome, Failure> {
     let settings = Settings::new(&cli)?;
-    // It can only fail if there is a pool already, and this is the first thing that happens.
-    let _ = rayon::ThreadPoolBuilder::new().num_threads(settings.threads).build_global();
+    // Scoring takes milliseconds on one thread, and starting others may take longer than that. For the rest, this can
+    // only fail if there is a pool already, and it is the first thing that happens.
+    if !matches!(cli.command, Command::Eval(_)) {
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(settings.threads).build_global();
+    }
     match cli.command {
         Command::Data(DataCommand::Check) => data::check(&settings),
         Command::Data(DataCommand::Stats) => data::stats(&settings),

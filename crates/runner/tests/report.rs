@@ -162,3 +162,14 @@ fn what_a_run_uses_stands_beside_its_figures() {
     let last: Vec<String> = rows.iter().map(|row| words(row).split(' ').next_back().unwrap().to_owned()).collect();
     assert_eq!(last, ["–", "batch"]);
 }
+
+#[test]
+fn what_a_run_leaves_out_is_told_at_once_and_on_the_page() {
+    let bench = Bench::new();
+    bench.write("one.run", "13 0 Q00260 1 1.0 tag\n99 0 Q00260 1 1.0 tag\n");
+    let told = bench.succeed("report one.run").stderr;
+    assert!(told.contains("warning: one.run: 14 topics are not answered and count 0\n"), "{told}");
+    assert!(told.contains("warning: one.run: 1 topics are not in the labels"), "{told}");
+    let page = Html::parse_document(&bench.text("report.html"));
+    assert!(words(&select(&page, "#figures > ul")[0]).contains("14 topics without an answer, counted 0."));
+}

@@ -10,13 +10,15 @@ use flate2::read::MultiGzDecoder;
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::vec;
 
 const GZIP_MAGIC: &[u8] = b"\x1f\x8b";
-/// Where a tar header says that it is one (POSIX.1-2001, pax).
+/// Where a tar header says that it is one, and where its checksum stands (POSIX.1-2001, pax).
 const TAR_MAGIC: (usize, &[u8]) = (257, b"ustar");
-const TAR_BLOCK: u64 = 512;
+const TAR_CHECKSUM: Range<usize> = 148..156;
+const TAR_BLOCK: usize = 512;
 
 /// What every message about an unreadable table is filed under.
 pub(super) const UNREADABLE: ProblemKind = ProblemKind::EvalTable;
@@ -79,14 +81,13 @@ impl Archive {
 
     /// Gives the pickle in the archive to `read`.
     fn with_pickle<T>(&self, read: impl FnOnce(&mut dyn Read) -> Result<T, Error>) -> Result<T, Error> {
-        let (head, mut reader) = peek(self.open()?, TAR_BLOCK).map_err(|error| self.broken(error))?;
+        let (head, mut reader) = peek(self.open()?, TAR_BLOCK as u64).map_err(|error| self.broken(error))?;
         if head.is_empty() {
             return Err(Problem::new(Location::file(&self.name), ProblemKind::Empty, "an evaluation table", "nothing")
                 .hint("the file was cut short: fetch it again")
                 .into());
         }
-        let (place, magic) = TAR_MAGIC;
-        if !head.get(place..).is_some_and(|rest| rest.starts_with(magic)) {
+        if !is_tar(&head) {
             let value = read(&mut reader)?;
             self.drain(reader)?;
             return Ok(value);
@@ -150,6 +151,16 @@ impl Archive {
             _ => self.problem("an evaluation table", found),
         }
     }
+}
+
+/// Whether a file begins with a tar header. The magic alone will not do: a pickle may hold any text anywhere.
+fn is_tar(head: &[u8]) -> bool {
+    let Some(header) = head.first_chunk::<TAR_BLOCK>() else { return false };
+    let (place, magic) = TAR_MAGIC;
+    // The checksum counts itself as blanks.
+    let others = header[..TAR_CHECKSUM.start].iter().chain(&header[TAR_CHECKSUM.end..]);
+    let sum: u32 = others.chain(&[b' '; TAR_CHECKSUM.end - TAR_CHECKSUM.start]).map(|&byte| u32::from(byte)).sum();
+    header[place..].starts_with(magic) && tar::Header::from_byte_slice(header).cksum().is_ok_and(|stated| stated == sum)
 }
 
 /// macOS puts a file of attributes in front of each real one.

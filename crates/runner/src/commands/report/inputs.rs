@@ -3,7 +3,8 @@
 use crate::failure::Failure;
 use crate::record;
 use crate::settings::Settings;
-use clariq_corpus::{Labelled, Location, Problem, ProblemKind, Source, TopicId, read_need_file, read_run};
+use clariq_corpus::{Labelled, Location, Problem, ProblemKind, Run, Source, TopicId, read_need_file, read_run};
+use clariq_eval::diagnose;
 use clariq_report::{Entry, NeedEntry};
 use serde_json::Value;
 use std::collections::HashSet;
@@ -20,6 +21,7 @@ fn entry(settings: &Settings, path: &Path, name: String, labels: &Labelled) -> R
     let source = Source::new(path);
     let run = read_run(&source)?;
     answers_something(&source, run.lines.iter().map(|line| &line.topic), labels)?;
+    warn(settings, &source, &run, labels);
     let mut entry = Entry::new(name, run);
     if let Some(uses) = uses(path) {
         entry.uses = uses;
@@ -27,6 +29,19 @@ fn entry(settings: &Settings, path: &Path, name: String, labels: &Labelled) -> R
         settings.note(&format!("warning: {}: the record beside it is of another run", path.display()));
     }
     Ok(entry)
+}
+
+/// The page says more; this cannot wait until somebody reads it.
+fn warn(settings: &Settings, source: &Source, run: &Run, labels: &Labelled) {
+    let diagnosis = diagnose(run, labels.topics.iter().map(|topic| &topic.id), None);
+    let counts = [
+        (diagnosis.dropped_lines, "lines repeat a score of their topic and are dropped, as the official scorer does"),
+        (diagnosis.missing_topics, "topics are not answered and count 0"),
+        (diagnosis.unknown_topics, "topics are not in the labels and are not looked at"),
+    ];
+    for (count, what) in counts.iter().filter(|(count, _)| *count > 0) {
+        settings.note(&format!("warning: {}: {count} {what}", source.name()));
+    }
 }
 
 /// Reads the need files, in the order given.
