@@ -86,6 +86,12 @@ pub enum ProblemKind {
     /// A file whose checksum is not the expected one.
     #[error("wrong checksum")]
     Checksum,
+    /// A model that is not there, or whose files do not fit each other or the program.
+    #[error("cannot use the model")]
+    Model,
+    /// A text with more tokens than a model can read.
+    #[error("text too long")]
+    TextLength,
     /// A configuration that cannot be read or does not make sense.
     #[error("bad configuration")]
     Configuration,

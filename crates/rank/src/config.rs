@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::pipeline::Pipeline;
+use crate::space::SpaceConfig;
 use crate::stages;
 use crate::table::{File, Table};
 use clariq_corpus::{Location, Problem, ProblemKind, Source, Split};
@@ -126,11 +127,12 @@ impl System {
     pub fn parse(name: &str, text: &str, overrides: &[Override]) -> Result<Self, Error> {
         let file = File { name, text };
         let mut table = Table::parse(file)?;
+        let space: SpaceConfig = table.take_table("space")?.map(Table::read).transpose()?.unwrap_or_default();
         let mut tables = table.take_tables("stages")?;
         let mut unused: Vec<&Override> = overrides.iter().collect();
         let mut built = Vec::with_capacity(tables.len());
         for stage in tables.drain(..) {
-            built.push(stages::build(stage, overrides, &mut unused)?);
+            built.push(stages::build(stage, &space, overrides, &mut unused)?);
         }
         if let Some(unused) = unused.first() {
             return Err(no_such_stage(file, unused).into());
@@ -148,6 +150,17 @@ impl System {
         };
         system.check(file)?;
         Ok(system)
+    }
+
+    /// The learned models that its stages ask for, each once, in their order.
+    pub fn models(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for name in self.pipeline.stages.iter().flat_map(|stage| stage.models()) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
     }
 
     fn check(&self, file: File) -> Result<(), Error> {

@@ -12,6 +12,9 @@ pub enum Error {
     /// The index cannot be used.
     #[error(transparent)]
     Index(#[from] clariq_index::Error),
+    /// A learned model cannot be had.
+    #[error("{}", .0.title)]
+    Model(Box<Report>),
     /// A file cannot be read or written.
     #[error(transparent)]
     Corpus(#[from] clariq_corpus::Error),
@@ -28,6 +31,7 @@ impl From<&Error> for Report {
         match error {
             Error::Config(problem) => Self::from(problem.as_ref()),
             Error::Index(error) => Self::from(error),
+            Error::Model(report) => report.as_ref().clone(),
             Error::Corpus(error) => Self::from(error),
         }
     }

@@ -33,7 +33,9 @@
 mod config;
 mod context;
 mod error;
+mod learned;
 mod pipeline;
+mod space;
 mod stage;
 mod stages;
 mod table;
@@ -42,5 +44,7 @@ pub use clariq_index::Hit;
 pub use config::{Expected, NeedConfig, Override, System, Uses};
 pub use context::Context;
 pub use error::Error;
+pub use learned::{Embeddings, Encoder, Models, NoModels, PairScorer};
 pub use pipeline::{Pipeline, StageTrace};
+pub use space::SpaceConfig;
 pub use stage::{Progress, Ranking, Stage};

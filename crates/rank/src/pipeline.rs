@@ -50,6 +50,7 @@ impl Pipeline {
         let mut rankings = vec![Vec::new()];
         let mut traces = Vec::with_capacity(self.stages.len());
         for stage in &self.stages {
+            let before = rankings.clone();
             rankings = stage.apply(context, std::slice::from_ref(topic), rankings, &|_| {})?;
             let ranking = &rankings[0];
             let place = ranking.iter().position(|hit| hit.question == question);
@@ -58,7 +59,7 @@ impl Pipeline {
                 rank: place.map(|place| place + 1),
                 score: place.map(|place| ranking[place].score),
                 length: ranking.len(),
-                explanation: stage.explain(context, topic, question)?,
+                explanation: stage.explain_ranked(context, topic, question, &before[0])?,
             });
         }
         Ok(traces)

@@ -26,6 +26,11 @@ pub trait Stage: Send + Sync {
         Vec::new()
     }
 
+    /// The learned models that it asks for.
+    fn models(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Ranks. `progress` is called with the number of topics that were finished since the last call.
     fn apply(
         &self,
@@ -38,5 +43,16 @@ pub trait Stage: Send + Sync {
     /// Where the score that this stage gave a question comes from; `None` where there is nothing to tell beyond the rank.
     fn explain(&self, _context: &Context, _topic: &Topic, _question: u32) -> Result<Option<Explanation>, Error> {
         Ok(None)
+    }
+
+    /// The same, for stages whose score depends on the ranking that came in.
+    fn explain_ranked(
+        &self,
+        context: &Context,
+        topic: &Topic,
+        question: u32,
+        _before: &Ranking,
+    ) -> Result<Option<Explanation>, Error> {
+        self.explain(context, topic, question)
     }
 }

@@ -1,31 +1,50 @@
 //! Which stages are there? Adding one is adding a file in `stages/` and a line here.
 
 mod bm25;
+mod competition;
 mod cutoff;
+mod dense;
+mod exclude;
+mod feedback;
 mod fuse;
 mod no_question;
+mod rerank;
 
 use crate::config::Override;
 use crate::error::Error;
-use crate::stage::Stage;
+use crate::space::SpaceConfig;
+use crate::stage::{Ranking, Stage};
 use crate::table::Table;
 use clariq_corpus::{Problem, ProblemKind};
+use clariq_index::Hit;
 
 /// What a stage's table may need to be built.
 pub(crate) struct Build<'i, 'o> {
     pub(crate) table: Table<'i>,
+    space: &'o SpaceConfig,
     overrides: &'i [Override],
     unused: &'o mut Vec<&'i Override>,
 }
 
 type Factory = fn(Build) -> Result<Box<dyn Stage>, Error>;
 
-const STAGES: &[(&str, Factory)] =
-    &[("bm25", bm25::build), ("cutoff", cutoff::build), ("fuse", fuse::build), ("no_question", no_question::build)];
+const STAGES: &[(&str, Factory)] = &[
+    ("bm25", bm25::build),
+    ("competition", competition::build),
+    ("cross_encode", rerank::build_cross_encode),
+    ("cutoff", cutoff::build),
+    ("dense", dense::build),
+    ("exclude", exclude::build),
+    ("feedback", feedback::build),
+    ("fuse", fuse::build),
+    ("no_question", no_question::build),
+    ("rerank", rerank::build),
+];
 
 /// Builds the stage that a table declares.
 pub(crate) fn build<'i>(
     mut table: Table<'i>,
+    space: &SpaceConfig,
     overrides: &'i [Override],
     unused: &mut Vec<&'i Override>,
 ) -> Result<Box<dyn Stage>, Error> {
@@ -42,7 +61,7 @@ pub(crate) fn build<'i>(
         table.set(change);
         unused.retain(|other| *other != change);
     }
-    factory(Build { table, overrides, unused })
+    factory(Build { table, space, overrides, unused })
 }
 
 impl Build<'_, '_> {
@@ -52,7 +71,7 @@ impl Build<'_, '_> {
         for mut input in self.table.take_tables(key)? {
             let mut stages = Vec::new();
             for table in input.take_tables("stages")? {
-                stages.push(build(table, self.overrides, self.unused)?);
+                stages.push(build(table, self.space, self.overrides, self.unused)?);
             }
             pipelines.push(stages);
             // Nothing else may stand beside the stages.
@@ -60,6 +79,28 @@ impl Build<'_, '_> {
         }
         Ok(pipelines)
     }
+}
+
+impl Build<'_, '_> {
+    /// The space that the stage works in: its own, or that of the system.
+    pub(crate) fn space(&mut self) -> Result<SpaceConfig, Error> {
+        let at = self.table.at("space");
+        let space = match self.table.take_table("space")? {
+            Some(own) => own.read()?,
+            None => self.space.clone(),
+        };
+        space.check(at)?;
+        Ok(space)
+    }
+}
+
+/// Questions in the order of their scores, at most so many.
+fn ranked(questions: &[u32], scores: impl Iterator<Item = f32>, depth: usize) -> Ranking {
+    let hit = |(&question, score): (&u32, f32)| Hit { question, score: f64::from(score) };
+    let mut ranking: Ranking = questions.iter().zip(scores).map(hit).collect();
+    ranking.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(b.question.cmp(&a.question)));
+    ranking.truncate(depth);
+    ranking
 }
 
 #[derive(serde::Deserialize)]

@@ -112,6 +112,11 @@ impl<'i> Table<'i> {
         }
     }
 
+    /// Takes a key out that holds a table, if it is there.
+    pub(crate) fn take_table(&mut self, key: &str) -> Result<Option<Self>, Error> {
+        self.take(key).map(|value| Self::of(self.file, value)).transpose()
+    }
+
     /// Takes a key out that holds a list of tables; an absent one is an empty list.
     pub(crate) fn take_tables(&mut self, key: &str) -> Result<Vec<Self>, Error> {
         let Some(value) = self.take(key) else { return Ok(Vec::new()) };

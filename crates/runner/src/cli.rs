@@ -34,6 +34,12 @@ pub(crate) struct Common {
     /// Seed of everything random
     #[arg(long, global = true, value_name = "N", default_value_t = 42, help_heading = "Common options")]
     pub(crate) seed: u64,
+    /// Where learned models are run: cpu, or cuda:0 with a CUDA build of libtorch
+    #[arg(long, global = true, value_name = "DEVICE", default_value = "cpu", help_heading = "Common options")]
+    pub(crate) device: String,
+    /// Numbers that learned models compute with; bf16 is faster on processors that multiply them, and less exact
+    #[arg(long, global = true, value_enum, default_value = "f32", help_heading = "Common options")]
+    pub(crate) precision: PrecisionName,
     /// How results are printed [default: table]
     #[arg(long, global = true, value_enum, help_heading = "Common options")]
     pub(crate) format: Option<Format>,
@@ -49,6 +55,15 @@ pub(crate) struct Common {
     /// Show no progress
     #[arg(long, global = true, help_heading = "Common options")]
     pub(crate) no_progress: bool,
+}
+
+/// What `--precision` accepts.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PrecisionName {
+    /// 32-bit floats
+    F32,
+    /// 16-bit floats with 8 bits of mantissa
+    Bf16,
 }
 
 /// The forms in which a table can be printed.
@@ -76,6 +91,8 @@ pub(crate) enum Command {
     Index(IndexCommand),
     /// Make the run file (and need file) of systems
     Run(RunArgs),
+    /// Fine-tune the models that a system needs on train.tsv
+    Train(TrainArgs),
     /// Try parameters of a system on a labelled split
     Tune(TuneArgs),
     /// Score a run or need file as the official scorer does
@@ -151,6 +168,30 @@ pub(crate) struct IndexPlace {
     /// Memory for building the index, as 64M or 1G
     #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = parse_size)]
     pub(crate) memory: usize,
+}
+
+impl IndexPlace {
+    /// The place that is meant where nothing is named.
+    #[cfg(feature = "bert")]
+    pub(crate) fn usual() -> Self {
+        Self { index: None, memory: 64_000_000 }
+    }
+}
+
+#[derive(Args)]
+pub(crate) struct TrainArgs {
+    /// Systems or recipes: files, or names of built-in ones
+    #[arg(required = true, value_name = "CONFIG")]
+    pub(crate) configs: Vec<String>,
+    /// Folder for the model, which must not exist [default: in the user's cache, by recipe and data]
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+    /// Go on from the last checkpoint of the same training
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Train even if the same model is there already
+    #[arg(long, conflicts_with = "resume")]
+    pub(crate) force: bool,
 }
 
 #[derive(Args)]
@@ -308,6 +349,9 @@ pub(crate) struct ExplainArgs {
     /// System: a configuration file, or the name of a built-in one
     #[arg(long, value_name = "CONFIG", default_value = "bm25")]
     pub(crate) system: String,
+    /// Split that the request is taken to be of: stages that look at other requests or at earlier labels need one
+    #[arg(long, default_value = "dev", value_parser = splits())]
+    pub(crate) split: Split,
     #[command(flatten)]
     pub(crate) parameters: Parameters,
     #[command(flatten)]

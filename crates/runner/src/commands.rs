@@ -11,6 +11,7 @@ mod index;
 mod report;
 mod reproduce;
 mod run;
+mod train;
 mod tune;
 
 use crate::cli::{Cli, Command, DataCommand};
@@ -43,6 +44,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Outcome, Failure> {
         Command::Data(DataCommand::Fetch(arguments)) => fetch::fetch(&settings, &arguments),
         Command::Index(command) => index::index(&settings, &command),
         Command::Run(arguments) => run::run(&settings, &arguments),
+        Command::Train(arguments) => train::train(&settings, &arguments),
         Command::Tune(arguments) => tune::tune(&settings, &arguments),
         Command::Eval(arguments) => eval::eval(&settings, &arguments),
         Command::Compare(arguments) => compare::compare(&settings, &arguments),

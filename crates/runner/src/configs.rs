@@ -12,6 +12,10 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("bm25", include_str!("../../../configs/bm25.toml")),
     ("bm25-english", include_str!("../../../configs/bm25-english.toml")),
     ("bm25-tuned", include_str!("../../../configs/bm25-tuned.toml")),
+    ("dense", include_str!("../../../configs/dense.toml")),
+    ("dense-tuned", include_str!("../../../configs/dense-tuned.toml")),
+    ("strict", include_str!("../../../configs/strict.toml")),
+    ("best", include_str!("../../../configs/best.toml")),
 ];
 
 /// The names of all built-in systems.

@@ -83,4 +83,6 @@ impl From<clariq_corpus::Error> for Failure {
     }
 }
 
+#[cfg(feature = "bert")]
+from_reportable!(clariq_bert::Error);
 from_reportable!(clariq_index::Error, clariq_rank::Error, clariq_need::Error, clariq_eval::MeasureError);

@@ -5,6 +5,7 @@ mod cli;
 mod commands;
 mod configs;
 mod failure;
+mod models;
 mod output;
 mod progress;
 mod record;

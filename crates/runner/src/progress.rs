@@ -31,7 +31,7 @@ impl Task {
             return Self { bar: hidden, lines: Some(Lines::start(name)) };
         }
         let bar = ProgressBar::new(steps);
-        let template = "{prefix:<16} {wide_bar} {pos}/{len} {per_sec} {eta} left";
+        let template = "{prefix:<16} {wide_bar} {pos}/{len} {per_sec} {eta} left {msg}";
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
@@ -43,8 +43,13 @@ impl Task {
     pub(crate) fn advance(&self, steps: u64) {
         self.bar.inc(steps);
         if let Some(lines) = &self.lines {
-            lines.say(self.bar.position(), self.bar.length().unwrap_or(0));
+            lines.say(&self.bar);
         }
+    }
+
+    /// Says how it goes, beside how far it is.
+    pub(crate) fn say(&self, text: &str) {
+        self.bar.set_message(text.to_owned());
     }
 
     /// The task is done.
@@ -62,13 +67,18 @@ impl Lines {
         Self { name: name.to_owned(), start, last: Mutex::new(start) }
     }
 
-    fn say(&self, done: u64, steps: u64) {
+    fn say(&self, bar: &ProgressBar) {
         // Another thread that holds the lock is saying it already.
         if let Ok(mut last) = self.last.try_lock()
             && last.elapsed() >= BETWEEN_LINES
         {
             *last = Instant::now();
-            eprintln!("{}: {done} of {steps}", self.name);
+            let (done, steps) = (bar.position(), bar.length().unwrap_or(0));
+            let speed = done as f64 / self.start.elapsed().as_secs_f64();
+            let left = steps.saturating_sub(done) as f64 / speed.max(1e-9);
+            let message = bar.message();
+            let comma = if message.is_empty() { "" } else { ", " };
+            eprintln!("{}: {done} of {steps}, {speed:.1} per second, {left:.0} s left{comma}{message}", self.name);
         }
     }
 }

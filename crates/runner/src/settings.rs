@@ -23,6 +23,15 @@ pub(crate) struct Settings {
     data_was_named: bool,
     pub(crate) threads: usize,
     pub(crate) seed: u64,
+    /// Where learned models are run.
+    #[cfg_attr(not(feature = "bert"), expect(dead_code, reason = "only learned models look at it"))]
+    pub(crate) device: String,
+    /// What they compute with.
+    #[cfg(feature = "bert")]
+    pub(crate) precision: clariq_bert::Precision,
+    #[cfg(not(feature = "bert"))]
+    #[expect(dead_code, reason = "only learned models look at it")]
+    pub(crate) precision: crate::cli::PrecisionName,
     pub(crate) format: Option<Format>,
     pub(crate) verbosity: Verbosity,
     pub(crate) progress: bool,
@@ -38,7 +47,13 @@ const THREADS: RangeInclusive<usize> = 1..=1024;
 
 impl Settings {
     pub(crate) fn new(cli: &Cli) -> Result<Self, Failure> {
-        let Common { data, threads, seed, format, verbose, quiet, short_q, no_progress } = cli.common.clone();
+        let Common { data, threads, seed, device, precision, format, verbose, quiet, short_q, no_progress } =
+            cli.common.clone();
+        #[cfg(feature = "bert")]
+        let precision = match precision {
+            crate::cli::PrecisionName::F32 => clariq_bert::Precision::F32,
+            crate::cli::PrecisionName::Bf16 => clariq_bert::Precision::Bf16,
+        };
         let quiet = quiet || short_q;
         let threads = match threads {
             Some(threads) if !THREADS.contains(&threads) => return Err(wrong_threads(threads).into()),
@@ -58,7 +73,7 @@ impl Settings {
             None => DataDir::Sample,
         };
         let progress = !no_progress && !quiet;
-        Ok(Self { data, data_was_named, threads, seed, format, verbosity, progress, short_q })
+        Ok(Self { data, data_was_named, threads, seed, device, precision, format, verbosity, progress, short_q })
     }
 
     /// Says something on standard error unless that is unwanted.

@@ -130,6 +130,10 @@ impl Stage for Fuse {
         self.inputs.iter().flat_map(|input| &input.stages).flat_map(|stage| stage.uses()).collect()
     }
 
+    fn models(&self) -> Vec<String> {
+        self.inputs.iter().flat_map(|input| &input.stages).flat_map(|stage| stage.models()).collect()
+    }
+
     fn apply(
         &self,
         context: &Context,

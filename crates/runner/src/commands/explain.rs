@@ -19,7 +19,11 @@ pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Ou
         let problem = Problem::new(at, ProblemKind::UnknownQuestion, "a question id of question_bank.tsv", found);
         return Err(problem.hint("ids look like Q00697; `clariq run … -o -` shows those of a ranking").into());
     };
-    let context = settings.context(&collection.bank, &arguments.place);
+    let models = crate::models::of(settings, &collection);
+    let context = settings
+        .context(&collection.bank, &arguments.place)
+        .with_models(models.as_ref())
+        .within(&collection, arguments.split);
     let request = arguments.request.clone();
     let topic = Topic { id: "request".into(), request, description: String::new(), need: None };
     let traces = loaded.system.pipeline.explain(&context, &topic, question)?;

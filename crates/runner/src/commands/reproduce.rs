@@ -21,7 +21,7 @@ pub(crate) fn reproduce(settings: &Settings, arguments: &ReproduceArgs) -> Resul
     let systems: Vec<Loaded> = names.into_iter().map(|name| configs::load(name, &[])).collect::<Result<_, _>>()?;
     run::names_differ(&systems)?;
     let collection = settings.collection()?;
-    let context = settings.context(&collection.bank, &arguments.place);
+    let models = crate::models::of(settings, &collection);
     let mut table = Verdicts::default();
     for split in Split::ALL.into_iter().filter(|&split| arguments.split.is_none_or(|only| only == split)) {
         if !collection.has(split, true) {
@@ -30,6 +30,10 @@ pub(crate) fn reproduce(settings: &Settings, arguments: &ReproduceArgs) -> Resul
         }
         let data = collection.split(split)?;
         let Some(labels) = &data.labels else { continue };
+        let context = settings
+            .context(&collection.bank, &arguments.place)
+            .with_models(models.as_ref())
+            .within(&collection, split);
         for loaded in &systems {
             let answers = run::answer(settings, &collection, &context, loaded, &data)?;
             let path = run::usual_path(&arguments.runs, loaded, split);

@@ -28,7 +28,11 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, F
     names_differ(&systems)?;
     let collection = settings.collection()?;
     let data = collection.split(arguments.split)?;
-    let context = settings.context(&collection.bank, &arguments.place);
+    let models = crate::models::of(settings, &collection);
+    let context = settings
+        .context(&collection.bank, &arguments.place)
+        .with_models(models.as_ref())
+        .within(&collection, arguments.split);
     let mut sheet = Sheet::new(&["system", "split", "topics", "lines", "uses", "run file"]);
     for loaded in &systems {
         let answers = answer(settings, &collection, &context, loaded, &data)?;

@@ -29,7 +29,11 @@ pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome,
         let problem = Problem::new(Location::file("--folds"), ProblemKind::Argument, expected, found);
         return Err(problem.hint("5 and 10 folds are usual").into());
     }
-    let context = settings.context(&collection.bank, &arguments.place);
+    let models = crate::models::of(settings, &collection);
+    let context = settings
+        .context(&collection.bank, &arguments.place)
+        .with_models(models.as_ref())
+        .within(&collection, arguments.split);
     let task = Task::start("tune", grid.len() as u64, settings.progress);
     let mut trials = Vec::with_capacity(grid.len());
     for values in grid {

@@ -1,0 +1,84 @@
+//! How fast are encoder, cross-encoder and training? Prints seconds; `scripts/bench-bert` sets them beside a peer's.
+//!
+//! Reads one text, or two separated by a tab, per line of standard input.
+//!
+//! Usage: `throughput encode|score|train MODEL THREADS ROUNDS [f32|bf16]`
+
+use clariq_bert::train::{Event, Examples, Recipe, Training};
+use clariq_bert::{BertEncoder, CrossEncoder, Options, Precision};
+use clariq_rank::{Encoder, PairScorer};
+use std::error::Error;
+use std::io::Read;
+use std::path::Path;
+use std::time::Instant;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [what, model, threads, rounds, rest @ ..] = &arguments[..] else {
+        return Err("see the source for usage".into());
+    };
+    let precision = if rest.first().is_some_and(|name| name == "bf16") { Precision::Bf16 } else { Precision::F32 };
+    let options = Options { threads: threads.parse()?, precision, max_tokens: Some(50), ..Options::default() };
+    let mut input = String::new();
+    std::io::stdin().read_to_string(&mut input)?;
+    let model = Path::new(model);
+    let mut answer: Box<dyn FnMut() -> Result<f64, Box<dyn Error>>> = match what.as_str() {
+        "encode" => {
+            let encoder = BertEncoder::open(model, &options)?;
+            let texts: Vec<&str> = input.lines().collect();
+            Box::new(move || Ok(encoder.encode(&texts, &|_| {})?.values.iter().map(|&value| f64::from(value)).sum()))
+        }
+        "score" => {
+            let scorer = CrossEncoder::open(model, &options)?;
+            let pairs: Vec<(&str, &str)> = input.lines().filter_map(|line| line.split_once('\t')).collect();
+            Box::new(move || Ok(scorer.score(&pairs, &|_| {})?.iter().map(|&value| f64::from(value)).sum()))
+        }
+        _ => {
+            let (recipe, examples) = training(&input)?;
+            Box::new(move || {
+                let folder = tempfile::tempdir()?;
+                let data = String::new();
+                let training = Training {
+                    recipe: &recipe,
+                    base: model,
+                    examples: &examples,
+                    data,
+                    options: &options,
+                    resume: false,
+                };
+                let mut start = None;
+                let mut loss = 0.0;
+                training.run(&folder.path().join("model"), &mut |event| {
+                    if let Event::Step(row, _) = event {
+                        start.get_or_insert_with(Instant::now);
+                        loss = row.loss;
+                    }
+                })?;
+                eprintln!("loop {:.6}", start.map_or(0.0, |start: Instant| start.elapsed().as_secs_f64()));
+                Ok(loss)
+            })
+        }
+    };
+    for _ in 0..rounds.parse()? {
+        let start = Instant::now();
+        let sum = answer()?;
+        println!("{:.6} {sum:.6}", start.elapsed().as_secs_f64());
+    }
+    Ok(())
+}
+
+/// Every line is a relevant pair of a topic of its own; the published recipe with as many steps as they fill.
+fn training(input: &str) -> Result<(Recipe, Examples), Box<dyn Error>> {
+    let text = "name = \"m\"\nbase = \"b\"\nepochs = 1\nlearning_rate = 5e-7\nclip = 0.5\n[objective]\n\
+                kind = \"cross-entropy\"\nbatch = 12\nnegatives = 1\nsystem = \"none\"";
+    let mut examples = Examples::default();
+    for (place, line) in input.lines().enumerate() {
+        let Some((request, question)) = line.split_once('\t') else { continue };
+        examples.topics.push(place.to_string());
+        examples.requests.push(format!("{request}{}", " ".repeat(place % 2)));
+        examples.relevant.push(vec![examples.questions.len() as u32]);
+        examples.candidates.push(Vec::new());
+        examples.questions.push(question.to_owned());
+    }
+    Ok((Recipe::parse("throughput", text)?, examples))
+}

@@ -1,0 +1,68 @@
+//! How well does a question fit a request? A cross-encoder reads both together.
+
+use crate::error::Error;
+use crate::folder::ModelFolder;
+use crate::network::Network;
+use crate::options::Options;
+use crate::streams::answer_all;
+use crate::tokens::Tokenize;
+use crate::weights::Weights;
+use clariq_rank::Progress;
+use std::path::Path;
+use std::sync::Mutex;
+use tch::Tensor;
+
+/// A BERT with a classifier over `[CLS]`. Of one class, its logit is the score; of two, the difference of the logits,
+/// which orders pairs as the probability of the second class does and never rounds to 0 or 1.
+pub struct CrossEncoder {
+    network: Mutex<Network>,
+    tokenize: Tokenize,
+    threads: usize,
+    checksum: String,
+}
+
+impl CrossEncoder {
+    /// Reads a cross-encoder.
+    pub fn open(path: &Path, options: &Options) -> Result<Self, Error> {
+        let folder = ModelFolder::open(path)?;
+        let weights = Weights::read(&folder)?;
+        let classes = weights.get("classifier.weight")?.size()[0];
+        weights.get("pooler.dense.weight")?;
+        if classes > 2 {
+            return Err(crate::folder::problem(
+                &folder.weights()?,
+                "a classifier of 1 or 2 classes",
+                classes.to_string(),
+            )
+            .hint("a model for another task cannot score pairs")
+            .into());
+        }
+        let network = Network::new(&folder.shape, &weights, options.device()?, options.precision.kind())?;
+        Ok(Self {
+            network: Mutex::new(network),
+            tokenize: Tokenize::open(&folder, options.max_tokens)?,
+            threads: options.threads,
+            checksum: options.sign(&folder.checksum),
+        })
+    }
+}
+
+/// Logits of one or two classes as one score per text.
+pub(crate) fn score(logits: &Tensor) -> Tensor {
+    match logits.size()[1] {
+        1 => logits.select(1, 0),
+        _ => logits.select(1, 1) - logits.select(1, 0),
+    }
+}
+
+impl clariq_rank::PairScorer for CrossEncoder {
+    fn score(&self, pairs: &[(&str, &str)], progress: Progress) -> Result<Vec<f32>, clariq_rank::Error> {
+        let tokens = self.tokenize.pairs(pairs)?;
+        let answer = |network: &Network, input: &crate::network::Input| Ok(score(&network.logits(input)?));
+        Ok(answer_all(&self.network, &tokens, 1, self.threads, answer, progress)?)
+    }
+
+    fn checksum(&self) -> &str {
+        &self.checksum
+    }
+}

@@ -1,0 +1,66 @@
+//! How near are two texts? An encoder gives every text a vector.
+
+use crate::error::Error;
+use crate::folder::ModelFolder;
+use crate::network::Network;
+use crate::options::Options;
+use crate::streams::answer_all;
+use crate::tokens::Tokenize;
+use crate::weights::Weights;
+use clariq_rank::{Embeddings, Progress};
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Mutex;
+
+/// A BERT whose tokens are averaged into one vector of length 1, as sentence-transformers does.
+pub struct BertEncoder {
+    network: Mutex<Network>,
+    tokenize: Tokenize,
+    dim: usize,
+    threads: usize,
+    checksum: String,
+}
+
+impl BertEncoder {
+    /// Reads an encoder.
+    pub fn open(path: &Path, options: &Options) -> Result<Self, Error> {
+        let folder = ModelFolder::open(path)?;
+        let weights = Weights::read(&folder)?;
+        let network = Network::new(&folder.shape, &weights, options.device()?, options.precision.kind())?;
+        Ok(Self {
+            network: Mutex::new(network),
+            tokenize: Tokenize::open(&folder, options.max_tokens)?,
+            dim: folder.shape.hidden as usize,
+            threads: options.threads,
+            checksum: options.sign(&folder.checksum),
+        })
+    }
+}
+
+impl clariq_rank::Encoder for BertEncoder {
+    fn encode(&self, texts: &[&str], progress: Progress) -> Result<Embeddings, clariq_rank::Error> {
+        // Each text once, however often it is asked for.
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        let mut unique = Vec::new();
+        let order: Vec<usize> = texts
+            .iter()
+            .map(|&text| {
+                *places.entry(text).or_insert_with(|| {
+                    unique.push(text);
+                    unique.len() - 1
+                })
+            })
+            .collect();
+        let tokens = self.tokenize.texts(&unique)?;
+        let answer = |network: &Network, input: &crate::network::Input| network.pooled_mean(input, None);
+        let values = answer_all(&self.network, &tokens, self.dim, self.threads, answer, progress)?;
+        progress((texts.len() - unique.len()) as u64);
+        let distinct = Embeddings { dim: self.dim, values };
+        let values = order.into_iter().flat_map(|place| distinct.row(place)).copied().collect();
+        Ok(Embeddings { dim: self.dim, values })
+    }
+
+    fn checksum(&self) -> &str {
+        &self.checksum
+    }
+}

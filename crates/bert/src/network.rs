@@ -1,0 +1,331 @@
+//! What does a BERT compute? One implementation of its layers, for inference and for training.
+//!
+//! Devlin, Chang, Lee and Toutanova, "BERT: Pre-training of Deep Bidirectional Transformers for Language Understanding",
+//! NAACL 2019. It differs from a literal transcription in what it leaves out: query, key and value are one matrix product;
+//! texts come in groups of one length and need no mask; where only `[CLS]` is looked at, the last layer computes nothing
+//! else. The tests hold it against rust-bert's.
+
+use crate::error::Error;
+use crate::folder::{Activation, Shape};
+use crate::weights::{Weights, layer};
+use tch::{Device, Kind, Tensor};
+
+/// A matrix with its bias.
+#[derive(Debug)]
+pub(crate) struct Linear {
+    weight: Tensor,
+    bias: Tensor,
+}
+
+impl Linear {
+    fn apply(&self, input: &Tensor) -> Result<Tensor, Error> {
+        input.f_linear(&self.weight, Some(&self.bias)).map_err(Error::torch("a matrix product"))
+    }
+
+    fn replica(&self) -> Self {
+        Self { weight: self.weight.shallow_clone(), bias: self.bias.shallow_clone() }
+    }
+}
+
+#[derive(Debug)]
+struct Layer {
+    query_key_value: Linear,
+    attention: Linear,
+    attention_norm: Linear,
+    inner: Linear,
+    outer: Linear,
+    norm: Linear,
+}
+
+/// A BERT whose tensors are on one device and of one kind.
+#[derive(Debug)]
+pub struct Network {
+    pub(crate) shape: Shape,
+    words: Tensor,
+    positions: Tensor,
+    segments: Tensor,
+    embedding_norm: Linear,
+    layers: Vec<Layer>,
+    pooler: Option<Linear>,
+    classifier: Option<Linear>,
+}
+
+/// Texts of one group as the network reads them.
+pub(crate) struct Input<'t> {
+    /// Ids of the vocabulary, texts × tokens.
+    pub(crate) ids: &'t Tensor,
+    /// 0 or 1, texts × tokens.
+    pub(crate) segments: &'t Tensor,
+    /// 0 where a token is, −∞ where padding is, texts × 1 × 1 × tokens; `None` where all texts have one length.
+    pub(crate) mask: Option<&'t Tensor>,
+    /// Whether dropout is applied.
+    pub(crate) train: bool,
+}
+
+/// Which vectors of the last layer are wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// Those of all tokens: texts × tokens × hidden.
+    All,
+    /// That of `[CLS]`: texts × hidden.
+    First,
+}
+
+impl Network {
+    /// Puts weights on a device, as numbers of a kind.
+    pub(crate) fn new(shape: &Shape, weights: &Weights, device: Device, kind: Kind) -> Result<Self, Error> {
+        let to = |tensor: &Tensor| tensor.to_device(device).to_kind(kind);
+        let get = |name: &str| Ok::<_, Error>(to(weights.get(name)?));
+        let linear = |name: &str| {
+            Ok::<_, Error>(Linear { weight: get(&format!("{name}.weight"))?, bias: get(&format!("{name}.bias"))? })
+        };
+        let optional = |name: &str| match weights.tensors.contains_key(&format!("{name}.weight")) {
+            true => linear(name).map(Some),
+            false => Ok(None),
+        };
+        let mut layers = Vec::new();
+        for place in 0..shape.layers {
+            let part = |part: &str| linear(&layer(place, part));
+            let [query, key, value] = ["query", "key", "value"].map(|name| part(&format!("attention.self.{name}")));
+            let (query, key, value) = (query?, key?, value?);
+            let fused = Linear {
+                weight: Tensor::cat(&[query.weight, key.weight, value.weight], 0),
+                bias: Tensor::cat(&[query.bias, key.bias, value.bias], 0),
+            };
+            layers.push(Layer {
+                query_key_value: fused,
+                attention: part("attention.output.dense")?,
+                attention_norm: part("attention.output.LayerNorm")?,
+                inner: part("intermediate.dense")?,
+                outer: part("output.dense")?,
+                norm: part("output.LayerNorm")?,
+            });
+        }
+        Ok(Self {
+            shape: shape.clone(),
+            words: get("embeddings.word_embeddings.weight")?,
+            positions: get("embeddings.position_embeddings.weight")?,
+            segments: get("embeddings.token_type_embeddings.weight")?,
+            embedding_norm: linear("embeddings.LayerNorm")?,
+            layers,
+            pooler: optional("pooler.dense")?,
+            classifier: optional("classifier")?,
+        })
+    }
+
+    /// The same network over the same storage, for another thread.
+    pub(crate) fn replica(&self) -> Self {
+        let copy = |layer: &Layer| Layer {
+            query_key_value: layer.query_key_value.replica(),
+            attention: layer.attention.replica(),
+            attention_norm: layer.attention_norm.replica(),
+            inner: layer.inner.replica(),
+            outer: layer.outer.replica(),
+            norm: layer.norm.replica(),
+        };
+        Self {
+            shape: self.shape.clone(),
+            words: self.words.shallow_clone(),
+            positions: self.positions.shallow_clone(),
+            segments: self.segments.shallow_clone(),
+            embedding_norm: self.embedding_norm.replica(),
+            layers: self.layers.iter().map(copy).collect(),
+            pooler: self.pooler.as_ref().map(Linear::replica),
+            classifier: self.classifier.as_ref().map(Linear::replica),
+        }
+    }
+
+    pub(crate) fn device(&self) -> Device {
+        self.words.device()
+    }
+
+    /// Every tensor that training may change, with its name and whether weight decay applies to it: not to biases and
+    /// not to layer normalisation, as in BERT's own recipe.
+    pub(crate) fn parameters(&mut self) -> Vec<(String, bool, &mut Tensor)> {
+        let mut all: Vec<(String, bool, &mut Tensor)> = vec![
+            ("embeddings.word_embeddings.weight".to_owned(), true, &mut self.words),
+            ("embeddings.position_embeddings.weight".to_owned(), true, &mut self.positions),
+            ("embeddings.token_type_embeddings.weight".to_owned(), true, &mut self.segments),
+        ];
+        fn both<'l>(all: &mut Vec<(String, bool, &'l mut Tensor)>, name: &str, decays: bool, linear: &'l mut Linear) {
+            all.push((format!("{name}.weight"), decays, &mut linear.weight));
+            all.push((format!("{name}.bias"), false, &mut linear.bias));
+        }
+        both(&mut all, "embeddings.LayerNorm", false, &mut self.embedding_norm);
+        for (place, own) in (0..).zip(&mut self.layers) {
+            both(&mut all, &layer(place, QUERY_KEY_VALUE), true, &mut own.query_key_value);
+            both(&mut all, &layer(place, "attention.output.dense"), true, &mut own.attention);
+            both(&mut all, &layer(place, "attention.output.LayerNorm"), false, &mut own.attention_norm);
+            both(&mut all, &layer(place, "intermediate.dense"), true, &mut own.inner);
+            both(&mut all, &layer(place, "output.dense"), true, &mut own.outer);
+            both(&mut all, &layer(place, "output.LayerNorm"), false, &mut own.norm);
+        }
+        if let Some(pooler) = &mut self.pooler {
+            both(&mut all, "pooler.dense", true, pooler);
+        }
+        if let Some(classifier) = &mut self.classifier {
+            both(&mut all, "classifier", true, classifier);
+        }
+        all
+    }
+
+    /// The weights under their usual names, query, key and value apart again.
+    pub(crate) fn weights(&mut self) -> Weights {
+        let mut tensors = std::collections::BTreeMap::new();
+        for (name, _, tensor) in self.parameters() {
+            let tensor = tensor.detach().to_device(Device::Cpu).to_kind(Kind::Float);
+            match name.split_once(QUERY_KEY_VALUE) {
+                Some((stem, rest)) => {
+                    for (part, tensor) in ["query", "key", "value"].iter().zip(tensor.chunk(3, 0)) {
+                        tensors.insert(format!("{stem}attention.self.{part}{rest}"), tensor.contiguous());
+                    }
+                }
+                None => {
+                    tensors.insert(name, tensor.contiguous());
+                }
+            }
+        }
+        Weights { tensors }
+    }
+
+    /// The vectors after the last layer.
+    pub(crate) fn forward(&self, input: &Input, wanted: Wanted) -> Result<Tensor, Error> {
+        let size = input.ids.size();
+        let (texts, tokens, hidden) = (size[0], size[1], self.shape.hidden);
+        let refused = Error::torch("looking up embeddings");
+        let words = Tensor::f_embedding(&self.words, &input.ids.reshape([-1]), -1, false, false).map_err(&refused)?;
+        let segments =
+            Tensor::f_embedding(&self.segments, &input.segments.reshape([-1]), -1, false, false).map_err(&refused)?;
+        let positions = self.positions.narrow(0, 0, tokens).unsqueeze(0);
+        let sum = (words + segments).view([texts, tokens, hidden]) + positions;
+        let mut states =
+            self.dropped(self.norm(&sum, &self.embedding_norm)?, input.train)?.view([texts * tokens, hidden]);
+        for (place, own) in self.layers.iter().enumerate() {
+            let last = place + 1 == self.layers.len();
+            let wanted = if last { wanted } else { Wanted::All };
+            states = self.layer(own, &states, input, [texts, tokens], wanted)?;
+        }
+        Ok(if wanted == Wanted::All { states.view([texts, tokens, hidden]) } else { states })
+    }
+
+    fn layer(
+        &self,
+        own: &Layer,
+        states: &Tensor,
+        input: &Input,
+        [texts, tokens]: [i64; 2],
+        wanted: Wanted,
+    ) -> Result<Tensor, Error> {
+        let (heads, size) = (self.shape.heads, self.shape.hidden / self.shape.heads);
+        let split = own.query_key_value.apply(states)?.view([texts, tokens, 3, heads, size]).permute([2, 0, 3, 1, 4]);
+        let (mut query, key, value) = (split.get(0), split.get(1), split.get(2));
+        let mut before = states.shallow_clone();
+        if wanted == Wanted::First {
+            query = query.narrow(2, 0, 1);
+            before = before.view([texts, tokens, self.shape.hidden]).select(1, 0);
+        }
+        let queries = query.size()[2];
+        let mixed = self.attend(&query, &key, &value, input)?;
+        let mixed = mixed.transpose(1, 2).reshape([texts * queries, self.shape.hidden]);
+        let attended = self.dropped(own.attention.apply(&mixed)?, input.train)? + before;
+        let attended = self.norm(&attended, &own.attention_norm)?;
+        let inner = self.activate(&own.inner.apply(&attended)?);
+        let outer = self.dropped(own.outer.apply(&inner)?, input.train)? + attended;
+        self.norm(&outer, &own.norm)
+    }
+
+    fn attend(&self, query: &Tensor, key: &Tensor, value: &Tensor, input: &Input) -> Result<Tensor, Error> {
+        let scale = 1.0 / (query.size()[3] as f64).sqrt();
+        let mut scores = (query * scale).f_matmul(&key.transpose(-2, -1)).map_err(Error::torch("attention"))?;
+        if let Some(mask) = input.mask {
+            scores += mask;
+        }
+        let weights = scores.softmax(-1, scores.kind());
+        let weights = if input.train && self.shape.attention_dropout > 0.0 {
+            weights.f_dropout(self.shape.attention_dropout, true).map_err(Error::torch("dropout"))?
+        } else {
+            weights
+        };
+        weights.f_matmul(value).map_err(Error::torch("attention"))
+    }
+
+    fn activate(&self, states: &Tensor) -> Tensor {
+        match self.shape.activation {
+            Activation::Gelu => states.gelu("none"),
+            Activation::GeluTanh => states.gelu("tanh"),
+            Activation::Relu => states.relu(),
+        }
+    }
+
+    fn norm(&self, states: &Tensor, norm: &Linear) -> Result<Tensor, Error> {
+        states
+            .f_layer_norm([self.shape.hidden], Some(&norm.weight), Some(&norm.bias), self.shape.epsilon, false)
+            .map_err(Error::torch("layer normalisation"))
+    }
+
+    fn dropped(&self, states: Tensor, train: bool) -> Result<Tensor, Error> {
+        match train && self.shape.dropout > 0.0 {
+            true => states.f_dropout(self.shape.dropout, true).map_err(Error::torch("dropout")),
+            false => Ok(states),
+        }
+    }
+
+    /// Mean of the tokens' vectors, of length 1: sentence-transformers' pooling. `present` is 1 where a token is, texts ×
+    /// tokens; `None` where all texts have one length.
+    pub(crate) fn pooled_mean(&self, input: &Input, present: Option<&Tensor>) -> Result<Tensor, Error> {
+        let states = self.forward(input, Wanted::All)?.to_kind(Kind::Float);
+        let mean = match present {
+            None => states.mean_dim(Some(&[1_i64][..]), false, Kind::Float),
+            Some(present) => {
+                let present = present.unsqueeze(-1).to_kind(Kind::Float);
+                (states * &present).sum_dim_intlist(Some(&[1_i64][..]), false, Kind::Float)
+                    / present.sum_dim_intlist(Some(&[1_i64][..]), false, Kind::Float)
+            }
+        };
+        let length = mean.f_norm_scalaropt_dim(2, [1_i64], true).map_err(Error::torch("pooling"))?.clamp_min(1e-12);
+        Ok(mean / length)
+    }
+
+    /// The logits of the classifier over the pooled `[CLS]`, texts × classes.
+    pub(crate) fn logits(&self, input: &Input) -> Result<Tensor, Error> {
+        let (Some(pooler), Some(classifier)) = (&self.pooler, &self.classifier) else {
+            return Err(no_head());
+        };
+        let pooled = pooler.apply(&self.forward(input, Wanted::First)?)?.tanh();
+        Ok(classifier.apply(&self.dropped(pooled, input.train)?)?.to_kind(Kind::Float))
+    }
+
+    /// Gives the network a new classifier of so many classes, and a pooler if it has none: normal with deviation 0.02,
+    /// as BERT initialises. tch's own initialisation is another.
+    pub(crate) fn new_head(&mut self, classes: i64) {
+        let (hidden, like) = (self.shape.hidden, (self.words.kind(), self.words.device()));
+        let fresh = |to: i64| Linear {
+            weight: Tensor::randn([to, hidden], (Kind::Float, Device::Cpu)).to_device(like.1).to_kind(like.0) * 0.02,
+            bias: Tensor::zeros([to], like),
+        };
+        if self.pooler.is_none() {
+            self.pooler = Some(fresh(hidden));
+        }
+        self.classifier = Some(fresh(classes));
+    }
+
+    /// Keeps only these rows of the word embeddings, in this order; gives the whole table back.
+    pub(crate) fn narrow_vocabulary(&mut self, ids: &Tensor) -> Tensor {
+        let narrow = self.words.index_select(0, ids);
+        std::mem::replace(&mut self.words, narrow)
+    }
+
+    /// Puts a whole table of word embeddings back.
+    pub(crate) fn set_words(&mut self, words: Tensor) {
+        self.words = words;
+    }
+}
+
+/// The part of a layer that holds query, key and value together.
+const QUERY_KEY_VALUE: &str = "attention.self.query_key_value";
+
+fn no_head() -> Error {
+    crate::folder::problem(std::path::Path::new("weights"), "a pooler and a classifier", "an encoder alone")
+        .hint("a stage that scores pairs needs a cross-encoder: train one, or name the folder of one")
+        .into()
+}

@@ -1,0 +1,135 @@
+//! What does someone need to know of a trained model? Its card, and a folder that Hugging Face's library loads.
+
+use crate::error::Error;
+use crate::folder::ModelFolder;
+use crate::train::curve::Curve;
+use crate::train::examples::{Examples, TopicSplit};
+use crate::train::recipe::{Objective, Recipe};
+use crate::weights::Weights;
+use clariq_corpus::write_atomically;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// What a trained model is described by.
+pub(crate) struct Description<'a> {
+    pub(crate) recipe: &'a Recipe,
+    pub(crate) base: &'a ModelFolder,
+    pub(crate) examples: &'a Examples,
+    pub(crate) split: &'a TopicSplit,
+    pub(crate) curve: &'a Curve,
+    pub(crate) best: Option<(usize, f64)>,
+    pub(crate) data: &'a str,
+    pub(crate) key: &'a str,
+}
+
+/// Files of a tokenizer and of sentence-transformers that go with the weights.
+const COMPANIONS: [&str; 8] = [
+    "tokenizer.json",
+    "vocab.txt",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "modules.json",
+    "sentence_bert_config.json",
+    "config_sentence_transformers.json",
+    "1_Pooling/config.json",
+];
+
+/// Writes the files of a model into an empty folder.
+pub(crate) fn write_folder(into: &Path, about: &Description, weights: &Weights) -> Result<(), Error> {
+    let put = |name: &str, bytes: &[u8]| write_atomically(&into.join(name), |out| out.write_all(bytes));
+    let encoder = matches!(about.recipe.objective, Objective::InBatchSoftmax { .. });
+    for name in COMPANIONS {
+        // What belongs to sentence-transformers describes an encoder.
+        if !encoder && !name.contains("token") && name != "vocab.txt" {
+            continue;
+        }
+        let Ok(bytes) = std::fs::read(about.base.path.join(name)) else { continue };
+        if let Some(folder) = into.join(name).parent() {
+            std::fs::create_dir_all(folder).map_err(|source| clariq_corpus::Error::Io {
+                action: "create",
+                path: folder.to_owned(),
+                source,
+            })?;
+        }
+        put(name, &bytes)?;
+    }
+    let pretty = |value: &Value| serde_json::to_vec_pretty(value).unwrap_or_default();
+    put("config.json", &pretty(&config(about, encoder)))?;
+    put("training.json", &pretty(&training(about)))?;
+    put("curve.csv", about.curve.csv().as_bytes())?;
+    put("curve.svg", about.curve.svg(&format!("{}: loss by step", about.recipe.name)).as_bytes())?;
+    put("README.md", card(about, encoder).as_bytes())?;
+    weights.write(&into.join("model.safetensors"), if encoder { "" } else { "bert." })
+}
+
+fn config(about: &Description, encoder: bool) -> Value {
+    let mut config = about.base.config.clone();
+    config["model_type"] = json!("bert");
+    config["torch_dtype"] = json!("float32");
+    if let Some(dropout) = about.recipe.dropout {
+        config["hidden_dropout_prob"] = json!(dropout);
+        config["attention_probs_dropout_prob"] = json!(dropout);
+    }
+    config["architectures"] = json!([if encoder { "BertModel" } else { "BertForSequenceClassification" }]);
+    let labels: &[&str] = match &about.recipe.objective {
+        Objective::InBatchSoftmax { .. } => &[],
+        Objective::CrossEntropy { .. } => &["not relevant", "relevant"],
+        Objective::Listwise { .. } => &["relevant"],
+    };
+    if !labels.is_empty() {
+        let numbered = labels.iter().enumerate();
+        config["id2label"] = numbered.clone().map(|(place, label)| (place.to_string(), json!(label))).collect();
+        config["label2id"] = numbered.map(|(place, label)| ((*label).to_owned(), json!(place))).collect();
+    }
+    config
+}
+
+fn training(about: &Description) -> Value {
+    let topics =
+        |places: &[usize]| places.iter().map(|&place| about.examples.topics[place].clone()).collect::<Vec<_>>();
+    json!({
+        "clariq": env!("CARGO_PKG_VERSION"),
+        "key": about.key,
+        "recipe": about.recipe,
+        "base_checksum": about.base.checksum,
+        "data": about.data,
+        "steps": about.curve.rows.len(),
+        "best": about.best.map(|(step, recall)| json!({ "step": step, "mean_recall": recall })),
+        "held_out_topics": topics(&about.split.held_out),
+    })
+}
+
+fn card(about: &Description, encoder: bool) -> String {
+    let Description { recipe, examples, split, curve, .. } = about;
+    let pairs = examples.pairs(&split.train, true).len();
+    let kind =
+        if encoder { "Encoder (mean of the tokens, length 1)" } else { "Cross-encoder of (request, question) pairs" };
+    let library = if encoder { "sentence-transformers" } else { "transformers" };
+    let mut text = format!(
+        "---\nlibrary_name: {library}\nlanguage: en\ntags: [clariq, clarifying-questions]\n---\n\n# {}\n\n{}\n\n{kind}, \
+         trained by clariq {} from `{}`.\n\n## Data\n\n{} topics of ClariQ's train.tsv with {pairs} relevant (request, \
+         question) pairs; {} topics held out. {}\n\n## Parameters\n\n```json\n{}\n```\n\n## Figures\n\n",
+        recipe.name,
+        recipe.description,
+        env!("CARGO_PKG_VERSION"),
+        recipe.base,
+        split.train.len(),
+        split.held_out.len(),
+        about.data,
+        serde_json::to_string_pretty(recipe).unwrap_or_default(),
+    );
+    if let Some((first, last)) = curve.loss(10) {
+        let steps = curve.rows.len();
+        let _ = writeln!(text, "{steps} steps; mean loss of the first ten {first:.4}, of the last ten {last:.4}.");
+    }
+    if let Some(recall) = curve.rows.iter().rev().find_map(|row| row.recall) {
+        let [r5, r10, r20, r30] = recall;
+        let _ = writeln!(
+            text,
+            "Held-out topics, last evaluation: R@5 {r5:.4}, R@10 {r10:.4}, R@20 {r20:.4}, R@30 {r30:.4}."
+        );
+    }
+    text += "\n`curve.csv` and `curve.svg` have every step; `training.json` says what made the weights.\n";
+    text
+}

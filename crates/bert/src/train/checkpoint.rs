@@ -1,0 +1,110 @@
+//! Where can training go on after an interruption? One file with weights, moments and everything counted so far.
+
+use crate::error::Error;
+use crate::folder::problem;
+use crate::network::Network;
+use crate::train::adamw::AdamW;
+use crate::train::curve::Curve;
+use crate::weights::bytes;
+use clariq_corpus::write_atomically;
+use safetensors::SafeTensors;
+use safetensors::tensor::{Dtype, TensorView};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::path::Path;
+use tch::Tensor;
+
+/// What is counted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Counts {
+    /// What the training is made of: a checkpoint of another one is not used.
+    pub(crate) key: String,
+    /// Steps done.
+    pub(crate) step: usize,
+    /// The bits of what weight decay did so far, so that nothing is rounded.
+    pub(crate) decay: u64,
+    pub(crate) curve: Curve,
+    /// Step and mean recall of the best evaluation.
+    pub(crate) best: Option<(usize, f64)>,
+}
+
+type Named = Vec<(String, Vec<usize>, Vec<u8>)>;
+
+fn name(tensor: &Tensor, label: String, all: &mut Named) -> Result<(), Error> {
+    all.push((label, tensor.size().iter().map(|&size| size as usize).collect(), bytes(tensor)?));
+    Ok(())
+}
+
+/// Writes a checkpoint in place of the one before.
+pub(crate) fn write(
+    path: &Path,
+    network: &mut Network,
+    optimizer: &AdamW,
+    best: &HashMap<String, Tensor>,
+    counts: &Counts,
+) -> Result<(), Error> {
+    let mut all = Named::new();
+    for (label, _, weight) in network.parameters() {
+        name(weight, format!("weight/{label}"), &mut all)?;
+    }
+    for (label, (first, second)) in &optimizer.moments {
+        name(first, format!("first/{label}"), &mut all)?;
+        name(second, format!("second/{label}"), &mut all)?;
+    }
+    for (label, weight) in best {
+        name(weight, format!("best/{label}"), &mut all)?;
+    }
+    let views = all
+        .iter()
+        .map(|(label, shape, bytes)| Ok((label.as_str(), TensorView::new(Dtype::F32, shape.clone(), bytes)?)))
+        .collect::<Result<Vec<_>, safetensors::SafeTensorError>>();
+    let counted = serde_json::to_string(counts).unwrap_or_default();
+    let metadata = Some(HashMap::from([("counts".to_owned(), counted)]));
+    let file = views.and_then(|views| safetensors::serialize(views, &metadata));
+    let file = file.map_err(|error| problem(path, "a checkpoint that can be written", error.to_string()))?;
+    Ok(write_atomically(path, |out| out.write_all(&file))?)
+}
+
+/// Reads a checkpoint into a network and its optimizer; `None` if there is none of this training.
+pub(crate) fn read(
+    path: &Path,
+    key: &str,
+    network: &mut Network,
+    optimizer: &mut AdamW,
+) -> Result<Option<(Counts, HashMap<String, Tensor>)>, Error> {
+    let Ok(file) = std::fs::read(path) else { return Ok(None) };
+    let damaged = |found: String| -> Error {
+        problem(path, "a checkpoint", found).hint("remove the file, and training begins again").into()
+    };
+    let (_, header) = SafeTensors::read_metadata(&file).map_err(|error| damaged(error.to_string()))?;
+    let counts = header.metadata().as_ref().and_then(|metadata| metadata.get("counts"));
+    let counts: Counts = counts
+        .and_then(|text| serde_json::from_str(text).ok())
+        .ok_or_else(|| damaged("a file without counts".to_owned()))?;
+    if counts.key != key {
+        return Ok(None);
+    }
+    let _without_tape = tch::no_grad_guard();
+    let mut best = HashMap::new();
+    let mut named: HashMap<String, Tensor> =
+        Tensor::read_safetensors(path).map_err(|error| damaged(error.to_string()))?.into_iter().collect();
+    for (label, _, weight) in network.parameters() {
+        let mut take = |kind: &str| {
+            named.remove(&format!("{kind}/{label}")).ok_or_else(|| damaged(format!("no {kind} of {label}")))
+        };
+        let (value, first, second) = (take("weight")?, take("first")?, take("second")?);
+        if let Ok(value) = take("best") {
+            best.insert(label.clone(), value);
+        }
+        let Some(moments) = optimizer.moments.get_mut(&label) else { continue };
+        for (to, from) in [(&mut *weight, value), (&mut moments.0, first), (&mut moments.1, second)] {
+            if to.size() != from.size() {
+                return Err(damaged(format!("{label} of the shape {:?}", from.size())));
+            }
+            to.copy_(&from);
+        }
+    }
+    optimizer.steps = counts.step as i32;
+    optimizer.decay = f64::from_bits(counts.decay);
+    Ok(Some((counts, best)))
+}

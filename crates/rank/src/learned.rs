@@ -1,0 +1,97 @@
+//! What does a learned model answer? The two questions that stages ask one, and who is asked for a model.
+//!
+//! Stages see models through these traits alone. Whoever implements them knows weights and engines; nothing here does.
+
+use crate::error::Error;
+use crate::stage::Progress;
+use clariq_corpus::{Location, Problem, ProblemKind};
+use std::sync::Arc;
+
+/// Vectors of one length, one row per text.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Embeddings {
+    /// The length of a vector.
+    pub dim: usize,
+    /// All rows, one after the other.
+    pub values: Vec<f32>,
+}
+
+impl Embeddings {
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.values.len().checked_div(self.dim).unwrap_or(0)
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// One row.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such row.
+    pub fn row(&self, place: usize) -> &[f32] {
+        &self.values[place * self.dim..(place + 1) * self.dim]
+    }
+
+    /// All rows in order.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = &[f32]> {
+        self.values.chunks_exact(self.dim.max(1))
+    }
+}
+
+/// Texts in, vectors of length 1 out: the dot product of two is their cosine similarity.
+pub trait Encoder: Send + Sync {
+    /// One row per text, in order. `progress` is told the number of texts finished since the last call.
+    fn encode(&self, texts: &[&str], progress: Progress) -> Result<Embeddings, Error>;
+
+    /// What identifies the weights and everything else that the vectors depend on.
+    fn checksum(&self) -> &str;
+}
+
+/// Pairs of request and question in, logits out: the higher, the better the question fits the request.
+pub trait PairScorer: Send + Sync {
+    /// One logit per pair, in order. `progress` is told the number of pairs finished since the last call.
+    fn score(&self, pairs: &[(&str, &str)], progress: Progress) -> Result<Vec<f32>, Error>;
+
+    /// What identifies the weights and everything else that the logits depend on.
+    fn checksum(&self) -> &str;
+}
+
+/// Where models come from, by the names that configurations give them.
+pub trait Models: Send + Sync {
+    /// The encoder of that name.
+    fn encoder(&self, name: &str) -> Result<Arc<dyn Encoder>, Error>;
+
+    /// The cross-encoder of that name.
+    fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, Error>;
+
+    /// The vectors of the bank's questions, in the order of their numbers; may come from a cache.
+    fn bank(&self, name: &str, texts: &[&str], progress: Progress) -> Result<Arc<Embeddings>, Error> {
+        Ok(Arc::new(self.encoder(name)?.encode(texts, progress)?))
+    }
+}
+
+/// For programs without learned models: says so when one is asked for.
+pub struct NoModels;
+
+impl NoModels {
+    fn refusal(name: &str) -> Error {
+        let at = Location::file(format!("model `{name}`"));
+        Problem::new(at, ProblemKind::Model, "a clariq with learned stages", "one that was built without them")
+            .hint("build it with the feature `bert`: `scripts/clariq` does that, and installs libtorch where it is missing")
+            .into()
+    }
+}
+
+impl Models for NoModels {
+    fn encoder(&self, name: &str) -> Result<Arc<dyn Encoder>, Error> {
+        Err(Self::refusal(name))
+    }
+
+    fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, Error> {
+        Err(Self::refusal(name))
+    }
+}

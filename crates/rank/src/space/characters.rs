@@ -1,0 +1,145 @@
+//! How alike are two spellings? Cosines of character n-grams, weighted by how rare they are in the bank.
+//!
+//! Words that an encoder's tokenizer tears to pieces, names above all, keep most of their n-grams when they are misspelt.
+//! Salton and Buckley, "Term-weighting approaches in automatic text retrieval", 1988 (logarithmic term frequency, smoothed
+//! inverse document frequency, cosine), over the n-grams of McNamee and Mayfield, "Character N-Gram Tokenization for
+//! European Language Text Retrieval", 2004.
+
+use ndarray::Array2;
+use std::collections::HashMap;
+
+/// Lengths of n-grams; a word has a space on both sides.
+const LENGTHS: [usize; 3] = [3, 4, 5];
+/// N-grams in more than this share of the questions say nothing.
+const COMMON: f64 = 0.05;
+
+type Vector = Vec<(u32, f32)>;
+
+/// The vectors of a bank.
+pub(crate) struct Characters {
+    /// Number and weight of every n-gram that counts.
+    grams: HashMap<String, (u32, f32)>,
+    bank: Vec<Vector>,
+}
+
+impl Characters {
+    pub(crate) fn new(texts: &[&str]) -> Self {
+        let counted: Vec<_> = texts.iter().map(|text| count(text)).collect();
+        let mut frequencies: HashMap<&str, usize> = HashMap::new();
+        for gram in counted.iter().flat_map(HashMap::keys) {
+            *frequencies.entry(gram).or_default() += 1;
+        }
+        let questions = texts.len() as f64;
+        let mut kept: Vec<(&str, usize)> =
+            frequencies.into_iter().filter(|&(_, frequency)| frequency as f64 <= COMMON * questions).collect();
+        // In one order, whatever the hash: numbers decide in which order products are summed.
+        kept.sort_unstable();
+        let weight = |frequency: usize| (((1.0 + questions) / (1.0 + frequency as f64)).ln() + 1.0) as f32;
+        let grams: HashMap<String, (u32, f32)> = kept
+            .iter()
+            .zip(0..)
+            .map(|(&(gram, frequency), number)| (gram.to_owned(), (number, weight(frequency))))
+            .collect();
+        let mut characters = Self { grams, bank: Vec::new() };
+        characters.bank = counted.iter().map(|counts| characters.vector(counts)).collect();
+        characters
+    }
+
+    fn vector(&self, counts: &HashMap<String, usize>) -> Vector {
+        let value = |(gram, &count): (&String, &usize)| {
+            self.grams.get(gram).map(|&(number, weight)| (number, (1.0 + (count as f32).ln()) * weight))
+        };
+        let mut vector: Vector = counts.iter().filter_map(value).collect();
+        vector.sort_unstable_by_key(|&(number, _)| number);
+        let length = vector.iter().map(|(_, value)| value * value).sum::<f32>().sqrt();
+        if length > 0.0 {
+            vector.iter_mut().for_each(|(_, value)| *value /= length);
+        }
+        vector
+    }
+
+    /// Adds weighted cosines of requests (rows) and questions (columns) to a matrix.
+    pub(crate) fn add_requests(&self, requests: &[&str], questions: &[u32], weight: f32, sum: &mut Array2<f32>) {
+        let vectors: Vec<Vector> = requests.iter().map(|request| self.vector(&count(request))).collect();
+        self.add(&vectors.iter().collect::<Vec<_>>(), questions, weight, sum);
+    }
+
+    /// Adds weighted cosines of questions with each other to a matrix.
+    pub(crate) fn add_questions(&self, questions: &[u32], weight: f32, sum: &mut Array2<f32>) {
+        let vectors: Vec<&Vector> = questions.iter().map(|&question| &self.bank[question as usize]).collect();
+        self.add(&vectors, questions, weight, sum);
+    }
+
+    fn add(&self, vectors: &[&Vector], questions: &[u32], weight: f32, sum: &mut Array2<f32>) {
+        let mut postings: HashMap<u32, Vec<(usize, f32)>> = HashMap::new();
+        for (place, &question) in questions.iter().enumerate() {
+            for &(gram, value) in &self.bank[question as usize] {
+                postings.entry(gram).or_default().push((place, value));
+            }
+        }
+        for (mut row, vector) in sum.rows_mut().into_iter().zip(vectors) {
+            for (gram, value) in *vector {
+                for &(place, other) in postings.get(gram).into_iter().flatten() {
+                    row[place] += weight * value * other;
+                }
+            }
+        }
+    }
+}
+
+/// How often each n-gram occurs in the words of a text, in lower case and without punctuation.
+fn count(text: &str) -> HashMap<String, usize> {
+    let mut counts = HashMap::new();
+    for word in text.to_lowercase().split_whitespace() {
+        let mut letters: Vec<char> = vec![' '];
+        letters.extend(word.chars().filter(|letter| letter.is_alphanumeric()));
+        if letters.len() == 1 {
+            continue;
+        }
+        letters.push(' ');
+        for gram in LENGTHS.iter().flat_map(|&length| letters.windows(length)) {
+            *counts.entry(gram.iter().collect()).or_default() += 1;
+        }
+    }
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cosine(characters: &Characters, request: &str, question: u32) -> f32 {
+        let mut sum = Array2::zeros((1, 1));
+        characters.add_requests(&[request], &[question], 1.0, &mut sum);
+        sum[[0, 0]]
+    }
+
+    #[test]
+    fn a_misspelt_name_is_near_its_spelling() {
+        let mut bank: Vec<String> = (0..60).map(|place| format!("which of the {place} things do you mean")).collect();
+        bank.push("do you mean dieting".to_owned());
+        bank.push("do you mean scooters".to_owned());
+        let texts: Vec<&str> = bank.iter().map(String::as_str).collect();
+        let characters = Characters::new(&texts);
+        assert!(cosine(&characters, "tell me about dieeting", 60) > 0.3);
+        assert!(cosine(&characters, "tell me about dieeting", 61) < 0.05);
+    }
+
+    #[test]
+    fn a_text_is_like_itself_and_nothing_is_like_nothing() {
+        let mut bank: Vec<String> = (0..60).map(|place| format!("number {place} of all")).collect();
+        bank[7] = "jaguars?".to_owned();
+        bank[8] = String::new();
+        let texts: Vec<&str> = bank.iter().map(String::as_str).collect();
+        let characters = Characters::new(&texts);
+        assert!((cosine(&characters, "Jaguars", 7) - 1.0).abs() < 1e-6);
+        assert_eq!(cosine(&characters, "Jaguars", 8), 0.0);
+        assert_eq!(cosine(&characters, "", 7), 0.0);
+    }
+
+    #[test]
+    fn windows_of_a_short_word() {
+        let counts = count("A");
+        assert_eq!(counts.into_iter().collect::<Vec<_>>(), [(" a ".to_owned(), 1)]);
+    }
+}
