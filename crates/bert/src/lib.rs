@@ -29,6 +29,6 @@ pub use encoder::BertEncoder;
 pub use error::Error;
 pub use folder::{Activation, ModelFolder, Shape};
 pub use network::Network;
-pub use options::{Options, Precision};
+pub use options::{Options, Precision, devices};
 pub use tokens::{Tokenize, Tokens};
 pub use weights::Weights;

@@ -48,6 +48,15 @@ pub struct Options {
     pub max_tokens: Option<usize>,
 }
 
+/// What libtorch can compute on here, in words.
+pub fn devices() -> String {
+    match tch::Cuda::device_count() {
+        0 => "CPU".to_owned(),
+        1 => "CPU and 1 GPU".to_owned(),
+        count => format!("CPU and {count} GPUs"),
+    }
+}
+
 impl Default for Options {
     fn default() -> Self {
         Self { device: "cpu".to_owned(), precision: Precision::F32, threads: 1, max_tokens: None }

@@ -14,6 +14,8 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("bm25-tuned", include_str!("../../../configs/bm25-tuned.toml")),
     ("dense", include_str!("../../../configs/dense.toml")),
     ("dense-tuned", include_str!("../../../configs/dense-tuned.toml")),
+    ("bert-reranker", include_str!("../../../configs/bert-reranker.toml")),
+    ("bert-ranker", include_str!("../../../configs/bert-ranker.toml")),
     ("strict", include_str!("../../../configs/strict.toml")),
     ("best", include_str!("../../../configs/best.toml")),
 ];

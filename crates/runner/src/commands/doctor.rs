@@ -2,6 +2,7 @@
 
 use crate::commands::Outcome;
 use crate::failure::Failure;
+use crate::models;
 use crate::output::{Cell, Sheet};
 use crate::settings::{Settings, cache_folder};
 use clariq_corpus::{Collection, DataDir, Report, Split};
@@ -33,7 +34,7 @@ pub(crate) fn doctor(settings: &Settings) -> Result<Outcome, Failure> {
     ];
     findings.extend(data(settings));
     findings.push(cache());
-    findings.push(Finding::well("learned stages", "not in this version; BM25 needs no libtorch"));
+    findings.extend(learned());
     let mut sheet = Sheet::new(&["what", "state", "found"]);
     for finding in &findings {
         let state = if finding.mend.is_none() { "ok" } else { "WANTED" };
@@ -103,6 +104,49 @@ fn index_finding(collection: &Collection, analyzer: Analyzer) -> Finding {
             Finding::wanting(what, format!("{}: {}", report.title, report.found), mend)
         }
     }
+}
+
+/// Learned stages in this build, and the weights that they begin with.
+fn learned() -> Vec<Finding> {
+    if !cfg!(feature = "bert") {
+        let found = "not in this build; `scripts/clariq` makes one that has them";
+        return vec![Finding::well("learned stages", found)];
+    }
+    let weights = match models::installed("all-MiniLM-L6-v2") {
+        Some(folder) => weights(&folder),
+        None => Finding::wanting(
+            "weights",
+            format!("no all-MiniLM-L6-v2 in {}", models::folder().display()),
+            "scripts/setup",
+        ),
+    };
+    vec![Finding::well("learned stages", libtorch()), weights]
+}
+
+#[cfg(feature = "bert")]
+fn libtorch() -> String {
+    format!("libtorch 2.4, {}", clariq_bert::devices())
+}
+
+#[cfg(not(feature = "bert"))]
+fn libtorch() -> String {
+    String::new()
+}
+
+#[cfg(feature = "bert")]
+fn weights(folder: &Path) -> Finding {
+    match clariq_bert::BertEncoder::open(folder, &clariq_bert::Options::default()) {
+        Ok(_) => Finding::well("weights", folder.display().to_string()),
+        Err(error) => {
+            let report = Report::from(&error);
+            Finding::wanting("weights", format!("{}: {}", report.title, report.found), "scripts/setup --force")
+        }
+    }
+}
+
+#[cfg(not(feature = "bert"))]
+fn weights(folder: &Path) -> Finding {
+    Finding::well("weights", folder.display().to_string())
 }
 
 fn cache() -> Finding {

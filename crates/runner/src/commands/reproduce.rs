@@ -8,7 +8,7 @@ use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clariq_corpus::{Labelled, NeedLine, QuestionBank, Split, SplitData};
 use clariq_eval::{CUTOFFS, Ties, clarification_need, question_relevance};
-use clariq_rank::Expected;
+use clariq_rank::{Expected, Uses};
 
 /// A figure as near as this is the expected one: figures are written with six digits.
 const EXACT: f64 = 1e-5;
@@ -20,6 +20,7 @@ pub(crate) fn reproduce(settings: &Settings, arguments: &ReproduceArgs) -> Resul
     };
     let systems: Vec<Loaded> = names.into_iter().map(|name| configs::load(name, &[])).collect::<Result<_, _>>()?;
     run::names_differ(&systems)?;
+    let systems = possible(settings, arguments.names.is_empty(), systems);
     let collection = settings.collection()?;
     let models = crate::models::of(settings, &collection);
     let mut table = Verdicts::default();
@@ -34,7 +35,7 @@ pub(crate) fn reproduce(settings: &Settings, arguments: &ReproduceArgs) -> Resul
             .context(&collection.bank, &arguments.place)
             .with_models(models.as_ref())
             .within(&collection, split);
-        for loaded in &systems {
+        for loaded in systems.iter().filter(|loaded| says_something(loaded, split)) {
             let answers = run::answer(settings, &collection, &context, loaded, &data)?;
             let path = run::usual_path(&arguments.runs, loaded, split);
             answers.write(settings, &collection, loaded, &data, &path, &loaded.system.name)?;
@@ -45,6 +46,27 @@ pub(crate) fn reproduce(settings: &Settings, arguments: &ReproduceArgs) -> Resul
     table.sheet.print(settings.format)?;
     settings.note(&format!("run files are in {}", arguments.runs.display()));
     Ok(if table.failed { Outcome::CheckFailed } else { Outcome::Done })
+}
+
+/// Of all systems, those that this build can run; those that were named are all meant.
+fn possible(settings: &Settings, all: bool, mut systems: Vec<Loaded>) -> Vec<Loaded> {
+    if !all || cfg!(feature = "bert") {
+        return systems;
+    }
+    let (learned, other): (Vec<_>, Vec<_>) = systems.drain(..).partition(|loaded| !loaded.system.models().is_empty());
+    let names: Vec<_> = learned.iter().map(|loaded| loaded.system.name.as_str()).collect();
+    if !names.is_empty() {
+        settings.note(&format!(
+            "note: this build has no learned stages; {} left out: scripts/clariq has them",
+            names.join(", ")
+        ));
+    }
+    other
+}
+
+/// On the labels that it was made from, a system reaches anything.
+fn says_something(loaded: &Loaded, split: Split) -> bool {
+    split != Split::Train || !loaded.system.uses.contains(&Uses::TrainLabels)
 }
 
 /// The figures hold for one bank, so that the sample and the real collection have their own.
