@@ -47,7 +47,7 @@ pub use id::{FacetId, QuestionId, TopicId};
 pub use labelled::{Facet, Labelled, LabelledRow, Topic};
 pub use need::Need;
 pub use need_file::{NeedLine, parse_need_file, put_need_lines, read_need_file, write_need_file};
-pub use output::{Staged, Target, write_atomically};
+pub use output::{Staged, Target, remove_stale, write_atomically};
 pub use problem::{Error, Location, Problem, ProblemKind, Report};
 pub use qrels::{Judgement, parse_qrels, put_judgements, read_qrels, write_qrels};
 pub use requests::{parse_requests, read_requests};

@@ -11,6 +11,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Where something is written to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -138,6 +139,7 @@ fn cannot_write(path: &Path) -> impl Fn(io::Error) -> Error {
 fn temporary_beside(folder: &Path, path: &Path) -> io::Result<tempfile::NamedTempFile> {
     let mut prefix = std::ffi::OsString::from(".");
     prefix.push(path.file_name().unwrap_or_default());
+    remove_stale(folder, &prefix);
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix).suffix(".tmp");
     #[cfg(unix)]
@@ -149,9 +151,51 @@ fn temporary_beside(folder: &Path, path: &Path) -> io::Result<tempfile::NamedTem
     builder.tempfile_in(folder)
 }
 
+/// What a killed command left is nobody's after so long.
+const STALE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How many letters `tempfile` puts between a prefix and a suffix.
+const RANDOM: usize = 6;
+
+/// Removes temporary files and folders `<prefix>??????.tmp` that commands left behind which were killed a day ago or
+/// earlier. What cannot be removed stays, and harms nobody.
+pub fn remove_stale(folder: &Path, prefix: &OsStr) {
+    let of_prefix = |name: &OsStr| {
+        let middle = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes());
+        middle.and_then(|rest| rest.strip_suffix(b".tmp")).is_some_and(|random| random.len() == RANDOM)
+    };
+    let is_old = |entry: &fs::DirEntry| {
+        let age = entry.metadata().and_then(|found| found.modified()).map(|changed| changed.elapsed());
+        age.is_ok_and(|age| age.is_ok_and(|age| age > STALE))
+    };
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if of_prefix(&entry.file_name()) && is_old(&entry) {
+            let path = entry.path();
+            // A link is removed as the link that it is.
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            let _ = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_killed_command_left_yesterday_goes_with_the_next_write() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let names = [".a.runAb12Cd.tmp", ".a.runEf34Gh.tmp", ".a.run.gzAb12Cd.tmp", "a.runAb12Cd.tmp"];
+        names.map(|name| fs::write(path(name), "half").unwrap());
+        for name in names.iter().filter(|name| !name.contains("Ef34Gh")) {
+            let file = fs::File::options().write(true).open(path(name)).unwrap();
+            file.set_modified(std::time::SystemTime::now() - 2 * STALE).unwrap();
+        }
+        write_atomically(&path("a.run"), |out| out.write_all(b"new")).unwrap();
+        let left: Vec<bool> = names.iter().map(|name| path(name).exists()).collect();
+        assert_eq!(left, [false, true, true, true], "a young one may be in use, the others are not of this file");
+    }
 
     #[test]
     fn a_failed_write_leaves_the_old_file_and_nothing_else() {

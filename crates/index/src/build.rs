@@ -6,7 +6,7 @@
 use crate::analysis::Analyzer;
 use crate::error::Error;
 use crate::folder::{SUMS, check_replaceable, is_vacant, seal};
-use clariq_corpus::{Checksum, QuestionBank};
+use clariq_corpus::{Checksum, QuestionBank, remove_stale};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -83,6 +83,9 @@ pub(crate) fn schema() -> (Schema, Fields) {
     (builder.build(), fields)
 }
 
+/// How the names of temporary folders begin.
+const PREFIX: &str = ".clariq-index-";
+
 /// Builds the index of `bank` in `folder`, which must not exist or hold an index to be replaced.
 pub(crate) fn build(
     folder: &Path,
@@ -95,11 +98,9 @@ pub(crate) fn build(
     let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(parent).map_err(Error::io(folder))?;
     let (replace, before) = (!is_vacant(folder)?, list(folder));
-    let temporary = tempfile::Builder::new()
-        .prefix(".clariq-index-")
-        .suffix(".tmp")
-        .tempdir_in(parent)
-        .map_err(Error::io(folder))?;
+    remove_stale(parent, PREFIX.as_ref());
+    let temporary =
+        tempfile::Builder::new().prefix(PREFIX).suffix(".tmp").tempdir_in(parent).map_err(Error::io(folder))?;
     // One level down, because the temporary folder itself is private to the user.
     let new = temporary.path().join("index");
     fs::create_dir(&new).map_err(Error::io(folder))?;

@@ -3,7 +3,7 @@
 //! A [`NeedModel`] gives a label to every request of a batch. So far there is the model that every other has to
 //! beat, [`Majority`].
 
-use clariq_corpus::{Labelled, Need, Problem, ProblemKind, Report, Topic};
+use clariq_corpus::{Labelled, Location, Need, Problem, ProblemKind, Report, Topic};
 use serde::Serialize;
 
 /// Requests in, labels out: one per request, in the same order.
@@ -52,7 +52,7 @@ impl Majority {
         needs.for_each(|need| counts[usize::from(need.get()) - 1] += 1);
         let most = Need::ALL.into_iter().zip(counts).max_by_key(|&(_, count)| count).filter(|&(_, count)| count > 0);
         let Some((label, _)) = most else {
-            let at = clariq_corpus::Location::file(&train.name);
+            let at = Location::file(&train.name);
             let problem = Problem::new(at, ProblemKind::Empty, "topics with a clarification need", "none");
             return Err(Box::new(problem.hint("a need model is trained on train.tsv")).into());
         };
@@ -74,14 +74,17 @@ impl NeedModel for Majority {
     }
 }
 
-/// Makes the model that a configuration names, trained on the labels that `train` reads.
-pub fn train<E: From<Error>>(name: &str, train: impl FnOnce() -> Result<Labelled, E>) -> Result<Box<dyn NeedModel>, E> {
+/// Makes the model that a configuration names at some place, trained on the labels that `train` reads.
+pub fn train<E: From<Error>>(
+    name: &str,
+    at: &Location,
+    train: impl FnOnce() -> Result<Labelled, E>,
+) -> Result<Box<dyn NeedModel>, E> {
     match name {
         "majority" => Ok(Box::new(Majority::train(&train()?)?)),
         other => {
-            let at = clariq_corpus::Location::file("[need]");
-            let problem =
-                Problem::new(at, ProblemKind::Configuration, "a need model: `majority`", format!("`{other}`"));
+            let found = format!("`{other}`");
+            let problem = Problem::new(at.clone(), ProblemKind::Configuration, "a need model: `majority`", found);
             Err(Error::from(Box::new(problem.hint("configs/README.md lists the need models"))).into())
         }
     }

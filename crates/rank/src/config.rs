@@ -86,6 +86,8 @@ pub struct System {
     pub pipeline: Pipeline,
     /// What makes its need file.
     pub need: Option<NeedConfig>,
+    /// Where the file declares it, for messages.
+    pub need_at: Location,
     /// The figures it should reach.
     pub expected: Vec<Expected>,
 }
@@ -133,6 +135,7 @@ impl System {
         if let Some(unused) = unused.first() {
             return Err(no_such_stage(file, unused).into());
         }
+        let need_at = table.at("need");
         let header: Header = table.read()?;
         let system = Self {
             name: header.name,
@@ -140,6 +143,7 @@ impl System {
             uses: header.uses,
             pipeline: Pipeline { stages: built },
             need: header.need,
+            need_at,
             expected: header.expected,
         };
         system.check(file)?;

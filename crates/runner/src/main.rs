@@ -8,6 +8,7 @@ mod failure;
 mod output;
 mod progress;
 mod record;
+mod runs;
 mod settings;
 mod usage;
 

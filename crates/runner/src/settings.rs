@@ -6,6 +6,7 @@ use clariq_corpus::{Collection, DataDir, Location, Problem, ProblemKind, Questio
 use clariq_index::{Analyzer, BankIndex, BuildOptions, Opened};
 use clariq_rank::{Context, Error};
 use std::env;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 /// How much is said on standard error.
@@ -32,12 +33,15 @@ pub(crate) struct Settings {
 /// Where the real collection is looked for if nothing is named.
 pub(crate) const USUAL_DATA: &str = "data/clariq";
 
+/// More threads than any machine has cores would only be refused by the system, one after the other.
+const THREADS: RangeInclusive<usize> = 1..=1024;
+
 impl Settings {
     pub(crate) fn new(cli: &Cli) -> Result<Self, Failure> {
         let Common { data, threads, seed, format, verbose, quiet, short_q, no_progress } = cli.common.clone();
         let quiet = quiet || short_q;
         let threads = match threads {
-            Some(0) => return Err(no_threads().into()),
+            Some(threads) if !THREADS.contains(&threads) => return Err(wrong_threads(threads).into()),
             Some(threads) => threads,
             None => std::thread::available_parallelism().map_or(1, usize::from),
         };
@@ -109,8 +113,9 @@ impl Settings {
     }
 }
 
-fn no_threads() -> Problem {
-    Problem::new(Location::file("--threads"), ProblemKind::Argument, "at least 1", "0")
+fn wrong_threads(threads: usize) -> Problem {
+    let expected = format!("{} to {}", THREADS.start(), THREADS.end());
+    Problem::new(Location::file("--threads"), ProblemKind::Argument, expected, threads.to_string())
         .hint("leave --threads out to use every core")
 }
 

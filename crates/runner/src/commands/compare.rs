@@ -7,6 +7,7 @@ use crate::cli::{Format, splits};
 use crate::commands::Outcome;
 use crate::failure::Failure;
 use crate::output::print_all;
+use crate::runs;
 use crate::settings::Settings;
 use clap::Args;
 use clariq_corpus::{Location, Problem, ProblemKind, Split};
@@ -64,9 +65,9 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
     let measures = scored::Measures::parse(&arguments.measures, arguments.ties.as_deref())?;
     let collection = settings.collection()?;
     let labels = collection.labelled(arguments.split)?;
-    let names = scored::names(&paths);
-    let runs = paths.iter().zip(names).map(|(path, name)| scored::read(settings, path, name, &measures, &labels));
-    let runs = runs.collect::<Result<Vec<_>, _>>()?;
+    let names = runs::names(&paths, ".run");
+    let scored = paths.iter().zip(names).map(|(path, name)| scored::read(settings, path, name, &measures, &labels));
+    let runs = scored.collect::<Result<Vec<_>, _>>()?;
     let compared = Compared {
         comparisons: comparisons(&runs, settings.seed),
         measures: measures.names(),

@@ -81,7 +81,11 @@ pub(crate) fn answer(
     let system = &loaded.system;
     let train = || {
         let labels = || Ok(collection.labelled(Split::Train)?);
-        system.need.as_ref().map(|config| clariq_need::train::<Failure>(&config.model, labels)).transpose()
+        system
+            .need
+            .as_ref()
+            .map(|config| clariq_need::train::<Failure>(&config.model, &system.need_at, labels))
+            .transpose()
     };
     let steps = data.topics.len() * system.pipeline.stages.len();
     let task = Task::start(&format!("{} {}", system.name, data.split), steps as u64, settings.progress);

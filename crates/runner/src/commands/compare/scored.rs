@@ -1,13 +1,11 @@
 //! What does each run reach, topic by topic?
 
 use crate::failure::Failure;
+use crate::runs;
 use crate::settings::Settings;
-use clariq_corpus::{Labelled, Location, Problem, ProblemKind, Run, Source, TopicId, read_run};
-use clariq_eval::{
-    CUTOFFS, Measure, Qrels, RankedRun, Ties, diagnose, evaluate, exact_mean, parse_measures, question_relevance,
-};
-use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use clariq_corpus::{Labelled, Run, Source, TopicId, read_run};
+use clariq_eval::{CUTOFFS, Measure, Qrels, RankedRun, Ties, evaluate, exact_mean, parse_measures, question_relevance};
+use std::path::Path;
 
 /// A run and its figures.
 pub(super) struct Scored {
@@ -59,7 +57,7 @@ impl Measures {
                 return Ok(scores.topics.into_iter().map(|(topic, recalls)| (topic, recalls.to_vec())).collect());
             }
             Self::Named(measures, Ties::Official) => (measures, RankedRun::official(run)),
-            Self::Named(measures, Ties::Id) => (measures, RankedRun::new(run)?),
+            Self::Named(measures, Ties::Id) => (measures, RankedRun::new(run).map_err(runs::or_official_ties)?),
         };
         Ok(evaluate(measures, &ranked, &Qrels::from(labels)).topics)
     }
@@ -81,20 +79,6 @@ impl Measures {
     }
 }
 
-/// File names without `.run` and `.gz`; whole paths where these are not unique.
-pub(super) fn names(paths: &[PathBuf]) -> Vec<String> {
-    let short = |path: &PathBuf| {
-        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-        let stem = name.strip_suffix(".gz").unwrap_or(&name);
-        stem.strip_suffix(".run").unwrap_or(stem).to_owned()
-    };
-    let names: Vec<String> = paths.iter().map(short).collect();
-    if names.iter().collect::<HashSet<_>>().len() == names.len() {
-        return names;
-    }
-    paths.iter().map(|path| path.display().to_string()).collect()
-}
-
 pub(super) fn read(
     settings: &Settings,
     path: &Path,
@@ -104,8 +88,8 @@ pub(super) fn read(
 ) -> Result<Scored, Failure> {
     let source = Source::new(path);
     let run = read_run(&source)?;
-    answers_something(&source, &run, labels)?;
-    warn(settings, &source, &run, measures.ties(), labels);
+    runs::answers_something(&source, run.lines.iter().map(|line| &line.topic), labels)?;
+    runs::warn(settings, &source, &run, measures.ties(), labels);
     let scores = measures.scores(&run, labels)?;
     let columns = (0..measures.names().len()).map(|place| scores.iter().map(|(_, values)| values[place]).collect());
     Ok(Scored {
@@ -114,45 +98,4 @@ pub(super) fn read(
         columns: columns.collect(),
         topics: scores.into_iter().map(|(topic, _)| topic).collect(),
     })
-}
-
-/// A run of another split would be 0 everywhere, and everything else significantly better.
-fn answers_something(source: &Source, run: &Run, labels: &Labelled) -> Result<(), Failure> {
-    let known: HashSet<&TopicId> = labels.topics.iter().map(|topic| &topic.id).collect();
-    if run.lines.iter().any(|line| known.contains(&line.topic)) {
-        return Ok(());
-    }
-    let expected = format!("answers to topics of {}", labels.name);
-    let found = match run.lines.first() {
-        Some(line) => format!("other topics alone, such as `{}`", line.topic),
-        None => "no line".to_owned(),
-    };
-    Err(Problem::new(Location::file(source.name()), ProblemKind::Argument, expected, found)
-        .hint("--split names the labels, --data their folder: take those that the run was made for")
-        .into())
-}
-
-fn warn(settings: &Settings, source: &Source, run: &Run, ties: Ties, labels: &Labelled) {
-    let diagnosis = diagnose(run, labels.topics.iter().map(|topic| &topic.id), None);
-    let dropped = if ties == Ties::Official { diagnosis.dropped_lines } else { 0 };
-    let counts = [
-        (dropped, "lines repeat a score of their topic and are dropped, as the official scorer does"),
-        (diagnosis.missing_topics, "topics are not answered and count 0"),
-        (diagnosis.unknown_topics, "topics are not in the labels and are not looked at"),
-    ];
-    for (count, what) in counts.iter().filter(|(count, _)| *count > 0) {
-        settings.note(&format!("warning: {}: {count} {what}", source.name()));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn runs_are_named_after_their_files_where_that_tells_them_apart() {
-        let paths = |names: [&str; 2]| names.map(PathBuf::from);
-        assert_eq!(names(&paths(["runs/bm25.dev.run", "old/dense.dev.run.gz"])), ["bm25.dev", "dense.dev"]);
-        assert_eq!(names(&paths(["a/bm25.run", "b/bm25.run"])), ["a/bm25.run", "b/bm25.run"]);
-    }
 }

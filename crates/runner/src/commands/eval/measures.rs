@@ -4,6 +4,7 @@ use super::say;
 use crate::cli::{EvalArgs, TieRule};
 use crate::failure::Failure;
 use crate::output::{Cell, Sheet};
+use crate::runs;
 use crate::settings::Settings;
 use clariq_corpus::{Run, Source, read_qrels, read_run};
 use clariq_eval::{Favour, Measure, Qrels, RankedRun, Scores, evaluate, parse_measures};
@@ -24,7 +25,7 @@ pub(super) fn measures(settings: &Settings, arguments: &EvalArgs, path: &Path) -
     }
     let ranked = match arguments.ties {
         Some(TieRule::Official) => RankedRun::official(&run),
-        _ => RankedRun::new(&run)?,
+        _ => RankedRun::new(&run).map_err(runs::or_official_ties)?,
     };
     let scores = evaluate(&measures, &ranked, &qrels);
     warn(settings, &scores);
@@ -42,7 +43,8 @@ fn parse(arguments: &EvalArgs) -> Result<Vec<Box<dyn Measure>>, Failure> {
 
 fn interval(settings: &Settings, measures: &[Box<dyn Measure>], run: &Run, qrels: &Qrels) -> Result<(), Failure> {
     let [lowest, highest] = [Favour::Against, Favour::For]
-        .map(|favour| RankedRun::with_ties(run, qrels, favour).map(|ranked| evaluate(measures, &ranked, qrels)));
+        .map(|favour| RankedRun::with_ties(run, qrels, favour).map(|ranked| evaluate(measures, &ranked, qrels)))
+        .map(|scores| scores.map_err(runs::or_official_ties));
     let (lowest, highest) = (lowest?, highest?);
     warn(settings, &lowest);
     let mut sheet = Sheet::new(&["measure", "lowest", "highest"]);

@@ -2,12 +2,12 @@
 
 use crate::failure::Failure;
 use crate::record;
+use crate::runs;
 use crate::settings::Settings;
-use clariq_corpus::{Labelled, Location, Problem, ProblemKind, Run, Source, TopicId, read_need_file, read_run};
-use clariq_eval::diagnose;
+use clariq_corpus::{Labelled, Location, Problem, ProblemKind, Source, read_need_file, read_run};
+use clariq_eval::Ties;
 use clariq_report::{Entry, NeedEntry};
 use serde_json::Value;
-use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -20,8 +20,9 @@ pub(super) fn runs(settings: &Settings, paths: &[PathBuf], labels: &Labelled) ->
 fn entry(settings: &Settings, path: &Path, name: String, labels: &Labelled) -> Result<Entry, Failure> {
     let source = Source::new(path);
     let run = read_run(&source)?;
-    answers_something(&source, run.lines.iter().map(|line| &line.topic), labels)?;
-    warn(settings, &source, &run, labels);
+    runs::answers_something(&source, run.lines.iter().map(|line| &line.topic), labels)?;
+    // The page says more; this cannot wait until somebody reads it.
+    runs::warn(settings, &source, &run, Ties::Official, labels);
     let mut entry = Entry::new(name, run);
     if let Some(uses) = uses(path) {
         entry.uses = uses;
@@ -31,44 +32,22 @@ fn entry(settings: &Settings, path: &Path, name: String, labels: &Labelled) -> R
     Ok(entry)
 }
 
-/// The page says more; this cannot wait until somebody reads it.
-fn warn(settings: &Settings, source: &Source, run: &Run, labels: &Labelled) {
-    let diagnosis = diagnose(run, labels.topics.iter().map(|topic| &topic.id), None);
-    let counts = [
-        (diagnosis.dropped_lines, "lines repeat a score of their topic and are dropped, as the official scorer does"),
-        (diagnosis.missing_topics, "topics are not answered and count 0"),
-        (diagnosis.unknown_topics, "topics are not in the labels and are not looked at"),
-    ];
-    for (count, what) in counts.iter().filter(|(count, _)| *count > 0) {
-        settings.note(&format!("warning: {}: {count} {what}", source.name()));
-    }
-}
-
 /// Reads the need files, in the order given.
 pub(super) fn needs(paths: &[PathBuf], labels: &Labelled) -> Result<Vec<NeedEntry>, Failure> {
     let names = names(paths, ".need", "--need")?;
     let read = |(path, name): (&PathBuf, String)| {
         let source = Source::new(path);
         let lines = read_need_file(&source)?;
-        answers_something(&source, lines.iter().map(|line| &line.topic), labels)?;
+        runs::answers_something(&source, lines.iter().map(|line| &line.topic), labels)?;
         Ok(NeedEntry { name, lines })
     };
     paths.iter().zip(names).map(read).collect()
 }
 
-/// File names without their ending; whole paths where these are not unique.
+/// What the files are called on the page. One that is given twice has no name of its own.
 fn names(paths: &[PathBuf], ending: &str, argument: &str) -> Result<Vec<String>, Problem> {
-    let short = |path: &PathBuf| {
-        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-        let stem = name.strip_suffix(".gz").unwrap_or(&name);
-        stem.strip_suffix(ending).unwrap_or(stem).to_owned()
-    };
-    let names: Vec<String> = paths.iter().map(short).collect();
-    if repeated(&names).is_none() {
-        return Ok(names);
-    }
-    let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-    match repeated(&names) {
+    let names = runs::names(paths, ending);
+    match runs::repeated(&names) {
         Some(name) => {
             let at = Location::file(argument);
             let problem = Problem::new(at, ProblemKind::Argument, "every file once", format!("`{name}` twice"));
@@ -76,28 +55,6 @@ fn names(paths: &[PathBuf], ending: &str, argument: &str) -> Result<Vec<String>,
         }
         None => Ok(names),
     }
-}
-
-fn repeated(names: &[String]) -> Option<&String> {
-    let mut seen = HashSet::new();
-    names.iter().find(|name| !seen.insert(*name))
-}
-
-/// A file of another split says nothing about these labels.
-fn answers_something<'a>(
-    source: &Source,
-    mut topics: impl Iterator<Item = &'a TopicId>,
-    labels: &Labelled,
-) -> Result<(), Problem> {
-    let known: HashSet<&TopicId> = labels.topics.iter().map(|topic| &topic.id).collect();
-    let found = match topics.next() {
-        Some(topic) if known.contains(topic) || topics.any(|topic| known.contains(topic)) => return Ok(()),
-        Some(topic) => format!("other topics alone, such as `{topic}`"),
-        None => "no line".to_owned(),
-    };
-    let expected = format!("answers to topics of {}", labels.name);
-    Err(Problem::new(Location::file(source.name()), ProblemKind::Argument, expected, found)
-        .hint("--split names the labels, --data their folder: take those that the file was made for"))
 }
 
 /// What the record beside a run declares; `None` where there is none, or one of another run.
