@@ -4,6 +4,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::stage::{Progress, Ranking, Stage};
 use clariq_corpus::Topic;
+use clariq_corpus::conversation::Conversation;
 use clariq_index::Explanation;
 use serde_json::{Value, json};
 
@@ -43,6 +44,19 @@ impl Pipeline {
         progress: Progress,
     ) -> Result<Vec<Ranking>, Error> {
         self.stages.iter().try_fold(rankings, |rankings, stage| stage.apply(context, topics, rankings, progress))
+    }
+
+    /// Ranks the bank for the next turn of every conversation, in their order.
+    pub fn run_conversations(
+        &self,
+        context: &Context,
+        conversations: &[Conversation],
+        progress: Progress,
+    ) -> Result<Vec<Ranking>, Error> {
+        let empty = vec![Vec::new(); conversations.len()];
+        let apply =
+            |rankings, stage: &Box<dyn Stage>| stage.apply_to_conversations(context, conversations, rankings, progress);
+        self.stages.iter().try_fold(empty, apply)
     }
 
     /// Follows one question through all stages.

@@ -1,9 +1,12 @@
 //! Which stages are there? Adding one is adding a file in `stages/` and a line here.
 
 mod bm25;
+mod bm25_conversation;
 mod cutoff;
+mod exclude_asked;
 mod fuse;
 mod no_question;
+mod stop;
 
 use crate::config::Override;
 use crate::error::Error;
@@ -21,7 +24,15 @@ pub(crate) struct Build<'i, 'o> {
 type Factory = fn(Build) -> Result<Box<dyn Stage>, Error>;
 
 const STAGES: &[(&str, Factory)] =
-    &[("bm25", bm25::build), ("cutoff", cutoff::build), ("fuse", fuse::build), ("no_question", no_question::build)];
+&[
+    ("bm25", bm25::build),
+    ("bm25_conversation", bm25_conversation::build),
+    ("cutoff", cutoff::build),
+    ("exclude_asked", exclude_asked::build),
+    ("fuse", fuse::build),
+    ("no_question", no_question::build),
+    ("stop", stop::build),
+];
 
 /// Builds the stage that a table declares.
 pub(crate) fn build<'i>(
