@@ -63,6 +63,25 @@ pub struct Turn {
     pub answer: String,
 }
 
+/// How an answer begins that turns a question down.
+const REFUSALS: [&str; 7] = ["nah", "neither", "never", "no", "none", "nope", "not"];
+
+impl Turn {
+    /// Whether the user said "no", whatever came after it.
+    ///
+    /// ```
+    /// use clariq_corpus::conversation::Turn;
+    ///
+    /// let said = |answer: &str| Turn { question: "is it a car".to_owned(), answer: answer.to_owned() };
+    /// assert!(said("No, a planet").is_refused() && said("no").is_refused());
+    /// assert!(!said("nothing but the car").is_refused() && !said("yes").is_refused() && !said("").is_refused());
+    /// ```
+    pub fn is_refused(&self) -> bool {
+        let first = self.answer.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());
+        first.is_some_and(|word| REFUSALS.iter().any(|refusal| word.eq_ignore_ascii_case(refusal)))
+    }
+}
+
 /// A request and the turns that came after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conversation {
@@ -112,9 +131,14 @@ impl Conversation {
         Topic { id, request: self.text(), description: String::new(), need: self.need }
     }
 
-    /// Whether a question was asked, by its text.
+    /// Whether a question was asked, by its text, to the letter.
     pub fn asked(&self, question: &str) -> bool {
         self.turns.iter().any(|turn| turn.question == question)
+    }
+
+    /// Whether a question was asked, however many blanks stand between its words.
+    pub fn asked_words(&self, question: &str) -> bool {
+        self.turns.iter().any(|turn| turn.question.split_whitespace().eq(question.split_whitespace()))
     }
 }
 
@@ -157,7 +181,7 @@ pub fn read_records(
     each: &mut dyn FnMut(Record) -> ControlFlow<()>,
 ) -> Result<Counts, Error> {
     let archive = Archive::new(std::slice::from_ref(source), &FORM)?;
-    let texts = reading.bank.map(|bank| bank.rows().iter().map(|row| row.text.as_str()).collect());
+    let texts = reading.bank.map(Texts::new);
     let mut reader = Reader { texts, skip_bad: reading.skip_bad, counts: Counts::default(), each, end: None };
     let head = archive.head(4096)?;
     if is_table(&head) {
@@ -184,6 +208,28 @@ fn is_table(head: &[u8]) -> bool {
     line.split(|&byte| byte == b'\t').any(name) || (line.contains(&b'\t') && line.is_ascii())
 }
 
+/// The texts of a bank. The released files differ from theirs in blanks, which no reader of them minds.
+struct Texts<'a> {
+    exact: HashSet<&'a str>,
+    words: HashSet<String>,
+}
+
+impl<'a> Texts<'a> {
+    fn new(bank: &'a QuestionBank) -> Self {
+        let texts = || bank.rows().iter().map(|row| row.text.as_str());
+        Self { exact: texts().collect(), words: texts().map(words).collect() }
+    }
+
+    fn has(&self, text: &str) -> bool {
+        self.exact.contains(text) || self.words.contains(&words(text))
+    }
+}
+
+/// A text with single blanks between its words and none around them.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Why reading ends before the file does.
 enum End {
     Wanted,
@@ -192,7 +238,7 @@ enum End {
 
 /// Where records and what is wrong with them go.
 struct Reader<'a> {
-    texts: Option<HashSet<&'a str>>,
+    texts: Option<Texts<'a>>,
     skip_bad: bool,
     counts: Counts,
     each: &'a mut dyn FnMut(Record) -> ControlFlow<()>,

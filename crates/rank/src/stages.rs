@@ -23,8 +23,7 @@ pub(crate) struct Build<'i, 'o> {
 
 type Factory = fn(Build) -> Result<Box<dyn Stage>, Error>;
 
-const STAGES: &[(&str, Factory)] =
-&[
+const STAGES: &[(&str, Factory)] = &[
     ("bm25", bm25::build),
     ("bm25_conversation", bm25_conversation::build),
     ("cutoff", cutoff::build),

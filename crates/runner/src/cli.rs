@@ -1,6 +1,6 @@
 //! What can be asked of the command? Raw arguments, as clap reads them.
 
-use crate::commands::{CompareArgs, ReportArgs};
+use crate::commands::{CompareArgs, ReportArgs, SynthesizeArgs};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clariq_corpus::Split;
@@ -102,6 +102,8 @@ pub(crate) enum DataCommand {
     Fetch(FetchArgs),
     /// Write an evaluation table in another form: pickle or JSON lines
     Convert(ConvertArgs),
+    /// Make multi-turn conversations of the rows of a labelled split
+    Synthesize(SynthesizeArgs),
 }
 
 #[derive(Args)]
@@ -165,6 +167,16 @@ pub(crate) struct RunArgs {
     /// [default: runs/<system>.<split>.run]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Conversations to answer in place of a split: a pickle, JSON lines or the human-generated table; `-` for standard
+    /// input [default output: runs/<system>.<file>.run]
+    #[arg(long, value_name = "FILE", conflicts_with = "split")]
+    pub(crate) conversations: Option<PathBuf>,
+    /// Go on where a run over conversations was interrupted
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Leave bad conversations out and count them
+    #[arg(long)]
+    pub(crate) skip_bad: bool,
     /// Last field of every line [default: the system's name]
     #[arg(long, value_name = "NAME")]
     pub(crate) run_tag: Option<String>,

@@ -1,6 +1,7 @@
 //! Which command does what? One module per subcommand.
 
 mod compare;
+mod conversations;
 mod convert;
 mod data;
 mod doctor;
@@ -11,6 +12,7 @@ mod index;
 mod report;
 mod reproduce;
 mod run;
+mod synthesize;
 mod tune;
 
 use crate::cli::{Cli, Command, DataCommand};
@@ -18,6 +20,7 @@ use crate::failure::Failure;
 use crate::settings::Settings;
 pub(crate) use compare::CompareArgs;
 pub(crate) use report::ReportArgs;
+pub(crate) use synthesize::SynthesizeArgs;
 
 /// How a command that printed its results ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +43,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Outcome, Failure> {
         Command::Data(DataCommand::Check) => data::check(&settings),
         Command::Data(DataCommand::Stats) => data::stats(&settings),
         Command::Data(DataCommand::Convert(arguments)) => convert::convert(&settings, &arguments),
+        Command::Data(DataCommand::Synthesize(arguments)) => synthesize::synthesize(&settings, &arguments),
         Command::Data(DataCommand::Fetch(arguments)) => fetch::fetch(&settings, &arguments),
         Command::Index(command) => index::index(&settings, &command),
         Command::Run(arguments) => run::run(&settings, &arguments),

@@ -12,6 +12,8 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("bm25", include_str!("../../../configs/bm25.toml")),
     ("bm25-english", include_str!("../../../configs/bm25-english.toml")),
     ("bm25-tuned", include_str!("../../../configs/bm25-tuned.toml")),
+    ("bm25-multi-turn", include_str!("../../../configs/bm25-multi-turn.toml")),
+    ("bm25-conversation", include_str!("../../../configs/bm25-conversation.toml")),
 ];
 
 /// The names of all built-in systems.

@@ -39,11 +39,21 @@ impl Task {
         Self { bar, lines: None }
     }
 
+    /// Starts a task whose number of steps nobody knows yet.
+    pub(crate) fn open(name: &str, shown: bool) -> Self {
+        let task = Self::start(name, 0, shown);
+        if let Ok(style) = ProgressStyle::with_template("{prefix:<16} {pos} done, {per_sec}") {
+            task.bar.set_style(style);
+        }
+        task.bar.unset_length();
+        task
+    }
+
     /// So many steps more are done. May be called from any thread.
     pub(crate) fn advance(&self, steps: u64) {
         self.bar.inc(steps);
         if let Some(lines) = &self.lines {
-            lines.say(self.bar.position(), self.bar.length().unwrap_or(0));
+            lines.say(self.bar.position(), self.bar.length());
         }
     }
 
@@ -62,13 +72,16 @@ impl Lines {
         Self { name: name.to_owned(), start, last: Mutex::new(start) }
     }
 
-    fn say(&self, done: u64, steps: u64) {
+    fn say(&self, done: u64, steps: Option<u64>) {
         // Another thread that holds the lock is saying it already.
         if let Ok(mut last) = self.last.try_lock()
             && last.elapsed() >= BETWEEN_LINES
         {
             *last = Instant::now();
-            eprintln!("{}: {done} of {steps}", self.name);
+            match steps {
+                Some(steps) => eprintln!("{}: {done} of {steps}", self.name),
+                None => eprintln!("{}: {done}", self.name),
+            }
         }
     }
 }

@@ -1,9 +1,8 @@
 //! Is a record a conversation? Every form fills a draft, and the draft is checked once, here.
 
-use super::{Conversation, MOST_TURNS, Record, Turn};
+use super::{Conversation, MOST_TURNS, Record, Texts, Turn};
 use crate::problem::{Location, Problem, ProblemKind};
 use crate::table::shorten;
-use std::collections::HashSet;
 
 const HINT: &str = "data/README.md shows what a record holds; --skip-bad leaves bad records out and counts them";
 
@@ -31,13 +30,13 @@ impl Draft {
     }
 
     /// The record, if it is one. Questions must be among `texts`, where there are any.
-    pub(super) fn finish(self, at: Location, texts: Option<&HashSet<&str>>) -> Result<Record, Box<Problem>> {
+    pub(super) fn finish(self, at: Location, texts: Option<&Texts>) -> Result<Record, Box<Problem>> {
         self.check(texts).map_err(|(expected, found)| {
             Box::new(Problem::new(at, ProblemKind::Conversation, expected, found).hint(HINT))
         })
     }
 
-    fn check(self, texts: Option<&HashSet<&str>>) -> Result<Record, Wrong> {
+    fn check(self, texts: Option<&Texts>) -> Result<Record, Wrong> {
         if let Some(wrong) = self.wrong {
             return Err(wrong);
         }
@@ -71,12 +70,12 @@ fn missing(key: &str, what: &str) -> Wrong {
 }
 
 /// A question has an answer and is one of the bank's. Where nothing was asked, nothing is answered.
-fn check_turn(turn: &Turn, place: &str, texts: Option<&HashSet<&str>>) -> Result<(), Wrong> {
+fn check_turn(turn: &Turn, place: &str, texts: Option<&Texts>) -> Result<(), Wrong> {
     if turn.answer.trim().is_empty() && !turn.question.trim().is_empty() {
         let found = format!("an empty answer to `{}`", shorten(&turn.question));
         return Err((format!("an answer in {place}"), found));
     }
-    if texts.is_some_and(|texts| !texts.contains(turn.question.as_str())) {
+    if texts.is_some_and(|texts| !texts.has(&turn.question)) {
         let found = format!("`{}`, which is not in question_bank.tsv", shorten(&turn.question));
         return Err((format!("a question of the bank in {place}"), found));
     }

@@ -1,4 +1,4 @@
-//! Stage `exclude_asked`: what was asked once is not asked again. Drops the questions of the conversation so far, by text.
+//! Stage `exclude_asked`: what was asked once is not asked again. Drops the questions of the conversation so far.
 
 use crate::context::Context;
 use crate::error::Error;
@@ -8,10 +8,24 @@ use clariq_corpus::Topic;
 use clariq_corpus::conversation::Conversation;
 use serde::{Deserialize, Serialize};
 
-/// Takes no parameters.
+/// When two questions are the same.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Same {
+    /// To the letter, as the published baseline compares them.
+    #[default]
+    Text,
+    /// Where they differ in nothing but blanks, as the released files do from their bank.
+    Words,
+}
+
+/// Drops questions.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ExcludeAsked {}
+struct ExcludeAsked {
+    #[serde(default)]
+    by: Same,
+}
 
 pub(super) fn build(build: Build) -> Result<Box<dyn Stage>, Error> {
     Ok(Box::new(build.table.read::<ExcludeAsked>()?))
@@ -47,7 +61,13 @@ impl Stage for ExcludeAsked {
     ) -> Result<Vec<Ranking>, Error> {
         for (conversation, ranking) in conversations.iter().zip(&mut rankings) {
             if !conversation.turns.is_empty() {
-                ranking.retain(|hit| !conversation.asked(context.bank.text(hit.question)));
+                ranking.retain(|hit| {
+                    let text = context.bank.text(hit.question);
+                    !match self.by {
+                        Same::Text => conversation.asked(text),
+                        Same::Words => conversation.asked_words(text),
+                    }
+                });
             }
         }
         progress(conversations.len() as u64);
