@@ -28,6 +28,19 @@ pub struct StageTrace {
     pub explanation: Option<Explanation>,
 }
 
+impl StageTrace {
+    fn new(stage: &'static str, ranking: &Ranking, question: u32) -> Self {
+        let place = ranking.iter().position(|hit| hit.question == question);
+        Self {
+            stage,
+            rank: place.map(|place| place + 1),
+            score: place.map(|place| ranking[place].score),
+            length: ranking.len(),
+            explanation: None,
+        }
+    }
+}
+
 impl Pipeline {
     /// Ranks the bank for every topic, in the order of `topics`.
     pub fn run(&self, context: &Context, topics: &[Topic]) -> Result<Vec<Ranking>, Error> {
@@ -65,15 +78,25 @@ impl Pipeline {
         let mut traces = Vec::with_capacity(self.stages.len());
         for stage in &self.stages {
             rankings = stage.apply(context, std::slice::from_ref(topic), rankings, &|_| {})?;
-            let ranking = &rankings[0];
-            let place = ranking.iter().position(|hit| hit.question == question);
-            traces.push(StageTrace {
-                stage: stage.name(),
-                rank: place.map(|place| place + 1),
-                score: place.map(|place| ranking[place].score),
-                length: ranking.len(),
-                explanation: stage.explain(context, topic, question)?,
-            });
+            let explanation = stage.explain(context, topic, question)?;
+            traces.push(StageTrace { explanation, ..StageTrace::new(stage.name(), &rankings[0], question) });
+        }
+        Ok(traces)
+    }
+
+    /// Follows one question through all stages of a conversation.
+    pub fn explain_conversation(
+        &self,
+        context: &Context,
+        conversation: &Conversation,
+        question: u32,
+    ) -> Result<Vec<StageTrace>, Error> {
+        let one = std::slice::from_ref(conversation);
+        let mut rankings = vec![Vec::new()];
+        let mut traces = Vec::with_capacity(self.stages.len());
+        for stage in &self.stages {
+            rankings = stage.apply_to_conversations(context, one, rankings, &|_| {})?;
+            traces.push(StageTrace::new(stage.name(), &rankings[0], question));
         }
         Ok(traces)
     }

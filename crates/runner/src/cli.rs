@@ -1,6 +1,6 @@
 //! What can be asked of the command? Raw arguments, as clap reads them.
 
-use crate::commands::{CompareArgs, ReportArgs, SynthesizeArgs};
+use crate::commands::{AskArgs, CompareArgs, ReportArgs, SynthesizeArgs};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clariq_corpus::Split;
@@ -86,6 +86,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Make, score and check systems against their expected figures
     Reproduce(ReproduceArgs),
+    /// Hold a conversation: should it ask back, and what?
+    Ask(AskArgs),
     /// Show where the score of a question comes from
     Explain(ExplainArgs),
     /// Show what was found, what is wanted, and how to mend it

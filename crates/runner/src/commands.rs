@@ -1,5 +1,6 @@
 //! Which command does what? One module per subcommand.
 
+mod ask;
 mod compare;
 mod conversations;
 mod convert;
@@ -18,6 +19,7 @@ mod tune;
 use crate::cli::{Cli, Command, DataCommand};
 use crate::failure::Failure;
 use crate::settings::Settings;
+pub(crate) use ask::AskArgs;
 pub(crate) use compare::CompareArgs;
 pub(crate) use report::ReportArgs;
 pub(crate) use synthesize::SynthesizeArgs;
@@ -52,6 +54,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Outcome, Failure> {
         Command::Compare(arguments) => compare::compare(&settings, &arguments),
         Command::Report(arguments) => report::report(&settings, &arguments),
         Command::Reproduce(arguments) => reproduce::reproduce(&settings, &arguments),
+        Command::Ask(arguments) => ask::ask(&settings, &arguments),
         Command::Explain(arguments) => explain::explain(&settings, &arguments),
         Command::Doctor => doctor::doctor(&settings),
     }
