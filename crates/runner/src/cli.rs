@@ -1,6 +1,6 @@
 //! What can be asked of the command? Raw arguments, as clap reads them.
 
-use crate::commands::{AskArgs, CompareArgs, ReportArgs, SynthesizeArgs};
+use crate::commands::{AskArgs, CompareArgs, OracleArgs, ReportArgs, SynthesizeArgs};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clariq_corpus::Split;
@@ -88,6 +88,8 @@ pub(crate) enum Command {
     Reproduce(ReproduceArgs),
     /// Hold a conversation: should it ask back, and what?
     Ask(AskArgs),
+    /// Make the run of an oracle that knows the evaluation table
+    Oracle(OracleArgs),
     /// Show where the score of a question comes from
     Explain(ExplainArgs),
     /// Show what was found, what is wanted, and how to mend it
@@ -260,6 +262,10 @@ pub(crate) struct EvalArgs {
     /// The run is multi-turn: contexts and question texts (document relevance only)
     #[arg(long, alias = "multi_turn")]
     pub(crate) multi_turn: bool,
+    /// The conversations that a multi-turn run answers: is the next question relevant, new, and answered by something else
+    /// than "no" in the labels
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["measures", "qrels", "ties", "leaderboard", "place", "out_file"])]
+    pub(crate) conversations: Option<PathBuf>,
     /// Print a row for the challenge's leaderboard
     #[arg(long)]
     pub(crate) leaderboard: bool,

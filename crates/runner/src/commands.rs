@@ -10,6 +10,7 @@ mod eval;
 mod explain;
 mod fetch;
 mod index;
+mod oracle;
 mod report;
 mod reproduce;
 mod run;
@@ -21,6 +22,7 @@ use crate::failure::Failure;
 use crate::settings::Settings;
 pub(crate) use ask::AskArgs;
 pub(crate) use compare::CompareArgs;
+pub(crate) use oracle::OracleArgs;
 pub(crate) use report::ReportArgs;
 pub(crate) use synthesize::SynthesizeArgs;
 
@@ -55,6 +57,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Outcome, Failure> {
         Command::Report(arguments) => report::report(&settings, &arguments),
         Command::Reproduce(arguments) => reproduce::reproduce(&settings, &arguments),
         Command::Ask(arguments) => ask::ask(&settings, &arguments),
+        Command::Oracle(arguments) => oracle::oracle(&settings, &arguments),
         Command::Explain(arguments) => explain::explain(&settings, &arguments),
         Command::Doctor => doctor::doctor(&settings),
     }
