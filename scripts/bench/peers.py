@@ -26,7 +26,8 @@ os.environ["DISABLE_TQDM"] = "1"
 
 import numpy as np  # noqa: E402 (the threads are set first)
 
-DEPTH = 30
+# How many questions are wanted; scripts/bench-multi-turn wants fewer than scripts/bench-bm25.
+DEPTH = int(os.environ.get("DEPTH", "30"))
 
 
 def read(path):

@@ -1,9 +1,13 @@
 //! Is this the same content that an earlier result was made from?
 
+use crate::problem::Error;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 
 /// A SHA-256 digest in lower-case hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -35,6 +39,19 @@ pub fn sha256<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Checksum {
         hasher.update(piece);
     }
     Checksum(hex(&hasher.finalize()))
+}
+
+/// The SHA-256 of a file as it is on the disk, as text, without holding it in memory.
+pub fn sha256_of_file(path: &Path) -> Result<String, Error> {
+    let refused = |source| Error::Io { action: "read", path: path.to_owned(), source };
+    let mut file = File::open(path).map_err(refused)?;
+    let (mut hasher, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
+    loop {
+        match file.read(&mut buffer).map_err(refused)? {
+            0 => return Ok(hex(&hasher.finalize())),
+            count => hasher.update(&buffer[..count]),
+        }
+    }
 }
 
 /// The SHA-256 of some bytes, as text.

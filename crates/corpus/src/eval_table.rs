@@ -18,19 +18,20 @@
 //! # Ok::<(), String>(())
 //! ```
 
-mod archive;
 mod columns;
 mod convert;
 mod fold;
+mod locate;
 
-pub use archive::locate;
 pub use columns::Scores;
+pub use locate::locate;
 
+use crate::archive::{Archive, Form};
 use crate::collection::DataDir;
 use crate::id::FacetId;
-use crate::problem::Error;
+use crate::pickle::{Plan, fold as fold_pickle};
+use crate::problem::{Error, ProblemKind};
 use crate::source::Source;
-use archive::Archive;
 use columns::{Block, Key, Layout, Metric, Symbols};
 use serde::{Deserialize, Serialize};
 use std::collections::hash_map::Entry;
@@ -41,6 +42,13 @@ use std::fmt;
 pub const WORST: &str = "MIN";
 /// The candidate that stands for the best question of a context.
 pub const BEST: &str = "MAX";
+
+/// What an evaluation table looks like, for messages.
+const FORM: Form = Form {
+    kind: ProblemKind::EvalTable,
+    what: "an evaluation table",
+    hint: "a table is `{metric: {context: {question: {\"with_answer\": figure}}}}`, written by Python's pickle",
+};
 
 /// What the figures of a table belong to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -86,14 +94,20 @@ impl EvalTable {
     pub fn open(data: &DataDir, stem: &str) -> Result<Self, Error> {
         match locate(data, stem) {
             Some(sources) => Self::read(&sources),
-            None => Err(archive::missing(data, stem)),
+            None => Err(locate::missing(data, stem)),
         }
     }
 
     /// Reads a table from one file, or from the pieces of one in their order. What they are packed in is recognised
     /// by their content. They are read twice, except for standard input, which is held in memory.
     pub fn read(sources: &[Source]) -> Result<Self, Error> {
-        archive::read(&Archive::new(sources)?)
+        let archive = Archive::new(sources, &FORM)?;
+        let plan = archive.with_content(|reader| Plan::scan(reader).map_err(|error| archive.unreadable(error)))?;
+        let mut tables = fold::Tables::default();
+        let whole = archive.with_content(|reader| {
+            fold_pickle(reader, &plan, &mut tables).map_err(|error| archive.unreadable(error))
+        })?;
+        tables.finish(whole).map_err(|found| archive.problem(FORM.what, found))
     }
 
     /// The metrics in file order.

@@ -16,10 +16,12 @@
 //! # Ok::<(), clariq_corpus::Error>(())
 //! ```
 
+mod archive;
 mod bank;
 mod check;
 mod checksum;
 mod collection;
+pub mod conversation;
 pub mod eval_table;
 pub mod fetch;
 mod id;
@@ -40,7 +42,7 @@ mod text_run;
 
 pub use bank::{NO_QUESTION, QuestionBank, QuestionRow};
 pub use check::{CheckReport, check};
-pub use checksum::{Checksum, sha256, sha256_hex};
+pub use checksum::{Checksum, sha256, sha256_hex, sha256_of_file};
 pub use collection::{Collection, DataDir, Split, SplitData};
 pub use eval_table::{BEST, Builder as EvalTableBuilder, ContextId, EvalTable, MetricTable, Scores, WORST};
 pub use id::{FacetId, QuestionId, TopicId};
@@ -54,4 +56,4 @@ pub use requests::{parse_requests, read_requests};
 pub use run::{Run, RunLine, parse_run, put_run_lines, read_run, strictly_decreasing, write_run};
 pub use source::{Input, Source};
 pub use stats::{SplitStats, Statistics, statistics};
-pub use text_run::{parse_text_run, read_text_run};
+pub use text_run::{parse_text_run, put_text_run_line, read_text_run};

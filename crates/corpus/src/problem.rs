@@ -80,9 +80,12 @@ pub enum ProblemKind {
     /// A compressed file that cannot be unpacked.
     #[error("damaged archive")]
     Archive,
-    /// A pickle that is not an evaluation table or a conversation file.
+    /// A pickle that is not an evaluation table.
     #[error("not an evaluation table")]
     EvalTable,
+    /// A record that is not a conversation, or a file that holds none.
+    #[error("not a conversation")]
+    Conversation,
     /// A file whose checksum is not the expected one.
     #[error("wrong checksum")]
     Checksum,

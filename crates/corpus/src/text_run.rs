@@ -9,6 +9,7 @@ use crate::run::{Run, RunLine};
 use crate::source::{Input, Source};
 use crate::table::{LineCounter, Place, Sink, not_utf8, strictly};
 use std::collections::HashMap;
+use std::io::{self, Write};
 
 const FORM: &str = "<context_id> 0 \"<question text>\" <rank> <score> <run_id>";
 
@@ -49,6 +50,30 @@ pub fn parse_text_run(input: &Input, bank: &QuestionBank, sink: Sink) -> Run {
         sink(Problem::new(at, ProblemKind::Empty, expected, "nothing").hint("was the run that wrote it interrupted?"));
     }
     run
+}
+
+/// Writes one line. A text stands in double quotes, and a quote inside it is doubled, as pandas reads it.
+///
+/// ```
+/// let mut out = Vec::new();
+/// clariq_corpus::put_text_run_line(&mut out, 968, "a \"b\" c", 0, 5.0, "mine")?;
+/// assert_eq!(out, b"968 0 \"a \"\"b\"\" c\" 0 5 mine\n");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn put_text_run_line(
+    out: &mut dyn Write,
+    context: i64,
+    text: &str,
+    rank: usize,
+    score: f64,
+    tag: &str,
+) -> io::Result<()> {
+    write!(out, "{context} 0 \"")?;
+    for (place, part) in text.split('"').enumerate() {
+        out.write_all(if place > 0 { b"\"\"" } else { b"" })?;
+        out.write_all(part.as_bytes())?;
+    }
+    writeln!(out, "\" {rank} {score} {tag}")
 }
 
 fn parse_line(

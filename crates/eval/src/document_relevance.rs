@@ -4,7 +4,7 @@
 //! released as a table. The official scorer looks up the question that a run puts first.
 
 use crate::mean::exact_mean;
-use clariq_corpus::{ContextId, EvalTable, Labelled, MetricTable, Run, TopicId, WORST};
+use clariq_corpus::{ContextId, EvalTable, Labelled, MetricTable, Run, Split, TopicId, WORST};
 use std::collections::{HashMap, HashSet};
 
 /// The figures of one metric.
@@ -35,6 +35,16 @@ pub struct DocumentRelevance {
     pub missing: usize,
     /// Contexts whose question is not a candidate; each counts as the worst one.
     pub not_candidates: usize,
+}
+
+/// The name of the table with the figures of a split. The official scorer finds the dev facets in the one that is called
+/// train.
+pub fn table_stem(split: Split, multi_turn: bool) -> String {
+    match (multi_turn, split) {
+        (true, split) => format!("multi_turn_{split}_eval"),
+        (false, Split::Train | Split::Dev) => "single_turn_train_eval".to_owned(),
+        (false, Split::Test) => "single_turn_test_eval".to_owned(),
+    }
 }
 
 /// Scores a single-turn run: contexts are the facets of `labels`, answered by their topic's first question.

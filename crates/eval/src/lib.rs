@@ -14,6 +14,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod context_relevance;
 mod diagnosis;
 mod document_relevance;
 mod leaderboard;
@@ -21,6 +22,7 @@ mod mean;
 pub mod measures;
 mod need;
 mod need_report;
+mod oracle;
 mod python;
 mod question_relevance;
 mod significance;
@@ -29,13 +31,17 @@ mod testing;
 mod tie_interval;
 mod ties;
 
+pub use context_relevance::{ContextRelevance, ContextScorer};
 pub use diagnosis::{Diagnosis, diagnose};
-pub use document_relevance::{DocumentRelevance, MetricScores, document_relevance, multi_turn_document_relevance};
+pub use document_relevance::{
+    DocumentRelevance, MetricScores, document_relevance, multi_turn_document_relevance, table_stem,
+};
 pub use leaderboard::{Entry, Leaderboard, LeaderboardTask, Placement};
 pub use mean::exact_mean;
 pub use measures::{Favour, Measure, MeasureError, Qrels, RankedRun, Scores, evaluate, parse_measure, parse_measures};
 pub use need::{NeedScores, clarification_need};
 pub use need_report::{NeedClass, NeedReport, need_report};
+pub use oracle::{Choice, oracle_of_contexts, oracle_of_topics};
 pub use python::python_float;
 pub use question_relevance::{CUTOFFS, QuestionRelevance, question_relevance};
 pub use significance::{PairedTest, ROUNDS, holm, paired_test};

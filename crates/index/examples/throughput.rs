@@ -2,30 +2,38 @@
 //!
 //! ```text
 //! cargo run --release --example throughput -- DATA [--index DIR] [--requests DATA] [--memory BYTES]
+//!     [--conversations FILE] [--sample N] [--depth N]
 //!     [--model okapi|lucene] [--path auto|exhaustive|block-max] [--seconds S]
 //!     [--dump-tokens FILE] [--dump-hits FILE]
 //! ```
 //!
-//! The requests of train and dev are tokenised beforehand, so that what is timed is ranking alone. Everything runs on
+//! The requests of train and dev, or so many contexts of a file of conversations, are tokenised beforehand, so that what is timed is ranking alone. Everything runs on
 //! the thread that measures. One line of JSON goes to standard output; the dumps let peers written in other languages
 //! rank the very same tokens, and let their rankings be compared with these.
 
-use clariq_corpus::{Collection, DataDir, QuestionBank, Split};
+use clariq_corpus::conversation::{Reading, read_records};
+use clariq_corpus::{Collection, DataDir, QuestionBank, Source, Split};
 use clariq_index::{Analyzer, BankIndex, Bm25, BuildOptions, Depth, Hit, Path, Scorer, Scratch, Variant};
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use std::error::Error;
 use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// As deep as the baseline's lists, and padded like them.
-const DEPTH: Depth = Depth { limit: 30, pad: true };
+/// As deep as the baseline's lists.
+const USUAL_DEPTH: usize = 30;
 
 /// What the arguments ask for.
 struct Arguments {
     data: PathBuf,
     requests: PathBuf,
+    conversations: Option<PathBuf>,
+    sample: usize,
+    /// Padded, like the baseline's lists.
+    depth: Depth,
     index: Option<PathBuf>,
     memory: usize,
     model: Variant,
@@ -41,6 +49,9 @@ fn arguments() -> Result<Arguments, Box<dyn Error>> {
     let mut arguments = Arguments {
         requests: data.clone(),
         data,
+        conversations: None,
+        sample: usize::MAX,
+        depth: Depth { limit: USUAL_DEPTH, pad: true },
         index: None,
         memory: BuildOptions::default().memory,
         model: Variant::Okapi,
@@ -52,6 +63,9 @@ fn arguments() -> Result<Arguments, Box<dyn Error>> {
     while let Some(flag) = words.next() {
         let value = words.next().ok_or_else(|| format!("{flag} needs a value"))?;
         match flag.as_str() {
+            "--conversations" => arguments.conversations = Some(value.into()),
+            "--sample" => arguments.sample = value.parse()?,
+            "--depth" => arguments.depth.limit = value.parse()?,
             "--requests" => arguments.requests = value.into(),
             "--index" => arguments.index = Some(value.into()),
             "--memory" => arguments.memory = value.parse()?,
@@ -69,7 +83,10 @@ fn arguments() -> Result<Arguments, Box<dyn Error>> {
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = arguments()?;
     let bank = Collection::open(DataDir::Folder(arguments.data.clone()))?.bank;
-    let requests = requests(&arguments.requests)?;
+    let requests = match &arguments.conversations {
+        Some(file) => contexts(file, arguments.sample)?,
+        None => requests(&arguments.requests)?,
+    };
     if let Some(path) = &arguments.dump_tokens {
         dump_tokens(path, &bank, &requests)?;
     }
@@ -86,7 +103,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let preparing = preparing.elapsed();
     let measured = measure(&scorer, &requests, &arguments)?;
     if let Some(path) = &arguments.dump_hits {
-        dump_hits(path, &scorer, &requests, arguments.path)?;
+        dump_hits(path, &scorer, &requests, &arguments)?;
     }
     let report = json!({
         "questions": index.questions(),
@@ -118,6 +135,19 @@ fn requests(data: &std::path::Path) -> Result<Vec<Vec<String>>, Box<dyn Error>> 
     Ok(requests)
 }
 
+/// The tokens of the contexts of a file, of which so many are taken, evenly spread.
+fn contexts(file: &std::path::Path, sample: usize) -> Result<Vec<Vec<String>>, Box<dyn Error>> {
+    let (mut seen, mut texts) = (HashSet::new(), Vec::new());
+    read_records(&Source::new(file), &Reading::default(), &mut |record| {
+        if seen.insert(record.conversation.id) {
+            texts.push(record.conversation.text());
+        }
+        ControlFlow::Continue(())
+    })?;
+    let step = (texts.len() / sample).max(1);
+    Ok(texts.iter().step_by(step).take(sample).map(|text| Analyzer::Nltk.tokens(text)).collect())
+}
+
 struct Measured {
     passes: usize,
     queries_per_second: f64,
@@ -130,7 +160,7 @@ fn measure(scorer: &Scorer, requests: &[Vec<String>], arguments: &Arguments) -> 
     let mut scratch = Scratch::default();
     let mut pass = || -> Result<(), clariq_index::Error> {
         for tokens in requests {
-            std::hint::black_box(scorer.top_by(arguments.path, tokens, DEPTH, &mut scratch)?);
+            std::hint::black_box(scorer.top_by(arguments.path, tokens, arguments.depth, &mut scratch)?);
         }
         Ok(())
     };
@@ -145,7 +175,7 @@ fn measure(scorer: &Scorer, requests: &[Vec<String>], arguments: &Arguments) -> 
     let mut times = Vec::with_capacity(requests.len());
     for tokens in requests {
         let start = Instant::now();
-        std::hint::black_box(scorer.top_by(arguments.path, tokens, DEPTH, &mut scratch)?);
+        std::hint::black_box(scorer.top_by(arguments.path, tokens, arguments.depth, &mut scratch)?);
         times.push(start.elapsed().as_secs_f64() * 1e6);
     }
     times.sort_by(f64::total_cmp);
@@ -177,11 +207,11 @@ fn dump_hits(
     path: &std::path::Path,
     scorer: &Scorer,
     requests: &[Vec<String>],
-    way: Path,
+    arguments: &Arguments,
 ) -> Result<(), Box<dyn Error>> {
     let mut file = BufWriter::new(File::create(path)?);
     for tokens in requests {
-        let hits = scorer.top_by(way, tokens, DEPTH, &mut Scratch::default())?;
+        let hits = scorer.top_by(arguments.path, tokens, arguments.depth, &mut Scratch::default())?;
         let pair = |hit: &Hit| (hit.question, hit.score);
         writeln!(file, "{}", json!(hits.iter().map(pair).collect::<Vec<_>>()))?;
     }

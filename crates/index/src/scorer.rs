@@ -88,6 +88,8 @@ pub(crate) struct Matched<'s> {
     pub(crate) token: &'s str,
     pub(crate) info: TermInfo,
     pub(crate) idf: f64,
+    /// How much it counts.
+    weight: f64,
     impacts: Option<&'s Slot>,
 }
 
@@ -149,21 +151,46 @@ impl<'a> Scorer<'a> {
         Ok(hits)
     }
 
+    /// The same for tokens that count more or less than others, or against a question. Every posting is looked at.
+    pub fn top_weighted(
+        &self,
+        tokens: &[String],
+        weights: &[f64],
+        depth: Depth,
+        scratch: &mut Scratch,
+    ) -> Result<Vec<Hit>, Error> {
+        let depth = Depth { limit: depth.limit.min(self.index.questions()), ..depth };
+        let matched = self.matched_by(tokens, |place| weights.get(place).copied().unwrap_or(1.0))?;
+        let mut hits = self.exhaustive(&matched, depth.limit, scratch)?;
+        if depth.pad {
+            self.pad(&mut hits, &matched, depth.limit)?;
+        }
+        Ok(hits)
+    }
+
     /// Whether tantivy's own order is this scorer's order.
     pub fn block_max_applies(&self) -> bool {
         self.block_max_applies
     }
 
     pub(crate) fn matched<'s>(&'s self, tokens: &'s [String]) -> Result<Vec<Matched<'s>>, Error> {
+        self.matched_by(tokens, |_| 1.0)
+    }
+
+    fn matched_by<'s>(
+        &'s self,
+        tokens: &'s [String],
+        weight: impl Fn(usize) -> f64,
+    ) -> Result<Vec<Matched<'s>>, Error> {
         let mut matched = Vec::with_capacity(tokens.len());
-        for token in tokens {
+        for (place, token) in tokens.iter().enumerate() {
             let found = match &self.impacts {
                 Some(impacts) => impacts.get(token.as_str()).map(|(info, slot)| (info.clone(), Some(slot))),
                 None => self.look_up(token)?.map(|info| (info, None)),
             };
             if let Some((info, impacts)) = found {
                 let idf = self.idf(info.doc_freq);
-                matched.push(Matched { token, info, idf, impacts });
+                matched.push(Matched { token, info, idf, weight: weight(place), impacts });
             }
         }
         Ok(matched)
@@ -191,7 +218,7 @@ impl<'a> Scorer<'a> {
         touched.clear();
         // A document is noted when its first token is added. Where a token counts nothing or less, the sum may be 0
         // again later, so that this sign is not enough.
-        let signed = matched.iter().any(|token| token.idf <= 0.0);
+        let signed = matched.iter().any(|token| token.idf * token.weight <= 0.0);
         let mut seen = if signed { vec![false; scores.len()] } else { Vec::new() };
         for token in matched {
             self.add(token, |document, score| {
@@ -214,7 +241,7 @@ impl<'a> Scorer<'a> {
     /// Shows every question with the token and what the token adds to its score.
     fn add(&self, token: &Matched, mut each: impl FnMut(u32, f64)) -> Result<(), Error> {
         let Some(slot) = token.impacts else {
-            return self.decode(token, each);
+            return self.decode(token, |document, score| each(document, score * token.weight));
         };
         if slot.get().is_none() {
             let mut impacts = Vec::with_capacity(token.info.doc_freq as usize);
@@ -223,7 +250,7 @@ impl<'a> Scorer<'a> {
             drop(slot.set(impacts.into()));
         }
         for impact in slot.get().into_iter().flatten() {
-            each(impact.document, impact.score);
+            each(impact.document, impact.score * token.weight);
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ use clariq_corpus::{Location, Problem, ProblemKind, Source, Split};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::num::NonZeroUsize;
 
 /// What a system looks at beyond one request and the question bank. Every table of results shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -49,6 +50,40 @@ pub struct Expected {
     pub published: BTreeMap<String, f64>,
 }
 
+/// How a multi-turn run of a system is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConversationConfig {
+    /// Lines for each context.
+    #[serde(default = "one_line")]
+    pub lines: NonZeroUsize,
+    /// What stands in the fields of rank and score.
+    #[serde(default)]
+    pub scores: WrittenScores,
+}
+
+impl Default for ConversationConfig {
+    fn default() -> Self {
+        Self { lines: one_line(), scores: WrittenScores::default() }
+    }
+}
+
+/// The official scorer reads no rank, and nothing of a score but its order.
+fn one_line() -> NonZeroUsize {
+    NonZeroUsize::MIN
+}
+
+/// What a multi-turn run says of its ranks and scores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WrittenScores {
+    /// Ranks from 1 and the scores of the ranking.
+    #[default]
+    Own,
+    /// Ranks from 0, and how many questions are left in the ranking: as the published runs have it.
+    Remaining,
+}
+
 /// The clarification-need model of a system.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -87,6 +122,8 @@ pub struct System {
     pub pipeline: Pipeline,
     /// What makes its need file.
     pub need: Option<NeedConfig>,
+    /// How its multi-turn runs are written.
+    pub conversation: ConversationConfig,
     /// Where the file declares it, for messages.
     pub need_at: Location,
     /// The figures it should reach.
@@ -102,6 +139,8 @@ struct Header {
     #[serde(default)]
     uses: Vec<Uses>,
     need: Option<NeedConfig>,
+    #[serde(default)]
+    conversation: ConversationConfig,
     #[serde(default)]
     expected: Vec<Expected>,
 }
@@ -146,6 +185,7 @@ impl System {
             pipeline: Pipeline { stages: built },
             need: header.need,
             need_at,
+            conversation: header.conversation,
             expected: header.expected,
         };
         system.check(file)?;

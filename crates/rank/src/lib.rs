@@ -41,6 +41,7 @@ mod stages;
 mod table;
 
 pub use clariq_index::Hit;
+pub use config::{ConversationConfig, WrittenScores};
 pub use config::{Expected, NeedConfig, Override, System, Uses};
 pub use context::Context;
 pub use error::Error;

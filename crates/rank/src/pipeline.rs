@@ -4,6 +4,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::stage::{Progress, Ranking, Stage};
 use clariq_corpus::Topic;
+use clariq_corpus::conversation::Conversation;
 use clariq_index::Explanation;
 use serde_json::{Value, json};
 
@@ -27,6 +28,19 @@ pub struct StageTrace {
     pub explanation: Option<Explanation>,
 }
 
+impl StageTrace {
+    fn new(stage: &'static str, ranking: &Ranking, question: u32) -> Self {
+        let place = ranking.iter().position(|hit| hit.question == question);
+        Self {
+            stage,
+            rank: place.map(|place| place + 1),
+            score: place.map(|place| ranking[place].score),
+            length: ranking.len(),
+            explanation: None,
+        }
+    }
+}
+
 impl Pipeline {
     /// Ranks the bank for every topic, in the order of `topics`.
     pub fn run(&self, context: &Context, topics: &[Topic]) -> Result<Vec<Ranking>, Error> {
@@ -45,6 +59,19 @@ impl Pipeline {
         self.stages.iter().try_fold(rankings, |rankings, stage| stage.apply(context, topics, rankings, progress))
     }
 
+    /// Ranks the bank for the next turn of every conversation, in their order.
+    pub fn run_conversations(
+        &self,
+        context: &Context,
+        conversations: &[Conversation],
+        progress: Progress,
+    ) -> Result<Vec<Ranking>, Error> {
+        let empty = vec![Vec::new(); conversations.len()];
+        let apply =
+            |rankings, stage: &Box<dyn Stage>| stage.apply_to_conversations(context, conversations, rankings, progress);
+        self.stages.iter().try_fold(empty, apply)
+    }
+
     /// Follows one question through all stages.
     pub fn explain(&self, context: &Context, topic: &Topic, question: u32) -> Result<Vec<StageTrace>, Error> {
         let mut rankings = vec![Vec::new()];
@@ -52,15 +79,25 @@ impl Pipeline {
         for stage in &self.stages {
             let before = rankings.clone();
             rankings = stage.apply(context, std::slice::from_ref(topic), rankings, &|_| {})?;
-            let ranking = &rankings[0];
-            let place = ranking.iter().position(|hit| hit.question == question);
-            traces.push(StageTrace {
-                stage: stage.name(),
-                rank: place.map(|place| place + 1),
-                score: place.map(|place| ranking[place].score),
-                length: ranking.len(),
-                explanation: stage.explain_ranked(context, topic, question, &before[0])?,
-            });
+            let explanation = stage.explain_ranked(context, topic, question, &before[0])?;
+            traces.push(StageTrace { explanation, ..StageTrace::new(stage.name(), &rankings[0], question) });
+        }
+        Ok(traces)
+    }
+
+    /// Follows one question through all stages of a conversation.
+    pub fn explain_conversation(
+        &self,
+        context: &Context,
+        conversation: &Conversation,
+        question: u32,
+    ) -> Result<Vec<StageTrace>, Error> {
+        let one = std::slice::from_ref(conversation);
+        let mut rankings = vec![Vec::new()];
+        let mut traces = Vec::with_capacity(self.stages.len());
+        for stage in &self.stages {
+            rankings = stage.apply_to_conversations(context, one, rankings, &|_| {})?;
+            traces.push(StageTrace::new(stage.name(), &rankings[0], question));
         }
         Ok(traces)
     }

@@ -4,6 +4,7 @@ use crate::config::Uses;
 use crate::context::Context;
 use crate::error::Error;
 use clariq_corpus::Topic;
+use clariq_corpus::conversation::Conversation;
 use clariq_index::{Explanation, Hit};
 
 /// The questions proposed for one topic, best first: score descending, equal scores by descending question number.
@@ -39,6 +40,19 @@ pub trait Stage: Send + Sync {
         rankings: Vec<Ranking>,
         progress: Progress,
     ) -> Result<Vec<Ranking>, Error>;
+
+    /// Ranks for the next turn of conversations. A stage that says nothing else takes everything that was said for one
+    /// request, put together as the published baseline does.
+    fn apply_to_conversations(
+        &self,
+        context: &Context,
+        conversations: &[Conversation],
+        rankings: Vec<Ranking>,
+        progress: Progress,
+    ) -> Result<Vec<Ranking>, Error> {
+        let topics: Vec<Topic> = conversations.iter().map(Conversation::as_topic).collect();
+        self.apply(context, &topics, rankings, progress)
+    }
 
     /// Where the score that this stage gave a question comes from; `None` where there is nothing to tell beyond the rank.
     fn explain(&self, _context: &Context, _topic: &Topic, _question: u32) -> Result<Option<Explanation>, Error> {

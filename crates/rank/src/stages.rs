@@ -1,14 +1,17 @@
 //! Which stages are there? Adding one is adding a file in `stages/` and a line here.
 
 mod bm25;
+mod bm25_conversation;
 mod competition;
 mod cutoff;
 mod dense;
 mod exclude;
+mod exclude_asked;
 mod feedback;
 mod fuse;
 mod no_question;
 mod rerank;
+mod stop;
 
 use crate::config::Override;
 use crate::error::Error;
@@ -30,15 +33,18 @@ type Factory = fn(Build) -> Result<Box<dyn Stage>, Error>;
 
 const STAGES: &[(&str, Factory)] = &[
     ("bm25", bm25::build),
+    ("bm25_conversation", bm25_conversation::build),
     ("competition", competition::build),
     ("cross_encode", rerank::build_cross_encode),
     ("cutoff", cutoff::build),
     ("dense", dense::build),
     ("exclude", exclude::build),
+    ("exclude_asked", exclude_asked::build),
     ("feedback", feedback::build),
     ("fuse", fuse::build),
     ("no_question", no_question::build),
     ("rerank", rerank::build),
+    ("stop", stop::build),
 ];
 
 /// Builds the stage that a table declares.

@@ -1,6 +1,6 @@
 //! What can be asked of the command? Raw arguments, as clap reads them.
 
-use crate::commands::{CompareArgs, ReportArgs};
+use crate::commands::{AskArgs, CompareArgs, OracleArgs, ReportArgs, SynthesizeArgs};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clariq_corpus::Split;
@@ -103,6 +103,10 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Make, score and check systems against their expected figures
     Reproduce(ReproduceArgs),
+    /// Hold a conversation: should it ask back, and what?
+    Ask(AskArgs),
+    /// Make the run of an oracle that knows the evaluation table
+    Oracle(OracleArgs),
     /// Show where the score of a question comes from
     Explain(ExplainArgs),
     /// Show what was found, what is wanted, and how to mend it
@@ -119,6 +123,8 @@ pub(crate) enum DataCommand {
     Fetch(FetchArgs),
     /// Write an evaluation table in another form: pickle or JSON lines
     Convert(ConvertArgs),
+    /// Make multi-turn conversations of the rows of a labelled split
+    Synthesize(SynthesizeArgs),
 }
 
 #[derive(Args)]
@@ -206,6 +212,16 @@ pub(crate) struct RunArgs {
     /// [default: runs/<system>.<split>.run]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Conversations to answer in place of a split: a pickle, JSON lines or the human-generated table; `-` for standard
+    /// input [default output: runs/<system>.<file>.run]
+    #[arg(long, value_name = "FILE", conflicts_with = "split")]
+    pub(crate) conversations: Option<PathBuf>,
+    /// Go on where a run over conversations was interrupted
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Leave bad conversations out and count them
+    #[arg(long)]
+    pub(crate) skip_bad: bool,
     /// Last field of every line [default: the system's name]
     #[arg(long, value_name = "NAME")]
     pub(crate) run_tag: Option<String>,
@@ -287,6 +303,10 @@ pub(crate) struct EvalArgs {
     /// The run is multi-turn: contexts and question texts (document relevance only)
     #[arg(long, alias = "multi_turn")]
     pub(crate) multi_turn: bool,
+    /// The conversations that a multi-turn run answers: is the next question relevant, new, and answered by something else
+    /// than "no" in the labels
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["measures", "qrels", "ties", "leaderboard", "place", "out_file"])]
+    pub(crate) conversations: Option<PathBuf>,
     /// Print a row for the challenge's leaderboard
     #[arg(long)]
     pub(crate) leaderboard: bool,

@@ -1,6 +1,8 @@
 //! Which command does what? One module per subcommand.
 
+mod ask;
 mod compare;
+mod conversations;
 mod convert;
 mod data;
 mod doctor;
@@ -8,17 +10,22 @@ mod eval;
 mod explain;
 mod fetch;
 mod index;
+mod oracle;
 mod report;
 mod reproduce;
 mod run;
+mod synthesize;
 mod train;
 mod tune;
 
 use crate::cli::{Cli, Command, DataCommand};
 use crate::failure::Failure;
 use crate::settings::Settings;
+pub(crate) use ask::AskArgs;
 pub(crate) use compare::CompareArgs;
+pub(crate) use oracle::OracleArgs;
 pub(crate) use report::ReportArgs;
+pub(crate) use synthesize::SynthesizeArgs;
 
 /// How a command that printed its results ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +48,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Outcome, Failure> {
         Command::Data(DataCommand::Check) => data::check(&settings),
         Command::Data(DataCommand::Stats) => data::stats(&settings),
         Command::Data(DataCommand::Convert(arguments)) => convert::convert(&settings, &arguments),
+        Command::Data(DataCommand::Synthesize(arguments)) => synthesize::synthesize(&settings, &arguments),
         Command::Data(DataCommand::Fetch(arguments)) => fetch::fetch(&settings, &arguments),
         Command::Index(command) => index::index(&settings, &command),
         Command::Run(arguments) => run::run(&settings, &arguments),
@@ -50,6 +58,8 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Outcome, Failure> {
         Command::Compare(arguments) => compare::compare(&settings, &arguments),
         Command::Report(arguments) => report::report(&settings, &arguments),
         Command::Reproduce(arguments) => reproduce::reproduce(&settings, &arguments),
+        Command::Ask(arguments) => ask::ask(&settings, &arguments),
+        Command::Oracle(arguments) => oracle::oracle(&settings, &arguments),
         Command::Explain(arguments) => explain::explain(&settings, &arguments),
         Command::Doctor => doctor::doctor(&settings),
     }

@@ -18,6 +18,8 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("bert-ranker", include_str!("../../../configs/bert-ranker.toml")),
     ("strict", include_str!("../../../configs/strict.toml")),
     ("best", include_str!("../../../configs/best.toml")),
+    ("bm25-multi-turn", include_str!("../../../configs/bm25-multi-turn.toml")),
+    ("bm25-conversation", include_str!("../../../configs/bm25-conversation.toml")),
 ];
 
 /// The names of all built-in systems.

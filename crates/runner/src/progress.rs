@@ -39,6 +39,16 @@ impl Task {
         Self { bar, lines: None }
     }
 
+    /// Starts a task whose number of steps nobody knows yet.
+    pub(crate) fn open(name: &str, shown: bool) -> Self {
+        let task = Self::start(name, 0, shown);
+        if let Ok(style) = ProgressStyle::with_template("{prefix:<16} {pos} done, {per_sec}") {
+            task.bar.set_style(style);
+        }
+        task.bar.unset_length();
+        task
+    }
+
     /// So many steps more are done. May be called from any thread.
     pub(crate) fn advance(&self, steps: u64) {
         self.bar.inc(steps);
@@ -73,12 +83,20 @@ impl Lines {
             && last.elapsed() >= BETWEEN_LINES
         {
             *last = Instant::now();
-            let (done, steps) = (bar.position(), bar.length().unwrap_or(0));
+            let (done, message) = (bar.position(), bar.message());
             let speed = done as f64 / self.start.elapsed().as_secs_f64();
-            let left = steps.saturating_sub(done) as f64 / speed.max(1e-9);
-            let message = bar.message();
             let comma = if message.is_empty() { "" } else { ", " };
-            eprintln!("{}: {done} of {steps}, {speed:.1} per second, {left:.0} s left{comma}{message}", self.name);
+            match bar.length() {
+                Some(steps) if done > 0 => {
+                    let left = steps.saturating_sub(done) as f64 / speed;
+                    eprintln!(
+                        "{}: {done} of {steps}, {speed:.1} per second, {left:.0} s left{comma}{message}",
+                        self.name
+                    );
+                }
+                Some(steps) => eprintln!("{}: {done} of {steps}", self.name),
+                None => eprintln!("{}: {done}, {speed:.1} per second", self.name),
+            }
         }
     }
 }

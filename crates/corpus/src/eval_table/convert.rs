@@ -1,7 +1,7 @@
 //! How does an evaluation table get into other forms, and back?
 
-use super::archive::{Archive, UNREADABLE};
-use super::{Builder, ContextId, EvalTable, Scores};
+use super::{Builder, ContextId, EvalTable, FORM as TABLE, Scores};
+use crate::archive::Archive;
 use crate::output::Target;
 use crate::pickle::PickleWriter;
 use crate::problem::{Error, Location, Problem};
@@ -38,7 +38,7 @@ impl EvalTable {
 
     /// Reads what [`EvalTable::write_jsonl`] writes, line by line.
     pub fn read_jsonl(source: &Source) -> Result<Self, Error> {
-        let archive = Archive::new(std::slice::from_ref(source))?;
+        let archive = Archive::new(std::slice::from_ref(source), &TABLE)?;
         let mut lines = BufReader::new(archive.open()?);
         let mut builder = Builder::default();
         let mut line = Vec::new();
@@ -115,7 +115,7 @@ fn add_line(builder: &mut Builder, line: &[u8]) -> Result<(), String> {
 }
 
 fn wrong(at: Location, found: String) -> Error {
-    Problem::new(at, UNREADABLE, format!("a line of the form {FORM}"), found)
+    Problem::new(at, TABLE.kind, format!("a line of the form {FORM}"), found)
         .hint("write the lines anew from the pickle")
         .into()
 }

@@ -85,6 +85,24 @@ impl<W: Write> PickleWriter<W> {
         Ok(())
     }
 
+    /// `list`: `item` writes an item.
+    pub fn list<T>(
+        &mut self,
+        items: impl IntoIterator<Item = T>,
+        mut item: impl FnMut(&mut Self, T) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.out.write_all(b"]")?;
+        let mut items = items.into_iter().peekable();
+        while items.peek().is_some() {
+            self.out.write_all(b"(")?;
+            for next in items.by_ref().take(BATCH) {
+                item(self, next)?;
+            }
+            self.out.write_all(b"e")?;
+        }
+        Ok(())
+    }
+
     /// Ends the pickle.
     pub fn finish(mut self) -> io::Result<W> {
         self.out.write_all(b".")?;

@@ -4,6 +4,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::stage::{Progress, Ranking, Stage};
 use crate::stages::Build;
+use crate::table::Table;
 use clariq_corpus::{ProblemKind, Topic};
 use clariq_index::{Analyzer, Bm25, Depth, Explanation, Path, Scorer, Scratch, Variant};
 use rayon::prelude::*;
@@ -25,7 +26,7 @@ struct Retrieve {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Parameters {
+struct Given {
     analyzer: Analyzer,
     variant: Option<Variant>,
     k1: Option<f64>,
@@ -38,10 +39,25 @@ struct Parameters {
     path: Path,
 }
 
-pub(super) fn build(build: Build) -> Result<Box<dyn Stage>, Error> {
-    let places = ["k1", "b", "delta"].map(|key| (key, build.table.at(key)));
-    let stage = build.table.at("stage");
-    let given: Parameters = build.table.read()?;
+/// What every stage that retrieves by BM25 is told.
+pub(super) struct Parameters {
+    pub(super) analyzer: Analyzer,
+    pub(super) model: Bm25,
+    pub(super) depth: NonZeroUsize,
+    pub(super) pad: bool,
+}
+
+impl Parameters {
+    /// Reads what is left in the table of a stage.
+    pub(super) fn read(table: Table) -> Result<Self, Error> {
+        read(table).map(|(parameters, _)| parameters)
+    }
+}
+
+fn read(table: Table) -> Result<(Parameters, Path), Error> {
+    let places = ["k1", "b", "delta"].map(|key| (key, table.at(key)));
+    let stage = table.at("stage");
+    let given: Given = table.read()?;
     let usual = Bm25::default_of(given.variant.unwrap_or(Variant::Lucene));
     let model = Bm25 {
         k1: given.k1.unwrap_or(usual.k1),
@@ -56,7 +72,12 @@ pub(super) fn build(build: Build) -> Result<Box<dyn Stage>, Error> {
             .hint("usual values are k1 from 0.5 to 2 and b from 0 to 1")
             .into());
     }
-    let Parameters { analyzer, depth, pad, path, .. } = given;
+    let Given { analyzer, depth, pad, path, .. } = given;
+    Ok((Parameters { analyzer, model, depth, pad }, path))
+}
+
+pub(super) fn build(build: Build) -> Result<Box<dyn Stage>, Error> {
+    let (Parameters { analyzer, model, depth, pad }, path) = read(build.table)?;
     Ok(Box::new(Retrieve { analyzer, model, depth, pad, path }))
 }
 

@@ -21,6 +21,22 @@ pub(super) fn build(build: Build) -> Result<Box<dyn Stage>, Error> {
     Ok(Box::new(build.table.read::<NoQuestion>()?))
 }
 
+/// The number of the empty question, which a stage needs.
+pub(super) fn empty_question(context: &Context, stage: &str) -> Result<u32, Error> {
+    context.bank.find(NO_QUESTION).ok_or_else(|| {
+        let at = Location::file("question_bank.tsv");
+        let expected = format!("`{NO_QUESTION}`, the empty question");
+        Problem::new(at, ProblemKind::UnknownQuestion, expected, "no such id")
+            .hint(format!("the stage `{stage}` needs a bank with the empty question"))
+            .into()
+    })
+}
+
+/// Puts the empty question before all others.
+pub(super) fn place_first(ranking: &mut Ranking, empty: u32) {
+    NoQuestion { rank: NonZeroUsize::MIN }.place(ranking, empty);
+}
+
 impl NoQuestion {
     /// Its score is just below its predecessor's, and those of its successors are lowered where they would tie with it:
     /// the order by score stays the order of the ranking.
@@ -55,13 +71,7 @@ impl Stage for NoQuestion {
         mut rankings: Vec<Ranking>,
         progress: Progress,
     ) -> Result<Vec<Ranking>, Error> {
-        let Some(empty) = context.bank.find(NO_QUESTION) else {
-            let at = Location::file("question_bank.tsv");
-            let expected = format!("`{NO_QUESTION}`, the empty question");
-            return Err(Problem::new(at, ProblemKind::UnknownQuestion, expected, "no such id")
-                .hint("the stage `no_question` needs a bank with the empty question")
-                .into());
-        };
+        let empty = empty_question(context, "no_question")?;
         for ranking in &mut rankings {
             self.place(ranking, empty);
         }

@@ -1,5 +1,6 @@
 //! `clariq eval`: how good is a run, by the official scorer's measures?
 
+mod contexts;
 mod documents;
 mod full;
 mod measures;
@@ -27,6 +28,10 @@ pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome,
     }
     full::fits(arguments)?;
     let collection = settings.collection()?;
+    if let Some(file) = &arguments.conversations {
+        contexts::contexts(settings, arguments, &collection, &path, file)?;
+        return Ok(Outcome::Done);
+    }
     match arguments.task {
         Task::QuestionRelevance => {
             questions(settings, arguments, &collection, &collection.labelled(arguments.split)?, &path)?;

@@ -18,7 +18,11 @@ pub(crate) fn reproduce(settings: &Settings, arguments: &ReproduceArgs) -> Resul
         [] => configs::names().collect(),
         names => names.iter().map(String::as_str).collect(),
     };
-    let systems: Vec<Loaded> = names.into_iter().map(|name| configs::load(name, &[])).collect::<Result<_, _>>()?;
+    let mut systems: Vec<Loaded> = names.into_iter().map(|name| configs::load(name, &[])).collect::<Result<_, _>>()?;
+    if arguments.names.is_empty() {
+        // A system for conversations has no figures on a split.
+        systems.retain(|loaded| !loaded.system.expected.is_empty());
+    }
     run::names_differ(&systems)?;
     let systems = possible(settings, arguments.names.is_empty(), systems);
     let collection = settings.collection()?;

@@ -1,7 +1,7 @@
 //! `clariq run`: what does a system answer to every request of a split?
 
 use crate::cli::RunArgs;
-use crate::commands::Outcome;
+use crate::commands::{Outcome, conversations};
 use crate::configs::{self, Loaded};
 use crate::failure::Failure;
 use crate::output::{Cell, Sheet};
@@ -22,6 +22,10 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, F
         let problem = Problem::new(Location::file("--output"), ProblemKind::Argument, "one system", found);
         return Err(problem.hint("without --output every system gets a file of its own in runs/").into());
     }
+    if let Some(file) = &arguments.conversations {
+        return conversations::run(settings, arguments, file);
+    }
+    conversations::only_with_conversations(arguments)?;
     let overrides = configs::overrides(&arguments.parameters)?;
     let systems: Vec<Loaded> =
         arguments.configs.iter().map(|name| configs::load(name, &overrides)).collect::<Result<_, _>>()?;
@@ -65,6 +69,12 @@ pub(crate) fn names_differ(systems: &[Loaded]) -> Result<(), Failure> {
 /// `runs/<system>.<split>.run`.
 pub(crate) fn usual_path(folder: &Path, loaded: &Loaded, split: Split) -> PathBuf {
     folder.join(format!("{}.{split}.run", loaded.system.name))
+}
+
+/// What a system declares to look at beyond one request and the bank.
+pub(crate) fn uses_cell(loaded: &Loaded) -> Cell {
+    let uses: Vec<String> = loaded.system.uses.iter().map(ToString::to_string).collect();
+    if uses.is_empty() { Cell::Nothing } else { Cell::text(uses.join(", ")) }
 }
 
 /// What a system gives for a split.
@@ -184,13 +194,12 @@ impl Answers {
     }
 
     fn summary(&self, loaded: &Loaded, data: &SplitData, path: &Path) -> Vec<Cell> {
-        let uses: Vec<String> = loaded.system.uses.iter().map(ToString::to_string).collect();
         vec![
             Cell::text(&loaded.system.name),
             Cell::text(data.split.name()),
             Cell::count(data.topics.len()),
             Cell::count(self.rankings.iter().map(Vec::len).sum()),
-            if uses.is_empty() { Cell::Nothing } else { Cell::text(uses.join(", ")) },
+            uses_cell(loaded),
             Cell::text(path.display().to_string()),
         ]
     }

@@ -7,7 +7,7 @@ use crate::settings::Settings;
 use clariq_corpus::{
     Collection, EvalTable, Location, Problem, ProblemKind, Source, Split, read_run, read_text_run, write_atomically,
 };
-use clariq_eval::{DocumentRelevance, document_relevance, multi_turn_document_relevance, python_float};
+use clariq_eval::{DocumentRelevance, document_relevance, multi_turn_document_relevance, python_float, table_stem};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -53,15 +53,6 @@ pub(super) fn documents(
     }
     let placed = place::sheet(settings, arguments, &collection.bank, path, &figures);
     print(settings, &figures, placed, |name, figure| format!("{name}: {}", python_float(figure)))
-}
-
-/// The official scorer finds the dev facets in the table that is called train.
-fn table_stem(split: Split, multi_turn: bool) -> String {
-    match (multi_turn, split) {
-        (true, split) => format!("multi_turn_{split}_eval"),
-        (false, Split::Train | Split::Dev) => "single_turn_train_eval".to_owned(),
-        (false, Split::Test) => "single_turn_test_eval".to_owned(),
-    }
 }
 
 fn no_contexts(stem: &str, split: Split) -> Problem {

@@ -1,9 +1,6 @@
-//! Where is an evaluation table, and what is it packed in?
+//! What is a large file packed in? Plain, gzip, tar, both, or in pieces: its content as a stream.
 
-use super::EvalTable;
-use super::fold::Tables;
-use crate::collection::DataDir;
-use crate::pickle::{PickleError, PickleErrorKind, Plan, fold};
+use crate::pickle::{PickleError, PickleErrorKind};
 use crate::problem::{Error, Location, Problem, ProblemKind};
 use crate::source::Source;
 use flate2::read::MultiGzDecoder;
@@ -20,33 +17,22 @@ const TAR_MAGIC: (usize, &[u8]) = (257, b"ustar");
 const TAR_CHECKSUM: Range<usize> = 148..156;
 const TAR_BLOCK: usize = 512;
 
-/// What every message about an unreadable table is filed under.
-pub(super) const UNREADABLE: ProblemKind = ProblemKind::EvalTable;
-
-/// The file of the table `stem` in a data folder, or its pieces; `None` where it has neither.
-pub fn locate(data: &DataDir, stem: &str) -> Option<Vec<Source>> {
-    let packed = format!("{stem}.pkl.tar.gz");
-    if let Some(source) = data.file(&format!("{stem}.pkl")).or_else(|| data.file(&packed)) {
-        return Some(vec![source]);
-    }
-    // The names that the command `split` gives to pieces.
-    let letters = || 'a'..='z';
-    let suffixes = letters().flat_map(|first| letters().map(move |second| format!("{first}{second}")));
-    let pieces: Vec<Source> = suffixes.map_while(|suffix| data.file(&format!("{packed}.{suffix}"))).collect();
-    (!pieces.is_empty()).then_some(pieces)
+/// What the content should be, for messages.
+#[derive(Debug)]
+pub(crate) struct Form {
+    /// What a message about content of another form is filed under.
+    pub(crate) kind: ProblemKind,
+    /// What is expected, with its article.
+    pub(crate) what: &'static str,
+    /// How it is written.
+    pub(crate) hint: &'static str,
 }
 
-pub(super) fn missing(data: &DataDir, stem: &str) -> Error {
-    let expected = format!("`{stem}.pkl`, `.pkl.gz`, `.pkl.tar.gz`, or its pieces `.pkl.tar.gz.aa`, `.ab`, …");
-    Problem::new(Location::file(data.to_string()), ProblemKind::MissingFile, expected, "none of them")
-        .hint("`clariq data fetch` downloads the released tables; not every split has one")
-        .into()
-}
-
-/// The bytes of a table, which can be read more than once.
-pub(super) struct Archive {
+/// The bytes of a file or of its pieces, which can be read more than once.
+pub(crate) struct Archive {
     name: String,
     pieces: Vec<Piece>,
+    form: &'static Form,
 }
 
 enum Piece {
@@ -55,7 +41,7 @@ enum Piece {
 }
 
 impl Archive {
-    pub(super) fn new(sources: &[Source]) -> Result<Self, Error> {
+    pub(crate) fn new(sources: &[Source], form: &'static Form) -> Result<Self, Error> {
         let names: Vec<String> = sources.iter().map(Source::name).collect();
         let pieces = sources.iter().map(|source| match source {
             Source::Path(path) => Ok(Piece::Path(path.clone())),
@@ -63,15 +49,15 @@ impl Archive {
             Source::Memory { bytes, .. } => Ok(Piece::Bytes(Cow::Owned(bytes.to_vec()))),
             Source::Stdin => source.read().map(|input| Piece::Bytes(input.bytes)),
         });
-        Ok(Self { name: names.join(" + "), pieces: pieces.collect::<Result<_, _>>()? })
+        Ok(Self { name: names.join(" + "), pieces: pieces.collect::<Result<_, _>>()?, form })
     }
 
-    pub(super) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
     /// All pieces behind each other, without gzip around them.
-    pub(super) fn open(&self) -> Result<Box<dyn Read + '_>, Error> {
+    pub(crate) fn open(&self) -> Result<Box<dyn Read + '_>, Error> {
         let opened: Vec<Box<dyn Read + '_>> = self.pieces.iter().map(Piece::open).collect::<Result<_, _>>()?;
         let mut pieces = opened.into_iter();
         let joined = Box::new(Joined { current: pieces.next(), pieces });
@@ -79,22 +65,40 @@ impl Archive {
         Ok(if head == GZIP_MAGIC { Box::new(MultiGzDecoder::new(reader)) } else { reader })
     }
 
-    /// Gives the pickle in the archive to `read`.
-    fn with_pickle<T>(&self, read: impl FnOnce(&mut dyn Read) -> Result<T, Error>) -> Result<T, Error> {
+    /// Gives the content of the archive to `read`, and reads on to its end, where damage would show.
+    pub(crate) fn with_content<T>(&self, read: impl FnOnce(&mut dyn Read) -> Result<T, Error>) -> Result<T, Error> {
+        self.unpack(read, |rest| self.drain(rest))
+    }
+
+    /// The first bytes of the content, as many as there are.
+    pub(crate) fn head(&self, count: u64) -> Result<Vec<u8>, Error> {
+        let read = |content: &mut dyn Read| {
+            let mut head = Vec::new();
+            content.take(count).read_to_end(&mut head).map_err(|error| self.broken(error))?;
+            Ok(head)
+        };
+        self.unpack(read, |_| Ok(()))
+    }
+
+    fn unpack<'a, T>(
+        &'a self,
+        read: impl FnOnce(&mut dyn Read) -> Result<T, Error>,
+        end: impl FnOnce(Box<dyn Read + 'a>) -> Result<(), Error>,
+    ) -> Result<T, Error> {
         let (head, mut reader) = peek(self.open()?, TAR_BLOCK as u64).map_err(|error| self.broken(error))?;
         if head.is_empty() {
-            return Err(Problem::new(Location::file(&self.name), ProblemKind::Empty, "an evaluation table", "nothing")
-                .hint("the file was cut short: fetch it again")
+            return Err(Problem::new(Location::file(&self.name), ProblemKind::Empty, self.form.what, "nothing")
+                .hint("the file was probably cut short: fetch it again")
                 .into());
         }
         if !is_tar(&head) {
             let value = read(&mut reader)?;
-            self.drain(reader)?;
+            end(reader)?;
             return Ok(value);
         }
         let mut archive = tar::Archive::new(reader);
         let value = self.member(&mut archive, read)?;
-        self.drain(archive.into_inner())?;
+        end(archive.into_inner())?;
         Ok(value)
     }
 
@@ -110,7 +114,7 @@ impl Archive {
                 return read(&mut entry);
             }
         }
-        Err(self.problem("a tar archive with a pickle in it", "no file in it".to_owned()))
+        Err(self.problem(&format!("a tar archive with {} in it", self.form.what), "no file in it".to_owned()))
     }
 
     /// Reads what follows the pickle, so that a damaged end shows in the checksum.
@@ -119,7 +123,7 @@ impl Archive {
     }
 
     /// An error of the bytes: damage, unless the operating system refused.
-    pub(super) fn broken(&self, error: io::Error) -> Error {
+    pub(crate) fn broken(&self, error: io::Error) -> Error {
         match error.kind() {
             io::ErrorKind::InvalidData
             | io::ErrorKind::InvalidInput
@@ -133,22 +137,21 @@ impl Archive {
         }
     }
 
-    fn problem(&self, expected: &str, found: String) -> Error {
-        Problem::new(Location::file(&self.name), UNREADABLE, expected, found)
-            .hint("a table is `{metric: {context: {question: {\"with_answer\": figure}}}}`, written by Python's pickle")
-            .into()
+    pub(crate) fn problem(&self, expected: &str, found: String) -> Error {
+        Problem::new(Location::file(&self.name), self.form.kind, expected, found).hint(self.form.hint).into()
     }
 
-    fn unreadable(&self, error: PickleError) -> Error {
+    /// The content is a pickle, and not of the form that is wanted.
+    pub(crate) fn unreadable(&self, error: PickleError) -> Error {
         let found = error.to_string();
         match error.kind {
             PickleErrorKind::Io(error) => self.broken(error),
             PickleErrorKind::Global { .. } => {
-                Problem::new(Location::file(&self.name), UNREADABLE, "text, numbers and dictionaries only", found)
+                Problem::new(Location::file(&self.name), self.form.kind, "text, numbers and dictionaries only", found)
                     .hint("nothing in the file was run; if you trust it, save it again from Python with plain floats")
                     .into()
             }
-            _ => self.problem("an evaluation table", found),
+            _ => self.problem(self.form.what, found),
         }
     }
 }
@@ -166,15 +169,6 @@ fn is_tar(head: &[u8]) -> bool {
 /// macOS puts a file of attributes in front of each real one.
 fn is_apple_double(path: &[u8]) -> bool {
     path.rsplit(|&byte| byte == b'/').next().is_some_and(|name| name.starts_with(b"._"))
-}
-
-/// Reads the table in an archive.
-pub(super) fn read(archive: &Archive) -> Result<EvalTable, Error> {
-    let plan = archive.with_pickle(|reader| Plan::scan(reader).map_err(|error| archive.unreadable(error)))?;
-    let mut tables = Tables::default();
-    let whole =
-        archive.with_pickle(|reader| fold(reader, &plan, &mut tables).map_err(|error| archive.unreadable(error)))?;
-    tables.finish(whole).map_err(|found| archive.problem("an evaluation table", found))
 }
 
 impl Piece {

@@ -1,0 +1,76 @@
+//! Stage `exclude_asked`: what was asked once is not asked again. Drops the questions of the conversation so far.
+
+use crate::context::Context;
+use crate::error::Error;
+use crate::stage::{Progress, Ranking, Stage};
+use crate::stages::Build;
+use clariq_corpus::Topic;
+use clariq_corpus::conversation::Conversation;
+use serde::{Deserialize, Serialize};
+
+/// When two questions are the same.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Same {
+    /// To the letter, as the published baseline compares them.
+    #[default]
+    Text,
+    /// Where they differ in nothing but blanks, as the released files do from their bank.
+    Words,
+}
+
+/// Drops questions.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ExcludeAsked {
+    #[serde(default)]
+    by: Same,
+}
+
+pub(super) fn build(build: Build) -> Result<Box<dyn Stage>, Error> {
+    Ok(Box::new(build.table.read::<ExcludeAsked>()?))
+}
+
+impl Stage for ExcludeAsked {
+    fn name(&self) -> &'static str {
+        "exclude_asked"
+    }
+
+    fn parameters(&self) -> serde_json::Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
+    /// Before the first turn nothing was asked.
+    fn apply(
+        &self,
+        _context: &Context,
+        topics: &[Topic],
+        rankings: Vec<Ranking>,
+        progress: Progress,
+    ) -> Result<Vec<Ranking>, Error> {
+        progress(topics.len() as u64);
+        Ok(rankings)
+    }
+
+    fn apply_to_conversations(
+        &self,
+        context: &Context,
+        conversations: &[Conversation],
+        mut rankings: Vec<Ranking>,
+        progress: Progress,
+    ) -> Result<Vec<Ranking>, Error> {
+        for (conversation, ranking) in conversations.iter().zip(&mut rankings) {
+            if !conversation.turns.is_empty() {
+                ranking.retain(|hit| {
+                    let text = context.bank.text(hit.question);
+                    !match self.by {
+                        Same::Text => conversation.asked(text),
+                        Same::Words => conversation.asked_words(text),
+                    }
+                });
+            }
+        }
+        progress(conversations.len() as u64);
+        Ok(rankings)
+    }
+}

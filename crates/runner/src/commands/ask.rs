@@ -1,0 +1,151 @@
+//! `clariq ask`: should it ask back, and what? A conversation at the terminal, through a pipe, or in JSON lines.
+
+mod asker;
+mod protocol;
+
+use crate::cli::IndexPlace;
+use crate::commands::Outcome;
+use crate::configs;
+use crate::failure::Failure;
+use crate::settings::Settings;
+use asker::{Asker, Move};
+use clap::Args;
+use clariq_corpus::conversation::{Conversation, MOST_TURNS, Reading, Turn, read_records};
+use clariq_corpus::{Error, Location, Problem, ProblemKind, Source};
+use serde_json::Value;
+use std::collections::HashSet;
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+#[derive(Args)]
+pub(crate) struct AskArgs {
+    /// What the user asks; replies are read from standard input, a line each
+    #[arg(value_name = "REQUEST", required_unless_present_any = ["json", "conversations"])]
+    request: Option<String>,
+    /// System: a configuration file, or the name of a built-in one
+    #[arg(long, value_name = "NAME", default_value = "bm25-conversation")]
+    system: String,
+    /// Most questions to ask
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    max_turns: usize,
+    /// Show why: the candidates, and what each stage made of the question
+    #[arg(long)]
+    explain: bool,
+    /// JSON lines: a request or an answer in, what to ask or that nothing is to be asked out; see data/README.md
+    #[arg(long)]
+    json: bool,
+    /// Say what would be asked next in every conversation of a file
+    #[arg(long, value_name = "FILE", conflicts_with = "request")]
+    conversations: Option<PathBuf>,
+    #[command(flatten)]
+    place: IndexPlace,
+}
+
+pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome, Failure> {
+    if !(1..=MOST_TURNS).contains(&arguments.max_turns) {
+        let (expected, found) = (format!("1 to {MOST_TURNS}"), arguments.max_turns.to_string());
+        let problem = Problem::new(Location::file("--max-turns"), ProblemKind::Argument, expected, found);
+        return Err(problem.hint("nobody answers more questions than that before an answer").into());
+    }
+    if arguments.request.as_ref().is_some_and(|request| request.trim().is_empty()) {
+        let problem = Problem::new(Location::file("REQUEST"), ProblemKind::Argument, "a request", "nothing");
+        return Err(problem.hint("for example: clariq ask \"tell me about jaguars\"").into());
+    }
+    let loaded = configs::load(&arguments.system, &[])?;
+    let collection = settings.collection()?;
+    let context = settings.context(&collection.bank, &arguments.place);
+    let asker = Asker::new(&collection, &context, &loaded, arguments.max_turns, arguments.explain)?;
+    if let Some(file) = &arguments.conversations {
+        return contexts(settings, arguments, &asker, file);
+    }
+    match &arguments.request {
+        Some(request) if !arguments.json => talk(settings, &asker, request)?,
+        request => protocol::serve(&asker, request.as_deref())?,
+    }
+    Ok(Outcome::Done)
+}
+
+/// A conversation in plain text: questions go to standard output, everything else to standard error.
+fn talk(settings: &Settings, asker: &Asker, request: &str) -> Result<(), Failure> {
+    let mut conversation = asker.begin(0, request);
+    if let Some(need) = conversation.need {
+        settings.note(&format!("need for clarification: {need} of 4"));
+    }
+    let (mut replies, prompts) = (io::stdin().lock(), io::stdin().is_terminal() && io::stderr().is_terminal());
+    loop {
+        let next = asker.next(&conversation)?;
+        let mut out = io::stdout().lock();
+        let Move::Ask { question, .. } = &next else {
+            write!(out, "{}", asker.reasons(&next))?;
+            settings.note("nothing more to ask");
+            return Ok(());
+        };
+        writeln!(out, "{}", asker.text(*question))?;
+        write!(out, "{}", asker.reasons(&next))?;
+        out.flush()?;
+        drop(out);
+        if prompts {
+            eprint!("> ");
+        }
+        let reply = read_line(&mut replies)?;
+        let Some(reply) = reply.filter(|reply| !reply.trim().is_empty()) else {
+            settings.note("no reply");
+            return Ok(());
+        };
+        conversation.turns.push(Turn { question: asker.text(*question).to_owned(), answer: reply.trim().to_owned() });
+    }
+}
+
+/// A line of standard input without its end, or nothing at the end of all.
+fn read_line(input: &mut dyn BufRead) -> Result<Option<String>, Failure> {
+    let mut bytes = Vec::new();
+    let path = || PathBuf::from("<stdin>");
+    let refused = |source| Error::Io { action: "read", path: path(), source };
+    if input.read_until(b'\n', &mut bytes).map_err(refused)? == 0 {
+        return Ok(None);
+    }
+    match String::from_utf8(bytes) {
+        Ok(line) => Ok(Some(line.trim_end_matches(['\r', '\n']).to_owned())),
+        Err(error) => {
+            let found = format!("{:?}", String::from_utf8_lossy(error.as_bytes()).trim_end());
+            let problem = Problem::new(Location::file("<stdin>"), ProblemKind::NotUtf8, "a reply in UTF-8", found);
+            Err(problem.hint("set the terminal, or whatever writes the replies, to UTF-8").into())
+        }
+    }
+}
+
+/// What would be asked in every context of a file, in its order.
+fn contexts(settings: &Settings, arguments: &AskArgs, asker: &Asker, file: &Path) -> Result<Outcome, Failure> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let (mut seen, mut failure) = (HashSet::new(), None);
+    let source = Source::new(file);
+    let counts = read_records(&source, &Reading::default(), &mut |record| {
+        if !seen.insert(record.conversation.id) {
+            return ControlFlow::Continue(());
+        }
+        let conversation = asker.with_need(record.conversation);
+        match answer(arguments, asker, &conversation, &mut out) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                failure = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    })?;
+    out.flush()?;
+    settings.detail(&format!("{} records", counts.records));
+    failure.map_or(Ok(Outcome::Done), Err)
+}
+
+fn answer(arguments: &AskArgs, asker: &Asker, conversation: &Conversation, out: &mut dyn Write) -> Result<(), Failure> {
+    let next = asker.next(conversation)?;
+    if arguments.json {
+        let mut object = asker.object(conversation, &next);
+        object["context_id"] = Value::from(conversation.id);
+        return Ok(writeln!(out, "{object}")?);
+    }
+    let question = next.question().map_or("", |question| asker.text(question));
+    writeln!(out, "{}\t{question}", conversation.id)?;
+    Ok(write!(out, "{}", asker.reasons(&next))?)
+}

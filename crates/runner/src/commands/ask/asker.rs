@@ -1,0 +1,149 @@
+//! What is the next move in a conversation: to ask, or to ask nothing more?
+
+use crate::configs::Loaded;
+use crate::failure::Failure;
+use clariq_corpus::conversation::Conversation;
+use clariq_corpus::{Collection, NO_QUESTION, QuestionBank, Split};
+use clariq_need::NeedModel;
+use clariq_rank::{Context, Hit, StageTrace};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+/// How many candidates are shown to who wants to know why.
+const SHOWN: usize = 5;
+
+/// A system, ready to ask.
+pub(super) struct Asker<'a> {
+    bank: &'a QuestionBank,
+    context: &'a Context<'a>,
+    loaded: &'a Loaded,
+    need: Option<Box<dyn NeedModel>>,
+    max_turns: usize,
+    explain: bool,
+}
+
+/// The next move, and for who wants to know why, the best candidates and what each stage made of the first.
+pub(super) enum Move {
+    Ask { question: u32, score: f64, why: Why },
+    Stop { reason: &'static str, why: Why },
+}
+
+#[derive(Default)]
+pub(super) struct Why {
+    candidates: Vec<Hit>,
+    stages: Vec<StageTrace>,
+}
+
+impl Move {
+    pub(super) fn question(&self) -> Option<u32> {
+        match self {
+            Self::Ask { question, .. } => Some(*question),
+            Self::Stop { .. } => None,
+        }
+    }
+}
+
+impl<'a> Asker<'a> {
+    pub(super) fn new(
+        collection: &'a Collection,
+        context: &'a Context<'a>,
+        loaded: &'a Loaded,
+        max_turns: usize,
+        explain: bool,
+    ) -> Result<Self, Failure> {
+        let labels = || Ok(collection.labelled(Split::Train)?);
+        let need = loaded.system.need.as_ref();
+        let need = need.map(|config| clariq_need::train::<Failure>(&config.model, &loaded.system.need_at, labels));
+        Ok(Self { bank: &collection.bank, context, loaded, need: need.transpose()?, max_turns, explain })
+    }
+
+    /// A conversation in which nothing was asked yet, with the need of its request.
+    pub(super) fn begin(&self, id: i64, request: &str) -> Conversation {
+        self.with_need(Conversation::new(id, request))
+    }
+
+    pub(super) fn with_need(&self, mut conversation: Conversation) -> Conversation {
+        let request = Conversation::new(conversation.id, &*conversation.request).as_topic();
+        conversation.need = self.need.as_ref().and_then(|model| model.predict(&[request]).first().copied());
+        conversation
+    }
+
+    pub(super) fn text(&self, question: u32) -> &str {
+        self.bank.text(question)
+    }
+
+    /// Decides what comes next.
+    pub(super) fn next(&self, conversation: &Conversation) -> Result<Move, Failure> {
+        if conversation.turns.len() >= self.max_turns {
+            return Ok(Move::Stop { reason: "enough questions were asked", why: Why::default() });
+        }
+        let pipeline = &self.loaded.system.pipeline;
+        let rankings = pipeline.run_conversations(self.context, std::slice::from_ref(conversation), &|_| {})?;
+        let ranking = rankings.into_iter().next().unwrap_or_default();
+        let Some(&Hit { question, score }) = ranking.first() else {
+            return Ok(Move::Stop { reason: "no question is left", why: Why::default() });
+        };
+        let mut why = Why::default();
+        if self.explain {
+            why.stages = pipeline.explain_conversation(self.context, conversation, question)?;
+            why.candidates = ranking.into_iter().take(SHOWN).collect();
+        }
+        if self.bank.id(question).as_str() == NO_QUESTION {
+            return Ok(Move::Stop { reason: "the system asks nothing", why });
+        }
+        Ok(Move::Ask { question, score, why })
+    }
+
+    /// Why, for a person: nothing unless it was asked for.
+    pub(super) fn reasons(&self, next: &Move) -> String {
+        let mut text = String::new();
+        let (Move::Ask { why, .. } | Move::Stop { why, .. }) = next;
+        if !self.explain {
+            return text;
+        }
+        if let Move::Stop { reason, .. } = next {
+            let _ = writeln!(text, "  stops: {reason}");
+        }
+        for trace in &why.stages {
+            let place = match (trace.rank, trace.score) {
+                (Some(rank), Some(score)) => format!("rank {rank} of {}, score {score:.6}", trace.length),
+                _ => format!("not among the {} questions", trace.length),
+            };
+            let _ = writeln!(text, "  {}: {place}", trace.stage);
+        }
+        for hit in &why.candidates {
+            let _ = writeln!(text, "  {:.6}  {} {:?}", hit.score, self.bank.id(hit.question), self.text(hit.question));
+        }
+        text
+    }
+
+    /// The same for a program.
+    pub(super) fn object(&self, conversation: &Conversation, next: &Move) -> Value {
+        let mut object = json!({ "turn": conversation.turns.len() + 1, "need": conversation.need });
+        let (Move::Ask { why, .. } | Move::Stop { why, .. }) = next;
+        match next {
+            Move::Ask { question, score, .. } => {
+                object["action"] = "ask".into();
+                object["question_id"] = self.bank.id(*question).as_str().into();
+                object["question"] = self.text(*question).into();
+                object["score"] = (*score).into();
+            }
+            Move::Stop { reason, .. } => {
+                object["action"] = "stop".into();
+                object["question_id"] = NO_QUESTION.into();
+                object["question"] = "".into();
+                object["reason"] = (*reason).into();
+            }
+        }
+        if self.explain {
+            let candidate = |hit: &Hit| {
+                let id = self.bank.id(hit.question).as_str();
+                json!({ "question_id": id, "question": self.text(hit.question), "score": hit.score })
+            };
+            object["candidates"] = why.candidates.iter().map(candidate).collect();
+            let stage = |trace: &StageTrace| json!({ "stage": trace.stage, "rank": trace.rank, "score": trace.score, "length": trace.length });
+            object["stages"] = why.stages.iter().map(stage).collect();
+        }
+        object
+    }
+}

@@ -1,0 +1,108 @@
+//! How does another program talk with `clariq ask --json`? One JSON object a line in, one out, flushed.
+//!
+//! `{"request": …}` begins a conversation, with `"conversation_context": [{"question": …, "answer": …}, …]` in the middle of
+//! it; `{"answer": …}` replies to the last question. An `"id"` comes back as it was. What comes out has `"action"`: `"ask"`
+//! with `"question"` and `"question_id"`, or `"stop"`.
+
+use super::asker::{Asker, Move};
+use super::read_line;
+use crate::failure::Failure;
+use clariq_corpus::conversation::{Conversation, MOST_TURNS, Turn};
+use clariq_corpus::{Location, Problem, ProblemKind};
+use serde::Deserialize;
+use serde_json::Value;
+use std::io::{self, Write};
+
+const FORM: &str = "{\"request\": …} or {\"answer\": …}";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Message {
+    id: Option<Value>,
+    request: Option<String>,
+    answer: Option<String>,
+    #[serde(default)]
+    conversation_context: Vec<Said>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Said {
+    question: String,
+    answer: String,
+}
+
+/// A conversation, and the question that waits for an answer.
+struct State {
+    conversation: Conversation,
+    open: Option<String>,
+}
+
+/// Answers every line of standard input. A request of the command line is the first.
+pub(super) fn serve(asker: &Asker, request: Option<&str>) -> Result<(), Failure> {
+    let mut state = None;
+    if let Some(request) = request {
+        let message =
+            Message { id: None, request: Some(request.to_owned()), answer: None, conversation_context: Vec::new() };
+        turn(asker, &mut state, message, 0)?;
+    }
+    let mut input = io::stdin().lock();
+    for number in 1.. {
+        let Some(line) = read_line(&mut input)? else { break };
+        if line.trim().is_empty() {
+            continue;
+        }
+        let message = serde_json::from_str(&line).map_err(|error| wrong(number, FORM, &error.to_string()))?;
+        turn(asker, &mut state, message, number)?;
+    }
+    Ok(())
+}
+
+fn wrong(line: u64, expected: &str, found: &str) -> Problem {
+    Problem::new(Location::line("<stdin>", line), ProblemKind::Argument, expected, found)
+        .hint("data/README.md shows a conversation in JSON lines")
+}
+
+fn turn(asker: &Asker, state: &mut Option<State>, message: Message, line: u64) -> Result<(), Failure> {
+    let id = message.id.clone();
+    let mut current = continued(asker, state.take(), message, line)?;
+    let next = asker.next(&current.conversation)?;
+    current.open = match &next {
+        Move::Ask { question, .. } => Some(asker.text(*question).to_owned()),
+        Move::Stop { .. } => None,
+    };
+    let mut object = asker.object(&current.conversation, &next);
+    if let Some(id) = id {
+        object["id"] = id;
+    }
+    *state = Some(current);
+    let mut out = io::stdout().lock();
+    writeln!(out, "{object}")?;
+    Ok(out.flush()?)
+}
+
+/// The conversation after a message.
+fn continued(asker: &Asker, state: Option<State>, message: Message, line: u64) -> Result<State, Problem> {
+    match (message.request, message.answer) {
+        (Some(request), None) if request.trim().is_empty() => Err(wrong(line, "a request", "an empty one")),
+        (Some(request), None) => {
+            let turns = message.conversation_context;
+            if turns.len() > MOST_TURNS {
+                return Err(wrong(line, &format!("at most {MOST_TURNS} turns"), &turns.len().to_string()));
+            }
+            let mut conversation = asker.begin(0, &request);
+            conversation.turns = turns.into_iter().map(|Said { question, answer }| Turn { question, answer }).collect();
+            Ok(State { conversation, open: None })
+        }
+        (None, Some(answer)) if answer.trim().is_empty() => Err(wrong(line, "an answer", "an empty one")),
+        (None, Some(answer)) => match state {
+            Some(State { mut conversation, open: Some(question) }) => {
+                conversation.turns.push(Turn { question, answer });
+                Ok(State { conversation, open: None })
+            }
+            _ => Err(wrong(line, "{\"request\": …}", "an answer where nothing was asked")),
+        },
+        (Some(_), Some(_)) => Err(wrong(line, FORM, "both at once")),
+        (None, None) => Err(wrong(line, FORM, "neither")),
+    }
+}

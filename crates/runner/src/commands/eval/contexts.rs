@@ -1,0 +1,52 @@
+//! `clariq eval --conversations`: is the next question of each conversation relevant, new and answered?
+
+use super::{print, say};
+use crate::cli::{EvalArgs, Task};
+use crate::failure::Failure;
+use crate::settings::Settings;
+use clariq_corpus::conversation::{Reading, read_records};
+use clariq_corpus::{Collection, Location, Problem, ProblemKind, Source, read_text_run};
+use clariq_eval::{ContextScorer, python_float};
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+pub(super) fn contexts(
+    settings: &Settings,
+    arguments: &EvalArgs,
+    collection: &Collection,
+    path: &Path,
+    file: &Path,
+) -> Result<(), Failure> {
+    if arguments.task != Task::QuestionRelevance {
+        let expected = "--task question_relevance beside it";
+        let problem = Problem::new(Location::file("--conversations"), ProblemKind::Argument, expected, "another task");
+        return Err(problem
+            .hint("document relevance knows its contexts from its table: --multi-turn is enough")
+            .into());
+    }
+    let labels = collection.labelled(arguments.split)?;
+    let run = read_text_run(&Source::new(path), &collection.bank)?;
+    let mut scorer = ContextScorer::new(&run, &collection.bank, &labels);
+    let mut seen = HashSet::new();
+    read_records(&Source::new(file), &Reading::default(), &mut |record| {
+        if seen.insert(record.conversation.id) {
+            scorer.add(&record.conversation);
+        }
+        ControlFlow::Continue(())
+    })?;
+    let found = scorer.finish();
+    if found.contexts == 0 {
+        let expected = format!("conversations about topics of {}", labels.name);
+        let at = Location::file(file.display().to_string());
+        let problem = Problem::new(at, ProblemKind::Argument, expected, "other topics alone");
+        return Err(problem.hint("--split names the labels that the conversations are about").into());
+    }
+    let counts = [
+        (found.missing, "contexts are not answered"),
+        (found.unknown, "contexts are about topics that are not in the labels and are not looked at"),
+    ];
+    say(settings, &counts);
+    let figures: Vec<(String, f64)> = found.figures().map(|(name, figure)| (name.to_owned(), figure)).to_vec();
+    print(settings, &figures, None, |name, figure| format!("{name}: {}", python_float(figure)))
+}
