@@ -80,10 +80,10 @@ impl Archive {
         self.unpack(read, |_| Ok(()))
     }
 
-    fn unpack<'a, T>(
-        &'a self,
+    fn unpack<T>(
+        &self,
         read: impl FnOnce(&mut dyn Read) -> Result<T, Error>,
-        end: impl FnOnce(Box<dyn Read + 'a>) -> Result<(), Error>,
+        end: impl FnOnce(Box<dyn Read + '_>) -> Result<(), Error>,
     ) -> Result<T, Error> {
         let (head, mut reader) = peek(self.open()?, TAR_BLOCK as u64).map_err(|error| self.broken(error))?;
         if head.is_empty() {

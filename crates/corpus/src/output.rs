@@ -187,7 +187,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         let names = [".a.runAb12Cd.tmp", ".a.runEf34Gh.tmp", ".a.run.gzAb12Cd.tmp", "a.runAb12Cd.tmp"];
-        names.iter().for_each(|name| fs::write(path(name), "half").unwrap());
+        for name in names {
+            fs::write(path(name), "half").unwrap();
+        }
         for name in names.iter().filter(|name| !name.contains("Ef34Gh")) {
             let file = fs::File::options().write(true).open(path(name)).unwrap();
             file.set_modified(std::time::SystemTime::now() - 2 * STALE).unwrap();

@@ -66,10 +66,9 @@ impl Pipeline {
         conversations: &[Conversation],
         progress: Progress,
     ) -> Result<Vec<Ranking>, Error> {
-        let empty = vec![Vec::new(); conversations.len()];
-        let apply =
-            |rankings, stage: &Box<dyn Stage>| stage.apply_to_conversations(context, conversations, rankings, progress);
-        self.stages.iter().try_fold(empty, apply)
+        self.stages.iter().try_fold(vec![Vec::new(); conversations.len()], |rankings, stage| {
+            stage.apply_to_conversations(context, conversations, rankings, progress)
+        })
     }
 
     /// Follows one question through all stages.

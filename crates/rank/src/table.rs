@@ -129,15 +129,13 @@ impl<'i> Table<'i> {
 
     /// Takes a key out that must hold a table, and reads that.
     pub(crate) fn take_part<T: for<'de> Deserialize<'de>>(&mut self, key: &str) -> Result<T, Error> {
-        match self.take(key) {
-            Some(value) => Self::of(self.file, value)?.read(),
-            None => {
-                let expected = format!("a table `{key}`");
-                let at = self.file.at(self.span.clone());
-                let problem = Problem::new(at, ProblemKind::Configuration, expected, "a table without it");
-                Err(problem.hint("configs/README.md lists all stages and their keys").into())
-            }
+        if let Some(value) = self.take(key) {
+            return Self::of(self.file, value)?.read();
         }
+        let expected = format!("a table `{key}`");
+        let at = self.file.at(self.span.clone());
+        let problem = Problem::new(at, ProblemKind::Configuration, expected, "a table without it");
+        Err(problem.hint("configs/README.md lists all stages and their keys").into())
     }
 
     /// Sets a key to a value given as TOML text; text that is not TOML is taken as a string.

@@ -78,8 +78,8 @@ impl Rows<'_, '_> {
             let _ = self.reader.take(Err(problem));
             return;
         }
-        for count in 0..=turns.len() {
-            let draft = draft(row, first + count as i64, &turns[..count], turns.get(count));
+        for (id, count) in (first..).zip(0..=turns.len()) {
+            let draft = draft(row, id, &turns[..count], turns.get(count));
             if self.reader.take(draft.finish(at(), None)).is_break() {
                 return;
             }

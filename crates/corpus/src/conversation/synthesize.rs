@@ -180,7 +180,7 @@ impl<'a> FacetRows<'a> {
         let mut seen = HashSet::new();
         let distinct = rows.iter().filter(|row| seen.insert(&row.question)).copied();
         let mut rows: Vec<(i64, &LabelledRow)> = (1..).zip(distinct).collect();
-        if rows.len() as i64 >= PLACES {
+        if rows.last().is_some_and(|(place, _)| *place >= PLACES) {
             let expected = format!("fewer than {PLACES} questions for a facet");
             let hint = "the ids of conversations have two digits for each turn";
             return Err(problem(expected, format!("{} for `{id}`", rows.len()), hint));

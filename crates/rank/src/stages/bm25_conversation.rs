@@ -56,19 +56,21 @@ impl Retrieve {
         let turns: Vec<_> = conversation.turns.iter().map(|turn| self.turn(&turn.question, &turn.answer)).collect();
         let wanted: HashSet<String> =
             tokens.iter().chain(turns.iter().flat_map(|(_, answer)| answer)).cloned().collect();
-        let mut age = self.weights.decay.powi(turns.len().saturating_sub(1) as i32);
-        for ((question, answer), turn) in turns.into_iter().zip(&conversation.turns) {
+        let ages = std::iter::successors(Some(1.0), |age| Some(age * self.weights.decay));
+        let mut ages: Vec<f64> = ages.take(turns.len()).collect();
+        ages.reverse();
+        for (((question, answer), turn), age) in turns.into_iter().zip(&conversation.turns).zip(ages) {
             let refused = turn.is_refused();
             let question: Vec<String> =
                 question.into_iter().filter(|token| !refused || !wanted.contains(token)).collect();
-            let (of_question, of_answer) = match refused {
-                true => (self.weights.refused_question, self.weights.refused_answer),
-                false => (self.weights.question, self.weights.answer),
+            let (of_question, of_answer) = if refused {
+                (self.weights.refused_question, self.weights.refused_answer)
+            } else {
+                (self.weights.question, self.weights.answer)
             };
             weights.extend(std::iter::repeat_n(age * of_question, question.len()));
             weights.extend(std::iter::repeat_n(age * of_answer, answer.len()));
             tokens.extend(question.into_iter().chain(answer));
-            age /= self.weights.decay;
         }
         (tokens, weights)
     }

@@ -93,6 +93,9 @@ impl Conversations {
     }
 }
 
+/// Takes the lines of a block, and how far the run is with them.
+type Write<'a> = &'a mut dyn FnMut(&[u8], Progress) -> Result<(), Failure>;
+
 /// How far a run is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 struct Progress {
@@ -218,11 +221,7 @@ impl<'a> Job<'a> {
     }
 
     /// Ranks every context behind those that are done already. `write` gets the lines of each block.
-    fn answer(
-        &self,
-        mut progress: Progress,
-        write: &mut dyn FnMut(&[u8], Progress) -> Result<(), Failure>,
-    ) -> Result<Done, Failure> {
+    fn answer(&self, mut progress: Progress, write: Write) -> Result<Done, Failure> {
         let task = Task::open(&self.loaded.system.name, self.settings.progress);
         let (send, blocks) = sync_channel(WAITING);
         let counts = thread::scope(|scope| {
@@ -263,7 +262,7 @@ impl<'a> Job<'a> {
         blocks: Receiver<Vec<Conversation>>,
         task: &Task,
         progress: &mut Progress,
-        write: &mut dyn FnMut(&[u8], Progress) -> Result<(), Failure>,
+        write: Write,
     ) -> Result<(), Failure> {
         let mut lines = Vec::new();
         for mut block in blocks {

@@ -39,7 +39,7 @@ fn read(path: &Path) -> Result<EvalTable, Failure> {
 }
 
 /// Whether a name ends in `.ending` or `.ending.gz`.
-fn is(path: &Path, ending: &str) -> bool {
+pub(super) fn is(path: &Path, ending: &str) -> bool {
     let name = path.to_string_lossy();
     name.strip_suffix(".gz").unwrap_or(&name).ends_with(&format!(".{ending}"))
 }

@@ -13,7 +13,7 @@ use clariq_corpus::{
 };
 use clariq_eval::{Choice, oracle_of_contexts, oracle_of_topics, table_stem};
 use serde_json::json;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 #[derive(Args)]
@@ -38,24 +38,27 @@ pub(crate) struct OracleArgs {
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Oracle {
     /// The question with the highest figure
-    BestQuestion,
+    #[value(name = "best-question")]
+    Best,
     /// The question with the lowest figure
-    WorstQuestion,
+    #[value(name = "worst-question")]
+    Worst,
     /// Nothing is asked
-    NoQuestion,
+    #[value(name = "no-question")]
+    Nothing,
 }
 
 impl Oracle {
     fn name(self) -> &'static str {
         match self {
-            Self::BestQuestion => "best-question",
-            Self::WorstQuestion => "worst-question",
-            Self::NoQuestion => "no-question",
+            Self::Best => "best-question",
+            Self::Worst => "worst-question",
+            Self::Nothing => "no-question",
         }
     }
 
     fn choice(self) -> Choice {
-        if self == Self::WorstQuestion { Choice::Worst } else { Choice::Best }
+        if self == Self::Worst { Choice::Worst } else { Choice::Best }
     }
 }
 
@@ -87,7 +90,7 @@ pub(crate) fn oracle(settings: &Settings, arguments: &OracleArgs) -> Result<Outc
     let files = vec![("run", path.clone(), run)];
     let record = record::stage(&path, made_by, &files)?;
     files.into_iter().map(|(.., file)| file).chain([record]).try_for_each(Staged::commit)?;
-    let count = lines.iter().filter(|&&byte| byte == b'\n').count();
+    let count = lines.split(|&byte| byte == b'\n').count() - 1;
     let mut sheet = Sheet::new(&["oracle", "split", "lines", "run file"]);
     let (name, split) = (Cell::text(arguments.choice.name()), Cell::text(arguments.split.name()));
     sheet.row(vec![name, split, Cell::count(count), Cell::text(path.display().to_string())]);
@@ -101,7 +104,7 @@ fn topics(arguments: &OracleArgs, collection: &Collection, table: &EvalTable) ->
     let chosen: Vec<(TopicId, String)> = chosen.ok_or_else(|| no_metric(arguments, table))?;
     let mut out = Vec::new();
     for (topic, question) in &chosen {
-        let question = if arguments.choice == Oracle::NoQuestion { NO_QUESTION } else { question };
+        let question = if arguments.choice == Oracle::Nothing { NO_QUESTION } else { question };
         writeln!(out, "{topic} 0 {question} 1 1 {}", arguments.choice.name())?;
     }
     Ok(out)
@@ -113,10 +116,10 @@ fn contexts(arguments: &OracleArgs, collection: &Collection, table: &EvalTable) 
     let bank = &collection.bank;
     let mut out = Vec::new();
     for (context, question) in &chosen {
-        let question = if arguments.choice == Oracle::NoQuestion { NO_QUESTION } else { question };
+        let question = if arguments.choice == Oracle::Nothing { NO_QUESTION } else { question };
         let number = bank.find(question).ok_or_else(|| stranger(arguments, question))?;
         put_text_run_line(&mut out, *context, bank.text(number), 1, 1.0, arguments.choice.name())
-            .map_err(|error: io::Error| Failure::Output(error))?;
+            .map_err(Failure::Output)?;
     }
     Ok(out)
 }

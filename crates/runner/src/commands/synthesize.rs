@@ -2,6 +2,7 @@
 
 use crate::cli::splits;
 use crate::commands::Outcome;
+use crate::commands::convert::is;
 use crate::failure::Failure;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
@@ -9,6 +10,7 @@ use clap::Args;
 use clariq_corpus::conversation::{Order, Shape, Synthesis, put_json_lines, put_pickle};
 use clariq_corpus::{Collection, Location, Problem, ProblemKind, Split, Target, read_qrels};
 use std::collections::HashSet;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Contexts of the published run `dev_bm25_multi_turn`, and how many of them have no turns yet.
@@ -72,13 +74,12 @@ pub(crate) fn synthesize(settings: &Settings, arguments: &SynthesizeArgs) -> Res
 
 /// Whether a name asks for a pickle; else for JSON lines.
 fn is_pickle(path: &Path) -> Result<bool, Failure> {
-    let name = path.to_string_lossy();
-    let stem = name.strip_suffix(".gz").unwrap_or(&name);
-    if stem.ends_with(".pkl") || stem.ends_with(".jsonl") || Target::new(path).is_stream() {
-        return Ok(stem.ends_with(".pkl"));
+    if is(path, "pkl") || is(path, "jsonl") || Target::new(path).is_stream() {
+        return Ok(is(path, "pkl"));
     }
     let expected = "a name that ends in .jsonl or .pkl, or either with .gz";
-    let problem = Problem::new(Location::file(name), ProblemKind::Argument, expected, "another ending");
+    let problem =
+        Problem::new(Location::file(path.display().to_string()), ProblemKind::Argument, expected, "another ending");
     Err(problem.hint("the ending says which form is written").into())
 }
 
@@ -95,7 +96,8 @@ fn explanation(collection: &Collection, arguments: &SynthesizeArgs, synthesis: &
     if let Some(judged) = judged_facets(collection) {
         let count: usize =
             synthesis.counts_by_facet().filter(|(id, _)| judged.contains(*id)).map(|(_, count)| count).sum();
-        text += &format!(
+        let _ = write!(
+            text,
             ".\nAnd it left out facets for which no document is relevant, because its evaluation table has no figures for \
              them: without those, {count} here"
         );
