@@ -50,6 +50,12 @@ pub struct Network {
     classifier: Option<Linear>,
 }
 
+/// Lists a matrix and its bias.
+fn both<'l>(all: &mut Vec<(String, bool, &'l mut Tensor)>, name: &str, decays: bool, linear: &'l mut Linear) {
+    all.push((format!("{name}.weight"), decays, &mut linear.weight));
+    all.push((format!("{name}.bias"), false, &mut linear.bias));
+}
+
 /// Texts of one group as the network reads them.
 pub(crate) struct Input<'t> {
     /// Ids of the vocabulary, texts × tokens.
@@ -79,9 +85,9 @@ impl Network {
         let linear = |name: &str| {
             Ok::<_, Error>(Linear { weight: get(&format!("{name}.weight"))?, bias: get(&format!("{name}.bias"))? })
         };
-        let optional = |name: &str| match weights.tensors.contains_key(&format!("{name}.weight")) {
-            true => linear(name).map(Some),
-            false => Ok(None),
+        let optional = |name: &str| {
+            let there = weights.tensors.contains_key(&format!("{name}.weight"));
+            if there { linear(name).map(Some) } else { Ok(None) }
         };
         let mut layers = Vec::new();
         for place in 0..shape.layers {
@@ -147,10 +153,6 @@ impl Network {
             ("embeddings.position_embeddings.weight".to_owned(), true, &mut self.positions),
             ("embeddings.token_type_embeddings.weight".to_owned(), true, &mut self.segments),
         ];
-        fn both<'l>(all: &mut Vec<(String, bool, &'l mut Tensor)>, name: &str, decays: bool, linear: &'l mut Linear) {
-            all.push((format!("{name}.weight"), decays, &mut linear.weight));
-            all.push((format!("{name}.bias"), false, &mut linear.bias));
-        }
         both(&mut all, "embeddings.LayerNorm", false, &mut self.embedding_norm);
         for (place, own) in (0..).zip(&mut self.layers) {
             both(&mut all, &layer(place, QUERY_KEY_VALUE), true, &mut own.query_key_value);
@@ -264,10 +266,10 @@ impl Network {
     }
 
     fn dropped(&self, states: Tensor, train: bool) -> Result<Tensor, Error> {
-        match train && self.shape.dropout > 0.0 {
-            true => states.f_dropout(self.shape.dropout, true).map_err(Error::torch("dropout")),
-            false => Ok(states),
+        if train && self.shape.dropout > 0.0 {
+            return states.f_dropout(self.shape.dropout, true).map_err(Error::torch("dropout"));
         }
+        Ok(states)
     }
 
     /// Mean of the tokens' vectors, of length 1: sentence-transformers' pooling. `present` is 1 where a token is, texts ×

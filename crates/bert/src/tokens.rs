@@ -118,7 +118,7 @@ pub(crate) fn groups(all: &[Tokens], tokens: usize) -> Vec<Vec<usize>> {
         let length = all[place].ids.len();
         match groups.last_mut() {
             Some(group) if all[group[0]].ids.len() == length && (group.len() + 1) * length <= tokens => {
-                group.push(place)
+                group.push(place);
             }
             _ => groups.push(vec![place]),
         }

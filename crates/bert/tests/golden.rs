@@ -149,6 +149,9 @@ fn refused(folder: &Path) -> clariq_corpus::Problem {
     }
 }
 
+/// A name, what is done to a folder, and a word of what is then expected.
+type Case = (&'static str, Box<dyn Fn(&Path)>, &'static str);
+
 #[test]
 fn damaged_folders_are_refused_with_a_hint() {
     type Damage = fn(&Path);
@@ -165,7 +168,7 @@ fn damaged_folders_are_refused_with_a_hint() {
         let bytes = fs::read(&path).unwrap();
         fs::write(path, &bytes[..bytes.len() / 2]).unwrap();
     };
-    let cases: Vec<(&str, Box<dyn Fn(&Path)>, &str)> = vec![
+    let cases: Vec<Case> = vec![
         ("no configuration", Box::new(|folder| fs::remove_file(folder.join("config.json")).unwrap()), "configuration"),
         (
             "no weights",

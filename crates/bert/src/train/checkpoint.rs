@@ -28,6 +28,9 @@ pub(crate) struct Counts {
     pub(crate) best: Option<(usize, f64)>,
 }
 
+/// What was counted, and the best weights so far.
+pub(crate) type Restored = (Counts, HashMap<String, Tensor>);
+
 type Named = Vec<(String, Vec<usize>, Vec<u8>)>;
 
 fn name(tensor: &Tensor, label: String, all: &mut Named) -> Result<(), Error> {
@@ -71,7 +74,7 @@ pub(crate) fn read(
     key: &str,
     network: &mut Network,
     optimizer: &mut AdamW,
-) -> Result<Option<(Counts, HashMap<String, Tensor>)>, Error> {
+) -> Result<Option<Restored>, Error> {
     let Ok(file) = std::fs::read(path) else { return Ok(None) };
     let damaged = |found: String| -> Error {
         problem(path, "a checkpoint", found).hint("remove the file, and training begins again").into()

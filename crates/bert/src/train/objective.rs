@@ -33,7 +33,7 @@ pub(crate) fn steps(recipe: &Recipe, examples: &Examples, split: &TopicSplit, ep
             let mut pairs = examples.pairs(&split.train, true);
             shuffle(&mut pairs, &mut random);
             if *per_request == 0 {
-                return in_batches(pairs, *batch);
+                return in_batches(&pairs, *batch);
             }
             by_request(&pairs, *batch, *per_request, &mut random)
         }
@@ -69,7 +69,7 @@ pub(crate) fn steps(recipe: &Recipe, examples: &Examples, split: &TopicSplit, ep
 }
 
 /// The last batch is left out if it is less than half full: a softmax over few questions says little.
-fn in_batches(pairs: Vec<(usize, u32)>, batch: usize) -> Vec<Step> {
+fn in_batches(pairs: &[(usize, u32)], batch: usize) -> Vec<Step> {
     let full = |step: &&[(usize, u32)]| step.len() * 2 >= batch || pairs.len() * 2 < batch;
     pairs.chunks(batch).filter(full).map(<[_]>::to_vec).collect()
 }
@@ -82,7 +82,9 @@ fn by_request(
     random: &mut rand_chacha::ChaCha8Rng,
 ) -> Vec<Step> {
     let mut of_topic: BTreeMap<usize, Vec<(usize, u32)>> = BTreeMap::new();
-    pairs.iter().for_each(|&pair| of_topic.entry(pair.0).or_default().push(pair));
+    for &pair in pairs {
+        of_topic.entry(pair.0).or_default().push(pair);
+    }
     let mut chunks: Vec<(usize, Vec<Step>)> = of_topic
         .into_iter()
         .map(|(topic, pairs)| (topic, pairs.chunks(per_request).map(<[_]>::to_vec).collect()))
@@ -314,6 +316,6 @@ mod tests {
         let relevant = Tensor::from_slice(&[true, true, false]).view([1, 3]);
         let loss = f64::try_from(softmax_of_each(&scores, &relevant, &relevant, 1)).unwrap();
         let one = |score: f64| -(score.exp() / (score.exp() + 0.5_f64.exp())).ln();
-        assert!((loss - (one(2.0) + one(1.0)) / 2.0).abs() < 1e-6, "{loss}");
+        assert!((loss - f64::midpoint(one(2.0), one(1.0))).abs() < 1e-6, "{loss}");
     }
 }

@@ -161,8 +161,8 @@ impl Recipe {
         };
         let finite = [self.epochs, self.learning_rate, self.weight_decay, self.clip, self.dropout.unwrap_or(0.0)];
         let wrong = [
-            (!(self.epochs > 0.0), "epochs above 0"),
-            (!(self.learning_rate > 0.0), "learning_rate above 0"),
+            (self.epochs.is_nan() || self.epochs <= 0.0, "epochs above 0"),
+            (self.learning_rate.is_nan() || self.learning_rate <= 0.0, "learning_rate above 0"),
             (finite.iter().any(|number| !number.is_finite() || *number < 0.0), "finite numbers, none below 0"),
             (!(0.0..=1.0).contains(&self.warm_up), "warm_up from 0 to 1"),
             (!(0.0..1.0).contains(&self.held_out), "held_out from 0 to below 1"),

@@ -53,7 +53,9 @@ impl Characters {
         vector.sort_unstable_by_key(|&(number, _)| number);
         let length = vector.iter().map(|(_, value)| value * value).sum::<f32>().sqrt();
         if length > 0.0 {
-            vector.iter_mut().for_each(|(_, value)| *value /= length);
+            for (_, value) in &mut vector {
+                *value /= length;
+            }
         }
         vector
     }

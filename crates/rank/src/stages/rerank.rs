@@ -199,7 +199,9 @@ mod tests {
             (1..).zip([9.0, 8.0, 7.0, 6.0]).map(|(question, score)| Hit { question, score }).collect();
         let stage = Rerank { model: "m".to_owned(), depth: 2.try_into().unwrap() };
         let counted = std::sync::atomic::AtomicU64::new(0);
-        let progress = |steps| drop(counted.fetch_add(steps, std::sync::atomic::Ordering::Relaxed));
+        let progress = |steps| {
+            counted.fetch_add(steps, std::sync::atomic::Ordering::Relaxed);
+        };
         let after = stage.apply(&context, &[topic()], vec![before], &progress).unwrap().remove(0);
         assert_eq!(after.iter().map(|hit| hit.question).collect::<Vec<_>>(), [2, 1, 3, 4]);
         let scores: Vec<f64> = after.iter().map(|hit| hit.score).collect();

@@ -41,20 +41,16 @@ mod learned {
             let (folder, trained) =
                 registry.train(recipe, arguments.resume, arguments.force, arguments.output.as_deref())?;
             let mut row = vec![Cell::text(&name)];
-            match trained {
-                Some(trained) => {
-                    let (first, last) = trained.curve.loss(10).unwrap_or_default();
-                    let recall = trained.curve.rows.iter().rev().find_map(|row| row.recall);
-                    row.push(Cell::count(trained.curve.rows.len()));
-                    row.extend([Cell::Figure(first, 4), Cell::Figure(last, 4)]);
-                    row.push(recall.map_or(Cell::Nothing, |recall| Cell::Figure(recall[3], 4)));
-                }
-                None => {
-                    settings.note(&format!(
-                        "`{name}` was trained before, of the same data and recipe; --force trains again"
-                    ));
-                    row.extend([Cell::Nothing, Cell::Nothing, Cell::Nothing, Cell::Nothing]);
-                }
+            if let Some(trained) = trained {
+                let (first, last) = trained.curve.loss(10).unwrap_or_default();
+                let recall = trained.curve.rows.iter().rev().find_map(|row| row.recall);
+                row.push(Cell::count(trained.curve.rows.len()));
+                row.extend([Cell::Figure(first, 4), Cell::Figure(last, 4)]);
+                row.push(recall.map_or(Cell::Nothing, |recall| Cell::Figure(recall[3], 4)));
+            } else {
+                settings
+                    .note(&format!("`{name}` was trained before, of the same data and recipe; --force trains again"));
+                row.extend([Cell::Nothing, Cell::Nothing, Cell::Nothing, Cell::Nothing]);
             }
             row.push(Cell::text(folder.display().to_string()));
             sheet.row(row);
