@@ -169,6 +169,7 @@ fn bad_qrels_are_named_by_the_check_of_a_folder() {
 }
 
 const CONFIG: &str = "name = \"mine\"\n\n[[stages]]\nstage = \"bm25\"\nanalyzer = \"nltk\"\nk1 = 1.5\ndepth = 30\n";
+const STOP: &str = "name = \"mine\"\n[[stages]]\nstage = \"stop\"\nneed = 7\n";
 const MINE: &str = "run mine.toml --data data -o out/old.run";
 
 const FUSE_ONE: &str = "name = \"mine\"\n[[stages]]\nstage = \"fuse\"\nmethod = \"reciprocal-rank\"\ndepth = 9\n\
@@ -196,6 +197,13 @@ const BAD_CONFIGURATIONS: &[Case] = &[
         MINE,
         ["mine.toml:9", "`majority`", "`oracle`"],
     ),
+    case(
+        "no weights",
+        changed!("\"bm25\"" to "\"bm25_conversation\""),
+        MINE,
+        ["mine.toml:3", "a table `weights`", "without it"],
+    ),
+    case("no need", |bench| bench.write("mine.toml", STOP), MINE, ["mine.toml:4", "need from 1 to 4", "7"]),
     case("bad name", changed!("mine" to "a/b"), MINE, ["mine.toml:1", "letters, digits", "`a/b`"]),
     case("no stages", |bench| bench.write("mine.toml", "name = \"x\"\n"), MINE, ["mine.toml:1", "[[stages]]", "none"]),
     case("not UTF-8", |bench| bench.write("mine.toml", b"\nname='\xe9'"), MINE, ["mine.toml:2", "UTF-8", "0xe9"]),

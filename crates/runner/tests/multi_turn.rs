@@ -239,3 +239,104 @@ fn synthesis_refuses_what_it_cannot_number() {
         assert!(!Path::new(&bench.path("c.pkl")).exists());
     }
 }
+
+#[test]
+fn the_next_questions_are_looked_at_without_documents() {
+    let bench = Bench::with_sample();
+    bench.succeed("-q data synthesize --data data -o c.pkl");
+    let mut shares = Vec::new();
+    for system in ["bm25-multi-turn", "bm25-conversation"] {
+        bench.succeed(&format!("-q run {system} --data data --conversations c.pkl -o {system}.run"));
+        let printed = bench.succeed(&format!("eval --data data {system}.run --conversations c.pkl")).stdout;
+        let lines: Vec<(&str, f64)> = printed
+            .lines()
+            .map(|line| line.split_once(": ").expect("a figure"))
+            .map(|(name, figure)| (name, figure.parse().expect("a number")))
+            .collect();
+        let names: Vec<&str> = lines.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names, ["Asked", "Relevant", "New", "Answered"]);
+        assert!(lines.iter().all(|(_, share)| (0.0..=1.0).contains(share)), "{printed}");
+        shares.push(lines[1].1);
+    }
+    assert!(shares[1] > shares[0], "answers in their own right find more relevant questions: {shares:?}");
+    let silent = bench.succeed("-q run no-question --data data --conversations c.pkl -o -").stdout;
+    bench.write("silent.run", silent);
+    assert!(bench.succeed("eval --data data silent.run --conversations c.pkl").stdout.starts_with("Asked: 0.0\n"));
+    for (more, says) in
+        [("--task document_relevance", "--conversations: bad argument"), ("--split train", "other topics alone")]
+    {
+        let line = format!("eval --data data silent.run --conversations c.pkl {more}");
+        let finished = bench.run(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!(finished.status, Some(2), "{more}");
+        assert!(finished.stderr.contains(says), "{}", finished.stderr);
+    }
+}
+
+/// A row of dev as facet, number of the facet and two questions of it.
+fn facet(bench: &Bench) -> (String, i64, [String; 2]) {
+    let dev = bench.text("data/dev.tsv");
+    let rows: Vec<Vec<&str>> = dev.lines().skip(1).map(|line| line.split('\t').collect()).collect();
+    let facet = rows[0][4].to_owned();
+    let mut questions = rows.iter().filter(|row| row[4] == facet && row[6] != "Q00001").map(|row| row[6].to_owned());
+    let questions = [questions.next().expect("a question"), questions.next().expect("another")];
+    let number = facet[1..].parse().expect("a number");
+    (facet, number, questions)
+}
+
+#[test]
+fn oracles_reach_the_ends_of_the_table() {
+    let bench = Bench::with_sample();
+    let (facet, number, [good, bad]) = facet(&bench);
+    let table = |context: &str| {
+        format!(
+            "{{\"metric\": \"MRR100\", \"context\": {context}, \"values\": {{{good:?}: {{\"with_answer\": 0.75}}, {bad:?}: \
+             {{\"with_answer\": 0.25}}, \"Q00001\": {{\"with_answer\": 0.5}}, \"MIN\": {{\"with_answer\": 0.25}}, \"MAX\": \
+             {{\"with_answer\": 0.75}}}}}}\n"
+        )
+    };
+    bench.write("single.jsonl", table(&format!("{facet:?}")));
+    bench.write("multi.jsonl", table(&number.to_string()));
+    bench.succeed("data convert single.jsonl data/single_turn_train_eval.pkl");
+    bench.succeed("data convert multi.jsonl data/multi_turn_dev_eval.pkl");
+    for (choice, figure) in [("best-question", "0.75"), ("worst-question", "0.25"), ("no-question", "0.5")] {
+        for multi in ["", " --multi-turn"] {
+            bench.succeed(&format!("-q oracle {choice} --data data -o {choice}.run{multi}"));
+            let line = format!("-q eval {choice}.run --data data --task document_relevance{multi}");
+            assert_eq!(bench.succeed(&line).stdout, format!("MRR100: {figure}\n"), "{choice}{multi}");
+        }
+    }
+    for (line, says) in [
+        ("oracle best-question --data data --metric P1", "one of `MRR100`"),
+        ("oracle best-question --data data --split test", "none of them"),
+    ] {
+        let finished = bench.run(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!(finished.status, Some(2), "{line}");
+        assert!(finished.stderr.contains(says), "{}", finished.stderr);
+    }
+}
+
+#[test]
+fn pickles_of_every_protocol_and_with_shared_lists_give_one_run() {
+    let bench = Bench::with_sample();
+    bench.succeed("-q data synthesize --data data -o c.pkl");
+    let program = "import pickle\n\
+                   records = pickle.load(open('c.pkl', 'rb'))\n\
+                   contexts = {}\n\
+                   for record in records.values():\n\
+                   \x20   turns = record['conversation_context']\n\
+                   \x20   record['conversation_context'] = contexts.setdefault(record['context_id'], turns)\n\
+                   for protocol in range(6):\n\
+                   \x20   pickle.dump(records, open(f'p{protocol}.pkl', 'wb'), protocol)\n";
+    let mut python = std::process::Command::new("python3");
+    let Ok(done) = python.args(["-c", program]).current_dir(bench.path("")).output() else {
+        println!("skipped: no python3");
+        return;
+    };
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let run =
+        |file: &str| bench.succeed(&format!("-q run bm25-multi-turn --data data --conversations {file} -o -")).stdout;
+    let expected = run("c.pkl");
+    for protocol in 0..6 {
+        assert!(run(&format!("p{protocol}.pkl")) == expected, "protocol {protocol}");
+    }
+}
