@@ -12,6 +12,7 @@ use clariq_corpus::{
     Collection, Location, Need, Problem, ProblemKind, QuestionBank, Run, RunLine, Split, SplitData, Staged, Target,
     Topic, put_need_lines, put_run_lines, strictly_decreasing, write_run,
 };
+use clariq_need::{Spec, Training};
 use clariq_rank::{Context, Ranking};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -84,12 +85,11 @@ pub(crate) fn answer(
 ) -> Result<Answers, Failure> {
     let system = &loaded.system;
     let train = || {
-        let labels = || Ok(collection.labelled(Split::Train)?);
-        system
-            .need
-            .as_ref()
-            .map(|config| clariq_need::train::<Failure>(&config.model, &system.need_at, labels))
-            .transpose()
+        let labels = || collection.labelled(Split::Train);
+        let Some(config) = &system.need else { return Ok(None) };
+        let spec = Spec::new(config, &system.need_at)?;
+        let training = Training::new(spec, &collection.bank, context.models(), &labels()?)?;
+        Ok::<_, Failure>(Some(training.fit(settings.seed)?))
     };
     let steps = data.topics.len() * system.pipeline.stages.len();
     let task = Task::start(&format!("{} {}", system.name, data.split), steps as u64, settings.progress);
@@ -101,8 +101,8 @@ pub(crate) fn answer(
     task.finish(&format!("{} topics", data.topics.len()));
     let (mut needs, mut need_model) = (None, Value::Null);
     if let Some(model) = model {
-        needs = Some(model.predict(&data.topics));
-        need_model = json!({ "model": model.name(), "parameters": model.parameters() });
+        needs = Some(model.predict(&data.topics)?.into_iter().map(|prediction| prediction.need).collect());
+        need_model = json!({ "model": model.made_of.spec.model, "parameters": model.model.parameters() });
     }
     Ok(Answers { rankings, needs, need_model })
 }
