@@ -74,7 +74,8 @@ impl NeedModel for Prior {
 
     fn predict(&self, features: &Features) -> Vec<Prediction> {
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
-        let labels = || Need::ALL.into_iter().zip(self.counts).flat_map(|(need, count)| std::iter::repeat_n(need, count));
+        let labels =
+            || Need::ALL.into_iter().zip(self.counts).flat_map(|(need, count)| std::iter::repeat_n(need, count));
         let probabilities = shares(labels());
         (0..features.len()).map(|_| Prediction { need: self.draw(&mut random), probabilities }).collect()
     }

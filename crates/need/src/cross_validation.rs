@@ -29,7 +29,10 @@ pub fn cross_validate(
     repeats: usize,
     seed: u64,
 ) -> Result<Vec<Repeat>, Error> {
-    (0..repeats as u64).into_par_iter().map(|repeat| pass(spec, features, labels, folds, seed.wrapping_add(repeat))).collect()
+    (0..repeats as u64)
+        .into_par_iter()
+        .map(|repeat| pass(spec, features, labels, folds, seed.wrapping_add(repeat)))
+        .collect()
 }
 
 fn pass(spec: &Spec, features: &Features, labels: &[Need], folds: usize, seed: u64) -> Result<Repeat, Error> {

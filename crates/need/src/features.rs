@@ -118,7 +118,8 @@ impl Extractor {
         let parsed: Vec<_> = requests.par_iter().map(|request| parse(request)).collect();
         let content: Vec<_> = parsed.par_iter().map(|parsed| core::content_words(&parsed.phrase)).collect();
         let phrases: Vec<&str> = parsed.iter().map(|parsed| parsed.phrase.as_str()).collect();
-        let vectors = self.projection.as_ref().map(|space| Ok::<_, Error>((space, space.encode(&phrases)?))).transpose()?;
+        let vectors =
+            self.projection.as_ref().map(|space| Ok::<_, Error>((space, space.encode(&phrases)?))).transpose()?;
         let place = |row: usize| core::features(requests[row], &parsed[row], &content[row]);
         let mut features = Features { blocks: Vec::new(), len: requests.len() };
         for &block in &self.blocks {

@@ -31,13 +31,7 @@ pub struct Ordinal {
 
 impl Ordinal {
     /// Fits the rows of `features` that are named.
-    pub fn fit(
-        blocks: &Weighted,
-        c: f64,
-        features: &Features,
-        labels: &[Need],
-        rows: &[usize],
-    ) -> Result<Self, Error> {
+    pub fn fit(blocks: &Weighted, c: f64, features: &Features, labels: &[Need], rows: &[usize]) -> Result<Self, Error> {
         let standard = standardise(blocks, features, rows);
         let mut steps = [Step::Never, Step::Never, Step::Never];
         for (step, below) in steps.iter_mut().zip(1..) {
@@ -88,10 +82,13 @@ impl NeedModel for Ordinal {
     fn contributions(&self, features: &Features, row: usize, _need: Need) -> Vec<Contribution> {
         let columns = self.standard.row(features, row);
         let weight = |place: usize| {
-            let fitted = self.steps.iter().map(|step| if let Step::Fitted(of) = step { of.columns[place] } else { 0.0 });
+            let fitted =
+                self.steps.iter().map(|step| if let Step::Fitted(of) = step { of.columns[place] } else { 0.0 });
             fitted.sum::<f64>() / self.steps.len() as f64
         };
         let named = self.standard.named(features, row).into_iter().enumerate();
-        named.map(|(place, (feature, value))| Contribution { feature, value, share: weight(place) * columns[place] }).collect()
+        named
+            .map(|(place, (feature, value))| Contribution { feature, value, share: weight(place) * columns[place] })
+            .collect()
     }
 }

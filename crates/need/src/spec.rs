@@ -87,9 +87,7 @@ impl Spec {
             "lexical" => ensemble(config, lexical()),
             "full" => ensemble(config, full()),
             "logistic" => ensemble(config, vec![one_member(config, at)?]),
-            "ordinal" => {
-                Kind::Ordinal { features: one_member(config, at)?, c: config.c.unwrap_or(C) }
-            }
+            "ordinal" => Kind::Ordinal { features: one_member(config, at)?, c: config.c.unwrap_or(C) },
             "ensemble" => ensemble(config, members(config, at)?),
             other => return Err(wrong(at, &format!("a need model: {}", list(&MODELS)), format!("`{other}`"))),
         };
@@ -122,9 +120,7 @@ impl Spec {
         Ok(match &self.kind {
             Kind::Majority => Model::Majority(Majority::fit(of_rows())),
             Kind::Prior => Model::Prior(Prior::fit(of_rows(), seed)),
-            Kind::Ordinal { features: blocks, c } => {
-                Model::Ordinal(Ordinal::fit(blocks, *c, features, labels, rows)?)
-            }
+            Kind::Ordinal { features: blocks, c } => Model::Ordinal(Ordinal::fit(blocks, *c, features, labels, rows)?),
             Kind::Ensemble(spec) => Model::Ensemble(Ensemble::fit(spec, features, labels, rows)?),
         })
     }

@@ -59,7 +59,9 @@ impl Aspects {
         };
         let (documents, kinds): (Vec<Vec<String>>, Vec<_>) = bank.rows().par_iter().map(read).unzip();
         let mut postings: HashMap<String, Vec<(u32, u32)>> = HashMap::new();
-        for (question, stem) in (0..).zip(&documents).flat_map(|(place, stems)| stems.iter().map(move |stem| (place, stem))) {
+        for (question, stem) in
+            (0..).zip(&documents).flat_map(|(place, stems)| stems.iter().map(move |stem| (place, stem)))
+        {
             let list = postings.entry(stem.clone()).or_default();
             match list.last_mut() {
                 Some((last, count)) if *last == question => *count += 1,
@@ -107,10 +109,10 @@ mod tests {
     #[test]
     fn kinds_are_shares_of_fifteen() {
         let texts = ["", "which tent do you mean", "do you want to buy a tent or pegs", "do you like boats"];
-        let rows = texts.iter().zip(1..).map(|(text, id)| QuestionRow {
-            id: format!("Q{id}").as_str().into(),
-            text: (*text).to_owned(),
-        });
+        let rows = texts
+            .iter()
+            .zip(1..)
+            .map(|(text, id)| QuestionRow { id: format!("Q{id}").as_str().into(), text: (*text).to_owned() });
         let aspects = Aspects::new(&QuestionBank::from_rows(rows.collect()));
         let of: HashMap<String, f64> = names().zip(aspects.features(&["tent".to_owned()])).collect();
         let found = |name: &str| of[name];

@@ -36,7 +36,8 @@ impl Projection {
         let asking: Vec<usize> =
             (0..bank.len()).filter(|&place| bank.rows()[place].id.as_str() != NO_QUESTION).collect();
         let questions = all.select(Axis(0), &asking);
-        let mean = questions.mean_axis(Axis(0)).filter(|mean| !mean.is_empty()).ok_or_else(|| no_axes("no question"))?;
+        let mean =
+            questions.mean_axis(Axis(0)).filter(|mean| !mean.is_empty()).ok_or_else(|| no_axes("no question"))?;
         let axes = principal_axes(&(&questions - &mean))?;
         Ok(Self { encoder, questions, mean, axes })
     }

@@ -104,7 +104,11 @@ fn explain(settings: &Settings, arguments: &NeedExplainArgs) -> Result<Outcome, 
     }
     let mut features = Sheet::new(&["feature", "value", "moves the label by"]);
     for feature in drove.iter().take(arguments.top) {
-        features.row(vec![Cell::text(&feature.feature), Cell::Figure(feature.value, 4), Cell::Figure(feature.share, 4)]);
+        features.row(vec![
+            Cell::text(&feature.feature),
+            Cell::Figure(feature.value, 4),
+            Cell::Figure(feature.share, 4),
+        ]);
     }
     print_all(&[("labels", labels), ("features", features)], settings.format)?;
     Ok(Outcome::Done)

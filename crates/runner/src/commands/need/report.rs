@@ -28,19 +28,27 @@ pub(super) fn cross_validation(
             rows.map(|row| (labels[row], pass.predictions[row].need)).collect()
         };
         pooled.push(weighted_f1(&pairs(None)));
-        of_folds.extend((0..folds).map(|fold| pairs(Some(fold))).filter(|pairs| !pairs.is_empty()).map(|pairs| weighted_f1(&pairs)));
+        of_folds.extend(
+            (0..folds).map(|fold| pairs(Some(fold))).filter(|pairs| !pairs.is_empty()).map(|pairs| weighted_f1(&pairs)),
+        );
     }
     let mut sheet = Sheet::new(&["cross-validation on train", "weighted F1", "standard deviation", "figures"]);
     for (what, figures) in [("all topics, per repeat", &pooled), ("one fold", &of_folds)] {
         let (mean, deviation) = mean_and_deviation(figures);
-        sheet.row(vec![Cell::text(what), Cell::Figure(mean, 4), Cell::Figure(deviation, 4), Cell::count(figures.len())]);
+        sheet.row(vec![
+            Cell::text(what),
+            Cell::Figure(mean, 4),
+            Cell::Figure(deviation, 4),
+            Cell::count(figures.len()),
+        ]);
     }
     Ok(vec![("cross_validation", sheet)])
 }
 
 /// Everything there is to say of predictions for labelled topics.
 pub(super) fn held_out(settings: &Settings, labels: &Labelled, predictions: &[Prediction]) -> Sheets {
-    let labelled = labels.topics.iter().zip(predictions).filter_map(|(topic, prediction)| Some((topic.need?, prediction)));
+    let labelled =
+        labels.topics.iter().zip(predictions).filter_map(|(topic, prediction)| Some((topic.need?, prediction)));
     let all: Vec<(Need, &Prediction)> = labelled.collect();
     let pairs: Vec<(Need, Need)> = all.iter().map(|(label, prediction)| (*label, prediction.need)).collect();
     let (low, high) = need_interval(&pairs, ROUNDS, settings.seed);
@@ -61,12 +69,16 @@ fn classes(pairs: &[(Need, Need)]) -> Sheet {
     let header = ["need", "precision", "recall", "F1", "topics", "as 1", "as 2", "as 3", "as 4"];
     let mut sheet = Sheet::new(&header);
     let count = |label: Option<Need>, predicted: Option<Need>| {
-        let fits = |(is, was): &&(Need, Need)| label.is_none_or(|want| want == *is) && predicted.is_none_or(|want| want == *was);
+        let fits = |(is, was): &&(Need, Need)| {
+            label.is_none_or(|want| want == *is) && predicted.is_none_or(|want| want == *was)
+        };
         pairs.iter().filter(fits).count()
     };
     for need in Need::ALL {
-        let (hits, support, predicted) = (count(Some(need), Some(need)), count(Some(need), None), count(None, Some(need)));
-        let ratio = |part: usize, whole: usize| Cell::Figure(if whole == 0 { 0.0 } else { part as f64 / whole as f64 }, 4);
+        let (hits, support, predicted) =
+            (count(Some(need), Some(need)), count(Some(need), None), count(None, Some(need)));
+        let ratio =
+            |part: usize, whole: usize| Cell::Figure(if whole == 0 { 0.0 } else { part as f64 / whole as f64 }, 4);
         let mut row = vec![Cell::count(usize::from(need.get())), ratio(hits, predicted), ratio(hits, support)];
         row.extend([ratio(2 * hits, predicted + support), Cell::count(support)]);
         row.extend(Need::ALL.map(|was| Cell::count(count(Some(need), Some(was)))));
