@@ -31,8 +31,8 @@ pub fn need_interval(pairs: &[(Need, Need)], rounds: u32, seed: u64) -> (f64, f6
     let mut figures: Vec<f64> =
         (0..rounds).map(|_| weighted_f1(&pairs.iter().map(|_| draw()).collect::<Vec<_>>())).collect();
     figures.sort_by(f64::total_cmp);
-    let at = |share: f64| figures.get((share * rounds as f64) as usize).or(figures.last()).copied().unwrap_or(0.0);
-    (at(0.025), at(0.975))
+    let at = |thousandth: usize| figures.get(figures.len() * thousandth / 1000).copied().unwrap_or(0.0);
+    (at(25), at(975))
 }
 
 /// Predictions of about the same confidence.
@@ -52,7 +52,7 @@ pub struct ReliabilityBin {
 
 /// The reliability curve of (confidence, right) pairs: equally wide bins from 0 to 1.
 pub fn reliability(predictions: &[(f64, bool)], bins: usize) -> Vec<ReliabilityBin> {
-    let place = |confidence: f64| ((confidence * bins as f64) as usize).min(bins - 1);
+    let place = |confidence: f64| (1..bins).filter(|&edge| confidence >= edge as f64 / bins as f64).count();
     let bin = |bin: usize| {
         let inside: Vec<_> = predictions.iter().filter(|(confidence, _)| place(*confidence) == bin).collect();
         let count = inside.len();

@@ -45,7 +45,9 @@ fn pass(spec: &Spec, features: &Features, labels: &[Need], folds: usize, seed: u
         }
         let model = spec.fit(features, labels, &rows, seed)?;
         let all = model.as_model().predict(features);
-        held_out.iter().for_each(|&row| predictions[row] = Some(all[row]));
+        for row in held_out {
+            predictions[row] = Some(all[row]);
+        }
     }
     Ok(Repeat { folds: of, predictions: predictions.into_iter().flatten().collect() })
 }

@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn words_letters_and_capitals_are_counted() {
-        let expected = [0.0, 1.0, 0.0, 0.0, 2.0, 4.0, 1.0, 1.0, 0.0, 5.0, 1.0];
+        let expected = [0.0, 1.0, 0.0, 0.0, 2.0, 4.0, 1.0, 1.0, 0.0, 6.0, 1.0];
         assert_eq!(of("I'm looking for tents in the Orkneys?"), expected);
     }
 

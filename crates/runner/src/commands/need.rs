@@ -24,14 +24,12 @@ pub(crate) fn need(settings: &Settings, command: &NeedCommand) -> Result<Outcome
 /// The need model that a configuration declares.
 fn spec(name: &str) -> Result<Spec, Failure> {
     let system = configs::load(name, &[])?.system;
-    match &system.need {
-        Some(config) => Ok(Spec::new(config, &system.need_at)?),
-        None => {
-            let at = system.need_at;
-            let problem = Problem::new(at, ProblemKind::Configuration, "a table [need]", "a system without one");
-            Err(problem.hint("`bm25-tuned` has one; configs/README.md lists the need models").into())
-        }
-    }
+    let Some(config) = &system.need else {
+        let at = system.need_at;
+        let problem = Problem::new(at, ProblemKind::Configuration, "a table [need]", "a system without one");
+        return Err(problem.hint("`bm25-tuned` has one; configs/README.md lists the need models").into());
+    };
+    Ok(Spec::new(config, &system.need_at)?)
 }
 
 fn training(collection: &Collection, models: &dyn Models, name: &str) -> Result<Training, Failure> {
