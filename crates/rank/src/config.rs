@@ -85,11 +85,26 @@ pub enum WrittenScores {
 }
 
 /// The clarification-need model of a system.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NeedConfig {
     /// The model's name.
     pub model: String,
+    /// The blocks of features of a model that has one regression, or one per step, and the weight of each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub features: Option<BTreeMap<String, f64>>,
+    /// The same for each regression of an ensemble.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub members: Option<Vec<BTreeMap<String, f64>>>,
+    /// The inverse of the penalty on weights.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub c: Option<f64>,
+    /// The power of the prior that probabilities are divided by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prior_power: Option<f64>,
+    /// The encoder of features that are made with one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encoder: Option<String>,
 }
 
 /// A parameter given on the command line in place of the file's.

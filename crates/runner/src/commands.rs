@@ -10,6 +10,7 @@ mod eval;
 mod explain;
 mod fetch;
 mod index;
+mod need;
 mod oracle;
 mod report;
 mod reproduce;
@@ -53,6 +54,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Outcome, Failure> {
         Command::Index(command) => index::index(&settings, &command),
         Command::Run(arguments) => run::run(&settings, &arguments),
         Command::Train(arguments) => train::train(&settings, &arguments),
+        Command::Need(command) => need::need(&settings, &command),
         Command::Tune(arguments) => tune::tune(&settings, &arguments),
         Command::Eval(arguments) => eval::eval(&settings, &arguments),
         Command::Compare(arguments) => compare::compare(&settings, &arguments),

@@ -5,11 +5,14 @@
 mod learned;
 
 use crate::settings::{Settings, cache_folder};
-use clariq_corpus::{Collection, Location, Problem, ProblemKind};
+use clariq_corpus::Collection;
+#[cfg(feature = "bert")]
+use clariq_corpus::{Location, Problem, ProblemKind};
 use clariq_rank::Models;
 use std::path::{Path, PathBuf};
 
 /// The recipes of `configs/models/`.
+#[cfg(feature = "bert")]
 pub(crate) const RECIPES: &[(&str, &str)] = &[
     ("encoder", include_str!("../../../configs/models/encoder.toml")),
     ("cross-encoder", include_str!("../../../configs/models/cross-encoder.toml")),
@@ -44,6 +47,7 @@ pub(crate) fn installed(name: &str) -> Option<PathBuf> {
 }
 
 /// Says what a name could have been.
+#[cfg(feature = "bert")]
 pub(crate) fn unknown(name: &str) -> Problem {
     let recipes: Vec<_> = RECIPES.iter().map(|(name, _)| format!("`{name}`")).collect();
     let expected = format!("a folder, a recipe ({}), or an installed model", recipes.join(", "));

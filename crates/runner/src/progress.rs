@@ -58,6 +58,7 @@ impl Task {
     }
 
     /// Says how it goes, beside how far it is.
+    #[cfg(feature = "bert")]
     pub(crate) fn say(&self, text: &str) {
         self.bar.set_message(text.to_owned());
     }

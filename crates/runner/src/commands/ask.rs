@@ -11,7 +11,7 @@ use crate::settings::Settings;
 use asker::{Asker, Move};
 use clap::Args;
 use clariq_corpus::conversation::{Conversation, MOST_TURNS, Reading, Turn, read_records};
-use clariq_corpus::{Error, Location, Problem, ProblemKind, Source};
+use clariq_corpus::{Error, Location, Problem, ProblemKind, Source, Split};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::io::{self, BufRead, IsTerminal, Write};
@@ -54,8 +54,13 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome, F
     }
     let loaded = configs::load(&arguments.system, &[])?;
     let collection = settings.collection()?;
-    let context = settings.context(&collection.bank, &arguments.place);
-    let asker = Asker::new(&collection, &context, &loaded, arguments.max_turns, arguments.explain)?;
+    let models = crate::models::of(settings, &collection);
+    // A request of one's own is of no split: nothing was judged before it.
+    let context = settings
+        .context(&collection.bank, &arguments.place)
+        .with_models(models.as_ref())
+        .within(&collection, Split::Train);
+    let asker = Asker::new(settings, &collection, &context, &loaded, arguments.max_turns, arguments.explain)?;
     if let Some(file) = &arguments.conversations {
         return contexts(settings, arguments, &asker, file);
     }
@@ -68,7 +73,7 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome, F
 
 /// A conversation in plain text: questions go to standard output, everything else to standard error.
 fn talk(settings: &Settings, asker: &Asker, request: &str) -> Result<(), Failure> {
-    let mut conversation = asker.begin(0, request);
+    let mut conversation = asker.begin(0, request)?;
     if let Some(need) = conversation.need {
         settings.note(&format!("need for clarification: {need} of 4"));
     }
@@ -125,7 +130,7 @@ fn contexts(settings: &Settings, arguments: &AskArgs, asker: &Asker, file: &Path
             return ControlFlow::Continue(());
         }
         let conversation = asker.with_need(record.conversation);
-        match answer(arguments, asker, &conversation, &mut out) {
+        match conversation.and_then(|conversation| answer(arguments, asker, &conversation, &mut out)) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
                 failure = Some(error);

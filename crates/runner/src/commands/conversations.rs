@@ -8,6 +8,7 @@ mod partial;
 
 use crate::cli::RunArgs;
 use crate::commands::Outcome;
+use crate::commands::run::{need_model, need_record};
 use crate::configs::{self, Loaded};
 use crate::failure::Failure;
 use crate::output::{Cell, Sheet};
@@ -16,10 +17,10 @@ use crate::record;
 use crate::settings::Settings;
 use clariq_corpus::conversation::{Conversation, Counts, MOST_TURNS, Reading, Record, read_records};
 use clariq_corpus::{
-    Collection, Location, Problem, ProblemKind, QuestionBank, Source, Split, Staged, Target, put_text_run_line,
-    sha256_hex, sha256_of_file,
+    Collection, Location, Problem, ProblemKind, QuestionBank, Source, Staged, Target, put_text_run_line, sha256_hex,
+    sha256_of_file,
 };
-use clariq_need::NeedModel;
+use clariq_need::Classifier;
 use clariq_rank::{Context, Ranking, WrittenScores};
 use partial::Partial;
 use serde_json::{Value, json};
@@ -43,7 +44,11 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs, file: &Path) -> Resu
     super::run::names_differ(&systems)?;
     let collection = settings.collection()?;
     let input = Conversations::open(file)?;
-    let context = settings.context(&collection.bank, &arguments.place);
+    let models = crate::models::of(settings, &collection);
+    let context = settings
+        .context(&collection.bank, &arguments.place)
+        .with_models(models.as_ref())
+        .within(&collection, arguments.split);
     let mut sheet = Sheet::new(&["system", "contexts", "lines", "uses", "run file"]);
     for loaded in &systems {
         let usual = || PathBuf::from(format!("runs/{}.{}.run", loaded.system.name, input.stem));
@@ -114,7 +119,7 @@ struct Job<'a> {
     context: &'a Context<'a>,
     loaded: &'a Loaded,
     input: &'a Conversations,
-    need: Option<Box<dyn NeedModel>>,
+    need: Option<Classifier>,
     tag: String,
     skip_bad: bool,
     made_by: Value,
@@ -151,10 +156,7 @@ impl<'a> Job<'a> {
         input: &'a Conversations,
     ) -> Result<Self, Failure> {
         let system = &loaded.system;
-        let labels = || Ok(collection.labelled(Split::Train)?);
-        let train =
-            |config: &clariq_rank::NeedConfig| clariq_need::train::<Failure>(&config.model, &system.need_at, labels);
-        let need = system.need.as_ref().map(train).transpose()?;
+        let need = need_model(settings, collection, context, system)?;
         let tag = arguments.run_tag.as_deref().unwrap_or(&system.name);
         let tag: String = tag.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
         let made_by = json!({
@@ -163,7 +165,7 @@ impl<'a> Job<'a> {
             "config_sha256": loaded.checksum,
             "uses": system.uses,
             "stages": system.pipeline.parameters(),
-            "need": need.as_ref().map(|model| json!({ "model": model.name(), "parameters": model.parameters() })),
+            "need": need.as_ref().map(need_record),
             "conversation": system.conversation,
             "seed": settings.seed,
             "run_tag": tag,
@@ -266,7 +268,7 @@ impl<'a> Job<'a> {
     ) -> Result<(), Failure> {
         let mut lines = Vec::new();
         for mut block in blocks {
-            self.predict_need(&mut block);
+            self.predict_need(&mut block)?;
             let rankings = self.loaded.system.pipeline.run_conversations(self.context, &block, &|_| {})?;
             lines.clear();
             for (conversation, ranking) in block.iter().zip(&rankings) {
@@ -281,14 +283,15 @@ impl<'a> Job<'a> {
         Ok(())
     }
 
-    fn predict_need(&self, block: &mut [Conversation]) {
-        let Some(model) = &self.need else { return };
+    fn predict_need(&self, block: &mut [Conversation]) -> Result<(), Failure> {
+        let Some(model) = &self.need else { return Ok(()) };
         let request =
             |conversation: &Conversation| Conversation::new(conversation.id, &*conversation.request).as_topic();
         let requests: Vec<_> = block.iter().map(request).collect();
-        for (conversation, need) in block.iter_mut().zip(model.predict(&requests)) {
-            conversation.need = Some(need);
+        for (conversation, prediction) in block.iter_mut().zip(model.predict(&requests)?) {
+            conversation.need = Some(prediction.need);
         }
+        Ok(())
     }
 
     /// Writes the lines of one context; how many.

@@ -12,7 +12,8 @@ use clariq_corpus::{
     Collection, Location, Need, Problem, ProblemKind, QuestionBank, Run, RunLine, Split, SplitData, Staged, Target,
     Topic, put_need_lines, put_run_lines, strictly_decreasing, write_run,
 };
-use clariq_rank::{Context, Ranking};
+use clariq_need::{Classifier, Spec, Training};
+use clariq_rank::{Context, Ranking, System};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -84,6 +85,24 @@ pub(crate) struct Answers {
     need_model: Value,
 }
 
+/// The need model that a system declares, trained.
+pub(crate) fn need_model(
+    settings: &Settings,
+    collection: &Collection,
+    context: &Context,
+    system: &System,
+) -> Result<Option<Classifier>, Failure> {
+    let Some(config) = &system.need else { return Ok(None) };
+    let spec = Spec::new(config, &system.need_at)?;
+    let training = Training::new(spec, &collection.bank, context.models(), &collection.labelled(Split::Train)?)?;
+    Ok(Some(training.fit(settings.seed)?))
+}
+
+/// What made a need model, as it is written beside a run.
+pub(crate) fn need_record(model: &Classifier) -> Value {
+    json!({ "model": model.made_of.spec.model, "parameters": model.model.parameters() })
+}
+
 /// Runs the pipeline and the need model of a system.
 pub(crate) fn answer(
     settings: &Settings,
@@ -93,14 +112,7 @@ pub(crate) fn answer(
     data: &SplitData,
 ) -> Result<Answers, Failure> {
     let system = &loaded.system;
-    let train = || {
-        let labels = || Ok(collection.labelled(Split::Train)?);
-        system
-            .need
-            .as_ref()
-            .map(|config| clariq_need::train::<Failure>(&config.model, &system.need_at, labels))
-            .transpose()
-    };
+    let train = || need_model(settings, collection, context, system);
     let steps = data.topics.len() * system.pipeline.stages.len();
     let task = Task::start(&format!("{} {}", system.name, data.split), steps as u64, settings.progress);
     let empty = vec![Vec::new(); data.topics.len()];
@@ -109,12 +121,12 @@ pub(crate) fn answer(
     let (model, rankings) = rayon::join(train, rank);
     let (model, rankings) = (model?, rankings?);
     task.finish(&format!("{} topics", data.topics.len()));
-    let (mut needs, mut need_model) = (None, Value::Null);
+    let (mut needs, mut made_by) = (None, Value::Null);
     if let Some(model) = model {
-        needs = Some(model.predict(&data.topics));
-        need_model = json!({ "model": model.name(), "parameters": model.parameters() });
+        needs = Some(model.predict(&data.topics)?.into_iter().map(|prediction| prediction.need).collect());
+        made_by = need_record(&model);
     }
-    Ok(Answers { rankings, needs, need_model })
+    Ok(Answers { rankings, needs, need_model: made_by })
 }
 
 /// Rankings as the lines that are written of them, ready to be scored.

@@ -1,10 +1,12 @@
 //! What is the next move in a conversation: to ask, or to ask nothing more?
 
+use crate::commands::run::need_model;
 use crate::configs::Loaded;
 use crate::failure::Failure;
+use crate::settings::Settings;
 use clariq_corpus::conversation::Conversation;
-use clariq_corpus::{Collection, NO_QUESTION, QuestionBank, Split};
-use clariq_need::NeedModel;
+use clariq_corpus::{Collection, NO_QUESTION, QuestionBank};
+use clariq_need::Classifier;
 use clariq_rank::{Context, Hit, StageTrace};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -17,7 +19,7 @@ pub(super) struct Asker<'a> {
     bank: &'a QuestionBank,
     context: &'a Context<'a>,
     loaded: &'a Loaded,
-    need: Option<Box<dyn NeedModel>>,
+    need: Option<Classifier>,
     max_turns: usize,
     explain: bool,
 }
@@ -45,27 +47,28 @@ impl Move {
 
 impl<'a> Asker<'a> {
     pub(super) fn new(
+        settings: &Settings,
         collection: &'a Collection,
         context: &'a Context<'a>,
         loaded: &'a Loaded,
         max_turns: usize,
         explain: bool,
     ) -> Result<Self, Failure> {
-        let labels = || Ok(collection.labelled(Split::Train)?);
-        let need = loaded.system.need.as_ref();
-        let need = need.map(|config| clariq_need::train::<Failure>(&config.model, &loaded.system.need_at, labels));
-        Ok(Self { bank: &collection.bank, context, loaded, need: need.transpose()?, max_turns, explain })
+        let need = need_model(settings, collection, context, &loaded.system)?;
+        Ok(Self { bank: &collection.bank, context, loaded, need, max_turns, explain })
     }
 
     /// A conversation in which nothing was asked yet, with the need of its request.
-    pub(super) fn begin(&self, id: i64, request: &str) -> Conversation {
+    pub(super) fn begin(&self, id: i64, request: &str) -> Result<Conversation, Failure> {
         self.with_need(Conversation::new(id, request))
     }
 
-    pub(super) fn with_need(&self, mut conversation: Conversation) -> Conversation {
+    pub(super) fn with_need(&self, mut conversation: Conversation) -> Result<Conversation, Failure> {
         let request = Conversation::new(conversation.id, &*conversation.request).as_topic();
-        conversation.need = self.need.as_ref().and_then(|model| model.predict(&[request]).first().copied());
-        conversation
+        if let Some(model) = &self.need {
+            conversation.need = model.predict(&[request])?.first().map(|prediction| prediction.need);
+        }
+        Ok(conversation)
     }
 
     pub(super) fn text(&self, question: u32) -> &str {

@@ -82,27 +82,27 @@ fn turn(asker: &Asker, state: &mut Option<State>, message: Message, line: u64) -
 }
 
 /// The conversation after a message.
-fn continued(asker: &Asker, state: Option<State>, message: Message, line: u64) -> Result<State, Problem> {
+fn continued(asker: &Asker, state: Option<State>, message: Message, line: u64) -> Result<State, Failure> {
     match (message.request, message.answer) {
-        (Some(request), None) if request.trim().is_empty() => Err(wrong(line, "a request", "an empty one")),
+        (Some(request), None) if request.trim().is_empty() => Err(wrong(line, "a request", "an empty one").into()),
         (Some(request), None) => {
             let turns = message.conversation_context;
             if turns.len() > MOST_TURNS {
-                return Err(wrong(line, &format!("at most {MOST_TURNS} turns"), &turns.len().to_string()));
+                return Err(wrong(line, &format!("at most {MOST_TURNS} turns"), &turns.len().to_string()).into());
             }
-            let mut conversation = asker.begin(0, &request);
+            let mut conversation = asker.begin(0, &request)?;
             conversation.turns = turns.into_iter().map(|Said { question, answer }| Turn { question, answer }).collect();
             Ok(State { conversation, open: None })
         }
-        (None, Some(answer)) if answer.trim().is_empty() => Err(wrong(line, "an answer", "an empty one")),
+        (None, Some(answer)) if answer.trim().is_empty() => Err(wrong(line, "an answer", "an empty one").into()),
         (None, Some(answer)) => match state {
             Some(State { mut conversation, open: Some(question) }) => {
                 conversation.turns.push(Turn { question, answer });
                 Ok(State { conversation, open: None })
             }
-            _ => Err(wrong(line, "{\"request\": …}", "an answer where nothing was asked")),
+            _ => Err(wrong(line, "{\"request\": …}", "an answer where nothing was asked").into()),
         },
-        (Some(_), Some(_)) => Err(wrong(line, FORM, "both at once")),
-        (None, None) => Err(wrong(line, FORM, "neither")),
+        (Some(_), Some(_)) => Err(wrong(line, FORM, "both at once").into()),
+        (None, None) => Err(wrong(line, FORM, "neither").into()),
     }
 }

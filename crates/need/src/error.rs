@@ -1,0 +1,43 @@
+//! What can go wrong while a need model is made, read or asked?
+
+use clariq_corpus::{Problem, Report};
+
+/// A need model that cannot be made, read or asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The configuration, the training labels or a saved model do not make sense.
+    #[error(transparent)]
+    Problem(#[from] Box<Problem>),
+    /// A learned model cannot be had.
+    #[error("{}", .0.title)]
+    Encoder(Box<Report>),
+    /// A file cannot be read or written.
+    #[error(transparent)]
+    Corpus(#[from] clariq_corpus::Error),
+}
+
+impl From<Problem> for Error {
+    fn from(problem: Problem) -> Self {
+        Self::Problem(Box::new(problem))
+    }
+}
+
+impl Error {
+    /// An encoder that cannot be had: the need model has a variant that asks for none.
+    pub(crate) fn encoder(error: &clariq_rank::Error) -> Self {
+        let mut report = Report::from(error);
+        report.hint = format!("{}; or use model = \"lexical\" in [need], which asks for no encoder", report.hint);
+        Self::Encoder(Box::new(report))
+    }
+}
+
+impl From<&Error> for Report {
+    fn from(error: &Error) -> Self {
+        match error {
+            Error::Problem(problem) => Self::from(problem.as_ref()),
+            Error::Encoder(report) => report.as_ref().clone(),
+            Error::Corpus(error) => Self::from(error),
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! What is looked at of a request? Blocks of features, made for all requests at once.
+
+mod aspects;
+mod core;
+mod projection;
+
+use crate::error::Error;
+use crate::phrase::parse;
+use crate::text::stems;
+use aspects::Aspects;
+use clariq_corpus::QuestionBank;
+use clariq_rank::Models;
+use ndarray::Array2;
+use projection::Projection;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// Features that belong together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Block {
+    /// Words, letters and form of the request's phrase.
+    #[serde(rename = "core")]
+    Core,
+    /// Which kinds of questions BM25 finds for the phrase.
+    #[serde(rename = "aspects")]
+    Aspects,
+    /// The phrase's vector along the principal axes of the bank.
+    #[serde(rename = "p12")]
+    Phrase,
+    /// The same of the mean of the questions nearest to the phrase.
+    #[serde(rename = "f12")]
+    Feedback,
+}
+
+impl Block {
+    /// All blocks.
+    pub const ALL: [Self; 4] = [Self::Core, Self::Aspects, Self::Phrase, Self::Feedback];
+
+    /// The name in configurations.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Core => "core",
+            Self::Aspects => "aspects",
+            Self::Phrase => "p12",
+            Self::Feedback => "f12",
+        }
+    }
+
+    /// The names of its features, in order.
+    pub fn features(self) -> Vec<String> {
+        let numbered = |letter: &str| (1..=projection::AXES).map(|axis| format!("{letter}_axis_{axis}")).collect();
+        match self {
+            Self::Core => core::NAMES.map(str::to_owned).to_vec(),
+            Self::Aspects => aspects::names().collect(),
+            Self::Phrase => numbered("phrase"),
+            Self::Feedback => numbered("feedback"),
+        }
+    }
+
+    /// Whether it is made with an encoder.
+    pub fn needs_encoder(self) -> bool {
+        matches!(self, Self::Phrase | Self::Feedback)
+    }
+}
+
+/// The features of some requests, a row each.
+#[derive(Debug, Clone, Default)]
+pub struct Features {
+    blocks: Vec<(Block, Array2<f64>)>,
+    len: usize,
+}
+
+impl Features {
+    /// How many requests there are.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// One block.
+    ///
+    /// # Panics
+    ///
+    /// If the block was not asked for when the features were made.
+    pub fn block(&self, block: Block) -> &Array2<f64> {
+        let found = self.blocks.iter().find(|(known, _)| *known == block);
+        &found.unwrap_or_else(|| panic!("the block `{}` was made", block.name())).1
+    }
+}
+
+/// Makes features: everything that depends on the bank and not on a request.
+pub struct Extractor {
+    blocks: Vec<Block>,
+    aspects: Option<Aspects>,
+    projection: Option<Projection>,
+}
+
+impl Extractor {
+    /// Prepares the blocks; only those made with an encoder ask `models` for the one of that name.
+    pub fn new(blocks: &[Block], bank: &QuestionBank, models: &dyn Models, encoder: &str) -> Result<Self, Error> {
+        let aspects = blocks.contains(&Block::Aspects).then(|| Aspects::new(bank));
+        let vectors = blocks.iter().any(|block| block.needs_encoder());
+        let projection = vectors.then(|| Projection::new(bank, models, encoder)).transpose()?;
+        Ok(Self { blocks: blocks.to_vec(), aspects, projection })
+    }
+
+    /// What identifies the encoder, if there is one.
+    pub fn encoder_checksum(&self) -> Option<&str> {
+        self.projection.as_ref().map(Projection::checksum)
+    }
+
+    /// The features of requests.
+    pub fn extract(&self, requests: &[&str]) -> Result<Features, Error> {
+        let parsed: Vec<_> = requests.par_iter().map(|request| parse(request)).collect();
+        let content: Vec<_> = parsed.par_iter().map(|parsed| core::content_words(&parsed.phrase)).collect();
+        let phrases: Vec<&str> = parsed.iter().map(|parsed| parsed.phrase.as_str()).collect();
+        let vectors =
+            self.projection.as_ref().map(|space| Ok::<_, Error>((space, space.encode(&phrases)?))).transpose()?;
+        let place = |row: usize| core::features(requests[row], &parsed[row], &content[row]);
+        let mut features = Features { blocks: Vec::new(), len: requests.len() };
+        for &block in &self.blocks {
+            let values = match (block, &self.aspects, &vectors) {
+                (Block::Aspects, Some(aspects), _) => {
+                    table(content.par_iter().map(|words| aspects.features(&stems(words))).collect())
+                }
+                (Block::Phrase, _, Some((space, vectors))) => space.project(vectors),
+                (Block::Feedback, _, Some((space, vectors))) => space.project(&space.feedback(vectors)),
+                _ => table((0..requests.len()).map(place).collect()),
+            };
+            features.blocks.push((block, values));
+        }
+        Ok(features)
+    }
+}
+
+fn table<const COLUMNS: usize>(rows: Vec<[f64; COLUMNS]>) -> Array2<f64> {
+    Array2::from(rows)
+}

@@ -1,0 +1,124 @@
+//! What does the bank ask of such a phrase? The share of twelve kinds of questions among the first fifteen that BM25 finds.
+//!
+//! BM25 is Lucene's formula over the bank with this crate's tokens: k1 = 0.9, b = 0.4, exact lengths, and a query token
+//! counts as often as it stands there. Equal scores stand in the order of the bank.
+
+use crate::text::{is_stop, stems, tokens};
+use clariq_corpus::QuestionBank;
+use rayon::prelude::*;
+use regex::RegexSet;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// The kinds and what their questions hold.
+const KINDS: [(&str, &str); 12] = [
+    ("refer", r"\b(refer|mean|talking about)"),
+    ("which", r"\bwhich\b"),
+    ("kind", r"\b(kind|type)\b"),
+    ("specific", r"\b(specific|particular|certain)"),
+    ("know", r"\b(know|learn)\b"),
+    ("or", r"\bor\b"),
+    ("buy", r"\b(buy|purchase|shop|store|sell|price|cost)"),
+    ("where", r"\b(location|located|where|near|live|area|state|city)\b"),
+    ("history", r"\bhistory\b"),
+    ("media", r"\b(movie|film|tv|song|book|band|game|music|album|lyrics)"),
+    ("health", r"\b(symptom|treat|medical|disease|doctor|health|cause)"),
+    ("how", r"\bhow\b"),
+];
+
+pub(super) const COUNT: usize = KINDS.len();
+
+/// How many questions are looked at. The features are shares of this number, also where fewer are found.
+const TOP: usize = 15;
+const K1: f64 = 0.9;
+const B: f64 = 0.4;
+
+static PATTERNS: LazyLock<RegexSet> =
+    LazyLock::new(|| RegexSet::new(KINDS.map(|(_, pattern)| pattern)).unwrap_or_else(|_| RegexSet::empty()));
+
+pub(super) fn names() -> impl Iterator<Item = String> {
+    KINDS.iter().map(|(name, _)| format!("aspect_{name}"))
+}
+
+/// The bank, ready to be asked.
+pub(super) struct Aspects {
+    /// Question and count of every stem.
+    postings: HashMap<String, Vec<(u32, u32)>>,
+    /// By question: what BM25 adds to a count for the question's length.
+    norms: Vec<f64>,
+    /// By question: which kinds it is of.
+    kinds: Vec<[bool; COUNT]>,
+}
+
+impl Aspects {
+    pub(super) fn new(bank: &QuestionBank) -> Self {
+        let read = |row: &clariq_corpus::QuestionRow| {
+            let words: Vec<String> = tokens(&row.text).into_iter().filter(|token| !is_stop(token)).collect();
+            let found = PATTERNS.matches(&row.text);
+            (stems(&words), std::array::from_fn(|kind| found.matched(kind)))
+        };
+        let (documents, kinds): (Vec<Vec<String>>, Vec<_>) = bank.rows().par_iter().map(read).unzip();
+        let mut postings: HashMap<String, Vec<(u32, u32)>> = HashMap::new();
+        for (question, stem) in
+            (0..).zip(&documents).flat_map(|(place, stems)| stems.iter().map(move |stem| (place, stem)))
+        {
+            let list = postings.entry(stem.clone()).or_default();
+            match list.last_mut() {
+                Some((last, count)) if *last == question => *count += 1,
+                _ => list.push((question, 1)),
+            }
+        }
+        let average = documents.iter().map(Vec::len).sum::<usize>() as f64 / documents.len().max(1) as f64;
+        let norm = |stems: &Vec<String>| K1 * (1.0 - B + B * stems.len() as f64 / average.max(f64::MIN_POSITIVE));
+        Self { postings, norms: documents.iter().map(norm).collect(), kinds }
+    }
+
+    /// The features of a phrase, given the stems of its content words.
+    pub(super) fn features(&self, stems: &[String]) -> [f64; COUNT] {
+        let mut shares = [0.0; COUNT];
+        for question in self.top(stems) {
+            for (share, &is_of_kind) in shares.iter_mut().zip(&self.kinds[question]) {
+                *share += f64::from(u8::from(is_of_kind));
+            }
+        }
+        shares.map(|share| share / TOP as f64)
+    }
+
+    fn top(&self, stems: &[String]) -> Vec<usize> {
+        let mut scores = vec![0.0; self.norms.len()];
+        for list in stems.iter().filter_map(|stem| self.postings.get(stem)) {
+            let (all, having) = (scores.len() as f64, list.len() as f64);
+            let idf = (1.0 + (all - having + 0.5) / (having + 0.5)).ln();
+            for &(question, count) in list {
+                let (place, count) = (question as usize, f64::from(count));
+                scores[place] += idf * count / (count + self.norms[place]);
+            }
+        }
+        let mut found: Vec<usize> = (0..scores.len()).filter(|&question| scores[question] > 0.0).collect();
+        found.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
+        found.truncate(TOP);
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clariq_corpus::QuestionRow;
+
+    #[test]
+    fn kinds_are_shares_of_fifteen() {
+        let texts = ["", "which tent do you mean", "do you want to buy a tent or pegs", "do you like boats"];
+        let rows = texts
+            .iter()
+            .zip(1..)
+            .map(|(text, id)| QuestionRow { id: format!("Q{id}").as_str().into(), text: (*text).to_owned() });
+        let aspects = Aspects::new(&QuestionBank::from_rows(rows.collect()));
+        let of: HashMap<String, f64> = names().zip(aspects.features(&["tent".to_owned()])).collect();
+        let found = |name: &str| of[name];
+        assert_eq!([found("aspect_which"), found("aspect_refer"), found("aspect_buy")], [1.0 / 15.0; 3]);
+        assert_eq!((found("aspect_or"), found("aspect_how")), (1.0 / 15.0, 0.0));
+        assert_eq!(aspects.features(&[]), [0.0; COUNT]);
+        assert_eq!(PATTERNS.len(), COUNT);
+    }
+}

@@ -1,0 +1,112 @@
+//! What is a phrase about, in a few numbers? Its vector along the axes on which the bank's questions differ most.
+//!
+//! The axes are the principal ones of the bank's vectors, the empty question left out: nothing is learned from labels. The
+//! sign of an axis is arbitrary and has no effect on predictions.
+
+use crate::error::Error;
+use clariq_corpus::{Location, NO_QUESTION, Problem, ProblemKind, QuestionBank};
+use clariq_rank::{Embeddings, Encoder, Models};
+use linfa_linalg::eigh::{EigSort, Eigh};
+use ndarray::{Array1, Array2, Axis, s};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// How many axes there are.
+pub(super) const AXES: usize = 12;
+
+/// How many questions near a phrase give its feedback vector.
+const NEAREST: usize = 10;
+
+/// An encoder, and the axes of a bank in its space.
+pub(super) struct Projection {
+    encoder: Arc<dyn Encoder>,
+    /// The questions' vectors, a row each.
+    questions: Array2<f64>,
+    mean: Array1<f64>,
+    /// A column per axis, the widest first.
+    axes: Array2<f64>,
+}
+
+impl Projection {
+    pub(super) fn new(bank: &QuestionBank, models: &dyn Models, name: &str) -> Result<Self, Error> {
+        let encoder = models.encoder(name).map_err(|error| Error::encoder(&error))?;
+        let texts: Vec<&str> = bank.rows().iter().map(|row| row.text.as_str()).collect();
+        let vectors = models.bank(name, &texts, &|_| {}).map_err(|error| Error::encoder(&error))?;
+        let all = rows(&vectors);
+        let asking: Vec<usize> =
+            (0..bank.len()).filter(|&place| bank.rows()[place].id.as_str() != NO_QUESTION).collect();
+        let questions = all.select(Axis(0), &asking);
+        let mean =
+            questions.mean_axis(Axis(0)).filter(|mean| !mean.is_empty()).ok_or_else(|| no_axes("no question"))?;
+        let axes = principal_axes(&(&questions - &mean))?;
+        Ok(Self { encoder, questions, mean, axes })
+    }
+
+    /// What identifies the encoder.
+    pub(super) fn checksum(&self) -> &str {
+        self.encoder.checksum()
+    }
+
+    /// The vectors of phrases.
+    pub(super) fn encode(&self, phrases: &[&str]) -> Result<Array2<f64>, Error> {
+        let vectors = self.encoder.encode(phrases, &|_| {}).map_err(|error| Error::encoder(&error))?;
+        Ok(rows(&vectors))
+    }
+
+    /// Where vectors lie along the axes.
+    pub(super) fn project(&self, vectors: &Array2<f64>) -> Array2<f64> {
+        (vectors - &self.mean).dot(&self.axes)
+    }
+
+    /// The mean of the questions nearest to each vector by cosine; of equally near ones the first of the bank.
+    pub(super) fn feedback(&self, vectors: &Array2<f64>) -> Array2<f64> {
+        let means: Vec<Array1<f64>> = (0..vectors.nrows())
+            .into_par_iter()
+            .map(|row| {
+                let near = self.questions.dot(&vectors.row(row));
+                let mut order: Vec<usize> = (0..near.len()).collect();
+                order.sort_by(|&a, &b| near[b].total_cmp(&near[a]).then(a.cmp(&b)));
+                order.truncate(NEAREST);
+                self.questions.select(Axis(0), &order).mean_axis(Axis(0)).unwrap_or_else(|| self.mean.clone())
+            })
+            .collect();
+        let mut all = Array2::zeros(vectors.raw_dim());
+        all.rows_mut().into_iter().zip(means).for_each(|(mut row, mean)| row.assign(&mean));
+        all
+    }
+}
+
+fn rows(vectors: &Embeddings) -> Array2<f64> {
+    let width = vectors.dim;
+    Array2::from_shape_fn((vectors.len(), width), |(row, column)| f64::from(vectors.values[row * width + column]))
+}
+
+/// The axes along which centred rows differ most; where a space has fewer, the rest are 0.
+fn principal_axes(centred: &Array2<f64>) -> Result<Array2<f64>, Error> {
+    let covariance = centred.t().dot(centred);
+    let (_, vectors) = covariance.eigh().map_err(|error| no_axes(&error.to_string()))?.sort_eig_desc();
+    let count = AXES.min(vectors.ncols());
+    let mut axes = Array2::zeros((centred.ncols(), AXES));
+    axes.slice_mut(s![.., ..count]).assign(&vectors.slice(s![.., ..count]));
+    Ok(axes)
+}
+
+fn no_axes(found: &str) -> Error {
+    Problem::new(Location::file("question_bank.tsv"), ProblemKind::Model, "questions whose vectors differ", found)
+        .hint("`clariq data check` says what is wrong with the bank; model = \"lexical\" needs no vectors")
+        .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn the_first_axis_is_the_widest() {
+        let axes = principal_axes(&array![[3.0, 0.1], [-3.0, -0.1], [0.0, 0.5], [0.0, -0.5]]).unwrap();
+        assert_eq!(axes.dim(), (2, AXES));
+        assert!(axes[(0, 0)].abs() > 0.99 && axes[(1, 1)].abs() > 0.99, "{axes}");
+        assert!(axes.slice(s![.., 2..]).iter().all(|&value| value == 0.0));
+    }
+}

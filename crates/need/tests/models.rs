@@ -1,0 +1,183 @@
+//! Every kind of model on the sample collection, and on what is no proper training or request.
+
+use clariq_corpus::{Collection, DataDir, Labelled, Location, Need, Source, Split, Target, Topic};
+use clariq_need::{Classifier, Error, Spec, Training, cross_validate};
+use clariq_rank::{Embeddings, Encoder, Models, NeedConfig, NoModels, PairScorer, Progress};
+use std::sync::Arc;
+
+const WITHOUT_VECTORS: [&str; 6] = ["majority", "prior", "lexical", "logistic", "ordinal", "ensemble"];
+
+/// Vectors of letter counts: texts that share letters are near each other.
+struct Letters(&'static str);
+
+impl Encoder for Letters {
+    fn encode(&self, texts: &[&str], _: Progress) -> Result<Embeddings, clariq_rank::Error> {
+        let vector = |text: &&str| {
+            let mut counts = [0.1_f32; 26];
+            text.bytes().filter(u8::is_ascii_lowercase).for_each(|letter| counts[usize::from(letter - b'a')] += 1.0);
+            let norm = counts.iter().map(|count| count * count).sum::<f32>().sqrt();
+            counts.map(|count| count / norm)
+        };
+        Ok(Embeddings { dim: 26, values: texts.iter().flat_map(vector).collect() })
+    }
+
+    fn checksum(&self) -> &str {
+        self.0
+    }
+}
+
+struct LetterModels(&'static str);
+
+impl Models for LetterModels {
+    fn encoder(&self, _: &str) -> Result<Arc<dyn Encoder>, clariq_rank::Error> {
+        Ok(Arc::new(Letters(self.0)))
+    }
+
+    fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, clariq_rank::Error> {
+        NoModels.pair_scorer(name)
+    }
+}
+
+fn sample() -> Collection {
+    Collection::open(DataDir::Sample).unwrap()
+}
+
+fn spec(model: &str) -> Spec {
+    let config = NeedConfig { model: model.to_owned(), ..NeedConfig::default() };
+    Spec::new(&config, &Location::file("test")).unwrap()
+}
+
+fn trained(model: &str, models: &dyn Models, train: &Labelled) -> Result<Classifier, Error> {
+    Training::new(spec(model), &sample().bank, models, train)?.fit(42)
+}
+
+fn topic(request: &str, need: Option<u8>) -> Topic {
+    Topic { id: "t".into(), request: request.to_owned(), description: String::new(), need: need.and_then(Need::new) }
+}
+
+fn train_of(topics: &[(&str, Option<u8>)]) -> Labelled {
+    let topics = topics.iter().map(|(request, need)| topic(request, *need)).collect();
+    Labelled { name: "train.tsv".to_owned(), topics, ..Labelled::default() }
+}
+
+fn written(classifier: &Classifier) -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.json");
+    classifier.write(&Target::new(&path)).unwrap();
+    std::fs::read(path).unwrap()
+}
+
+#[test]
+fn the_sample_trains_and_predicts_and_the_same_seed_gives_the_same_bytes() {
+    let (collection, models) = (sample(), LetterModels("a"));
+    let train = collection.labelled(Split::Train).unwrap();
+    let dev = collection.split(Split::Dev).unwrap().topics;
+    for model in WITHOUT_VECTORS.iter().chain(&["full"]) {
+        let classifier = trained(model, &models, &train).unwrap();
+        let bytes = written(&classifier);
+        assert_eq!(bytes, written(&trained(model, &models, &train).unwrap()), "{model}");
+        let read = Classifier::read(&source("model.json", &bytes), &collection.bank, &models).unwrap();
+        let predictions = classifier.predict(&dev).unwrap();
+        assert_eq!(predictions, read.predict(&dev).unwrap(), "{model}");
+        assert_eq!(predictions.len(), dev.len());
+        assert!(predictions.iter().all(|of| (of.probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-9), "{model}");
+    }
+}
+
+fn source(name: &str, bytes: &[u8]) -> Source {
+    let folder =
+        std::env::temp_dir().join(format!("clariq-need-{}-{:?}", std::process::id(), std::thread::current().id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join(name);
+    std::fs::write(&path, bytes).unwrap();
+    Source::Path(path)
+}
+
+#[test]
+fn odd_requests_get_a_label() {
+    let train = sample().labelled(Split::Train).unwrap();
+    let long = "tent ".repeat(10_000);
+    let topics =
+        ["", " \t?!", &long, "Wo ist der nächste Bahnhof?", "天気はどうですか", "\u{130}\u{212a} tell me", "🏕"]
+            .map(|text| topic(text, None));
+    for model in WITHOUT_VECTORS.iter().chain(&["full"]) {
+        let classifier = trained(model, &LetterModels("a"), &train).unwrap();
+        let predictions = classifier.predict(&topics).unwrap();
+        assert_eq!(predictions.len(), topics.len());
+        assert!(predictions.iter().flat_map(|of| of.probabilities).all(f64::is_finite), "{model}");
+        assert!(classifier.explain("").is_ok());
+    }
+}
+
+#[test]
+fn topics_without_a_label_are_not_trained_on() {
+    let with = train_of(&[("a tent", Some(1)), ("boats", None), ("cheese in Oslo", Some(3)), ("map", Some(3))]);
+    let without = train_of(&[("a tent", Some(1)), ("cheese in Oslo", Some(3)), ("map", Some(3))]);
+    for model in WITHOUT_VECTORS {
+        let [with, without] = [&with, &without].map(|train| written(&trained(model, &NoModels, train).unwrap()));
+        assert_eq!(with, without, "{model}");
+    }
+    let none = train_of(&[("a tent", None)]);
+    let error = trained("majority", &NoModels, &none).err().unwrap().to_string();
+    assert!(error.starts_with("train.tsv: ") && error.contains("found none"), "{error}");
+}
+
+#[test]
+fn one_label_is_enough_for_the_baselines_only() {
+    let one = train_of(&[("a tent", Some(2)), ("boats", Some(2))]);
+    for model in ["lexical", "ordinal"] {
+        let error = trained(model, &NoModels, &one).err().unwrap().to_string();
+        assert!(error.contains("at least two different labels"), "{error}");
+    }
+    for model in ["majority", "prior"] {
+        let of = trained(model, &NoModels, &one).unwrap().predict(&[topic("map", None)]).unwrap();
+        assert_eq!(of[0].need.get(), 2);
+    }
+}
+
+#[test]
+fn a_label_that_was_never_seen_is_never_given() {
+    let train = train_of(&[("a tent", Some(1)), ("two boats", Some(3)), ("cheese in Oslo", Some(3)), ("map", Some(1))]);
+    for model in ["lexical", "ordinal", "prior"] {
+        for prediction in trained(model, &NoModels, &train).unwrap().predict(&train.topics).unwrap() {
+            assert!([1, 3].contains(&prediction.need.get()), "{model}");
+            assert!(prediction.probabilities[3] < 1e-12, "{model}");
+        }
+    }
+}
+
+#[test]
+fn models_that_do_not_fit_are_refused() {
+    let (collection, models) = (sample(), LetterModels("a"));
+    let train = collection.labelled(Split::Train).unwrap();
+    let text = String::from_utf8(written(&trained("full", &models, &train).unwrap())).unwrap();
+    let refused = |text: &str, models: &dyn Models, says: &str| {
+        let source = source("bad.json", text.as_bytes());
+        let error = Classifier::read(&source, &collection.bank, models).err().unwrap().to_string();
+        assert!(error.contains("bad.json") && error.contains(says), "{error}");
+    };
+    refused(&text, &LetterModels("b"), "made with the encoder b, found a");
+    refused("{}", &models, "need_model");
+    refused("", &models, "need train");
+    refused(&text.replace("\"need_model\": 1", "\"need_model\": 2"), &models, "format 2");
+    refused(&text.replacen("\"letters\"", "\"lettres\"", 1), &models, "features of this program");
+    refused(&text.replace(collection.bank.checksum().as_str(), &"0".repeat(64)), &models, "question bank");
+}
+
+#[test]
+fn without_an_encoder_the_hint_names_the_model_that_needs_none() {
+    let train = sample().labelled(Split::Train).unwrap();
+    let error = trained("full", &NoModels, &train).err().unwrap();
+    let report = clariq_corpus::Report::from(&error);
+    assert!(report.hint.contains("model = \"lexical\""), "{}", report.hint);
+}
+
+#[test]
+fn cross_validation_repeats_with_its_seed() {
+    let train = sample().labelled(Split::Train).unwrap();
+    let training = Training::new(spec("lexical"), &sample().bank, &NoModels, &train).unwrap();
+    let pass = |seed| cross_validate(training.spec(), &training.features, &training.labels, 5, 2, seed).unwrap();
+    assert_eq!(pass(1), pass(1));
+    assert_ne!(pass(1)[0].folds, pass(9)[0].folds);
+    assert!(pass(1).iter().all(|repeat| repeat.predictions.len() == train.topics.len()));
+}
