@@ -6,7 +6,7 @@ use crate::models::{RECIPES, folder, installed, unknown};
 use crate::progress::Task;
 use crate::settings::{Settings, cache_folder};
 use clariq_bert::train::{Event, Examples, Objective, Recipe, Trained, Training, key};
-use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder, Options, cached};
+use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder, Options, Precision, cached};
 use clariq_corpus::{Collection, Location, Problem, ProblemKind, Source, Split};
 use clariq_rank::{Embeddings, Encoder, Error, Models, Override, PairScorer, Progress};
 use std::collections::HashMap;
@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) struct Registry<'a> {
     settings: &'a Settings,
     collection: &'a Collection,
+    precision: Precision,
     encoders: Mutex<HashMap<String, Arc<BertEncoder>>>,
     scorers: Mutex<HashMap<String, Arc<CrossEncoder>>>,
     banks: Mutex<HashMap<String, Arc<Embeddings>>>,
@@ -45,13 +46,20 @@ struct Prepared {
 
 impl<'a> Registry<'a> {
     pub(crate) fn new(settings: &'a Settings, collection: &'a Collection) -> Self {
-        Self { settings, collection, encoders: Mutex::default(), scorers: Mutex::default(), banks: Mutex::default() }
+        Self {
+            settings,
+            collection,
+            precision: settings.precision,
+            encoders: Mutex::default(),
+            scorers: Mutex::default(),
+            banks: Mutex::default(),
+        }
     }
 
     fn options(&self, max_tokens: Option<usize>) -> Options {
         Options {
             device: self.settings.device.clone(),
-            precision: self.settings.precision,
+            precision: self.precision,
             threads: self.settings.threads,
             max_tokens,
         }
@@ -175,7 +183,9 @@ impl<'a> Registry<'a> {
             .into());
         }
         let place = crate::cli::IndexPlace::usual();
-        let context = self.settings.context(&self.collection.bank, &place).with_models(self);
+        // What a model is trained on must not depend on the precision that it is run with.
+        let exact = Registry { precision: Precision::F32, ..Registry::new(self.settings, self.collection) };
+        let context = self.settings.context(&self.collection.bank, &place).with_models(&exact);
         let rankings = loaded.system.pipeline.run(&context, topics)?;
         for (topic, ranking) in rankings.into_iter().enumerate() {
             let relevant = &examples.relevant[topic];
