@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const OBJECTIVES: [&str; 3] = [
     "kind = \"in-batch-softmax\"\nbatch = 6\nper_request = 2\nquestion_to_request = 1.0\nquestion_to_question = 0.5",
@@ -24,6 +25,12 @@ fn recipe(objective: &str, epochs: f64) -> Recipe {
          weight_decay = 0.01\nheld_out = 0.3\nevaluate_every = 2\ncheckpoint_every = 2\n[objective]\n{objective}"
     );
     Recipe::parse("m.toml", &text).unwrap()
+}
+
+/// libtorch draws dropout from one generator per process: trainings side by side would disturb each other.
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Topics whose questions share a word with their request.
@@ -68,10 +75,11 @@ fn train(recipe: &Recipe, folder: &Path, resume: bool, tell: &mut dyn FnMut(&Eve
 
 #[test]
 fn a_few_steps_lower_the_loss_and_leave_a_usable_folder() {
+    let _alone = alone();
     for objective in OBJECTIVES {
         let folder = tempfile::tempdir().unwrap();
         let model = folder.path().join("model");
-        let (first, last) = train(&recipe(objective, 6.0), &model, false, &mut |_| {});
+        let (first, last) = train(&recipe(objective, 15.0), &model, false, &mut |_| {});
         assert!(last < first * 0.9, "{objective}: {first} {last}");
         let names = files(&model);
         for name in
@@ -96,6 +104,7 @@ fn a_few_steps_lower_the_loss_and_leave_a_usable_folder() {
 
 #[test]
 fn an_interrupted_training_ends_with_the_same_bytes() {
+    let _alone = alone();
     for objective in OBJECTIVES {
         let folder = tempfile::tempdir().unwrap();
         let recipe = recipe(objective, 2.0);
@@ -120,6 +129,7 @@ fn an_interrupted_training_ends_with_the_same_bytes() {
 
 #[test]
 fn a_checkpoint_of_another_training_is_not_used() {
+    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let model = folder.path().join("model");
     let stop = |event: &Event| assert!(!matches!(event, Event::Step(row, _) if row.step == 4), "interrupted here");
@@ -134,6 +144,7 @@ fn a_checkpoint_of_another_training_is_not_used() {
 
 #[test]
 fn early_stopping_keeps_the_best_weights() {
+    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     // A rate at which nothing is learned: the first evaluation stays the best.
     let recipe = Recipe { learning_rate: 1e-12, patience: 2, ..recipe(OBJECTIVES[0], 20.0) };
@@ -148,6 +159,7 @@ fn early_stopping_keeps_the_best_weights() {
 
 #[test]
 fn a_loss_that_is_no_number_is_an_error() {
+    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let recipe = Recipe { learning_rate: 1e30, clip: 0.0, warm_up: 0.0, ..recipe(OBJECTIVES[1], 10.0) };
     let (base, options, examples) = (tiny(), Options::default(), examples());

@@ -165,5 +165,9 @@ fn every_system_reaches_the_figures_of_its_configuration() {
     let names = "no-question bm25 bm25-english bm25-tuned";
     let finished = bench.succeed(&format!("reproduce --data data --format tsv {names}{learned}"));
     let verdicts: Vec<&str> = finished.stdout.lines().skip(1).filter_map(|line| line.rsplit('\t').next()).collect();
-    assert!(verdicts.len() >= 32 && verdicts.iter().all(|verdict| *verdict == "OK"), "{}", finished.stdout);
+    // Need figures on the labels that a model was trained on are shown and not expected.
+    let (expected, other): (Vec<&str>, Vec<&str>) = verdicts.into_iter().partition(|verdict| *verdict != "-");
+    let sound = |verdict: &&str| ["OK", "close"].contains(verdict);
+    assert!(expected.len() >= 34 && expected.iter().all(sound), "{}", finished.stdout);
+    assert!(other.len() <= 1, "{}", finished.stdout);
 }
