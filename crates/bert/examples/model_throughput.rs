@@ -2,7 +2,7 @@
 //!
 //! Reads one text, or two separated by a tab, per line of standard input.
 //!
-//! Usage: `throughput encode|score|train MODEL THREADS ROUNDS [f32|bf16]`
+//! Usage: `model_throughput encode|score|train MODEL THREADS ROUNDS [f32|bf16]`
 
 use clariq_bert::train::{Event, Examples, Recipe, Training};
 use clariq_bert::{BertEncoder, CrossEncoder, Options, Precision};
