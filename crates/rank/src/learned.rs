@@ -68,6 +68,11 @@ pub trait Models: Send + Sync {
     /// The cross-encoder of that name.
     fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, Error>;
 
+    /// What identifies the weights of a model that was opened, for the record of a run.
+    fn checksum(&self, _name: &str) -> Option<String> {
+        None
+    }
+
     /// The vectors of the bank's questions, in the order of their numbers; may come from a cache.
     fn bank(&self, name: &str, texts: &[&str], progress: Progress) -> Result<Arc<Embeddings>, Error> {
         Ok(Arc::new(self.encoder(name)?.encode(texts, progress)?))

@@ -56,7 +56,10 @@ impl Pipeline {
         rankings: Vec<Ranking>,
         progress: Progress,
     ) -> Result<Vec<Ranking>, Error> {
-        self.stages.iter().try_fold(rankings, |rankings, stage| stage.apply(context, topics, rankings, progress))
+        // A labelled file also has what is to be found out: the need, and what the user meant. No stage may see it.
+        let unlabelled = |topic: &Topic| Topic { need: None, description: String::new(), ..topic.clone() };
+        let topics: Vec<Topic> = topics.iter().map(unlabelled).collect();
+        self.stages.iter().try_fold(rankings, |rankings, stage| stage.apply(context, &topics, rankings, progress))
     }
 
     /// Ranks the bank for the next turn of every conversation, in their order.
@@ -111,5 +114,46 @@ impl Pipeline {
             stage_first
         };
         Value::Array(self.stages.iter().map(|stage| describe(stage.as_ref())).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clariq_corpus::{Need, QuestionBank};
+
+    struct Looks;
+
+    impl Stage for Looks {
+        fn name(&self) -> &'static str {
+            "looks"
+        }
+
+        fn parameters(&self) -> Value {
+            Value::Null
+        }
+
+        fn apply(
+            &self,
+            _context: &Context,
+            topics: &[Topic],
+            rankings: Vec<Ranking>,
+            _progress: Progress,
+        ) -> Result<Vec<Ranking>, Error> {
+            assert!(
+                topics.iter().all(|topic| topic.request == "r" && topic.need.is_none() && topic.description.is_empty())
+            );
+            Ok(rankings)
+        }
+    }
+
+    #[test]
+    fn no_stage_sees_the_labels_of_a_request() {
+        let bank = QuestionBank::from_rows(Vec::new());
+        let context = Context::new(&bank, |_, _| unreachable!("no index is asked for"));
+        let topic =
+            Topic { id: "1".into(), request: "r".into(), description: "what I meant".into(), need: Need::new(1) };
+        let pipeline = Pipeline { stages: vec![Box::new(Looks)] };
+        assert_eq!(pipeline.run(&context, &[topic]).unwrap().len(), 1);
     }
 }

@@ -31,7 +31,7 @@ pub(crate) struct Common {
     /// Threads to use; results are the same with any number [default: one per core]
     #[arg(long, global = true, value_name = "N", help_heading = "Common options")]
     pub(crate) threads: Option<usize>,
-    /// Seed of everything random
+    /// Seed of everything random but fine-tuning, whose recipe has its own
     #[arg(long, global = true, value_name = "N", default_value_t = 42, help_heading = "Common options")]
     pub(crate) seed: u64,
     /// Where learned models are run: cpu, or cuda:0 with a CUDA build of libtorch

@@ -2,8 +2,9 @@
 
 use crate::cli::Parameters;
 use crate::failure::Failure;
+use crate::models;
 use clariq_corpus::{Location, Problem, ProblemKind, Source, sha256_hex};
-use clariq_rank::{Override, System};
+use clariq_rank::{Override, System, Uses};
 use std::path::Path;
 
 /// The systems of `configs/`, in the order in which `reproduce` shows them.
@@ -41,13 +42,26 @@ pub(crate) fn load(name: &str, overrides: &[Override]) -> Result<Loaded, Failure
         _ if Path::new(name).exists() => {
             let source = Source::new(name);
             let system = System::read(&source, overrides)?;
+            declares_training(&source.name(), &system)?;
             let checksum = sha256_hex(&source.read()?.bytes);
             return Ok(Loaded { system, checksum });
         }
         _ => return Err(unknown(name).into()),
     };
     let system = System::parse(&file, &text, overrides)?;
+    declares_training(&file, &system)?;
     Ok(Loaded { system, checksum: sha256_hex(text.as_bytes()) })
+}
+
+/// A model that is trained here has seen the labels of train, which must be said beside its figures.
+fn declares_training(file: &str, system: &System) -> Result<(), Failure> {
+    let trained = system.models().into_iter().find(|model| models::is_recipe(model));
+    let Some(model) = trained.filter(|_| !system.uses.contains(&Uses::TrainLabels)) else { return Ok(()) };
+    let expected = format!("uses = [\"{}\"]", Uses::TrainLabels);
+    let found = format!("{:?}, and the model `{model}`, which is trained on them", system.uses);
+    Err(Problem::new(Location::file(file), ProblemKind::Configuration, expected, found)
+        .hint("what a system looks at is shown beside its figures and must be declared")
+        .into())
 }
 
 fn unknown(name: &str) -> Problem {

@@ -12,7 +12,6 @@ use clariq_rank::Models;
 use std::path::{Path, PathBuf};
 
 /// The recipes of `configs/models/`.
-#[cfg(feature = "bert")]
 pub(crate) const RECIPES: &[(&str, &str)] = &[
     ("encoder", include_str!("../../../configs/models/encoder.toml")),
     ("cross-encoder", include_str!("../../../configs/models/cross-encoder.toml")),
@@ -33,6 +32,11 @@ pub(crate) fn of<'a>(_settings: &'a Settings, _collection: &'a Collection) -> Bo
 
 #[cfg(feature = "bert")]
 pub(crate) use learned::{Registry, recipe_of};
+
+/// Whether the model of that name is trained on the labels of train.
+pub(crate) fn is_recipe(name: &str) -> bool {
+    RECIPES.iter().any(|(known, _)| *known == name) || Path::new(name).extension().is_some_and(|end| end == "toml")
+}
 
 /// Where installed and trained models are kept.
 pub(crate) fn folder() -> PathBuf {

@@ -171,3 +171,51 @@ fn every_system_reaches_the_figures_of_its_configuration() {
     assert!(expected.len() >= 34 && expected.iter().all(sound), "{}", finished.stdout);
     assert!(other.len() <= 1, "{}", finished.stdout);
 }
+
+/// A number that a text has, whatever its words.
+#[cfg(feature = "bert")]
+type Feature = fn(&str) -> usize;
+
+/// The share of (higher, lower) pairs that stand in this order; ties count half.
+#[cfg(feature = "bert")]
+fn separates(higher: &[usize], lower: &[usize]) -> f64 {
+    let pairs = || higher.iter().flat_map(|a| lower.iter().map(move |b| (a, b)));
+    let won = pairs().filter(|(a, b)| a > b).count() as f64;
+    let tied = pairs().filter(|(a, b)| a == b).count() as f64;
+    (won + tied / 2.0) / (higher.len() * lower.len()) as f64
+}
+
+/// What fine-tuning learns from must be in the words: neither length nor punctuation may tell relevant questions from the
+/// hard negatives that the cross-encoder is trained with.
+#[cfg(feature = "bert")]
+#[test]
+fn length_and_punctuation_do_not_separate_positives_from_negatives() {
+    use clariq_corpus::{Collection, DataDir, Source, Split, read_run};
+    let Some(bench) = bench() else { return };
+    bench.succeed("run dense --data data --split train --set dense.depth=100 -o negatives.run");
+    let collection = Collection::open(DataDir::Folder(bench.path("data"))).expect("the collection");
+    let labels = collection.labelled(Split::Train).expect("labels");
+    let relevant = labels.relevant();
+    let text = |id: &str| collection.bank.text(collection.bank.find(id).expect("a question")).to_owned();
+    let positives: Vec<String> =
+        relevant.iter().flatten().map(|id| text(id.as_str())).filter(|text| !text.is_empty()).collect();
+    let run = read_run(&Source::new(bench.path("negatives.run"))).expect("a run");
+    let place = |id| labels.topics.iter().position(|topic| topic.id == id).expect("a topic");
+    let negatives: Vec<String> = run
+        .lines
+        .into_iter()
+        .filter(|line| !relevant[place(line.topic.clone())].contains(&line.question))
+        .map(|line| text(line.question.as_str()))
+        .collect();
+    assert!(positives.len() > 2000 && negatives.len() > 10_000);
+    let features: [(&str, Feature); 3] = [
+        ("characters", |text| text.len()),
+        ("words", |text| text.split_whitespace().count()),
+        ("punctuation", |text| text.chars().filter(char::is_ascii_punctuation).count()),
+    ];
+    for (name, feature) in features {
+        let of = |texts: &[String]| texts.iter().map(|text| feature(text)).collect::<Vec<_>>();
+        let found = separates(&of(&positives), &of(&negatives));
+        assert!((found - 0.5).abs() < 0.1, "{name}: {found}");
+    }
+}

@@ -14,7 +14,7 @@ use crate::stages::feedback::moved;
 use crate::stages::{Build, ranked};
 use clariq_corpus::Topic;
 use clariq_index::Explanation;
-use ndarray::Array2;
+use ndarray::{Array2, Axis};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
@@ -84,37 +84,32 @@ impl Parameters {
     }
 }
 
-/// The requests that compete: those of the batch, and those of the splits that were not judged before.
+/// The requests that compete, each once: those of the batch, and those of the splits that were not judged before.
 fn competitors(context: &Context, topics: &[Topic]) -> Result<Vec<String>, Error> {
     let judged: HashSet<String> =
         context.judged_before()?.into_iter().flat_map(|labelled| labelled.topics).map(|topic| topic.request).collect();
-    let mut requests: Vec<String> = topics.iter().map(|topic| topic.request.clone()).collect();
-    let of_batch: HashSet<String> = requests.iter().cloned().collect();
+    let of_batch = topics.iter().map(|topic| topic.request.clone());
     let others = context.all_requests()?.into_iter().map(|topic| topic.request);
-    requests.extend(others.filter(|request| !of_batch.contains(request) && !judged.contains(request)));
+    let mut requests: Vec<String> = Vec::new();
+    for request in of_batch.chain(others.filter(|request| !judged.contains(request))) {
+        if !requests.contains(&request) {
+            requests.push(request);
+        }
+    }
     Ok(requests)
 }
 
 impl Competition {
+    /// Scores and shares of the pool for each topic.
     fn table(&self, context: &Context, topics: &[Topic], pool: &[u32]) -> Result<(Array2<f32>, Array2<f32>), Error> {
         let requests = competitors(context, topics)?;
-        // A request that two topics share competes once.
-        let mut unique: Vec<&str> = Vec::new();
-        let places: Vec<usize> = requests
-            .iter()
-            .map(|request| {
-                unique.iter().position(|known| known == request).unwrap_or_else(|| {
-                    unique.push(request);
-                    unique.len() - 1
-                })
-            })
-            .take(topics.len().max(requests.len()))
-            .collect();
+        let texts: Vec<&str> = requests.iter().map(String::as_str).collect();
         let space = self.space.open(context)?;
-        let to_questions = space.to_questions(context, &unique, pool, &|_| {})?;
+        let to_questions = space.to_questions(context, &texts, pool, &|_| {})?;
         let (scores, won) = self.parameters.compete(&to_questions, &space.among_questions(pool));
-        let own = &places[..topics.len()];
-        Ok((scores.select(ndarray::Axis(0), own), won.select(ndarray::Axis(0), own)))
+        let place = |topic: &Topic| texts.iter().position(|&text| text == topic.request);
+        let own: Vec<usize> = topics.iter().filter_map(place).collect();
+        Ok((scores.select(Axis(0), &own), won.select(Axis(0), &own)))
     }
 }
 

@@ -166,7 +166,7 @@ impl Stage for Fuse {
             };
             let share = self.parameters.contributions(&ranking)[place];
             let what = format!("{name}: {weight} × {share:.6} (rank {}, score {:.6})", place + 1, ranking[place].score);
-            let inner = input.stages.last().map(|stage| stage.explain(context, topic, question)).transpose()?.flatten();
+            let inner = input.explain(context, topic, question)?.pop().and_then(|last| last.explanation);
             parts.push(Explanation::of(weight * share, what, inner.into_iter().collect()));
         }
         let sum = parts.iter().map(|part| part.value).sum();

@@ -16,6 +16,7 @@ use clariq_need::{Classifier, Spec, Training};
 use clariq_rank::{Context, Ranking, System};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use std::thread;
 
 pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, Failure> {
     if arguments.configs.len() > 1 && arguments.output.is_some() {
@@ -83,6 +84,8 @@ pub(crate) struct Answers {
     pub(crate) rankings: Vec<Ranking>,
     pub(crate) needs: Option<Vec<Need>>,
     need_model: Value,
+    /// Checksums of the learned models that were asked, by name.
+    models: Value,
 }
 
 /// The need model that a system declares, trained.
@@ -118,7 +121,12 @@ pub(crate) fn answer(
     let empty = vec![Vec::new(); data.topics.len()];
     let rank = || system.pipeline.run_with_progress(context, &data.topics, empty, &|steps| task.advance(steps));
     // At the same time: neither needs the other, and reading the training labels takes as long as ranking.
-    let (model, rankings) = rayon::join(train, rank);
+    // Threads of their own: one of the pool could be lent the other task while it holds a model's lock.
+    let (model, rankings) = thread::scope(|scope| {
+        let training = scope.spawn(train);
+        let rankings = rank();
+        (training.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), rankings)
+    });
     let (model, rankings) = (model?, rankings?);
     task.finish(&format!("{} topics", data.topics.len()));
     let (mut needs, mut made_by) = (None, Value::Null);
@@ -126,7 +134,12 @@ pub(crate) fn answer(
         needs = Some(model.predict(&data.topics)?.into_iter().map(|prediction| prediction.need).collect());
         made_by = need_record(&model);
     }
-    Ok(Answers { rankings, needs, need_model: made_by })
+    let checksum = |name: String| {
+        let checksum = context.models().checksum(&name);
+        (name, json!(checksum))
+    };
+    let models = system.models().into_iter().map(checksum).collect();
+    Ok(Answers { rankings, needs, need_model: made_by, models })
 }
 
 /// Rankings as the lines that are written of them, ready to be scored.
@@ -196,6 +209,7 @@ impl Answers {
             "config_sha256": loaded.checksum,
             "uses": system.uses,
             "stages": system.pipeline.parameters(),
+            "models": self.models,
             "need": self.need_model,
             "seed": settings.seed,
             "run_tag": tag,

@@ -258,6 +258,13 @@ impl Models for Registry<'_> {
         Ok(scorer)
     }
 
+    fn checksum(&self, name: &str) -> Option<String> {
+        let encoders = self.encoders.lock().unwrap_or_else(PoisonError::into_inner);
+        let scorers = self.scorers.lock().unwrap_or_else(PoisonError::into_inner);
+        let encoder = encoders.get(name).map(|encoder| encoder.checksum().to_owned());
+        encoder.or_else(|| scorers.get(name).map(|scorer| scorer.checksum().to_owned()))
+    }
+
     fn bank(&self, name: &str, texts: &[&str], progress: Progress) -> Result<Arc<Embeddings>, Error> {
         let encoder = self.encoder_of(name).map_err(as_rank_error)?;
         let mut banks = self.banks.lock().unwrap_or_else(PoisonError::into_inner);
