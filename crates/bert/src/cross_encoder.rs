@@ -37,7 +37,8 @@ impl CrossEncoder {
             .hint("a model for another task cannot score pairs")
             .into());
         }
-        let network = Network::new(&folder.shape, &weights, options.device()?, options.precision.kind())?;
+        let network =
+            Network::new(&folder.shape, &weights, options.device()?, options.precision.kind())?.for_inference();
         Ok(Self {
             network: Mutex::new(network),
             tokenize: Tokenize::open(&folder, options.max_tokens)?,

@@ -26,7 +26,8 @@ impl BertEncoder {
     pub fn open(path: &Path, options: &Options) -> Result<Self, Error> {
         let folder = ModelFolder::open(path)?;
         let weights = Weights::read(&folder)?;
-        let network = Network::new(&folder.shape, &weights, options.device()?, options.precision.kind())?;
+        let network =
+            Network::new(&folder.shape, &weights, options.device()?, options.precision.kind())?.for_inference();
         Ok(Self {
             network: Mutex::new(network),
             tokenize: Tokenize::open(&folder, options.max_tokens)?,

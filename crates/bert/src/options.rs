@@ -63,6 +63,9 @@ impl Default for Options {
     }
 }
 
+/// Counts the ways in which this crate has computed the same numbers: another order of sums, other last bits.
+const ARITHMETIC: u32 = 2;
+
 impl Options {
     /// The device, if libtorch has it.
     pub fn device(&self) -> Result<Device, Error> {
@@ -86,10 +89,14 @@ impl Options {
         Ok(Device::Cuda(number))
     }
 
-    /// The checksum of a model together with what else its numbers depend on.
+    /// The checksum of a model together with what else its numbers depend on, to the last bit.
     pub(crate) fn sign(&self, checksum: &str) -> String {
         let cut = self.max_tokens.map_or_else(|| "whole".to_owned(), |limit| limit.to_string());
-        let text = format!("{checksum} {} {cut} {}", self.precision, if self.device == "cpu" { "cpu" } else { "cuda" });
+        let text = format!(
+            "{ARITHMETIC} {checksum} {} {cut} {}",
+            self.precision,
+            if self.device == "cpu" { "cpu" } else { "cuda" }
+        );
         clariq_corpus::sha256_hex(text.as_bytes())
     }
 }

@@ -1,7 +1,7 @@
 //! Does this crate compute what transformers computes? Golden files by `scripts/make-bert-golden`.
 
 use clariq_bert::{BertEncoder, CrossEncoder, Error, ModelFolder, Options, Precision, Tokenize, Weights};
-use clariq_corpus::ProblemKind;
+use clariq_corpus::{Collection, DataDir, ProblemKind, Split};
 use clariq_rank::{Encoder, PairScorer};
 use serde_json::Value;
 use std::fs;
@@ -58,13 +58,70 @@ fn encoders_equal_transformers() {
     for (row, expected) in vectors.rows().zip(golden["tiny"].as_array().unwrap()) {
         assert_near(row, expected, 1e-5);
     }
-    let cache = std::env::var_os("CLARIQ_CACHE").map(PathBuf::from);
-    let cache = cache.unwrap_or_else(|| std::env::home_dir().unwrap().join(".cache/clariq"));
-    let minilm = cache.join("models/all-MiniLM-L6-v2");
-    let encoder = BertEncoder::open(&minilm, &options()).expect("scripts/setup installs the weights");
+    let encoder = BertEncoder::open(&minilm(), &options()).expect("scripts/setup installs the weights");
     let vectors = encoder.encode(&texts(&golden), &|_| {}).unwrap();
     for (row, expected) in vectors.rows().zip(golden["minilm"].as_array().unwrap()) {
         assert_near(row, expected, 1e-5);
+    }
+}
+
+/// The weights that the set-up installs.
+fn minilm() -> PathBuf {
+    let cache = std::env::var_os("CLARIQ_CACHE").map(PathBuf::from);
+    let cache = cache.unwrap_or_else(|| std::env::home_dir().unwrap().join(".cache/clariq"));
+    cache.join("models/all-MiniLM-L6-v2")
+}
+
+/// The released files, if they are there.
+fn released() -> Option<Collection> {
+    let folders = ["../../data/clariq", "../../../shared/clariq/data"];
+    let folder = folders.map(|folder| Path::new(env!("CARGO_MANIFEST_DIR")).join(folder));
+    let Some(folder) = folder.into_iter().find(|folder| folder.join("question_bank.tsv").exists()) else {
+        println!("skipped: the released files are not there");
+        return None;
+    };
+    Some(Collection::open(DataDir::Folder(folder)).unwrap())
+}
+
+/// MiniLM with a classifier whose weights are cosines of their places, as `scripts/make-bert-golden --real` gives it.
+fn minilm_with_a_head() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["config.json", "vocab.txt", "tokenizer.json"] {
+        fs::copy(minilm().join(name), folder.path().join(name)).unwrap();
+    }
+    let mut weights = Weights::read(&ModelFolder::open(&minilm()).unwrap()).unwrap();
+    let head: Vec<f32> = (0..384).map(|place| f64::from(place).cos() as f32).collect();
+    weights.tensors.insert("classifier.weight".to_owned(), tch::Tensor::from_slice(&head).view([1, 384]));
+    weights.tensors.insert("classifier.bias".to_owned(), tch::Tensor::from_slice(&[0.0_f32]));
+    weights.write(&folder.path().join("model.safetensors"), "bert.").unwrap();
+    folder
+}
+
+#[test]
+fn real_questions_and_pairs_equal_transformers() {
+    let Some(collection) = released() else { return };
+    let golden: Value = serde_json::from_slice(&fs::read(data().join("real.json")).unwrap()).unwrap();
+    let bank = &collection.bank;
+    let text = |id: &str| bank.text(bank.find(id).unwrap());
+    let vectors: Vec<(&String, &Value)> = golden["vectors"].as_object().unwrap().iter().collect();
+    let texts: Vec<&str> = vectors.iter().map(|(id, _)| text(id)).collect();
+    let encoder = BertEncoder::open(&minilm(), &options()).unwrap();
+    assert_eq!(vectors.len(), 197);
+    for (row, (_, expected)) in encoder.encode(&texts, &|_| {}).unwrap().rows().zip(&vectors) {
+        assert_near(row, expected, 1e-4);
+    }
+    let topics = collection.split(Split::Dev).unwrap().topics;
+    let request = |id: &str| topics.iter().find(|topic| topic.id.as_str() == id).unwrap().request.as_str();
+    let logits = golden["logits"].as_array().unwrap();
+    let names = |row: &Value, place: usize| row[place].as_str().unwrap().to_owned();
+    let named: Vec<(String, String)> = logits.iter().map(|row| (names(row, 0), names(row, 1))).collect();
+    let pairs: Vec<(&str, &str)> = named.iter().map(|(topic, question)| (request(topic), text(question))).collect();
+    let folder = minilm_with_a_head();
+    let scores = CrossEncoder::open(folder.path(), &options()).unwrap().score(&pairs, &|_| {}).unwrap();
+    assert_eq!((scores.len(), logits.len()), (200, 200));
+    for (score, row) in scores.iter().zip(logits) {
+        let expected = row[2].as_f64().unwrap();
+        assert!((f64::from(*score) - expected).abs() < 1e-4, "{row}: {score}");
     }
 }
 
