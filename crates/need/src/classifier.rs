@@ -61,6 +61,7 @@ impl Training {
             let problem = Problem::new(at, ProblemKind::Empty, "topics with a clarification need", "none");
             return Err(problem.hint("a need model is trained on train.tsv").into());
         }
+        spec.check_labels(labelled.iter().map(|(_, need)| *need), &train.name)?;
         let extractor = extractor(&spec, bank, models)?;
         let requests: Vec<&str> = labelled.iter().map(|(topic, _)| topic.request.as_str()).collect();
         let features = extractor.extract(&requests)?;

@@ -1,5 +1,6 @@
 //! How well does a model do on topics that it was not trained on? Repeated stratified cross-validation.
 
+use crate::classifier::Training;
 use crate::error::Error;
 use crate::features::Features;
 use crate::model::Prediction;
@@ -50,6 +51,17 @@ fn pass(spec: &Spec, features: &Features, labels: &[Need], folds: usize, seed: u
         }
     }
     Ok(Repeat { folds: of, predictions: predictions.into_iter().flatten().collect() })
+}
+
+/// The folds of [`Training::held_out`].
+pub const HELD_OUT_FOLDS: usize = 10;
+
+impl Training {
+    /// A prediction for every topic by a model that was trained on other topics: what labels of training topics may stand for
+    /// where something else looks at them.
+    pub fn held_out(&self, seed: u64) -> Result<Vec<Prediction>, Error> {
+        Ok(pass(self.spec(), &self.features, &self.labels, HELD_OUT_FOLDS, seed)?.predictions)
+    }
 }
 
 /// A fold for every topic. Each label's topics are dealt out one by one, beginning where the label before ended.

@@ -36,7 +36,7 @@ mod text;
 
 pub use baseline::{Majority, Prior};
 pub use classifier::{Classifier, MadeOf, Training};
-pub use cross_validation::{Repeat, cross_validate};
+pub use cross_validation::{HELD_OUT_FOLDS, Repeat, cross_validate};
 pub use ensemble::{Ensemble, EnsembleSpec};
 pub use error::Error;
 pub use features::{Block, Extractor, Features};

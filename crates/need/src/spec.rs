@@ -112,17 +112,24 @@ impl Spec {
     /// Trains on the named rows of `features`, whose labels are `labels[row]`.
     pub fn fit(&self, features: &Features, labels: &[Need], rows: &[usize], seed: u64) -> Result<Model, Error> {
         let of_rows = || rows.iter().map(|&row| labels[row]);
-        if let (Kind::Ordinal { .. } | Kind::Ensemble(_), Some(first)) = (&self.kind, of_rows().next())
-            && of_rows().all(|label| label == first)
-        {
-            return Err(single_class(first));
-        }
+        self.check_labels(of_rows(), "clarification_need")?;
         Ok(match &self.kind {
             Kind::Majority => Model::Majority(Majority::fit(of_rows())),
             Kind::Prior => Model::Prior(Prior::fit(of_rows(), seed)),
             Kind::Ordinal { features: blocks, c } => Model::Ordinal(Ordinal::fit(blocks, *c, features, labels, rows)?),
             Kind::Ensemble(spec) => Model::Ensemble(Ensemble::fit(spec, features, labels, rows)?),
         })
+    }
+
+    /// Labels that there is nothing to learn from. They come from `name`.
+    pub(crate) fn check_labels(&self, labels: impl Iterator<Item = Need>, name: &str) -> Result<(), Error> {
+        let mut labels = labels;
+        match (&self.kind, labels.next()) {
+            (Kind::Ordinal { .. } | Kind::Ensemble(_), Some(first)) if labels.all(|label| label == first) => {
+                Err(single_class(name, first))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Parameters that the model does not have, or that make no sense.
@@ -206,8 +213,8 @@ fn wrong(at: &Location, expected: &str, found: String) -> Error {
         .into()
 }
 
-fn single_class(label: Need) -> Error {
-    let at = Location::file("clarification_need");
+fn single_class(name: &str, label: Need) -> Error {
+    let at = Location::file(name);
     let found = format!("the label {label} on all of them");
     Problem::new(at, ProblemKind::Model, "training topics with at least two different labels", found)
         .hint("label more topics, or use model = \"majority\", which needs one label only")
