@@ -102,6 +102,9 @@ pub struct NeedConfig {
     /// The power of the prior that probabilities are divided by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prior_power: Option<f64>,
+    /// The recipe of a fine-tuned classifier.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recipe: Option<String>,
     /// The encoder of features that are made with one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encoder: Option<String>,

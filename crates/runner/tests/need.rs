@@ -378,3 +378,45 @@ fn explain_tune_and_ask_follow_the_predicted_need() {
     let recall = |row: usize| rows[row]["R@5"].as_f64().expect("a figure");
     assert!(recall(0) != recall(1), "{tuned}");
 }
+
+/// A classifier over the tiny random BERT of the crate `bert`: fine-tuned, kept, found again, refused when it was changed.
+#[cfg(feature = "bert")]
+#[test]
+fn a_fine_tuned_classifier_is_trained_kept_and_known_again() {
+    let bench = Bench::with_sample();
+    let tiny = common::root().join("crates/bert/tests/data/tiny").canonicalize().expect("the tiny BERT");
+    bench.write(
+        "tiny.toml",
+        format!(
+            "name = \"tiny-needs\"\nbase = {:?}\nepochs = 2\nlearning_rate = 5e-3\n[objective]\nkind = \
+             \"classification\"\nbatch = 8\n",
+            tiny.display().to_string()
+        ),
+    );
+    bench.write("mine.toml", system("[need]\nmodel = \"bert\"\nrecipe = \"tiny.toml\"\n"));
+    let train =
+        |more: &str| bench.succeed(&format!("need train mine.toml --data data --folds 3 --repeats 1 {more}")).stdout;
+    let report = train("-o a.json --threads 1");
+    assert_eq!(report, train("-o b.json --threads 2"));
+    assert!(bench.read("a.json") == bench.read("b.json"), "the same seed gives the same bytes");
+    let kept: Vec<_> = std::fs::read_dir(bench.path("cache/models")).expect("models").flatten().collect();
+    let own = kept.iter().filter(|entry| entry.file_name().to_string_lossy().starts_with("tiny-needs-"));
+    let own: Vec<_> = own.map(std::fs::DirEntry::path).collect();
+    assert_eq!(own.len(), 1, "folds are not kept: {own:?}");
+    let labels = predicted(&bench, "a.json", "dev", "");
+    assert_eq!(labels, predicted(&bench, "mine.toml", "dev", ""));
+    let weights = own[0].join("model.safetensors");
+    let mut bytes = std::fs::read(&weights).expect("weights");
+    if let Some(last) = bytes.last_mut() {
+        *last ^= 1;
+    }
+    std::fs::write(&weights, bytes).expect("written");
+    let refused = |says: &str| {
+        let finished = bench.run(&["need", "predict", "a.json", "--data", "data"]);
+        assert_eq!((finished.status, finished.stdout.as_str()), (Some(2), ""), "{}", finished.stderr);
+        assert!(finished.stderr.contains(says) && finished.stderr.contains("need train"), "{}", finished.stderr);
+    };
+    refused("weights with the checksum");
+    std::fs::remove_dir_all(&own[0]).expect("removed");
+    refused("no such weights");
+}

@@ -32,7 +32,7 @@ fn spec(name: &str) -> Result<Spec, Failure> {
     Ok(Spec::new(config, &system.need_at)?)
 }
 
-fn training(collection: &Collection, models: &dyn Models, name: &str) -> Result<Training, Failure> {
+fn training<'m>(collection: &Collection, models: &'m dyn Models, name: &str) -> Result<Training<'m>, Failure> {
     let spec = spec(name)?;
     Ok(Training::new(spec, &collection.bank, models, &collection.labelled(Split::Train)?)?)
 }

@@ -117,7 +117,11 @@ pub(crate) fn predict_needs(
     Ok(Some(PredictedNeeds { needs: predictions.into_iter().map(|prediction| prediction.need).collect(), made_by }))
 }
 
-fn need_training(collection: &Collection, context: &Context, system: &System) -> Result<Option<Training>, Failure> {
+fn need_training<'m>(
+    collection: &Collection,
+    context: &Context<'m>,
+    system: &System,
+) -> Result<Option<Training<'m>>, Failure> {
     let Some(config) = &system.need else { return Ok(None) };
     let spec = Spec::new(config, &system.need_at)?;
     Ok(Some(Training::new(spec, &collection.bank, context.models(), &collection.labelled(Split::Train)?)?))
