@@ -1,5 +1,6 @@
 //! What does a model have to beat? The most frequent label, and labels drawn as often as they are in training.
 
+use crate::error::Error;
 use crate::features::Features;
 use crate::model::{NeedModel, Prediction, counts, shares};
 use crate::random::below;
@@ -32,10 +33,10 @@ impl NeedModel for Majority {
         "majority"
     }
 
-    fn predict(&self, features: &Features) -> Vec<Prediction> {
+    fn predict(&self, features: &Features) -> Result<Vec<Prediction>, Error> {
         let all: usize = self.counts.iter().sum();
         let probabilities = self.counts.map(|count| count as f64 / all.max(1) as f64);
-        vec![Prediction { need: self.label, probabilities }; features.len()]
+        Ok(vec![Prediction { need: self.label, probabilities }; features.len()])
     }
 }
 
@@ -72,11 +73,11 @@ impl NeedModel for Prior {
         "prior"
     }
 
-    fn predict(&self, features: &Features) -> Vec<Prediction> {
+    fn predict(&self, features: &Features) -> Result<Vec<Prediction>, Error> {
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         let labels =
             || Need::ALL.into_iter().zip(self.counts).flat_map(|(need, count)| std::iter::repeat_n(need, count));
         let probabilities = shares(labels());
-        (0..features.len()).map(|_| Prediction { need: self.draw(&mut random), probabilities }).collect()
+        Ok((0..features.len()).map(|_| Prediction { need: self.draw(&mut random), probabilities }).collect())
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::features::{Block, Extractor, Features};
-use crate::model::{Contribution, Prediction};
+use crate::model::{Contribution, Means, Prediction};
 use crate::spec::{Model, Spec};
 use clariq_corpus::{Checksum, Labelled, Location, Need, Problem, ProblemKind, QuestionBank, Topic, sha256};
 use clariq_rank::Models;
@@ -40,8 +40,9 @@ pub struct Classifier {
 }
 
 /// Topics with labels, and their features.
-pub struct Training {
+pub struct Training<'m> {
     extractor: Extractor,
+    models: &'m dyn Models,
     spec: Spec,
     sha256: Checksum,
     bank: Checksum,
@@ -51,9 +52,9 @@ pub struct Training {
     pub labels: Vec<Need>,
 }
 
-impl Training {
+impl<'m> Training<'m> {
     /// Makes the features of all topics of `train` that have a label.
-    pub fn new(spec: Spec, bank: &QuestionBank, models: &dyn Models, train: &Labelled) -> Result<Self, Error> {
+    pub fn new(spec: Spec, bank: &QuestionBank, models: &'m dyn Models, train: &Labelled) -> Result<Self, Error> {
         let labelled: Vec<(&Topic, Need)> =
             train.topics.iter().filter_map(|topic| Some((topic, topic.need?))).collect();
         if labelled.is_empty() {
@@ -61,13 +62,14 @@ impl Training {
             let problem = Problem::new(at, ProblemKind::Empty, "topics with a clarification need", "none");
             return Err(problem.hint("a need model is trained on train.tsv").into());
         }
+        spec.check_labels(labelled.iter().map(|(_, need)| *need), &train.name)?;
         let extractor = extractor(&spec, bank, models)?;
         let requests: Vec<&str> = labelled.iter().map(|(topic, _)| topic.request.as_str()).collect();
         let features = extractor.extract(&requests)?;
         let lines: Vec<String> = labelled.iter().map(|(topic, need)| format!("{need}\t{}\n", topic.request)).collect();
         let sha256 = sha256(lines.iter().map(String::as_bytes));
         let labels = labelled.into_iter().map(|(_, need)| need).collect();
-        Ok(Self { extractor, spec, sha256, bank: bank.checksum().clone(), features, labels })
+        Ok(Self { extractor, models, spec, sha256, bank: bank.checksum().clone(), features, labels })
     }
 
     /// The model that is trained.
@@ -75,10 +77,15 @@ impl Training {
         &self.spec
     }
 
+    /// Trains on some topics.
+    pub(crate) fn fit_rows(&self, rows: &[usize], seed: u64, keep: bool) -> Result<Model, Error> {
+        self.spec.fit(&self.features, &self.labels, rows, &Means { models: self.models, seed, keep })
+    }
+
     /// Trains on all topics.
     pub fn fit(self, seed: u64) -> Result<Classifier, Error> {
         let rows: Vec<usize> = (0..self.labels.len()).collect();
-        let model = self.spec.fit(&self.features, &self.labels, &rows, seed)?;
+        let model = self.fit_rows(&rows, seed, true)?;
         let made_of = MadeOf {
             clariq: env!("CARGO_PKG_VERSION").to_owned(),
             features: feature_names(&self.spec),
@@ -107,14 +114,16 @@ impl Classifier {
     /// A label for each request, in order.
     pub fn predict(&self, topics: &[Topic]) -> Result<Vec<Prediction>, Error> {
         let requests: Vec<&str> = topics.iter().map(|topic| topic.request.as_str()).collect();
-        Ok(self.model.as_model().predict(&self.extractor.extract(&requests)?))
+        self.model.as_model().predict(&self.extractor.extract(&requests)?)
     }
 
     /// A label for one request, and the features that drove it, the strongest first.
     pub fn explain(&self, request: &str) -> Result<(Prediction, Vec<Contribution>), Error> {
         let features = self.extractor.extract(&[request])?;
         let model = self.model.as_model();
-        let prediction = model.predict(&features)[0];
+        let Some(&prediction) = model.predict(&features)?.first() else {
+            return Err(Problem::new(Location::file("need model"), ProblemKind::Model, "a label", "none").into());
+        };
         let mut drove = model.contributions(&features, 0, prediction.need);
         drove.sort_by(|a, b| b.share.abs().total_cmp(&a.share.abs()));
         Ok((prediction, drove))

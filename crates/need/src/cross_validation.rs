@@ -1,10 +1,9 @@
 //! How well does a model do on topics that it was not trained on? Repeated stratified cross-validation.
 
+use crate::classifier::Training;
 use crate::error::Error;
-use crate::features::Features;
 use crate::model::Prediction;
 use crate::random::shuffle;
-use crate::spec::Spec;
 use clariq_corpus::Need;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -19,37 +18,41 @@ pub struct Repeat {
     pub predictions: Vec<Prediction>,
 }
 
-/// Trains on all folds but one and predicts that one, for every fold; `repeats` times, each with other folds. The topics of
-/// each label are spread evenly over the folds. The same seed gives the same folds.
-pub fn cross_validate(
-    spec: &Spec,
-    features: &Features,
-    labels: &[Need],
-    folds: usize,
-    repeats: usize,
-    seed: u64,
-) -> Result<Vec<Repeat>, Error> {
-    (0..repeats as u64)
-        .into_par_iter()
-        .map(|repeat| pass(spec, features, labels, folds, seed.wrapping_add(repeat)))
-        .collect()
-}
+/// The folds of [`Training::held_out`].
+pub const HELD_OUT_FOLDS: usize = 10;
 
-fn pass(spec: &Spec, features: &Features, labels: &[Need], folds: usize, seed: u64) -> Result<Repeat, Error> {
-    let of = stratified(labels, folds, seed);
-    let mut predictions: Vec<Option<Prediction>> = vec![None; labels.len()];
-    for fold in 0..folds {
-        let (held_out, rows): (Vec<usize>, Vec<usize>) = (0..labels.len()).partition(|&row| of[row] == fold);
-        if held_out.is_empty() {
-            continue;
+impl Training<'_> {
+    /// Trains on all folds but one and predicts that one, for every fold; `repeats` times, each with other folds. The topics
+    /// of each label are spread evenly over the folds. The same seed gives the same folds.
+    pub fn cross_validate(&self, folds: usize, repeats: usize, seed: u64) -> Result<Vec<Repeat>, Error> {
+        let pass = |repeat: u64| self.pass(folds, seed.wrapping_add(repeat));
+        if self.spec().trains_alone() {
+            return (0..repeats as u64).map(pass).collect();
         }
-        let model = spec.fit(features, labels, &rows, seed)?;
-        let all = model.as_model().predict(features);
-        for row in held_out {
-            predictions[row] = Some(all[row]);
-        }
+        (0..repeats as u64).into_par_iter().map(pass).collect()
     }
-    Ok(Repeat { folds: of, predictions: predictions.into_iter().flatten().collect() })
+
+    /// A prediction for every topic by a model that was trained on other topics: what labels of training topics may stand for
+    /// where something else looks at them.
+    pub fn held_out(&self, seed: u64) -> Result<Vec<Prediction>, Error> {
+        Ok(self.pass(HELD_OUT_FOLDS, seed)?.predictions)
+    }
+
+    fn pass(&self, folds: usize, seed: u64) -> Result<Repeat, Error> {
+        let of = stratified(&self.labels, folds, seed);
+        let mut predictions: Vec<Option<Prediction>> = vec![None; self.labels.len()];
+        for fold in 0..folds {
+            let (held_out, rows): (Vec<usize>, Vec<usize>) = (0..self.labels.len()).partition(|&row| of[row] == fold);
+            if held_out.is_empty() {
+                continue;
+            }
+            let all = self.fit_rows(&rows, seed, false)?.as_model().predict(&self.features)?;
+            for row in held_out {
+                predictions[row] = Some(all[row]);
+            }
+        }
+        Ok(Repeat { folds: of, predictions: predictions.into_iter().flatten().collect() })
+    }
 }
 
 /// A fold for every topic. Each label's topics are dealt out one by one, beginning where the label before ended.

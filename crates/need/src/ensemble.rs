@@ -49,11 +49,15 @@ impl Ensemble {
             let probabilities = member.probabilities(&member.standard.row(features, row));
             mean.iter_mut().zip(probabilities).for_each(|(sum, p)| *sum += p / self.members.len() as f64);
         }
-        let scaled = |place: usize| {
-            if self.prior[place] > 0.0 { mean[place] / self.prior[place].powf(self.prior_power) } else { 0.0 }
-        };
-        Prediction { need: decide(std::array::from_fn(scaled)), probabilities: mean }
+        decide_by_prior(mean, &self.prior, self.prior_power)
     }
+}
+
+/// The label whose probability is highest after division by a power of the prior; one that no training topic has is never
+/// given.
+pub(crate) fn decide_by_prior(probabilities: [f64; 4], prior: &[f64; 4], power: f64) -> Prediction {
+    let scaled = |place: usize| if prior[place] > 0.0 { probabilities[place] / prior[place].powf(power) } else { 0.0 };
+    Prediction { need: decide(std::array::from_fn(scaled)), probabilities }
 }
 
 impl NeedModel for Ensemble {
@@ -70,8 +74,8 @@ impl NeedModel for Ensemble {
         !self.members.is_empty() && self.members.iter().all(|member| !member.labels.is_empty() && whole(member))
     }
 
-    fn predict(&self, features: &Features) -> Vec<Prediction> {
-        (0..features.len()).map(|row| self.predict_row(features, row)).collect()
+    fn predict(&self, features: &Features) -> Result<Vec<Prediction>, Error> {
+        Ok((0..features.len()).map(|row| self.predict_row(features, row)).collect())
     }
 
     /// How much a feature moves the label's score against the mean of all labels, as the mean over the members.

@@ -11,7 +11,7 @@ pub enum Error {
     Problem(#[from] Box<Problem>),
     /// A learned model cannot be had.
     #[error("{}", .0.title)]
-    Encoder(Box<Report>),
+    Learned(Box<Report>),
     /// A file cannot be read or written.
     #[error(transparent)]
     Corpus(#[from] clariq_corpus::Error),
@@ -24,11 +24,11 @@ impl From<Problem> for Error {
 }
 
 impl Error {
-    /// An encoder that cannot be had: the need model has a variant that asks for none.
-    pub(crate) fn encoder(error: &clariq_rank::Error) -> Self {
+    /// A learned model that cannot be had or asked: the need model has a variant that asks for none.
+    pub(crate) fn learned(error: &clariq_rank::Error) -> Self {
         let mut report = Report::from(error);
-        report.hint = format!("{}; or use model = \"lexical\" in [need], which asks for no encoder", report.hint);
-        Self::Encoder(Box::new(report))
+        report.hint = format!("{}; or use model = \"lexical\" in [need], which asks for no learned model", report.hint);
+        Self::Learned(Box::new(report))
     }
 }
 
@@ -36,7 +36,7 @@ impl From<&Error> for Report {
     fn from(error: &Error) -> Self {
         match error {
             Error::Problem(problem) => Self::from(problem.as_ref()),
-            Error::Encoder(report) => report.as_ref().clone(),
+            Error::Learned(report) => report.as_ref().clone(),
             Error::Corpus(error) => Self::from(error),
         }
     }

@@ -67,18 +67,23 @@ impl Block {
 #[derive(Debug, Clone, Default)]
 pub struct Features {
     blocks: Vec<(Block, Array2<f64>)>,
-    len: usize,
+    requests: Vec<String>,
 }
 
 impl Features {
     /// How many requests there are.
     pub fn len(&self) -> usize {
-        self.len
+        self.requests.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.requests.is_empty()
+    }
+
+    /// The requests themselves, for models that read.
+    pub fn requests(&self) -> &[String] {
+        &self.requests
     }
 
     /// One block.
@@ -121,7 +126,8 @@ impl Extractor {
         let vectors =
             self.projection.as_ref().map(|space| Ok::<_, Error>((space, space.encode(&phrases)?))).transpose()?;
         let place = |row: usize| core::features(requests[row], &parsed[row], &content[row]);
-        let mut features = Features { blocks: Vec::new(), len: requests.len() };
+        let requests_as_given = requests.iter().map(|&request| request.to_owned()).collect();
+        let mut features = Features { blocks: Vec::new(), requests: requests_as_given };
         for &block in &self.blocks {
             let values = match (block, &self.aspects, &vectors) {
                 (Block::Aspects, Some(aspects), _) => {

@@ -1,7 +1,7 @@
 //! How much clarification does a request need, from 1 (clear by itself) to 4 (cannot be answered before asking back)?
 //!
 //! A [`Spec`] says which model a configuration means. [`Training`] makes the features of labelled topics, on which
-//! [`cross_validate`] judges it and [`Training::fit`] makes a [`Classifier`] of it; that labels requests, says why, and is
+//! [`Training::cross_validate`] judges it and [`Training::fit`] makes a [`Classifier`] of it; that labels requests, says why, and is
 //! kept as JSON. Models see [`Features`] alone, through the trait [`NeedModel`].
 //!
 //! ```
@@ -20,6 +20,7 @@
 //! ```
 
 mod baseline;
+mod bert;
 mod classifier;
 mod cross_validation;
 mod ensemble;
@@ -35,8 +36,9 @@ mod spec;
 mod text;
 
 pub use baseline::{Majority, Prior};
+pub use bert::{Bert, BertSpec};
 pub use classifier::{Classifier, MadeOf, Training};
-pub use cross_validation::{Repeat, cross_validate};
+pub use cross_validation::{HELD_OUT_FOLDS, Repeat};
 pub use ensemble::{Ensemble, EnsembleSpec};
 pub use error::Error;
 pub use features::{Block, Extractor, Features};

@@ -1,7 +1,9 @@
 //! What is a need model? Features in, labels with probabilities out.
 
+use crate::error::Error;
 use crate::features::{Block, Features};
 use clariq_corpus::Need;
+use clariq_rank::Models;
 
 /// A label, and how probable each of the four is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,6 +25,17 @@ pub struct Contribution {
     pub share: f64,
 }
 
+/// What a training may use beside features and labels.
+#[derive(Clone, Copy)]
+pub(crate) struct Means<'m> {
+    /// Who trains networks.
+    pub(crate) models: &'m dyn Models,
+    /// The seed of everything random.
+    pub(crate) seed: u64,
+    /// Whether the weights of a network are kept.
+    pub(crate) keep: bool,
+}
+
 /// A trained model: one prediction per request, in the same order.
 pub trait NeedModel: Send + Sync {
     /// The kind of model.
@@ -39,7 +52,7 @@ pub trait NeedModel: Send + Sync {
     }
 
     /// A label for every request.
-    fn predict(&self, features: &Features) -> Vec<Prediction>;
+    fn predict(&self, features: &Features) -> Result<Vec<Prediction>, Error>;
 
     /// What drove the score of a label; empty for models that do not look at the request.
     fn contributions(&self, _features: &Features, _row: usize, _need: Need) -> Vec<Contribution> {

@@ -74,8 +74,8 @@ impl NeedModel for Ordinal {
         self.steps.iter().all(|step| !matches!(step, Step::Fitted(weights) if !self.standard.fits(weights)))
     }
 
-    fn predict(&self, features: &Features) -> Vec<Prediction> {
-        (0..features.len()).map(|row| self.predict_row(features, row)).collect()
+    fn predict(&self, features: &Features) -> Result<Vec<Prediction>, Error> {
+        Ok((0..features.len()).map(|row| self.predict_row(features, row)).collect())
     }
 
     /// How much a feature moves a request up the scale, as the mean over the steps.

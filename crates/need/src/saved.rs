@@ -36,7 +36,7 @@ impl Classifier {
             Problem::new(Location::file(&input.name), ProblemKind::Model, expected, found)
                 .hint("train it again on this data: `clariq need train`")
         };
-        let Saved { need_model, made_of, model } = saved;
+        let Saved { need_model, made_of, mut model } = saved;
         if need_model != FORMAT {
             return Err(misfit(&format!("a need model of format {FORMAT}"), format!("format {need_model}")).into());
         }
@@ -51,6 +51,9 @@ impl Classifier {
         let widths = model.as_model().is_consistent();
         if !widths || model.as_model().blocks().iter().any(|block| !made_of.spec.blocks().contains(block)) {
             return Err(misfit("weights for all features", "another number of them".to_owned()).into());
+        }
+        if let Model::Bert(bert) = &mut model {
+            bert.open(&input.name, models)?;
         }
         let extractor = extractor(&made_of.spec, bank, models)?;
         if made_of.encoder.as_deref() != extractor.encoder_checksum() {

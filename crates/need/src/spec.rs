@@ -1,11 +1,12 @@
 //! Which model is meant by a configuration? Its kind, its features and its parameters, with their defaults filled in.
 
 use crate::baseline::{Majority, Prior};
+use crate::bert::{Bert, BertSpec};
 use crate::ensemble::{Ensemble, EnsembleSpec};
 use crate::error::Error;
 use crate::features::{Block, Features};
 use crate::linear::Weighted;
-use crate::model::NeedModel;
+use crate::model::{Means, NeedModel};
 use crate::ordinal::Ordinal;
 use clariq_corpus::{Location, Need, Problem, ProblemKind};
 use clariq_rank::NeedConfig;
@@ -20,7 +21,10 @@ const C: f64 = 0.03;
 const PRIOR_POWER: f64 = 0.25;
 const VECTORS: f64 = 0.7;
 
-const MODELS: [&str; 7] = ["majority", "prior", "lexical", "full", "logistic", "ordinal", "ensemble"];
+const MODELS: [&str; 8] = ["majority", "prior", "lexical", "full", "logistic", "ordinal", "ensemble", "bert"];
+
+/// The recipe where a configuration names none.
+const RECIPE: &str = "need-classifier";
 
 /// A model that can be trained.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -39,6 +43,7 @@ enum Kind {
     Prior,
     Ordinal { features: Weighted, c: f64 },
     Ensemble(EnsembleSpec),
+    Bert(BertSpec),
 }
 
 /// A trained model of any kind.
@@ -53,6 +58,8 @@ pub enum Model {
     Ordinal(Ordinal),
     /// Softmax regressions.
     Ensemble(Ensemble),
+    /// A fine-tuned classifier.
+    Bert(Bert),
 }
 
 impl Model {
@@ -63,6 +70,7 @@ impl Model {
             Self::Prior(model) => model,
             Self::Ordinal(model) => model,
             Self::Ensemble(model) => model,
+            Self::Bert(model) => model,
         }
     }
 
@@ -73,6 +81,7 @@ impl Model {
             Self::Prior(model) => serde_json::to_value(model),
             Self::Ordinal(model) => serde_json::to_value(model),
             Self::Ensemble(model) => serde_json::to_value(model),
+            Self::Bert(model) => serde_json::to_value(model),
         };
         value.unwrap_or_default()
     }
@@ -89,6 +98,7 @@ impl Spec {
             "logistic" => ensemble(config, vec![one_member(config, at)?]),
             "ordinal" => Kind::Ordinal { features: one_member(config, at)?, c: config.c.unwrap_or(C) },
             "ensemble" => ensemble(config, members(config, at)?),
+            "bert" => bert(config),
             other => return Err(wrong(at, &format!("a need model: {}", list(&MODELS)), format!("`{other}`"))),
         };
         let mut spec = Self { model: config.model.clone(), encoder: None, kind };
@@ -102,7 +112,7 @@ impl Spec {
     /// The blocks of features that it looks at, each once.
     pub fn blocks(&self) -> Vec<Block> {
         let used = |block: &Block| match &self.kind {
-            Kind::Majority | Kind::Prior => false,
+            Kind::Majority | Kind::Prior | Kind::Bert(_) => false,
             Kind::Ordinal { features, .. } => features.contains_key(block),
             Kind::Ensemble(spec) => spec.members.iter().any(|member| member.contains_key(block)),
         };
@@ -110,19 +120,45 @@ impl Spec {
     }
 
     /// Trains on the named rows of `features`, whose labels are `labels[row]`.
-    pub fn fit(&self, features: &Features, labels: &[Need], rows: &[usize], seed: u64) -> Result<Model, Error> {
+    pub(crate) fn fit(
+        &self,
+        features: &Features,
+        labels: &[Need],
+        rows: &[usize],
+        means: &Means,
+    ) -> Result<Model, Error> {
         let of_rows = || rows.iter().map(|&row| labels[row]);
-        if let (Kind::Ordinal { .. } | Kind::Ensemble(_), Some(first)) = (&self.kind, of_rows().next())
-            && of_rows().all(|label| label == first)
-        {
-            return Err(single_class(first));
-        }
+        self.check_labels(of_rows(), "clarification_need")?;
         Ok(match &self.kind {
             Kind::Majority => Model::Majority(Majority::fit(of_rows())),
-            Kind::Prior => Model::Prior(Prior::fit(of_rows(), seed)),
+            Kind::Prior => Model::Prior(Prior::fit(of_rows(), means.seed)),
             Kind::Ordinal { features: blocks, c } => Model::Ordinal(Ordinal::fit(blocks, *c, features, labels, rows)?),
             Kind::Ensemble(spec) => Model::Ensemble(Ensemble::fit(spec, features, labels, rows)?),
+            Kind::Bert(spec) => Model::Bert(Bert::fit(spec, features, labels, rows, means)?),
         })
+    }
+
+    /// Labels that there is nothing to learn from. They come from `name`.
+    pub(crate) fn check_labels(&self, labels: impl Iterator<Item = Need>, name: &str) -> Result<(), Error> {
+        let mut labels = labels;
+        match (&self.kind, labels.next()) {
+            (Kind::Ordinal { .. } | Kind::Ensemble(_) | Kind::Bert(_), Some(first))
+                if labels.all(|label| label == first) =>
+            {
+                Err(single_class(name, first))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether one training keeps all cores busy, and draws from a generator that others would disturb.
+    pub(crate) fn trains_alone(&self) -> bool {
+        matches!(self.kind, Kind::Bert(_))
+    }
+
+    /// The recipe that it is fine-tuned by.
+    pub fn recipe(&self) -> Option<&str> {
+        if let Kind::Bert(spec) = &self.kind { Some(&spec.recipe) } else { None }
     }
 
     /// Parameters that the model does not have, or that make no sense.
@@ -131,7 +167,8 @@ impl Spec {
         let given = [
             ("features", config.features.is_some(), is(&["logistic", "ordinal"])),
             ("members", config.members.is_some(), is(&["ensemble"])),
-            ("c", config.c.is_some(), !is(&["majority", "prior"])),
+            ("c", config.c.is_some(), !is(&["majority", "prior", "bert"])),
+            ("recipe", config.recipe.is_some(), is(&["bert"])),
             ("prior_power", config.prior_power.is_some(), !is(&["majority", "prior", "ordinal"])),
             ("encoder", config.encoder.is_some(), self.blocks().iter().any(|block| block.needs_encoder())),
         ];
@@ -152,6 +189,11 @@ impl Spec {
 fn ensemble(config: &NeedConfig, members: Vec<Weighted>) -> Kind {
     let (c, prior_power) = (config.c.unwrap_or(C), config.prior_power.unwrap_or(PRIOR_POWER));
     Kind::Ensemble(EnsembleSpec { members, c, prior_power })
+}
+
+fn bert(config: &NeedConfig) -> Kind {
+    let recipe = config.recipe.clone().unwrap_or_else(|| RECIPE.to_owned());
+    Kind::Bert(BertSpec { recipe, prior_power: config.prior_power.unwrap_or(PRIOR_POWER) })
 }
 
 fn lexical() -> Vec<Weighted> {
@@ -206,8 +248,8 @@ fn wrong(at: &Location, expected: &str, found: String) -> Error {
         .into()
 }
 
-fn single_class(label: Need) -> Error {
-    let at = Location::file("clarification_need");
+fn single_class(name: &str, label: Need) -> Error {
+    let at = Location::file(name);
     let found = format!("the label {label} on all of them");
     Problem::new(at, ProblemKind::Model, "training topics with at least two different labels", found)
         .hint("label more topics, or use model = \"majority\", which needs one label only")
@@ -241,6 +283,8 @@ mod tests {
             ("model = \"lexical\"\nc = -1.0", "a `c` above 0"),
             ("model = \"lexical\"\nprior_power = nan", "from 0 to 1"),
             ("model = \"lexical\"\nencoder = \"x\"", "found `encoder`"),
+            ("model = \"full\"\nrecipe = \"x\"", "found `recipe`"),
+            ("model = \"bert\"\nc = 1.0", "found `c`"),
             ("model = \"logistic\"\nfeatures = { words = 1.0 }", "found `words`"),
             ("model = \"ordinal\"\nfeatures = { core = 0.0 }", "above 0"),
             ("model = \"ensemble\"\nmembers = []", "at least one member"),

@@ -1,9 +1,11 @@
 //! Every kind of model on the sample collection, and on what is no proper training or request.
 
 use clariq_corpus::{Collection, DataDir, Labelled, Location, Need, Source, Split, Target, Topic};
-use clariq_need::{Classifier, Error, Spec, Training, cross_validate};
-use clariq_rank::{Embeddings, Encoder, Models, NeedConfig, NoModels, PairScorer, Progress};
-use std::sync::Arc;
+use clariq_need::{Classifier, Error, Spec, Training};
+use clariq_rank::{
+    ClassifiedTexts, Embeddings, Encoder, Models, NeedConfig, NoModels, PairScorer, Progress, TextClassifier,
+};
+use std::sync::{Arc, Mutex};
 
 const WITHOUT_VECTORS: [&str; 6] = ["majority", "prior", "lexical", "logistic", "ordinal", "ensemble"];
 
@@ -35,6 +37,66 @@ impl Models for LetterModels {
 
     fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, clariq_rank::Error> {
         NoModels.pair_scorer(name)
+    }
+}
+
+/// Texts and their classes.
+type Lesson = Vec<(String, usize)>;
+
+/// Knows by heart what it was taught, and takes everything else for the first class.
+struct Parrot {
+    taught: Lesson,
+    checksum: &'static str,
+}
+
+impl TextClassifier for Parrot {
+    fn classify(&self, texts: &[&str], _: Progress) -> Result<Vec<Vec<f64>>, clariq_rank::Error> {
+        let class = |text: &&str| self.taught.iter().find(|(known, _)| known == text).map_or(0, |(_, class)| *class);
+        Ok(texts.iter().map(|text| (0..4).map(|place| f64::from(u8::from(place == class(text)))).collect()).collect())
+    }
+
+    fn name(&self) -> &'static str {
+        "parrot-1"
+    }
+
+    fn checksum(&self) -> &str {
+        self.checksum
+    }
+}
+
+/// Teaches parrots, and remembers what every one was taught and whether it is kept.
+#[derive(Default)]
+struct Parrots {
+    taught: Mutex<Vec<(Lesson, bool)>>,
+    checksum: &'static str,
+}
+
+impl Models for Parrots {
+    fn encoder(&self, name: &str) -> Result<Arc<dyn Encoder>, clariq_rank::Error> {
+        NoModels.encoder(name)
+    }
+
+    fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, clariq_rank::Error> {
+        NoModels.pair_scorer(name)
+    }
+
+    fn train_classifier(
+        &self,
+        _: &str,
+        data: &ClassifiedTexts,
+        _: u64,
+        keep: bool,
+    ) -> Result<Arc<dyn TextClassifier>, clariq_rank::Error> {
+        assert_eq!(data.names, ["1", "2", "3", "4"]);
+        let taught: Lesson = data.texts.iter().map(|&text| text.to_owned()).zip(data.classes.iter().copied()).collect();
+        self.taught.lock().unwrap().push((taught.clone(), keep));
+        Ok(Arc::new(Parrot { taught, checksum: self.checksum }))
+    }
+
+    fn classifier(&self, _: &str, name: &str) -> Result<Arc<dyn TextClassifier>, clariq_rank::Error> {
+        assert_eq!(name, "parrot-1");
+        let (taught, _) = self.taught.lock().unwrap().last().unwrap().clone();
+        Ok(Arc::new(Parrot { taught, checksum: self.checksum }))
     }
 }
 
@@ -176,8 +238,47 @@ fn without_an_encoder_the_hint_names_the_model_that_needs_none() {
 fn cross_validation_repeats_with_its_seed() {
     let train = sample().labelled(Split::Train).unwrap();
     let training = Training::new(spec("lexical"), &sample().bank, &NoModels, &train).unwrap();
-    let pass = |seed| cross_validate(training.spec(), &training.features, &training.labels, 5, 2, seed).unwrap();
+    let pass = |seed| training.cross_validate(5, 2, seed).unwrap();
     assert_eq!(pass(1), pass(1));
     assert_ne!(pass(1)[0].folds, pass(9)[0].folds);
     assert!(pass(1).iter().all(|repeat| repeat.predictions.len() == train.topics.len()));
+}
+
+#[test]
+fn a_fold_is_never_taught_what_it_is_asked() {
+    let (collection, models) = (sample(), Parrots::default());
+    let train = collection.labelled(Split::Train).unwrap();
+    let training = Training::new(spec("bert"), &collection.bank, &models, &train).unwrap();
+    let passes = training.cross_validate(4, 2, 42).unwrap();
+    let taught = models.taught.lock().unwrap();
+    assert_eq!(taught.len(), 8);
+    for (place, (rows, kept)) in taught.iter().enumerate() {
+        assert!(!kept, "folds are looked at once");
+        let (pass, fold) = (&passes[place / 4], place % 4);
+        for (topic, of) in train.topics.iter().zip(&pass.folds) {
+            assert_eq!(rows.iter().any(|(text, _)| *text == topic.request), *of != fold, "{}", topic.request);
+        }
+    }
+    assert!(passes.iter().flat_map(|pass| &pass.predictions).all(|of| of.need.get() == 1), "no label was known");
+}
+
+#[test]
+fn a_saved_classifier_names_its_weights_and_takes_no_others() {
+    let (collection, models) = (sample(), Parrots { checksum: "a", ..Parrots::default() });
+    let train = collection.labelled(Split::Train).unwrap();
+    let classifier = trained("bert", &models, &train).unwrap();
+    assert!(models.taught.lock().unwrap()[0].1, "its weights are kept");
+    let bytes = written(&classifier);
+    let read = Classifier::read(&source("bert.json", &bytes), &collection.bank, &models).unwrap();
+    assert_eq!(read.predict(&train.topics).unwrap(), classifier.predict(&train.topics).unwrap());
+    assert!(
+        classifier.predict(&train.topics).unwrap().iter().zip(&train.topics).all(|(of, is)| Some(of.need) == is.need)
+    );
+    let other = Parrots { taught: Mutex::new(models.taught.lock().unwrap().clone()), checksum: "b" };
+    let error = Classifier::read(&source("bert.json", &bytes), &collection.bank, &other).err().unwrap();
+    let report = clariq_corpus::Report::from(&error);
+    assert!(error.to_string().contains("parrot-1 with the checksum a, found weights with the checksum b"), "{error}");
+    assert!(report.hint.contains("need train"), "{}", report.hint);
+    let error = Classifier::read(&source("bert.json", &bytes), &collection.bank, &NoModels).err().unwrap();
+    assert!(clariq_corpus::Report::from(&error).hint.contains("scripts/clariq"), "{error}");
 }

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::pipeline::Pipeline;
 use crate::space::SpaceConfig;
-use crate::stages;
+use crate::stages::{self, Beside};
 use crate::table::{File, Table};
 use clariq_corpus::{Location, Problem, ProblemKind, Source, Split};
 use serde::{Deserialize, Serialize};
@@ -102,6 +102,9 @@ pub struct NeedConfig {
     /// The power of the prior that probabilities are divided by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prior_power: Option<f64>,
+    /// The recipe of a fine-tuned classifier.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recipe: Option<String>,
     /// The encoder of features that are made with one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encoder: Option<String>,
@@ -182,11 +185,12 @@ impl System {
         let file = File { name, text };
         let mut table = Table::parse(file)?;
         let space: SpaceConfig = table.take_table("space")?.map(Table::read).transpose()?.unwrap_or_default();
+        let beside = Beside { space: &space, need: table.has("need") };
         let mut tables = table.take_tables("stages")?;
         let mut unused: Vec<&Override> = overrides.iter().collect();
         let mut built = Vec::with_capacity(tables.len());
         for stage in tables.drain(..) {
-            built.push(stages::build(stage, &space, overrides, &mut unused)?);
+            built.push(stages::build(stage, beside, overrides, &mut unused)?);
         }
         if let Some(unused) = unused.first() {
             return Err(no_such_stage(file, unused).into());

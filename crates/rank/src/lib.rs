@@ -45,7 +45,7 @@ pub use config::{ConversationConfig, WrittenScores};
 pub use config::{Expected, NeedConfig, Override, System, Uses};
 pub use context::Context;
 pub use error::Error;
-pub use learned::{Embeddings, Encoder, Models, NoModels, PairScorer};
+pub use learned::{ClassifiedTexts, Embeddings, Encoder, Models, NoModels, PairScorer, TextClassifier};
 pub use pipeline::{Pipeline, StageTrace};
 pub use space::SpaceConfig;
 pub use stage::{Progress, Ranking, Stage};

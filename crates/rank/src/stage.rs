@@ -32,7 +32,12 @@ pub trait Stage: Send + Sync {
         Vec::new()
     }
 
-    /// Ranks. `progress` is called with the number of topics that were finished since the last call.
+    /// Whether it looks at the need that a model predicted for a topic; without such a look nothing is predicted first.
+    fn looks_at_need(&self) -> bool {
+        false
+    }
+
+    /// Ranks. What a topic has as its need is a prediction, never its label. `progress` is called with the number of topics that were finished since the last call.
     fn apply(
         &self,
         context: &Context,

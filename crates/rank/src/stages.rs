@@ -18,15 +18,24 @@ use crate::error::Error;
 use crate::space::SpaceConfig;
 use crate::stage::{Ranking, Stage};
 use crate::table::Table;
-use clariq_corpus::{Problem, ProblemKind};
+use clariq_corpus::{Location, Problem, ProblemKind};
 use clariq_index::Hit;
 
 /// What a stage's table may need to be built.
 pub(crate) struct Build<'i, 'o> {
     pub(crate) table: Table<'i>,
-    space: &'o SpaceConfig,
+    beside: Beside<'o>,
     overrides: &'i [Override],
     unused: &'o mut Vec<&'i Override>,
+}
+
+/// What stands in a system's file beside its stages and matters to them.
+#[derive(Clone, Copy)]
+pub(crate) struct Beside<'o> {
+    /// How likeness is measured where a stage does not say.
+    pub(crate) space: &'o SpaceConfig,
+    /// Whether there is a need model.
+    pub(crate) need: bool,
 }
 
 type Factory = fn(Build) -> Result<Box<dyn Stage>, Error>;
@@ -50,7 +59,7 @@ const STAGES: &[(&str, Factory)] = &[
 /// Builds the stage that a table declares.
 pub(crate) fn build<'i>(
     mut table: Table<'i>,
-    space: &SpaceConfig,
+    beside: Beside,
     overrides: &'i [Override],
     unused: &mut Vec<&'i Override>,
 ) -> Result<Box<dyn Stage>, Error> {
@@ -67,7 +76,7 @@ pub(crate) fn build<'i>(
         table.set(change);
         unused.retain(|other| *other != change);
     }
-    factory(Build { table, space, overrides, unused })
+    factory(Build { table, beside, overrides, unused })
 }
 
 impl Build<'_, '_> {
@@ -77,7 +86,7 @@ impl Build<'_, '_> {
         for mut input in self.table.take_tables(key)? {
             let mut stages = Vec::new();
             for table in input.take_tables("stages")? {
-                stages.push(build(table, self.space, self.overrides, self.unused)?);
+                stages.push(build(table, self.beside, self.overrides, self.unused)?);
             }
             pipelines.push(stages);
             // Nothing else may stand beside the stages.
@@ -93,11 +102,24 @@ impl Build<'_, '_> {
         let at = self.table.at("space");
         let space = match self.table.take_table("space")? {
             Some(own) => own.read()?,
-            None => self.space.clone(),
+            None => self.beside.space.clone(),
         };
         space.check(at)?;
         Ok(space)
     }
+
+    /// Whether the system has a model that predicts needs.
+    pub(crate) fn predicts_need(&self) -> bool {
+        self.beside.need
+    }
+}
+
+/// A key at some place looks at needs, and nothing predicts them.
+fn no_need_model(at: Location, key: &str) -> Error {
+    let expected = format!("a table [need], whose predictions `{key}` looks at");
+    Problem::new(at, ProblemKind::Configuration, expected, "a system without one")
+        .hint("add `[need]` with `model = \"lexical\"`; configs/README.md lists the need models")
+        .into()
 }
 
 /// Questions in the order of their scores, at most so many.

@@ -92,6 +92,11 @@ impl<'i> Table<'i> {
         }
     }
 
+    /// Whether a key is there.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.entries.contains_key(key)
+    }
+
     /// Takes a key out of the table.
     pub(crate) fn take(&mut self, key: &str) -> Option<Spanned<DeValue<'i>>> {
         self.entries.remove(key)

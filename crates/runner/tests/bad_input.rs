@@ -4,56 +4,9 @@
 mod common;
 
 use common::Bench;
-
-/// One thing that is wrong.
-struct Case {
-    /// What it is.
-    name: &'static str,
-    /// Makes it wrong, in a folder with the sample in `data` and old outputs in `out`.
-    arrange: fn(&Bench),
-    /// The command, words separated by spaces.
-    line: &'static str,
-    /// What the message must hold: the place, what was expected, what was found.
-    says: [&'static str; 3],
-}
+use common::refusals::{Case, NOTHING, case, check};
 
 const RUN: &str = "run bm25 --data data -o out/old.run";
-const NOTHING: fn(&Bench) = |_| {};
-const OLD: [&str; 4] = ["out/old.run", "out/old.need", "out/old.run.json", "out/old.json"];
-
-fn check(cases: &[Case]) {
-    let good = Bench::with_sample();
-    good.succeed("run bm25 --data data -o good.run");
-    for case in cases {
-        let bench = Bench::with_sample();
-        for name in OLD {
-            bench.write(name, "old");
-        }
-        bench.write("good.run", good.read("good.run"));
-        (case.arrange)(&bench);
-        let before = bench.snapshot();
-        let finished = bench.run(&case.line.split(' ').collect::<Vec<_>>());
-        refused(case, &finished);
-        assert!(bench.snapshot() == before, "{}: a file was left or changed", case.name);
-    }
-}
-
-fn refused(case: &Case, finished: &common::Finished) {
-    let (name, stderr) = (case.name, &finished.stderr);
-    assert_eq!(finished.status, Some(2), "{name}: {stderr}");
-    assert_eq!(finished.stdout, "", "{name}");
-    let [place, expected, found] = case.says;
-    let title = stderr.lines().find(|line| line.starts_with("error: ")).unwrap_or_default();
-    assert!(title.contains(&format!("{place}: ")), "{name}: no `{place}` in\n{stderr}");
-    for (label, text) in [("  expected: ", expected), ("     found: ", found), ("hint: ", "")] {
-        let line = stderr.lines().find_map(|line| line.strip_prefix(label)).unwrap_or_default();
-        assert!(!line.is_empty() && line.contains(text), "{name}: no `{label}{text}` in\n{stderr}");
-    }
-}
-
-const fn case(name: &'static str, arrange: fn(&Bench), line: &'static str, says: [&'static str; 3]) -> Case {
-    Case { name, arrange, line, says }
-}
 
 /// The file with its numbered line, counted from 1, replaced.
 fn with_line(text: &str, number: usize, change: impl Fn(&str) -> String) -> String {
@@ -169,6 +122,7 @@ fn bad_qrels_are_named_by_the_check_of_a_folder() {
 }
 
 const CONFIG: &str = "name = \"mine\"\n\n[[stages]]\nstage = \"bm25\"\nanalyzer = \"nltk\"\nk1 = 1.5\ndepth = 30\n";
+const CLEAR: &str = "name = \"mine\"\n[[stages]]\nstage = \"no_question\"\nrank = 1\nwhen_need = 1\n";
 const STOP: &str = "name = \"mine\"\n[[stages]]\nstage = \"stop\"\nneed = 7\n";
 const MINE: &str = "run mine.toml --data data -o out/old.run";
 
@@ -204,6 +158,18 @@ const BAD_CONFIGURATIONS: &[Case] = &[
         ["mine.toml:3", "a table `weights`", "without it"],
     ),
     case("no need", |bench| bench.write("mine.toml", STOP), MINE, ["mine.toml:4", "need from 1 to 4", "7"]),
+    case(
+        "nothing predicts the need",
+        |bench| bench.write("mine.toml", CLEAR),
+        MINE,
+        ["mine.toml:5", "[need]", "without"],
+    ),
+    case(
+        "nothing predicts the need, which the command line looks at",
+        NOTHING,
+        "run no-question --set no_question.when_need=2",
+        ["command line, no_question.when_need=2", "[need]", "without"],
+    ),
     case("bad name", changed!("mine" to "a/b"), MINE, ["mine.toml:1", "letters, digits", "`a/b`"]),
     case("no stages", |bench| bench.write("mine.toml", "name = \"x\"\n"), MINE, ["mine.toml:1", "[[stages]]", "none"]),
     case("not UTF-8", |bench| bench.write("mine.toml", b"\nname='\xe9'"), MINE, ["mine.toml:2", "UTF-8", "0xe9"]),

@@ -172,6 +172,25 @@ fn every_system_reaches_the_figures_of_its_configuration() {
     assert!(other.len() <= 1, "{}", finished.stdout);
 }
 
+/// The need models of the shipped systems need nothing that is fine-tuned: their labels alone are checked here.
+#[test]
+fn predicted_needs_reach_the_figures_of_their_configuration() {
+    let Some(bench) = bench() else { return };
+    for system in ["bm25-tuned", "strict", "best"] {
+        let text = std::fs::read_to_string(root().join(format!("configs/{system}.toml"))).expect("a configuration");
+        let config: toml::Table = text.parse().expect("TOML");
+        let of_dev = |expected: &&toml::Value| {
+            expected["collection"].as_str() == Some("clariq") && expected["split"].as_str() == Some("dev")
+        };
+        let expected = config["expected"].as_array().expect("figures").iter().find(of_dev).expect("those of dev");
+        bench.succeed(&format!("need predict {system} --data data -o dev.need"));
+        let printed = bench.succeed("eval dev.need --data data --task clarification_need").stdout;
+        let f1 = printed.lines().find_map(|line| line.strip_prefix("F1: ")).expect("an F1");
+        let difference = f1.parse::<f64>().expect("a figure") - expected["measures"]["need F1"].as_float().expect("it");
+        assert!(difference.abs() < 1e-5, "{system}: {difference}");
+    }
+}
+
 /// A number that a text has, whatever its words.
 #[cfg(feature = "bert")]
 type Feature = fn(&str) -> usize;

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::folder::ModelFolder;
 use crate::train::curve::Curve;
 use crate::train::examples::{Examples, TopicSplit};
-use crate::train::recipe::{Objective, Recipe};
+use crate::train::recipe::{Makes, Objective, Recipe};
 use crate::weights::Weights;
 use clariq_corpus::write_atomically;
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ const COMPANIONS: [&str; 8] = [
 /// Writes the files of a model into an empty folder.
 pub(crate) fn write_folder(into: &Path, about: &Description, weights: &Weights) -> Result<(), Error> {
     let put = |name: &str, bytes: &[u8]| write_atomically(&into.join(name), |out| out.write_all(bytes));
-    let encoder = matches!(about.recipe.objective, Objective::InBatchSoftmax { .. });
+    let encoder = about.recipe.objective.makes() == Makes::Encoder;
     for name in COMPANIONS {
         // What belongs to sentence-transformers describes an encoder.
         if !encoder && !name.contains("token") && name != "vocab.txt" {
@@ -59,7 +59,7 @@ pub(crate) fn write_folder(into: &Path, about: &Description, weights: &Weights) 
     put("training.json", &pretty(&training(about)))?;
     put("curve.csv", about.curve.csv().as_bytes())?;
     put("curve.svg", about.curve.svg(&format!("{}: loss by step", about.recipe.name)).as_bytes())?;
-    put("README.md", card(about, encoder).as_bytes())?;
+    put("README.md", card(about).as_bytes())?;
     weights.write(&into.join("model.safetensors"), if encoder { "" } else { "bert." })
 }
 
@@ -72,10 +72,11 @@ fn config(about: &Description, encoder: bool) -> Value {
         config["attention_probs_dropout_prob"] = json!(dropout);
     }
     config["architectures"] = json!([if encoder { "BertModel" } else { "BertForSequenceClassification" }]);
-    let labels: &[&str] = match &about.recipe.objective {
-        Objective::InBatchSoftmax { .. } => &[],
-        Objective::CrossEntropy { .. } => &["not relevant", "relevant"],
-        Objective::Listwise { .. } => &["relevant"],
+    let labels: Vec<&str> = match &about.recipe.objective {
+        Objective::InBatchSoftmax { .. } => Vec::new(),
+        Objective::CrossEntropy { .. } => vec!["not relevant", "relevant"],
+        Objective::Listwise { .. } => vec!["relevant"],
+        Objective::Classification { .. } => about.examples.questions.iter().map(String::as_str).collect(),
     };
     if !labels.is_empty() {
         let numbered = labels.iter().enumerate();
@@ -100,21 +101,26 @@ fn training(about: &Description) -> Value {
     })
 }
 
-fn card(about: &Description, encoder: bool) -> String {
+fn card(about: &Description) -> String {
     let Description { recipe, examples, split, curve, .. } = about;
     let pairs = examples.pairs(&split.train, true).len();
-    let kind =
-        if encoder { "Encoder (mean of the tokens, length 1)" } else { "Cross-encoder of (request, question) pairs" };
-    let library = if encoder { "sentence-transformers" } else { "transformers" };
+    let topics = split.train.len();
+    let of_pairs = format!("{topics} topics of ClariQ's train.tsv with {pairs} relevant (request, question) pairs");
+    let (library, kind, learned_from) = match recipe.objective.makes() {
+        Makes::Encoder => ("sentence-transformers", "Encoder (mean of the tokens, length 1)", of_pairs),
+        Makes::CrossEncoder => ("transformers", "Cross-encoder of (request, question) pairs", of_pairs),
+        Makes::Classifier => {
+            let classes = examples.questions.join(", ");
+            ("transformers", "Classifier of requests", format!("{topics} requests of the classes {classes}"))
+        }
+    };
     let mut text = format!(
         "---\nlibrary_name: {library}\nlanguage: en\ntags: [clariq, clarifying-questions]\n---\n\n# {}\n\n{}\n\n{kind}, \
-         trained by clariq {} from `{}`.\n\n## Data\n\n{} topics of ClariQ's train.tsv with {pairs} relevant (request, \
-         question) pairs; {} topics held out. {}\n\n## Parameters\n\n```json\n{}\n```\n\n## Figures\n\n",
+         trained by clariq {} from `{}`.\n\n## Data\n\n{learned_from}; {} topics held out. {}\n\n## Parameters\n\n```json\n{}\n```\n\n## Figures\n\n",
         recipe.name,
         recipe.description,
         env!("CARGO_PKG_VERSION"),
         recipe.base,
-        split.train.len(),
         split.held_out.len(),
         about.data,
         serde_json::to_string_pretty(recipe).unwrap_or_default(),

@@ -13,7 +13,7 @@ use crate::train::curve::{Curve, Row};
 use crate::train::evaluate;
 use crate::train::examples::{Examples, TopicSplit};
 use crate::train::objective::{Material, Step, pairs_of, steps};
-use crate::train::recipe::{Objective, Recipe};
+use crate::train::recipe::{Makes, Objective, Recipe};
 use crate::weights::Weights;
 use clariq_corpus::sha256_hex;
 use std::collections::{BTreeMap, HashMap};
@@ -89,7 +89,7 @@ impl Training<'_> {
         let base = ModelFolder::open(self.base)?;
         let split = self.examples.split(self.recipe.held_out, self.recipe.seed);
         if self.examples.pairs(&split.train, true).is_empty() {
-            return Err(problem(Path::new("train.tsv"), "relevant questions to train on", "none")
+            return Err(problem(Path::new("train.tsv"), "rows to train on", "none")
                 .hint("`clariq data check` shows what the data folder has")
                 .into());
         }
@@ -143,6 +143,7 @@ impl<'a> Learner<'a> {
             }
             Objective::CrossEntropy { .. } => Some(2),
             Objective::Listwise { .. } => Some(1),
+            Objective::Classification { .. } => Some(training.examples.questions.len() as i64),
         };
         let mut network = Network::new(&shape, &weights, device, Kind::Float)?;
         if let Some(classes) = classes {
@@ -307,9 +308,12 @@ impl<'a> Learner<'a> {
 impl Material<'_> {
     fn tokenise(&mut self, tokenize: &Tokenize) -> Result<(), Error> {
         let (recipe, examples) = (self.recipe, self.examples);
-        if let Objective::InBatchSoftmax { .. } = recipe.objective {
-            self.requests = tokenize.texts(&examples.requests.iter().map(String::as_str).collect::<Vec<_>>())?;
-            self.questions = tokenize.texts(&examples.questions.iter().map(String::as_str).collect::<Vec<_>>())?;
+        let texts = |texts: &[String]| tokenize.texts(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+        let makes = recipe.objective.makes();
+        if makes != Makes::CrossEncoder {
+            self.requests = texts(&examples.requests)?;
+            // The name of a class says nothing.
+            self.questions = if makes == Makes::Encoder { texts(&examples.questions)? } else { Vec::new() };
             return Ok(());
         }
         let wanted = pairs_of(recipe, examples, &self.split, recipe.epochs.ceil() as usize);

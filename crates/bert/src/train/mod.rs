@@ -14,4 +14,4 @@ mod recipe;
 pub use curve::{Curve, Row};
 pub use examples::{Examples, TopicSplit};
 pub use learner::{Event, Trained, Training, key};
-pub use recipe::{Objective, Recipe, Schedule};
+pub use recipe::{Makes, Objective, Recipe, Schedule};

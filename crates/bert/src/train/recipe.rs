@@ -3,6 +3,7 @@
 use crate::error::Error;
 use clariq_corpus::{Location, Problem, ProblemKind};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// A model that is trained, and everything that its weights depend on beside the data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -90,6 +91,14 @@ pub enum Objective {
         /// The system whose best questions are the negatives.
         system: String,
     },
+    /// A classifier of requests on their own: cross-entropy over the classes that the data has names for.
+    Classification {
+        /// Requests in a batch.
+        batch: usize,
+        /// How far rare classes are raised to the weight of frequent ones in the loss: 0 not at all, 1 entirely.
+        #[serde(default)]
+        balance: f64,
+    },
     /// A cross-encoder of one class: the relevant question before the negatives beside it, by a softmax over all of them.
     Listwise {
         /// Lists in a batch.
@@ -104,6 +113,38 @@ pub enum Objective {
         #[serde(default)]
         unique: bool,
     },
+}
+
+/// The kind of model that comes out of a training.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Makes {
+    /// Texts to vectors.
+    Encoder,
+    /// Pairs to scores.
+    CrossEncoder,
+    /// Texts to classes.
+    Classifier,
+}
+
+impl fmt::Display for Makes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Encoder => "an encoder",
+            Self::CrossEncoder => "a cross-encoder",
+            Self::Classifier => "a classifier",
+        })
+    }
+}
+
+impl Objective {
+    /// The kind of model that it makes.
+    pub fn makes(&self) -> Makes {
+        match self {
+            Self::InBatchSoftmax { .. } => Makes::Encoder,
+            Self::CrossEntropy { .. } | Self::Listwise { .. } => Makes::CrossEncoder,
+            Self::Classification { .. } => Makes::Classifier,
+        }
+    }
 }
 
 /// What the learning rate does after warm-up.
@@ -154,11 +195,13 @@ impl Recipe {
 
     fn check(&self, file: &str) -> Result<(), Error> {
         let (batch, negatives) = match &self.objective {
-            Objective::InBatchSoftmax { batch, .. } => (*batch, 1),
+            Objective::InBatchSoftmax { batch, .. } | Objective::Classification { batch, .. } => (*batch, 1),
             Objective::CrossEntropy { batch, negatives, .. } | Objective::Listwise { batch, negatives, .. } => {
                 (*batch, *negatives)
             }
         };
+        let balance = if let Objective::Classification { balance, .. } = self.objective { balance } else { 0.0 };
+        let classifies = self.objective.makes() == Makes::Classifier;
         let finite = [self.epochs, self.learning_rate, self.weight_decay, self.clip, self.dropout.unwrap_or(0.0)];
         let wrong = [
             (self.epochs.is_nan() || self.epochs <= 0.0, "epochs above 0"),
@@ -168,6 +211,11 @@ impl Recipe {
             (!(0.0..1.0).contains(&self.held_out), "held_out from 0 to below 1"),
             (!(0.0..1.0).contains(&self.dropout.unwrap_or(0.0)), "dropout from 0 to below 1"),
             (batch == 0 || negatives == 0, "batch and negatives of at least 1"),
+            (!(0.0..=1.0).contains(&balance), "balance from 0 to 1"),
+            (
+                classifies && self.held_out > 0.0,
+                "no held_out for a classifier, which `clariq need train` cross-validates",
+            ),
             (self.max_tokens < 8, "max_tokens of at least 8"),
             (
                 self.evaluate_every == 0 || self.checkpoint_every == 0,
@@ -188,7 +236,7 @@ impl Recipe {
     /// The system that names negatives, and how many of its questions are wanted for each request.
     pub fn negatives(&self) -> Option<(&str, usize)> {
         match &self.objective {
-            Objective::InBatchSoftmax { .. } => None,
+            Objective::InBatchSoftmax { .. } | Objective::Classification { .. } => None,
             // More than are wanted, since some of them will be relevant.
             Objective::CrossEntropy { system, negatives, .. } => Some((system, negatives + 30)),
             Objective::Listwise { system, depth, .. } => Some((system, *depth)),

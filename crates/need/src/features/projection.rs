@@ -29,9 +29,9 @@ pub(super) struct Projection {
 
 impl Projection {
     pub(super) fn new(bank: &QuestionBank, models: &dyn Models, name: &str) -> Result<Self, Error> {
-        let encoder = models.encoder(name).map_err(|error| Error::encoder(&error))?;
+        let encoder = models.encoder(name).map_err(|error| Error::learned(&error))?;
         let texts: Vec<&str> = bank.rows().iter().map(|row| row.text.as_str()).collect();
-        let vectors = models.bank(name, &texts, &|_| {}).map_err(|error| Error::encoder(&error))?;
+        let vectors = models.bank(name, &texts, &|_| {}).map_err(|error| Error::learned(&error))?;
         let all = rows(&vectors);
         let asking: Vec<usize> =
             (0..bank.len()).filter(|&place| bank.rows()[place].id.as_str() != NO_QUESTION).collect();
@@ -49,7 +49,7 @@ impl Projection {
 
     /// The vectors of phrases.
     pub(super) fn encode(&self, phrases: &[&str]) -> Result<Array2<f64>, Error> {
-        let vectors = self.encoder.encode(phrases, &|_| {}).map_err(|error| Error::encoder(&error))?;
+        let vectors = self.encoder.encode(phrases, &|_| {}).map_err(|error| Error::learned(&error))?;
         Ok(rows(&vectors))
     }
 

@@ -134,6 +134,10 @@ impl Stage for Fuse {
         self.inputs.iter().flat_map(|input| &input.stages).flat_map(|stage| stage.models()).collect()
     }
 
+    fn looks_at_need(&self) -> bool {
+        self.inputs.iter().any(Pipeline::looks_at_need)
+    }
+
     fn apply(
         &self,
         context: &Context,
@@ -143,7 +147,7 @@ impl Stage for Fuse {
     ) -> Result<Vec<Ranking>, Error> {
         let mut inputs = Vec::with_capacity(self.inputs.len());
         for input in &self.inputs {
-            inputs.push(input.run_with_progress(context, topics, rankings.clone(), &|_| {})?);
+            inputs.push(input.go_on(context, topics, rankings.clone(), &|_| {})?);
         }
         let fused = (0..topics.len()).map(|topic| {
             let rankings: Vec<&Ranking> = inputs.iter().map(|input| &input[topic]).collect();
@@ -166,7 +170,7 @@ impl Stage for Fuse {
             };
             let share = self.parameters.contributions(&ranking)[place];
             let what = format!("{name}: {weight} × {share:.6} (rank {}, score {:.6})", place + 1, ranking[place].score);
-            let inner = input.explain(context, topic, question)?.pop().and_then(|last| last.explanation);
+            let inner = input.explain(context, topic, topic.need, question)?.pop().and_then(|last| last.explanation);
             parts.push(Explanation::of(weight * share, what, inner.into_iter().collect()));
         }
         let sum = parts.iter().map(|part| part.value).sum();

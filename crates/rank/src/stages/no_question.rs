@@ -1,11 +1,12 @@
-//! Stage `no_question`: when is asking nothing better? Places the empty question at a fixed rank.
+//! Stage `no_question`: when is asking nothing better? Places the empty question at a fixed rank, for every request or for
+//! those that are predicted to be clear.
 
 use crate::context::Context;
 use crate::error::Error;
 use crate::stage::{Progress, Ranking, Stage};
-use crate::stages::Build;
-use clariq_corpus::{Location, NO_QUESTION, Problem, ProblemKind, Topic, strictly_decreasing};
-use clariq_index::Hit;
+use crate::stages::{Build, no_need_model};
+use clariq_corpus::{Location, NO_QUESTION, Need, Problem, ProblemKind, Topic, strictly_decreasing};
+use clariq_index::{Explanation, Hit};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 
@@ -15,10 +16,18 @@ use std::num::NonZeroUsize;
 struct NoQuestion {
     /// The rank, from 1.
     rank: NonZeroUsize,
+    /// Only where the predicted need is at most this; where none was predicted, nothing is placed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    when_need: Option<Need>,
 }
 
 pub(super) fn build(build: Build) -> Result<Box<dyn Stage>, Error> {
-    Ok(Box::new(build.table.read::<NoQuestion>()?))
+    let (at, predicted) = (build.table.at("when_need"), build.predicts_need());
+    let stage: NoQuestion = build.table.read()?;
+    if stage.when_need.is_some() && !predicted {
+        return Err(no_need_model(at, "when_need"));
+    }
+    Ok(Box::new(stage))
 }
 
 /// The number of the empty question, which a stage needs.
@@ -34,24 +43,28 @@ pub(super) fn empty_question(context: &Context, stage: &str) -> Result<u32, Erro
 
 /// Puts the empty question before all others.
 pub(super) fn place_first(ranking: &mut Ranking, empty: u32) {
-    NoQuestion { rank: NonZeroUsize::MIN }.place(ranking, empty);
+    place(ranking, empty, NonZeroUsize::MIN);
+}
+
+/// Its score is just below its predecessor's, and those of its successors are lowered where they would tie with it: the
+/// order by score stays the order of the ranking.
+fn place(ranking: &mut Ranking, empty: u32, rank: NonZeroUsize) {
+    ranking.retain(|hit| hit.question != empty);
+    let place = (rank.get() - 1).min(ranking.len());
+    let score = match place {
+        0 => ranking.first().map_or(1.0, |first| first.score + 1.0),
+        _ => ranking[place - 1].score,
+    };
+    ranking.insert(place, Hit { question: empty, score });
+    let scores: Vec<f64> = ranking[place.saturating_sub(1)..].iter().map(|hit| hit.score).collect();
+    for (hit, score) in ranking[place.saturating_sub(1)..].iter_mut().zip(strictly_decreasing(&scores)) {
+        hit.score = score;
+    }
 }
 
 impl NoQuestion {
-    /// Its score is just below its predecessor's, and those of its successors are lowered where they would tie with it:
-    /// the order by score stays the order of the ranking.
-    fn place(&self, ranking: &mut Ranking, empty: u32) {
-        ranking.retain(|hit| hit.question != empty);
-        let place = (self.rank.get() - 1).min(ranking.len());
-        let score = match place {
-            0 => ranking.first().map_or(1.0, |first| first.score + 1.0),
-            _ => ranking[place - 1].score,
-        };
-        ranking.insert(place, Hit { question: empty, score });
-        let scores: Vec<f64> = ranking[place.saturating_sub(1)..].iter().map(|hit| hit.score).collect();
-        for (hit, score) in ranking[place.saturating_sub(1)..].iter_mut().zip(strictly_decreasing(&scores)) {
-            hit.score = score;
-        }
+    fn is_meant(&self, topic: &Topic) -> bool {
+        self.when_need.is_none_or(|clear| topic.need.is_some_and(|need| need <= clear))
     }
 }
 
@@ -72,11 +85,27 @@ impl Stage for NoQuestion {
         progress: Progress,
     ) -> Result<Vec<Ranking>, Error> {
         let empty = empty_question(context, "no_question")?;
-        for ranking in &mut rankings {
-            self.place(ranking, empty);
+        for (topic, ranking) in topics.iter().zip(&mut rankings) {
+            if self.is_meant(topic) {
+                place(ranking, empty, self.rank);
+            }
         }
         progress(topics.len() as u64);
         Ok(rankings)
+    }
+
+    fn looks_at_need(&self) -> bool {
+        self.when_need.is_some()
+    }
+
+    fn explain(&self, _context: &Context, topic: &Topic, _question: u32) -> Result<Option<Explanation>, Error> {
+        let Some((clear, need)) = self.when_need.zip(topic.need) else { return Ok(None) };
+        let what = if self.is_meant(topic) {
+            format!("predicted need, at most {clear}: asking nothing is placed at rank {}", self.rank)
+        } else {
+            format!("predicted need, above {clear}: nothing is placed")
+        };
+        Ok(Some(Explanation::value(f64::from(need.get()), what)))
     }
 }
 
@@ -87,7 +116,7 @@ mod tests {
     fn placed(scores: &[f64], rank: usize) -> Vec<(u32, f64)> {
         let mut ranking: Ranking =
             (0..).zip(scores).map(|(place, &score)| Hit { question: 100 - place, score }).collect();
-        NoQuestion { rank: rank.try_into().unwrap() }.place(&mut ranking, 0);
+        place(&mut ranking, 0, rank.try_into().unwrap());
         ranking.iter().map(|hit| (hit.question, hit.score)).collect()
     }
 
@@ -95,6 +124,17 @@ mod tests {
     fn the_empty_question_comes_first_alone_or_before_others() {
         assert_eq!(placed(&[], 1), [(0, 1.0)]);
         assert_eq!(placed(&[3.0, 2.0], 1), [(0, 4.0), (100, 3.0), (99, 2.0)]);
+    }
+
+    #[test]
+    fn a_limit_of_need_is_for_requests_with_a_lower_prediction() {
+        let topic =
+            |need| Topic { id: "1".into(), request: String::new(), description: String::new(), need: Need::new(need) };
+        let always = NoQuestion { rank: NonZeroUsize::MIN, when_need: None };
+        let clear = NoQuestion { when_need: Need::new(2), ..always };
+        let none = 0;
+        assert_eq!([none, 1, 2, 3, 4].map(|need| always.is_meant(&topic(need))), [true; 5]);
+        assert_eq!([none, 1, 2, 3, 4].map(|need| clear.is_meant(&topic(need))), [false, true, true, false, false]);
     }
 
     #[test]

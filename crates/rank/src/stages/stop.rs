@@ -4,8 +4,8 @@
 use crate::context::Context;
 use crate::error::Error;
 use crate::stage::{Progress, Ranking, Stage};
-use crate::stages::Build;
 use crate::stages::no_question::{empty_question, place_first};
+use crate::stages::{Build, no_need_model};
 use clariq_corpus::conversation::{Conversation, Turn};
 use clariq_corpus::{Need, Topic};
 use serde::{Deserialize, Serialize};
@@ -26,13 +26,18 @@ struct Stop {
     /// The best question is ahead of the next by less than this share of its score, so that it is as good as drawn by lot.
     #[serde(skip_serializing_if = "Option::is_none")]
     min_margin: Option<f64>,
-    /// The request's need is at most this: it is clear enough. Nothing is known of the need where a system has no model of it.
+    /// The request's predicted need is at most this: it is clear enough.
     #[serde(skip_serializing_if = "Option::is_none")]
     need: Option<Need>,
 }
 
 pub(super) fn build(build: Build) -> Result<Box<dyn Stage>, Error> {
-    Ok(Box::new(build.table.read::<Stop>()?))
+    let (at, predicted) = (build.table.at("need"), build.predicts_need());
+    let stage: Stop = build.table.read()?;
+    if stage.need.is_some() && !predicted {
+        return Err(no_need_model(at, "need"));
+    }
+    Ok(Box::new(stage))
 }
 
 impl Stop {
@@ -72,6 +77,10 @@ impl Stage for Stop {
         }
         progress(topics.len() as u64);
         Ok(rankings)
+    }
+
+    fn looks_at_need(&self) -> bool {
+        self.need.is_some()
     }
 
     fn apply_to_conversations(

@@ -2,6 +2,7 @@
 
 use crate::cli::{ExplainArgs, Format};
 use crate::commands::Outcome;
+use crate::commands::run::need_model;
 use crate::configs;
 use crate::failure::Failure;
 use crate::settings::Settings;
@@ -26,7 +27,12 @@ pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Ou
         .within(&collection, arguments.split);
     let request = arguments.request.clone();
     let topic = Topic { id: "request".into(), request, description: String::new(), need: None };
-    let traces = loaded.system.pipeline.explain(&context, &topic, question)?;
+    let system = &loaded.system;
+    let looked_at = system.pipeline.looks_at_need();
+    let model = if looked_at { need_model(settings, &collection, &context, system)? } else { None };
+    let need = model.map(|model| model.predict(std::slice::from_ref(&topic))).transpose()?;
+    let need = need.and_then(|predictions| Some(predictions.first()?.need));
+    let traces = system.pipeline.explain(&context, &topic, need, question)?;
     let mut out = io::stdout().lock();
     if settings.format == Some(Format::Json) {
         let stages: Vec<Value> = traces.iter().map(trace_json).collect();

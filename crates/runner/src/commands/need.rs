@@ -32,7 +32,7 @@ fn spec(name: &str) -> Result<Spec, Failure> {
     Ok(Spec::new(config, &system.need_at)?)
 }
 
-fn training(collection: &Collection, models: &dyn Models, name: &str) -> Result<Training, Failure> {
+fn training<'m>(collection: &Collection, models: &'m dyn Models, name: &str) -> Result<Training<'m>, Failure> {
     let spec = spec(name)?;
     Ok(Training::new(spec, &collection.bank, models, &collection.labelled(Split::Train)?)?)
 }
@@ -62,6 +62,12 @@ fn train(settings: &Settings, arguments: &NeedTrainArgs) -> Result<Outcome, Fail
     let collection = settings.collection()?;
     let models = crate::models::of(settings, &collection);
     let training = training(&collection, models.as_ref(), &arguments.config)?;
+    if arguments.folds > training.labels.len() {
+        let expected = format!("from 2 to {} folds, one topic at least in each", training.labels.len());
+        let problem =
+            Problem::new(Location::file("--folds"), ProblemKind::Argument, expected, arguments.folds.to_string());
+        return Err(problem.hint("5 and 10 folds are usual").into());
+    }
     let mut sheets = report::cross_validation(settings, &training, arguments.folds, arguments.repeats)?;
     let classifier = training.fit(settings.seed)?;
     if collection.has(Split::Dev, true) {
@@ -91,6 +97,10 @@ fn predict(settings: &Settings, arguments: &NeedPredictArgs) -> Result<Outcome, 
 }
 
 fn explain(settings: &Settings, arguments: &NeedExplainArgs) -> Result<Outcome, Failure> {
+    if arguments.request.trim().is_empty() {
+        let problem = Problem::new(Location::file("REQUEST"), ProblemKind::Argument, "a request", "nothing");
+        return Err(problem.hint("for example: clariq need explain \"tell me about jaguars\"").into());
+    }
     let collection = settings.collection()?;
     let models = crate::models::of(settings, &collection);
     let classifier = classifier(settings, &collection, models.as_ref(), &arguments.model)?;

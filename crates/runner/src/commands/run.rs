@@ -12,7 +12,7 @@ use clariq_corpus::{
     Collection, Location, Need, Problem, ProblemKind, QuestionBank, Run, RunLine, Split, SplitData, Staged, Target,
     Topic, put_need_lines, put_run_lines, strictly_decreasing, write_run,
 };
-use clariq_need::{Classifier, Spec, Training};
+use clariq_need::{Classifier, HELD_OUT_FOLDS, Spec, Training};
 use clariq_rank::{Context, Ranking, System};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -88,6 +88,45 @@ pub(crate) struct Answers {
     models: Value,
 }
 
+/// The needs that a system predicts for a split, and what made them.
+pub(crate) struct PredictedNeeds {
+    pub(crate) needs: Vec<Need>,
+    made_by: Value,
+}
+
+/// Predicts the needs of a split, if the system has a model of them. Where stages look at them, a topic of train gets the
+/// prediction of a model that did not see its label: rankings of train would know more than those of dev else.
+pub(crate) fn predict_needs(
+    settings: &Settings,
+    collection: &Collection,
+    context: &Context,
+    system: &System,
+    data: &SplitData,
+) -> Result<Option<PredictedNeeds>, Failure> {
+    let Some(training) = need_training(collection, context, system)? else { return Ok(None) };
+    let hold_out = system.pipeline.looks_at_need() && data.split == Split::Train;
+    let held_out = if hold_out { training.held_out(settings.seed)? } else { Vec::new() };
+    let model = training.fit(settings.seed)?;
+    let mut predictions = model.predict(&data.topics)?;
+    let labelled = data.topics.iter().zip(&mut predictions).filter(|(topic, _)| topic.need.is_some());
+    labelled.zip(held_out).for_each(|((_, prediction), held_out)| *prediction = held_out);
+    let mut made_by = need_record(&model);
+    if hold_out {
+        made_by["folds"] = HELD_OUT_FOLDS.into();
+    }
+    Ok(Some(PredictedNeeds { needs: predictions.into_iter().map(|prediction| prediction.need).collect(), made_by }))
+}
+
+fn need_training<'m>(
+    collection: &Collection,
+    context: &Context<'m>,
+    system: &System,
+) -> Result<Option<Training<'m>>, Failure> {
+    let Some(config) = &system.need else { return Ok(None) };
+    let spec = Spec::new(config, &system.need_at)?;
+    Ok(Some(Training::new(spec, &collection.bank, context.models(), &collection.labelled(Split::Train)?)?))
+}
+
 /// The need model that a system declares, trained.
 pub(crate) fn need_model(
     settings: &Settings,
@@ -95,10 +134,8 @@ pub(crate) fn need_model(
     context: &Context,
     system: &System,
 ) -> Result<Option<Classifier>, Failure> {
-    let Some(config) = &system.need else { return Ok(None) };
-    let spec = Spec::new(config, &system.need_at)?;
-    let training = Training::new(spec, &collection.bank, context.models(), &collection.labelled(Split::Train)?)?;
-    Ok(Some(training.fit(settings.seed)?))
+    let training = need_training(collection, context, system)?;
+    Ok(training.map(|training| training.fit(settings.seed)).transpose()?)
 }
 
 /// What made a need model, as it is written beside a run.
@@ -115,31 +152,34 @@ pub(crate) fn answer(
     data: &SplitData,
 ) -> Result<Answers, Failure> {
     let system = &loaded.system;
-    let train = || need_model(settings, collection, context, system);
+    let predict = || predict_needs(settings, collection, context, system, data);
     let steps = data.topics.len() * system.pipeline.stages.len();
     let task = Task::start(&format!("{} {}", system.name, data.split), steps as u64, settings.progress);
-    let empty = vec![Vec::new(); data.topics.len()];
-    let rank = || system.pipeline.run_with_progress(context, &data.topics, empty, &|steps| task.advance(steps));
-    // At the same time: neither needs the other, and reading the training labels takes as long as ranking.
-    // Threads of their own: one of the pool could be lent the other task while it holds a model's lock.
-    let (model, rankings) = thread::scope(|scope| {
-        let training = scope.spawn(train);
-        let rankings = rank();
-        (training.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), rankings)
-    });
-    let (model, rankings) = (model?, rankings?);
+    let rank = |needs: Option<&[Need]>| {
+        system.pipeline.run_with_needs(context, &data.topics, needs, &|steps| task.advance(steps))
+    };
+    let (predicted, rankings) = if system.pipeline.looks_at_need() {
+        let predicted = predict()?;
+        let rankings = rank(predicted.as_ref().map(|predicted| &predicted.needs[..]))?;
+        (predicted, rankings)
+    } else {
+        // At the same time: neither needs the other, and reading the training labels takes as long as ranking.
+        // Threads of their own: one of the pool could be lent the other task while it holds a model's lock.
+        let (predicted, rankings) = thread::scope(|scope| {
+            let predicting = scope.spawn(predict);
+            let rankings = rank(None);
+            (predicting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), rankings)
+        });
+        (predicted?, rankings?)
+    };
     task.finish(&format!("{} topics", data.topics.len()));
-    let (mut needs, mut made_by) = (None, Value::Null);
-    if let Some(model) = model {
-        needs = Some(model.predict(&data.topics)?.into_iter().map(|prediction| prediction.need).collect());
-        made_by = need_record(&model);
-    }
+    let (needs, need_model) = predicted.map_or((None, Value::Null), |all| (Some(all.needs), all.made_by));
     let checksum = |name: String| {
         let checksum = context.models().checksum(&name);
         (name, json!(checksum))
     };
     let models = system.models().into_iter().map(checksum).collect();
-    Ok(Answers { rankings, needs, need_model: made_by, models })
+    Ok(Answers { rankings, needs, need_model, models })
 }
 
 /// Rankings as the lines that are written of them, ready to be scored.

@@ -27,6 +27,7 @@ mod learned {
     use crate::output::{Cell, Sheet};
     use clariq_bert::train::Recipe;
     use clariq_corpus::{Location, Problem, ProblemKind};
+    use clariq_need::Spec;
 
     pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcome, Failure> {
         let recipes = recipes(&arguments.configs)?;
@@ -74,7 +75,11 @@ mod learned {
                 found => {
                     let loaded = configs::load(name, &[])
                         .map_err(|error| found.err().filter(|_| is_recipe(name)).unwrap_or(error))?;
-                    let models = loaded.system.models();
+                    let mut models = loaded.system.models();
+                    if let Some(need) = &loaded.system.need {
+                        let spec = Spec::new(need, &loaded.system.need_at)?;
+                        models.extend(spec.recipe().map(str::to_owned));
+                    }
                     let trained: Vec<Recipe> =
                         models.iter().filter_map(|model| recipe_of(model).transpose()).collect::<Result<_, _>>()?;
                     if trained.is_empty() {

@@ -2,15 +2,15 @@
 
 use crate::cli::TuneArgs;
 use crate::commands::Outcome;
-use crate::commands::run::as_run;
+use crate::commands::run::{as_run, predict_needs};
 use crate::configs::{self, split_assignment};
 use crate::failure::Failure;
 use crate::output::{Cell, Sheet};
 use crate::progress::Task;
 use crate::settings::Settings;
-use clariq_corpus::{Labelled, Location, Problem, ProblemKind, QuestionBank, SplitData};
+use clariq_corpus::{Location, Need, Problem, ProblemKind};
 use clariq_eval::{CUTOFFS, QuestionRelevance, Ties, exact_mean, question_relevance};
-use clariq_rank::{Context, Override};
+use clariq_rank::Override;
 
 /// A point of the grid: its values, and what they reach per topic.
 struct Trial {
@@ -36,28 +36,22 @@ pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome,
         .within(&collection, arguments.split);
     let task = Task::start("tune", grid.len() as u64, settings.progress);
     let mut trials = Vec::with_capacity(grid.len());
+    let mut needs: Option<Vec<Need>> = None;
     for values in grid {
-        trials.push(trial(arguments, &context, &collection.bank, &data, &labels, values)?);
+        let system = configs::load(&arguments.config, &values)?.system;
+        if needs.is_none() && system.pipeline.looks_at_need() {
+            // No parameter of a stage changes them: one prediction is enough for the whole grid.
+            needs = predict_needs(settings, &collection, &context, &system, &data)?.map(|predicted| predicted.needs);
+        }
+        let rankings = system.pipeline.run_with_needs(&context, &data.topics, needs.as_deref(), &|_| {})?;
+        let run = as_run(&collection.bank, &data.topics, &rankings);
+        trials.push(Trial { values, scores: question_relevance(&run, &labels, Ties::Official) });
         task.advance(1);
     }
     task.finish(&format!("{} points", trials.len()));
     let cutoff = CUTOFFS.iter().position(|cutoff| cutoff.to_string() == arguments.recall).unwrap_or(3);
     report(settings, arguments, &trials, cutoff)?;
     Ok(Outcome::Done)
-}
-
-fn trial(
-    arguments: &TuneArgs,
-    context: &Context,
-    bank: &QuestionBank,
-    data: &SplitData,
-    labels: &Labelled,
-    values: Vec<Override>,
-) -> Result<Trial, Failure> {
-    let system = configs::load(&arguments.config, &values)?.system;
-    let rankings = system.pipeline.run(context, &data.topics)?;
-    let run = as_run(bank, &data.topics, &rankings);
-    Ok(Trial { values, scores: question_relevance(&run, labels, Ties::Official) })
 }
 
 /// Every combination of the values, the last parameter varying fastest.

@@ -1,14 +1,18 @@
 //! Which weights are meant by a name, and are they made of the same data and recipe? If not, they are trained.
 
+mod classifiers;
+
 use crate::configs;
 use crate::failure::Failure;
 use crate::models::{RECIPES, folder, installed, unknown};
 use crate::progress::Task;
 use crate::settings::{Settings, cache_folder};
-use clariq_bert::train::{Event, Examples, Objective, Recipe, Trained, Training, key};
+use clariq_bert::train::{Event, Examples, Makes, Recipe, Trained, Training, key};
 use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder, Options, Precision, cached};
 use clariq_corpus::{Collection, Location, Problem, ProblemKind, Source, Split};
-use clariq_rank::{Embeddings, Encoder, Error, Models, Override, PairScorer, Progress};
+use clariq_rank::{
+    ClassifiedTexts, Embeddings, Encoder, Error, Models, Override, PairScorer, Progress, TextClassifier,
+};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -84,22 +88,29 @@ impl<'a> Registry<'a> {
         force: bool,
         output: Option<&Path>,
     ) -> Result<(PathBuf, Option<Trained>), Failure> {
-        let prepared = self.prepare(recipe, output)?;
-        if force && output.is_none() && prepared.folder.exists() {
+        let examples = self.examples(&recipe)?;
+        let prepared = self.prepare_with(recipe, examples, output)?;
+        self.obtain(&prepared, resume, force && output.is_none())
+    }
+
+    /// The folder of a prepared training: as it was left before, unless that is to be done again, or trained now.
+    fn obtain(&self, prepared: &Prepared, resume: bool, again: bool) -> Result<(PathBuf, Option<Trained>), Failure> {
+        if again && prepared.folder.exists() {
             let aside = prepared.folder.with_extension("old");
             let failed = |source| clariq_corpus::Error::Io { action: "replace", path: prepared.folder.clone(), source };
             std::fs::rename(&prepared.folder, &aside).and_then(|()| std::fs::remove_dir_all(&aside)).map_err(failed)?;
         }
         if prepared.folder.join("config.json").is_file() {
-            return Ok((prepared.folder, None));
+            return Ok((prepared.folder.clone(), None));
         }
-        let trained = self.follow(&prepared, resume)?;
+        let Prepared { recipe, folder, .. } = prepared;
+        self.settings.note(&format!("training `{}`; it is kept in {}", recipe.name, folder.display()));
+        let trained = self.follow(prepared, resume)?;
         Ok((trained.folder.clone(), Some(trained)))
     }
 
-    fn prepare(&self, recipe: Recipe, output: Option<&Path>) -> Result<Prepared, Failure> {
+    fn prepare_with(&self, recipe: Recipe, examples: Examples, output: Option<&Path>) -> Result<Prepared, Failure> {
         let base = installed(&recipe.base).ok_or_else(|| unknown(&recipe.base))?;
-        let examples = self.examples(&recipe)?;
         let key = key(&recipe, &ModelFolder::open(&base)?.checksum, &examples);
         let usual = || folder().join(format!("{}-{}", recipe.name, &key[..12]));
         let folder = output.map_or_else(usual, Path::to_owned);
@@ -112,7 +123,6 @@ impl<'a> Registry<'a> {
         let Prepared { recipe, base, examples, data, folder } = prepared;
         let options = self.options(Some(recipe.max_tokens));
         let training = Training { recipe, base, examples, data: data.clone(), options: &options, resume };
-        self.settings.note(&format!("training `{}`; it is kept in {}", recipe.name, folder.display()));
         let mut task: Option<Task> = None;
         let trained = training.run(folder, &mut |event| match event {
             Event::Resumed(step) => self.settings.note(&format!("going on after step {step}")),
@@ -137,6 +147,9 @@ impl<'a> Registry<'a> {
     /// The training split in numbers, with the candidates that the recipe asks for.
     fn examples(&self, recipe: &Recipe) -> Result<Examples, Failure> {
         let labelled = self.collection.labelled(Split::Train)?;
+        if recipe.objective.makes() == Makes::Classifier {
+            return Ok(classifiers::examples(&labelled));
+        }
         let bank = &self.collection.bank;
         let mut examples = Examples {
             topics: labelled.topics.iter().map(|topic| topic.id.to_string()).collect(),
@@ -204,10 +217,7 @@ impl<'a> Registry<'a> {
         if let Some(encoder) = encoders.get(name) {
             return Ok(Arc::clone(encoder));
         }
-        let recipe = recipe_of(name)?;
-        if recipe.is_some_and(|recipe| !matches!(recipe.objective, Objective::InBatchSoftmax { .. })) {
-            return Err(wrong_kind(name, "an encoder", "a cross-encoder").into());
-        }
+        makes(name, Makes::Encoder)?;
         let (folder, max_tokens) = self.locate(name)?;
         let encoder = Arc::new(BertEncoder::open(&folder, &self.options(max_tokens))?);
         encoders.insert(name.to_owned(), Arc::clone(&encoder));
@@ -219,10 +229,7 @@ impl<'a> Registry<'a> {
         if let Some(scorer) = scorers.get(name) {
             return Ok(Arc::clone(scorer));
         }
-        let recipe = recipe_of(name)?;
-        if recipe.is_some_and(|recipe| matches!(recipe.objective, Objective::InBatchSoftmax { .. })) {
-            return Err(wrong_kind(name, "a cross-encoder", "an encoder").into());
-        }
+        makes(name, Makes::CrossEncoder)?;
         let (folder, max_tokens) = self.locate(name)?;
         let scorer = Arc::new(CrossEncoder::open(&folder, &self.options(max_tokens))?);
         scorers.insert(name.to_owned(), Arc::clone(&scorer));
@@ -230,9 +237,19 @@ impl<'a> Registry<'a> {
     }
 }
 
-fn wrong_kind(name: &str, expected: &str, found: &str) -> Problem {
-    Problem::new(Location::file(format!("model `{name}`")), ProblemKind::Model, expected, found)
-        .hint("`rerank` and `cross_encode` ask cross-encoders, all other stages encoders")
+/// A recipe of that name must make what is asked for; what a folder holds shows when it is opened.
+fn makes(name: &str, wanted: Makes) -> Result<(), Failure> {
+    match recipe_of(name)?.map(|recipe| recipe.objective.makes()) {
+        Some(found) if found != wanted => Err(wrong_kind(name, wanted, found).into()),
+        _ => Ok(()),
+    }
+}
+
+fn wrong_kind(name: &str, expected: Makes, found: Makes) -> Problem {
+    let at = Location::file(format!("model `{name}`"));
+    Problem::new(at, ProblemKind::Model, expected.to_string(), found.to_string()).hint(
+        "`rerank` and `cross_encode` ask cross-encoders, other stages encoders, the need model `bert` a classifier",
+    )
 }
 
 /// What stages are told when a model cannot be had.
@@ -256,6 +273,20 @@ impl Models for Registry<'_> {
     fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, Error> {
         let scorer = self.scorer_of(name).map_err(as_rank_error)?;
         Ok(scorer)
+    }
+
+    fn train_classifier(
+        &self,
+        recipe: &str,
+        data: &ClassifiedTexts,
+        seed: u64,
+        keep: bool,
+    ) -> Result<Arc<dyn TextClassifier>, Error> {
+        Ok(Arc::new(classifiers::train(self, recipe, data, seed, keep).map_err(as_rank_error)?))
+    }
+
+    fn classifier(&self, recipe: &str, name: &str) -> Result<Arc<dyn TextClassifier>, Error> {
+        Ok(Arc::new(classifiers::open(self, recipe, name).map_err(as_rank_error)?))
     }
 
     fn checksum(&self, name: &str) -> Option<String> {

@@ -5,7 +5,7 @@ use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clariq_corpus::{Labelled, Need};
 use clariq_eval::{need_interval, reliability, weighted_f1};
-use clariq_need::{Prediction, Training, cross_validate};
+use clariq_need::{Prediction, Training};
 
 /// The rounds of a bootstrap.
 const ROUNDS: u32 = 10_000;
@@ -20,7 +20,7 @@ pub(super) fn cross_validation(
     repeats: usize,
 ) -> Result<Sheets, Failure> {
     let labels = &training.labels;
-    let passes = cross_validate(training.spec(), &training.features, labels, folds, repeats, settings.seed)?;
+    let passes = training.cross_validate(folds, repeats, settings.seed)?;
     let (mut pooled, mut of_folds) = (Vec::new(), Vec::new());
     for pass in &passes {
         let pairs = |fold: Option<usize>| -> Vec<(Need, Need)> {
