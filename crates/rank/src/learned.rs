@@ -91,6 +91,12 @@ pub trait Models: Send + Sync {
     /// The cross-encoder of that name.
     fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, Error>;
 
+    /// Trains what has to be trained before a model of that name can be opened. Nothing is lost without it but that the
+    /// progress of a run would count the training too.
+    fn prepare(&self, _name: &str) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// Trains the classifier of a recipe; the same texts, classes and seed give the same weights. They stay where
     /// [`Models::classifier`] finds them only if they are to be kept.
     fn train_classifier(

@@ -153,6 +153,7 @@ pub(crate) fn answer(
 ) -> Result<Answers, Failure> {
     let system = &loaded.system;
     let predict = || predict_needs(settings, collection, context, system, data);
+    system.models().iter().try_for_each(|model| context.models().prepare(model))?;
     let steps = data.topics.len() * system.pipeline.stages.len();
     let task = Task::start(&format!("{} {}", system.name, data.split), steps as u64, settings.progress);
     let rank = |needs: Option<&[Need]>| {

@@ -275,6 +275,13 @@ impl Models for Registry<'_> {
         Ok(scorer)
     }
 
+    fn prepare(&self, name: &str) -> Result<(), Error> {
+        if recipe_of(name).map_err(as_rank_error)?.is_some() {
+            self.locate(name).map_err(as_rank_error)?;
+        }
+        Ok(())
+    }
+
     fn train_classifier(
         &self,
         recipe: &str,
