@@ -17,6 +17,8 @@ pub(crate) struct Task {
 struct Lines {
     name: String,
     start: Instant,
+    /// When what is counted now began.
+    part: Mutex<Instant>,
     last: Mutex<Instant>,
 }
 
@@ -57,8 +59,18 @@ impl Task {
         }
     }
 
+    /// Counts from 0 again, for the next part of the task.
+    pub(crate) fn next_part(&self, name: &str) {
+        self.bar.reset();
+        self.say(name);
+        if let Some(lines) = &self.lines
+            && let Ok(mut part) = lines.part.lock()
+        {
+            *part = Instant::now();
+        }
+    }
+
     /// Says how it goes, beside how far it is.
-    #[cfg(feature = "bert")]
     pub(crate) fn say(&self, text: &str) {
         self.bar.set_message(text.to_owned());
     }
@@ -75,7 +87,7 @@ impl Task {
 impl Lines {
     fn start(name: &str) -> Self {
         let start = Instant::now();
-        Self { name: name.to_owned(), start, last: Mutex::new(start) }
+        Self { name: name.to_owned(), start, part: Mutex::new(start), last: Mutex::new(start) }
     }
 
     fn say(&self, bar: &ProgressBar) {
@@ -85,7 +97,8 @@ impl Lines {
         {
             *last = Instant::now();
             let (done, message) = (bar.position(), bar.message());
-            let speed = done as f64 / self.start.elapsed().as_secs_f64();
+            let part = self.part.lock().map_or(self.start, |part| *part);
+            let speed = done as f64 / part.elapsed().as_secs_f64();
             let comma = if message.is_empty() { "" } else { ", " };
             match bar.length() {
                 Some(steps) if done > 0 => {

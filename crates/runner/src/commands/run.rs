@@ -16,6 +16,7 @@ use clariq_need::{Classifier, HELD_OUT_FOLDS, Spec, Training};
 use clariq_rank::{Context, Ranking, System};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, Failure> {
@@ -143,6 +144,32 @@ pub(crate) fn need_record(model: &Classifier) -> Value {
     json!({ "model": model.made_of.spec.model, "parameters": model.model.parameters() })
 }
 
+/// How far the stage is that is at work: one may take minutes and the next no time, so that each is counted by itself.
+struct Stages<'a> {
+    task: &'a Task,
+    names: Vec<&'static str>,
+    topics: u64,
+    done: AtomicU64,
+}
+
+impl<'a> Stages<'a> {
+    fn new(system: &System, task: &'a Task, topics: usize) -> Self {
+        let names: Vec<&str> = system.pipeline.stages.iter().map(|stage| stage.name()).collect();
+        task.say(names.first().unwrap_or(&""));
+        Self { task, names, topics: topics.max(1) as u64, done: AtomicU64::new(0) }
+    }
+
+    fn advance(&self, topics: u64) {
+        let before = self.done.fetch_add(topics, Ordering::Relaxed);
+        self.task.advance(topics);
+        let stage = |done: u64| (done / self.topics) as usize;
+        let now = stage(before + topics);
+        if let Some(name) = self.names.get(now).filter(|_| now > stage(before)) {
+            self.task.next_part(name);
+        }
+    }
+}
+
 /// Runs the pipeline and the need model of a system.
 pub(crate) fn answer(
     settings: &Settings,
@@ -154,10 +181,10 @@ pub(crate) fn answer(
     let system = &loaded.system;
     let predict = || predict_needs(settings, collection, context, system, data);
     system.models().iter().try_for_each(|model| context.models().prepare(model))?;
-    let steps = data.topics.len() * system.pipeline.stages.len();
-    let task = Task::start(&format!("{} {}", system.name, data.split), steps as u64, settings.progress);
+    let task = Task::start(&format!("{} {}", system.name, data.split), data.topics.len() as u64, settings.progress);
+    let stages = Stages::new(system, &task, data.topics.len());
     let rank = |needs: Option<&[Need]>| {
-        system.pipeline.run_with_needs(context, &data.topics, needs, &|steps| task.advance(steps))
+        system.pipeline.run_with_needs(context, &data.topics, needs, &|topics| stages.advance(topics))
     };
     let (predicted, rankings) = if system.pipeline.looks_at_need() {
         let predicted = predict()?;
