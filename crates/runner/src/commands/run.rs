@@ -106,6 +106,15 @@ pub(crate) fn need_record(model: &Classifier) -> Value {
     json!({ "model": model.made_of.spec.model, "parameters": model.model.parameters() })
 }
 
+/// The checksums of the learned models that were asked, by name.
+pub(crate) fn model_record(context: &Context, system: &System) -> Value {
+    let checksum = |name: String| {
+        let checksum = context.models().checksum(&name);
+        (name, json!(checksum))
+    };
+    system.models().into_iter().map(checksum).collect()
+}
+
 /// Runs the pipeline and the need model of a system.
 pub(crate) fn answer(
     settings: &Settings,
@@ -134,11 +143,7 @@ pub(crate) fn answer(
         needs = Some(model.predict(&data.topics)?.into_iter().map(|prediction| prediction.need).collect());
         made_by = need_record(&model);
     }
-    let checksum = |name: String| {
-        let checksum = context.models().checksum(&name);
-        (name, json!(checksum))
-    };
-    let models = system.models().into_iter().map(checksum).collect();
+    let models = model_record(context, system);
     Ok(Answers { rankings, needs, need_model: made_by, models })
 }
 
