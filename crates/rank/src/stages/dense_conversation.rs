@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::space::SpaceConfig;
 use crate::stage::{Progress, Ranking, Stage};
 use crate::stages::dense::askable;
-use crate::stages::said::{Said, Weights};
+use crate::stages::said::{Part, Said, Weights};
 use crate::stages::{Build, ranked};
 use clariq_corpus::Topic;
 use clariq_corpus::conversation::Conversation;
@@ -39,6 +39,9 @@ struct Parameters {
     /// How many questions are kept; all if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     depth: Option<NonZeroUsize>,
+    /// Where nothing that the user said is as near as this to any question, there is nothing to ask.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min_likeness: Option<f32>,
 }
 
 pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>, Error> {
@@ -54,7 +57,14 @@ pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>, Error> {
 struct Texts<'a> {
     distinct: Vec<&'a str>,
     places: HashMap<&'a str, usize>,
-    conversations: Vec<Vec<(usize, f32)>>,
+    conversations: Vec<Vec<Placed>>,
+}
+
+/// A text of a conversation: its place, its share of the weights, and whether it is the user's.
+struct Placed {
+    place: usize,
+    share: f32,
+    of_user: bool,
 }
 
 impl<'a> Texts<'a> {
@@ -70,12 +80,17 @@ impl<'a> Texts<'a> {
                 self.distinct.push(said.text);
                 self.distinct.len() - 1
             });
-            (place, (said.weight / whole) as f32)
+            Placed { place, share: (said.weight / whole) as f32, of_user: said.part != Part::Question }
         });
         let placed = placed.collect();
         self.conversations.push(placed);
         true
     }
+}
+
+/// How near each text (row) is to its nearest question (column).
+fn highest(likeness: &Array2<f32>) -> Vec<f32> {
+    likeness.rows().into_iter().map(|row| row.iter().copied().fold(f32::NEG_INFINITY, f32::max)).collect()
 }
 
 impl DenseConversation {
@@ -88,13 +103,18 @@ impl DenseConversation {
 
     fn rank(&self, texts: &Texts, likeness: &Array2<f32>, questions: &[u32], progress: Progress) -> Vec<Ranking> {
         let depth = self.parameters.depth.map_or(usize::MAX, NonZeroUsize::get);
-        let rank = |scores: &mut Vec<f32>, parts: &Vec<(usize, f32)>| {
+        let nearest = highest(likeness);
+        let rank = |scores: &mut Vec<f32>, parts: &Vec<Placed>| {
+            progress(1);
+            let near = |part: &Placed| self.parameters.min_likeness.is_none_or(|least| nearest[part.place] >= least);
+            if !parts.iter().any(|part| part.of_user && near(part)) {
+                return Ranking::new();
+            }
             scores.clear();
             scores.resize(questions.len(), 0.0);
-            for &(place, weight) in parts {
-                scores.iter_mut().zip(likeness.row(place)).for_each(|(score, &likeness)| *score += weight * likeness);
+            for &Placed { place, share, .. } in parts {
+                scores.iter_mut().zip(likeness.row(place)).for_each(|(score, &likeness)| *score += share * likeness);
             }
-            progress(1);
             ranked(questions, scores.iter().copied(), depth)
         };
         texts.conversations.par_iter().map_init(Vec::new, rank).collect()
@@ -176,6 +196,15 @@ impl Stage for DenseConversation {
             parts.push(Explanation::of(share * likeness, what, channels.collect()));
         }
         let score = parts.iter().map(|part| part.value).sum();
-        Ok(Some(Explanation::of(score, "sum over what was said, share of the weights × similarity", parts)))
+        let mut sum = Explanation::of(score, "sum over what was said, share of the weights × similarity", parts);
+        if let Some(least) = self.parameters.min_likeness {
+            let user: Vec<&str> =
+                said.iter().filter(|said| said.part != Part::Question).map(|said| said.text).collect();
+            let nearest = highest(&space.of_texts(context, &user, &askable(context))?);
+            let nearest = nearest.into_iter().fold(f32::NEG_INFINITY, f32::max);
+            let what = format!("nearness of what the user said to the nearest question, asks from {least}");
+            sum.parts.push(Explanation::value(nearest.into(), what));
+        }
+        Ok(Some(sum))
     }
 }

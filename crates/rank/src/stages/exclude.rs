@@ -82,7 +82,7 @@ impl Stage for Exclude {
                 let found = format!("context {} about {:?}", known.id, known.request);
                 let at = Location::file("stage `exclude`");
                 return Err(Problem::new(at, ProblemKind::Argument, expected, found)
-                    .hint("--split names the split that the conversations are about; `exclude` looks at earlier ones")
+                    .hint("leave the stage `exclude` out of the system, or take conversations about dev or test")
                     .into());
             }
         }
