@@ -4,8 +4,8 @@ use crate::error::Error;
 use crate::folder::ModelFolder;
 use crate::network::Network;
 use crate::options::Options;
-use crate::streams::answer_all;
-use crate::tokens::Tokenize;
+use crate::streams::{GROUP_TOKENS, answer_groups};
+use crate::tokens::{Tokenize, groups};
 use crate::weights::Weights;
 use clariq_rank::{Embeddings, Progress};
 use std::collections::HashMap;
@@ -38,8 +38,14 @@ impl BertEncoder {
     }
 }
 
-impl clariq_rank::Encoder for BertEncoder {
-    fn encode(&self, texts: &[&str], progress: Progress) -> Result<Embeddings, clariq_rank::Error> {
+impl BertEncoder {
+    /// Encodes in groups of at most so many tokens, or of one text.
+    fn encode_in_groups(
+        &self,
+        texts: &[&str],
+        tokens: usize,
+        progress: Progress,
+    ) -> Result<Embeddings, clariq_rank::Error> {
         // Each text once, however often it is asked for.
         let mut places: HashMap<&str, usize> = HashMap::new();
         let mut unique = Vec::new();
@@ -52,13 +58,24 @@ impl clariq_rank::Encoder for BertEncoder {
                 })
             })
             .collect();
-        let tokens = self.tokenize.texts(&unique)?;
+        let tokenized = self.tokenize.texts(&unique)?;
+        let groups = groups(&tokenized, tokens);
         let answer = |network: &Network, input: &crate::network::Input| network.pooled_mean(input, None);
-        let values = answer_all(&self.network, &tokens, self.dim, self.threads, answer, progress)?;
+        let values = answer_groups(&self.network, &tokenized, &groups, self.dim, self.threads, answer, progress)?;
         progress((texts.len() - unique.len()) as u64);
         let distinct = Embeddings { dim: self.dim, values };
         let values = order.into_iter().flat_map(|place| distinct.row(place)).copied().collect();
         Ok(Embeddings { dim: self.dim, values })
+    }
+}
+
+impl clariq_rank::Encoder for BertEncoder {
+    fn encode(&self, texts: &[&str], progress: Progress) -> Result<Embeddings, clariq_rank::Error> {
+        self.encode_in_groups(texts, GROUP_TOKENS, progress)
+    }
+
+    fn encode_apart(&self, texts: &[&str], progress: Progress) -> Result<Embeddings, clariq_rank::Error> {
+        self.encode_in_groups(texts, 1, progress)
     }
 
     fn checksum(&self) -> &str {

@@ -14,7 +14,7 @@ use tch::{Kind, Tensor};
 
 /// How many tokens a group has at most. Measured on two cores with MiniLM: from 500 to 2,000 the speed is the same to a
 /// few percent, above that activations leave the caches.
-const GROUP_TOKENS: usize = 1024;
+pub(crate) const GROUP_TOKENS: usize = 1024;
 
 /// What is computed of a group, one row of numbers per text.
 pub(crate) type Answer = fn(&Network, &Input) -> Result<Tensor, Error>;
@@ -28,8 +28,20 @@ pub(crate) fn answer_all(
     answer: Answer,
     progress: Progress,
 ) -> Result<Vec<f32>, Error> {
+    answer_groups(network, all, &groups(all, GROUP_TOKENS), width, threads, answer, progress)
+}
+
+/// The same in groups of another size.
+pub(crate) fn answer_groups(
+    network: &Mutex<Network>,
+    all: &[Tokens],
+    groups: &[Vec<usize>],
+    width: usize,
+    threads: usize,
+    answer: Answer,
+    progress: Progress,
+) -> Result<Vec<f32>, Error> {
     keep_memory();
-    let groups = groups(all, GROUP_TOKENS);
     let workers = threads.clamp(1, groups.len().max(1));
     let replicas: Vec<Network> = {
         let network = network.lock().unwrap_or_else(PoisonError::into_inner);

@@ -26,6 +26,14 @@ impl Explanation {
         Self { value, what: what.into(), parts }
     }
 
+    /// The same without what lies deeper than so many levels below it.
+    #[must_use]
+    pub fn cut(&self, levels: usize) -> Self {
+        let below = levels.checked_sub(1);
+        let parts = below.map(|below| self.parts.iter().map(|part| part.cut(below)).collect());
+        Self { value: self.value, what: self.what.clone(), parts: parts.unwrap_or_default() }
+    }
+
     fn write(&self, f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
         // Counts as counts: `4` and not `4.000000`.
         let digits = if self.value.fract() == 0.0 && self.value != 0.0 { 0 } else { 6 };

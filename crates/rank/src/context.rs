@@ -3,6 +3,7 @@
 
 use crate::error::Error;
 use crate::learned::{Models, NoModels};
+use crate::space::{Space, SpaceConfig};
 use clariq_corpus::{Collection, Labelled, QuestionBank, Split, Topic};
 use clariq_index::{Analyzer, BankIndex};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,6 +16,7 @@ pub struct Context<'a> {
     pub bank: &'a QuestionBank,
     open_index: Box<OpenIndex<'a>>,
     indexes: Mutex<Vec<Arc<BankIndex>>>,
+    spaces: Mutex<Vec<(SpaceConfig, Arc<Space>)>>,
     models: &'a dyn Models,
     around: Option<(&'a Collection, Split)>,
 }
@@ -25,8 +27,8 @@ impl<'a> Context<'a> {
         bank: &'a QuestionBank,
         open_index: impl Fn(Analyzer, &QuestionBank) -> Result<BankIndex, Error> + Sync + 'a,
     ) -> Self {
-        let indexes = Mutex::new(Vec::new());
-        Self { bank, open_index: Box::new(open_index), indexes, models: &NoModels, around: None }
+        let (indexes, spaces) = (Mutex::default(), Mutex::default());
+        Self { bank, open_index: Box::new(open_index), indexes, spaces, models: &NoModels, around: None }
     }
 
     /// The same with learned models.
@@ -56,6 +58,17 @@ impl<'a> Context<'a> {
         let index = Arc::new((self.open_index)(analyzer, self.bank)?);
         indexes.push(Arc::clone(&index));
         Ok(index)
+    }
+
+    /// The space that a configuration describes. The bank's side of it is made once, whichever stages ask.
+    pub(crate) fn space(&self, config: &SpaceConfig) -> Result<Arc<Space>, Error> {
+        let mut spaces = self.spaces.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, space)) = spaces.iter().find(|(known, _)| known == config) {
+            return Ok(Arc::clone(space));
+        }
+        let space = Arc::new(config.open(self)?);
+        spaces.push((config.clone(), Arc::clone(&space)));
+        Ok(space)
     }
 
     /// The labelled splits that come before the one whose requests are answered: train for dev, train and dev for test.

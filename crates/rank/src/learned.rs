@@ -47,6 +47,18 @@ pub trait Encoder: Send + Sync {
     /// One row per text, in order. `progress` is told the number of texts finished since the last call.
     fn encode(&self, texts: &[&str], progress: Progress) -> Result<Embeddings, Error>;
 
+    /// The same, each text by itself: whoever else asks, and for what, a text's vector is the same to the last bit. Slower,
+    /// because texts of one length are not computed together.
+    fn encode_apart(&self, texts: &[&str], progress: Progress) -> Result<Embeddings, Error> {
+        let mut all = Embeddings::default();
+        for &text in texts {
+            let one = self.encode(&[text], progress)?;
+            all.dim = one.dim;
+            all.values.extend(one.values);
+        }
+        Ok(all)
+    }
+
     /// What identifies the weights and everything else that the vectors depend on.
     fn checksum(&self) -> &str;
 }

@@ -91,7 +91,18 @@ impl Pipeline {
         conversations: &[Conversation],
         progress: Progress,
     ) -> Result<Vec<Ranking>, Error> {
-        self.stages.iter().try_fold(vec![Vec::new(); conversations.len()], |rankings, stage| {
+        self.continue_conversations(context, conversations, vec![Vec::new(); conversations.len()], progress)
+    }
+
+    /// The same, beginning with given rankings.
+    pub(crate) fn continue_conversations(
+        &self,
+        context: &Context,
+        conversations: &[Conversation],
+        rankings: Vec<Ranking>,
+        progress: Progress,
+    ) -> Result<Vec<Ranking>, Error> {
+        self.stages.iter().try_fold(rankings, |rankings, stage| {
             stage.apply_to_conversations(context, conversations, rankings, progress)
         })
     }
@@ -127,8 +138,10 @@ impl Pipeline {
         let mut rankings = vec![Vec::new()];
         let mut traces = Vec::with_capacity(self.stages.len());
         for stage in &self.stages {
+            let before = rankings.clone();
             rankings = stage.apply_to_conversations(context, one, rankings, &|_| {})?;
-            traces.push(StageTrace::new(stage.name(), &rankings[0], question));
+            let explanation = stage.explain_conversation(context, conversation, question, &before[0])?;
+            traces.push(StageTrace { explanation, ..StageTrace::new(stage.name(), &rankings[0], question) });
         }
         Ok(traces)
     }

@@ -74,4 +74,16 @@ pub trait Stage: Send + Sync {
     ) -> Result<Option<Explanation>, Error> {
         self.explain(context, topic, question)
     }
+
+    /// The same for the next turn of a conversation. A stage that says nothing else explains what it makes of everything
+    /// that was said.
+    fn explain_conversation(
+        &self,
+        context: &Context,
+        conversation: &Conversation,
+        question: u32,
+        before: &Ranking,
+    ) -> Result<Option<Explanation>, Error> {
+        self.explain_ranked(context, &conversation.as_topic(), question, before)
+    }
 }

@@ -5,12 +5,15 @@ mod bm25_conversation;
 mod competition;
 mod cutoff;
 mod dense;
+mod dense_conversation;
 mod exclude;
 mod exclude_asked;
 mod feedback;
 mod fuse;
 mod no_question;
+mod open_questions;
 mod rerank;
+mod said;
 mod stop;
 
 use crate::config::Override;
@@ -20,6 +23,7 @@ use crate::stage::{Ranking, Stage};
 use crate::table::Table;
 use clariq_corpus::{Location, Problem, ProblemKind};
 use clariq_index::Hit;
+use std::cmp::Ordering;
 
 /// What a stage's table may need to be built.
 pub(crate) struct Build<'i, 'o> {
@@ -47,11 +51,13 @@ const STAGES: &[(&str, Factory)] = &[
     ("cross_encode", rerank::build_cross_encode),
     ("cutoff", cutoff::build),
     ("dense", dense::build),
+    ("dense_conversation", dense_conversation::build),
     ("exclude", exclude::build),
     ("exclude_asked", exclude_asked::build),
     ("feedback", feedback::build),
     ("fuse", fuse::build),
     ("no_question", no_question::build),
+    ("open_questions", open_questions::build),
     ("rerank", rerank::build),
     ("stop", stop::build),
 ];
@@ -126,9 +132,18 @@ fn no_need_model(at: Location, key: &str) -> Error {
 fn ranked(questions: &[u32], scores: impl Iterator<Item = f32>, depth: usize) -> Ranking {
     let hit = |(&question, score): (&u32, f32)| Hit { question, score: f64::from(score) };
     let mut ranking: Ranking = questions.iter().zip(scores).map(hit).collect();
-    ranking.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(b.question.cmp(&a.question)));
-    ranking.truncate(depth);
+    if depth < ranking.len() {
+        // No two are equal, so that the first are the same ones whatever the order of the rest.
+        ranking.select_nth_unstable_by(depth, best_first);
+        ranking.truncate(depth);
+    }
+    ranking.sort_unstable_by(best_first);
     ranking
+}
+
+/// The order of every ranking.
+fn best_first(a: &Hit, b: &Hit) -> Ordering {
+    b.score.total_cmp(&a.score).then(b.question.cmp(&a.question))
 }
 
 #[derive(serde::Deserialize)]

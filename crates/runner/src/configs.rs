@@ -21,6 +21,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("best", include_str!("../../../configs/best.toml")),
     ("bm25-multi-turn", include_str!("../../../configs/bm25-multi-turn.toml")),
     ("bm25-conversation", include_str!("../../../configs/bm25-conversation.toml")),
+    ("dense-conversation", include_str!("../../../configs/dense-conversation.toml")),
 ];
 
 /// The names of all built-in systems.

@@ -20,6 +20,8 @@ pub(crate) struct Characters {
     /// Number and weight of every n-gram that counts.
     grams: HashMap<String, (u32, f32)>,
     bank: Vec<Vector>,
+    /// The questions that have an n-gram, by its number, with its value in their vectors.
+    postings: Vec<Vec<(u32, f32)>>,
 }
 
 impl Characters {
@@ -40,8 +42,13 @@ impl Characters {
             .zip(0..)
             .map(|(&(gram, frequency), number)| (gram.to_owned(), (number, weight(frequency))))
             .collect();
-        let mut characters = Self { grams, bank: Vec::new() };
+        let mut characters = Self { postings: vec![Vec::new(); grams.len()], grams, bank: Vec::new() };
         characters.bank = counted.iter().map(|counts| characters.vector(counts)).collect();
+        for (question, vector) in (0..).zip(&characters.bank) {
+            for &(gram, value) in vector {
+                characters.postings[gram as usize].push((question, value));
+            }
+        }
         characters
     }
 
@@ -73,16 +80,17 @@ impl Characters {
     }
 
     fn add(&self, vectors: &[&Vector], questions: &[u32], weight: f32, sum: &mut Array2<f32>) {
-        let mut postings: HashMap<u32, Vec<(usize, f32)>> = HashMap::new();
+        // Where each question of the bank stands among the columns.
+        let mut places = vec![usize::MAX; self.bank.len()];
         for (place, &question) in questions.iter().enumerate() {
-            for &(gram, value) in &self.bank[question as usize] {
-                postings.entry(gram).or_default().push((place, value));
-            }
+            places[question as usize] = place;
         }
         for (mut row, vector) in sum.rows_mut().into_iter().zip(vectors) {
-            for (gram, value) in *vector {
-                for &(place, other) in postings.get(gram).into_iter().flatten() {
-                    row[place] += weight * value * other;
+            for &(gram, value) in *vector {
+                for &(question, other) in &self.postings[gram as usize] {
+                    if let Some(cell) = row.get_mut(places[question as usize]) {
+                        *cell += weight * value * other;
+                    }
                 }
             }
         }

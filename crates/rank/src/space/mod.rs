@@ -5,6 +5,7 @@
 //! roots of the weights; these vectors are never made.
 
 mod characters;
+mod remembered;
 
 use crate::context::Context;
 use crate::error::Error;
@@ -13,6 +14,7 @@ use crate::stage::Progress;
 use characters::Characters;
 use clariq_corpus::{Location, Problem, ProblemKind};
 use ndarray::{Array2, ArrayView2};
+use remembered::Remembered;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -50,7 +52,8 @@ impl SpaceConfig {
         let mut channels = Vec::new();
         for (name, weight) in self.models.iter().filter(|(_, weight)| **weight > 0.0) {
             let bank = context.models().bank(name, &texts, &|_| {})?;
-            channels.push(((weight / total) as f32, Channel::Encoder { name: name.clone(), bank }));
+            let channel = Channel::Encoder { name: name.clone(), bank, remembered: Remembered::default() };
+            channels.push(((weight / total) as f32, channel));
         }
         if self.characters > 0.0 {
             let characters = Characters::new(&texts);
@@ -61,7 +64,7 @@ impl SpaceConfig {
 }
 
 enum Channel {
-    Encoder { name: String, bank: Arc<Embeddings> },
+    Encoder { name: String, bank: Arc<Embeddings>, remembered: Remembered },
     Characters(Characters),
 }
 
@@ -82,11 +85,27 @@ impl Space {
         let mut sum = Array2::zeros((requests.len(), questions.len()));
         for (weight, channel) in &self.channels {
             match channel {
-                Channel::Encoder { name, bank } => {
+                Channel::Encoder { name, bank, .. } => {
                     let encoded = context.models().encoder(name)?.encode(requests, progress)?;
                     sum.scaled_add(*weight, &matrix(&encoded).dot(&rows(bank, questions).t()));
                 }
                 Channel::Characters(characters) => characters.add_requests(requests, questions, *weight, &mut sum),
+            }
+        }
+        Ok(sum)
+    }
+
+    /// The same for texts that come again and again. What a text gets depends on nothing but the text: not on the others,
+    /// nor on what was asked before.
+    pub(crate) fn of_texts(&self, context: &Context, texts: &[&str], questions: &[u32]) -> Result<Array2<f32>, Error> {
+        let mut sum = Array2::zeros((texts.len(), questions.len()));
+        for (weight, channel) in &self.channels {
+            match channel {
+                Channel::Encoder { name, bank, remembered } => {
+                    let vectors = remembered.vectors(context, name, bank, texts)?;
+                    sum.scaled_add(*weight, &vectors.dot(&rows(bank, questions).t()));
+                }
+                Channel::Characters(characters) => characters.add_requests(texts, questions, *weight, &mut sum),
             }
         }
         Ok(sum)
@@ -118,7 +137,7 @@ impl Space {
         for (weight, channel) in &self.channels {
             let mut one = Array2::zeros((1, 1));
             let name = match channel {
-                Channel::Encoder { name, bank } => {
+                Channel::Encoder { name, bank, .. } => {
                     let encoded = context.models().encoder(name)?.encode(&[request], &|_| {})?;
                     one = matrix(&encoded).dot(&rows(bank, &[question]).t());
                     format!("cosine by `{name}`")

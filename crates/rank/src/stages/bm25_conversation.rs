@@ -6,11 +6,12 @@ use crate::error::Error;
 use crate::stage::{Progress, Ranking, Stage};
 use crate::stages::Build;
 use crate::stages::bm25::Parameters as Bm25Parameters;
+use crate::stages::said::{Part, Said, Weights};
 use clariq_corpus::Topic;
 use clariq_corpus::conversation::Conversation;
-use clariq_index::{Analyzer, Bm25, Depth, Scorer, Scratch};
+use clariq_index::{Analyzer, Bm25, Depth, Explanation, Scorer, Scratch};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
 
@@ -26,57 +27,45 @@ struct Retrieve {
     weights: Weights,
 }
 
-/// What a word counts where the request's count 1.
-#[derive(Clone, Copy, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Weights {
-    /// In a question that was not answered "no".
-    question: f64,
-    /// In such an answer.
-    answer: f64,
-    /// In a question that was answered "no", where neither the request nor an answer has the word: usually below 0.
-    refused_question: f64,
-    /// In an answer that begins with "no": what follows often says what is wanted instead.
-    refused_answer: f64,
-    /// What all of these are multiplied by for each turn that has come since.
-    decay: f64,
-}
-
 pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>, Error> {
+    let at = build.table.at("weights");
     let weights = build.table.take_part::<Weights>("weights")?;
+    weights.check(at)?;
     let Bm25Parameters { analyzer, depth, pad, model } = Bm25Parameters::read(build.table)?;
     Ok(Box::new(Retrieve { analyzer, model, depth, pad, weights }))
 }
 
 impl Retrieve {
-    /// Every token of a conversation with its weight.
-    fn query(&self, conversation: &Conversation) -> (Vec<String>, Vec<f64>) {
-        let mut tokens = self.analyzer.tokens(&conversation.request);
-        let mut weights = vec![1.0; tokens.len()];
-        let turns: Vec<_> = conversation.turns.iter().map(|turn| self.turn(&turn.question, &turn.answer)).collect();
-        let wanted: HashSet<String> =
-            tokens.iter().chain(turns.iter().flat_map(|(_, answer)| answer)).cloned().collect();
-        let ages = std::iter::successors(Some(1.0), |age| Some(age * self.weights.decay));
-        let mut ages: Vec<f64> = ages.take(turns.len()).collect();
-        ages.reverse();
-        for (((question, answer), turn), age) in turns.into_iter().zip(&conversation.turns).zip(ages) {
-            let refused = turn.is_refused();
-            let question: Vec<String> =
-                question.into_iter().filter(|token| !refused || !wanted.contains(token)).collect();
-            let (of_question, of_answer) = if refused {
-                (self.weights.refused_question, self.weights.refused_answer)
-            } else {
-                (self.weights.question, self.weights.answer)
-            };
-            weights.extend(std::iter::repeat_n(age * of_question, question.len()));
-            weights.extend(std::iter::repeat_n(age * of_answer, answer.len()));
-            tokens.extend(question.into_iter().chain(answer));
+    /// The tokens of everything that was said. Of a question that was answered "no", only those count that neither the
+    /// request nor an answer has.
+    fn tokens<'a>(&self, conversation: &'a Conversation) -> Vec<(Said<'a>, Vec<String>)> {
+        let mut said: Vec<(Said, Vec<String>)> = self
+            .weights
+            .said(conversation)
+            .into_iter()
+            .map(|said| {
+                let tokens = self.analyzer.tokens(said.text);
+                (said, tokens)
+            })
+            .collect();
+        let of_user = said.iter().filter(|(said, _)| said.part != Part::Question);
+        let wanted: HashSet<String> = of_user.flat_map(|(_, tokens)| tokens).cloned().collect();
+        for (said, tokens) in &mut said {
+            if said.refused && said.part == Part::Question {
+                tokens.retain(|token| !wanted.contains(token));
+            }
         }
-        (tokens, weights)
+        said
     }
 
-    fn turn(&self, question: &str, answer: &str) -> (Vec<String>, Vec<String>) {
-        (self.analyzer.tokens(question), self.analyzer.tokens(answer))
+    /// The same as one query with a weight for each token.
+    fn query(&self, conversation: &Conversation) -> (Vec<String>, Vec<f64>) {
+        let (mut all, mut weights) = (Vec::new(), Vec::new());
+        for (said, tokens) in self.tokens(conversation) {
+            weights.extend(std::iter::repeat_n(said.weight, tokens.len()));
+            all.extend(tokens);
+        }
+        (all, weights)
     }
 }
 
@@ -119,5 +108,33 @@ impl Stage for Retrieve {
             Ok(hits)
         };
         conversations.par_iter().map_init(Scratch::default, rank).collect()
+    }
+
+    fn explain(&self, context: &Context, topic: &Topic, question: u32) -> Result<Option<Explanation>, Error> {
+        let conversation = Conversation::new(0, topic.request.as_str());
+        self.explain_conversation(context, &conversation, question, &Ranking::new())
+    }
+
+    /// Which words of the conversation the question shares, and where they were said.
+    fn explain_conversation(
+        &self,
+        context: &Context,
+        conversation: &Conversation,
+        question: u32,
+        _before: &Ranking,
+    ) -> Result<Option<Explanation>, Error> {
+        let index = context.index(self.analyzer)?;
+        let scorer = Scorer::new(&index, self.model)?;
+        let mut parts = Vec::new();
+        for (said, tokens) in self.tokens(conversation) {
+            let mut words = scorer.explain(&tokens, question)?.parts;
+            words.retain(|word| word.value != 0.0);
+            if !words.is_empty() {
+                let sum = words.iter().map(|word| word.value).sum::<f64>();
+                parts.push(Explanation::of(said.weight * sum, format!("{said}: {:.3} × {sum:.6}", said.weight), words));
+            }
+        }
+        let score = parts.iter().map(|part| part.value).sum();
+        Ok(Some(Explanation::of(score, "sum over what was said, of the words that the question has", parts)))
     }
 }

@@ -12,7 +12,8 @@ use crate::space::SpaceConfig;
 use crate::stage::{Progress, Ranking, Stage};
 use crate::stages::feedback::moved;
 use crate::stages::{Build, ranked};
-use clariq_corpus::Topic;
+use clariq_corpus::conversation::Conversation;
+use clariq_corpus::{Location, Problem, ProblemKind, Topic};
 use clariq_index::Explanation;
 use ndarray::{Array2, Axis};
 use serde::{Deserialize, Serialize};
@@ -104,7 +105,7 @@ impl Competition {
     fn table(&self, context: &Context, topics: &[Topic], pool: &[u32]) -> Result<(Array2<f32>, Array2<f32>), Error> {
         let requests = competitors(context, topics)?;
         let texts: Vec<&str> = requests.iter().map(String::as_str).collect();
-        let space = self.space.open(context)?;
+        let space = context.space(&self.space)?;
         let to_questions = space.to_questions(context, &texts, pool, &|_| {})?;
         let (scores, won) = self.parameters.compete(&to_questions, &space.among_questions(pool));
         let place = |topic: &Topic| texts.iter().position(|&text| text == topic.request);
@@ -155,6 +156,20 @@ impl Stage for Competition {
         let answers = scores.rows().into_iter().zip(&rankings).map(answer).collect();
         progress(topics.len() as u64);
         Ok(answers)
+    }
+
+    /// Contexts of one request do not compete: all of them are about the same questions.
+    fn apply_to_conversations(
+        &self,
+        _context: &Context,
+        _conversations: &[Conversation],
+        _rankings: Vec<Ranking>,
+        _progress: Progress,
+    ) -> Result<Vec<Ranking>, Error> {
+        let (expected, found) = ("the requests of a split, of which each has questions of its own", "conversations");
+        Err(Problem::new(Location::file("stage `competition`"), ProblemKind::Argument, expected, found)
+            .hint("systems for conversations are `dense-conversation`, `bm25-conversation` and `bm25-multi-turn`")
+            .into())
     }
 
     fn explain_ranked(

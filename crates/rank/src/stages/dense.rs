@@ -58,7 +58,7 @@ impl Stage for Dense {
     ) -> Result<Vec<Ranking>, Error> {
         let questions = askable(context);
         let requests: Vec<&str> = topics.iter().map(|topic| topic.request.as_str()).collect();
-        let scores = self.space.open(context)?.to_questions(context, &requests, &questions, &|_| {})?;
+        let scores = context.space(&self.space)?.to_questions(context, &requests, &questions, &|_| {})?;
         let depth = self.parameters.depth.map_or(usize::MAX, NonZeroUsize::get);
         let rankings = scores.rows().into_iter().map(|row| ranked(&questions, row.iter().copied(), depth)).collect();
         progress(topics.len() as u64);
@@ -66,7 +66,7 @@ impl Stage for Dense {
     }
 
     fn explain(&self, context: &Context, topic: &Topic, question: u32) -> Result<Option<Explanation>, Error> {
-        let parts = self.space.open(context)?.parts(context, &topic.request, question)?;
+        let parts = context.space(&self.space)?.parts(context, &topic.request, question)?;
         let parts: Vec<_> = parts
             .into_iter()
             .map(|(name, weight, cosine)| {

@@ -9,10 +9,11 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::stage::{Progress, Ranking, Stage};
 use crate::stages::Build;
-use clariq_corpus::{NO_QUESTION, Topic};
+use clariq_corpus::conversation::Conversation;
+use clariq_corpus::{Location, NO_QUESTION, Problem, ProblemKind, Topic};
 use clariq_index::Explanation;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Takes questions out that were judged relevant for topics of earlier splits: train for dev, train and dev for test.
 #[derive(Serialize, Deserialize)]
@@ -63,6 +64,30 @@ impl Stage for Exclude {
         }
         progress(topics.len() as u64);
         Ok(rankings)
+    }
+
+    /// Where a conversation is about a request that was judged itself, leaving out what was judged for the others would
+    /// leave its own questions: the labels would choose.
+    fn apply_to_conversations(
+        &self,
+        context: &Context,
+        conversations: &[Conversation],
+        rankings: Vec<Ranking>,
+        progress: Progress,
+    ) -> Result<Vec<Ranking>, Error> {
+        for labelled in context.judged_before()? {
+            let requests: HashSet<&str> = labelled.topics.iter().map(|topic| topic.request.as_str()).collect();
+            if let Some(known) = conversations.iter().find(|one| requests.contains(one.request.as_str())) {
+                let expected = format!("conversations about other requests than those of {}", labelled.name);
+                let found = format!("context {} about {:?}", known.id, known.request);
+                let at = Location::file("stage `exclude`");
+                return Err(Problem::new(at, ProblemKind::Argument, expected, found)
+                    .hint("leave the stage `exclude` out of the system, or take conversations about dev or test")
+                    .into());
+            }
+        }
+        let topics: Vec<Topic> = conversations.iter().map(Conversation::as_topic).collect();
+        self.apply(context, &topics, rankings, progress)
     }
 
     fn explain(&self, context: &Context, _topic: &Topic, question: u32) -> Result<Option<Explanation>, Error> {

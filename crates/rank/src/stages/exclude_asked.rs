@@ -6,6 +6,7 @@ use crate::stage::{Progress, Ranking, Stage};
 use crate::stages::Build;
 use clariq_corpus::Topic;
 use clariq_corpus::conversation::Conversation;
+use clariq_index::Explanation;
 use serde::{Deserialize, Serialize};
 
 /// When two questions are the same.
@@ -17,6 +18,15 @@ enum Same {
     Text,
     /// Where they differ in nothing but blanks, as the released files do from their bank.
     Words,
+}
+
+impl Same {
+    fn same(self, one: &str, other: &str) -> bool {
+        match self {
+            Self::Text => one == other,
+            Self::Words => one.split_whitespace().eq(other.split_whitespace()),
+        }
+    }
 }
 
 /// Drops questions.
@@ -61,16 +71,25 @@ impl Stage for ExcludeAsked {
     ) -> Result<Vec<Ranking>, Error> {
         for (conversation, ranking) in conversations.iter().zip(&mut rankings) {
             if !conversation.turns.is_empty() {
-                ranking.retain(|hit| {
-                    let text = context.bank.text(hit.question);
-                    !match self.by {
-                        Same::Text => conversation.asked(text),
-                        Same::Words => conversation.asked_words(text),
-                    }
-                });
+                let asked = |text: &str| conversation.turns.iter().any(|turn| self.by.same(&turn.question, text));
+                ranking.retain(|hit| !asked(context.bank.text(hit.question)));
             }
         }
         progress(conversations.len() as u64);
         Ok(rankings)
+    }
+
+    fn explain_conversation(
+        &self,
+        context: &Context,
+        conversation: &Conversation,
+        question: u32,
+        _before: &Ranking,
+    ) -> Result<Option<Explanation>, Error> {
+        let text = context.bank.text(question);
+        let asked = (1..).zip(&conversation.turns).find(|(_, turn)| self.by.same(&turn.question, text));
+        let what =
+            asked.map_or_else(|| "not asked so far".to_owned(), |(turn, _)| format!("taken out: asked in turn {turn}"));
+        Ok(Some(Explanation::value(0.0, what)))
     }
 }

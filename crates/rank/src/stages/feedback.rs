@@ -138,7 +138,7 @@ impl Stage for Feedback {
         rankings: Vec<Ranking>,
         progress: Progress,
     ) -> Result<Vec<Ranking>, Error> {
-        let space = self.space.open(context)?;
+        let space = context.space(&self.space)?;
         // Rankings of the whole bank have one pool, and what belongs to it is computed once.
         let mut last: Option<Pool> = None;
         let mut answers = Vec::with_capacity(topics.len());
@@ -164,7 +164,7 @@ impl Stage for Feedback {
         question: u32,
         before: &Ranking,
     ) -> Result<Option<Explanation>, Error> {
-        let space = self.space.open(context)?;
+        let space = context.space(&self.space)?;
         let mut questions: Vec<u32> = before.iter().map(|hit| hit.question).collect();
         questions.sort_unstable();
         let Ok(place) = questions.binary_search(&question) else { return Ok(None) };

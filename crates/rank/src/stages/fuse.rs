@@ -2,9 +2,10 @@
 
 use crate::context::Context;
 use crate::error::Error;
-use crate::pipeline::Pipeline;
+use crate::pipeline::{Pipeline, StageTrace};
 use crate::stage::{Progress, Ranking, Stage};
 use crate::stages::Build;
+use clariq_corpus::conversation::Conversation;
 use clariq_corpus::{Problem, ProblemKind, Topic};
 use clariq_index::{Explanation, Hit};
 use serde::{Deserialize, Serialize};
@@ -145,23 +146,70 @@ impl Stage for Fuse {
         rankings: Vec<Ranking>,
         progress: Progress,
     ) -> Result<Vec<Ranking>, Error> {
-        let mut inputs = Vec::with_capacity(self.inputs.len());
-        for input in &self.inputs {
-            inputs.push(input.go_on(context, topics, rankings.clone(), &|_| {})?);
-        }
-        let fused = (0..topics.len()).map(|topic| {
-            let rankings: Vec<&Ranking> = inputs.iter().map(|input| &input[topic]).collect();
-            self.parameters.fuse(&rankings)
-        });
-        let fused = fused.collect();
-        progress(topics.len() as u64);
-        Ok(fused)
+        self.fuse_all(&rankings, progress, |input, rankings| input.go_on(context, topics, rankings, &|_| {}))
+    }
+
+    fn apply_to_conversations(
+        &self,
+        context: &Context,
+        conversations: &[Conversation],
+        rankings: Vec<Ranking>,
+        progress: Progress,
+    ) -> Result<Vec<Ranking>, Error> {
+        self.fuse_all(&rankings, progress, |input, rankings| {
+            input.continue_conversations(context, conversations, rankings, &|_| {})
+        })
     }
 
     fn explain(&self, context: &Context, topic: &Topic, question: u32) -> Result<Option<Explanation>, Error> {
+        let one = std::slice::from_ref(topic);
+        let rank = |input: &Pipeline| input.go_on(context, one, vec![Vec::new()], &|_| {});
+        self.explain_inputs(question, rank, |input| input.explain(context, topic, topic.need, question)).map(Some)
+    }
+
+    fn explain_conversation(
+        &self,
+        context: &Context,
+        conversation: &Conversation,
+        question: u32,
+        _before: &Ranking,
+    ) -> Result<Option<Explanation>, Error> {
+        let one = std::slice::from_ref(conversation);
+        let rank = |input: &Pipeline| input.run_conversations(context, one, &|_| {});
+        let explain = |input: &Pipeline| input.explain_conversation(context, conversation, question);
+        self.explain_inputs(question, rank, explain).map(Some)
+    }
+}
+
+impl Fuse {
+    /// What all inputs make of the rankings that came in, combined.
+    fn fuse_all(
+        &self,
+        before: &[Ranking],
+        progress: Progress,
+        rank: impl Fn(&Pipeline, Vec<Ranking>) -> Result<Vec<Ranking>, Error>,
+    ) -> Result<Vec<Ranking>, Error> {
+        let ranked = self.inputs.iter().map(|input| rank(input, before.to_vec()));
+        let inputs: Vec<Vec<Ranking>> = ranked.collect::<Result<_, _>>()?;
+        let fused = (0..before.len()).map(|place| {
+            let rankings: Vec<&Ranking> = inputs.iter().map(|input| &input[place]).collect();
+            self.parameters.fuse(&rankings)
+        });
+        let fused = fused.collect();
+        progress(before.len() as u64);
+        Ok(fused)
+    }
+
+    /// What each input adds to the score of a question.
+    fn explain_inputs(
+        &self,
+        question: u32,
+        rank: impl Fn(&Pipeline) -> Result<Vec<Ranking>, Error>,
+        explain: impl Fn(&Pipeline) -> Result<Vec<StageTrace>, Error>,
+    ) -> Result<Explanation, Error> {
         let mut parts = Vec::new();
         for (input, weight) in self.inputs.iter().zip(&self.parameters.weights) {
-            let ranking = input.run(context, std::slice::from_ref(topic))?.swap_remove(0);
+            let ranking = rank(input)?.swap_remove(0);
             let names: Vec<_> = input.stages.iter().map(|stage| stage.name()).collect();
             let name = names.join(" >> ");
             let Some(place) = ranking.iter().position(|hit| hit.question == question) else {
@@ -170,11 +218,11 @@ impl Stage for Fuse {
             };
             let share = self.parameters.contributions(&ranking)[place];
             let what = format!("{name}: {weight} × {share:.6} (rank {}, score {:.6})", place + 1, ranking[place].score);
-            let inner = input.explain(context, topic, topic.need, question)?.pop().and_then(|last| last.explanation);
-            parts.push(Explanation::of(weight * share, what, inner.into_iter().collect()));
+            let inner = explain(input)?.into_iter().filter_map(|trace| trace.explanation).collect();
+            parts.push(Explanation::of(weight * share, what, inner));
         }
         let sum = parts.iter().map(|part| part.value).sum();
-        Ok(Some(Explanation::of(sum, "sum over the inputs", parts)))
+        Ok(Explanation::of(sum, "sum over the inputs", parts))
     }
 }
 

@@ -8,6 +8,7 @@ use crate::stages::no_question::{empty_question, place_first};
 use crate::stages::{Build, no_need_model};
 use clariq_corpus::conversation::{Conversation, Turn};
 use clariq_corpus::{Need, Topic};
+use clariq_index::Explanation;
 use serde::{Deserialize, Serialize};
 
 /// Reasons to ask nothing more; each is left out where it is not given.
@@ -40,16 +41,55 @@ pub(super) fn build(build: Build) -> Result<Box<dyn Stage>, Error> {
     Ok(Box::new(stage))
 }
 
+/// A reason to stop: what is looked at, in words and as a figure, and whether it is enough.
+struct Reason {
+    what: String,
+    figure: f64,
+    due: bool,
+}
+
 impl Stop {
-    fn is_due(&self, turns: &[Turn], need: Option<Need>, ranking: &Ranking) -> bool {
-        let Some(best) = ranking.first() else { return true };
+    /// Every reason that is given, whether or not it is enough.
+    fn reasons(&self, turns: &[Turn], need: Option<Need>, ranking: &Ranking) -> Vec<Reason> {
+        let mut reasons = Vec::new();
+        let mut add = |figure: f64, due: bool, what: String| reasons.push(Reason { what, figure, due });
+        let Some(best) = ranking.first() else {
+            add(0.0, true, "questions are left".to_owned());
+            return reasons;
+        };
         let refusals = turns.iter().rev().take_while(|turn| turn.is_refused()).count();
         let margin = ranking.get(1).map_or(f64::INFINITY, |next| (best.score - next.score) / best.score.abs());
-        self.turns.is_some_and(|most| turns.len() >= most)
-            || self.refusals.is_some_and(|most| refusals >= most)
-            || self.min_score.is_some_and(|least| best.score < least)
-            || self.min_margin.is_some_and(|least| margin < least)
-            || self.need.is_some_and(|clear| need.is_some_and(|need| need <= clear))
+        if let Some(most) = self.turns {
+            add(turns.len() as f64, turns.len() >= most, format!("questions asked, stops at {most}"));
+        }
+        if let Some(most) = self.refusals {
+            add(refusals as f64, refusals >= most, format!("in a row answered \"no\", stops at {most}"));
+        }
+        if let Some(least) = self.min_score {
+            add(best.score, best.score < least, format!("score of the best question, stops below {least}"));
+        }
+        if let Some(least) = self.min_margin {
+            add(margin, margin < least, format!("its lead as a share of its score, stops below {least}"));
+        }
+        if let (Some(clear), Some(need)) = (self.need, need) {
+            add(f64::from(need.get()), need <= clear, format!("need of the request, stops up to {clear}"));
+        }
+        reasons
+    }
+
+    fn is_due(&self, turns: &[Turn], need: Option<Need>, ranking: &Ranking) -> bool {
+        self.reasons(turns, need, ranking).iter().any(|reason| reason.due)
+    }
+
+    fn tell(&self, turns: &[Turn], need: Option<Need>, ranking: &Ranking) -> Explanation {
+        let reasons = self.reasons(turns, need, ranking);
+        let due = reasons.iter().any(|reason| reason.due);
+        let part = |reason: Reason| {
+            let sign = if reason.due { "stop: " } else { "" };
+            Explanation::value(reason.figure, format!("{sign}{}", reason.what))
+        };
+        let what = if due { "asks nothing more" } else { "no reason to stop" };
+        Explanation::of(f64::from(u8::from(due)), what, reasons.into_iter().map(part).collect())
     }
 }
 
@@ -98,6 +138,26 @@ impl Stage for Stop {
         }
         progress(conversations.len() as u64);
         Ok(rankings)
+    }
+
+    fn explain_ranked(
+        &self,
+        _context: &Context,
+        topic: &Topic,
+        _question: u32,
+        before: &Ranking,
+    ) -> Result<Option<Explanation>, Error> {
+        Ok(Some(self.tell(&[], topic.need, before)))
+    }
+
+    fn explain_conversation(
+        &self,
+        _context: &Context,
+        conversation: &Conversation,
+        _question: u32,
+        before: &Ranking,
+    ) -> Result<Option<Explanation>, Error> {
+        Ok(Some(self.tell(&conversation.turns, conversation.need, before)))
     }
 }
 

@@ -18,13 +18,16 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+/// The system that asks if none is named.
+const USUAL: &str = if cfg!(feature = "bert") { "dense-conversation" } else { "bm25-conversation" };
+
 #[derive(Args)]
 pub(crate) struct AskArgs {
     /// What the user asks; replies are read from standard input, a line each
     #[arg(value_name = "REQUEST", required_unless_present_any = ["json", "conversations"])]
     request: Option<String>,
     /// System: a configuration file, or the name of a built-in one
-    #[arg(long, value_name = "NAME", default_value = "bm25-conversation")]
+    #[arg(long, value_name = "NAME", default_value = USUAL)]
     system: String,
     /// Most questions to ask
     #[arg(long, value_name = "N", default_value_t = 3)]

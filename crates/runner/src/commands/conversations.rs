@@ -8,7 +8,7 @@ mod partial;
 
 use crate::cli::RunArgs;
 use crate::commands::Outcome;
-use crate::commands::run::{need_model, need_record};
+use crate::commands::run::{model_record, need_model, need_record};
 use crate::configs::{self, Loaded};
 use crate::failure::Failure;
 use crate::output::{Cell, Sheet};
@@ -156,6 +156,8 @@ impl<'a> Job<'a> {
         input: &'a Conversations,
     ) -> Result<Self, Failure> {
         let system = &loaded.system;
+        // Nothing is asked, but what the stages work with is opened: the weights are part of what makes the run.
+        system.pipeline.run_conversations(context, &[], &|_| {})?;
         let need = need_model(settings, collection, context, system)?;
         let tag = arguments.run_tag.as_deref().unwrap_or(&system.name);
         let tag: String = tag.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
@@ -165,6 +167,7 @@ impl<'a> Job<'a> {
             "config_sha256": loaded.checksum,
             "uses": system.uses,
             "stages": system.pipeline.parameters(),
+            "models": model_record(context, system),
             "need": need.as_ref().map(need_record),
             "conversation": system.conversation,
             "seed": settings.seed,

@@ -56,14 +56,16 @@ pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Ou
     Ok(Outcome::Done)
 }
 
-fn place(trace: &StageTrace) -> String {
+/// Where the question is after a stage.
+pub(super) fn place(trace: &StageTrace) -> String {
     match (trace.rank, trace.score) {
         (Some(rank), Some(score)) => format!("rank {rank} of {}, score {score:.6}", trace.length),
         _ => format!("not among the {} questions", trace.length),
     }
 }
 
-fn trace_json(trace: &StageTrace) -> Value {
+/// The same for a program, with where the score comes from.
+pub(super) fn trace_json(trace: &StageTrace) -> Value {
     json!({
         "stage": trace.stage,
         "rank": trace.rank,

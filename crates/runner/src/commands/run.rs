@@ -170,6 +170,15 @@ impl<'a> Stages<'a> {
     }
 }
 
+/// The checksums of the learned models that were asked, by name.
+pub(crate) fn model_record(context: &Context, system: &System) -> Value {
+    let checksum = |name: String| {
+        let checksum = context.models().checksum(&name);
+        (name, json!(checksum))
+    };
+    system.models().into_iter().map(checksum).collect()
+}
+
 /// Runs the pipeline and the need model of a system.
 pub(crate) fn answer(
     settings: &Settings,
@@ -202,11 +211,7 @@ pub(crate) fn answer(
     };
     task.finish(&format!("{} topics", data.topics.len()));
     let (needs, need_model) = predicted.map_or((None, Value::Null), |all| (Some(all.needs), all.made_by));
-    let checksum = |name: String| {
-        let checksum = context.models().checksum(&name);
-        (name, json!(checksum))
-    };
-    let models = system.models().into_iter().map(checksum).collect();
+    let models = model_record(context, system);
     Ok(Answers { rankings, needs, need_model, models })
 }
 

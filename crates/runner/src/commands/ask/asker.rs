@@ -1,5 +1,6 @@
 //! What is the next move in a conversation: to ask, or to ask nothing more?
 
+use crate::commands::explain::{place, trace_json};
 use crate::commands::run::need_model;
 use crate::configs::Loaded;
 use crate::failure::Failure;
@@ -13,6 +14,8 @@ use std::fmt::Write as _;
 
 /// How many candidates are shown to who wants to know why.
 const SHOWN: usize = 5;
+/// How deep explanations go: parts of the conversation, and what each is made of.
+const LEVELS: usize = 2;
 
 /// A system, ready to ask.
 pub(super) struct Asker<'a> {
@@ -24,7 +27,7 @@ pub(super) struct Asker<'a> {
     explain: bool,
 }
 
-/// The next move, and for who wants to know why, the best candidates and what each stage made of the first.
+/// The next move, and for who wants to know why, the best candidates and what each stage made of the first question.
 pub(super) enum Move {
     Ask { question: u32, score: f64, why: Why },
     Stop { reason: &'static str, why: Why },
@@ -88,7 +91,10 @@ impl<'a> Asker<'a> {
         };
         let mut why = Why::default();
         if self.explain {
-            why.stages = pipeline.explain_conversation(self.context, conversation, question)?;
+            // What it would ask, if it asks nothing.
+            let real = ranking.iter().find(|hit| !self.text(hit.question).is_empty());
+            let about = real.map_or(question, |hit| hit.question);
+            why.stages = pipeline.explain_conversation(self.context, conversation, about)?;
             why.candidates = ranking.into_iter().take(SHOWN).collect();
         }
         if self.bank.id(question).as_str() == NO_QUESTION {
@@ -108,11 +114,11 @@ impl<'a> Asker<'a> {
             let _ = writeln!(text, "  stops: {reason}");
         }
         for trace in &why.stages {
-            let place = match (trace.rank, trace.score) {
-                (Some(rank), Some(score)) => format!("rank {rank} of {}, score {score:.6}", trace.length),
-                _ => format!("not among the {} questions", trace.length),
-            };
-            let _ = writeln!(text, "  {}: {place}", trace.stage);
+            let _ = writeln!(text, "  {}: {}", trace.stage, place(trace));
+            let told = trace.explanation.as_ref().map(|why| why.cut(LEVELS).to_string());
+            for line in told.iter().flat_map(|told| told.lines()) {
+                let _ = writeln!(text, "    {line}");
+            }
         }
         for hit in &why.candidates {
             let _ = writeln!(text, "  {:.6}  {} {:?}", hit.score, self.bank.id(hit.question), self.text(hit.question));
@@ -144,8 +150,7 @@ impl<'a> Asker<'a> {
                 json!({ "question_id": id, "question": self.text(hit.question), "score": hit.score })
             };
             object["candidates"] = why.candidates.iter().map(candidate).collect();
-            let stage = |trace: &StageTrace| json!({ "stage": trace.stage, "rank": trace.rank, "score": trace.score, "length": trace.length });
-            object["stages"] = why.stages.iter().map(stage).collect();
+            object["stages"] = why.stages.iter().map(trace_json).collect();
         }
         object
     }
