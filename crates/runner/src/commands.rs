@@ -24,6 +24,8 @@ use crate::failure::Failure;
 use crate::settings::Settings;
 pub(crate) use ask::AskArgs;
 pub(crate) use compare::CompareArgs;
+pub(crate) use eval::EvalArgs;
+pub(crate) use need::NeedCommand;
 pub(crate) use oracle::OracleArgs;
 pub(crate) use report::ReportArgs;
 pub(crate) use synthesize::SynthesizeArgs;

@@ -1,17 +1,18 @@
 //! `clariq eval`: how good is a run, by the official scorer's measures?
 
+mod arguments;
 mod contexts;
 mod documents;
 mod full;
 mod measures;
 mod place;
 
-use crate::cli::{EvalArgs, Task, TieRule};
 use crate::commands::Outcome;
 use crate::failure::Failure;
 use crate::output::{Cell, Sheet, print_all};
 use crate::record;
 use crate::settings::Settings;
+use arguments::{Task, TieRule};
 use clariq_corpus::{Collection, Labelled, Source, read_need_file, read_run, write_atomically};
 use clariq_eval::{
     CUTOFFS, QuestionRelevance, Ties, clarification_need, diagnose, need_report, python_float, question_relevance,
@@ -19,6 +20,8 @@ use clariq_eval::{
 };
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+
+pub(crate) use arguments::EvalArgs;
 
 pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome, Failure> {
     let path = arguments.run.as_ref().or(arguments.run_file.as_ref()).cloned().unwrap_or_else(|| PathBuf::from("-"));

@@ -1,17 +1,20 @@
 //! `clariq need`: how much clarification does each request need, and why? Training with its report, predicting, explaining.
 
+mod arguments;
 mod report;
 
-use crate::cli::{NeedCommand, NeedExplainArgs, NeedPredictArgs, NeedTrainArgs};
 use crate::commands::Outcome;
 use crate::configs;
 use crate::failure::Failure;
 use crate::output::{Cell, Sheet, print_all};
 use crate::settings::Settings;
+use arguments::{NeedExplainArgs, NeedPredictArgs, NeedTrainArgs};
 use clariq_corpus::{Collection, Location, Problem, ProblemKind, Source, Split, Target, write_need_file};
 use clariq_need::{Classifier, Spec, Training};
 use clariq_rank::Models;
 use std::path::Path;
+
+pub(crate) use arguments::NeedCommand;
 
 pub(crate) fn need(settings: &Settings, command: &NeedCommand) -> Result<Outcome, Failure> {
     match command {

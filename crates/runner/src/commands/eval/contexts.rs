@@ -1,7 +1,7 @@
 //! `clariq eval --conversations`: is the next question of each conversation relevant, new and answered?
 
+use super::arguments::{EvalArgs, Task};
 use super::{print, say};
-use crate::cli::{EvalArgs, Task};
 use crate::failure::Failure;
 use crate::settings::Settings;
 use clariq_corpus::conversation::{Reading, read_records};

@@ -1,7 +1,7 @@
 //! `clariq eval --task document_relevance`: how good are the documents after the first question and its answer?
 
+use super::arguments::EvalArgs;
 use super::{leaderboard_row, place, print, say, write_per_topic};
-use crate::cli::EvalArgs;
 use crate::failure::Failure;
 use crate::settings::Settings;
 use clariq_corpus::{

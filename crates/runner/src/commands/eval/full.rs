@@ -1,6 +1,6 @@
 //! `clariq eval --task clarification_need --full`: which needs are taken for which, and how far off is that?
 
-use crate::cli::{EvalArgs, Task};
+use super::arguments::{EvalArgs, Task};
 use crate::failure::Failure;
 use crate::output::{Cell, Sheet, print_all};
 use crate::settings::Settings;

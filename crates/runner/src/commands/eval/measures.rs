@@ -1,7 +1,7 @@
 //! `clariq eval -m`: how good is a run by measures of the literature, against ClariQ's labels or any TREC qrels?
 
+use super::arguments::{EvalArgs, TieRule};
 use super::say;
-use crate::cli::{EvalArgs, TieRule};
 use crate::failure::Failure;
 use crate::output::{Cell, Sheet};
 use crate::runs;

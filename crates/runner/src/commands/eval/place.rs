@@ -1,6 +1,6 @@
 //! `clariq eval --place`: where would the run stand among the published entries of the challenge?
 
-use crate::cli::{EvalArgs, Task};
+use super::arguments::{EvalArgs, Task};
 use crate::failure::Failure;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;

@@ -1,0 +1,57 @@
+//! What does `clariq need` take?
+
+use crate::cli::splits;
+use clap::{Args, Subcommand};
+use clariq_corpus::Split;
+use std::path::PathBuf;
+
+#[derive(Subcommand)]
+pub(crate) enum NeedCommand {
+    /// Train on train.tsv, report by cross-validation and on dev, and save the model
+    Train(NeedTrainArgs),
+    /// Write the need file of a split
+    Predict(NeedPredictArgs),
+    /// Show which features drove the label of a request
+    Explain(NeedExplainArgs),
+}
+
+#[derive(Args)]
+pub(crate) struct NeedTrainArgs {
+    /// System with a need model: a configuration file, or the name of a built-in one
+    #[arg(value_name = "CONFIG")]
+    pub(crate) config: String,
+    /// Model file to write, as JSON [default: none, only the report]
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Folds of the cross-validation over topics
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) folds: usize,
+    /// How often the cross-validation is repeated with other folds
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) repeats: usize,
+}
+
+#[derive(Args)]
+pub(crate) struct NeedPredictArgs {
+    /// Saved model (.json), configuration file, or name of a built-in system
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: String,
+    /// Which requests are labelled
+    #[arg(long, default_value = "dev", value_parser = splits())]
+    pub(crate) split: Split,
+    /// Need file to write; `-` for standard output
+    #[arg(long, short, value_name = "FILE", default_value = "-")]
+    pub(crate) output: PathBuf,
+}
+
+#[derive(Args)]
+pub(crate) struct NeedExplainArgs {
+    /// What the user asked
+    pub(crate) request: String,
+    /// Saved model (.json), configuration file, or name of a built-in system
+    #[arg(long, value_name = "MODEL", default_value = "bm25-tuned")]
+    pub(crate) model: String,
+    /// Features to print, the strongest first
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    pub(crate) top: usize,
+}
