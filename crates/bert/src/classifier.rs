@@ -33,7 +33,8 @@ impl BertClassifier {
                 .hint("a model for another task cannot classify these texts")
                 .into());
         }
-        let network = Network::new(&folder.shape, &weights, options.device()?, options.precision.kind())?;
+        let network =
+            Network::new(&folder.shape, &weights, options.device()?, options.precision.kind())?.for_inference();
         Ok(Self {
             network: Mutex::new(network),
             tokenize: Tokenize::open(&folder, options.max_tokens)?,
