@@ -6,10 +6,12 @@
 // Panicking is what a check is for.
 #![allow(clippy::missing_panics_doc)]
 
+mod conversation;
 mod lines;
 mod table;
 mod tsv;
 
+pub use conversation::conversations;
 pub use lines::{need, qrels, run, text_run};
 pub use table::{jsonl, pickle};
 pub use tsv::tsv;
@@ -20,7 +22,8 @@ use clariq_corpus::{Error, Input, Problem, ProblemKind, Source};
 pub type Check = fn(&[u8]);
 
 /// All targets, by the names of their folders in `fuzz/corpus`.
-pub const TARGETS: [(&str, Check); 7] = [
+pub const TARGETS: [(&str, Check); 8] = [
+    ("conversations", conversations),
     ("jsonl", jsonl),
     ("need", need),
     ("pickle", pickle),

@@ -40,7 +40,9 @@ use crate::labelled::Topic;
 use crate::need::Need;
 use crate::problem::{Error, Location, Problem, ProblemKind};
 use crate::source::Source;
-use std::collections::HashSet;
+use draft::Draft;
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 
 /// More turns than this are no conversation that anybody had: the data set's have up to three.
@@ -182,7 +184,8 @@ pub fn read_records(
 ) -> Result<Counts, Error> {
     let archive = Archive::new(std::slice::from_ref(source), &FORM)?;
     let texts = reading.bank.map(Texts::new);
-    let mut reader = Reader { texts, skip_bad: reading.skip_bad, counts: Counts::default(), each, end: None };
+    let skip_bad = reading.skip_bad;
+    let mut reader = Reader { texts, skip_bad, contexts: HashMap::new(), counts: Counts::default(), each, end: None };
     let head = archive.head(4096)?;
     if is_table(&head) {
         human::read(&archive, &mut reader)?;
@@ -240,12 +243,37 @@ enum End {
 struct Reader<'a> {
     texts: Option<Texts<'a>>,
     skip_bad: bool,
+    /// What was said in each context, as a hash: a run can answer only one conversation of an id.
+    contexts: HashMap<i64, u64>,
     counts: Counts,
     each: &'a mut dyn FnMut(Record) -> ControlFlow<()>,
     end: Option<End>,
 }
 
 impl Reader<'_> {
+    /// Hands on what a draft turns out to be.
+    fn finish(&mut self, draft: Draft, at: Location) -> ControlFlow<()> {
+        let record = draft.finish(at.clone(), self.texts.as_ref());
+        let record = record.and_then(|record| self.same_context(record, at));
+        self.take(record)
+    }
+
+    fn same_context(&mut self, record: Record, at: Location) -> Result<Record, Box<Problem>> {
+        let Conversation { id, request, turns, .. } = &record.conversation;
+        let mut hasher = DefaultHasher::new();
+        (request, turns).hash(&mut hasher);
+        let now = hasher.finish();
+        if *self.contexts.entry(*id).or_insert(now) == now {
+            return Ok(record);
+        }
+        let expected = format!("one conversation with the `context_id` {id}");
+        Err(Box::new(
+            Problem::new(at, ProblemKind::Conversation, expected, "another one than in a record before it").hint(
+                "records with one `context_id` differ in `question` and `answer` alone; --skip-bad keeps the first",
+            ),
+        ))
+    }
+
     /// Hands a record on, or what is wrong with it. Breaks when no further one is wanted.
     fn take(&mut self, record: Result<Record, Box<Problem>>) -> ControlFlow<()> {
         let end = match record {

@@ -135,7 +135,8 @@ fn ranked(questions: &[u32], scores: impl Iterator<Item = f32>, depth: usize) ->
     if depth < ranking.len() {
         // No two are equal, so that the first are the same ones whatever the order of the rest.
         ranking.select_nth_unstable_by(depth, best_first);
-        ranking.truncate(depth);
+        // A copy, so that a block of rankings does not hold the room of the whole bank for each.
+        ranking = ranking[..depth].to_vec();
     }
     ranking.sort_unstable_by(best_first);
     ranking

@@ -7,8 +7,14 @@ use serde_json::Value;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// Runs `ask` with some standard input.
+/// Runs `ask` with some standard input; by the lexical system, which every build has, unless one is named.
 fn ask(bench: &Bench, arguments: &[&str], input: &str) -> Finished {
+    let named = arguments.contains(&"--system");
+    let lexical: &[&str] = if named { &[] } else { &["--system", "bm25-conversation"] };
+    asked(bench, &[lexical, arguments].concat(), input)
+}
+
+fn asked(bench: &Bench, arguments: &[&str], input: &str) -> Finished {
     let mut command = bench.command(&[&["ask", "--data", "data"], arguments].concat());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("it starts");
@@ -46,7 +52,17 @@ fn it_asks_until_enough_was_asked() {
 fn it_shows_why() {
     let bench = Bench::with_sample();
     let finished = ask(&bench, &[REQUEST, "--explain"], "");
-    for text in ["\n  bm25_conversation: rank 1 of ", "\n  exclude_asked: ", "\n  stop: rank 1", " \"which saturn"] {
+    for text in [
+        "\n  bm25_conversation: rank 1 of ",
+        "request: 1.000 × ",
+        "`saturn` = idf × tf part",
+        "\n  exclude_asked: ",
+        "not asked so far",
+        "\n  stop: rank 1",
+        "no reason to stop",
+        "questions asked, stops at 3",
+        " \"which saturn",
+    ] {
         assert!(finished.stdout.contains(text), "no `{text}` in\n{}", finished.stdout);
     }
     let finished = ask(&bench, &[REQUEST, "--explain", "--json"], "");
@@ -54,6 +70,33 @@ fn it_shows_why() {
     assert!(object["candidates"].as_array().is_some_and(|all| all.len() == 5));
     assert_eq!(object["candidates"][0]["question_id"], object["question_id"]);
     assert_eq!(object["stages"][0]["stage"], "bm25_conversation");
+    let stages = object["stages"].as_array().expect("stages");
+    assert!(stages.iter().all(|stage| stage["explanation"]["what"].is_string()), "{object}");
+    let input = "no\nthe car\nyes\n";
+    let talk = ask(&bench, &[REQUEST, "--explain", "--max-turns", "4"], input).stdout;
+    for text in ["question 2: 0.300 × ", "answer 2: ", "asks nothing more", "stop: questions asked"] {
+        assert!(talk.contains(text), "no `{text}` in\n{talk}");
+    }
+}
+
+#[cfg(feature = "bert")]
+#[test]
+fn without_a_system_it_asks_by_meaning_and_knows_what_the_bank_has_nothing_about() {
+    let bench = Bench::with_sample();
+    let talk = asked(&bench, &[REQUEST, "--explain"], "the car\n").stdout;
+    for text in
+        ["\n  dense_conversation: rank 1 of ", "cosine by `all-MiniLM-L6-v2`: ", "answer 1: ", "no reason to stop"]
+    {
+        assert!(talk.contains(text), "no `{text}` in\n{talk}");
+    }
+    assert!(talk.lines().next().is_some_and(|question| question.contains("saturn")), "{talk}");
+    for stranger in ["rust borrow checker", "asdf qwer", "what is a monad"] {
+        let finished = asked(&bench, &[stranger], "");
+        assert_eq!((finished.status, finished.stdout.as_str()), (Some(0), ""), "{}", finished.stderr);
+        assert!(finished.stderr.contains("nothing more to ask"), "{}", finished.stderr);
+    }
+    let object = &objects(&asked(&bench, &["asdf qwer", "--json", "--explain"], ""))[0];
+    assert_eq!(object["action"], "stop");
 }
 
 #[test]

@@ -6,7 +6,6 @@ use clariq_corpus::{DataDir, QuestionBank, Source};
 use common::{Bench, root};
 use std::collections::HashMap;
 use std::path::Path;
-use std::process::Stdio;
 
 /// The question and score of every context of a run.
 fn answers(bench: &Bench, run: &str, bank: &QuestionBank) -> HashMap<i64, (String, f64)> {
@@ -88,22 +87,6 @@ const MANY: &str = "-q data synthesize --data data --split train --turns 4 --ord
                     --contexts-only -o many.pkl";
 const RUN: &str = "run bm25-multi-turn --data data --conversations many.pkl -o out/many.run --threads 1";
 
-/// Starts the run and kills it when the state of the partial file was written so many times.
-fn killed(bench: &Bench, line: &str, blocks: usize) {
-    let arguments: Vec<&str> = line.split_whitespace().collect();
-    let mut child = bench.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
-    let (state, mut seen, mut last) = (bench.path("out/many.run.partial.json"), 0, Vec::new());
-    while seen < blocks && child.try_wait().expect("a child").is_none() {
-        if let Ok(now) = std::fs::read(&state)
-            && now != last
-        {
-            (seen, last) = (seen + 1, now);
-        }
-    }
-    child.kill().expect("killed");
-    assert_eq!(child.wait().expect("gone").code(), None, "it was still at work");
-}
-
 fn leftovers(bench: &Bench) -> Vec<String> {
     let names = std::fs::read_dir(bench.path("out")).expect("a folder");
     let mut names: Vec<String> =
@@ -119,11 +102,11 @@ fn an_interrupted_run_goes_on_to_the_same_bytes() {
     bench.succeed(RUN);
     let whole = (bench.read("out/many.run"), bench.read("out/many.run.json"));
     std::fs::remove_dir_all(bench.path("out")).expect("removed");
-    killed(&bench, RUN, 2);
+    bench.killed(RUN, "out/many.run", 2);
     assert!(!bench.path("out/many.run").exists());
     // A half-written block behind the last whole one.
     bench.edit("out/many.run.partial", |text| text + "10 0 \"half a li");
-    killed(&bench, &format!("{RUN} --resume"), 2);
+    bench.killed(&format!("{RUN} --resume"), "out/many.run", 2);
     let told = bench.succeed(&format!("{RUN} --resume"));
     assert!(told.stderr.contains("note: going on after "), "{}", told.stderr);
     assert!((bench.read("out/many.run"), bench.read("out/many.run.json")) == whole);
@@ -134,7 +117,7 @@ fn an_interrupted_run_goes_on_to_the_same_bytes() {
 fn a_run_of_other_inputs_is_not_gone_on_with() {
     let bench = Bench::with_sample();
     bench.succeed(MANY);
-    killed(&bench, RUN, 1);
+    bench.killed(RUN, "out/many.run", 1);
     let told = bench.succeed(&format!("{RUN} --resume --k1 0.9"));
     assert!(told.stderr.contains("beginning anew: the interrupted run was made from other inputs"), "{}", told.stderr);
     let resumed = bench.read("out/many.run");
@@ -187,6 +170,12 @@ fn bad_conversations_are_refused_or_counted() {
             "what saturn",
         ),
         ("silence", lines(&with(&turn.replace("the car\"", "\""))), "an answer in turn 1", "an empty answer"),
+        (
+            "clash",
+            lines(&GOOD.replace("Saturn", "Jupiter")),
+            "one conversation with the `context_id` 7",
+            "another one than in a record before it",
+        ),
         ("key", lines(&GOOD.replace("context_id", "contextid")), "", "unknown field `contextid`"),
     ];
     for (name, text, expected, found) in cases {
@@ -304,6 +293,13 @@ fn oracles_reach_the_ends_of_the_table() {
             let line = format!("-q eval {choice}.run --data data --task document_relevance{multi}");
             assert_eq!(bench.succeed(&line).stdout, format!("MRR100: {figure}\n"), "{choice}{multi}");
         }
+    }
+    bench.succeed("-q oracle best-question --data data");
+    bench.succeed("-q oracle best-question --data data --multi-turn");
+    for run in ["runs/best-question.dev.run", "runs/best-question.dev.multi-turn.run"] {
+        assert_eq!(bench.text(run).lines().count(), 1, "{run}");
+        let record: serde_json::Value = serde_json::from_slice(&bench.read(&format!("{run}.json"))).expect("a record");
+        assert_eq!((&record["oracle"], &record["metric"]), (&"best-question".into(), &"MRR100".into()));
     }
     for (line, says) in [
         ("oracle best-question --data data --metric P1", "one of `MRR100`"),

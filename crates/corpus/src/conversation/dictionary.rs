@@ -56,8 +56,7 @@ impl Sink for Records<'_, '_> {
         };
         record.id.clone_from(&name);
         let at = Location::file(format!("{}: record {}", self.archive.name(), shorten(&name)));
-        let record = record.finish(at, self.reader.texts.as_ref());
-        match self.reader.take(record) {
+        match self.reader.finish(record, at) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err("the end".to_owned()),
         }

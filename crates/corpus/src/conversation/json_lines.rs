@@ -33,8 +33,7 @@ pub(super) fn read(archive: &Archive, reader: &mut Reader) -> Result<(), Error> 
             if text.is_empty() {
                 continue;
             }
-            let record = draft(text, number).finish(at(), reader.texts.as_ref());
-            if reader.take(record).is_break() {
+            if reader.finish(draft(text, number), at()).is_break() {
                 break;
             }
         }

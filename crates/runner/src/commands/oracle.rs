@@ -24,13 +24,14 @@ pub(crate) struct OracleArgs {
     /// Topics or contexts that are answered
     #[arg(long, default_value = "dev", value_parser = splits())]
     split: Split,
-    /// Contexts of the multi-turn table in place of topics
+    /// Contexts of the multi-turn table in place of topics: `multi_turn_<split>_eval.pkl` in place of the
+    /// single-turn one
     #[arg(long)]
     multi_turn: bool,
     /// Metric of the table that decides
     #[arg(long, value_name = "NAME", default_value = "MRR100")]
     metric: String,
-    /// Run file to write; `-` for standard output [default: runs/<choice>.<split>.run]
+    /// Run file to write; `-` for standard output [default: runs/<choice>.<split>.run, or .multi-turn.run]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -71,7 +72,8 @@ pub(crate) fn oracle(settings: &Settings, arguments: &OracleArgs) -> Result<Outc
     } else {
         topics(arguments, &collection, &table)?
     };
-    let usual = || PathBuf::from(format!("runs/{}.{}.run", arguments.choice.name(), arguments.split));
+    let turns = if arguments.multi_turn { ".multi-turn" } else { "" };
+    let usual = || PathBuf::from(format!("runs/{}.{}{turns}.run", arguments.choice.name(), arguments.split));
     let path = arguments.output.clone().unwrap_or_else(usual);
     let target = Target::new(&path);
     if target.is_stream() {

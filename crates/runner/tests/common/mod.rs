@@ -7,7 +7,7 @@ pub(crate) mod refusals;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
 /// A temporary folder that commands run in, with a cache of its own below it.
@@ -117,6 +117,23 @@ impl Bench {
         let finished = self.run(&line.split_whitespace().collect::<Vec<_>>());
         assert_eq!(finished.status, Some(0), "{line}: {}", finished.stderr);
         finished
+    }
+
+    /// Starts a run over conversations and kills it when the state of its partial file was written so many times.
+    pub(crate) fn killed(&self, line: &str, run: &str, blocks: usize) {
+        let arguments: Vec<&str> = line.split_whitespace().collect();
+        let mut child =
+            self.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+        let (state, mut seen, mut last) = (self.path(&format!("{run}.partial.json")), 0, Vec::new());
+        while seen < blocks && child.try_wait().expect("a child").is_none() {
+            if let Ok(now) = fs::read(&state)
+                && now != last
+            {
+                (seen, last) = (seen + 1, now);
+            }
+        }
+        child.kill().expect("killed");
+        assert_eq!(child.wait().expect("gone").code(), None, "it was still at work");
     }
 
     /// Every file below the folder but for the cache, by its path, and every other entry with empty content.
