@@ -153,6 +153,8 @@ pub struct Record {
     pub conversation: Conversation,
     /// The next question and its answer.
     pub next: Option<Turn>,
+    /// Whether a record before it has the same context, and only what follows is new.
+    pub again: bool,
 }
 
 /// How records are read.
@@ -258,13 +260,18 @@ impl Reader<'_> {
         self.take(record)
     }
 
-    fn same_context(&mut self, record: Record, at: Location) -> Result<Record, Box<Problem>> {
+    fn same_context(&mut self, mut record: Record, at: Location) -> Result<Record, Box<Problem>> {
         let Conversation { id, request, turns, .. } = &record.conversation;
         let mut hasher = DefaultHasher::new();
         (request, turns).hash(&mut hasher);
         let now = hasher.finish();
-        if *self.contexts.entry(*id).or_insert(now) == now {
-            return Ok(record);
+        match self.contexts.insert(*id, now) {
+            before if before.is_none_or(|before| before == now) => {
+                record.again = before.is_some();
+                return Ok(record);
+            }
+            // The first one holds.
+            before => self.contexts.extend(before.map(|before| (*id, before))),
         }
         let expected = format!("one conversation with the `context_id` {id}");
         Err(Box::new(
