@@ -32,7 +32,7 @@ use std::{panic, thread};
 
 /// Contexts that are ranked together. A run does not depend on it, as long as no stage looks at the whole batch; those that
 /// do see a block.
-const BLOCK: usize = 8192;
+const BLOCK: usize = 4096;
 /// Blocks that may wait to be ranked.
 const WAITING: usize = 1;
 
