@@ -209,6 +209,10 @@ pub fn read_records(
 /// Whether a file begins with a header of tab-separated names.
 fn is_table(head: &[u8]) -> bool {
     let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    // A pickle whose texts look like a header still has bytes that no header has.
+    if line.iter().any(|&byte| byte.is_ascii_control() && !matches!(byte, b'\t' | b'\r')) || line.starts_with(b"\x80") {
+        return false;
+    }
     let name = |field: &[u8]| field.trim_ascii() == b"initial_request";
     line.split(|&byte| byte == b'\t').any(name) || (line.contains(&b'\t') && line.is_ascii())
 }
