@@ -3,7 +3,7 @@
 
     from clariq_ask import Session
 
-    with Session(system="bm25-conversation") as session:
+    with Session() as session:
         move = session.request("tell me about jaguars")
         while move["action"] == "ask":
             move = session.answer(input(move["question"] + "\n> "))

@@ -153,6 +153,8 @@ pub struct Record {
     pub conversation: Conversation,
     /// The next question and its answer.
     pub next: Option<Turn>,
+    /// Whether a record before it has the same context, and only what follows is new.
+    pub again: bool,
 }
 
 /// How records are read.
@@ -207,6 +209,10 @@ pub fn read_records(
 /// Whether a file begins with a header of tab-separated names.
 fn is_table(head: &[u8]) -> bool {
     let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    // A pickle whose texts look like a header still has bytes that no header has.
+    if line.iter().any(|&byte| byte.is_ascii_control() && !matches!(byte, b'\t' | b'\r')) || line.starts_with(b"\x80") {
+        return false;
+    }
     let name = |field: &[u8]| field.trim_ascii() == b"initial_request";
     line.split(|&byte| byte == b'\t').any(name) || (line.contains(&b'\t') && line.is_ascii())
 }
@@ -258,13 +264,18 @@ impl Reader<'_> {
         self.take(record)
     }
 
-    fn same_context(&mut self, record: Record, at: Location) -> Result<Record, Box<Problem>> {
+    fn same_context(&mut self, mut record: Record, at: Location) -> Result<Record, Box<Problem>> {
         let Conversation { id, request, turns, .. } = &record.conversation;
         let mut hasher = DefaultHasher::new();
         (request, turns).hash(&mut hasher);
         let now = hasher.finish();
-        if *self.contexts.entry(*id).or_insert(now) == now {
-            return Ok(record);
+        match self.contexts.insert(*id, now) {
+            before if before.is_none_or(|before| before == now) => {
+                record.again = before.is_some();
+                return Ok(record);
+            }
+            // The first one holds.
+            before => self.contexts.extend(before.map(|before| (*id, before))),
         }
         let expected = format!("one conversation with the `context_id` {id}");
         Err(Box::new(

@@ -61,6 +61,19 @@ fn a_context_by_itself_gets_what_it_gets_among_others() {
 }
 
 #[test]
+fn what_was_asked_in_other_words_is_not_asked_again() {
+    let bench = bench("");
+    bench.succeed("-q data synthesize --data data --split dev --contexts-only -o c.jsonl");
+    let run =
+        |more: &str| bench.succeed(&format!("-q run tiny.toml --data data --conversations c.jsonl -o -{more}")).stdout;
+    let (all, distant) = (run(""), run(" --set dense_conversation.repeat=0.7"));
+    assert!(all != distant && all.len() > 10_000);
+    assert!(run(" --set dense_conversation.repeat=1.1") == all);
+    // Nobody has said anything that is that near to a question.
+    assert_eq!(run(" --set dense_conversation.min_likeness=1.1"), "");
+}
+
+#[test]
 fn what_makes_no_sense_for_conversations_is_refused() {
     for (stage, split, says) in [
         ("competition\"\nrounds = 2", "dev", "stage `competition`: "),

@@ -61,7 +61,12 @@ impl Draft {
         }
         let (topic, facet) = (self.topic.unwrap_or_default(), self.facet.unwrap_or_default());
         let (topic, facet) = (topic.as_str().into(), facet.as_str().into());
-        Ok(Record { id: self.id, conversation: Conversation { id, topic, facet, request, turns, need: None }, next })
+        Ok(Record {
+            id: self.id,
+            conversation: Conversation { id, topic, facet, request, turns, need: None },
+            next,
+            again: false,
+        })
     }
 }
 

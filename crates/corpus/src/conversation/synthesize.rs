@@ -108,15 +108,16 @@ impl<'a> Synthesis<'a> {
     fn records_of(&self, facet: &FacetRows, context: &[usize]) -> Vec<Record> {
         let conversation = self.conversation(facet, context);
         if self.shape.contexts_only {
-            return vec![Record { id: conversation.id.to_string(), conversation, next: None }];
+            return vec![Record { id: conversation.id.to_string(), conversation, next: None, again: false }];
         }
         let others = (0..facet.rows.len()).filter(|place| !context.contains(place));
-        let record = |place: usize| Record {
+        let record = |(number, place): (usize, usize)| Record {
             id: (conversation.id * PLACES + facet.rows[place].0).to_string(),
             conversation: conversation.clone(),
             next: Some(turn(facet.rows[place].1)),
+            again: number > 0,
         };
-        others.map(record).collect()
+        others.enumerate().map(record).collect()
     }
 
     fn conversation(&self, facet: &FacetRows, context: &[usize]) -> Conversation {

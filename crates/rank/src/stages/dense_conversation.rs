@@ -14,7 +14,7 @@ use crate::stages::said::{Part, Said, Weights};
 use crate::stages::{Build, ranked};
 use clariq_corpus::Topic;
 use clariq_corpus::conversation::Conversation;
-use clariq_index::Explanation;
+use clariq_index::{Explanation, Hit};
 use ndarray::Array2;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -42,6 +42,9 @@ struct Parameters {
     /// Where nothing that the user said is as near as this to any question, there is nothing to ask.
     #[serde(skip_serializing_if = "Option::is_none")]
     min_likeness: Option<f32>,
+    /// A question as near as this to one that was asked is the same in other words, and left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repeat: Option<f32>,
 }
 
 pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>, Error> {
@@ -60,11 +63,12 @@ struct Texts<'a> {
     conversations: Vec<Vec<Placed>>,
 }
 
-/// A text of a conversation: its place, its share of the weights, and whether it is the user's.
+/// A text of a conversation: its place, its share of the weights, and whether it is a question that was asked; else it is
+/// the user's.
 struct Placed {
     place: usize,
     share: f32,
-    of_user: bool,
+    asked: bool,
 }
 
 impl<'a> Texts<'a> {
@@ -80,7 +84,7 @@ impl<'a> Texts<'a> {
                 self.distinct.push(said.text);
                 self.distinct.len() - 1
             });
-            Placed { place, share: (said.weight / whole) as f32, of_user: said.part != Part::Question }
+            Placed { place, share: (said.weight / whole) as f32, asked: said.part == Part::Question }
         });
         let placed = placed.collect();
         self.conversations.push(placed);
@@ -97,7 +101,9 @@ impl DenseConversation {
     /// What counts of a conversation. Where nothing was asked, or answered, nothing was said.
     fn said<'a>(&self, conversation: &'a Conversation) -> Vec<Said<'a>> {
         let mut said = self.weights.said(conversation);
-        said.retain(|said| said.weight != 0.0 && !said.text.trim().is_empty());
+        let counts =
+            |said: &Said| said.weight != 0.0 || (self.parameters.repeat.is_some() && said.part == Part::Question);
+        said.retain(|said| counts(said) && !said.text.trim().is_empty());
         said
     }
 
@@ -107,7 +113,7 @@ impl DenseConversation {
         let rank = |scores: &mut Vec<f32>, parts: &Vec<Placed>| {
             progress(1);
             let near = |part: &Placed| self.parameters.min_likeness.is_none_or(|least| nearest[part.place] >= least);
-            if !parts.iter().any(|part| part.of_user && near(part)) {
+            if !parts.iter().any(|part| !part.asked && near(part)) {
                 return Ranking::new();
             }
             scores.clear();
@@ -115,7 +121,15 @@ impl DenseConversation {
             for &Placed { place, share, .. } in parts {
                 scores.iter_mut().zip(likeness.row(place)).for_each(|(score, &likeness)| *score += share * likeness);
             }
-            ranked(questions, scores.iter().copied(), depth)
+            let mut ranking = ranked(questions, scores.iter().copied(), depth);
+            if let Some(same) = self.parameters.repeat {
+                let asked: Vec<_> =
+                    parts.iter().filter(|part| part.asked).map(|part| likeness.row(part.place)).collect();
+                // The columns are in the order of the questions' numbers.
+                let column = |hit: &Hit| questions.binary_search(&hit.question).unwrap_or_default();
+                ranking.retain(|hit| asked.iter().all(|row| row[column(hit)] < same));
+            }
+            ranking
         };
         texts.conversations.par_iter().map_init(Vec::new, rank).collect()
     }
@@ -193,7 +207,13 @@ impl Stage for DenseConversation {
             });
             let share = said.weight / whole;
             let what = format!("{said}: {share:.3} × {likeness:.6} {:?}", said.text);
-            parts.push(Explanation::of(share * likeness, what, channels.collect()));
+            let mut below: Vec<Explanation> = channels.collect();
+            let same =
+                self.parameters.repeat.filter(|&same| said.part == Part::Question && likeness >= f64::from(same));
+            below.extend(
+                same.map(|same| Explanation::value(likeness, format!("taken out: from {same}, it is the same"))),
+            );
+            parts.push(Explanation::of(share * likeness, what, below));
         }
         let score = parts.iter().map(|part| part.value).sum();
         let mut sum = Explanation::of(score, "sum over what was said, share of the weights × similarity", parts);

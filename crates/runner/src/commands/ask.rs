@@ -13,7 +13,6 @@ use clap::Args;
 use clariq_corpus::conversation::{Conversation, MOST_TURNS, Reading, Turn, read_records};
 use clariq_corpus::{Error, Location, Problem, ProblemKind, Source, Split};
 use serde_json::Value;
-use std::collections::HashSet;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -126,10 +125,10 @@ fn read_line(input: &mut dyn BufRead) -> Result<Option<String>, Failure> {
 /// What would be asked in every context of a file, in its order.
 fn contexts(settings: &Settings, arguments: &AskArgs, asker: &Asker, file: &Path) -> Result<Outcome, Failure> {
     let mut out = io::BufWriter::new(io::stdout().lock());
-    let (mut seen, mut failure) = (HashSet::new(), None);
+    let mut failure = None;
     let source = Source::new(file);
     let counts = read_records(&source, &Reading::default(), &mut |record| {
-        if !seen.insert(record.conversation.id) {
+        if record.again {
             return ControlFlow::Continue(());
         }
         let conversation = asker.with_need(record.conversation);

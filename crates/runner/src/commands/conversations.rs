@@ -24,7 +24,6 @@ use clariq_need::Classifier;
 use clariq_rank::{Context, Ranking, WrittenScores};
 use partial::Partial;
 use serde_json::{Value, json};
-use std::collections::HashSet;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -33,9 +32,9 @@ use std::{panic, thread};
 
 /// Contexts that are ranked together. A run does not depend on it, as long as no stage looks at the whole batch; those that
 /// do see a block.
-const BLOCK: usize = 8192;
+const BLOCK: usize = 4096;
 /// Blocks that may wait to be ranked.
-const WAITING: usize = 2;
+const WAITING: usize = 1;
 
 pub(crate) fn run(settings: &Settings, arguments: &RunArgs, file: &Path) -> Result<Outcome, Failure> {
     let overrides = configs::overrides(&arguments.parameters)?;
@@ -243,9 +242,10 @@ impl<'a> Job<'a> {
     /// Reads the file and sends every context once, in blocks, but for the first `done`.
     fn read(&self, done: u64, send: &SyncSender<Vec<Conversation>>) -> Result<Counts, clariq_corpus::Error> {
         let reading = Reading { bank: Some(self.bank), skip_bad: self.skip_bad };
-        let (mut seen, mut block) = (HashSet::new(), Vec::with_capacity(BLOCK));
+        let (mut seen, mut block) = (0, Vec::with_capacity(BLOCK));
         let counts = read_records(&self.input.source, &reading, &mut |record: Record| {
-            if !seen.insert(record.conversation.id) || seen.len() as u64 <= done {
+            seen += u64::from(!record.again);
+            if record.again || seen <= done {
                 return ControlFlow::Continue(());
             }
             block.push(record.conversation);

@@ -7,7 +7,6 @@ use crate::settings::Settings;
 use clariq_corpus::conversation::{Reading, read_records};
 use clariq_corpus::{Collection, Location, Problem, ProblemKind, Source, read_text_run};
 use clariq_eval::{ContextScorer, python_float};
-use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -28,9 +27,8 @@ pub(super) fn contexts(
     let labels = collection.labelled(arguments.split)?;
     let run = read_text_run(&Source::new(path), &collection.bank)?;
     let mut scorer = ContextScorer::new(&run, &collection.bank, &labels);
-    let mut seen = HashSet::new();
     read_records(&Source::new(file), &Reading::default(), &mut |record| {
-        if seen.insert(record.conversation.id) {
+        if !record.again {
             scorer.add(&record.conversation);
         }
         ControlFlow::Continue(())
