@@ -21,8 +21,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 
-/// So many similarities of texts to questions are kept at a time: 64 MB.
-const ROOM: usize = 1 << 24;
+/// So many similarities of texts to questions are kept at a time: 32 MB.
+const ROOM: usize = 1 << 23;
 
 /// Retrieves: whatever ranking comes in is replaced.
 #[derive(Serialize)]
