@@ -1,10 +1,13 @@
 //! Conversations in any form: what is handed on is sound, and comes back from a pickle and from lines.
 
 use super::NAME;
-use clariq_corpus::conversation::{
-    Conversation, Counts, MOST_TURNS, Reading, Record, Turn, put_json_lines, put_pickle, read_records,
+use clariq_collections::clariq::conversation::{
+    Conversation, Counts, MOST_TURNS, Reading, Record, Turn, put_json_lines, put_pickle,
+    read_records,
 };
-use clariq_corpus::{Error, QuestionBank, QuestionRow, Report, Source};
+use clariq_collections::clariq::{QuestionBank, QuestionRow};
+use clariq_core::{Error, Report};
+use clariq_files::Source;
 use std::ops::ControlFlow;
 
 /// What a few bytes unfold to is read, but no more than this is written again.
@@ -20,7 +23,9 @@ pub fn conversations(bytes: &[u8]) {
         let (strict, first) = read(&source, Reading { bank, skip_bad: false });
         let (lenient, all) = read(&source, Reading { bank, skip_bad: true });
         agree(&strict, &lenient);
-        assert!(first.len() <= all.len() && first.iter().zip(&all).all(|(one, other)| one == other));
+        assert!(
+            first.len() <= all.len() && first.iter().zip(&all).all(|(one, other)| one == other)
+        );
         all.iter().for_each(is_sound);
         if strict.is_ok() {
             assert_eq!(first, all);
@@ -41,11 +46,16 @@ fn read(source: &Source, reading: Reading) -> (Result<Counts, Error>, Vec<Record
 /// A file is read strictly exactly if nothing in it is bad, and the first bad record is what the strict reader says.
 fn agree(strict: &Result<Counts, Error>, lenient: &Result<Counts, Error>) {
     match (strict, lenient) {
-        (Ok(strict), Ok(lenient)) => assert!(strict == lenient && strict.bad == 0, "{strict:?} and {lenient:?}"),
+        (Ok(strict), Ok(lenient)) => {
+            assert!(strict == lenient && strict.bad == 0, "{strict:?} and {lenient:?}")
+        }
         (Err(error), Ok(lenient)) => {
             is_helpful(error);
             let first = lenient.first.as_ref().expect("what the strict reader minds is counted");
-            assert!(matches!(error, Error::Problem(problem) if **problem == *first), "{error}: {first}");
+            assert!(
+                matches!(error, Error::Problem(problem) if **problem == *first),
+                "{error}: {first}"
+            );
             assert!(lenient.bad > 0);
         }
         (Err(error), Err(other)) => [error, other].into_iter().for_each(is_helpful),

@@ -16,7 +16,8 @@ pub use lines::{need, qrels, run, text_run};
 pub use table::{jsonl, pickle};
 pub use tsv::tsv;
 
-use clariq_corpus::{Error, Input, Problem, ProblemKind, Source};
+use clariq_core::{Error, Problem, ProblemKind};
+use clariq_files::{Input, Source};
 
 /// A check of one reader.
 pub type Check = fn(&[u8]);
@@ -57,7 +58,9 @@ fn both<T>(
     match (strict, problems.first()) {
         (Ok(value), None) => Some(value),
         (Err(Error::Problem(problem)), Some(first)) if *problem == *first => None,
-        (strict, first) => panic!("the strict reader says {:?}, the lenient one {first:?}", strict.err()),
+        (strict, first) => {
+            panic!("the strict reader says {:?}, the lenient one {first:?}", strict.err())
+        }
     }
 }
 
@@ -65,7 +68,10 @@ fn is_in_the_file(problem: &Problem, last: u64) {
     // What is missing at the end of a file is missing on the line after it.
     let last = last + u64::from(problem.kind == ProblemKind::Empty);
     assert_eq!(problem.at.file, NAME);
-    assert!(problem.at.line.is_some_and(|line| (1..=last).contains(&line)), "{problem:?} of {last} lines");
+    assert!(
+        problem.at.line.is_some_and(|line| (1..=last).contains(&line)),
+        "{problem:?} of {last} lines"
+    );
     assert!(!problem.hint.is_empty(), "no way to mend it: {problem}");
 }
 

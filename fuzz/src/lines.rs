@@ -1,9 +1,13 @@
 //! Runs, need files, qrels and multi-turn runs: what is read is what was written.
 
 use super::{both, quoted, read_back};
-use clariq_corpus::{
-    Need, QuestionBank, QuestionId, QuestionRow, Run, RunLine, TopicId, parse_need_file, parse_qrels, parse_run,
-    parse_text_run, put_judgements, put_need_lines, put_run_lines, read_need_file, read_qrels, read_run, read_text_run,
+use clariq_collections::clariq::{
+    QuestionBank, QuestionRow, parse_need_file, parse_text_run, put_need_lines, read_need_file,
+    read_text_run,
+};
+use clariq_core::{Need, QuestionId, TopicId};
+use clariq_files::{
+    Run, RunLine, parse_qrels, parse_run, put_judgements, put_run_lines, read_qrels, read_run,
     strictly_decreasing,
 };
 use std::collections::HashMap;
@@ -21,7 +25,10 @@ pub fn run(bytes: &[u8]) {
         let scores: Vec<f64> = ranking.iter().map(|(_, score)| *score).collect();
         let lowered = strictly_decreasing(&scores);
         assert!(lowered.windows(2).all(|pair| pair[0] > pair[1]), "{lowered:?}");
-        assert!(lowered.iter().zip(&scores).all(|(is, was)| is <= was), "{lowered:?} of {scores:?}");
+        assert!(
+            lowered.iter().zip(&scores).all(|(is, was)| is <= was),
+            "{lowered:?} of {scores:?}"
+        );
         ranking.iter_mut().zip(lowered).for_each(|(line, score)| line.1 = score);
     }
     // Below the lowest of all doubles there is only infinity, which no reader accepts.
@@ -60,14 +67,18 @@ fn rankings(run: &Run) -> Vec<Ranking<'_>> {
 pub fn need(bytes: &[u8]) {
     let Some(lines) = both(bytes, parse_need_file, read_need_file) else { return };
     let need = |label: i64| u8::try_from(label).ok().and_then(Need::new);
-    let labels: Vec<_> = lines.iter().filter_map(|line| Some((&line.topic, need(line.label)?))).collect();
+    let labels: Vec<_> =
+        lines.iter().filter_map(|line| Some((&line.topic, need(line.label)?))).collect();
     if labels.is_empty() {
         return;
     }
     let mut written = Vec::new();
     put_need_lines(&mut written, labels.clone()).unwrap();
     let again = read_back(written, read_need_file);
-    assert_eq!(again.iter().filter_map(|line| Some((&line.topic, need(line.label)?))).collect::<Vec<_>>(), labels);
+    assert_eq!(
+        again.iter().filter_map(|line| Some((&line.topic, need(line.label)?))).collect::<Vec<_>>(),
+        labels
+    );
 }
 
 /// Judgements are written and read back.
@@ -84,17 +95,23 @@ pub fn text_run(bytes: &[u8]) {
     let row = |(id, text): (&str, &str)| QuestionRow { id: id.into(), text: text.to_owned() };
     let bank = QuestionBank::from_rows(texts.map(row).to_vec());
     let read = |source: &_| read_text_run(source, &bank);
-    let Some(run) = both(bytes, |input, sink| parse_text_run(input, &bank, sink), read) else { return };
+    let Some(run) = both(bytes, |input, sink| parse_text_run(input, &bank, sink), read) else {
+        return;
+    };
     assert!(run.lines.windows(2).all(|pair| pair[0].line < pair[1].line || bytes.contains(&b'\r')));
     let mut written = String::new();
     for RunLine { topic, question, score, .. } in &run.lines {
-        let text = bank.find(question.as_str()).map_or("not in the bank", |number| bank.text(number));
+        let text =
+            bank.find(question.as_str()).map_or("not in the bank", |number| bank.text(number));
         let fields = [topic.as_str(), "0", text, "0", &score.to_string(), &run.tag].map(quoted);
         written += &(fields.join(" ") + "\n");
     }
     let again = read_back(written.into_bytes(), read);
     let content = |run: &Run| {
-        run.lines.iter().map(|line| (line.topic.clone(), line.question.clone(), line.score)).collect::<Vec<_>>()
+        run.lines
+            .iter()
+            .map(|line| (line.topic.clone(), line.question.clone(), line.score))
+            .collect::<Vec<_>>()
     };
     assert_eq!((content(&again), again.tag), (content(&run), run.tag));
 }

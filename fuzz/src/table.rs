@@ -1,8 +1,10 @@
 //! Evaluation tables, as pickles and as lines: either form holds the whole table.
 
 use super::{NAME, read_back};
-use clariq_corpus::pickle::{Plan, Sink, Value, fold};
-use clariq_corpus::{Error, EvalTable, Report, Source};
+use clariq_collections::clariq::EvalTable;
+use clariq_core::{Error, Report};
+use clariq_files::Source;
+use clariq_pickle::{Plan, Sink, Value, fold};
 
 /// Tables that a few bytes unfold to a million rows are read, but not written again.
 const ROWS: usize = 10_000;
@@ -29,7 +31,9 @@ fn comes_back(table: &EvalTable) {
     let mut rows = 0;
     for metric in table.metrics().filter_map(|name| table.metric(name)) {
         for context in metric.contexts() {
-            for (question, scores) in metric.questions(&context).expect("a context that was just listed") {
+            for (question, scores) in
+                metric.questions(&context).expect("a context that was just listed")
+            {
                 rows += 1;
                 if rows > ROWS {
                     return;
@@ -68,7 +72,12 @@ struct Items(Vec<Value<Items>>);
 impl Sink for Everything {
     type Dict = Items;
 
-    fn insert(&mut self, dict: &mut Items, key: &Value<Items>, value: Value<Items>) -> Result<(), String> {
+    fn insert(
+        &mut self,
+        dict: &mut Items,
+        key: &Value<Items>,
+        value: Value<Items>,
+    ) -> Result<(), String> {
         dict.0.extend([key.clone(), value]);
         Ok(())
     }

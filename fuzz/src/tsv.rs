@@ -1,7 +1,9 @@
 //! Banks, labelled files and requests: what is read is what was written with every field quoted.
 
 use super::{both, quoted, read_back};
-use clariq_corpus::{Labelled, LabelledRow, QuestionBank, parse_requests, read_requests};
+use clariq_collections::clariq::{
+    Labelled, LabelledRow, QuestionBank, parse_requests, read_requests,
+};
 
 /// The same bytes as each kind of file.
 pub fn tsv(bytes: &[u8]) {
@@ -43,20 +45,28 @@ const LABELLED: [&str; 9] = [
 fn labelled(bytes: &[u8]) {
     let Some(labelled) = both(bytes, Labelled::parse, Labelled::read) else { return };
     let relevant = labelled.relevant();
-    assert!(relevant.len() == labelled.topics.len() && relevant.iter().all(|questions| !questions.is_empty()));
-    let needs: Vec<String> =
-        labelled.topics.iter().map(|topic| topic.need.map_or_else(String::new, |need| need.to_string())).collect();
+    assert!(
+        relevant.len() == labelled.topics.len()
+            && relevant.iter().all(|questions| !questions.is_empty())
+    );
+    let needs: Vec<String> = labelled
+        .topics
+        .iter()
+        .map(|topic| topic.need.map_or_else(String::new, |need| need.to_string()))
+        .collect();
     let rows = labelled.rows.iter().map(|row| {
         let facet = &labelled.facets[row.facet];
         let (topic, need) = (&labelled.topics[facet.topic], &needs[facet.topic]);
         let of_topic = [topic.id.as_str(), &topic.request, &topic.description, need];
-        let of_row = [facet.id.as_str(), &facet.description, row.question.as_str(), &row.text, &row.answer];
+        let of_row =
+            [facet.id.as_str(), &facet.description, row.question.as_str(), &row.text, &row.answer];
         [&of_topic[..], &of_row].concat()
     });
     let again = read_back(table(&LABELLED, rows), Labelled::read);
     assert_eq!((&again.topics, &again.facets), (&labelled.topics, &labelled.facets));
-    let content =
-        |rows: &[LabelledRow]| rows.iter().map(|row| LabelledRow { line: 0, ..row.clone() }).collect::<Vec<_>>();
+    let content = |rows: &[LabelledRow]| {
+        rows.iter().map(|row| LabelledRow { line: 0, ..row.clone() }).collect::<Vec<_>>()
+    };
     assert_eq!(content(&again.rows), content(&labelled.rows));
 }
 

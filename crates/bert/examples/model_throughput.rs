@@ -17,8 +17,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [what, model, threads, rounds, rest @ ..] = &arguments[..] else {
         return Err("see the source for usage".into());
     };
-    let precision = if rest.first().is_some_and(|name| name == "bf16") { Precision::Bf16 } else { Precision::F32 };
-    let options = Options { threads: threads.parse()?, precision, max_tokens: Some(50), ..Options::default() };
+    let precision = if rest.first().is_some_and(|name| name == "bf16") {
+        Precision::Bf16
+    } else {
+        Precision::F32
+    };
+    let options = Options {
+        threads: threads.parse()?,
+        precision,
+        max_tokens: Some(50),
+        ..Options::default()
+    };
     let mut input = String::new();
     std::io::stdin().read_to_string(&mut input)?;
     let model = Path::new(model);
@@ -26,12 +35,22 @@ fn main() -> Result<(), Box<dyn Error>> {
         "encode" => {
             let encoder = BertEncoder::open(model, &options)?;
             let texts: Vec<&str> = input.lines().collect();
-            Box::new(move || Ok(encoder.encode(&texts, &|_| {})?.values.iter().map(|&value| f64::from(value)).sum()))
+            Box::new(move || {
+                Ok(encoder
+                    .encode(&texts, &|_| {})?
+                    .values
+                    .iter()
+                    .map(|&value| f64::from(value))
+                    .sum())
+            })
         }
         "score" => {
             let scorer = CrossEncoder::open(model, &options)?;
-            let pairs: Vec<(&str, &str)> = input.lines().filter_map(|line| line.split_once('\t')).collect();
-            Box::new(move || Ok(scorer.score(&pairs, &|_| {})?.iter().map(|&value| f64::from(value)).sum()))
+            let pairs: Vec<(&str, &str)> =
+                input.lines().filter_map(|line| line.split_once('\t')).collect();
+            Box::new(move || {
+                Ok(scorer.score(&pairs, &|_| {})?.iter().map(|&value| f64::from(value)).sum())
+            })
         }
         _ => {
             let (recipe, examples) = training(&input)?;
@@ -54,7 +73,10 @@ fn main() -> Result<(), Box<dyn Error>> {
                         loss = row.loss;
                     }
                 })?;
-                eprintln!("loop {:.6}", start.map_or(0.0, |start: Instant| start.elapsed().as_secs_f64()));
+                eprintln!(
+                    "loop {:.6}",
+                    start.map_or(0.0, |start: Instant| start.elapsed().as_secs_f64())
+                );
                 Ok(loss)
             })
         }

@@ -1,7 +1,8 @@
 //! Was this bank encoded with these weights before? Then its vectors are read and not computed.
 
 use crate::error::Error;
-use clariq_corpus::{sha256, write_atomically};
+use clariq_core::sha256;
+use clariq_files::write_atomically;
 use clariq_rank::{Embeddings, Encoder, Progress};
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
@@ -39,13 +40,16 @@ fn read(path: &Path, rows: usize) -> Option<Embeddings> {
     if found != rows || tensor.dtype() != Dtype::F32 {
         return None;
     }
-    let values = tensor.data().chunks_exact(4).map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]]));
+    let values = tensor
+        .data()
+        .chunks_exact(4)
+        .map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]]));
     Some(Embeddings { dim, values: values.collect() })
 }
 
 fn write(path: &Path, embeddings: &Embeddings) -> Result<(), Error> {
     if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(|source| clariq_corpus::Error::Io {
+        fs::create_dir_all(folder).map_err(|source| clariq_core::Error::Io {
             action: "create",
             path: folder.to_owned(),
             source,
@@ -54,7 +58,9 @@ fn write(path: &Path, embeddings: &Embeddings) -> Result<(), Error> {
     let bytes: Vec<u8> = embeddings.values.iter().flat_map(|value| value.to_le_bytes()).collect();
     let view = TensorView::new(Dtype::F32, vec![embeddings.len(), embeddings.dim], &bytes);
     let file = view.and_then(|view| safetensors::serialize([(TENSOR, view)], &None));
-    let file = file.map_err(|error| crate::folder::problem(path, "vectors that can be written", error.to_string()))?;
+    let file = file.map_err(|error| {
+        crate::folder::problem(path, "vectors that can be written", error.to_string())
+    })?;
     Ok(write_atomically(path, |out| out.write_all(&file))?)
 }
 
@@ -66,7 +72,11 @@ mod tests {
     struct Lengths(AtomicUsize, &'static str);
 
     impl Encoder for Lengths {
-        fn encode(&self, texts: &[&str], _progress: Progress) -> Result<Embeddings, clariq_rank::Error> {
+        fn encode(
+            &self,
+            texts: &[&str],
+            _progress: Progress,
+        ) -> Result<Embeddings, clariq_rank::Error> {
             self.0.fetch_add(1, Ordering::Relaxed);
             let values = texts.iter().flat_map(|text| [text.len() as f32, 0.1]).collect();
             Ok(Embeddings { dim: 2, values })
@@ -81,7 +91,9 @@ mod tests {
     fn only_what_made_the_vectors_makes_them_reusable() {
         let folder = tempfile::tempdir().unwrap();
         let encoder = Lengths(AtomicUsize::new(0), "one");
-        let get = |encoder: &Lengths, texts: &[&str]| cached(folder.path(), encoder, texts, &|_| {}).unwrap();
+        let get = |encoder: &Lengths, texts: &[&str]| {
+            cached(folder.path(), encoder, texts, &|_| {}).unwrap()
+        };
         let first = get(&encoder, &["a", "bc"]);
         assert_eq!(get(&encoder, &["a", "bc"]), first);
         assert_eq!(encoder.0.load(Ordering::Relaxed), 1);

@@ -29,12 +29,17 @@ impl BertClassifier {
         weights.get("pooler.dense.weight")?;
         let found = weights.get("classifier.weight")?.size()[0];
         if found != classes as i64 {
-            return Err(problem(&folder.weights()?, format!("a classifier of {classes} classes"), found.to_string())
-                .hint("a model for another task cannot classify these texts")
-                .into());
+            return Err(problem(
+                &folder.weights()?,
+                format!("a classifier of {classes} classes"),
+                found.to_string(),
+            )
+            .hint("a model for another task cannot classify these texts")
+            .into());
         }
         let network =
-            Network::new(&folder.shape, &weights, options.device()?, options.precision.kind())?.for_inference();
+            Network::new(&folder.shape, &weights, options.device()?, options.precision.kind())?
+                .for_inference();
         Ok(Self {
             network: Mutex::new(network),
             tokenize: Tokenize::open(&folder, options.max_tokens)?,
@@ -47,10 +52,15 @@ impl BertClassifier {
 }
 
 impl clariq_rank::TextClassifier for BertClassifier {
-    fn classify(&self, texts: &[&str], progress: Progress) -> Result<Vec<Vec<f64>>, clariq_rank::Error> {
+    fn classify(
+        &self,
+        texts: &[&str],
+        progress: Progress,
+    ) -> Result<Vec<Vec<f64>>, clariq_rank::Error> {
         let tokens = self.tokenize.texts(texts)?;
         let answer = |network: &Network, input: &crate::network::Input| network.logits(input);
-        let logits = answer_all(&self.network, &tokens, self.classes, self.threads, answer, progress)?;
+        let logits =
+            answer_all(&self.network, &tokens, self.classes, self.threads, answer, progress)?;
         Ok(logits.chunks_exact(self.classes).map(softmax).collect())
     }
 

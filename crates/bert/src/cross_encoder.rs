@@ -38,7 +38,8 @@ impl CrossEncoder {
             .into());
         }
         let network =
-            Network::new(&folder.shape, &weights, options.device()?, options.precision.kind())?.for_inference();
+            Network::new(&folder.shape, &weights, options.device()?, options.precision.kind())?
+                .for_inference();
         Ok(Self {
             network: Mutex::new(network),
             tokenize: Tokenize::open(&folder, options.max_tokens)?,
@@ -57,9 +58,14 @@ pub(crate) fn score(logits: &Tensor) -> Tensor {
 }
 
 impl clariq_rank::PairScorer for CrossEncoder {
-    fn score(&self, pairs: &[(&str, &str)], progress: Progress) -> Result<Vec<f32>, clariq_rank::Error> {
+    fn score(
+        &self,
+        pairs: &[(&str, &str)],
+        progress: Progress,
+    ) -> Result<Vec<f32>, clariq_rank::Error> {
         let tokens = self.tokenize.pairs(pairs)?;
-        let answer = |network: &Network, input: &crate::network::Input| Ok(score(&network.logits(input)?));
+        let answer =
+            |network: &Network, input: &crate::network::Input| Ok(score(&network.logits(input)?));
         Ok(answer_all(&self.network, &tokens, 1, self.threads, answer, progress)?)
     }
 

@@ -27,7 +27,8 @@ impl BertEncoder {
         let folder = ModelFolder::open(path)?;
         let weights = Weights::read(&folder)?;
         let network =
-            Network::new(&folder.shape, &weights, options.device()?, options.precision.kind())?.for_inference();
+            Network::new(&folder.shape, &weights, options.device()?, options.precision.kind())?
+                .for_inference();
         Ok(Self {
             network: Mutex::new(network),
             tokenize: Tokenize::open(&folder, options.max_tokens)?,
@@ -60,8 +61,17 @@ impl BertEncoder {
             .collect();
         let tokenized = self.tokenize.texts(&unique)?;
         let groups = groups(&tokenized, tokens);
-        let answer = |network: &Network, input: &crate::network::Input| network.pooled_mean(input, None);
-        let values = answer_groups(&self.network, &tokenized, &groups, self.dim, self.threads, answer, progress)?;
+        let answer =
+            |network: &Network, input: &crate::network::Input| network.pooled_mean(input, None);
+        let values = answer_groups(
+            &self.network,
+            &tokenized,
+            &groups,
+            self.dim,
+            self.threads,
+            answer,
+            progress,
+        )?;
         progress((texts.len() - unique.len()) as u64);
         let distinct = Embeddings { dim: self.dim, values };
         let values = order.into_iter().flat_map(|place| distinct.row(place)).copied().collect();
@@ -74,7 +84,11 @@ impl clariq_rank::Encoder for BertEncoder {
         self.encode_in_groups(texts, GROUP_TOKENS, progress)
     }
 
-    fn encode_apart(&self, texts: &[&str], progress: Progress) -> Result<Embeddings, clariq_rank::Error> {
+    fn encode_apart(
+        &self,
+        texts: &[&str],
+        progress: Progress,
+    ) -> Result<Embeddings, clariq_rank::Error> {
         self.encode_in_groups(texts, 1, progress)
     }
 

@@ -1,6 +1,6 @@
 //! What can go wrong with a model?
 
-use clariq_corpus::{Location, Problem, ProblemKind, Report};
+use clariq_core::{Location, Problem, ProblemKind, Report};
 
 /// A model that cannot be read, used or trained.
 #[derive(Debug, thiserror::Error)]
@@ -11,7 +11,7 @@ pub enum Error {
     Problem(#[from] Box<Problem>),
     /// A file cannot be read or written.
     #[error(transparent)]
-    Corpus(#[from] clariq_corpus::Error),
+    Corpus(#[from] clariq_core::Error),
     /// A stage of a pipeline that was run for training failed.
     #[error(transparent)]
     Rank(#[from] clariq_rank::Error),

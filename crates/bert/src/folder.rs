@@ -1,7 +1,7 @@
 //! What is in a model's folder? Any Hugging Face folder of a BERT: `config.json`, weights, tokenizer.
 
 use crate::error::Error;
-use clariq_corpus::{Location, Problem, ProblemKind, sha256_hex};
+use clariq_core::{Location, Problem, ProblemKind, sha256_hex};
 use rust_bert::bert::BertConfig;
 use serde_json::Value;
 use std::fs;
@@ -69,14 +69,16 @@ impl ModelFolder {
         let at = path.join("config.json");
         let text = read(&at, "the configuration of a BERT")?;
         let config: Value = serde_json::from_slice(&text).map_err(|error| {
-            problem(&at, "a JSON object", error.to_string()).hint("copy the file again from where the model came from")
+            problem(&at, "a JSON object", error.to_string())
+                .hint("copy the file again from where the model came from")
         })?;
         let shape = Shape::read(&at, &config)?;
         let mut folder = Self { path: path.to_owned(), config, shape, checksum: String::new() };
         let weights = read(&folder.weights()?, "weights")?;
         let tokenizer = read(&folder.tokenizer()?, "a tokenizer")?;
-        let pieces = [&text[..], &weights, &tokenizer].map(|bytes| clariq_corpus::sha256([bytes]));
-        folder.checksum = sha256_hex(pieces.map(|checksum| checksum.to_string()).concat().as_bytes());
+        let pieces = [&text[..], &weights, &tokenizer].map(|bytes| clariq_core::sha256([bytes]));
+        folder.checksum =
+            sha256_hex(pieces.map(|checksum| checksum.to_string()).concat().as_bytes());
         Ok(folder)
     }
 
@@ -94,9 +96,14 @@ impl ModelFolder {
         names.iter().map(|name| self.path.join(name)).find(|path| path.is_file()).ok_or_else(|| {
             let expected = format!("{what}: {}", names.join(" or "));
             let kind = ProblemKind::MissingFile;
-            Problem::new(Location::file(self.path.display().to_string()), kind, expected, "no such file")
-                .hint("a Hugging Face folder of a BERT has config.json, weights and a tokenizer")
-                .into()
+            Problem::new(
+                Location::file(self.path.display().to_string()),
+                kind,
+                expected,
+                "no such file",
+            )
+            .hint("a Hugging Face folder of a BERT has config.json, weights and a tokenizer")
+            .into()
         })
     }
 }
@@ -139,12 +146,27 @@ impl Shape {
             attention_dropout: known.attention_probs_dropout_prob,
             activation: activation(at, config)?,
         };
-        let counts = [shape.hidden, shape.layers, shape.heads, shape.intermediate, shape.vocabulary, shape.positions];
-        if counts.iter().any(|&count| count < 1) || shape.hidden % shape.heads != 0 || shape.segments < 1 {
-            let found = format!("hidden_size {} with {} heads, {counts:?}", shape.hidden, shape.heads);
-            return Err(problem(at, "positive sizes, hidden_size a multiple of num_attention_heads", found)
-                .hint("copy the file again from where the model came from")
-                .into());
+        let counts = [
+            shape.hidden,
+            shape.layers,
+            shape.heads,
+            shape.intermediate,
+            shape.vocabulary,
+            shape.positions,
+        ];
+        if counts.iter().any(|&count| count < 1)
+            || shape.hidden % shape.heads != 0
+            || shape.segments < 1
+        {
+            let found =
+                format!("hidden_size {} with {} heads, {counts:?}", shape.hidden, shape.heads);
+            return Err(problem(
+                at,
+                "positive sizes, hidden_size a multiple of num_attention_heads",
+                found,
+            )
+            .hint("copy the file again from where the model came from")
+            .into());
         }
         let absolute = config["position_embedding_type"].as_str().unwrap_or("absolute");
         if absolute != "absolute" {

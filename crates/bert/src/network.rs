@@ -64,7 +64,11 @@ impl Products {
             one_dnn(&probe, &probe, &probe.get(0)).is_ok()
         };
         // In bf16, libtorch takes oneDNN by itself.
-        if device == Device::Cpu && kind == Kind::Float && works() { Self::OneDnn } else { Self::Usual }
+        if device == Device::Cpu && kind == Kind::Float && works() {
+            Self::OneDnn
+        } else {
+            Self::Usual
+        }
     }
 }
 
@@ -73,7 +77,12 @@ fn one_dnn(input: &Tensor, weight: &Tensor, bias: &Tensor) -> Result<Tensor, tch
 }
 
 /// Lists a matrix and its bias.
-fn both<'l>(all: &mut Vec<(String, bool, &'l mut Tensor)>, name: &str, decays: bool, linear: &'l mut Linear) {
+fn both<'l>(
+    all: &mut Vec<(String, bool, &'l mut Tensor)>,
+    name: &str,
+    decays: bool,
+    linear: &'l mut Linear,
+) {
     all.push((format!("{name}.weight"), decays, &mut linear.weight));
     all.push((format!("{name}.bias"), false, &mut linear.bias));
 }
@@ -101,11 +110,19 @@ pub(crate) enum Wanted {
 
 impl Network {
     /// Puts weights on a device, as numbers of a kind.
-    pub(crate) fn new(shape: &Shape, weights: &Weights, device: Device, kind: Kind) -> Result<Self, Error> {
+    pub(crate) fn new(
+        shape: &Shape,
+        weights: &Weights,
+        device: Device,
+        kind: Kind,
+    ) -> Result<Self, Error> {
         let to = |tensor: &Tensor| tensor.to_device(device).to_kind(kind);
         let get = |name: &str| Ok::<_, Error>(to(weights.get(name)?));
         let linear = |name: &str| {
-            Ok::<_, Error>(Linear { weight: get(&format!("{name}.weight"))?, bias: get(&format!("{name}.bias"))? })
+            Ok::<_, Error>(Linear {
+                weight: get(&format!("{name}.weight"))?,
+                bias: get(&format!("{name}.bias"))?,
+            })
         };
         let optional = |name: &str| {
             let there = weights.tensors.contains_key(&format!("{name}.weight"));
@@ -114,7 +131,8 @@ impl Network {
         let mut layers = Vec::new();
         for place in 0..shape.layers {
             let part = |part: &str| linear(&layer(place, part));
-            let [query, key, value] = ["query", "key", "value"].map(|name| part(&format!("attention.self.{name}")));
+            let [query, key, value] =
+                ["query", "key", "value"].map(|name| part(&format!("attention.self.{name}")));
             let (query, key, value) = (query?, key?, value?);
             let fused = Linear {
                 weight: Tensor::cat(&[query.weight, key.weight, value.weight], 0),
@@ -196,7 +214,12 @@ impl Network {
         for (place, own) in (0..).zip(&mut self.layers) {
             both(&mut all, &layer(place, QUERY_KEY_VALUE), true, &mut own.query_key_value);
             both(&mut all, &layer(place, "attention.output.dense"), true, &mut own.attention);
-            both(&mut all, &layer(place, "attention.output.LayerNorm"), false, &mut own.attention_norm);
+            both(
+                &mut all,
+                &layer(place, "attention.output.LayerNorm"),
+                false,
+                &mut own.attention_norm,
+            );
             both(&mut all, &layer(place, "intermediate.dense"), true, &mut own.inner);
             both(&mut all, &layer(place, "output.dense"), true, &mut own.outer);
             both(&mut all, &layer(place, "output.LayerNorm"), false, &mut own.norm);
@@ -218,7 +241,10 @@ impl Network {
             match name.split_once(QUERY_KEY_VALUE) {
                 Some((stem, rest)) => {
                     for (part, tensor) in ["query", "key", "value"].iter().zip(tensor.chunk(3, 0)) {
-                        tensors.insert(format!("{stem}attention.self.{part}{rest}"), tensor.contiguous());
+                        tensors.insert(
+                            format!("{stem}attention.self.{part}{rest}"),
+                            tensor.contiguous(),
+                        );
                     }
                 }
                 None => {
@@ -234,13 +260,16 @@ impl Network {
         let size = input.ids.size();
         let (texts, tokens, hidden) = (size[0], size[1], self.shape.hidden);
         let refused = Error::torch("looking up embeddings");
-        let words = Tensor::f_embedding(&self.words, &input.ids.reshape([-1]), -1, false, false).map_err(&refused)?;
+        let words = Tensor::f_embedding(&self.words, &input.ids.reshape([-1]), -1, false, false)
+            .map_err(&refused)?;
         let segments =
-            Tensor::f_embedding(&self.segments, &input.segments.reshape([-1]), -1, false, false).map_err(&refused)?;
+            Tensor::f_embedding(&self.segments, &input.segments.reshape([-1]), -1, false, false)
+                .map_err(&refused)?;
         let positions = self.positions.narrow(0, 0, tokens).unsqueeze(0);
         let sum = (words + segments).view([texts, tokens, hidden]) + positions;
-        let mut states =
-            self.dropped(self.norm(&sum, &self.embedding_norm)?, input.train)?.view([texts * tokens, hidden]);
+        let mut states = self
+            .dropped(self.norm(&sum, &self.embedding_norm)?, input.train)?
+            .view([texts * tokens, hidden]);
         for (place, own) in self.layers.iter().enumerate() {
             let last = place + 1 == self.layers.len();
             let wanted = if last { wanted } else { Wanted::All };
@@ -258,8 +287,10 @@ impl Network {
         wanted: Wanted,
     ) -> Result<Tensor, Error> {
         let (heads, size) = (self.shape.heads, self.shape.hidden / self.shape.heads);
-        let split =
-            self.product(&own.query_key_value, states)?.view([texts, tokens, 3, heads, size]).permute([2, 0, 3, 1, 4]);
+        let split = self
+            .product(&own.query_key_value, states)?
+            .view([texts, tokens, 3, heads, size])
+            .permute([2, 0, 3, 1, 4]);
         let (mut query, key, value) = (split.get(0), split.get(1), split.get(2));
         let mut before = states.shallow_clone();
         if wanted == Wanted::First {
@@ -276,15 +307,24 @@ impl Network {
         self.norm(&outer, &own.norm)
     }
 
-    fn attend(&self, query: &Tensor, key: &Tensor, value: &Tensor, input: &Input) -> Result<Tensor, Error> {
+    fn attend(
+        &self,
+        query: &Tensor,
+        key: &Tensor,
+        value: &Tensor,
+        input: &Input,
+    ) -> Result<Tensor, Error> {
         let scale = 1.0 / (query.size()[3] as f64).sqrt();
-        let mut scores = (query * scale).f_matmul(&key.transpose(-2, -1)).map_err(Error::torch("attention"))?;
+        let mut scores =
+            (query * scale).f_matmul(&key.transpose(-2, -1)).map_err(Error::torch("attention"))?;
         if let Some(mask) = input.mask {
             scores += mask;
         }
         let weights = scores.softmax(-1, scores.kind());
         let weights = if input.train && self.shape.attention_dropout > 0.0 {
-            weights.f_dropout(self.shape.attention_dropout, true).map_err(Error::torch("dropout"))?
+            weights
+                .f_dropout(self.shape.attention_dropout, true)
+                .map_err(Error::torch("dropout"))?
         } else {
             weights
         };
@@ -301,7 +341,13 @@ impl Network {
 
     fn norm(&self, states: &Tensor, norm: &Linear) -> Result<Tensor, Error> {
         states
-            .f_layer_norm([self.shape.hidden], Some(&norm.weight), Some(&norm.bias), self.shape.epsilon, false)
+            .f_layer_norm(
+                [self.shape.hidden],
+                Some(&norm.weight),
+                Some(&norm.bias),
+                self.shape.epsilon,
+                false,
+            )
             .map_err(Error::torch("layer normalisation"))
     }
 
@@ -314,7 +360,11 @@ impl Network {
 
     /// Mean of the tokens' vectors, of length 1: sentence-transformers' pooling. `present` is 1 where a token is, texts ×
     /// tokens; `None` where all texts have one length.
-    pub(crate) fn pooled_mean(&self, input: &Input, present: Option<&Tensor>) -> Result<Tensor, Error> {
+    pub(crate) fn pooled_mean(
+        &self,
+        input: &Input,
+        present: Option<&Tensor>,
+    ) -> Result<Tensor, Error> {
         let states = self.forward(input, Wanted::All)?.to_kind(Kind::Float);
         let mean = match present {
             None => states.mean_dim(Some(&[1_i64][..]), false, Kind::Float),
@@ -324,7 +374,10 @@ impl Network {
                     / present.sum_dim_intlist(Some(&[1_i64][..]), false, Kind::Float)
             }
         };
-        let length = mean.f_norm_scalaropt_dim(2, [1_i64], true).map_err(Error::torch("pooling"))?.clamp_min(1e-12);
+        let length = mean
+            .f_norm_scalaropt_dim(2, [1_i64], true)
+            .map_err(Error::torch("pooling"))?
+            .clamp_min(1e-12);
         Ok(mean / length)
     }
 
@@ -342,7 +395,10 @@ impl Network {
     pub(crate) fn new_head(&mut self, classes: i64) {
         let (hidden, like) = (self.shape.hidden, (self.words.kind(), self.words.device()));
         let fresh = |to: i64| Linear {
-            weight: Tensor::randn([to, hidden], (Kind::Float, Device::Cpu)).to_device(like.1).to_kind(like.0) * 0.02,
+            weight: Tensor::randn([to, hidden], (Kind::Float, Device::Cpu))
+                .to_device(like.1)
+                .to_kind(like.0)
+                * 0.02,
             bias: Tensor::zeros([to], like),
         };
         if self.pooler.is_none() {
@@ -367,7 +423,11 @@ impl Network {
 const QUERY_KEY_VALUE: &str = "attention.self.query_key_value";
 
 fn no_head() -> Error {
-    crate::folder::problem(std::path::Path::new("weights"), "a pooler and a classifier", "an encoder alone")
-        .hint("a stage that scores pairs needs a cross-encoder: train one, or name the folder of one")
-        .into()
+    crate::folder::problem(
+        std::path::Path::new("weights"),
+        "a pooler and a classifier",
+        "an encoder alone",
+    )
+    .hint("a stage that scores pairs needs a cross-encoder: train one, or name the folder of one")
+    .into()
 }

@@ -1,7 +1,7 @@
 //! Where and how exactly is computed?
 
 use crate::error::Error;
-use clariq_corpus::{Location, Problem, ProblemKind};
+use clariq_core::{Location, Problem, ProblemKind};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use tch::{Device, Kind};
@@ -70,14 +70,20 @@ impl Options {
     /// The device, if libtorch has it.
     pub fn device(&self) -> Result<Device, Error> {
         let problem = |expected: String, hint: &str| -> Error {
-            Problem::new(Location::file("--device"), ProblemKind::Argument, expected, format!("`{}`", self.device))
-                .hint(hint)
-                .into()
+            Problem::new(
+                Location::file("--device"),
+                ProblemKind::Argument,
+                expected,
+                format!("`{}`", self.device),
+            )
+            .hint(hint)
+            .into()
         };
         if self.device == "cpu" {
             return Ok(Device::Cpu);
         }
-        let number = if self.device == "cuda" { Some("0") } else { self.device.strip_prefix("cuda:") };
+        let number =
+            if self.device == "cuda" { Some("0") } else { self.device.strip_prefix("cuda:") };
         let Some(number) = number.and_then(|number| number.parse::<usize>().ok()) else {
             return Err(problem("`cpu` or `cuda:0`".to_owned(), "`cuda:1` is the second GPU"));
         };
@@ -97,6 +103,6 @@ impl Options {
             self.precision,
             if self.device == "cpu" { "cpu" } else { "cuda" }
         );
-        clariq_corpus::sha256_hex(text.as_bytes())
+        clariq_core::sha256_hex(text.as_bytes())
     }
 }

@@ -58,16 +58,21 @@ pub(crate) fn answer_groups(
         let mut done = Vec::new();
         while !failed.load(Ordering::Relaxed) {
             let place = next.fetch_add(1, Ordering::Relaxed);
-            let Some(group) = groups.len().checked_sub(place + 1).map(|place| (place, &groups[place])) else { break };
-            let numbers =
-                one_group(&network, all, group.1, answer).inspect_err(|_| failed.store(true, Ordering::Relaxed))?;
+            let Some(group) =
+                groups.len().checked_sub(place + 1).map(|place| (place, &groups[place]))
+            else {
+                break;
+            };
+            let numbers = one_group(&network, all, group.1, answer)
+                .inspect_err(|_| failed.store(true, Ordering::Relaxed))?;
             done.push((group.0, numbers));
             progress(group.1.len() as u64);
         }
         Ok(done)
     };
     let finished: Vec<Result<_, Error>> = thread::scope(|scope| {
-        let handles: Vec<_> = replicas.into_iter().map(|network| scope.spawn(|| work(network))).collect();
+        let handles: Vec<_> =
+            replicas.into_iter().map(|network| scope.spawn(|| work(network))).collect();
         handles
             .into_iter()
             .map(|handle| handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
@@ -83,14 +88,20 @@ pub(crate) fn answer_groups(
     Ok(values)
 }
 
-fn one_group(network: &Network, all: &[Tokens], group: &[usize], answer: Answer) -> Result<Vec<f32>, Error> {
+fn one_group(
+    network: &Network,
+    all: &[Tokens],
+    group: &[usize],
+    answer: Answer,
+) -> Result<Vec<f32>, Error> {
     let tokens = all[group[0]].ids.len() as i64;
     let table = |part: fn(&Tokens) -> &[i64]| {
         let flat: Vec<i64> = group.iter().flat_map(|&text| part(&all[text])).copied().collect();
         Tensor::from_slice(&flat).view([group.len() as i64, tokens]).to_device(network.device())
     };
     let (ids, segments) = (table(|text| &text.ids), table(|text| &text.segments));
-    let output = answer(network, &Input { ids: &ids, segments: &segments, mask: None, train: false })?;
+    let output =
+        answer(network, &Input { ids: &ids, segments: &segments, mask: None, train: false })?;
     crate::weights::values(&output.to_kind(Kind::Float))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::folder::{ModelFolder, problem};
-use clariq_corpus::{Location, Problem, ProblemKind};
+use clariq_core::{Location, Problem, ProblemKind};
 use rayon::prelude::*;
 use std::path::Path;
 use tokenizers::models::wordpiece::WordPiece;
@@ -34,7 +34,8 @@ impl Tokenize {
     pub fn open(folder: &ModelFolder, max_tokens: Option<usize>) -> Result<Self, Error> {
         let path = folder.tokenizer()?;
         let unreadable = |error: tokenizers::Error| {
-            problem(&path, "a tokenizer", error.to_string()).hint("copy the file again from where the model came from")
+            problem(&path, "a tokenizer", error.to_string())
+                .hint("copy the file again from where the model came from")
         };
         let mut tokenizer = if path.extension().is_some_and(|extension| extension == "json") {
             Tokenizer::from_file(&path).map_err(unreadable)?
@@ -43,16 +44,25 @@ impl Tokenize {
         };
         let words = tokenizer.get_vocab_size(true);
         if words as i64 > folder.shape.vocabulary {
-            let expected = format!("at most {} words, vocab_size of config.json", folder.shape.vocabulary);
-            return Err(problem(&path, expected, format!("{words}")).hint("the files are of different models").into());
+            let expected =
+                format!("at most {} words, vocab_size of config.json", folder.shape.vocabulary);
+            return Err(problem(&path, expected, format!("{words}"))
+                .hint("the files are of different models")
+                .into());
         }
         let positions = folder.shape.positions as usize;
         // The file's own padding and truncation are habits of one program.
         tokenizer.with_padding(None);
         let limit = max_tokens.map(|limit| limit.min(positions));
-        let truncation = limit.map(|max_length| TruncationParams { max_length, ..TruncationParams::default() });
+        let truncation =
+            limit.map(|max_length| TruncationParams { max_length, ..TruncationParams::default() });
         tokenizer.with_truncation(truncation).map_err(unreadable)?;
-        Ok(Self { tokenizer, positions, cut: limit.is_some(), name: folder.path.display().to_string() })
+        Ok(Self {
+            tokenizer,
+            positions,
+            cut: limit.is_some(),
+            name: folder.path.display().to_string(),
+        })
     }
 
     /// The tokens of each text, in order.
@@ -80,9 +90,14 @@ impl Tokenize {
             let start: String = shown.chars().take(40).collect();
             let expected = format!("at most {} tokens", self.positions);
             let found = format!("{length} tokens in \"{start}…\"");
-            return Err(Problem::new(Location::file(&self.name), ProblemKind::TextLength, expected, found)
-                .hint("shorten the text, or set `max_tokens` where the model is named, which cuts it")
-                .into());
+            return Err(Problem::new(
+                Location::file(&self.name),
+                ProblemKind::TextLength,
+                expected,
+                found,
+            )
+            .hint("shorten the text, or set `max_tokens` where the model is named, which cuts it")
+            .into());
         }
         let wide = |values: &[u32]| values.iter().map(|&value| i64::from(value)).collect();
         Ok(Tokens { ids: wide(encoding.get_ids()), segments: wide(encoding.get_type_ids()) })
@@ -94,7 +109,8 @@ fn from_vocabulary(folder: &ModelFolder, path: &Path) -> Result<Tokenizer, token
     let settings = std::fs::read(folder.path.join("tokenizer_config.json")).unwrap_or_default();
     let settings: serde_json::Value = serde_json::from_slice(&settings).unwrap_or_default();
     let lowercase = settings["do_lower_case"].as_bool().unwrap_or(true);
-    let words = WordPiece::from_file(&path.to_string_lossy()).unk_token("[UNK]".to_owned()).build()?;
+    let words =
+        WordPiece::from_file(&path.to_string_lossy()).unk_token("[UNK]".to_owned()).build()?;
     let mut tokenizer = Tokenizer::new(words);
     let special = |token: &str| {
         let id = tokenizer.token_to_id(token).ok_or_else(|| format!("no word `{token}`"))?;
@@ -117,7 +133,9 @@ pub(crate) fn groups(all: &[Tokens], tokens: usize) -> Vec<Vec<usize>> {
     for place in order {
         let length = all[place].ids.len();
         match groups.last_mut() {
-            Some(group) if all[group[0]].ids.len() == length && (group.len() + 1) * length <= tokens => {
+            Some(group)
+                if all[group[0]].ids.len() == length && (group.len() + 1) * length <= tokens =>
+            {
                 group.push(place);
             }
             _ => groups.push(vec![place]),

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::folder::{ModelFolder, Shape, problem};
-use clariq_corpus::write_atomically;
+use clariq_files::write_atomically;
 use safetensors::tensor::{Dtype, TensorView};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -65,7 +65,11 @@ impl Weights {
         match missing.first() {
             None => Ok(()),
             Some(first) => {
-                let found = format!("{} missing, {first} first; {} there", missing.len(), self.tensors.len());
+                let found = format!(
+                    "{} missing, {first} first; {} there",
+                    missing.len(),
+                    self.tensors.len()
+                );
                 Err(problem(path, "all tensors of a BERT", found)
                     .hint("the weights are of another architecture, or of fewer layers than config.json says")
                     .into())
@@ -89,8 +93,16 @@ impl Weights {
             .tensors
             .iter()
             .map(|(name, tensor)| {
-                let name = if name.starts_with("classifier.") { name.clone() } else { format!("{prefix}{name}") };
-                Ok((name, tensor.size().iter().map(|&size| size as usize).collect(), bytes(tensor)?))
+                let name = if name.starts_with("classifier.") {
+                    name.clone()
+                } else {
+                    format!("{prefix}{name}")
+                };
+                Ok((
+                    name,
+                    tensor.size().iter().map(|&size| size as usize).collect(),
+                    bytes(tensor)?,
+                ))
             })
             .collect::<Result<_, Error>>()?;
         let views = named
@@ -101,7 +113,8 @@ impl Weights {
             .collect::<Result<Vec<_>, _>>();
         let metadata = Some(HashMap::from([("format".to_owned(), "pt".to_owned())]));
         let file = views.and_then(|views| safetensors::serialize(views, &metadata));
-        let file = file.map_err(|error| problem(path, "weights that can be written", error.to_string()))?;
+        let file =
+            file.map_err(|error| problem(path, "weights that can be written", error.to_string()))?;
         Ok(write_atomically(path, |out| out.write_all(&file))?)
     }
 }
@@ -114,13 +127,15 @@ pub(crate) fn bytes(tensor: &Tensor) -> Result<Vec<u8>, Error> {
 
 /// The numbers of a tensor.
 pub(crate) fn values(tensor: &Tensor) -> Result<Vec<f32>, Error> {
-    let flat = tensor.detach().to_device(tch::Device::Cpu).to_kind(Kind::Float).contiguous().view([-1]);
+    let flat =
+        tensor.detach().to_device(tch::Device::Cpu).to_kind(Kind::Float).contiguous().view([-1]);
     Vec::<f32>::try_from(flat).map_err(Error::torch("copying numbers out of a tensor"))
 }
 
 /// One spelling for all: no prefix, and the names that layer normalisation has today.
 fn usual_name(name: &str) -> String {
-    let name = name.strip_prefix("bert.").or_else(|| name.strip_prefix("0.auto_model.")).unwrap_or(name);
+    let name =
+        name.strip_prefix("bert.").or_else(|| name.strip_prefix("0.auto_model.")).unwrap_or(name);
     let name = name.strip_prefix("module.").unwrap_or(name);
     match name.rsplit_once('.') {
         Some((stem, "gamma")) => format!("{stem}.weight"),
@@ -132,7 +147,9 @@ fn usual_name(name: &str) -> String {
 /// Every tensor of the architecture with its shape, the pooler and heads left out.
 pub(crate) fn expected(shape: &Shape) -> Vec<(String, Vec<i64>)> {
     let (hidden, inner) = (shape.hidden, shape.intermediate);
-    let norm = |name: String| [(format!("{name}.weight"), vec![hidden]), (format!("{name}.bias"), vec![hidden])];
+    let norm = |name: String| {
+        [(format!("{name}.weight"), vec![hidden]), (format!("{name}.bias"), vec![hidden])]
+    };
     let linear = |name: String, to: i64, from: i64| {
         [(format!("{name}.weight"), vec![to, from]), (format!("{name}.bias"), vec![to])]
     };

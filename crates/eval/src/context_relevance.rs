@@ -1,8 +1,10 @@
 //! Is the next question of a conversation any good? What can be said without documents: whether it is relevant to the topic,
 //! whether it is new, and whether people with that need answered it by something else than "no".
 
-use clariq_corpus::conversation::{Conversation, Turn};
-use clariq_corpus::{Labelled, QuestionBank, QuestionId, Run};
+use clariq_collections::clariq::conversation::{Conversation, Turn};
+use clariq_collections::clariq::{Labelled, QuestionBank};
+use clariq_core::QuestionId;
+use clariq_files::Run;
 use std::collections::{HashMap, HashSet};
 
 /// Counts over the contexts of a file.
@@ -28,7 +30,8 @@ impl ContextRelevance {
     /// Names and figures: the share of contexts for which a question is asked, and of those questions the shares that are
     /// relevant, new, and answered.
     pub fn figures(&self) -> [(&'static str, f64); 4] {
-        let share = |part: usize, whole: usize| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
+        let share =
+            |part: usize, whole: usize| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
         [
             ("Asked", share(self.asked, self.contexts)),
             ("Relevant", share(self.relevant, self.asked)),
@@ -60,8 +63,10 @@ impl<'a> ContextScorer<'a> {
             }
         }
         let topics = labels.topics.iter().map(|topic| topic.id.as_str());
-        let accepted = labels.rows.iter().filter(|row| !row.answer.trim().is_empty() && !refused(&row.answer));
-        let answered = accepted.map(|row| (labels.facets[row.facet].id.as_str(), row.question.as_str()));
+        let accepted =
+            labels.rows.iter().filter(|row| !row.answer.trim().is_empty() && !refused(&row.answer));
+        let answered =
+            accepted.map(|row| (labels.facets[row.facet].id.as_str(), row.question.as_str()));
         Self {
             bank,
             first,
@@ -108,14 +113,23 @@ fn refused(answer: &str) -> bool {
 mod tests {
     use super::*;
     use crate::testing::run;
-    use clariq_corpus::{Facet, LabelledRow, QuestionRow, Topic};
+    use clariq_collections::clariq::{Facet, LabelledRow, QuestionRow, Topic};
 
     #[test]
     fn each_question_is_looked_at_by_itself() {
         let row = |id: &str, text: &str| QuestionRow { id: id.into(), text: text.to_owned() };
-        let bank =
-            QuestionBank::from_rows(vec![row("Q1", ""), row("Q2", "which one"), row("Q3", "why"), row("Q4", "what")]);
-        let topic = Topic { id: "9".into(), request: "r".to_owned(), description: String::new(), need: None };
+        let bank = QuestionBank::from_rows(vec![
+            row("Q1", ""),
+            row("Q2", "which one"),
+            row("Q3", "why"),
+            row("Q4", "what"),
+        ]);
+        let topic = Topic {
+            id: "9".into(),
+            request: "r".to_owned(),
+            description: String::new(),
+            need: None,
+        };
         let facet = Facet { id: "F1".into(), topic: 0, description: String::new() };
         let answer = |question: &str, answer: &str| LabelledRow {
             facet: 0,
@@ -125,7 +139,8 @@ mod tests {
             line: 1,
         };
         let rows = vec![answer("Q2", "the car"), answer("Q3", "No, thanks")];
-        let labels = Labelled { topics: vec![topic], facets: vec![facet], rows, ..Labelled::default() };
+        let labels =
+            Labelled { topics: vec![topic], facets: vec![facet], rows, ..Labelled::default() };
         let run = run(&[
             ("1", "Q4", 1.0),
             ("1", "Q2", 2.0),
@@ -140,13 +155,22 @@ mod tests {
             conversation.topic = if id == 7 { "8".into() } else { "9".into() };
             conversation.facet = "F1".into();
             if id == 4 {
-                conversation.turns.push(Turn { question: "which  one".to_owned(), answer: "x".to_owned() });
+                conversation
+                    .turns
+                    .push(Turn { question: "which  one".to_owned(), answer: "x".to_owned() });
             }
             scorer.add(&conversation);
         }
         let found = scorer.finish();
-        let expected =
-            ContextRelevance { contexts: 6, unknown: 1, missing: 1, asked: 4, relevant: 3, new: 3, answered: 2 };
+        let expected = ContextRelevance {
+            contexts: 6,
+            unknown: 1,
+            missing: 1,
+            asked: 4,
+            relevant: 3,
+            new: 3,
+            answered: 2,
+        };
         assert_eq!(found, expected);
         assert_eq!(found.figures()[1], ("Relevant", 0.75));
     }

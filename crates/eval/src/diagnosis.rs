@@ -1,7 +1,9 @@
 //! What in a run will surprise its author? Counts of what the official scorer passes over without a word.
 
 use crate::ties::{by_topic, descending, same};
-use clariq_corpus::{QuestionBank, Run, TopicId};
+use clariq_collections::clariq::QuestionBank;
+use clariq_core::TopicId;
+use clariq_files::Run;
 use std::collections::HashSet;
 
 /// What was counted; all zero is a run without surprises.
@@ -22,9 +24,14 @@ pub struct Diagnosis {
 }
 
 /// Looks for surprises in a run; `topics` are those of the labels.
-pub fn diagnose<'a>(run: &Run, topics: impl Iterator<Item = &'a TopicId>, bank: Option<&QuestionBank>) -> Diagnosis {
+pub fn diagnose<'a>(
+    run: &Run,
+    topics: impl Iterator<Item = &'a TopicId>,
+    bank: Option<&QuestionBank>,
+) -> Diagnosis {
     let known: HashSet<&TopicId> = topics.collect();
-    let bank: Option<HashSet<&str>> = bank.map(|bank| bank.rows().iter().map(|row| row.id.as_str()).collect());
+    let bank: Option<HashSet<&str>> =
+        bank.map(|bank| bank.rows().iter().map(|row| row.id.as_str()).collect());
     let answered = by_topic(run);
     let missing_topics = known.iter().filter(|topic| !answered.contains_key(*topic)).count();
     let mut diagnosis = Diagnosis { missing_topics, ..Diagnosis::default() };
@@ -40,7 +47,8 @@ pub fn diagnose<'a>(run: &Run, topics: impl Iterator<Item = &'a TopicId>, bank: 
         diagnosis.dropped_lines += dropped;
         diagnosis.dropped_topics += usize::from(dropped > 0);
         if let Some(bank) = &bank {
-            diagnosis.unknown_questions += lines.iter().filter(|line| !bank.contains(line.question.as_str())).count();
+            diagnosis.unknown_questions +=
+                lines.iter().filter(|line| !bank.contains(line.question.as_str())).count();
         }
     }
     diagnosis
@@ -50,14 +58,20 @@ pub fn diagnose<'a>(run: &Run, topics: impl Iterator<Item = &'a TopicId>, bank: 
 mod tests {
     use super::*;
     use crate::testing::{labels, run};
-    use clariq_corpus::QuestionRow;
+    use clariq_collections::clariq::QuestionRow;
 
     #[test]
     fn every_surprise_is_counted() {
         let labels = labels(&[("1", &["Q1"]), ("2", &["Q1"])]);
         let row = |id: &str| QuestionRow { id: id.into(), text: id.to_owned() };
         let bank = QuestionBank::from_rows(vec![row("Q1"), row("Q2")]);
-        let run = run(&[("1", "Q1", 1.0), ("1", "Q2", 1.0), ("1", "Q2", 0.5), ("1", "Q9", 0.1), ("3", "Q9", 1.0)]);
+        let run = run(&[
+            ("1", "Q1", 1.0),
+            ("1", "Q2", 1.0),
+            ("1", "Q2", 0.5),
+            ("1", "Q9", 0.1),
+            ("3", "Q9", 1.0),
+        ]);
         let expected = Diagnosis {
             dropped_lines: 1,
             dropped_topics: 1,
@@ -66,6 +80,9 @@ mod tests {
             unknown_topics: 1,
             unknown_questions: 1,
         };
-        assert_eq!(diagnose(&run, labels.topics.iter().map(|topic| &topic.id), Some(&bank)), expected);
+        assert_eq!(
+            diagnose(&run, labels.topics.iter().map(|topic| &topic.id), Some(&bank)),
+            expected
+        );
     }
 }

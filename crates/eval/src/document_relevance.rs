@@ -4,7 +4,9 @@
 //! released as a table. The official scorer looks up the question that a run puts first.
 
 use crate::mean::exact_mean;
-use clariq_corpus::{ContextId, EvalTable, Labelled, MetricTable, Run, Split, TopicId, WORST};
+use clariq_collections::clariq::{ContextId, EvalTable, Labelled, MetricTable, Split, WORST};
+use clariq_core::TopicId;
+use clariq_files::Run;
 use std::collections::{HashMap, HashSet};
 
 /// The figures of one metric.
@@ -19,7 +21,8 @@ pub struct MetricScores {
 impl MetricScores {
     /// The mean over contexts, rounded once as Python's `statistics.mean` does; `None` without contexts.
     pub fn mean(&self) -> Option<f64> {
-        (!self.contexts.is_empty()).then(|| exact_mean(self.contexts.iter().map(|(_, figure)| *figure)))
+        (!self.contexts.is_empty())
+            .then(|| exact_mean(self.contexts.iter().map(|(_, figure)| *figure)))
     }
 }
 
@@ -49,8 +52,11 @@ pub fn table_stem(split: Split, multi_turn: bool) -> String {
 
 /// Scores a single-turn run: contexts are the facets of `labels`, answered by their topic's first question.
 pub fn document_relevance(run: &Run, table: &EvalTable, labels: &Labelled) -> DocumentRelevance {
-    let topics: HashMap<&str, &TopicId> =
-        labels.facets.iter().map(|facet| (facet.id.as_str(), &labels.topics[facet.topic].id)).collect();
+    let topics: HashMap<&str, &TopicId> = labels
+        .facets
+        .iter()
+        .map(|facet| (facet.id.as_str(), &labels.topics[facet.topic].id))
+        .collect();
     score(run, table, |context| match context {
         ContextId::Facet(facet) => topics.get(facet.as_str()).map(|topic| (*topic).clone()),
         ContextId::Number(_) => None,
@@ -63,12 +69,19 @@ pub fn multi_turn_document_relevance(run: &Run, table: &EvalTable) -> DocumentRe
 }
 
 /// `answered_by` names the topic of the run that answers a context; `None` leaves the context out.
-fn score(run: &Run, table: &EvalTable, answered_by: impl Fn(&ContextId) -> Option<TopicId>) -> DocumentRelevance {
+fn score(
+    run: &Run,
+    table: &EvalTable,
+    answered_by: impl Fn(&ContextId) -> Option<TopicId>,
+) -> DocumentRelevance {
     let (first, tied) = first_questions(run);
     let (mut missing, mut not_candidates) = (HashSet::new(), HashSet::new());
     let mut metrics = Vec::new();
     for metric in table.metrics().filter_map(|name| table.metric(name)) {
-        let mut scores = MetricScores { name: metric.name().to_owned(), contexts: Vec::with_capacity(metric.len()) };
+        let mut scores = MetricScores {
+            name: metric.name().to_owned(),
+            contexts: Vec::with_capacity(metric.len()),
+        };
         for context in metric.contexts() {
             let Some(topic) = answered_by(&context) else { continue };
             let question = first.get(&topic);
@@ -82,12 +95,17 @@ fn score(run: &Run, table: &EvalTable, answered_by: impl Fn(&ContextId) -> Optio
         }
         metrics.push(scores);
     }
-    DocumentRelevance { metrics, tied, missing: missing.len(), not_candidates: not_candidates.len() }
+    DocumentRelevance {
+        metrics,
+        tied,
+        missing: missing.len(),
+        not_candidates: not_candidates.len(),
+    }
 }
 
 fn look_up(metric: MetricTable, context: &ContextId, question: &str) -> Option<f64> {
     // Naming the best is not a way to reach it.
-    let question = if question == clariq_corpus::BEST { WORST } else { question };
+    let question = if question == clariq_collections::clariq::BEST { WORST } else { question };
     metric.scores(context, question)?.with_answer
 }
 
@@ -113,16 +131,21 @@ fn first_questions(run: &Run) -> (HashMap<&TopicId, &str>, usize) {
 mod tests {
     use super::*;
     use crate::testing::{labels, run};
-    use clariq_corpus::{EvalTableBuilder, Scores};
+    use clariq_collections::clariq::{EvalTableBuilder, Scores};
 
     fn table() -> EvalTable {
         let scores = |with_answer| Scores { no_answer: None, with_answer: Some(with_answer) };
         let mut builder = EvalTableBuilder::default();
-        for (context, figures) in
-            [("F0", [("Q1", 0.5), ("MIN", 0.1), ("MAX", 0.9)]), ("F1", [("Q2", 0.4), ("MIN", 0.2), ("MAX", 0.8)])]
-        {
+        for (context, figures) in [
+            ("F0", [("Q1", 0.5), ("MIN", 0.1), ("MAX", 0.9)]),
+            ("F1", [("Q2", 0.4), ("MIN", 0.2), ("MAX", 0.8)]),
+        ] {
             builder
-                .add("P1", &ContextId::from(context), figures.map(|(question, figure)| (question, scores(figure))))
+                .add(
+                    "P1",
+                    &ContextId::from(context),
+                    figures.map(|(question, figure)| (question, scores(figure))),
+                )
                 .unwrap();
         }
         builder.finish().unwrap()
@@ -136,7 +159,8 @@ mod tests {
 
     #[test]
     fn the_highest_score_is_looked_up_and_the_last_of_equals() {
-        let (found, scores) = figures(&[("1", "Q9", 1.0), ("1", "Q1", 1.0), ("2", "Q2", 2.0), ("2", "Q9", 1.0)]);
+        let (found, scores) =
+            figures(&[("1", "Q9", 1.0), ("1", "Q1", 1.0), ("2", "Q2", 2.0), ("2", "Q9", 1.0)]);
         assert_eq!(found, [0.5, 0.4]);
         assert_eq!((scores.tied, scores.missing, scores.not_candidates), (1, 0, 0));
     }

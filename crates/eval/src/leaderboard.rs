@@ -4,7 +4,7 @@
 //! Recall@30 (then Recall@20) for questions, NDCG@3 for documents, F1 for need. An order is made of the same measure on
 //! whichever split is asked for; the published rank stands beside it.
 
-use clariq_corpus::Split;
+use clariq_collections::clariq::Split;
 
 /// The tasks that have a leaderboard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +72,12 @@ const TABLES: [Table; 7] = [
     (LeaderboardTask::QuestionRelevance, Split::Test, "", table!("question_relevance.test")),
     (LeaderboardTask::DocumentRelevance, Split::Dev, "", table!("document_relevance.dev")),
     (LeaderboardTask::DocumentRelevance, Split::Test, "", table!("document_relevance.test")),
-    (LeaderboardTask::MultiTurnDocumentRelevance, Split::Test, "", table!("multi_turn_document_relevance.test")),
+    (
+        LeaderboardTask::MultiTurnDocumentRelevance,
+        Split::Test,
+        "",
+        table!("multi_turn_document_relevance.test"),
+    ),
     (LeaderboardTask::ClarificationNeed, Split::Dev, "dev_", table!("clarification_need")),
     (LeaderboardTask::ClarificationNeed, Split::Test, "test_", table!("clarification_need")),
 ];
@@ -82,13 +87,21 @@ impl LeaderboardTask {
     fn measures(self) -> (&'static [(&'static str, &'static str)], &'static [usize]) {
         match self {
             Self::QuestionRelevance => (
-                &[("recall5", "Recall5"), ("recall10", "Recall10"), ("recall20", "Recall20"), ("recall30", "Recall30")],
+                &[
+                    ("recall5", "Recall5"),
+                    ("recall10", "Recall10"),
+                    ("recall20", "Recall20"),
+                    ("recall30", "Recall30"),
+                ],
                 &[3, 2],
             ),
-            Self::DocumentRelevance | Self::MultiTurnDocumentRelevance => {
-                (&[("mrr100", "MRR100"), ("p1", "P1"), ("ndcg3", "NDCG3"), ("ndcg5", "NDCG5")], &[2])
+            Self::DocumentRelevance | Self::MultiTurnDocumentRelevance => (
+                &[("mrr100", "MRR100"), ("p1", "P1"), ("ndcg3", "NDCG3"), ("ndcg5", "NDCG5")],
+                &[2],
+            ),
+            Self::ClarificationNeed => {
+                (&[("precision", "Precision"), ("recall", "Recall"), ("f1", "F1")], &[2])
             }
-            Self::ClarificationNeed => (&[("precision", "Precision"), ("recall", "Recall"), ("f1", "F1")], &[2]),
         }
     }
 }
@@ -97,37 +110,49 @@ impl Leaderboard {
     /// The leaderboard of a task on a split; `None` where none was published.
     ///
     /// ```
-    /// use clariq_corpus::Split;
+    /// use clariq_collections::clariq::Split;
     /// use clariq_eval::{Leaderboard, LeaderboardTask};
     /// let board = Leaderboard::published(LeaderboardTask::QuestionRelevance, Split::Dev).unwrap();
     /// let placement = board.place(&[0.3246, 0.5638, 0.6675, 0.6913]);
     /// assert_eq!((placement.rank, placement.ranked), (26, 28));
     /// ```
     pub fn published(task: LeaderboardTask, split: Split) -> Option<Self> {
-        let (.., prefix, text) = TABLES.into_iter().find(|table| (table.0, table.1) == (task, split))?;
+        let (.., prefix, text) =
+            TABLES.into_iter().find(|table| (table.0, table.1) == (task, split))?;
         let (columns, ordered_by) = task.measures();
         let mut lines = text.lines();
         let header: Vec<&str> = lines.next()?.split('\t').collect();
         let places = columns
             .iter()
-            .map(|(column, _)| header.iter().position(|name| name.strip_prefix(prefix) == Some(column)))
+            .map(|(column, _)| {
+                header.iter().position(|name| name.strip_prefix(prefix) == Some(column))
+            })
             .collect::<Option<Vec<usize>>>()?;
         let entries = lines.map(|line| entry(line, &places)).collect::<Option<Vec<Entry>>>()?;
-        Some(Self { measures: columns.iter().map(|(_, name)| *name).collect(), ordered_by, entries })
+        Some(Self {
+            measures: columns.iter().map(|(_, name)| *name).collect(),
+            ordered_by,
+            entries,
+        })
     }
 
     /// Places a run by its figures, one for each of [`Leaderboard::measures`], rounded to the four decimals of the
     /// published ones.
     pub fn place(&self, figures: &[f64]) -> Placement {
         let own: Vec<i64> = figures.iter().map(|&figure| rounded(figure)).collect();
-        let key = |figures: &[f64]| self.ordered_by.iter().map(|&place| rounded(figures[place])).collect::<Vec<_>>();
+        let key = |figures: &[f64]| {
+            self.ordered_by.iter().map(|&place| rounded(figures[place])).collect::<Vec<_>>()
+        };
         let own_key = key(figures);
         let mut order: Vec<usize> = (0..self.entries.len()).collect();
         // Stable: equals stay in the published order.
         order.sort_by_key(|&entry| std::cmp::Reverse(key(&self.entries[entry].figures)));
-        let before = order.iter().filter(|&&entry| key(&self.entries[entry].figures) > own_key).count();
+        let before =
+            order.iter().filter(|&&entry| key(&self.entries[entry].figures) > own_key).count();
         let ranked = || self.entries.iter().filter(|entry| entry.rank.is_some());
-        let better = |measure: usize| ranked().filter(|entry| rounded(entry.figures[measure]) > own[measure]).count();
+        let better = |measure: usize| {
+            ranked().filter(|entry| rounded(entry.figures[measure]) > own[measure]).count()
+        };
         Placement {
             rank: 1 + ranked().filter(|entry| key(&entry.figures) > own_key).count(),
             rank_by: (0..self.measures.len()).map(|measure| 1 + better(measure)).collect(),
@@ -146,7 +171,10 @@ fn rounded(figure: f64) -> i64 {
 fn entry(line: &str, places: &[usize]) -> Option<Entry> {
     let fields: Vec<&str> = line.split('\t').collect();
     let [rank, team, model, ..] = fields[..] else { return None };
-    let figures = places.iter().map(|&place| fields.get(place)?.parse().ok()).collect::<Option<Vec<f64>>>()?;
+    let figures = places
+        .iter()
+        .map(|&place| fields.get(place)?.parse().ok())
+        .collect::<Option<Vec<f64>>>()?;
     Some(Entry { rank: rank.parse().ok(), team: team.to_owned(), model: model.to_owned(), figures })
 }
 
@@ -164,9 +192,16 @@ mod tests {
             let entries = board(task, split).entries;
             let ranks: Vec<usize> = entries.iter().filter_map(|entry| entry.rank).collect();
             assert_eq!(ranks, (1..=ranks.len()).collect::<Vec<_>>(), "{task:?} {split}");
-            assert!(entries.iter().all(|entry| entry.figures.iter().all(|figure| (0.0..1.0).contains(figure))));
+            assert!(
+                entries
+                    .iter()
+                    .all(|entry| entry.figures.iter().all(|figure| (0.0..1.0).contains(figure)))
+            );
         }
-        assert_eq!(Leaderboard::published(LeaderboardTask::MultiTurnDocumentRelevance, Split::Dev), None);
+        assert_eq!(
+            Leaderboard::published(LeaderboardTask::MultiTurnDocumentRelevance, Split::Dev),
+            None
+        );
         assert_eq!(Leaderboard::published(LeaderboardTask::QuestionRelevance, Split::Train), None);
     }
 
@@ -197,7 +232,11 @@ mod tests {
     #[test]
     fn recall_at_20_decides_between_equals() {
         let board = board(LeaderboardTask::QuestionRelevance, Split::Test);
-        assert_eq!(board.place(&[0.0, 0.0, 0.7584, 0.7682]).rank, 26, "between BERT-reranker and BM25");
+        assert_eq!(
+            board.place(&[0.0, 0.0, 0.7584, 0.7682]).rank,
+            26,
+            "between BERT-reranker and BM25"
+        );
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //! equal scores leave open.
 //!
 //! ```
-//! use clariq_corpus::{Labelled, DataDir, Source, read_run};
+//! use clariq_collections::clariq::{Labelled, DataDir};
+//! use clariq_files::{Source, read_run};
 //! use clariq_eval::{Ties, question_relevance};
 //!
 //! let labels = Labelled::read(&DataDir::Sample.require("dev.tsv")?)?;
@@ -39,7 +40,10 @@ pub use document_relevance::{
 };
 pub use leaderboard::{Entry, Leaderboard, LeaderboardTask, Placement};
 pub use mean::exact_mean;
-pub use measures::{Favour, Measure, MeasureError, Qrels, RankedRun, Scores, evaluate, parse_measure, parse_measures};
+pub use measures::{
+    Favour, Measure, MeasureError, Qrels, RankedRun, Scores, evaluate, parse_measure,
+    parse_measures,
+};
 pub use need::{NeedScores, clarification_need};
 pub use need_interval::{ReliabilityBin, need_interval, reliability, weighted_f1};
 pub use need_report::{NeedClass, NeedReport, need_report};

@@ -16,8 +16,9 @@ const SCALE: i32 = 1074;
 /// assert_ne!((0.1 + 0.2 + 0.3) / 3.0, 0.2);
 /// ```
 pub fn exact_mean(values: impl IntoIterator<Item = f64>) -> f64 {
-    let (sum, count) =
-        values.into_iter().fold((BigInt::ZERO, 0_u64), |(sum, count), value| (sum + scaled(value), count + 1));
+    let (sum, count) = values
+        .into_iter()
+        .fold((BigInt::ZERO, 0_u64), |(sum, count), value| (sum + scaled(value), count + 1));
     if count == 0 {
         return 0.0;
     }
@@ -30,7 +31,8 @@ fn scaled(value: f64) -> BigInt {
     let bits = value.to_bits();
     let exponent = (bits >> 52 & 0x7ff) as i32;
     let fraction = bits & ((1 << 52) - 1);
-    let (mantissa, exponent) = if exponent == 0 { (fraction, 1) } else { (fraction | 1 << 52, exponent) };
+    let (mantissa, exponent) =
+        if exponent == 0 { (fraction, 1) } else { (fraction | 1 << 52, exponent) };
     let magnitude = BigInt::from(mantissa) << (exponent - 1);
     if value.is_sign_negative() { -magnitude } else { magnitude }
 }
@@ -50,7 +52,9 @@ fn nearest(numerator: &BigUint, denominator: &BigUint) -> f64 {
     };
     let (quotient, rest) = (&numerator / &denominator, &numerator % &denominator);
     let sticky = u128::from(rest != BigUint::ZERO);
-    let digits = quotient.iter_u64_digits().rev().fold(0_u128, |all, digit| all << 64 | u128::from(digit)) | sticky;
+    let digits =
+        quotient.iter_u64_digits().rev().fold(0_u128, |all, digit| all << 64 | u128::from(digit))
+            | sticky;
     scale_by_power_of_two(digits as f64, -shift)
 }
 

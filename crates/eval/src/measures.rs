@@ -18,7 +18,7 @@
 //! What is measured is a [`RankedRun`] against [`Qrels`]: from `ClariQ`'s labelled files or any TREC qrels, with any TREC run.
 //!
 //! ```
-//! use clariq_corpus::{Judgement, Run, RunLine};
+//! use clariq_files::{Judgement, Run, RunLine};
 //! use clariq_eval::{Qrels, RankedRun, evaluate, parse_measures};
 //!
 //! let judged = |document: &str, relevance| Judgement { topic: "1".into(), document: document.into(), relevance };
@@ -63,7 +63,7 @@ pub use reciprocal_rank::ReciprocalRank;
 pub use spec::Spec;
 pub use success::Success;
 
-use clariq_corpus::QuestionId;
+use clariq_core::QuestionId;
 use std::fmt;
 
 /// One measure with its parameters; [`parse_measure`] makes it from its name.

@@ -3,7 +3,8 @@
 //! The official scorer calls scikit-learn with `average='weighted'`; the operations here are in its order (that of
 //! releases since 1.3, in which F1 is 2·TP / (support + predicted)), so that all digits agree.
 
-use clariq_corpus::{Labelled, NeedLine, TopicId};
+use clariq_collections::clariq::{Labelled, NeedLine};
+use clariq_core::TopicId;
 use std::collections::{BTreeMap, HashMap};
 
 /// The official figures, and what they were made of.
@@ -34,7 +35,8 @@ struct Class {
 
 /// Scores a need file against the labels of a split.
 pub fn clarification_need(predictions: &[NeedLine], labels: &Labelled) -> NeedScores {
-    let by_topic: HashMap<&TopicId, i64> = predictions.iter().map(|line| (&line.topic, line.label)).collect();
+    let by_topic: HashMap<&TopicId, i64> =
+        predictions.iter().map(|line| (&line.topic, line.label)).collect();
     let mut classes: BTreeMap<i64, Class> = BTreeMap::new();
     let mut missing = 0;
     for topic in &labels.topics {
@@ -50,7 +52,8 @@ pub fn clarification_need(predictions: &[NeedLine], labels: &Labelled) -> NeedSc
     }
     let known = labels.topics.iter().filter(|topic| by_topic.contains_key(&topic.id)).count();
     let weighted = |ratio: fn(&Class) -> f64| {
-        let products: Vec<f64> = classes.values().map(|class| ratio(class) * f64::from(class.support)).collect();
+        let products: Vec<f64> =
+            classes.values().map(|class| ratio(class) * f64::from(class.support)).collect();
         let support: u32 = classes.values().map(|class| class.support).sum();
         numpy_sum(&products) / f64::from(support)
     };
@@ -92,7 +95,10 @@ mod tests {
     use crate::testing::needs;
 
     fn lines(labels: &[(&str, i64)]) -> Vec<NeedLine> {
-        (1..).zip(labels).map(|(line, &(topic, label))| NeedLine { topic: topic.into(), label, line }).collect()
+        (1..)
+            .zip(labels)
+            .map(|(line, &(topic, label))| NeedLine { topic: topic.into(), label, line })
+            .collect()
     }
 
     #[test]
@@ -111,7 +117,10 @@ mod tests {
     fn what_is_odd_is_counted() {
         let labels = needs(&[("1", 1), ("2", 2)]);
         let scores = clarification_need(&lines(&[("1", 7), ("2", 1), ("2", 2), ("9", 3)]), &labels);
-        assert_eq!((scores.out_of_range, scores.duplicates, scores.unknown, scores.missing), (1, 1, 1, 0));
+        assert_eq!(
+            (scores.out_of_range, scores.duplicates, scores.unknown, scores.missing),
+            (1, 1, 1, 0)
+        );
         assert_eq!(scores.recall, 0.5, "the last line of a topic counts");
     }
 }

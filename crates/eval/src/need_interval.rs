@@ -3,7 +3,7 @@
 //!
 //! The bootstrap is that of Efron & Tibshirani, *An introduction to the bootstrap*, 1993, chapter 13.
 
-use clariq_corpus::Need;
+use clariq_core::Need;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
@@ -18,7 +18,8 @@ pub fn weighted_f1(pairs: &[(Need, Need)]) -> f64 {
         let support: u32 = counts[need].iter().sum();
         let predicted: u32 = counts.iter().map(|row| row[need]).sum();
         if support > 0 {
-            sum += f64::from(2 * counts[need][need]) / f64::from(support + predicted) * f64::from(support);
+            sum += f64::from(2 * counts[need][need]) / f64::from(support + predicted)
+                * f64::from(support);
         }
     }
     sum / pairs.len().max(1) as f64
@@ -28,10 +29,12 @@ pub fn weighted_f1(pairs: &[(Need, Need)]) -> f64 {
 pub fn need_interval(pairs: &[(Need, Need)], rounds: u32, seed: u64) -> (f64, f64) {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut draw = || pairs[((u64::from(random.next_u32()) * pairs.len() as u64) >> 32) as usize];
-    let mut figures: Vec<f64> =
-        (0..rounds).map(|_| weighted_f1(&pairs.iter().map(|_| draw()).collect::<Vec<_>>())).collect();
+    let mut figures: Vec<f64> = (0..rounds)
+        .map(|_| weighted_f1(&pairs.iter().map(|_| draw()).collect::<Vec<_>>()))
+        .collect();
     figures.sort_by(f64::total_cmp);
-    let at = |thousandth: usize| figures.get(figures.len() * thousandth / 1000).copied().unwrap_or(0.0);
+    let at =
+        |thousandth: usize| figures.get(figures.len() * thousandth / 1000).copied().unwrap_or(0.0);
     (at(25), at(975))
 }
 
@@ -52,9 +55,11 @@ pub struct ReliabilityBin {
 
 /// The reliability curve of (confidence, right) pairs: equally wide bins from 0 to 1.
 pub fn reliability(predictions: &[(f64, bool)], bins: usize) -> Vec<ReliabilityBin> {
-    let place = |confidence: f64| (1..bins).filter(|&edge| confidence >= edge as f64 / bins as f64).count();
+    let place =
+        |confidence: f64| (1..bins).filter(|&edge| confidence >= edge as f64 / bins as f64).count();
     let bin = |bin: usize| {
-        let inside: Vec<_> = predictions.iter().filter(|(confidence, _)| place(*confidence) == bin).collect();
+        let inside: Vec<_> =
+            predictions.iter().filter(|(confidence, _)| place(*confidence) == bin).collect();
         let count = inside.len();
         let mean = |sum: f64| sum / count.max(1) as f64;
         ReliabilityBin {
@@ -73,7 +78,10 @@ mod tests {
     use super::*;
 
     fn pairs(labels: &[(u8, u8)]) -> Vec<(Need, Need)> {
-        labels.iter().map(|&(label, predicted)| (Need::new(label).unwrap(), Need::new(predicted).unwrap())).collect()
+        labels
+            .iter()
+            .map(|&(label, predicted)| (Need::new(label).unwrap(), Need::new(predicted).unwrap()))
+            .collect()
     }
 
     #[test]

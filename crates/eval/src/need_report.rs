@@ -5,7 +5,8 @@
 //! scale agreement with provision for scaled disagreement or partial credit*, Psychological Bulletin 70(4), 1968.
 
 use crate::mean::exact_mean;
-use clariq_corpus::{Labelled, NeedLine, TopicId};
+use clariq_collections::clariq::{Labelled, NeedLine};
+use clariq_core::TopicId;
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -50,10 +51,13 @@ pub struct NeedReport {
 pub fn need_report(predictions: &[NeedLine], labels: &Labelled) -> NeedReport {
     let confusion = confusion(predictions, labels);
     let classes = [1, 2, 3, 4].map(|need| class(&confusion, need));
-    let pairs = || (0..CLASSES).flat_map(|label| (0..CLASSES).map(move |predicted| (label, predicted)));
+    let pairs =
+        || (0..CLASSES).flat_map(|label| (0..CLASSES).map(move |predicted| (label, predicted)));
     let topics: usize = confusion.iter().flatten().sum();
     let share = |count: usize| if topics == 0 { 0.0 } else { count as f64 / topics as f64 };
-    let off: usize = pairs().map(|(label, predicted)| label.abs_diff(predicted) * confusion[label][predicted]).sum();
+    let off: usize = pairs()
+        .map(|(label, predicted)| label.abs_diff(predicted) * confusion[label][predicted])
+        .sum();
     NeedReport {
         macro_average: macro_average(&classes),
         accuracy: share((0..CLASSES).map(|need| confusion[need][need]).sum()),
@@ -65,7 +69,8 @@ pub fn need_report(predictions: &[NeedLine], labels: &Labelled) -> NeedReport {
 
 /// Topics by label (row) and prediction (column). The last line of a topic counts, as for the official scorer.
 fn confusion(predictions: &[NeedLine], labels: &Labelled) -> [[usize; CLASSES]; CLASSES] {
-    let predicted: HashMap<&TopicId, i64> = predictions.iter().map(|line| (&line.topic, line.label)).collect();
+    let predicted: HashMap<&TopicId, i64> =
+        predictions.iter().map(|line| (&line.topic, line.label)).collect();
     let mut counts = [[0; CLASSES]; CLASSES];
     for topic in &labels.topics {
         let label = topic.need.map_or(0, |need| usize::from(need.get()));
@@ -76,7 +81,8 @@ fn confusion(predictions: &[NeedLine], labels: &Labelled) -> [[usize; CLASSES]; 
 }
 
 fn class(confusion: &[[usize; CLASSES]; CLASSES], need: usize) -> NeedClass {
-    let ratio = |part: usize, whole: usize| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
+    let ratio =
+        |part: usize, whole: usize| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
     let predicted: usize = confusion.iter().map(|row| row[need]).sum();
     let support: usize = confusion[need].iter().sum();
     let hits = confusion[need][need];
@@ -123,9 +129,13 @@ mod tests {
 
     fn report(labels: &[u8], predictions: &[i64]) -> NeedReport {
         let ids: Vec<String> = (0..labels.len()).map(|id| id.to_string()).collect();
-        let topics: Vec<(&str, u8)> = ids.iter().map(String::as_str).zip(labels.iter().copied()).collect();
-        let lines =
-            ids.iter().zip(predictions).map(|(id, &label)| NeedLine { topic: id.as_str().into(), label, line: 1 });
+        let topics: Vec<(&str, u8)> =
+            ids.iter().map(String::as_str).zip(labels.iter().copied()).collect();
+        let lines = ids.iter().zip(predictions).map(|(id, &label)| NeedLine {
+            topic: id.as_str().into(),
+            label,
+            line: 1,
+        });
         need_report(&lines.collect::<Vec<_>>(), &needs(&topics))
     }
 
@@ -143,7 +153,11 @@ mod tests {
         near(report.mean_absolute_error, 0.533_333_333_333_333_3);
         near(report.quadratic_kappa.unwrap(), 0.659_090_909_090_909_1);
         let expected = [0.541_666_666_666_666_6, 0.525, 0.528_030_303_030_303];
-        report.macro_average.iter().zip(expected).for_each(|(&found, expected)| near(found, expected));
+        report
+            .macro_average
+            .iter()
+            .zip(expected)
+            .for_each(|(&found, expected)| near(found, expected));
     }
 
     #[test]
@@ -156,9 +170,16 @@ mod tests {
         let counts = report.classes.map(|class| class.predicted_as);
         assert_eq!(counts, [[0, 2, 1, 0, 0], [0, 1, 3, 1, 0], [1, 0, 1, 1, 1], [1, 0, 1, 0, 1]]);
         let third = &report.classes[2];
-        assert_eq!((third.precision, third.recall, third.f1, third.support), (0.5, 0.25, 1.0 / 3.0, 4));
+        assert_eq!(
+            (third.precision, third.recall, third.f1, third.support),
+            (0.5, 0.25, 1.0 / 3.0, 4)
+        );
         let expected = [0.541_666_666_666_666_6, 0.4625, 0.486_363_636_363_636_4];
-        report.macro_average.iter().zip(expected).for_each(|(&found, expected)| near(found, expected));
+        report
+            .macro_average
+            .iter()
+            .zip(expected)
+            .for_each(|(&found, expected)| near(found, expected));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What could a system that knew the answers reach? The best question of each topic or context by an evaluation table.
 
-use clariq_corpus::{BEST, ContextId, EvalTable, Labelled, MetricTable, TopicId, WORST};
+use clariq_collections::clariq::{BEST, ContextId, EvalTable, Labelled, MetricTable, WORST};
+use clariq_core::TopicId;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Which question an oracle chooses.
@@ -42,8 +43,12 @@ pub fn oracle_of_topics(
 }
 
 fn best_of(metric: MetricTable, facets: &[ContextId]) -> Option<String> {
-    let candidates: BTreeSet<&str> =
-        facets.iter().filter_map(|facet| metric.questions(facet)).flatten().map(|(question, _)| question).collect();
+    let candidates: BTreeSet<&str> = facets
+        .iter()
+        .filter_map(|facet| metric.questions(facet))
+        .flatten()
+        .map(|(question, _)| question)
+        .collect();
     let figure = |facet: &ContextId, question: &str| {
         let scores = metric.scores(facet, question).or_else(|| metric.scores(facet, WORST));
         scores.and_then(|scores| scores.with_answer).unwrap_or(0.0)
@@ -55,15 +60,20 @@ fn best_of(metric: MetricTable, facets: &[ContextId]) -> Option<String> {
 }
 
 /// The question of every context of a multi-turn table, in its order; of equal figures the higher id.
-pub fn oracle_of_contexts(table: &EvalTable, metric: &str, choice: Choice) -> Option<Vec<(i64, String)>> {
+pub fn oracle_of_contexts(
+    table: &EvalTable,
+    metric: &str,
+    choice: Choice,
+) -> Option<Vec<(i64, String)>> {
     let metric = table.metric(metric)?;
     let mut chosen = Vec::with_capacity(metric.len());
     for context in metric.contexts() {
         let ContextId::Number(number) = context else { continue };
         let Some(questions) = metric.questions(&context) else { continue };
         let figures = questions.filter(|(question, _)| ![BEST, WORST].contains(question));
-        let figures: BTreeMap<&str, f64> =
-            figures.filter_map(|(question, scores)| Some((question, scores.with_answer?))).collect();
+        let figures: BTreeMap<&str, f64> = figures
+            .filter_map(|(question, scores)| Some((question, scores.with_answer?)))
+            .collect();
         let sign = if choice == Choice::Best { 1.0 } else { -1.0 };
         let best = figures.into_iter().max_by(|a, b| (sign * a.1).total_cmp(&(sign * b.1)));
         chosen.extend(best.map(|(question, _)| (number, question.to_owned())));
@@ -75,9 +85,11 @@ pub fn oracle_of_contexts(table: &EvalTable, metric: &str, choice: Choice) -> Op
 mod tests {
     use super::*;
     use crate::testing::labels;
-    use clariq_corpus::{EvalTableBuilder, Scores};
+    use clariq_collections::clariq::{EvalTableBuilder, Scores};
 
-    fn table<'a>(contexts: impl IntoIterator<Item = (ContextId, Vec<(&'a str, f64)>)>) -> EvalTable {
+    fn table<'a>(
+        contexts: impl IntoIterator<Item = (ContextId, Vec<(&'a str, f64)>)>,
+    ) -> EvalTable {
         let scores = |figure| Scores { no_answer: None, with_answer: Some(figure) };
         let mut builder = EvalTableBuilder::default();
         for (context, figures) in contexts {
@@ -93,7 +105,11 @@ mod tests {
         let figures = vec![("Q1", 0.5), ("Q2", 0.5), ("Q3", 0.4), ("MIN", 0.1), ("MAX", 0.9)];
         let table = table([(ContextId::from("F0"), figures)]);
         let chosen = |choice| oracle_of_topics(&table, "P1", &labels, choice).unwrap();
-        assert_eq!(chosen(Choice::Best), [("1".into(), "Q2".to_owned())], "the higher id; topic 2 has no facet there");
+        assert_eq!(
+            chosen(Choice::Best),
+            [("1".into(), "Q2".to_owned())],
+            "the higher id; topic 2 has no facet there"
+        );
         assert_eq!(chosen(Choice::Worst), [("1".into(), "MIN".to_owned())]);
         assert!(oracle_of_topics(&table, "P3", &labels, Choice::Best).is_none());
     }

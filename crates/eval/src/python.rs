@@ -14,7 +14,8 @@ pub fn python_float(value: f64) -> String {
     if value.is_finite() && size != 0.0 && !(1e-4..1e16).contains(&size) {
         let text = format!("{value:e}");
         let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-        let (sign, exponent) = exponent.strip_prefix('-').map_or(('+', exponent), |exponent| ('-', exponent));
+        let (sign, exponent) =
+            exponent.strip_prefix('-').map_or(('+', exponent), |exponent| ('-', exponent));
         return format!("{digits}e{sign}{exponent:0>2}");
     }
     format!("{value:?}").replace("NaN", "nan")

@@ -2,7 +2,9 @@
 
 use crate::mean::exact_mean;
 use crate::ties::{Ties, ordered};
-use clariq_corpus::{Labelled, QuestionId, Run, RunLine, TopicId};
+use clariq_collections::clariq::Labelled;
+use clariq_core::{QuestionId, TopicId};
+use clariq_files::{Run, RunLine};
 use std::collections::HashSet;
 
 /// The depths at which the challenge measures recall.
@@ -19,7 +21,9 @@ pub struct QuestionRelevance {
 impl QuestionRelevance {
     /// The means over topics, rounded once as Python's `statistics.mean` does.
     pub fn means(&self) -> [f64; 4] {
-        std::array::from_fn(|cutoff| exact_mean(self.topics.iter().map(|(_, recalls)| recalls[cutoff])))
+        std::array::from_fn(|cutoff| {
+            exact_mean(self.topics.iter().map(|(_, recalls)| recalls[cutoff]))
+        })
     }
 }
 
@@ -41,8 +45,12 @@ pub fn question_relevance(run: &Run, labels: &Labelled, ties: Ties) -> QuestionR
 }
 
 fn recall(lines: &[&RunLine], relevant: &HashSet<QuestionId>, cutoff: usize) -> f64 {
-    let found: HashSet<&QuestionId> =
-        lines.iter().take(cutoff).map(|line| &line.question).filter(|question| relevant.contains(*question)).collect();
+    let found: HashSet<&QuestionId> = lines
+        .iter()
+        .take(cutoff)
+        .map(|line| &line.question)
+        .filter(|question| relevant.contains(*question))
+        .collect();
     found.len() as f64 / relevant.len() as f64
 }
 
@@ -72,7 +80,11 @@ mod tests {
     fn zero_and_minus_zero_are_the_same_score() {
         let labels = labels(&[("1", &["Q1"])]);
         let run = run(&[("1", "Q1", -0.0), ("1", "Q2", 0.0)]);
-        assert_eq!(question_relevance(&run, &labels, Ties::Official).means()[0], 1.0, "the first line counts");
+        assert_eq!(
+            question_relevance(&run, &labels, Ties::Official).means()[0],
+            1.0,
+            "the first line counts"
+        );
     }
 
     #[test]
@@ -80,16 +92,23 @@ mod tests {
         let labels = labels(&[("10", &["Q1"]), ("9", &["Q1"])]);
         let run = run(&[("10", "Q1", 1.0), ("77", "Q1", 1.0)]);
         let scores = question_relevance(&run, &labels, Ties::Official);
-        assert_eq!(scores.topics.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(), ["9", "10"]);
+        assert_eq!(
+            scores.topics.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(),
+            ["9", "10"]
+        );
         assert_eq!(scores.means(), [0.5; 4]);
     }
 
     #[test]
     fn a_duplicate_counts_once_and_takes_two_places() {
         let labels = labels(&[("1", &["Q1", "Q2"])]);
-        let lines: Vec<_> = [("Q1", 6.0), ("Q1", 5.0), ("Q7", 4.0), ("Q8", 3.0), ("Q9", 2.0), ("Q2", 1.0)]
-            .map(|(question, score)| ("1", question, score))
-            .to_vec();
-        assert_eq!(question_relevance(&run(&lines), &labels, Ties::Official).means(), [0.5, 1.0, 1.0, 1.0]);
+        let lines: Vec<_> =
+            [("Q1", 6.0), ("Q1", 5.0), ("Q7", 4.0), ("Q8", 3.0), ("Q9", 2.0), ("Q2", 1.0)]
+                .map(|(question, score)| ("1", question, score))
+                .to_vec();
+        assert_eq!(
+            question_relevance(&run(&lines), &labels, Ties::Official).means(),
+            [0.5, 1.0, 1.0, 1.0]
+        );
     }
 }

@@ -62,7 +62,8 @@ pub struct PairedTest {
 /// If the two do not have the same number of topics.
 pub fn paired_test(run: &[f64], baseline: &[f64], rounds: u32, seed: u64) -> PairedTest {
     assert_eq!(run.len(), baseline.len(), "paired figures are of the same topics");
-    let differences: Vec<f64> = run.iter().zip(baseline).map(|(&run, &baseline)| difference(run, baseline)).collect();
+    let differences: Vec<f64> =
+        run.iter().zip(baseline).map(|(&run, &baseline)| difference(run, baseline)).collect();
     let (t, effect_size, mean_difference) = student(&differences);
     let wins = differences.iter().filter(|&&difference| difference > 0.0).count();
     let losses = differences.iter().filter(|&&difference| difference < 0.0).count();
@@ -128,15 +129,21 @@ fn two_sided(t: f64, topics: usize) -> f64 {
 
 fn randomisation(differences: &[f64], rounds: u32, seed: u64) -> f64 {
     // The sign of no difference changes no sum, so that leaving these out leaves p as it is.
-    let differences: Vec<f64> = differences.iter().copied().filter(|&difference| difference != 0.0).collect();
-    if differences.len() <= EXACT_UP_TO { exact(&differences) } else { sampled(&differences, rounds, seed) }
+    let differences: Vec<f64> =
+        differences.iter().copied().filter(|&difference| difference != 0.0).collect();
+    if differences.len() <= EXACT_UP_TO {
+        exact(&differences)
+    } else {
+        sampled(&differences, rounds, seed)
+    }
 }
 
 /// All sign patterns; the observed one is among them.
 fn exact(differences: &[f64]) -> f64 {
     let threshold = threshold(differences);
     let patterns = 1_u64 << differences.len();
-    let extreme = (0..patterns).filter(|&signs| flipped_sum(differences, [signs]).abs() >= threshold).count();
+    let extreme =
+        (0..patterns).filter(|&signs| flipped_sum(differences, [signs]).abs() >= threshold).count();
     extreme as f64 / patterns as f64
 }
 
@@ -147,7 +154,10 @@ fn sampled(differences: &[f64], rounds: u32, seed: u64) -> f64 {
     let mut random = ChaCha8Rng::from_seed(bytes);
     let threshold = threshold(differences);
     let extreme = (0..rounds)
-        .filter(|_| flipped_sum(differences, std::iter::repeat_with(|| random.next_u64())).abs() >= threshold)
+        .filter(|_| {
+            flipped_sum(differences, std::iter::repeat_with(|| random.next_u64())).abs()
+                >= threshold
+        })
         .count();
     (extreme as f64 + 1.0) / (f64::from(rounds) + 1.0)
 }

@@ -1,13 +1,23 @@
 //! Small labels and runs for the tests of this crate.
 
-use clariq_corpus::{Facet, Labelled, LabelledRow, Need, Run, RunLine, Topic};
+use clariq_collections::clariq::{Facet, Labelled, LabelledRow, Topic};
+use clariq_core::Need;
+use clariq_files::{Run, RunLine};
 
 fn topic(id: &str, need: u8) -> Topic {
-    Topic { id: id.into(), request: String::new(), description: String::new(), need: Need::new(need) }
+    Topic {
+        id: id.into(),
+        request: String::new(),
+        description: String::new(),
+        need: Need::new(need),
+    }
 }
 
 pub(crate) fn needs(topics: &[(&str, u8)]) -> Labelled {
-    Labelled { topics: topics.iter().map(|&(id, need)| topic(id, need)).collect(), ..Labelled::default() }
+    Labelled {
+        topics: topics.iter().map(|&(id, need)| topic(id, need)).collect(),
+        ..Labelled::default()
+    }
 }
 
 pub(crate) fn labels(topics: &[(&str, &[&str])]) -> Labelled {

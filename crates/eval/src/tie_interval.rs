@@ -3,7 +3,9 @@
 use crate::mean::exact_mean;
 use crate::question_relevance::CUTOFFS;
 use crate::ties::{by_topic, descending, same};
-use clariq_corpus::{Labelled, QuestionId, Run, RunLine};
+use clariq_collections::clariq::Labelled;
+use clariq_core::QuestionId;
+use clariq_files::{Run, RunLine};
 use std::collections::{HashMap, HashSet};
 
 /// The range of mean recall at each of [`CUTOFFS`] over all orders of equal scores, no line dropped.
@@ -31,8 +33,12 @@ pub fn recall_interval(run: &Run, labels: &Labelled) -> RecallInterval {
         })
         .collect();
     RecallInterval {
-        lowest: std::array::from_fn(|cutoff| exact_mean(topics.iter().map(|topic| topic[cutoff].0))),
-        highest: std::array::from_fn(|cutoff| exact_mean(topics.iter().map(|topic| topic[cutoff].1))),
+        lowest: std::array::from_fn(|cutoff| {
+            exact_mean(topics.iter().map(|topic| topic[cutoff].0))
+        }),
+        highest: std::array::from_fn(|cutoff| {
+            exact_mean(topics.iter().map(|topic| topic[cutoff].1))
+        }),
     }
 }
 
@@ -46,7 +52,9 @@ fn topic_bounds(lines: &[&RunLine], relevant: &HashSet<QuestionId>, cutoff: usiz
             let share = |hits: usize| (found.len() + hits) as f64 / relevant.len() as f64;
             return (share(fewest), share(most));
         }
-        found.extend(group.iter().map(|line| &line.question).filter(|question| relevant.contains(*question)));
+        found.extend(
+            group.iter().map(|line| &line.question).filter(|question| relevant.contains(*question)),
+        );
         above += group.len();
     }
     let recall = found.len() as f64 / relevant.len() as f64;

@@ -1,6 +1,7 @@
 //! Which of two questions with the same score comes first?
 
-use clariq_corpus::{Run, RunLine, TopicId};
+use clariq_core::TopicId;
+use clariq_files::{Run, RunLine};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
@@ -26,7 +27,9 @@ pub(crate) fn ordered(run: &Run, ties: Ties) -> HashMap<&TopicId, Vec<&RunLine>>
                 lines.dedup_by(|again, first| same(again.score, first.score));
             }
             Ties::Id => {
-                lines.sort_by(|a, b| descending(a.score, b.score).then_with(|| b.question.cmp(&a.question)));
+                lines.sort_by(|a, b| {
+                    descending(a.score, b.score).then_with(|| b.question.cmp(&a.question))
+                });
             }
         }
     }

@@ -11,9 +11,12 @@
 //! the thread that measures. One line of JSON goes to standard output; the dumps let peers written in other languages
 //! rank the very same tokens, and let their rankings be compared with these.
 
-use clariq_corpus::conversation::{Reading, read_records};
-use clariq_corpus::{Collection, DataDir, QuestionBank, Source, Split};
-use clariq_index::{Analyzer, BankIndex, Bm25, BuildOptions, Depth, Hit, Path, Scorer, Scratch, Variant};
+use clariq_collections::clariq::conversation::{Reading, read_records};
+use clariq_collections::clariq::{Collection, DataDir, QuestionBank, Split};
+use clariq_files::Source;
+use clariq_index::{
+    Analyzer, BankIndex, Bm25, BuildOptions, Depth, Hit, Path, Scorer, Scratch, Variant,
+};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::error::Error;
@@ -156,11 +159,20 @@ struct Measured {
 }
 
 /// Ranks all requests over and over for the wanted time, and then once more with a clock around each.
-fn measure(scorer: &Scorer, requests: &[Vec<String>], arguments: &Arguments) -> Result<Measured, Box<dyn Error>> {
+fn measure(
+    scorer: &Scorer,
+    requests: &[Vec<String>],
+    arguments: &Arguments,
+) -> Result<Measured, Box<dyn Error>> {
     let mut scratch = Scratch::default();
     let mut pass = || -> Result<(), clariq_index::Error> {
         for tokens in requests {
-            std::hint::black_box(scorer.top_by(arguments.path, tokens, arguments.depth, &mut scratch)?);
+            std::hint::black_box(scorer.top_by(
+                arguments.path,
+                tokens,
+                arguments.depth,
+                &mut scratch,
+            )?);
         }
         Ok(())
     };
@@ -175,7 +187,12 @@ fn measure(scorer: &Scorer, requests: &[Vec<String>], arguments: &Arguments) -> 
     let mut times = Vec::with_capacity(requests.len());
     for tokens in requests {
         let start = Instant::now();
-        std::hint::black_box(scorer.top_by(arguments.path, tokens, arguments.depth, &mut scratch)?);
+        std::hint::black_box(scorer.top_by(
+            arguments.path,
+            tokens,
+            arguments.depth,
+            &mut scratch,
+        )?);
         times.push(start.elapsed().as_secs_f64() * 1e6);
     }
     times.sort_by(f64::total_cmp);
@@ -191,7 +208,11 @@ fn peak_memory() -> Option<u64> {
 }
 
 /// A line `{"question": [token, …]}` per question in bank order, then a line `{"request": [token, …]}` per request.
-fn dump_tokens(path: &std::path::Path, bank: &QuestionBank, requests: &[Vec<String>]) -> Result<(), Box<dyn Error>> {
+fn dump_tokens(
+    path: &std::path::Path,
+    bank: &QuestionBank,
+    requests: &[Vec<String>],
+) -> Result<(), Box<dyn Error>> {
     let mut file = BufWriter::new(File::create(path)?);
     for row in bank.rows() {
         writeln!(file, "{}", json!({ "question": Analyzer::Nltk.tokens(&row.text) }))?;
@@ -211,7 +232,8 @@ fn dump_hits(
 ) -> Result<(), Box<dyn Error>> {
     let mut file = BufWriter::new(File::create(path)?);
     for tokens in requests {
-        let hits = scorer.top_by(arguments.path, tokens, arguments.depth, &mut Scratch::default())?;
+        let hits =
+            scorer.top_by(arguments.path, tokens, arguments.depth, &mut Scratch::default())?;
         let pair = |hit: &Hit| (hit.question, hit.score);
         writeln!(file, "{}", json!(hits.iter().map(pair).collect::<Vec<_>>()))?;
     }

@@ -4,7 +4,7 @@ use crate::analysis::Analyzer;
 use crate::build::{self, BuildOptions, FORMAT, LENGTH, Metadata, NUMBER, TEXT};
 use crate::error::Error;
 use crate::folder;
-use clariq_corpus::QuestionBank;
+use clariq_collections::clariq::QuestionBank;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -95,7 +95,10 @@ impl BankIndex {
         // Another process may have built here at the same time, and its index may stand in place of this one.
         match mismatch(folder, &folder::payload(folder)?, bank, analyzer)? {
             None => Self::open(folder),
-            Some(why) => Err(Error::damaged(folder, format!("another program writes here at the same time: {why}"))),
+            Some(why) => Err(Error::damaged(
+                folder,
+                format!("another program writes here at the same time: {why}"),
+            )),
         }
     }
 
@@ -104,8 +107,10 @@ impl BankIndex {
         // Where there is no index of this program, that is the news, not which file of it is missing.
         folder::payload(folder)?;
         let files = folder::read_checked(folder)?;
-        let index = Index::open(files).map_err(|error| Error::damaged(folder, error.to_string()))?;
-        let payload = index.load_metas().map_err(|error| Error::damaged(folder, error.to_string()))?.payload;
+        let index =
+            Index::open(files).map_err(|error| Error::damaged(folder, error.to_string()))?;
+        let payload =
+            index.load_metas().map_err(|error| Error::damaged(folder, error.to_string()))?.payload;
         match parse(folder, &payload.unwrap_or_default())? {
             Parsed::Current(metadata) => Self::load(folder, metadata, &index),
             Parsed::OtherFormat(why) => Err(Error::damaged(folder, why)),
@@ -159,7 +164,10 @@ impl BankIndex {
     /// The figures of the index.
     pub fn stats(&self) -> Result<IndexStats, Error> {
         let files = fs::read_dir(&self.folder).map_err(Error::io(&self.folder))?;
-        let sizes = files.filter_map(Result::ok).filter_map(|file| file.metadata().ok()).map(|file| file.len());
+        let sizes = files
+            .filter_map(Result::ok)
+            .filter_map(|file| file.metadata().ok())
+            .map(|file| file.len());
         Ok(IndexStats {
             analyzer: self.metadata.analyzer,
             bank: self.metadata.bank.to_string(),
@@ -173,7 +181,12 @@ impl BankIndex {
 }
 
 /// Why the index that says `payload` of itself is not the one wanted.
-fn mismatch(folder: &Path, payload: &str, bank: &QuestionBank, analyzer: Analyzer) -> Result<Option<String>, Error> {
+fn mismatch(
+    folder: &Path,
+    payload: &str,
+    bank: &QuestionBank,
+    analyzer: Analyzer,
+) -> Result<Option<String>, Error> {
     let metadata = match parse(folder, payload)? {
         Parsed::Current(metadata) => metadata,
         Parsed::OtherFormat(why) => return Ok(Some(why)),
@@ -197,7 +210,9 @@ fn parse(folder: &Path, payload: &str) -> Result<Parsed, Error> {
     let bad = |error: serde_json::Error| Error::damaged(folder, format!("its metadata: {error}"));
     let Format { clariq_index_format: format } = serde_json::from_str(payload).map_err(bad)?;
     if format != FORMAT {
-        return Ok(Parsed::OtherFormat(format!("its format is {format}, this version writes {FORMAT}")));
+        return Ok(Parsed::OtherFormat(format!(
+            "its format is {format}, this version writes {FORMAT}"
+        )));
     }
     serde_json::from_str(payload).map(Parsed::Current).map_err(bad)
 }

@@ -25,7 +25,8 @@ pub(crate) fn top(scorer: &Scorer, matched: &[Matched], limit: usize) -> Result<
     if limit == 0 || matched.is_empty() {
         return Ok(Vec::new());
     }
-    let mut candidates = candidates(scorer, matched, limit).map_err(Error::tantivy(scorer.index.folder()))?;
+    let mut candidates =
+        candidates(scorer, matched, limit).map_err(Error::tantivy(scorer.index.folder()))?;
     candidates.sort_unstable();
     rescore(scorer, matched, &candidates, limit)
 }
@@ -38,7 +39,8 @@ fn candidates(scorer: &Scorer, matched: &[Matched], limit: usize) -> tantivy::Re
         (Occur::Should, query)
     });
     let searcher = &scorer.index.searcher;
-    let weight = BooleanQuery::new(clauses.collect()).weight(EnableScoring::enabled_from_searcher(searcher))?;
+    let weight = BooleanQuery::new(clauses.collect())
+        .weight(EnableScoring::enabled_from_searcher(searcher))?;
     let mut kept: Vec<(u32, Score)> = Vec::new();
     let mut best: BinaryHeap<Reverse<Ordered>> = BinaryHeap::with_capacity(limit + 1);
     let mut threshold = Score::MIN;
@@ -77,7 +79,12 @@ impl Ord for Ordered {
 }
 
 /// Exact scores of documents in ascending order: token by token, in the order of the request, like the exhaustive path.
-fn rescore(scorer: &Scorer, matched: &[Matched], documents: &[u32], limit: usize) -> Result<Vec<Hit>, Error> {
+fn rescore(
+    scorer: &Scorer,
+    matched: &[Matched],
+    documents: &[u32],
+    limit: usize,
+) -> Result<Vec<Hit>, Error> {
     let mut scores = vec![0.0; documents.len()];
     for token in matched {
         let mut postings = scorer

@@ -6,7 +6,9 @@
 use crate::analysis::Analyzer;
 use crate::error::Error;
 use crate::folder::{SUMS, check_replaceable, is_vacant, seal};
-use clariq_corpus::{Checksum, QuestionBank, remove_stale};
+use clariq_collections::clariq::QuestionBank;
+use clariq_core::Checksum;
+use clariq_files::remove_stale;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -14,7 +16,8 @@ use std::{fs, io};
 use tantivy::directory::Directory as _;
 use tantivy::indexer::NoMergePolicy;
 use tantivy::schema::{
-    Field, IndexRecordOption, NumericOptions, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
+    Field, IndexRecordOption, NumericOptions, STORED, STRING, Schema, TextFieldIndexing,
+    TextOptions,
 };
 use tantivy::tokenizer::{PreTokenizedString, Token};
 use tantivy::{Index, IndexWriter, TantivyDocument};
@@ -72,7 +75,9 @@ pub(crate) const TEXT: &str = "text";
 pub(crate) fn schema() -> (Schema, Fields) {
     let mut builder = Schema::builder();
     // tantivy asks for a tokeniser it knows, but never runs it: an `Analyzer` makes the tokens beforehand.
-    let words = TextFieldIndexing::default().set_tokenizer("raw").set_index_option(IndexRecordOption::WithFreqs);
+    let words = TextFieldIndexing::default()
+        .set_tokenizer("raw")
+        .set_index_option(IndexRecordOption::WithFreqs);
     let number = NumericOptions::default().set_fast();
     let fields = Fields {
         id: builder.add_text_field("id", STRING | STORED),
@@ -95,12 +100,16 @@ pub(crate) fn build(
 ) -> Result<(), Error> {
     // A link to a folder elsewhere stays one: what it points to is replaced, from beside it.
     let folder = &fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
-    let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let parent =
+        folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(parent).map_err(Error::io(folder))?;
     let (replace, before) = (!is_vacant(folder)?, list(folder));
     remove_stale(parent, PREFIX.as_ref());
-    let temporary =
-        tempfile::Builder::new().prefix(PREFIX).suffix(".tmp").tempdir_in(parent).map_err(Error::io(folder))?;
+    let temporary = tempfile::Builder::new()
+        .prefix(PREFIX)
+        .suffix(".tmp")
+        .tempdir_in(parent)
+        .map_err(Error::io(folder))?;
     // One level down, because the temporary folder itself is private to the user.
     let new = temporary.path().join("index");
     fs::create_dir(&new).map_err(Error::io(folder))?;
@@ -149,12 +158,19 @@ fn swap(new: &Path, folder: &Path, old: Option<&Path>) -> io::Result<()> {
 /// every file of every step to the disk, which takes far longer than making such an index does.
 const SMALL: usize = 20_000;
 
-fn write_index(folder: &Path, bank: &QuestionBank, analyzer: Analyzer, options: &BuildOptions) -> tantivy::Result<()> {
+fn write_index(
+    folder: &Path,
+    bank: &QuestionBank,
+    analyzer: Analyzer,
+    options: &BuildOptions,
+) -> tantivy::Result<()> {
     let (schema, fields) = schema();
     let small = bank.len() <= SMALL;
-    let index = if small { Index::create_in_ram(schema) } else { Index::create_in_dir(folder, schema)? };
+    let index =
+        if small { Index::create_in_ram(schema) } else { Index::create_in_dir(folder, schema)? };
     let threads = if small { 1 } else { options.threads };
-    let writer = write_segments(&index, &fields, bank, analyzer, &BuildOptions { threads, ..*options })?;
+    let writer =
+        write_segments(&index, &fields, bank, analyzer, &BuildOptions { threads, ..*options })?;
     merge_into_one(&index, writer)?;
     if small {
         copy(&index, folder)?;
@@ -181,7 +197,8 @@ fn write_segments(
 ) -> tantivy::Result<IndexWriter> {
     let threads = options.threads.clamp(1, (options.memory / LEAST_MEMORY_PER_THREAD).max(1));
     let total = |per_thread: usize| threads.saturating_mul(per_thread);
-    let memory = options.memory.clamp(total(LEAST_MEMORY_PER_THREAD), total(MOST_MEMORY_PER_THREAD));
+    let memory =
+        options.memory.clamp(total(LEAST_MEMORY_PER_THREAD), total(MOST_MEMORY_PER_THREAD));
     let mut writer: IndexWriter = index.writer_with_num_threads(threads, memory)?;
     // From eight segments on, tantivy would begin merges of its own, which `merge_into_one` would be refused.
     writer.set_merge_policy(Box::new(NoMergePolicy));
@@ -219,7 +236,8 @@ fn add_questions(
 ) -> tantivy::Result<u64> {
     let mut total = 0;
     for (block, rows) in bank.rows().chunks(BLOCK).enumerate() {
-        let analysed: Vec<Vec<String>> = rows.par_iter().map(|row| analyzer.tokens(&row.text)).collect();
+        let analysed: Vec<Vec<String>> =
+            rows.par_iter().map(|row| analyzer.tokens(&row.text)).collect();
         for (place, (row, tokens)) in rows.iter().zip(analysed).enumerate() {
             let length = tokens.len() as u64;
             total += length;
@@ -247,13 +265,15 @@ fn pre_tokenized(text: &str, tokens: Vec<String>) -> PreTokenizedString {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clariq_corpus::QuestionRow;
+    use clariq_collections::clariq::QuestionRow;
 
     /// Questions of twenty different words each, so that the writer's memory fills soon.
     fn bank(questions: usize) -> QuestionBank {
         let word = |number: usize| format!("w{number}");
-        let text = |place: usize| (place * 20..place * 20 + 20).map(word).collect::<Vec<_>>().join(" ");
-        let row = |place| QuestionRow { id: format!("Q{place:06}").as_str().into(), text: text(place) };
+        let text =
+            |place: usize| (place * 20..place * 20 + 20).map(word).collect::<Vec<_>>().join(" ");
+        let row =
+            |place| QuestionRow { id: format!("Q{place:06}").as_str().into(), text: text(place) };
         QuestionBank::from_rows((0..questions).map(row).collect())
     }
 
@@ -274,9 +294,14 @@ mod tests {
     fn one_segment_is_left_of_any_number() {
         assert_eq!(segments(&bank(1), 1, 0), (1, 1));
         // From eight on, tantivy would merge some by itself.
-        for (questions, threads, memory) in [(10_000, 1, 0), (3_000, 12, 12 * LEAST_MEMORY_PER_THREAD)] {
+        for (questions, threads, memory) in
+            [(10_000, 1, 0), (3_000, 12, 12 * LEAST_MEMORY_PER_THREAD)]
+        {
             let (written, left) = segments(&bank(questions), threads, memory);
-            assert!(written >= 8, "{written} segments of {questions} questions by {threads} threads");
+            assert!(
+                written >= 8,
+                "{written} segments of {questions} questions by {threads} threads"
+            );
             assert_eq!(left, 1);
         }
     }

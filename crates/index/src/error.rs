@@ -1,6 +1,6 @@
 //! What can go wrong with an index?
 
-use clariq_corpus::Report;
+use clariq_core::Report;
 use std::path::PathBuf;
 
 /// Why a folder cannot be used as an index.
@@ -64,7 +64,10 @@ pub enum Error {
 
 impl Error {
     pub(crate) fn damaged(folder: &std::path::Path, found: impl Into<String>) -> Self {
-        Self::Folder { folder: folder.to_owned(), trouble: FolderTrouble::Damaged { found: found.into() } }
+        Self::Folder {
+            folder: folder.to_owned(),
+            trouble: FolderTrouble::Damaged { found: found.into() },
+        }
     }
 
     pub(crate) fn io(folder: &std::path::Path) -> impl Fn(std::io::Error) -> Self {
@@ -91,19 +94,28 @@ impl From<&Error> for Report {
                 title: format!("{}: damaged index", folder.display()),
                 expected: "the files as `clariq index build` wrote them".to_owned(),
                 found: found.clone(),
-                hint: format!("`clariq index build --force --index {}` makes it anew", folder.display()),
+                hint: format!(
+                    "`clariq index build --force --index {}` makes it anew",
+                    folder.display()
+                ),
             },
             Error::Io { folder, source } => Self {
                 title: format!("{}: cannot use the index folder", folder.display()),
                 expected: "a folder that can be read and written".to_owned(),
                 found: source.to_string(),
-                hint: "check the permissions and the space left, or name another folder with --index".to_owned(),
+                hint:
+                    "check the permissions and the space left, or name another folder with --index"
+                        .to_owned(),
             },
             Error::Tantivy { folder, source } => Self {
                 title: format!("{}: the index cannot be used", folder.display()),
-                expected: "a folder with space, and files that nobody else changes meanwhile".to_owned(),
+                expected: "a folder with space, and files that nobody else changes meanwhile"
+                    .to_owned(),
                 found: source.to_string(),
-                hint: format!("`clariq index build --force --index {}` makes it anew", folder.display()),
+                hint: format!(
+                    "`clariq index build --force --index {}` makes it anew",
+                    folder.display()
+                ),
             },
             Error::EmptyBank => Self {
                 title: error.to_string(),

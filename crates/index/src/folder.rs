@@ -5,7 +5,7 @@
 //! anything; `sha256sum -c clariq-index.sha256` checks the same.
 
 use crate::error::{Error, FolderTrouble};
-use clariq_corpus::sha256_hex;
+use clariq_core::sha256_hex;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{ErrorKind, Write as _};
@@ -85,7 +85,10 @@ impl Contents {
         for entry in fs::read_dir(folder).map_err(Error::io(folder))? {
             let entry = entry.map_err(Error::io(folder))?;
             let name = entry.file_name().to_string_lossy().into_owned();
-            let known = name == META || name == SUMS || FOR_WRITERS.contains(&&*name) || is_segment_file(&name);
+            let known = name == META
+                || name == SUMS
+                || FOR_WRITERS.contains(&&*name)
+                || is_segment_file(&name);
             let file = entry.file_type().is_ok_and(|kind| kind.is_file());
             if known && file { &mut contents.index } else { &mut contents.others }.push(name);
         }
@@ -96,17 +99,25 @@ impl Contents {
 
     /// The files that a reader needs.
     fn listed(&self) -> impl Iterator<Item = &str> {
-        self.index.iter().map(String::as_str).filter(|name| *name != SUMS && !FOR_WRITERS.contains(name))
+        self.index
+            .iter()
+            .map(String::as_str)
+            .filter(|name| *name != SUMS && !FOR_WRITERS.contains(name))
     }
 }
 
 /// tantivy names a segment's files by 32 hexadecimal digits.
 fn is_segment_file(name: &str) -> bool {
-    name.split_once('.').is_some_and(|(stem, _)| stem.len() == 32 && stem.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    name.split_once('.').is_some_and(|(stem, _)| {
+        stem.len() == 32 && stem.bytes().all(|byte| byte.is_ascii_hexdigit())
+    })
 }
 
 fn foreign(folder: &Path, found: impl Into<String>) -> Error {
-    Error::Folder { folder: folder.to_owned(), trouble: FolderTrouble::Foreign { found: found.into() } }
+    Error::Folder {
+        folder: folder.to_owned(),
+        trouble: FolderTrouble::Foreign { found: found.into() },
+    }
 }
 
 fn not_ours(folder: &Path, contents: &Contents) -> Error {
@@ -145,7 +156,8 @@ pub(crate) fn read_checked(folder: &Path) -> Result<RamDirectory, Error> {
     };
     let sums: Option<BTreeMap<&str, &str>> =
         list.lines().map(|line| line.split_once("  ").map(|(sum, name)| (name, sum))).collect();
-    let sums = sums.ok_or_else(|| Error::damaged(folder, format!("`{SUMS}` is not as it was written")))?;
+    let sums =
+        sums.ok_or_else(|| Error::damaged(folder, format!("`{SUMS}` is not as it was written")))?;
     let contents = Contents::of(folder)?;
     let present: Vec<&str> = contents.listed().collect();
     if let Some(missing) = sums.keys().find(|name| !present.contains(name)) {
@@ -170,7 +182,12 @@ mod tests {
     fn only_names_that_tantivy_gives_are_segment_files() {
         assert!(is_segment_file("0123456789abcdef0123456789abcdef.term"));
         assert!(is_segment_file("0123456789abcdef0123456789abcdef.7.del"));
-        for name in ["notes.txt", "0123456789abcdef0123456789abcdeg.term", "0123456789abcdef0123456789abcdef", ".git"] {
+        for name in [
+            "notes.txt",
+            "0123456789abcdef0123456789abcdeg.term",
+            "0123456789abcdef0123456789abcdef",
+            ".git",
+        ] {
             assert!(!is_segment_file(name), "{name}");
         }
     }

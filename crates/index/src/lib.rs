@@ -2,7 +2,7 @@
 //! BM25 scorers over its postings. No other crate knows tantivy.
 //!
 //! ```
-//! use clariq_corpus::{Collection, DataDir};
+//! use clariq_collections::clariq::{Collection, DataDir};
 //! use clariq_index::{Analyzer, BankIndex, Bm25, BuildOptions, Depth, Scorer, Scratch};
 //!
 //! let bank = Collection::open(DataDir::Sample)?.bank;

@@ -98,10 +98,18 @@ impl<'a> Scorer<'a> {
     pub fn new(index: &'a BankIndex, model: Bm25) -> Result<Self, Error> {
         model.check()?;
         let mean = index.mean_length();
-        let norms = index.lengths.iter().map(|&length| model.norm(f64::from(length), mean)).collect();
-        let block_max_applies = model.is_tantivys() && index.lengths.iter().all(|&length| length <= EXACT_LENGTHS);
-        let mut scorer =
-            Self { index, model, norms, floor: None, block_max_applies, impacts: impacts::none_yet(index)? };
+        let norms =
+            index.lengths.iter().map(|&length| model.norm(f64::from(length), mean)).collect();
+        let block_max_applies =
+            model.is_tantivys() && index.lengths.iter().all(|&length| length <= EXACT_LENGTHS);
+        let mut scorer = Self {
+            index,
+            model,
+            norms,
+            floor: None,
+            block_max_applies,
+            impacts: impacts::none_yet(index)?,
+        };
         if model.has_floor() {
             scorer.floor = model.floor(scorer.mean_idf()?);
         }
@@ -120,7 +128,12 @@ impl<'a> Scorer<'a> {
     }
 
     /// The best questions for the tokens of a request, best first.
-    pub fn top(&self, tokens: &[String], depth: Depth, scratch: &mut Scratch) -> Result<Vec<Hit>, Error> {
+    pub fn top(
+        &self,
+        tokens: &[String],
+        depth: Depth,
+        scratch: &mut Scratch,
+    ) -> Result<Vec<Hit>, Error> {
         self.top_by(Path::Auto, tokens, depth, scratch)
     }
 
@@ -160,7 +173,8 @@ impl<'a> Scorer<'a> {
         scratch: &mut Scratch,
     ) -> Result<Vec<Hit>, Error> {
         let depth = Depth { limit: depth.limit.min(self.index.questions()), ..depth };
-        let matched = self.matched_by(tokens, |place| weights.get(place).copied().unwrap_or(1.0))?;
+        let matched =
+            self.matched_by(tokens, |place| weights.get(place).copied().unwrap_or(1.0))?;
         let mut hits = self.exhaustive(&matched, depth.limit, scratch)?;
         if depth.pad {
             self.pad(&mut hits, &matched, depth.limit)?;
@@ -185,7 +199,9 @@ impl<'a> Scorer<'a> {
         let mut matched = Vec::with_capacity(tokens.len());
         for (place, token) in tokens.iter().enumerate() {
             let found = match &self.impacts {
-                Some(impacts) => impacts.get(token.as_str()).map(|(info, slot)| (info.clone(), Some(slot))),
+                Some(impacts) => {
+                    impacts.get(token.as_str()).map(|(info, slot)| (info.clone(), Some(slot)))
+                }
                 None => self.look_up(token)?.map(|info| (info, None)),
             };
             if let Some((info, impacts)) = found {
@@ -212,7 +228,12 @@ impl<'a> Scorer<'a> {
         idf * self.model.saturation(f64::from(tf), self.norms[document as usize])
     }
 
-    fn exhaustive(&self, matched: &[Matched], limit: usize, scratch: &mut Scratch) -> Result<Vec<Hit>, Error> {
+    fn exhaustive(
+        &self,
+        matched: &[Matched],
+        limit: usize,
+        scratch: &mut Scratch,
+    ) -> Result<Vec<Hit>, Error> {
         scratch.scores.resize(self.norms.len(), 0.0);
         let Scratch { scores, touched, hits } = scratch;
         touched.clear();
@@ -223,7 +244,11 @@ impl<'a> Scorer<'a> {
         for token in matched {
             self.add(token, |document, score| {
                 let sum = &mut scores[document as usize];
-                let new = if signed { !std::mem::replace(&mut seen[document as usize], true) } else { *sum == 0.0 };
+                let new = if signed {
+                    !std::mem::replace(&mut seen[document as usize], true)
+                } else {
+                    *sum == 0.0
+                };
                 if new {
                     touched.push(document);
                 }
@@ -281,9 +306,12 @@ impl<'a> Scorer<'a> {
         }
         let mut shares = vec![false; self.index.questions()];
         for token in matched {
-            self.add(token, |document, _| shares[self.index.numbers[document as usize] as usize] = true)?;
+            self.add(token, |document, _| {
+                shares[self.index.numbers[document as usize] as usize] = true
+            })?;
         }
-        let rest = (0..self.index.questions() as u32).rev().filter(|&question| !shares[question as usize]);
+        let rest =
+            (0..self.index.questions() as u32).rev().filter(|&question| !shares[question as usize]);
         hits.extend(rest.take(limit).map(|question| Hit { question, score: 0.0 }));
         hits.sort_unstable_by(crate::top::best_first);
         hits.truncate(limit);
@@ -293,7 +321,8 @@ impl<'a> Scorer<'a> {
     /// The score of one question, with idf, term frequency, length and product per token of the request.
     pub fn explain(&self, tokens: &[String], question: u32) -> Result<Explanation, Error> {
         let mut parts = Vec::new();
-        let Some(document) = self.index.numbers.iter().position(|&number| number == question) else {
+        let Some(document) = self.index.numbers.iter().position(|&number| number == question)
+        else {
             return Ok(Explanation::value(0.0, "no such question"));
         };
         for token in tokens {
@@ -326,7 +355,8 @@ impl<'a> Scorer<'a> {
         if tf == 0 {
             return Ok(Explanation::value(0.0, format!("`{token}` is not in this question")));
         }
-        let (score, norm) = (self.contribution(matched.idf, tf, document), self.norms[document as usize]);
+        let (score, norm) =
+            (self.contribution(matched.idf, tf, document), self.norms[document as usize]);
         let saturation = self.model.saturation(f64::from(tf), norm);
         let (n, df) = (self.index.questions(), matched.info.doc_freq);
         let dl = self.index.lengths[document as usize];

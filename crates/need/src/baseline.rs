@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::features::Features;
 use crate::model::{NeedModel, Prediction, counts, shares};
 use crate::random::below;
-use clariq_corpus::Need;
+use clariq_core::Need;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use serde::{Deserialize, Serialize};
@@ -75,9 +75,15 @@ impl NeedModel for Prior {
 
     fn predict(&self, features: &Features) -> Result<Vec<Prediction>, Error> {
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
-        let labels =
-            || Need::ALL.into_iter().zip(self.counts).flat_map(|(need, count)| std::iter::repeat_n(need, count));
+        let labels = || {
+            Need::ALL
+                .into_iter()
+                .zip(self.counts)
+                .flat_map(|(need, count)| std::iter::repeat_n(need, count))
+        };
         let probabilities = shares(labels());
-        Ok((0..features.len()).map(|_| Prediction { need: self.draw(&mut random), probabilities }).collect())
+        Ok((0..features.len())
+            .map(|_| Prediction { need: self.draw(&mut random), probabilities })
+            .collect())
     }
 }

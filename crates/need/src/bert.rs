@@ -4,7 +4,7 @@ use crate::ensemble::decide_by_prior;
 use crate::error::Error;
 use crate::features::Features;
 use crate::model::{Means, NeedModel, Prediction, shares};
-use clariq_corpus::{Location, Need, Problem, ProblemKind};
+use clariq_core::{Location, Need, Problem, ProblemKind};
 use clariq_rank::{ClassifiedTexts, Models, TextClassifier};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -64,7 +64,8 @@ impl Bert {
     ) -> Result<Self, Error> {
         let all = features.requests();
         let texts: Vec<&str> = rows.iter().map(|&row| all[row].as_str()).collect();
-        let classes: Vec<usize> = rows.iter().map(|&row| usize::from(labels[row].get()) - 1).collect();
+        let classes: Vec<usize> =
+            rows.iter().map(|&row| usize::from(labels[row].get()) - 1).collect();
         let data = ClassifiedTexts { texts: &texts, classes: &classes, names: &NAMES };
         let trained = means.models.train_classifier(&spec.recipe, &data, means.seed, means.keep);
         let network = trained.map_err(|error| Error::learned(&error))?;
@@ -80,9 +81,12 @@ impl Bert {
 
     /// Opens the weights that a saved model names; `file` is the model's, for messages.
     pub(crate) fn open(&mut self, file: &str, models: &dyn Models) -> Result<(), Error> {
-        let network = models.classifier(&self.recipe, &self.weights).map_err(|error| Error::learned(&error))?;
+        let network = models
+            .classifier(&self.recipe, &self.weights)
+            .map_err(|error| Error::learned(&error))?;
         if network.checksum() != self.checksum {
-            let expected = format!("the weights {} with the checksum {}", self.weights, short(&self.checksum));
+            let expected =
+                format!("the weights {} with the checksum {}", self.weights, short(&self.checksum));
             let found = format!("weights with the checksum {}", short(network.checksum()));
             return Err(Problem::new(Location::file(file), ProblemKind::Model, expected, found)
                 .hint("other weights, --device or --precision give other labels: train again with `clariq need train`")
@@ -105,11 +109,20 @@ impl NeedModel for Bert {
     fn predict(&self, features: &Features) -> Result<Vec<Prediction>, Error> {
         let texts: Vec<&str> = features.requests().iter().map(String::as_str).collect();
         let Some(network) = &self.network.0 else {
-            let problem = Problem::new(Location::file("need model"), ProblemKind::Model, "opened weights", "none");
+            let problem = Problem::new(
+                Location::file("need model"),
+                ProblemKind::Model,
+                "opened weights",
+                "none",
+            );
             return Err(problem.hint("train the model again: `clariq need train`").into());
         };
         let rows = network.classify(&texts, &|_| {}).map_err(|error| Error::learned(&error))?;
-        let four = |row: Vec<f64>| std::array::from_fn(|place| row.get(place).copied().unwrap_or(0.0));
-        Ok(rows.into_iter().map(|row| decide_by_prior(four(row), &self.prior, self.prior_power)).collect())
+        let four =
+            |row: Vec<f64>| std::array::from_fn(|place| row.get(place).copied().unwrap_or(0.0));
+        Ok(rows
+            .into_iter()
+            .map(|row| decide_by_prior(four(row), &self.prior, self.prior_power))
+            .collect())
     }
 }

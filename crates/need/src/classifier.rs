@@ -4,7 +4,8 @@ use crate::error::Error;
 use crate::features::{Block, Extractor, Features};
 use crate::model::{Contribution, Means, Prediction};
 use crate::spec::{Model, Spec};
-use clariq_corpus::{Checksum, Labelled, Location, Need, Problem, ProblemKind, QuestionBank, Topic, sha256};
+use clariq_collections::clariq::{Labelled, QuestionBank, Topic};
+use clariq_core::{Checksum, Location, Need, Problem, ProblemKind, sha256};
 use clariq_rank::Models;
 use serde::{Deserialize, Serialize};
 
@@ -54,22 +55,38 @@ pub struct Training<'m> {
 
 impl<'m> Training<'m> {
     /// Makes the features of all topics of `train` that have a label.
-    pub fn new(spec: Spec, bank: &QuestionBank, models: &'m dyn Models, train: &Labelled) -> Result<Self, Error> {
+    pub fn new(
+        spec: Spec,
+        bank: &QuestionBank,
+        models: &'m dyn Models,
+        train: &Labelled,
+    ) -> Result<Self, Error> {
         let labelled: Vec<(&Topic, Need)> =
             train.topics.iter().filter_map(|topic| Some((topic, topic.need?))).collect();
         if labelled.is_empty() {
             let at = Location::file(&train.name);
-            let problem = Problem::new(at, ProblemKind::Empty, "topics with a clarification need", "none");
+            let problem =
+                Problem::new(at, ProblemKind::Empty, "topics with a clarification need", "none");
             return Err(problem.hint("a need model is trained on train.tsv").into());
         }
         spec.check_labels(labelled.iter().map(|(_, need)| *need), &train.name)?;
         let extractor = extractor(&spec, bank, models)?;
-        let requests: Vec<&str> = labelled.iter().map(|(topic, _)| topic.request.as_str()).collect();
+        let requests: Vec<&str> =
+            labelled.iter().map(|(topic, _)| topic.request.as_str()).collect();
         let features = extractor.extract(&requests)?;
-        let lines: Vec<String> = labelled.iter().map(|(topic, need)| format!("{need}\t{}\n", topic.request)).collect();
+        let lines: Vec<String> =
+            labelled.iter().map(|(topic, need)| format!("{need}\t{}\n", topic.request)).collect();
         let sha256 = sha256(lines.iter().map(String::as_bytes));
         let labels = labelled.into_iter().map(|(_, need)| need).collect();
-        Ok(Self { extractor, models, spec, sha256, bank: bank.checksum().clone(), features, labels })
+        Ok(Self {
+            extractor,
+            models,
+            spec,
+            sha256,
+            bank: bank.checksum().clone(),
+            features,
+            labels,
+        })
     }
 
     /// The model that is trained.
@@ -79,7 +96,12 @@ impl<'m> Training<'m> {
 
     /// Trains on some topics.
     pub(crate) fn fit_rows(&self, rows: &[usize], seed: u64, keep: bool) -> Result<Model, Error> {
-        self.spec.fit(&self.features, &self.labels, rows, &Means { models: self.models, seed, keep })
+        self.spec.fit(
+            &self.features,
+            &self.labels,
+            rows,
+            &Means { models: self.models, seed, keep },
+        )
     }
 
     /// Trains on all topics.
@@ -101,7 +123,11 @@ impl<'m> Training<'m> {
 }
 
 /// What makes the features of a model.
-pub(crate) fn extractor(spec: &Spec, bank: &QuestionBank, models: &dyn Models) -> Result<Extractor, Error> {
+pub(crate) fn extractor(
+    spec: &Spec,
+    bank: &QuestionBank,
+    models: &dyn Models,
+) -> Result<Extractor, Error> {
     Extractor::new(&spec.blocks(), bank, models, spec.encoder.as_deref().unwrap_or_default())
 }
 
@@ -122,7 +148,13 @@ impl Classifier {
         let features = self.extractor.extract(&[request])?;
         let model = self.model.as_model();
         let Some(&prediction) = model.predict(&features)?.first() else {
-            return Err(Problem::new(Location::file("need model"), ProblemKind::Model, "a label", "none").into());
+            return Err(Problem::new(
+                Location::file("need model"),
+                ProblemKind::Model,
+                "a label",
+                "none",
+            )
+            .into());
         };
         let mut drove = model.contributions(&features, 0, prediction.need);
         drove.sort_by(|a, b| b.share.abs().total_cmp(&a.share.abs()));

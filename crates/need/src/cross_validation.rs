@@ -4,7 +4,7 @@ use crate::classifier::Training;
 use crate::error::Error;
 use crate::model::Prediction;
 use crate::random::shuffle;
-use clariq_corpus::Need;
+use clariq_core::Need;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rayon::prelude::*;
@@ -24,7 +24,12 @@ pub const HELD_OUT_FOLDS: usize = 10;
 impl Training<'_> {
     /// Trains on all folds but one and predicts that one, for every fold; `repeats` times, each with other folds. The topics
     /// of each label are spread evenly over the folds. The same seed gives the same folds.
-    pub fn cross_validate(&self, folds: usize, repeats: usize, seed: u64) -> Result<Vec<Repeat>, Error> {
+    pub fn cross_validate(
+        &self,
+        folds: usize,
+        repeats: usize,
+        seed: u64,
+    ) -> Result<Vec<Repeat>, Error> {
         let pass = |repeat: u64| self.pass(folds, seed.wrapping_add(repeat));
         if self.spec().trains_alone() {
             return (0..repeats as u64).map(pass).collect();
@@ -42,7 +47,8 @@ impl Training<'_> {
         let of = stratified(&self.labels, folds, seed);
         let mut predictions: Vec<Option<Prediction>> = vec![None; self.labels.len()];
         for fold in 0..folds {
-            let (held_out, rows): (Vec<usize>, Vec<usize>) = (0..self.labels.len()).partition(|&row| of[row] == fold);
+            let (held_out, rows): (Vec<usize>, Vec<usize>) =
+                (0..self.labels.len()).partition(|&row| of[row] == fold);
             if held_out.is_empty() {
                 continue;
             }

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::features::{Block, Features};
 use crate::linear::{Softmax, Weighted};
 use crate::model::{Contribution, NeedModel, Prediction, decide, shares};
-use clariq_corpus::Need;
+use clariq_core::Need;
 use serde::{Deserialize, Serialize};
 
 /// How an ensemble is fitted.
@@ -33,7 +33,12 @@ pub struct Ensemble {
 
 impl Ensemble {
     /// Fits the rows of `features` that are named.
-    pub fn fit(spec: &EnsembleSpec, features: &Features, labels: &[Need], rows: &[usize]) -> Result<Self, Error> {
+    pub fn fit(
+        spec: &EnsembleSpec,
+        features: &Features,
+        labels: &[Need],
+        rows: &[usize],
+    ) -> Result<Self, Error> {
         let member = |blocks| Softmax::fit(blocks, spec.c, features, labels, rows);
         Ok(Self {
             c: spec.c,
@@ -47,7 +52,9 @@ impl Ensemble {
         let mut mean = [0.0; 4];
         for member in &self.members {
             let probabilities = member.probabilities(&member.standard.row(features, row));
-            mean.iter_mut().zip(probabilities).for_each(|(sum, p)| *sum += p / self.members.len() as f64);
+            mean.iter_mut()
+                .zip(probabilities)
+                .for_each(|(sum, p)| *sum += p / self.members.len() as f64);
         }
         decide_by_prior(mean, &self.prior, self.prior_power)
     }
@@ -56,7 +63,9 @@ impl Ensemble {
 /// The label whose probability is highest after division by a power of the prior; one that no training topic has is never
 /// given.
 pub(crate) fn decide_by_prior(probabilities: [f64; 4], prior: &[f64; 4], power: f64) -> Prediction {
-    let scaled = |place: usize| if prior[place] > 0.0 { probabilities[place] / prior[place].powf(power) } else { 0.0 };
+    let scaled = |place: usize| {
+        if prior[place] > 0.0 { probabilities[place] / prior[place].powf(power) } else { 0.0 }
+    };
     Prediction { need: decide(std::array::from_fn(scaled)), probabilities }
 }
 
@@ -70,8 +79,10 @@ impl NeedModel for Ensemble {
     }
 
     fn is_consistent(&self) -> bool {
-        let whole = |member: &Softmax| member.labels.values().all(|weights| member.standard.fits(weights));
-        !self.members.is_empty() && self.members.iter().all(|member| !member.labels.is_empty() && whole(member))
+        let whole =
+            |member: &Softmax| member.labels.values().all(|weights| member.standard.fits(weights));
+        !self.members.is_empty()
+            && self.members.iter().all(|member| !member.labels.is_empty() && whole(member))
     }
 
     fn predict(&self, features: &Features) -> Result<Vec<Prediction>, Error> {
@@ -83,10 +94,14 @@ impl NeedModel for Ensemble {
         let mut all: Vec<Contribution> = Vec::new();
         for member in &self.members {
             let columns = member.standard.row(features, row);
-            for (place, (feature, value)) in member.standard.named(features, row).into_iter().enumerate() {
-                let mean = member.labels.values().map(|weights| weights.columns[place]).sum::<f64>();
+            for (place, (feature, value)) in
+                member.standard.named(features, row).into_iter().enumerate()
+            {
+                let mean =
+                    member.labels.values().map(|weights| weights.columns[place]).sum::<f64>();
                 let mean = mean / member.labels.len() as f64;
-                let weight = member.labels.get(&need).map_or(0.0, |weights| weights.columns[place]) - mean;
+                let weight =
+                    member.labels.get(&need).map_or(0.0, |weights| weights.columns[place]) - mean;
                 let share = weight * columns[place] / self.members.len() as f64;
                 match all.iter_mut().find(|known| known.feature == feature) {
                     Some(known) => known.share += share,

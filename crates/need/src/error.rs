@@ -1,6 +1,6 @@
 //! What can go wrong while a need model is made, read or asked?
 
-use clariq_corpus::{Problem, Report};
+use clariq_core::{Problem, Report};
 
 /// A need model that cannot be made, read or asked.
 #[derive(Debug, thiserror::Error)]
@@ -14,7 +14,7 @@ pub enum Error {
     Learned(Box<Report>),
     /// A file cannot be read or written.
     #[error(transparent)]
-    Corpus(#[from] clariq_corpus::Error),
+    Corpus(#[from] clariq_core::Error),
 }
 
 impl From<Problem> for Error {
@@ -27,7 +27,10 @@ impl Error {
     /// A learned model that cannot be had or asked: the need model has a variant that asks for none.
     pub(crate) fn learned(error: &clariq_rank::Error) -> Self {
         let mut report = Report::from(error);
-        report.hint = format!("{}; or use model = \"lexical\" in [need], which asks for no learned model", report.hint);
+        report.hint = format!(
+            "{}; or use model = \"lexical\" in [need], which asks for no learned model",
+            report.hint
+        );
         Self::Learned(Box::new(report))
     }
 }

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::phrase::parse;
 use crate::text::stems;
 use aspects::Aspects;
-use clariq_corpus::QuestionBank;
+use clariq_collections::clariq::QuestionBank;
 use clariq_rank::Models;
 use ndarray::Array2;
 use projection::Projection;
@@ -48,7 +48,9 @@ impl Block {
 
     /// The names of its features, in order.
     pub fn features(self) -> Vec<String> {
-        let numbered = |letter: &str| (1..=projection::AXES).map(|axis| format!("{letter}_axis_{axis}")).collect();
+        let numbered = |letter: &str| {
+            (1..=projection::AXES).map(|axis| format!("{letter}_axis_{axis}")).collect()
+        };
         match self {
             Self::Core => core::NAMES.map(str::to_owned).to_vec(),
             Self::Aspects => aspects::names().collect(),
@@ -106,7 +108,12 @@ pub struct Extractor {
 
 impl Extractor {
     /// Prepares the blocks; only those made with an encoder ask `models` for the one of that name.
-    pub fn new(blocks: &[Block], bank: &QuestionBank, models: &dyn Models, encoder: &str) -> Result<Self, Error> {
+    pub fn new(
+        blocks: &[Block],
+        bank: &QuestionBank,
+        models: &dyn Models,
+        encoder: &str,
+    ) -> Result<Self, Error> {
         let aspects = blocks.contains(&Block::Aspects).then(|| Aspects::new(bank));
         let vectors = blocks.iter().any(|block| block.needs_encoder());
         let projection = vectors.then(|| Projection::new(bank, models, encoder)).transpose()?;
@@ -121,10 +128,14 @@ impl Extractor {
     /// The features of requests.
     pub fn extract(&self, requests: &[&str]) -> Result<Features, Error> {
         let parsed: Vec<_> = requests.par_iter().map(|request| parse(request)).collect();
-        let content: Vec<_> = parsed.par_iter().map(|parsed| core::content_words(&parsed.phrase)).collect();
+        let content: Vec<_> =
+            parsed.par_iter().map(|parsed| core::content_words(&parsed.phrase)).collect();
         let phrases: Vec<&str> = parsed.iter().map(|parsed| parsed.phrase.as_str()).collect();
-        let vectors =
-            self.projection.as_ref().map(|space| Ok::<_, Error>((space, space.encode(&phrases)?))).transpose()?;
+        let vectors = self
+            .projection
+            .as_ref()
+            .map(|space| Ok::<_, Error>((space, space.encode(&phrases)?)))
+            .transpose()?;
         let place = |row: usize| core::features(requests[row], &parsed[row], &content[row]);
         let requests_as_given = requests.iter().map(|&request| request.to_owned()).collect();
         let mut features = Features { blocks: Vec::new(), requests: requests_as_given };
@@ -134,7 +145,9 @@ impl Extractor {
                     table(content.par_iter().map(|words| aspects.features(&stems(words))).collect())
                 }
                 (Block::Phrase, _, Some((space, vectors))) => space.project(vectors),
-                (Block::Feedback, _, Some((space, vectors))) => space.project(&space.feedback(vectors)),
+                (Block::Feedback, _, Some((space, vectors))) => {
+                    space.project(&space.feedback(vectors))
+                }
                 _ => table((0..requests.len()).map(place).collect()),
             };
             features.blocks.push((block, values));

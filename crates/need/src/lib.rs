@@ -5,7 +5,8 @@
 //! kept as JSON. Models see [`Features`] alone, through the trait [`NeedModel`].
 //!
 //! ```
-//! use clariq_corpus::{Collection, DataDir, Location, Split};
+//! use clariq_collections::clariq::{Collection, DataDir, Split};
+//! use clariq_core::Location;
 //! use clariq_need::{Spec, Training};
 //! use clariq_rank::{NeedConfig, NoModels};
 //!

@@ -5,7 +5,7 @@
 
 use crate::error::Error;
 use crate::features::{Block, Features};
-use clariq_corpus::{Location, Need, Problem, ProblemKind};
+use clariq_core::{Location, Need, Problem, ProblemKind};
 use linfa::prelude::*;
 use linfa_logistic::{LogisticRegression, MultiLogisticRegression};
 use ndarray::{Array1, Array2};
@@ -36,7 +36,8 @@ impl Standard {
             for column in features.block(block).columns() {
                 let values = || rows.iter().map(|&row| column[row]);
                 let mean = values().sum::<f64>() / rows.len() as f64;
-                let variance = values().map(|value| (value - mean).powi(2)).sum::<f64>() / rows.len() as f64;
+                let variance =
+                    values().map(|value| (value - mean).powi(2)).sum::<f64>() / rows.len() as f64;
                 let deviation = if variance.sqrt() > CONSTANT { variance.sqrt() } else { 1.0 };
                 standard.means.push(mean);
                 standard.factors.push(weight / deviation);
@@ -58,13 +59,20 @@ impl Standard {
     /// The columns of one request.
     pub(crate) fn row(&self, features: &Features, row: usize) -> Vec<f64> {
         let values = self.blocks.keys().flat_map(|&block| features.block(block).row(row));
-        values.zip(&self.means).zip(&self.factors).map(|((value, mean), factor)| factor * (value - mean)).collect()
+        values
+            .zip(&self.means)
+            .zip(&self.factors)
+            .map(|((value, mean), factor)| factor * (value - mean))
+            .collect()
     }
 
     /// The names of the columns, and what stands in them for one request.
     pub(crate) fn named(&self, features: &Features, row: usize) -> Vec<(String, f64)> {
         let values = |block: &Block| features.block(*block).row(row).to_vec();
-        self.blocks.keys().flat_map(|block| block.features().into_iter().zip(values(block))).collect()
+        self.blocks
+            .keys()
+            .flat_map(|block| block.features().into_iter().zip(values(block)))
+            .collect()
     }
 
     fn matrix(&self, features: &Features, rows: &[usize]) -> Array2<f64> {
@@ -82,7 +90,8 @@ pub(crate) struct Weights {
 
 impl Weights {
     pub(crate) fn of(&self, row: &[f64]) -> f64 {
-        self.intercept + self.columns.iter().zip(row).map(|(weight, value)| weight * value).sum::<f64>()
+        self.intercept
+            + self.columns.iter().zip(row).map(|(weight, value)| weight * value).sum::<f64>()
     }
 }
 
@@ -116,7 +125,12 @@ impl Softmax {
             intercept: fitted.intercept()[place],
             columns: fitted.params().column(place).to_vec(),
         };
-        let labels = fitted.classes().iter().enumerate().map(|(place, &label)| (label, weights(place))).collect();
+        let labels = fitted
+            .classes()
+            .iter()
+            .enumerate()
+            .map(|(place, &label)| (label, weights(place)))
+            .collect();
         Ok(Self { standard, labels })
     }
 
@@ -162,7 +176,12 @@ pub(crate) fn standardise(blocks: &Weighted, features: &Features, rows: &[usize]
 }
 
 fn cannot_fit(found: &str) -> Error {
-    Problem::new(Location::file("[need]"), ProblemKind::Model, "a regression that can be fitted", found)
-        .hint("a smaller `c` makes the problem easier; model = \"majority\" always works")
-        .into()
+    Problem::new(
+        Location::file("[need]"),
+        ProblemKind::Model,
+        "a regression that can be fitted",
+        found,
+    )
+    .hint("a smaller `c` makes the problem easier; model = \"majority\" always works")
+    .into()
 }

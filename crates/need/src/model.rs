@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::features::{Block, Features};
-use clariq_corpus::Need;
+use clariq_core::Need;
 use clariq_rank::Models;
 
 /// A label, and how probable each of the four is.
@@ -62,7 +62,10 @@ pub trait NeedModel: Send + Sync {
 
 /// The label with the highest score; of equal ones the lowest.
 pub(crate) fn decide(scores: [f64; 4]) -> Need {
-    let best = Need::ALL.into_iter().zip(scores).reduce(|best, next| if next.1 > best.1 { next } else { best });
+    let best = Need::ALL
+        .into_iter()
+        .zip(scores)
+        .reduce(|best, next| if next.1 > best.1 { next } else { best });
     best.map_or(Need::ALL[0], |(need, _)| need)
 }
 

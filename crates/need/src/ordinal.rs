@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::features::{Block, Features};
 use crate::linear::{Standard, Weighted, Weights, fit_two_sides, standardise};
 use crate::model::{Contribution, NeedModel, Prediction, decide};
-use clariq_corpus::Need;
+use clariq_core::Need;
 use serde::{Deserialize, Serialize};
 
 /// What is known of P(> k).
@@ -31,7 +31,13 @@ pub struct Ordinal {
 
 impl Ordinal {
     /// Fits the rows of `features` that are named.
-    pub fn fit(blocks: &Weighted, c: f64, features: &Features, labels: &[Need], rows: &[usize]) -> Result<Self, Error> {
+    pub fn fit(
+        blocks: &Weighted,
+        c: f64,
+        features: &Features,
+        labels: &[Need],
+        rows: &[usize],
+    ) -> Result<Self, Error> {
         let standard = standardise(blocks, features, rows);
         let mut steps = [Step::Never, Step::Never, Step::Never];
         for (step, below) in steps.iter_mut().zip(1..) {
@@ -71,7 +77,9 @@ impl NeedModel for Ordinal {
     }
 
     fn is_consistent(&self) -> bool {
-        self.steps.iter().all(|step| !matches!(step, Step::Fitted(weights) if !self.standard.fits(weights)))
+        self.steps
+            .iter()
+            .all(|step| !matches!(step, Step::Fitted(weights) if !self.standard.fits(weights)))
     }
 
     fn predict(&self, features: &Features) -> Result<Vec<Prediction>, Error> {
@@ -82,13 +90,19 @@ impl NeedModel for Ordinal {
     fn contributions(&self, features: &Features, row: usize, _need: Need) -> Vec<Contribution> {
         let columns = self.standard.row(features, row);
         let weight = |place: usize| {
-            let fitted =
-                self.steps.iter().map(|step| if let Step::Fitted(of) = step { of.columns[place] } else { 0.0 });
+            let fitted = self
+                .steps
+                .iter()
+                .map(|step| if let Step::Fitted(of) = step { of.columns[place] } else { 0.0 });
             fitted.sum::<f64>() / self.steps.len() as f64
         };
         let named = self.standard.named(features, row).into_iter().enumerate();
         named
-            .map(|(place, (feature, value))| Contribution { feature, value, share: weight(place) * columns[place] })
+            .map(|(place, (feature, value))| Contribution {
+                feature,
+                value,
+                share: weight(place) * columns[place],
+            })
             .collect()
     }
 }

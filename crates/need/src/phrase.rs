@@ -15,7 +15,8 @@ pub(crate) struct Parsed {
 
 const QUESTION_WORDS: [&str; 7] = ["what", "which", "who", "where", "when", "why", "how"];
 const FIRST_AUXILIARIES: [&str; 6] = ["is", "are", "can", "do", "does", "should"];
-const AUXILIARIES: [&str; 10] = ["is", "are", "was", "were", "can", "do", "does", "did", "should", "to"];
+const AUXILIARIES: [&str; 10] =
+    ["is", "are", "was", "were", "can", "do", "does", "did", "should", "to"];
 const PERSONS: [&str; 3] = ["i", "you", "one"];
 const ARTICLES: [&str; 5] = ["the", "a", "an", "some", "my"];
 
@@ -44,7 +45,9 @@ fn opens(lower: &str, lead: &str) -> bool {
 fn without_question_words(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let lower: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
-    let is = |place: usize, among: &[&str]| lower.get(place).is_some_and(|word| among.contains(&word.as_str()));
+    let is = |place: usize, among: &[&str]| {
+        lower.get(place).is_some_and(|word| among.contains(&word.as_str()))
+    };
     if is(0, &QUESTION_WORDS) {
         let mut dropped = 1;
         for among in [&AUXILIARIES[..], &PERSONS, &["can"]] {

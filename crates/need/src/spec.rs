@@ -8,7 +8,7 @@ use crate::features::{Block, Features};
 use crate::linear::Weighted;
 use crate::model::{Means, NeedModel};
 use crate::ordinal::Ordinal;
-use clariq_corpus::{Location, Need, Problem, ProblemKind};
+use clariq_core::{Location, Need, Problem, ProblemKind};
 use clariq_rank::NeedConfig;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -21,7 +21,8 @@ const C: f64 = 0.03;
 const PRIOR_POWER: f64 = 0.25;
 const VECTORS: f64 = 0.7;
 
-const MODELS: [&str; 8] = ["majority", "prior", "lexical", "full", "logistic", "ordinal", "ensemble", "bert"];
+const MODELS: [&str; 8] =
+    ["majority", "prior", "lexical", "full", "logistic", "ordinal", "ensemble", "bert"];
 
 /// The recipe where a configuration names none.
 const RECIPE: &str = "need-classifier";
@@ -96,10 +97,18 @@ impl Spec {
             "lexical" => ensemble(config, lexical()),
             "full" => ensemble(config, full()),
             "logistic" => ensemble(config, vec![one_member(config, at)?]),
-            "ordinal" => Kind::Ordinal { features: one_member(config, at)?, c: config.c.unwrap_or(C) },
+            "ordinal" => {
+                Kind::Ordinal { features: one_member(config, at)?, c: config.c.unwrap_or(C) }
+            }
             "ensemble" => ensemble(config, members(config, at)?),
             "bert" => bert(config),
-            other => return Err(wrong(at, &format!("a need model: {}", list(&MODELS)), format!("`{other}`"))),
+            other => {
+                return Err(wrong(
+                    at,
+                    &format!("a need model: {}", list(&MODELS)),
+                    format!("`{other}`"),
+                ));
+            }
         };
         let mut spec = Self { model: config.model.clone(), encoder: None, kind };
         spec.check(config, at)?;
@@ -132,14 +141,20 @@ impl Spec {
         Ok(match &self.kind {
             Kind::Majority => Model::Majority(Majority::fit(of_rows())),
             Kind::Prior => Model::Prior(Prior::fit(of_rows(), means.seed)),
-            Kind::Ordinal { features: blocks, c } => Model::Ordinal(Ordinal::fit(blocks, *c, features, labels, rows)?),
+            Kind::Ordinal { features: blocks, c } => {
+                Model::Ordinal(Ordinal::fit(blocks, *c, features, labels, rows)?)
+            }
             Kind::Ensemble(spec) => Model::Ensemble(Ensemble::fit(spec, features, labels, rows)?),
             Kind::Bert(spec) => Model::Bert(Bert::fit(spec, features, labels, rows, means)?),
         })
     }
 
     /// Labels that there is nothing to learn from. They come from `name`.
-    pub(crate) fn check_labels(&self, labels: impl Iterator<Item = Need>, name: &str) -> Result<(), Error> {
+    pub(crate) fn check_labels(
+        &self,
+        labels: impl Iterator<Item = Need>,
+        name: &str,
+    ) -> Result<(), Error> {
         let mut labels = labels;
         match (&self.kind, labels.next()) {
             (Kind::Ordinal { .. } | Kind::Ensemble(_) | Kind::Bert(_), Some(first))
@@ -170,10 +185,18 @@ impl Spec {
             ("c", config.c.is_some(), !is(&["majority", "prior", "bert"])),
             ("recipe", config.recipe.is_some(), is(&["bert"])),
             ("prior_power", config.prior_power.is_some(), !is(&["majority", "prior", "ordinal"])),
-            ("encoder", config.encoder.is_some(), self.blocks().iter().any(|block| block.needs_encoder())),
+            (
+                "encoder",
+                config.encoder.is_some(),
+                self.blocks().iter().any(|block| block.needs_encoder()),
+            ),
         ];
         if let Some((key, ..)) = given.into_iter().find(|(_, is_given, has)| *is_given && !has) {
-            return Err(wrong(at, &format!("keys that the model `{}` looks at", self.model), format!("`{key}`")));
+            return Err(wrong(
+                at,
+                &format!("keys that the model `{}` looks at", self.model),
+                format!("`{key}`"),
+            ));
         }
         let (c, power) = (config.c.unwrap_or(C), config.prior_power.unwrap_or(PRIOR_POWER));
         if !(c > 0.0 && c.is_finite()) {
@@ -209,7 +232,10 @@ fn full() -> Vec<Weighted> {
 }
 
 fn one_member(config: &NeedConfig, at: &Location) -> Result<Weighted, Error> {
-    config.features.as_ref().map_or_else(|| Ok(lexical().remove(1)), |features| weighted(features, at))
+    config
+        .features
+        .as_ref()
+        .map_or_else(|| Ok(lexical().remove(1)), |features| weighted(features, at))
 }
 
 fn members(config: &NeedConfig, at: &Location) -> Result<Vec<Weighted>, Error> {
@@ -227,7 +253,11 @@ fn weighted(features: &BTreeMap<String, f64>, at: &Location) -> Result<Weighted,
     }
     let block = |(name, &weight): (&String, &f64)| {
         let Some(block) = Block::ALL.into_iter().find(|block| block.name() == name) else {
-            return Err(wrong(at, &format!("a block of features: {}", list(&names)), format!("`{name}`")));
+            return Err(wrong(
+                at,
+                &format!("a block of features: {}", list(&names)),
+                format!("`{name}`"),
+            ));
         };
         if weight > 0.0 && weight.is_finite() {
             Ok((block, weight))
@@ -251,9 +281,14 @@ fn wrong(at: &Location, expected: &str, found: String) -> Error {
 fn single_class(name: &str, label: Need) -> Error {
     let at = Location::file(name);
     let found = format!("the label {label} on all of them");
-    Problem::new(at, ProblemKind::Model, "training topics with at least two different labels", found)
-        .hint("label more topics, or use model = \"majority\", which needs one label only")
-        .into()
+    Problem::new(
+        at,
+        ProblemKind::Model,
+        "training topics with at least two different labels",
+        found,
+    )
+    .hint("label more topics, or use model = \"majority\", which needs one label only")
+    .into()
 }
 
 #[cfg(test)]
@@ -271,8 +306,14 @@ mod tests {
         assert_eq!(spec("model = \"lexical\"").unwrap().blocks(), [Block::Core, Block::Aspects]);
         let full = spec("model = \"full\"").unwrap();
         assert_eq!((full.blocks().len(), full.encoder.as_deref()), (4, Some(ENCODER)));
-        let own = spec("model = \"ensemble\"\nmembers = [{ core = 1.0 }, { p12 = 0.5 }]\nencoder = \"mine\"").unwrap();
-        assert_eq!((own.blocks(), own.encoder.as_deref()), (vec![Block::Core, Block::Phrase], Some("mine")));
+        let own = spec(
+            "model = \"ensemble\"\nmembers = [{ core = 1.0 }, { p12 = 0.5 }]\nencoder = \"mine\"",
+        )
+        .unwrap();
+        assert_eq!(
+            (own.blocks(), own.encoder.as_deref()),
+            (vec![Block::Core, Block::Phrase], Some("mine"))
+        );
     }
 
     #[test]

@@ -47,7 +47,10 @@ mod tests {
 
     #[test]
     fn apostrophes_do_not_split_words() {
-        assert_eq!(tokens(" I\u{2019}m it's R2-D2, na\u{ef}ve "), ["im", "its", "r2", "d2", "na", "ve"]);
+        assert_eq!(
+            tokens(" I\u{2019}m it's R2-D2, na\u{ef}ve "),
+            ["im", "its", "r2", "d2", "na", "ve"]
+        );
         assert!(is_function("im") && is_function("the") && !is_function("tent"));
         assert!(!is_stop("im"));
     }

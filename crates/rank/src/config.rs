@@ -5,7 +5,9 @@ use crate::pipeline::Pipeline;
 use crate::space::SpaceConfig;
 use crate::stages::{self, Beside};
 use crate::table::{File, Table};
-use clariq_corpus::{Location, Problem, ProblemKind, Source, Split};
+use clariq_collections::clariq::Split;
+use clariq_core::{Location, Problem, ProblemKind};
+use clariq_files::Source;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -184,7 +186,8 @@ impl System {
     pub fn parse(name: &str, text: &str, overrides: &[Override]) -> Result<Self, Error> {
         let file = File { name, text };
         let mut table = Table::parse(file)?;
-        let space: SpaceConfig = table.take_table("space")?.map(Table::read).transpose()?.unwrap_or_default();
+        let space: SpaceConfig =
+            table.take_table("space")?.map(Table::read).transpose()?.unwrap_or_default();
         let beside = Beside { space: &space, need: table.has("need") };
         let mut tables = table.take_tables("stages")?;
         let mut unused: Vec<&Override> = overrides.iter().collect();
@@ -228,18 +231,34 @@ impl System {
         };
         if self.pipeline.stages.is_empty() {
             let found = "none".to_owned();
-            return Err(problem("at least one [[stages]] table", found, "configs/README.md lists all stages").into());
+            return Err(problem(
+                "at least one [[stages]] table",
+                found,
+                "configs/README.md lists all stages",
+            )
+            .into());
         }
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         if self.name.is_empty() || self.name.starts_with('.') || !self.name.chars().all(plain) {
             let hint = "the name is used in file names and as run tag";
-            return Err(problem("a name of letters, digits, `-`, `_` and `.`", format!("`{}`", self.name), hint).into());
+            return Err(problem(
+                "a name of letters, digits, `-`, `_` and `.`",
+                format!("`{}`", self.name),
+                hint,
+            )
+            .into());
         }
-        let undeclared =
-            self.pipeline.stages.iter().flat_map(|stage| stage.uses()).find(|uses| !self.uses.contains(uses));
+        let undeclared = self
+            .pipeline
+            .stages
+            .iter()
+            .flat_map(|stage| stage.uses())
+            .find(|uses| !self.uses.contains(uses));
         if let Some(uses) = undeclared {
             let hint = "what a system looks at is shown beside its figures and must be declared";
-            return Err(problem(&format!("uses = [\"{uses}\"]"), format!("{:?}", self.uses), hint).into());
+            return Err(
+                problem(&format!("uses = [\"{uses}\"]"), format!("{:?}", self.uses), hint).into()
+            );
         }
         Ok(())
     }

@@ -4,7 +4,7 @@
 use crate::error::Error;
 use crate::learned::{Models, NoModels};
 use crate::space::{Space, SpaceConfig};
-use clariq_corpus::{Collection, Labelled, QuestionBank, Split, Topic};
+use clariq_collections::clariq::{Collection, Labelled, QuestionBank, Split, Topic};
 use clariq_index::{Analyzer, BankIndex};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -28,7 +28,14 @@ impl<'a> Context<'a> {
         open_index: impl Fn(Analyzer, &QuestionBank) -> Result<BankIndex, Error> + Sync + 'a,
     ) -> Self {
         let (indexes, spaces) = (Mutex::default(), Mutex::default());
-        Self { bank, open_index: Box::new(open_index), indexes, spaces, models: &NoModels, around: None }
+        Self {
+            bank,
+            open_index: Box::new(open_index),
+            indexes,
+            spaces,
+            models: &NoModels,
+            around: None,
+        }
     }
 
     /// The same with learned models.

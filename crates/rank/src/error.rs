@@ -1,6 +1,6 @@
 //! What can go wrong while a system is read or run?
 
-use clariq_corpus::{Problem, Report};
+use clariq_core::{Problem, Report};
 
 /// A system that cannot be read or run.
 #[derive(Debug, thiserror::Error)]
@@ -17,7 +17,7 @@ pub enum Error {
     Model(Box<Report>),
     /// A file cannot be read or written.
     #[error(transparent)]
-    Corpus(#[from] clariq_corpus::Error),
+    Corpus(#[from] clariq_core::Error),
 }
 
 impl From<Problem> for Error {

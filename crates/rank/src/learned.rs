@@ -4,7 +4,7 @@
 
 use crate::error::Error;
 use crate::stage::Progress;
-use clariq_corpus::{Location, Problem, ProblemKind};
+use clariq_core::{Location, Problem, ProblemKind};
 use std::sync::Arc;
 
 /// Vectors of one length, one row per text.
@@ -132,7 +132,12 @@ pub trait Models: Send + Sync {
     }
 
     /// The vectors of the bank's questions, in the order of their numbers; may come from a cache.
-    fn bank(&self, name: &str, texts: &[&str], progress: Progress) -> Result<Arc<Embeddings>, Error> {
+    fn bank(
+        &self,
+        name: &str,
+        texts: &[&str],
+        progress: Progress,
+    ) -> Result<Arc<Embeddings>, Error> {
         Ok(Arc::new(self.encoder(name)?.encode(texts, progress)?))
     }
 }

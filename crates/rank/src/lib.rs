@@ -4,7 +4,7 @@
 //! list of stages in a TOML file, in the spirit of `bm25 % 30 >> rerank`:
 //!
 //! ```
-//! use clariq_corpus::{Collection, DataDir, Split};
+//! use clariq_collections::clariq::{Collection, DataDir, Split};
 //! use clariq_index::{BankIndex, BuildOptions};
 //! use clariq_rank::{Context, System};
 //!
@@ -45,7 +45,9 @@ pub use config::{ConversationConfig, WrittenScores};
 pub use config::{Expected, NeedConfig, Override, System, Uses};
 pub use context::Context;
 pub use error::Error;
-pub use learned::{ClassifiedTexts, Embeddings, Encoder, Models, NoModels, PairScorer, TextClassifier};
+pub use learned::{
+    ClassifiedTexts, Embeddings, Encoder, Models, NoModels, PairScorer, TextClassifier,
+};
 pub use pipeline::{Pipeline, StageTrace};
 pub use space::SpaceConfig;
 pub use stage::{Progress, Ranking, Stage};

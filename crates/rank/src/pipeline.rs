@@ -3,8 +3,9 @@
 use crate::context::Context;
 use crate::error::Error;
 use crate::stage::{Progress, Ranking, Stage};
-use clariq_corpus::conversation::Conversation;
-use clariq_corpus::{Need, Topic};
+use clariq_collections::clariq::Topic;
+use clariq_collections::clariq::conversation::Conversation;
+use clariq_core::Need;
 use clariq_index::Explanation;
 use serde_json::{Value, json};
 
@@ -63,8 +64,11 @@ impl Pipeline {
         progress: Progress,
     ) -> Result<Vec<Ranking>, Error> {
         let predicted = |place: usize| needs.and_then(|needs| needs.get(place)).copied();
-        let topics: Vec<Topic> =
-            topics.iter().enumerate().map(|(place, topic)| shown(topic, predicted(place))).collect();
+        let topics: Vec<Topic> = topics
+            .iter()
+            .enumerate()
+            .map(|(place, topic)| shown(topic, predicted(place)))
+            .collect();
         self.go_on(context, &topics, vec![Vec::new(); topics.len()], progress)
     }
 
@@ -76,7 +80,9 @@ impl Pipeline {
         rankings: Vec<Ranking>,
         progress: Progress,
     ) -> Result<Vec<Ranking>, Error> {
-        self.stages.iter().try_fold(rankings, |rankings, stage| stage.apply(context, topics, rankings, progress))
+        self.stages
+            .iter()
+            .try_fold(rankings, |rankings, stage| stage.apply(context, topics, rankings, progress))
     }
 
     /// Whether a stage looks at predicted needs.
@@ -91,7 +97,12 @@ impl Pipeline {
         conversations: &[Conversation],
         progress: Progress,
     ) -> Result<Vec<Ranking>, Error> {
-        self.continue_conversations(context, conversations, vec![Vec::new(); conversations.len()], progress)
+        self.continue_conversations(
+            context,
+            conversations,
+            vec![Vec::new(); conversations.len()],
+            progress,
+        )
     }
 
     /// The same, beginning with given rankings.
@@ -122,7 +133,10 @@ impl Pipeline {
             let before = rankings.clone();
             rankings = stage.apply(context, std::slice::from_ref(topic), rankings, &|_| {})?;
             let explanation = stage.explain_ranked(context, topic, question, &before[0])?;
-            traces.push(StageTrace { explanation, ..StageTrace::new(stage.name(), &rankings[0], question) });
+            traces.push(StageTrace {
+                explanation,
+                ..StageTrace::new(stage.name(), &rankings[0], question)
+            });
         }
         Ok(traces)
     }
@@ -140,8 +154,12 @@ impl Pipeline {
         for stage in &self.stages {
             let before = rankings.clone();
             rankings = stage.apply_to_conversations(context, one, rankings, &|_| {})?;
-            let explanation = stage.explain_conversation(context, conversation, question, &before[0])?;
-            traces.push(StageTrace { explanation, ..StageTrace::new(stage.name(), &rankings[0], question) });
+            let explanation =
+                stage.explain_conversation(context, conversation, question, &before[0])?;
+            traces.push(StageTrace {
+                explanation,
+                ..StageTrace::new(stage.name(), &rankings[0], question)
+            });
         }
         Ok(traces)
     }
@@ -150,7 +168,9 @@ impl Pipeline {
     pub fn parameters(&self) -> Value {
         let describe = |stage: &dyn Stage| {
             let mut stage_first = json!({ "stage": stage.name() });
-            if let (Value::Object(all), Value::Object(parameters)) = (&mut stage_first, stage.parameters()) {
+            if let (Value::Object(all), Value::Object(parameters)) =
+                (&mut stage_first, stage.parameters())
+            {
                 all.extend(parameters);
             }
             stage_first
@@ -163,7 +183,7 @@ impl Pipeline {
 mod tests {
     use super::*;
     use crate::config::System;
-    use clariq_corpus::{NO_QUESTION, QuestionBank, QuestionRow};
+    use clariq_collections::clariq::{NO_QUESTION, QuestionBank, QuestionRow};
 
     /// Checks what it is shown of a topic.
     struct Looks(Option<Need>);
@@ -184,15 +204,20 @@ mod tests {
             rankings: Vec<Ranking>,
             _progress: Progress,
         ) -> Result<Vec<Ranking>, Error> {
-            assert!(
-                topics.iter().all(|topic| topic.request == "r" && topic.need == self.0 && topic.description.is_empty())
-            );
+            assert!(topics.iter().all(|topic| topic.request == "r"
+                && topic.need == self.0
+                && topic.description.is_empty()));
             Ok(rankings)
         }
     }
 
     fn labelled() -> Topic {
-        Topic { id: "1".into(), request: "r".into(), description: "what I meant".into(), need: Need::new(1) }
+        Topic {
+            id: "1".into(),
+            request: "r".into(),
+            description: "what I meant".into(),
+            need: Need::new(1),
+        }
     }
 
     fn looks(need: Option<Need>) -> Pipeline {
@@ -213,7 +238,9 @@ mod tests {
         let context = Context::new(&bank, |_, _| unreachable!("no index is asked for"));
         let predicted = Need::new(3);
         let needs: Vec<Need> = predicted.into_iter().collect();
-        let run = |pipeline: Pipeline, needs| pipeline.run_with_needs(&context, &[labelled()], Some(needs), &|_| {});
+        let run = |pipeline: Pipeline, needs| {
+            pipeline.run_with_needs(&context, &[labelled()], Some(needs), &|_| {})
+        };
         assert_eq!(run(looks(predicted), &needs).unwrap().len(), 1);
         assert_eq!(run(looks(None), &[]).unwrap().len(), 1);
         assert_eq!(looks(predicted).explain(&context, &labelled(), predicted, 0).unwrap().len(), 1);
@@ -228,7 +255,8 @@ mod tests {
         assert!(fused.looks_at_need());
         let score = |needs: Option<u8>| {
             let needs: Option<Vec<Need>> = needs.map(|need| Need::new(need).into_iter().collect());
-            fused.run_with_needs(&context, &[labelled()], needs.as_deref(), &|_| {}).unwrap()[0][0].score
+            fused.run_with_needs(&context, &[labelled()], needs.as_deref(), &|_| {}).unwrap()[0][0]
+                .score
         };
         assert_eq!(score(None), 1.0 / 61.0, "its label is 1 and its need is not known");
         assert_eq!((score(Some(1)), score(Some(2))), (2.0 / 61.0, 1.0 / 61.0));

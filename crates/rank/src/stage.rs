@@ -3,8 +3,8 @@
 use crate::config::Uses;
 use crate::context::Context;
 use crate::error::Error;
-use clariq_corpus::Topic;
-use clariq_corpus::conversation::Conversation;
+use clariq_collections::clariq::Topic;
+use clariq_collections::clariq::conversation::Conversation;
 use clariq_index::{Explanation, Hit};
 
 /// The questions proposed for one topic, best first: score descending, equal scores by descending question number.
@@ -60,7 +60,12 @@ pub trait Stage: Send + Sync {
     }
 
     /// Where the score that this stage gave a question comes from; `None` where there is nothing to tell beyond the rank.
-    fn explain(&self, _context: &Context, _topic: &Topic, _question: u32) -> Result<Option<Explanation>, Error> {
+    fn explain(
+        &self,
+        _context: &Context,
+        _topic: &Topic,
+        _question: u32,
+    ) -> Result<Option<Explanation>, Error> {
         Ok(None)
     }
 

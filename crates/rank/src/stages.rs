@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::space::SpaceConfig;
 use crate::stage::{Ranking, Stage};
 use crate::table::Table;
-use clariq_corpus::{Location, Problem, ProblemKind};
+use clariq_core::{Location, Problem, ProblemKind};
 use clariq_index::Hit;
 use std::cmp::Ordering;
 

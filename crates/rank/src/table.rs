@@ -2,7 +2,7 @@
 
 use crate::config::Override;
 use crate::error::Error;
-use clariq_corpus::{Location, Problem, ProblemKind};
+use clariq_core::{Location, Problem, ProblemKind};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use std::borrow::Cow;
@@ -33,10 +33,13 @@ impl File<'_> {
         let span = error.span().filter(|span| *span != (0..0)).unwrap_or(fallback);
         let message = error.message();
         let (found, expected) = match message.split_once(", expected ") {
-            Some((found, expected)) => (found_in_words(found).to_owned(), in_words(expected).to_owned()),
-            None if message.starts_with("missing field") => {
-                (format!("a table without it: {message}"), message.replacen("missing field", "a key", 1))
+            Some((found, expected)) => {
+                (found_in_words(found).to_owned(), in_words(expected).to_owned())
             }
+            None if message.starts_with("missing field") => (
+                format!("a table without it: {message}"),
+                message.replacen("missing field", "a key", 1),
+            ),
             None => (self.found(span.clone()), format!("valid TOML: {message}")),
         };
         Problem::new(self.at(span), ProblemKind::Configuration, expected, found)
@@ -55,7 +58,8 @@ fn in_words(expected: &str) -> &str {
 }
 
 fn found_in_words(found: &str) -> &str {
-    let value = found.strip_prefix("invalid type: ").or_else(|| found.strip_prefix("invalid value: "));
+    let value =
+        found.strip_prefix("invalid type: ").or_else(|| found.strip_prefix("invalid value: "));
     value.unwrap_or(found)
 }
 
@@ -80,7 +84,10 @@ impl<'i> Table<'i> {
     }
 
     fn locate(&self, span: Range<usize>) -> Location {
-        let given = span.start.checked_sub(self.file.text.len() + 1).and_then(|place| self.given.get(place));
+        let given = span
+            .start
+            .checked_sub(self.file.text.len() + 1)
+            .and_then(|place| self.given.get(place));
         given.map_or_else(|| self.file.at(span), |given| given.location())
     }
 
@@ -107,7 +114,8 @@ impl<'i> Table<'i> {
         let Some(value) = self.take(key) else {
             let expected = format!("a key `{key}`");
             let at = self.file.at(self.span.clone());
-            let problem = Problem::new(at, ProblemKind::Configuration, expected, "a table without it");
+            let problem =
+                Problem::new(at, ProblemKind::Configuration, expected, "a table without it");
             return Err(problem.hint("configs/README.md lists all stages and their keys").into());
         };
         let span = value.span();
@@ -127,13 +135,18 @@ impl<'i> Table<'i> {
         let Some(value) = self.take(key) else { return Ok(Vec::new()) };
         let span = value.span();
         match value.into_inner() {
-            DeValue::Array(values) => values.into_iter().map(|value| Self::of(self.file, value)).collect(),
+            DeValue::Array(values) => {
+                values.into_iter().map(|value| Self::of(self.file, value)).collect()
+            }
             other => Err(self.file.wrong_type(span, "a list of tables", other.type_str()).into()),
         }
     }
 
     /// Takes a key out that must hold a table, and reads that.
-    pub(crate) fn take_part<T: for<'de> Deserialize<'de>>(&mut self, key: &str) -> Result<T, Error> {
+    pub(crate) fn take_part<T: for<'de> Deserialize<'de>>(
+        &mut self,
+        key: &str,
+    ) -> Result<T, Error> {
         if let Some(value) = self.take(key) {
             return Self::of(self.file, value)?.read();
         }
@@ -146,7 +159,8 @@ impl<'i> Table<'i> {
     /// Sets a key to a value given as TOML text; text that is not TOML is taken as a string.
     pub(crate) fn set(&mut self, given: &'i Override) {
         let text = given.value.as_str();
-        let value = DeValue::parse(text).map_or(DeValue::String(Cow::Borrowed(text)), Spanned::into_inner);
+        let value =
+            DeValue::parse(text).map_or(DeValue::String(Cow::Borrowed(text)), Spanned::into_inner);
         let place = self.file.text.len() + 1 + self.given.len();
         self.given.push(given);
         self.take(&given.key);
@@ -168,7 +182,12 @@ impl<'i> Table<'i> {
 
 impl File<'_> {
     fn wrong_type(self, span: Range<usize>, expected: &str, found: &str) -> Problem {
-        Problem::new(self.at(span), ProblemKind::Configuration, expected, format!("a value of type {found}"))
-            .hint("configs/README.md lists all stages and their keys")
+        Problem::new(
+            self.at(span),
+            ProblemKind::Configuration,
+            expected,
+            format!("a value of type {found}"),
+        )
+        .hint("configs/README.md lists all stages and their keys")
     }
 }

@@ -25,12 +25,18 @@ pub(crate) fn section(judged: &Judged) -> Markup {
 
 fn one(judged: &Judged, place: usize, run: &Scored) -> Markup {
     let sorted = sorted(judged, run);
-    let bars: Vec<Bar> =
-        sorted.iter().map(|&(topic, value)| Bar { name: judged.topics[topic].topic.id.as_str(), value }).collect();
+    let bars: Vec<Bar> = sorted
+        .iter()
+        .map(|&(topic, value)| Bar { name: judged.topics[topic].topic.id.as_str(), value })
+        .collect();
     let baseline = &judged.baseline().entry.name;
-    let (id, title) = (format!("difference-{place}"), format!("R@30 of {} minus R@30 of {baseline}", run.entry.name));
-    let [better, same, worse] = [|value| value > 0.0, |value| value == 0.0, |value: f64| value < 0.0]
-        .map(|is: fn(f64) -> bool| sorted.iter().filter(|(_, value)| is(*value)).count());
+    let (id, title) = (
+        format!("difference-{place}"),
+        format!("R@30 of {} minus R@30 of {baseline}", run.entry.name),
+    );
+    let [better, same, worse] =
+        [|value| value > 0.0, |value| value == 0.0, |value: f64| value < 0.0]
+            .map(|is: fn(f64) -> bool| sorted.iter().filter(|(_, value)| is(*value)).count());
     let same_everywhere = same == sorted.len();
     html! {
         figure {
@@ -57,7 +63,8 @@ fn one(judged: &Judged, place: usize, run: &Scored) -> Markup {
 /// Topics and their differences, the best for the run first; of equal ones in the order of topics.
 fn sorted(judged: &Judged, run: &Scored) -> Vec<(usize, f64)> {
     let difference = |topic| run.deepest(topic) - judged.baseline().deepest(topic);
-    let mut sorted: Vec<(usize, f64)> = (0..judged.topics.len()).map(|topic| (topic, difference(topic))).collect();
+    let mut sorted: Vec<(usize, f64)> =
+        (0..judged.topics.len()).map(|topic| (topic, difference(topic))).collect();
     sorted.sort_by(|a, b| b.1.total_cmp(&a.1));
     sorted
 }

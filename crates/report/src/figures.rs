@@ -67,7 +67,9 @@ fn table(judged: &Judged, tested: &[Tested]) -> Markup {
 fn cell(judged: &Judged, tested: &[Tested], place: usize, run: &Scored, cutoff: usize) -> Markup {
     let highest = judged.runs.iter().map(|run| run.means[cutoff]).fold(0.0, f64::max);
     let best = judged.runs.len() > 1 && run.means[cutoff] == highest;
-    let found = tested.iter().find(|tested| (tested.run, tested.cutoff) == (place, cutoff) && tested.is_significant());
+    let found = tested
+        .iter()
+        .find(|tested| (tested.run, tested.cutoff) == (place, cutoff) && tested.is_significant());
     html! {
         td {
             @if best { b { (figure(run.means[cutoff])) } } @else { (figure(run.means[cutoff])) }
@@ -78,8 +80,11 @@ fn cell(judged: &Judged, tested: &[Tested], place: usize, run: &Scored, cutoff: 
 
 fn mark(tested: &Tested) -> Markup {
     let better = tested.test.mean_difference > 0.0;
-    let (sign, class, words) =
-        if better { ("▲", "up", "better than the baseline") } else { ("▼", "down", "worse than the baseline") };
+    let (sign, class, words) = if better {
+        ("▲", "up", "better than the baseline")
+    } else {
+        ("▼", "down", "worse than the baseline")
+    };
     html! { span class=(class) aria-hidden="true" { (sign) } span.unseen { " " (words) } }
 }
 
@@ -129,7 +134,9 @@ fn remarks(comparison: &Comparison) -> Markup {
     let remarks: Vec<(&str, String)> = comparison
         .runs
         .iter()
-        .flat_map(|entry| surprises(comparison, entry).into_iter().map(|remark| (entry.name.as_str(), remark)))
+        .flat_map(|entry| {
+            surprises(comparison, entry).into_iter().map(|remark| (entry.name.as_str(), remark))
+        })
         .collect();
     html! {
         @if !remarks.is_empty() {

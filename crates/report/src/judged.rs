@@ -2,8 +2,10 @@
 //! kept down to the questions.
 
 use crate::{Comparison, Entry};
-use clariq_corpus::{QuestionId, Run, RunLine, Topic};
+use clariq_collections::clariq::Topic;
+use clariq_core::QuestionId;
 use clariq_eval::{CUTOFFS, QuestionRelevance, Ties, exact_mean, question_relevance};
+use clariq_files::{Run, RunLine};
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -38,8 +40,11 @@ pub(crate) struct Judged<'a> {
 impl<'a> Judged<'a> {
     pub(crate) fn new(comparison: &Comparison<'a>) -> Self {
         let labels = comparison.labels;
-        let scores: Vec<QuestionRelevance> =
-            comparison.runs.iter().map(|entry| question_relevance(&entry.run, labels, Ties::Official)).collect();
+        let scores: Vec<QuestionRelevance> = comparison
+            .runs
+            .iter()
+            .map(|entry| question_relevance(&entry.run, labels, Ties::Official))
+            .collect();
         let mut judged: HashMap<&str, JudgedTopic> = labels
             .topics
             .iter()
@@ -49,8 +54,14 @@ impl<'a> Judged<'a> {
             })
             .collect();
         let order = scores.first().map_or(&[][..], |scores| &scores.topics);
-        let topics: Vec<_> = order.iter().filter_map(|(topic, _)| judged.remove(topic.as_str())).collect();
-        let runs = comparison.runs.iter().zip(scores).map(|(entry, scores)| scored(entry, scores, &topics)).collect();
+        let topics: Vec<_> =
+            order.iter().filter_map(|(topic, _)| judged.remove(topic.as_str())).collect();
+        let runs = comparison
+            .runs
+            .iter()
+            .zip(scores)
+            .map(|(entry, scores)| scored(entry, scores, &topics))
+            .collect();
         Self { topics, runs, baseline: comparison.baseline }
     }
 
@@ -78,10 +89,14 @@ impl Scored<'_> {
 
 fn scored<'a>(entry: &'a Entry, scores: QuestionRelevance, topics: &[JudgedTopic]) -> Scored<'a> {
     let mut lists = first_questions(&entry.run);
-    let lists: Vec<Vec<&QuestionId>> =
-        topics.iter().map(|judged| lists.remove(judged.topic.id.as_str()).unwrap_or_default()).collect();
-    let climbs: Vec<Vec<f64>> = topics.iter().zip(&lists).map(|(judged, list)| climb(list, &judged.relevant)).collect();
-    let curve = (0..DEPTH).map(|depth| exact_mean(climbs.iter().map(|climb| climb[depth]))).collect();
+    let lists: Vec<Vec<&QuestionId>> = topics
+        .iter()
+        .map(|judged| lists.remove(judged.topic.id.as_str()).unwrap_or_default())
+        .collect();
+    let climbs: Vec<Vec<f64>> =
+        topics.iter().zip(&lists).map(|(judged, list)| climb(list, &judged.relevant)).collect();
+    let curve =
+        (0..DEPTH).map(|depth| exact_mean(climbs.iter().map(|climb| climb[depth]))).collect();
     Scored { entry, lists, means: scores.means(), scores, curve }
 }
 
@@ -97,7 +112,8 @@ fn first_questions<'a>(run: &'a Run) -> HashMap<&'a str, Vec<&'a QuestionId>> {
         lines.dedup_by(|again, first| again.score == first.score);
         lines.truncate(DEPTH);
     }
-    let questions = |lines: Vec<&'a RunLine>| lines.into_iter().map(|line| &line.question).collect();
+    let questions =
+        |lines: Vec<&'a RunLine>| lines.into_iter().map(|line| &line.question).collect();
     topics.into_iter().map(|(topic, lines)| (topic, questions(lines))).collect()
 }
 
@@ -119,17 +135,36 @@ mod tests {
 
     #[test]
     fn the_curve_goes_through_the_official_figures() {
-        let tied = [("1", "Q9", 2.0), ("1", "Q1", 1.0), ("1", "Q2", 1.0), ("1", "Q3", 0.5), ("2", "Q5", 1.0)];
-        let small = Small::new(&[("tied", &tied), ("again", &[("1", "Q1", 3.0), ("1", "Q1", 2.0)])]);
+        let tied = [
+            ("1", "Q9", 2.0),
+            ("1", "Q1", 1.0),
+            ("1", "Q2", 1.0),
+            ("1", "Q3", 0.5),
+            ("2", "Q5", 1.0),
+        ];
+        let small =
+            Small::new(&[("tied", &tied), ("again", &[("1", "Q1", 3.0), ("1", "Q1", 2.0)])]);
         for run in Judged::new(&small.comparison()).runs {
-            assert_eq!(CUTOFFS.map(|cutoff| run.curve[cutoff - 1]), run.means, "{}", run.entry.name);
+            assert_eq!(
+                CUTOFFS.map(|cutoff| run.curve[cutoff - 1]),
+                run.means,
+                "{}",
+                run.entry.name
+            );
         }
     }
 
     #[test]
     fn of_equal_scores_the_first_line_stays() {
-        let run = lines(&[("1", "Q1", 1.0), ("1", "Q2", 2.0), ("1", "Q3", 1.0), ("1", "Q4", -0.0), ("1", "Q5", 0.0)]);
-        let first: Vec<_> = first_questions(&run)["1"].iter().map(|question| question.as_str()).collect();
+        let run = lines(&[
+            ("1", "Q1", 1.0),
+            ("1", "Q2", 2.0),
+            ("1", "Q3", 1.0),
+            ("1", "Q4", -0.0),
+            ("1", "Q5", 0.0),
+        ]);
+        let first: Vec<_> =
+            first_questions(&run)["1"].iter().map(|question| question.as_str()).collect();
         assert_eq!(first, ["Q2", "Q1", "Q4"]);
     }
 }

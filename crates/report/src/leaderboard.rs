@@ -46,13 +46,16 @@ fn needs(comparison: &Comparison) -> Option<Markup> {
         let scores = clarification_need(lines, comparison.labels);
         vec![scores.precision, scores.recall, scores.f1]
     };
-    let files = comparison.needs.iter().map(|entry| (entry.name.clone(), figures(&entry.lines))).collect();
+    let files =
+        comparison.needs.iter().map(|entry| (entry.name.clone(), figures(&entry.lines))).collect();
     (!comparison.needs.is_empty()).then(|| part("Clarification need", "need files", &board, files))
 }
 
 fn part(title: &str, what: &str, board: &Leaderboard, entries: Vec<(String, Vec<f64>)>) -> Markup {
-    let mut placed: Vec<Placed> =
-        entries.into_iter().map(|(name, figures)| Placed { name, placement: board.place(&figures), figures }).collect();
+    let mut placed: Vec<Placed> = entries
+        .into_iter()
+        .map(|(name, figures)| Placed { name, placement: board.place(&figures), figures })
+        .collect();
     // Stable: equal runs stay in the order in which they were given.
     placed.sort_by_key(|run| (run.placement.before, Reverse(key(board, &run.figures))));
     let order = board.place(&vec![0.0; board.measures.len()]).order;
@@ -124,7 +127,7 @@ fn published_row(board: &Leaderboard, entry: usize) -> Markup {
 mod tests {
     use super::*;
     use crate::testing::Small;
-    use clariq_corpus::Split;
+    use clariq_collections::clariq::Split;
 
     #[test]
     fn other_collections_have_no_place() {
@@ -136,10 +139,19 @@ mod tests {
     fn runs_stand_in_the_order_of_their_figures() {
         let board = Leaderboard::published(LeaderboardTask::QuestionRelevance, Split::Dev).unwrap();
         let entry = |name: &str, deepest| (name.to_owned(), vec![0.3, 0.5, 0.6, deepest]);
-        let page = part("t", "runs", &board, vec![entry("low", 0.6), entry("first", 0.99), entry("higher", 0.61)])
-            .into_string();
+        let page = part(
+            "t",
+            "runs",
+            &board,
+            vec![entry("low", 0.6), entry("first", 0.99), entry("higher", 0.61)],
+        )
+        .into_string();
         let at = |what: &str| page.find(&format!(">{what} <")).unwrap();
-        assert!(at("first") < at("Reranker-v4") && at("Reranker-v4") < at("higher") && at("higher") < at("low"));
+        assert!(
+            at("first") < at("Reranker-v4")
+                && at("Reranker-v4") < at("higher")
+                && at("higher") < at("low")
+        );
         assert_eq!(page.matches("<tr class=\"mine\">").count(), 3);
     }
 }

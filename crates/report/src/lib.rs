@@ -4,7 +4,8 @@
 //! The page loads nothing and runs nothing. The same input gives the same bytes.
 //!
 //! ```
-//! use clariq_corpus::{Collection, DataDir, Run, RunLine, Split};
+//! use clariq_collections::clariq::{Collection, DataDir, Split};
+//! use clariq_files::{Run, RunLine};
 //! use clariq_report::{Comparison, Entry};
 //!
 //! let sample = Collection::open(DataDir::Sample)?;
@@ -24,7 +25,7 @@
 //!     seed: 42,
 //! });
 //! assert!(page.starts_with("<!DOCTYPE html>") && page.contains("one question"));
-//! # Ok::<(), clariq_corpus::Error>(())
+//! # Ok::<(), clariq_core::Error>(())
 //! ```
 
 mod bars;
@@ -44,7 +45,8 @@ mod testing;
 mod topics;
 mod words;
 
-use clariq_corpus::{Labelled, NeedLine, QuestionBank, Run, Split};
+use clariq_collections::clariq::{Labelled, NeedLine, QuestionBank, Split};
+use clariq_files::Run;
 
 /// A run and what it is called on the page.
 #[derive(Debug, Clone)]

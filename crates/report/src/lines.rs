@@ -64,7 +64,11 @@ fn axes(x: Scale, y: Scale, ticks: usize) -> Markup {
 }
 
 fn line(place: usize, run: &Scored, x: Scale, y: Scale) -> Markup {
-    let points = run.curve.iter().zip(1..).map(|(&recall, depth)| (px(x.at(f64::from(depth))), px(y.at(recall))));
+    let points = run
+        .curve
+        .iter()
+        .zip(1..)
+        .map(|(&recall, depth)| (px(x.at(f64::from(depth))), px(y.at(recall))));
     let points: Vec<(String, String)> = points.collect();
     let path: Vec<String> = points.iter().map(|(x, y)| format!("{x},{y}")).collect();
     html! {

@@ -3,7 +3,7 @@
 use crate::page::scroll;
 use crate::words::{count, figure};
 use crate::{Comparison, NeedEntry};
-use clariq_corpus::Labelled;
+use clariq_collections::clariq::Labelled;
 use clariq_eval::{NeedClass, NeedReport, clarification_need, need_report};
 use maud::{Markup, html};
 
@@ -48,7 +48,9 @@ fn one(entry: &NeedEntry, labels: &Labelled) -> Markup {
 }
 
 fn table(report: &NeedReport) -> Markup {
-    let sum = |column: usize| report.classes.iter().map(|class| class.predicted_as[column]).sum::<usize>();
+    let sum = |column: usize| {
+        report.classes.iter().map(|class| class.predicted_as[column]).sum::<usize>()
+    };
     // The last column stands for what is no need at all, and only where there is any.
     let columns: Vec<usize> = (1..=4).chain((sum(0) > 0).then_some(0)).collect();
     html! {
@@ -94,11 +96,14 @@ fn cell(class: &NeedClass, column: usize) -> Markup {
 mod tests {
     use super::*;
     use crate::testing::Small;
-    use clariq_corpus::NeedLine;
+    use clariq_collections::clariq::NeedLine;
 
     fn page(lines: &[(&str, i64)]) -> String {
         let mut small = Small::new(&[("run", &[])]);
-        let lines = lines.iter().map(|&(topic, label)| NeedLine { topic: topic.into(), label, line: 1 }).collect();
+        let lines = lines
+            .iter()
+            .map(|&(topic, label)| NeedLine { topic: topic.into(), label, line: 1 })
+            .collect();
         small.needs = vec![NeedEntry { name: "need".to_owned(), lines }];
         section(&small.comparison()).into_string()
     }
@@ -107,13 +112,22 @@ mod tests {
     fn what_is_no_need_has_a_column_of_its_own() {
         assert!(!page(&[("1", 1), ("2", 2)]).contains(">none<"));
         let page = page(&[("1", 1), ("2", 7)]);
-        assert!(page.contains(">none<") && page.contains("Accuracy 0.5000, off by 1.0000"), "{page}");
+        assert!(
+            page.contains(">none<") && page.contains("Accuracy 0.5000, off by 1.0000"),
+            "{page}"
+        );
     }
 
     #[test]
     fn shades_grow_with_the_share_of_the_row() {
-        let class =
-            NeedClass { need: 1, precision: 0.0, recall: 0.0, f1: 0.0, support: 10, predicted_as: [0, 1, 5, 4, 0] };
+        let class = NeedClass {
+            need: 1,
+            precision: 0.0,
+            recall: 0.0,
+            f1: 0.0,
+            support: 10,
+            predicted_as: [0, 1, 5, 4, 0],
+        };
         let shades: Vec<String> = (0..4).map(|column| cell(&class, column).into_string()).collect();
         for (shade, expected) in shades.iter().zip(["shade0", "shade1", "shade3", "shade2"]) {
             assert!(shade.contains(expected), "{shade}");

@@ -6,8 +6,7 @@ use crate::{Comparison, depth, differences, figures, leaderboard, needs, signifi
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 /// Nothing is loaded and nothing runs, whatever a request or a run's name contains.
-const POLICY: &str =
-    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 const STYLE: &str = include_str!("style.css");
 
 pub(crate) fn page(comparison: &Comparison) -> String {

@@ -29,11 +29,13 @@ pub(crate) fn against_baseline(judged: &Judged, seed: u64) -> Vec<Tested> {
         .others()
         .flat_map(|(place, run)| (0..CUTOFFS.len()).map(move |cutoff| (place, run, cutoff)))
         .map(|(place, run, cutoff)| {
-            let test = paired_test(&run.recalls(cutoff), &judged.baseline().recalls(cutoff), ROUNDS, seed);
+            let test =
+                paired_test(&run.recalls(cutoff), &judged.baseline().recalls(cutoff), ROUNDS, seed);
             Tested { run: place, cutoff, test, corrected: 1.0 }
         })
         .collect();
-    let corrected = holm(&tested.iter().map(|tested| tested.test.randomisation_p).collect::<Vec<_>>());
+    let corrected =
+        holm(&tested.iter().map(|tested| tested.test.randomisation_p).collect::<Vec<_>>());
     tested.iter_mut().zip(corrected).for_each(|(tested, corrected)| tested.corrected = corrected);
     tested
 }

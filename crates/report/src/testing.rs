@@ -1,7 +1,11 @@
 //! A small comparison for the tests of this crate: two topics, of which the first has an attack for a request.
 
 use crate::{Comparison, Entry, NeedEntry};
-use clariq_corpus::{Facet, Labelled, LabelledRow, Need, QuestionBank, QuestionRow, Run, RunLine, Split, Topic};
+use clariq_collections::clariq::{
+    Facet, Labelled, LabelledRow, QuestionBank, QuestionRow, Split, Topic,
+};
+use clariq_core::Need;
+use clariq_files::{Run, RunLine};
 
 pub(crate) const ATTACK: &str = "<script>alert(\"1\")</script> & 'friends'";
 
@@ -18,11 +22,15 @@ pub(crate) struct Small {
 impl Small {
     pub(crate) fn new(runs: &[(&str, &[Line])]) -> Self {
         let ids = ["Q00001", "Q1", "Q2", "Q3", "Q4", "Q5", "Q6"];
-        let text = |id: &str| if id == "Q00001" { String::new() } else { format!("what about {id}") };
+        let text =
+            |id: &str| if id == "Q00001" { String::new() } else { format!("what about {id}") };
         let rows = ids.map(|id| QuestionRow { id: id.into(), text: text(id) }).to_vec();
         Self {
             bank: QuestionBank::from_rows(rows),
-            labels: labels(&[("1", ATTACK, &["Q00001", "Q1", "Q2", "Q3"]), ("2", "usual", &["Q4", "Q5"])]),
+            labels: labels(&[
+                ("1", ATTACK, &["Q00001", "Q1", "Q2", "Q3"]),
+                ("2", "usual", &["Q4", "Q5"]),
+            ]),
             runs: runs.iter().map(|(name, run)| Entry::new(*name, lines(run))).collect(),
             needs: Vec::new(),
         }

@@ -4,7 +4,8 @@ use crate::Comparison;
 use crate::judged::{DEPTH, Judged, JudgedTopic, Scored};
 use crate::page::scroll;
 use crate::words::{count, question};
-use clariq_corpus::{QuestionBank, QuestionId};
+use clariq_collections::clariq::QuestionBank;
+use clariq_core::QuestionId;
 use clariq_eval::CUTOFFS;
 use maud::{Markup, html};
 
@@ -49,15 +50,25 @@ fn one(bank: &QuestionBank, judged: &Judged, topic: usize) -> Markup {
 /// R@30 of the topic: from the lowest run to the highest.
 fn range(judged: &Judged, topic: usize) -> String {
     let figures = judged.runs.iter().map(|run| run.deepest(topic));
-    let (lowest, highest) = figures.fold((1.0_f64, 0.0_f64), |(low, high), figure| (low.min(figure), high.max(figure)));
-    if lowest == highest { format!("R@30 {highest:.2}") } else { format!("R@30 {lowest:.2} to {highest:.2}") }
+    let (lowest, highest) =
+        figures.fold((1.0_f64, 0.0_f64), |(low, high), figure| (low.min(figure), high.max(figure)));
+    if lowest == highest {
+        format!("R@30 {highest:.2}")
+    } else {
+        format!("R@30 {lowest:.2} to {highest:.2}")
+    }
 }
 
 /// Where each run has each relevant question, the earliest found first, those that nobody has last.
 fn places(bank: &QuestionBank, judged: &Judged, it: &JudgedTopic, topic: usize) -> Markup {
-    let place = |run: &Scored, wanted: &QuestionId| run.lists[topic].iter().position(|question| *question == wanted);
-    let mut rows: Vec<(&QuestionId, Vec<Option<usize>>)> =
-        it.relevant.iter().map(|wanted| (wanted, judged.runs.iter().map(|run| place(run, wanted)).collect())).collect();
+    let place = |run: &Scored, wanted: &QuestionId| {
+        run.lists[topic].iter().position(|question| *question == wanted)
+    };
+    let mut rows: Vec<(&QuestionId, Vec<Option<usize>>)> = it
+        .relevant
+        .iter()
+        .map(|wanted| (wanted, judged.runs.iter().map(|run| place(run, wanted)).collect()))
+        .collect();
     rows.sort_by_key(|(_, places)| places.iter().flatten().min().copied().unwrap_or(DEPTH));
     html! {
         table.texts {
@@ -88,7 +99,9 @@ fn rank(place: Option<usize>) -> Markup {
 }
 
 fn found(judged: &Judged, it: &JudgedTopic, topic: usize) -> Markup {
-    let hits = |run: &Scored| it.relevant.iter().filter(|wanted| run.lists[topic].contains(wanted)).count();
+    let hits = |run: &Scored| {
+        it.relevant.iter().filter(|wanted| run.lists[topic].contains(wanted)).count()
+    };
     html! {
         tr.sum {
             th.text scope="row" { "found among the first " (DEPTH) }
@@ -165,7 +178,11 @@ mod tests {
     #[test]
     fn hits_are_marked_and_what_is_missed_is_listed() {
         let page = page(&[("1", "Q1", 3.0), ("1", "Q4", 2.0), ("1", "Q1", 1.0)]);
-        assert_eq!(page.matches("<li class=\"hit\">").count(), 1, "a question that comes again is no second hit");
+        assert_eq!(
+            page.matches("<li class=\"hit\">").count(),
+            1,
+            "a question that comes again is no second hit"
+        );
         assert!(page.contains("what about Q1 <span class=\"id\">Q1</span> (again)"));
         assert!(page.contains("found among the first 30</th><td>1 of 4"));
         assert_eq!(page.matches("missed").count(), 3 + 2);

@@ -1,6 +1,7 @@
 //! How are figures and questions put into words?
 
-use clariq_corpus::{NO_QUESTION, QuestionBank, QuestionId};
+use clariq_collections::clariq::{NO_QUESTION, QuestionBank};
+use clariq_core::QuestionId;
 
 /// Four digits, as the challenge's leaderboards have them.
 pub(crate) fn figure(value: f64) -> String {
@@ -42,7 +43,10 @@ pub(crate) fn count(count: usize, what: &str) -> String {
 pub(crate) fn thousands(number: usize) -> String {
     let digits = number.to_string();
     let comma = |place: usize| place > 0 && (digits.len() - place).is_multiple_of(3);
-    digits.char_indices().flat_map(|(place, digit)| comma(place).then_some(',').into_iter().chain([digit])).collect()
+    digits
+        .char_indices()
+        .flat_map(|(place, digit)| comma(place).then_some(',').into_iter().chain([digit]))
+        .collect()
 }
 
 /// The words of a question, and of what has none.

@@ -1,9 +1,11 @@
 //! What can be asked of the command? Raw arguments, as clap reads them.
 
-use crate::commands::{AskArgs, CompareArgs, EvalArgs, NeedCommand, OracleArgs, ReportArgs, SynthesizeArgs};
+use crate::commands::{
+    AskArgs, CompareArgs, EvalArgs, NeedCommand, OracleArgs, ReportArgs, SynthesizeArgs,
+};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use clariq_corpus::Split;
+use clariq_collections::clariq::Split;
 use clariq_index::{Analyzer, Variant};
 use std::path::PathBuf;
 
@@ -26,16 +28,34 @@ pub(crate) struct Cli {
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Common {
     /// Folder with the ClariQ files [default: data/clariq if present, else the built-in sample]
-    #[arg(long, global = true, value_name = "DIR", alias = "data_dir", help_heading = "Common options")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        alias = "data_dir",
+        help_heading = "Common options"
+    )]
     pub(crate) data: Option<PathBuf>,
     /// Threads to use; results are the same with any number [default: one per core]
     #[arg(long, global = true, value_name = "N", help_heading = "Common options")]
     pub(crate) threads: Option<usize>,
     /// Seed of everything random but fine-tuning, whose recipe has its own
-    #[arg(long, global = true, value_name = "N", default_value_t = 42, help_heading = "Common options")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "N",
+        default_value_t = 42,
+        help_heading = "Common options"
+    )]
     pub(crate) seed: u64,
     /// Where learned models are run: cpu, or cuda:0 with a CUDA build of libtorch
-    #[arg(long, global = true, value_name = "DEVICE", default_value = "cpu", help_heading = "Common options")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "DEVICE",
+        default_value = "cpu",
+        help_heading = "Common options"
+    )]
     pub(crate) device: String,
     /// Numbers that learned models compute with; bf16 is faster on processors that multiply them, and less exact
     #[arg(long, global = true, value_enum, default_value = "f32", help_heading = "Common options")]
@@ -314,8 +334,9 @@ fn one_of<T>(names: &'static [(&'static str, T)]) -> impl TypedValueParser<Value
 where
     T: Copy + Send + Sync + 'static,
 {
-    PossibleValuesParser::new(names.iter().map(|(name, _)| *name))
-        .try_map(|text| names.iter().find(|(name, _)| *name == text).map(|(_, value)| *value).ok_or("no such name"))
+    PossibleValuesParser::new(names.iter().map(|(name, _)| *name)).try_map(|text| {
+        names.iter().find(|(name, _)| *name == text).map(|(_, value)| *value).ok_or("no such name")
+    })
 }
 
 pub(crate) fn splits() -> impl TypedValueParser<Value = Split> {

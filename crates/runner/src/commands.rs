@@ -51,7 +51,9 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Outcome, Failure> {
         Command::Data(DataCommand::Check) => data::check(&settings),
         Command::Data(DataCommand::Stats) => data::stats(&settings),
         Command::Data(DataCommand::Convert(arguments)) => convert::convert(&settings, &arguments),
-        Command::Data(DataCommand::Synthesize(arguments)) => synthesize::synthesize(&settings, &arguments),
+        Command::Data(DataCommand::Synthesize(arguments)) => {
+            synthesize::synthesize(&settings, &arguments)
+        }
         Command::Data(DataCommand::Fetch(arguments)) => fetch::fetch(&settings, &arguments),
         Command::Index(command) => index::index(&settings, &command),
         Command::Run(arguments) => run::run(&settings, &arguments),

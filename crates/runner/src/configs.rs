@@ -3,7 +3,8 @@
 use crate::cli::Parameters;
 use crate::failure::Failure;
 use crate::models;
-use clariq_corpus::{Location, Problem, ProblemKind, Source, sha256_hex};
+use clariq_core::{Location, Problem, ProblemKind, sha256_hex};
+use clariq_files::Source;
 use clariq_rank::{Override, System, Uses};
 use std::path::Path;
 
@@ -39,7 +40,9 @@ pub(crate) struct Loaded {
 pub(crate) fn load(name: &str, overrides: &[Override]) -> Result<Loaded, Failure> {
     let built_in = BUILT_IN.iter().find(|(known, _)| *known == name);
     let (file, text) = match built_in {
-        Some((_, text)) if !Path::new(name).exists() => (format!("configs/{name}.toml"), (*text).to_owned()),
+        Some((_, text)) if !Path::new(name).exists() => {
+            (format!("configs/{name}.toml"), (*text).to_owned())
+        }
         _ if Path::new(name).exists() => {
             let source = Source::new(name);
             let system = System::read(&source, overrides)?;
@@ -57,7 +60,9 @@ pub(crate) fn load(name: &str, overrides: &[Override]) -> Result<Loaded, Failure
 /// A model that is trained here has seen the labels of train, which must be said beside its figures.
 fn declares_training(file: &str, system: &System) -> Result<(), Failure> {
     let trained = system.models().into_iter().find(|model| models::is_recipe(model));
-    let Some(model) = trained.filter(|_| !system.uses.contains(&Uses::TrainLabels)) else { return Ok(()) };
+    let Some(model) = trained.filter(|_| !system.uses.contains(&Uses::TrainLabels)) else {
+        return Ok(());
+    };
     let expected = format!("uses = [\"{}\"]", Uses::TrainLabels);
     let found = format!("{:?}, and the model `{model}`, which is trained on them", system.uses);
     Err(Problem::new(Location::file(file), ProblemKind::Configuration, expected, found)
@@ -74,7 +79,11 @@ fn unknown(name: &str) -> Problem {
 
 /// The parameters of the command line, as overrides of stages.
 pub(crate) fn overrides(parameters: &Parameters) -> Result<Vec<Override>, Failure> {
-    let bm25 = |key: &str, value: String| Override { stage: "bm25".to_owned(), key: key.to_owned(), value };
+    let bm25 = |key: &str, value: String| Override {
+        stage: "bm25".to_owned(),
+        key: key.to_owned(),
+        value,
+    };
     let mut overrides = Vec::new();
     overrides.extend(parameters.k1.map(|k1| bm25("k1", as_toml(k1))));
     overrides.extend(parameters.b.map(|b| bm25("b", as_toml(b))));
@@ -93,15 +102,29 @@ fn as_toml(number: f64) -> String {
 }
 
 /// `stage.key=value` as its target and its value.
-pub(crate) fn split_assignment<'a>(text: &'a str, flag: &str) -> Result<(Override, &'a str), Failure> {
-    let parts = text.split_once('=').and_then(|(target, value)| Some((target.split_once('.')?, value)));
+pub(crate) fn split_assignment<'a>(
+    text: &'a str,
+    flag: &str,
+) -> Result<(Override, &'a str), Failure> {
+    let parts =
+        text.split_once('=').and_then(|(target, value)| Some((target.split_once('.')?, value)));
     match parts {
-        Some(((stage, key), value)) if !stage.is_empty() && !key.is_empty() && !value.is_empty() => {
-            Ok((Override { stage: stage.to_owned(), key: key.to_owned(), value: String::new() }, value))
+        Some(((stage, key), value))
+            if !stage.is_empty() && !key.is_empty() && !value.is_empty() =>
+        {
+            Ok((
+                Override { stage: stage.to_owned(), key: key.to_owned(), value: String::new() },
+                value,
+            ))
         }
         _ => {
             let expected = "stage.key=value, for example bm25.k1=0.9";
-            let problem = Problem::new(Location::file(flag), ProblemKind::Argument, expected, format!("`{text}`"));
+            let problem = Problem::new(
+                Location::file(flag),
+                ProblemKind::Argument,
+                expected,
+                format!("`{text}`"),
+            );
             Err(problem.hint("configs/README.md lists all stages and their keys").into())
         }
     }

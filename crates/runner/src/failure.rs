@@ -1,6 +1,6 @@
 //! How is an error told? What was expected, what was found, and the next move.
 
-use clariq_corpus::{Problem, Report};
+use clariq_core::{Problem, Report};
 use std::io;
 
 /// Why a command did not do what it was asked to.
@@ -71,11 +71,11 @@ macro_rules! from_reportable {
     };
 }
 
-impl From<clariq_corpus::Error> for Failure {
-    fn from(error: clariq_corpus::Error) -> Self {
+impl From<clariq_core::Error> for Failure {
+    fn from(error: clariq_core::Error) -> Self {
         match error {
             // Only standard output and pipes break; whoever reads them has seen enough.
-            clariq_corpus::Error::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
+            clariq_core::Error::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
                 Self::Output(source)
             }
             error => Report::from(&error).into(),
@@ -85,4 +85,9 @@ impl From<clariq_corpus::Error> for Failure {
 
 #[cfg(feature = "bert")]
 from_reportable!(clariq_bert::Error);
-from_reportable!(clariq_index::Error, clariq_rank::Error, clariq_need::Error, clariq_eval::MeasureError);
+from_reportable!(
+    clariq_index::Error,
+    clariq_rank::Error,
+    clariq_need::Error,
+    clariq_eval::MeasureError
+);

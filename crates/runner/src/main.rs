@@ -28,7 +28,9 @@ fn main() -> ExitCode {
         Ok(commands::Outcome::Done) => ExitCode::SUCCESS,
         Ok(commands::Outcome::CheckFailed) => ExitCode::from(1),
         // `clariq eval … | head`: whoever reads has seen enough.
-        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
+        }
         Err(failure) => {
             failure.print();
             ExitCode::from(2)

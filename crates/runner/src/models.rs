@@ -5,9 +5,9 @@
 mod learned;
 
 use crate::settings::{Settings, cache_folder};
-use clariq_corpus::Collection;
+use clariq_collections::clariq::Collection;
 #[cfg(feature = "bert")]
-use clariq_corpus::{Location, Problem, ProblemKind};
+use clariq_core::{Location, Problem, ProblemKind};
 use clariq_rank::Models;
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,10 @@ pub(crate) const RECIPES: &[(&str, &str)] = &[
     ("encoder", include_str!("../../../configs/models/encoder.toml")),
     ("cross-encoder", include_str!("../../../configs/models/cross-encoder.toml")),
     ("need-classifier", include_str!("../../../configs/models/need-classifier.toml")),
-    ("published-cross-encoder", include_str!("../../../configs/models/published-cross-encoder.toml")),
+    (
+        "published-cross-encoder",
+        include_str!("../../../configs/models/published-cross-encoder.toml"),
+    ),
 ];
 
 /// Everything that learned stages of a collection may ask for.
@@ -36,7 +39,8 @@ pub(crate) use learned::{Registry, recipe_of};
 
 /// Whether the model of that name is trained on the labels of train.
 pub(crate) fn is_recipe(name: &str) -> bool {
-    RECIPES.iter().any(|(known, _)| *known == name) || Path::new(name).extension().is_some_and(|end| end == "toml")
+    RECIPES.iter().any(|(known, _)| *known == name)
+        || Path::new(name).extension().is_some_and(|end| end == "toml")
 }
 
 /// Where installed and trained models are kept.

@@ -130,12 +130,18 @@ mod tests {
 
     #[test]
     fn tables_align() {
-        assert_eq!(written(table::write), "system  topics     R@5\nbm25        50  0.3333\na|b          -  1.0000\n");
+        assert_eq!(
+            written(table::write),
+            "system  topics     R@5\nbm25        50  0.3333\na|b          -  1.0000\n"
+        );
     }
 
     #[test]
     fn machine_readable_forms_keep_all_digits() {
-        assert_eq!(written(tsv::write), "system\ttopics\tR@5\nbm25\t50\t0.3333333333333333\na|b\t\t1\n");
+        assert_eq!(
+            written(tsv::write),
+            "system\ttopics\tR@5\nbm25\t50\t0.3333333333333333\na|b\t\t1\n"
+        );
         let json = written(json::write);
         let rows: serde_json::Value = serde_json::from_str(&json).unwrap();
         assert_eq!(rows[0]["R@5"], serde_json::json!(1.0 / 3.0));

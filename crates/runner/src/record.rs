@@ -4,7 +4,8 @@
 //! inputs give the same bytes. It takes its place last and names the checksums of the files it speaks of: a record
 //! that does not fit its run was left by an interrupted command.
 
-use clariq_corpus::{Staged, sha256_hex};
+use clariq_core::sha256_hex;
+use clariq_files::Staged;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -19,7 +20,11 @@ pub(crate) fn path_of(run: &Path) -> PathBuf {
 pub(crate) type Output = (&'static str, PathBuf, Staged);
 
 /// The record of outputs that are staged already, staged as well.
-pub(crate) fn stage(run: &Path, mut made_by: Value, files: &[Output]) -> Result<Staged, clariq_corpus::Error> {
+pub(crate) fn stage(
+    run: &Path,
+    mut made_by: Value,
+    files: &[Output],
+) -> Result<Staged, clariq_core::Error> {
     let mut outputs = serde_json::Map::new();
     for (kind, path, staged) in files {
         let name = path.file_name().unwrap_or_default().to_string_lossy();

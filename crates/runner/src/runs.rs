@@ -1,8 +1,10 @@
 //! Which files is a command given, and do they fit its labels? What `compare` and `report` ask of runs alike.
 
 use crate::settings::Settings;
-use clariq_corpus::{Error, Labelled, Location, Problem, ProblemKind, Run, Source, TopicId};
+use clariq_collections::clariq::Labelled;
+use clariq_core::{Error, Location, Problem, ProblemKind, TopicId};
 use clariq_eval::{Ties, diagnose};
+use clariq_files::{Run, Source};
 use std::collections::HashSet;
 use std::path::PathBuf;
 
@@ -35,13 +37,16 @@ pub(crate) fn answers_something<'a>(
 ) -> Result<(), Problem> {
     let known: HashSet<&TopicId> = labels.topics.iter().map(|topic| &topic.id).collect();
     let found = match topics.next() {
-        Some(topic) if known.contains(topic) || topics.any(|topic| known.contains(topic)) => return Ok(()),
+        Some(topic) if known.contains(topic) || topics.any(|topic| known.contains(topic)) => {
+            return Ok(());
+        }
         Some(topic) => format!("other topics alone, such as `{topic}`"),
         None => "no line".to_owned(),
     };
     let expected = format!("answers to topics of {}", labels.name);
-    Err(Problem::new(Location::file(source.name()), ProblemKind::Argument, expected, found)
-        .hint("--split names the labels, --data their folder: take those that the file was made for"))
+    Err(Problem::new(Location::file(source.name()), ProblemKind::Argument, expected, found).hint(
+        "--split names the labels, --data their folder: take those that the file was made for",
+    ))
 }
 
 /// Says what the figures of a run pass over. Lines are dropped under the official scorer's tie rule alone.
@@ -49,7 +54,10 @@ pub(crate) fn warn(settings: &Settings, source: &Source, run: &Run, ties: Ties, 
     let diagnosis = diagnose(run, labels.topics.iter().map(|topic| &topic.id), None);
     let dropped = if ties == Ties::Official { diagnosis.dropped_lines } else { 0 };
     let counts = [
-        (dropped, "lines repeat a score of their topic and are dropped, as the official scorer does"),
+        (
+            dropped,
+            "lines repeat a score of their topic and are dropped, as the official scorer does",
+        ),
         (diagnosis.missing_topics, "topics are not answered and count 0"),
         (diagnosis.unknown_topics, "topics are not in the labels and are not looked at"),
     ];
@@ -77,7 +85,13 @@ mod tests {
     #[test]
     fn runs_are_named_after_their_files_where_that_tells_them_apart() {
         let paths = |names: [&str; 2]| names.map(PathBuf::from);
-        assert_eq!(names(&paths(["runs/bm25.dev.run", "old/dense.dev.run.gz"]), ".run"), ["bm25.dev", "dense.dev"]);
-        assert_eq!(names(&paths(["a/bm25.run", "b/bm25.run"]), ".run"), ["a/bm25.run", "b/bm25.run"]);
+        assert_eq!(
+            names(&paths(["runs/bm25.dev.run", "old/dense.dev.run.gz"]), ".run"),
+            ["bm25.dev", "dense.dev"]
+        );
+        assert_eq!(
+            names(&paths(["a/bm25.run", "b/bm25.run"]), ".run"),
+            ["a/bm25.run", "b/bm25.run"]
+        );
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::cli::{Cli, Common, Format, IndexPlace};
 use crate::failure::Failure;
-use clariq_corpus::{Collection, DataDir, Location, Problem, ProblemKind, QuestionBank};
+use clariq_collections::clariq::{Collection, DataDir, QuestionBank};
+use clariq_core::{Location, Problem, ProblemKind};
 use clariq_index::{Analyzer, BankIndex, BuildOptions, Opened};
 use clariq_rank::{Context, Error};
 use std::env;
@@ -24,7 +25,10 @@ pub(crate) struct Settings {
     pub(crate) threads: usize,
     pub(crate) seed: u64,
     /// Where learned models are run.
-    #[cfg_attr(not(feature = "bert"), expect(dead_code, reason = "only learned models look at it"))]
+    #[cfg_attr(
+        not(feature = "bert"),
+        expect(dead_code, reason = "only learned models look at it")
+    )]
     pub(crate) device: String,
     /// What they compute with.
     #[cfg(feature = "bert")]
@@ -47,8 +51,18 @@ const THREADS: RangeInclusive<usize> = 1..=1024;
 
 impl Settings {
     pub(crate) fn new(cli: &Cli) -> Result<Self, Failure> {
-        let Common { data, threads, seed, device, precision, format, verbose, quiet, short_q, no_progress } =
-            cli.common.clone();
+        let Common {
+            data,
+            threads,
+            seed,
+            device,
+            precision,
+            format,
+            verbose,
+            quiet,
+            short_q,
+            no_progress,
+        } = cli.common.clone();
         #[cfg(feature = "bert")]
         let precision = match precision {
             crate::cli::PrecisionName::F32 => clariq_bert::Precision::F32,
@@ -56,7 +70,9 @@ impl Settings {
         };
         let quiet = quiet || short_q;
         let threads = match threads {
-            Some(threads) if !THREADS.contains(&threads) => return Err(wrong_threads(threads).into()),
+            Some(threads) if !THREADS.contains(&threads) => {
+                return Err(wrong_threads(threads).into());
+            }
             Some(threads) => threads,
             None => std::thread::available_parallelism().map_or(1, usize::from),
         };
@@ -73,7 +89,18 @@ impl Settings {
             None => DataDir::Sample,
         };
         let progress = !no_progress && !quiet;
-        Ok(Self { data, data_was_named, threads, seed, device, precision, format, verbosity, progress, short_q })
+        Ok(Self {
+            data,
+            data_was_named,
+            threads,
+            seed,
+            device,
+            precision,
+            format,
+            verbosity,
+            progress,
+            short_q,
+        })
     }
 
     /// Says something on standard error unless that is unwanted.
@@ -98,17 +125,24 @@ impl Settings {
 
     pub(crate) fn say_which_data(&self) {
         match &self.data {
-            DataDir::Sample => self.note("note: using the built-in sample collection; --data names another"),
+            DataDir::Sample => {
+                self.note("note: using the built-in sample collection; --data names another")
+            }
             folder if !self.data_was_named => self.note(&format!("note: using {folder}")),
             DataDir::Folder(_) => {}
         }
     }
 
     /// What stages work on, with indexes where `place` says or in the user's cache.
-    pub(crate) fn context<'a>(&'a self, bank: &'a QuestionBank, place: &'a IndexPlace) -> Context<'a> {
+    pub(crate) fn context<'a>(
+        &'a self,
+        bank: &'a QuestionBank,
+        place: &'a IndexPlace,
+    ) -> Context<'a> {
         Context::new(bank, move |analyzer, bank| {
             let folder = index_folder(place, bank, analyzer);
-            let (index, opened) = BankIndex::open_or_build(&folder, bank, analyzer, &self.build_options(place))?;
+            let (index, opened) =
+                BankIndex::open_or_build(&folder, bank, analyzer, &self.build_options(place))?;
             self.say_how_opened(&index, &opened);
             Ok::<_, Error>(index)
         })
@@ -123,7 +157,9 @@ impl Settings {
         match opened {
             Opened::Reused => self.detail(&format!("index: {folder} is the right one")),
             Opened::Built => self.detail(&format!("index: built {folder}")),
-            Opened::Rebuilt { because } => self.note(&format!("note: rebuilt the index {folder}: {because}")),
+            Opened::Rebuilt { because } => {
+                self.note(&format!("note: rebuilt the index {folder}: {because}"))
+            }
         }
     }
 }

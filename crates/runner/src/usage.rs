@@ -1,7 +1,7 @@
 //! What is wrong with the arguments? Values that clap refuses, told like every other error.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clariq_corpus::{Location, Problem, ProblemKind};
+use clariq_core::{Location, Problem, ProblemKind};
 use std::error::Error as _;
 
 /// A refused value as a problem; `None` for everything that clap tells itself: help, the version, unknown
@@ -10,7 +10,8 @@ pub(crate) fn refused_value(error: &clap::Error) -> Option<Problem> {
     if !matches!(error.kind(), ErrorKind::InvalidValue | ErrorKind::ValueValidation) {
         return None;
     }
-    let (argument, value) = (text(error, ContextKind::InvalidArg)?, text(error, ContextKind::InvalidValue)?);
+    let (argument, value) =
+        (text(error, ContextKind::InvalidArg)?, text(error, ContextKind::InvalidValue)?);
     let at = Location::file(argument.split(' ').next().unwrap_or(argument));
     let found = if value.is_empty() { "nothing".to_owned() } else { format!("`{value}`") };
     let hint = match text(error, ContextKind::SuggestedValue) {
@@ -36,7 +37,10 @@ fn expected(error: &clap::Error) -> String {
     match reason.as_str() {
         "invalid float literal" | "cannot parse float from empty string" => "a number".to_owned(),
         "" => "a value".to_owned(),
-        _ if reason.contains("digit") || reason.contains("integer") || reason.contains("number too") => {
+        _ if reason.contains("digit")
+            || reason.contains("integer")
+            || reason.contains("number too") =>
+        {
             "a whole number of at least 0".to_owned()
         }
         _ => reason.strip_prefix("expected ").unwrap_or(&reason).to_owned(),

@@ -41,10 +41,15 @@ impl AdamW {
         self.steps += 1;
         let correction1 = 1.0 - BETA1.powi(self.steps);
         let correction2 = (1.0 - BETA2.powi(self.steps)).sqrt();
-        let mut parameters: Vec<_> =
-            network.parameters().into_iter().filter(|(_, _, weight)| weight.grad().defined()).collect();
-        let norms: Vec<Tensor> = parameters.iter().map(|(_, _, weight)| weight.grad().norm()).collect();
-        let norm = f64::try_from(Tensor::stack(&norms, 0).norm().to_kind(Kind::Double)).map_err(&refused)?;
+        let mut parameters: Vec<_> = network
+            .parameters()
+            .into_iter()
+            .filter(|(_, _, weight)| weight.grad().defined())
+            .collect();
+        let norms: Vec<Tensor> =
+            parameters.iter().map(|(_, _, weight)| weight.grad().norm()).collect();
+        let norm = f64::try_from(Tensor::stack(&norms, 0).norm().to_kind(Kind::Double))
+            .map_err(&refused)?;
         let factor = if self.clip > 0.0 { (self.clip / (norm + 1e-6)).min(1.0) } else { 1.0 };
         for (name, decays, weight) in &mut parameters {
             let mut gradient = weight.grad();

@@ -19,8 +19,10 @@ impl Batch {
         let size = [texts.len() as i64, longest as i64];
         let table = |part: fn(&Tokens) -> &[i64]| {
             let padding = |text: &&Tokens| std::iter::repeat_n(0, longest - text.ids.len());
-            let flat: Vec<i64> =
-                texts.iter().flat_map(|text| part(text).iter().copied().chain(padding(text))).collect();
+            let flat: Vec<i64> = texts
+                .iter()
+                .flat_map(|text| part(text).iter().copied().chain(padding(text)))
+                .collect();
             Tensor::from_slice(&flat).view(size).to_device(device)
         };
         let (ids, segments) = (table(|text| &text.ids), table(|text| &text.segments));
@@ -29,7 +31,9 @@ impl Batch {
         }
         let flat: Vec<f32> = texts
             .iter()
-            .flat_map(|text| (0..longest).map(|place| if place < text.ids.len() { 1.0 } else { 0.0 }))
+            .flat_map(|text| {
+                (0..longest).map(|place| if place < text.ids.len() { 1.0 } else { 0.0 })
+            })
             .collect();
         let present = Tensor::from_slice(&flat).view(size).to_device(device);
         // As transformers does: the lowest number, which stays finite when something is added.

@@ -6,7 +6,7 @@ use crate::train::curve::Curve;
 use crate::train::examples::{Examples, TopicSplit};
 use crate::train::recipe::{Makes, Objective, Recipe};
 use crate::weights::Weights;
-use clariq_corpus::write_atomically;
+use clariq_files::write_atomically;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -36,8 +36,13 @@ const COMPANIONS: [&str; 8] = [
 ];
 
 /// Writes the files of a model into an empty folder.
-pub(crate) fn write_folder(into: &Path, about: &Description, weights: &Weights) -> Result<(), Error> {
-    let put = |name: &str, bytes: &[u8]| write_atomically(&into.join(name), |out| out.write_all(bytes));
+pub(crate) fn write_folder(
+    into: &Path,
+    about: &Description,
+    weights: &Weights,
+) -> Result<(), Error> {
+    let put =
+        |name: &str, bytes: &[u8]| write_atomically(&into.join(name), |out| out.write_all(bytes));
     let encoder = about.recipe.objective.makes() == Makes::Encoder;
     for name in COMPANIONS {
         // What belongs to sentence-transformers describes an encoder.
@@ -46,7 +51,7 @@ pub(crate) fn write_folder(into: &Path, about: &Description, weights: &Weights) 
         }
         let Ok(bytes) = std::fs::read(about.base.path.join(name)) else { continue };
         if let Some(folder) = into.join(name).parent() {
-            std::fs::create_dir_all(folder).map_err(|source| clariq_corpus::Error::Io {
+            std::fs::create_dir_all(folder).map_err(|source| clariq_core::Error::Io {
                 action: "create",
                 path: folder.to_owned(),
                 source,
@@ -71,24 +76,30 @@ fn config(about: &Description, encoder: bool) -> Value {
         config["hidden_dropout_prob"] = json!(dropout);
         config["attention_probs_dropout_prob"] = json!(dropout);
     }
-    config["architectures"] = json!([if encoder { "BertModel" } else { "BertForSequenceClassification" }]);
+    config["architectures"] =
+        json!([if encoder { "BertModel" } else { "BertForSequenceClassification" }]);
     let labels: Vec<&str> = match &about.recipe.objective {
         Objective::InBatchSoftmax { .. } => Vec::new(),
         Objective::CrossEntropy { .. } => vec!["not relevant", "relevant"],
         Objective::Listwise { .. } => vec!["relevant"],
-        Objective::Classification { .. } => about.examples.questions.iter().map(String::as_str).collect(),
+        Objective::Classification { .. } => {
+            about.examples.questions.iter().map(String::as_str).collect()
+        }
     };
     if !labels.is_empty() {
         let numbered = labels.iter().enumerate();
-        config["id2label"] = numbered.clone().map(|(place, label)| (place.to_string(), json!(label))).collect();
-        config["label2id"] = numbered.map(|(place, label)| ((*label).to_owned(), json!(place))).collect();
+        config["id2label"] =
+            numbered.clone().map(|(place, label)| (place.to_string(), json!(label))).collect();
+        config["label2id"] =
+            numbered.map(|(place, label)| ((*label).to_owned(), json!(place))).collect();
     }
     config
 }
 
 fn training(about: &Description) -> Value {
-    let topics =
-        |places: &[usize]| places.iter().map(|&place| about.examples.topics[place].clone()).collect::<Vec<_>>();
+    let topics = |places: &[usize]| {
+        places.iter().map(|&place| about.examples.topics[place].clone()).collect::<Vec<_>>()
+    };
     json!({
         "clariq": env!("CARGO_PKG_VERSION"),
         "key": about.key,
@@ -105,13 +116,23 @@ fn card(about: &Description) -> String {
     let Description { recipe, examples, split, curve, .. } = about;
     let pairs = examples.pairs(&split.train, true).len();
     let topics = split.train.len();
-    let of_pairs = format!("{topics} topics of ClariQ's train.tsv with {pairs} relevant (request, question) pairs");
+    let of_pairs = format!(
+        "{topics} topics of ClariQ's train.tsv with {pairs} relevant (request, question) pairs"
+    );
     let (library, kind, learned_from) = match recipe.objective.makes() {
-        Makes::Encoder => ("sentence-transformers", "Encoder (mean of the tokens, length 1)", of_pairs),
-        Makes::CrossEncoder => ("transformers", "Cross-encoder of (request, question) pairs", of_pairs),
+        Makes::Encoder => {
+            ("sentence-transformers", "Encoder (mean of the tokens, length 1)", of_pairs)
+        }
+        Makes::CrossEncoder => {
+            ("transformers", "Cross-encoder of (request, question) pairs", of_pairs)
+        }
         Makes::Classifier => {
             let classes = examples.questions.join(", ");
-            ("transformers", "Classifier of requests", format!("{topics} requests of the classes {classes}"))
+            (
+                "transformers",
+                "Classifier of requests",
+                format!("{topics} requests of the classes {classes}"),
+            )
         }
     };
     let mut text = format!(
@@ -127,7 +148,10 @@ fn card(about: &Description) -> String {
     );
     if let Some((first, last)) = curve.loss(10) {
         let steps = curve.rows.len();
-        let _ = writeln!(text, "{steps} steps; mean loss of the first ten {first:.4}, of the last ten {last:.4}.");
+        let _ = writeln!(
+            text,
+            "{steps} steps; mean loss of the first ten {first:.4}, of the last ten {last:.4}."
+        );
     }
     if let Some(recall) = curve.rows.iter().rev().find_map(|row| row.recall) {
         let [r5, r10, r20, r30] = recall;

@@ -6,7 +6,7 @@ use crate::network::Network;
 use crate::train::adamw::AdamW;
 use crate::train::curve::Curve;
 use crate::weights::bytes;
-use clariq_corpus::write_atomically;
+use clariq_files::write_atomically;
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
 use serde::{Deserialize, Serialize};
@@ -59,12 +59,15 @@ pub(crate) fn write(
     }
     let views = all
         .iter()
-        .map(|(label, shape, bytes)| Ok((label.as_str(), TensorView::new(Dtype::F32, shape.clone(), bytes)?)))
+        .map(|(label, shape, bytes)| {
+            Ok((label.as_str(), TensorView::new(Dtype::F32, shape.clone(), bytes)?))
+        })
         .collect::<Result<Vec<_>, safetensors::SafeTensorError>>();
     let counted = serde_json::to_string(counts).unwrap_or_default();
     let metadata = Some(HashMap::from([("counts".to_owned(), counted)]));
     let file = views.and_then(|views| safetensors::serialize(views, &metadata));
-    let file = file.map_err(|error| problem(path, "a checkpoint that can be written", error.to_string()))?;
+    let file =
+        file.map_err(|error| problem(path, "a checkpoint that can be written", error.to_string()))?;
     Ok(write_atomically(path, |out| out.write_all(&file))?)
 }
 
@@ -77,9 +80,12 @@ pub(crate) fn read(
 ) -> Result<Option<Restored>, Error> {
     let Ok(file) = std::fs::read(path) else { return Ok(None) };
     let damaged = |found: String| -> Error {
-        problem(path, "a checkpoint", found).hint("remove the file, and training begins again").into()
+        problem(path, "a checkpoint", found)
+            .hint("remove the file, and training begins again")
+            .into()
     };
-    let (_, header) = SafeTensors::read_metadata(&file).map_err(|error| damaged(error.to_string()))?;
+    let (_, header) =
+        SafeTensors::read_metadata(&file).map_err(|error| damaged(error.to_string()))?;
     let counts = header.metadata().as_ref().and_then(|metadata| metadata.get("counts"));
     let counts: Counts = counts
         .and_then(|text| serde_json::from_str(text).ok())
@@ -89,18 +95,23 @@ pub(crate) fn read(
     }
     let _without_tape = tch::no_grad_guard();
     let mut best = HashMap::new();
-    let mut named: HashMap<String, Tensor> =
-        Tensor::read_safetensors(path).map_err(|error| damaged(error.to_string()))?.into_iter().collect();
+    let mut named: HashMap<String, Tensor> = Tensor::read_safetensors(path)
+        .map_err(|error| damaged(error.to_string()))?
+        .into_iter()
+        .collect();
     for (label, _, weight) in network.parameters() {
         let mut take = |kind: &str| {
-            named.remove(&format!("{kind}/{label}")).ok_or_else(|| damaged(format!("no {kind} of {label}")))
+            named
+                .remove(&format!("{kind}/{label}"))
+                .ok_or_else(|| damaged(format!("no {kind} of {label}")))
         };
         let (value, first, second) = (take("weight")?, take("first")?, take("second")?);
         if let Ok(value) = take("best") {
             best.insert(label.clone(), value);
         }
         let Some(moments) = optimizer.moments.get_mut(&label) else { continue };
-        for (to, from) in [(&mut *weight, value), (&mut moments.0, first), (&mut moments.1, second)] {
+        for (to, from) in [(&mut *weight, value), (&mut moments.0, first), (&mut moments.1, second)]
+        {
             if to.size() != from.size() {
                 return Err(damaged(format!("{label} of the shape {:?}", from.size())));
             }

@@ -50,7 +50,8 @@ impl Curve {
     pub fn loss(&self, steps: usize) -> Option<(f64, f64)> {
         let mean = |rows: &[Row]| rows.iter().map(|row| row.loss).sum::<f64>() / rows.len() as f64;
         let steps = steps.min(self.rows.len());
-        (steps > 0).then(|| (mean(&self.rows[..steps]), mean(&self.rows[self.rows.len() - steps..])))
+        (steps > 0)
+            .then(|| (mean(&self.rows[..steps]), mean(&self.rows[self.rows.len() - steps..])))
     }
 
     /// A picture of the loss (left axis) and, where it was measured, of recall at 30 (right axis).
@@ -78,8 +79,11 @@ impl Curve {
                 highest * share
             );
         }
-        let losses: Vec<_> =
-            self.rows.iter().map(|row| format!("{:.1},{:.1}", across(row.step), up(row.loss / highest))).collect();
+        let losses: Vec<_> = self
+            .rows
+            .iter()
+            .map(|row| format!("{:.1},{:.1}", across(row.step), up(row.loss / highest)))
+            .collect();
         let line = |points: &[String], colour: &str| {
             format!(
                 "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.5\"/>\n",
@@ -87,19 +91,29 @@ impl Curve {
             )
         };
         svg += &line(&losses, "#1b5e9b");
-        let recalls: Vec<(usize, f64)> = self.rows.iter().filter_map(|row| Some((row.step, row.recall?[3]))).collect();
+        let recalls: Vec<(usize, f64)> =
+            self.rows.iter().filter_map(|row| Some((row.step, row.recall?[3]))).collect();
         if !recalls.is_empty() {
-            let points: Vec<_> =
-                recalls.iter().map(|&(step, recall)| format!("{:.1},{:.1}", across(step), up(recall))).collect();
+            let points: Vec<_> = recalls
+                .iter()
+                .map(|&(step, recall)| format!("{:.1},{:.1}", across(step), up(recall)))
+                .collect();
             svg += &line(&points, "#b3541e");
             for quarter in 0..=4 {
                 let share = f64::from(quarter) / 4.0;
                 let place = (WIDTH - MARGIN + 6.0, up(share) + 4.0);
-                let _ =
-                    writeln!(svg, "<text x=\"{}\" y=\"{:.1}\" fill=\"#b3541e\">{share:.2}</text>", place.0, place.1);
+                let _ = writeln!(
+                    svg,
+                    "<text x=\"{}\" y=\"{:.1}\" fill=\"#b3541e\">{share:.2}</text>",
+                    place.0, place.1
+                );
             }
         }
-        let legend = if recalls.is_empty() { "loss" } else { "loss (left), R@30 of held-out topics (right)" };
+        let legend = if recalls.is_empty() {
+            "loss"
+        } else {
+            "loss (left), R@30 of held-out topics (right)"
+        };
         let _ = write!(
             svg,
             "<text x=\"{MARGIN}\" y=\"{0}\">step 1</text><text x=\"{1}\" y=\"{0}\" text-anchor=\"end\">step {last}</text>\
@@ -130,7 +144,10 @@ mod tests {
         let csv = curve().csv();
         assert_eq!(csv.lines().count(), 3);
         assert!(csv.lines().all(|line| line.matches(',').count() == 7), "{csv}");
-        assert!(csv.ends_with("2,1e-5,1.000000,1.000000,0.100000,0.200000,0.300000,0.400000\n"), "{csv}");
+        assert!(
+            csv.ends_with("2,1e-5,1.000000,1.000000,0.100000,0.200000,0.300000,0.400000\n"),
+            "{csv}"
+        );
     }
 
     #[test]

@@ -28,7 +28,11 @@ pub(crate) fn recall(
         ranking.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
         let relevant: HashSet<u32> = examples.relevant[topic].iter().copied().collect();
         for (sum, depth) in sums.iter_mut().zip(DEPTHS) {
-            let found = ranking.iter().take(depth).filter(|(question, _)| relevant.contains(question)).count();
+            let found = ranking
+                .iter()
+                .take(depth)
+                .filter(|(question, _)| relevant.contains(question))
+                .count();
             *sum += found as f64 / relevant.len().max(1) as f64;
         }
     };
@@ -36,10 +40,18 @@ pub(crate) fn recall(
         let texts = |texts: Vec<&str>| -> Result<Vec<f32>, Error> {
             let tokens = tokenize.texts(&texts)?;
             let width = network.lock().map_or(1, |network| network.shape.hidden) as usize;
-            answer_all(&network, &tokens, width, threads, |network, input| network.pooled_mean(input, None), &|_| {})
+            answer_all(
+                &network,
+                &tokens,
+                width,
+                threads,
+                |network, input| network.pooled_mean(input, None),
+                &|_| {},
+            )
         };
         let questions = texts(examples.questions.iter().map(String::as_str).collect())?;
-        let requests = texts(split.held_out.iter().map(|&topic| examples.requests[topic].as_str()).collect())?;
+        let requests =
+            texts(split.held_out.iter().map(|&topic| examples.requests[topic].as_str()).collect())?;
         let width = questions.len() / examples.questions.len().max(1);
         for (&topic, request) in split.held_out.iter().zip(requests.chunks_exact(width.max(1))) {
             let dot = |row: &[f32]| row.iter().zip(request).map(|(a, b)| a * b).sum::<f32>();
@@ -47,15 +59,22 @@ pub(crate) fn recall(
         }
     } else {
         for &topic in &split.held_out {
-            let mut pool: Vec<u32> =
-                examples.relevant[topic].iter().chain(&examples.candidates[topic]).copied().collect();
+            let mut pool: Vec<u32> = examples.relevant[topic]
+                .iter()
+                .chain(&examples.candidates[topic])
+                .copied()
+                .collect();
             pool.sort_unstable();
             pool.dedup();
             let request = examples.requests[topic].as_str();
-            let pairs: Vec<_> =
-                pool.iter().map(|&question| (request, examples.questions[question as usize].as_str())).collect();
+            let pairs: Vec<_> = pool
+                .iter()
+                .map(|&question| (request, examples.questions[question as usize].as_str()))
+                .collect();
             let tokens: Vec<Tokens> = tokenize.pairs(&pairs)?;
-            let answer = |network: &Network, input: &Input| Ok(crate::cross_encoder::score(&network.logits(input)?));
+            let answer = |network: &Network, input: &Input| {
+                Ok(crate::cross_encoder::score(&network.logits(input)?))
+            };
             let scores = answer_all(&network, &tokens, 1, threads, answer, &|_| {})?;
             add(topic, pool.into_iter().zip(scores).collect());
         }

@@ -48,8 +48,9 @@ impl Examples {
         let mut order: Vec<usize> = (0..count).collect();
         shuffle(&mut order, &mut generator(seed, 0));
         let mut held_out: Vec<usize> = order.iter().copied().take(wanted).collect();
-        let same =
-            |place: usize, other: usize| self.requests[place].trim().eq_ignore_ascii_case(self.requests[other].trim());
+        let same = |place: usize, other: usize| {
+            self.requests[place].trim().eq_ignore_ascii_case(self.requests[other].trim())
+        };
         let mut train: Vec<usize> = order.into_iter().skip(wanted).collect();
         train.retain(|&place| {
             let twin = held_out.iter().any(|&other| same(place, other));

@@ -15,7 +15,7 @@ use crate::train::examples::{Examples, TopicSplit};
 use crate::train::objective::{Material, Step, pairs_of, steps};
 use crate::train::recipe::{Makes, Objective, Recipe};
 use crate::weights::Weights;
-use clariq_corpus::sha256_hex;
+use clariq_core::sha256_hex;
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -62,7 +62,13 @@ pub fn key(recipe: &Recipe, base_checksum: &str, examples: &Examples) -> String 
     let recipe = serde_json::to_string(recipe).unwrap_or_default();
     let data = format!(
         "{:?}",
-        (&examples.topics, &examples.requests, &examples.questions, &examples.relevant, &examples.candidates)
+        (
+            &examples.topics,
+            &examples.requests,
+            &examples.questions,
+            &examples.relevant,
+            &examples.candidates
+        )
     );
     sha256_hex(format!("1\n{recipe}\n{base_checksum}\n{}", sha256_hex(data.as_bytes())).as_bytes())
 }
@@ -113,7 +119,7 @@ impl Training<'_> {
         let made = aside.join("model");
         let failed = |action: &'static str, path: &Path| {
             let path = path.to_owned();
-            move |source| Error::Corpus(clariq_corpus::Error::Io { action, path, source })
+            move |source| Error::Corpus(clariq_core::Error::Io { action, path, source })
         };
         let _ = fs::remove_dir_all(&made);
         fs::create_dir_all(&made).map_err(failed("create", &made))?;
@@ -168,8 +174,13 @@ impl<'a> Learner<'a> {
         }
         let optimizer = AdamW::new(&mut network, recipe.weight_decay, recipe.clip);
         let key = key(recipe, &base.checksum, training.examples);
-        let counts =
-            Counts { key: key.clone(), step: 0, decay: 1.0_f64.to_bits(), curve: Curve::default(), best: None };
+        let counts = Counts {
+            key: key.clone(),
+            step: 0,
+            decay: 1.0_f64.to_bits(),
+            curve: Curve::default(),
+            best: None,
+        };
         Ok(Self {
             training,
             key,
@@ -189,7 +200,9 @@ impl<'a> Learner<'a> {
         if !self.training.resume {
             return Ok(());
         }
-        if let Some((counts, best)) = checkpoint::read(checkpoint, &self.key, &mut self.network, &mut self.optimizer)? {
+        if let Some((counts, best)) =
+            checkpoint::read(checkpoint, &self.key, &mut self.network, &mut self.optimizer)?
+        {
             tell(&Event::Resumed(counts.step));
             (self.counts, self.best) = (counts, best);
         }
@@ -199,7 +212,7 @@ impl<'a> Learner<'a> {
     fn save(&mut self, checkpoint: &Path) -> Result<(), Error> {
         self.counts.decay = self.optimizer.decay.to_bits();
         if let Some(folder) = checkpoint.parent() {
-            fs::create_dir_all(folder).map_err(|source| clariq_corpus::Error::Io {
+            fs::create_dir_all(folder).map_err(|source| clariq_core::Error::Io {
                 action: "create",
                 path: folder.to_owned(),
                 source,
@@ -223,7 +236,9 @@ impl<'a> Learner<'a> {
                 current = Some((epoch, steps(recipe, self.training.examples, &self.split, epoch)));
             }
             // The number of batches is the same in every epoch but for batches by request.
-            let Some(step) = current.as_ref().and_then(|(_, steps)| steps.get(place).or_else(|| steps.last())) else {
+            let Some(step) =
+                current.as_ref().and_then(|(_, steps)| steps.get(place).or_else(|| steps.last()))
+            else {
                 break;
             };
             let row = self.step(step, total)?;
@@ -245,16 +260,22 @@ impl<'a> Learner<'a> {
         let loss = self.material.loss(&self.network, step, true)?;
         let value = f64::try_from(&loss).map_err(Error::torch("reading the loss"))?;
         if !value.is_finite() {
-            return Err(problem(Path::new(&recipe.name), "a finite loss", format!("{value} at step {}", before + 1))
-                .hint("a lower learning_rate, or a longer warm_up, keeps it finite")
-                .into());
+            return Err(problem(
+                Path::new(&recipe.name),
+                "a finite loss",
+                format!("{value} at step {}", before + 1),
+            )
+            .hint("a lower learning_rate, or a longer warm_up, keeps it finite")
+            .into());
         }
         loss.f_backward().map_err(Error::torch("the gradient"))?;
         let rate = recipe.rate(before, total);
         let norm = self.optimizer.step(&mut self.network, rate)?;
         self.counts.step += 1;
-        let due = self.counts.step.is_multiple_of(recipe.evaluate_every) || self.counts.step == total;
-        let recall = if due && !self.split.held_out.is_empty() { Some(self.evaluate()?) } else { None };
+        let due =
+            self.counts.step.is_multiple_of(recipe.evaluate_every) || self.counts.step == total;
+        let recall =
+            if due && !self.split.held_out.is_empty() { Some(self.evaluate()?) } else { None };
         Ok(Row { step: self.counts.step, rate, loss: value, norm, recall })
     }
 
@@ -262,15 +283,25 @@ impl<'a> Learner<'a> {
         let recipe = self.training.recipe;
         let narrow = self.whole_words()?;
         let threads = self.training.options.threads;
-        let recall =
-            evaluate::recall(&self.network, &self.tokenize, recipe, self.training.examples, &self.split, threads);
+        let recall = evaluate::recall(
+            &self.network,
+            &self.tokenize,
+            recipe,
+            self.training.examples,
+            &self.split,
+            threads,
+        );
         self.network.set_words(narrow);
         let recall = recall?;
         let mean = recall.iter().sum::<f64>() / 4.0;
         if recipe.patience > 0 && self.counts.best.is_none_or(|(_, best)| mean > best) {
             self.counts.best = Some((self.counts.step, mean));
-            self.best =
-                self.network.parameters().into_iter().map(|(name, _, weight)| (name, weight.detach().copy())).collect();
+            self.best = self
+                .network
+                .parameters()
+                .into_iter()
+                .map(|(name, _, weight)| (name, weight.detach().copy()))
+                .collect();
         }
         Ok(recall)
     }
@@ -278,10 +309,14 @@ impl<'a> Learner<'a> {
     /// Puts the whole vocabulary into the network; gives the trained rows.
     fn whole_words(&mut self) -> Result<Tensor, Error> {
         let _without_tape = tch::no_grad_guard();
-        let narrow = self.network.narrow_vocabulary(&Tensor::from_slice(&[0_i64]).to_device(self.network.device()));
+        let narrow = self
+            .network
+            .narrow_vocabulary(&Tensor::from_slice(&[0_i64]).to_device(self.network.device()));
         // Rows without a token in the data had no gradient: weight decay alone has changed them.
         let mut whole = &self.words * self.optimizer.decay;
-        let whole = whole.f_index_copy_(0, &self.rows, &narrow.detach()).map_err(Error::torch("the vocabulary"))?;
+        let whole = whole
+            .f_index_copy_(0, &self.rows, &narrow.detach())
+            .map_err(Error::torch("the vocabulary"))?;
         self.network.set_words(whole);
         Ok(narrow)
     }
@@ -308,12 +343,15 @@ impl<'a> Learner<'a> {
 impl Material<'_> {
     fn tokenise(&mut self, tokenize: &Tokenize) -> Result<(), Error> {
         let (recipe, examples) = (self.recipe, self.examples);
-        let texts = |texts: &[String]| tokenize.texts(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+        let texts = |texts: &[String]| {
+            tokenize.texts(&texts.iter().map(String::as_str).collect::<Vec<_>>())
+        };
         let makes = recipe.objective.makes();
         if makes != Makes::CrossEncoder {
             self.requests = texts(&examples.requests)?;
             // The name of a class says nothing.
-            self.questions = if makes == Makes::Encoder { texts(&examples.questions)? } else { Vec::new() };
+            self.questions =
+                if makes == Makes::Encoder { texts(&examples.questions)? } else { Vec::new() };
             return Ok(());
         }
         let wanted = pairs_of(recipe, examples, &self.split, recipe.epochs.ceil() as usize);
@@ -334,12 +372,14 @@ impl Material<'_> {
     fn narrow(&mut self) -> Vec<i64> {
         let all = || self.requests.iter().chain(&self.questions).chain(self.pairs.values());
         // 0 stays 0, which is what padding is made of.
-        let mut ids: Vec<i64> =
-            std::iter::once(0).chain(all().flat_map(|text: &Tokens| text.ids.iter().copied())).collect();
+        let mut ids: Vec<i64> = std::iter::once(0)
+            .chain(all().flat_map(|text: &Tokens| text.ids.iter().copied()))
+            .collect();
         ids.sort_unstable();
         ids.dedup();
         let numbers: HashMap<i64, i64> = ids.iter().copied().zip(0..).collect();
-        let texts = self.requests.iter_mut().chain(&mut self.questions).chain(self.pairs.values_mut());
+        let texts =
+            self.requests.iter_mut().chain(&mut self.questions).chain(self.pairs.values_mut());
         for id in texts.flat_map(|text| &mut text.ids) {
             *id = numbers.get(id).copied().unwrap_or(0);
         }

@@ -27,7 +27,12 @@ pub(crate) struct Material<'a> {
 pub(crate) type Step = Vec<(usize, u32)>;
 
 /// The steps of an epoch.
-pub(crate) fn steps(recipe: &Recipe, examples: &Examples, split: &TopicSplit, epoch: usize) -> Vec<Step> {
+pub(crate) fn steps(
+    recipe: &Recipe,
+    examples: &Examples,
+    split: &TopicSplit,
+    epoch: usize,
+) -> Vec<Step> {
     let mut random = generator(recipe.seed, 1 + epoch as u64);
     match &recipe.objective {
         Objective::InBatchSoftmax { batch, per_request, .. } => {
@@ -47,7 +52,9 @@ pub(crate) fn steps(recipe: &Recipe, examples: &Examples, split: &TopicSplit, ep
             let mut pairs = examples.pairs(&split.train, false);
             for &topic in &split.train {
                 pairs.extend(
-                    topped_up(examples, topic, *negatives, recipe.seed).into_iter().map(|question| (topic, question)),
+                    topped_up(examples, topic, *negatives, recipe.seed)
+                        .into_iter()
+                        .map(|question| (topic, question)),
                 );
             }
             shuffle(&mut pairs, &mut random);
@@ -101,7 +108,8 @@ fn by_request(
         // Topics with most chunks left come first, so that batches stay full to the end.
         shuffle(&mut chunks, random);
         chunks.sort_by_key(|(_, left)| std::cmp::Reverse(left.len()));
-        let step: Step = chunks.iter_mut().take(width).filter_map(|(_, left)| left.pop()).flatten().collect();
+        let step: Step =
+            chunks.iter_mut().take(width).filter_map(|(_, left)| left.pop()).flatten().collect();
         if chunks.len() * 2 >= width || steps.is_empty() {
             steps.push(step);
         }
@@ -114,7 +122,9 @@ fn by_request(
 fn some_negative(examples: &Examples, topic: usize, random: &mut rand_chacha::ChaCha8Rng) -> u32 {
     loop {
         let question = below(examples.questions.len(), random) as u32;
-        if !examples.questions[question as usize].is_empty() && !examples.is_relevant(topic, question) {
+        if !examples.questions[question as usize].is_empty()
+            && !examples.is_relevant(topic, question)
+        {
             return question;
         }
     }
@@ -135,24 +145,37 @@ pub(crate) fn topped_up(examples: &Examples, topic: usize, count: usize, seed: u
 
 impl Material<'_> {
     /// The loss of a step, with its tape.
-    pub(crate) fn loss(&self, network: &Network, step: &Step, train: bool) -> Result<Tensor, Error> {
+    pub(crate) fn loss(
+        &self,
+        network: &Network,
+        step: &Step,
+        train: bool,
+    ) -> Result<Tensor, Error> {
         match &self.recipe.objective {
             Objective::InBatchSoftmax {
-                scale, request_to_question, question_to_request, question_to_question, ..
+                scale,
+                request_to_question,
+                question_to_request,
+                question_to_question,
+                ..
             } => {
                 let weights = [*request_to_question, *question_to_request, *question_to_question];
                 self.in_batch_softmax(network, step, *scale, weights, train)
             }
             Objective::CrossEntropy { .. } => {
-                let label = |&(topic, question): &(usize, u32)| i64::from(self.examples.is_relevant(topic, question));
+                let label = |&(topic, question): &(usize, u32)| {
+                    i64::from(self.examples.is_relevant(topic, question))
+                };
                 let labels: Vec<i64> = step.iter().map(label).collect();
                 cross_entropy(&self.logits(network, step, train)?, &labels, None)
             }
             Objective::Classification { balance, .. } => {
-                let texts: Vec<&Tokens> = step.iter().map(|&(topic, _)| &self.requests[topic]).collect();
+                let texts: Vec<&Tokens> =
+                    step.iter().map(|&(topic, _)| &self.requests[topic]).collect();
                 let logits = network.logits(&Batch::new(&texts, network.device()).input(train))?;
                 let labels: Vec<i64> = step.iter().map(|&(_, class)| i64::from(class)).collect();
-                let weights = (*balance > 0.0).then(|| class_weights(self.examples, &self.split, *balance));
+                let weights =
+                    (*balance > 0.0).then(|| class_weights(self.examples, &self.split, *balance));
                 cross_entropy(&logits, &labels, weights.as_deref())
             }
             Objective::Listwise { negatives, .. } => {
@@ -194,14 +217,17 @@ impl Material<'_> {
         let vectors = network.pooled_mean(&batch.input(train), batch.present.as_ref())?;
         let requests = vectors.narrow(0, 0, topics.len() as i64);
         let questions_at = vectors.narrow(0, topics.len() as i64, questions.len() as i64);
-        let is_relevant = |topic: usize, question: usize| self.examples.is_relevant(topic, question as u32);
+        let is_relevant =
+            |topic: usize, question: usize| self.examples.is_relevant(topic, question as u32);
         let table = |rows: &[usize], test: &dyn Fn(usize, usize) -> bool| {
             let flat: Vec<bool> = rows
                 .iter()
                 .flat_map(|&row| questions.iter().map(move |&at| (row, at)))
                 .map(|(row, at)| test(row, at))
                 .collect();
-            Tensor::from_slice(&flat).view([rows.len() as i64, questions.len() as i64]).to_device(device)
+            Tensor::from_slice(&flat)
+                .view([rows.len() as i64, questions.len() as i64])
+                .to_device(device)
         };
         let relevant = table(&topics, &is_relevant);
         let scores = requests.matmul(&questions_at.transpose(0, 1)) * scale;
@@ -228,7 +254,11 @@ impl Material<'_> {
 }
 
 /// Mean over the rows of −log of the softmax of their label; where classes have weights, their sum divides.
-fn cross_entropy(logits: &Tensor, labels: &[i64], weights: Option<&[f32]>) -> Result<Tensor, Error> {
+fn cross_entropy(
+    logits: &Tensor,
+    labels: &[i64],
+    weights: Option<&[f32]>,
+) -> Result<Tensor, Error> {
     let labels = Tensor::from_slice(labels).to_device(logits.device());
     let weights = weights.map(|weights| Tensor::from_slice(weights).to_device(logits.device()));
     logits
@@ -256,7 +286,12 @@ fn softmax_of_each(scores: &Tensor, positives: &Tensor, left_out: &Tensor, dim: 
 }
 
 /// The tokens that a recipe looks at.
-pub(crate) fn pairs_of(recipe: &Recipe, examples: &Examples, split: &TopicSplit, epochs: usize) -> Vec<(usize, u32)> {
+pub(crate) fn pairs_of(
+    recipe: &Recipe,
+    examples: &Examples,
+    split: &TopicSplit,
+    epochs: usize,
+) -> Vec<(usize, u32)> {
     let mut all: Vec<(usize, u32)> =
         (0..epochs).flat_map(|epoch| steps(recipe, examples, split, epoch)).flatten().collect();
     all.sort_unstable();
@@ -272,14 +307,18 @@ mod tests {
         Examples {
             topics: vec!["1".into(), "2".into(), "3".into()],
             requests: vec!["a".into(), "b".into(), "c".into()],
-            questions: (0..20).map(|place| if place == 0 { String::new() } else { format!("q{place}") }).collect(),
+            questions: (0..20)
+                .map(|place| if place == 0 { String::new() } else { format!("q{place}") })
+                .collect(),
             relevant: vec![vec![1, 2, 2], vec![3, 4], vec![5, 6]],
             candidates: vec![vec![7, 8], vec![9], vec![10, 11, 12]],
         }
     }
 
     fn recipe(objective: &str) -> Recipe {
-        let text = format!("name = \"m\"\nbase = \"b\"\nepochs = 2\nlearning_rate = 1e-3\n[objective]\n{objective}");
+        let text = format!(
+            "name = \"m\"\nbase = \"b\"\nepochs = 2\nlearning_rate = 1e-3\n[objective]\n{objective}"
+        );
         Recipe::parse("m.toml", &text).unwrap()
     }
 
@@ -313,7 +352,11 @@ mod tests {
                 .into_iter()
                 .filter(|&(topic, question)| examples.is_relevant(topic, question));
             assert_eq!(relevant.count(), 4, "{objective}");
-            assert!(pairs_of(&recipe(objective), &examples, &split(), 5).iter().all(|&(_, question)| question != 0));
+            assert!(
+                pairs_of(&recipe(objective), &examples, &split(), 5)
+                    .iter()
+                    .all(|&(_, question)| question != 0)
+            );
         }
     }
 
@@ -323,7 +366,10 @@ mod tests {
         let pairs = steps.concat();
         assert_eq!(pairs.len(), 3 + 2 + 2 * 5);
         assert_eq!(pairs.iter().filter(|&&pair| pair == (0, 2)).count(), 2);
-        assert!([7, 8].iter().all(|&question| pairs.contains(&(0, question))), "candidates come first");
+        assert!(
+            [7, 8].iter().all(|&question| pairs.contains(&(0, question))),
+            "candidates come first"
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! How is a model trained? The parameters of a recipe, as `configs/models/*.toml` gives them.
 
 use crate::error::Error;
-use clariq_corpus::{Location, Problem, ProblemKind};
+use clariq_core::{Location, Problem, ProblemKind};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -186,8 +186,13 @@ impl Recipe {
         let recipe: Self = toml::from_str(text).map_err(|error| {
             let line = error.span().map(|span| 1 + text[..span.start].matches('\n').count() as u64);
             let at = line.map_or_else(|| Location::file(file), |line| Location::line(file, line));
-            Problem::new(at, ProblemKind::Configuration, "a training recipe", error.message().to_owned())
-                .hint("configs/README.md lists the keys of a recipe")
+            Problem::new(
+                at,
+                ProblemKind::Configuration,
+                "a training recipe",
+                error.message().to_owned(),
+            )
+            .hint("configs/README.md lists the keys of a recipe")
         })?;
         recipe.check(file)?;
         Ok(recipe)
@@ -195,18 +200,32 @@ impl Recipe {
 
     fn check(&self, file: &str) -> Result<(), Error> {
         let (batch, negatives) = match &self.objective {
-            Objective::InBatchSoftmax { batch, .. } | Objective::Classification { batch, .. } => (*batch, 1),
-            Objective::CrossEntropy { batch, negatives, .. } | Objective::Listwise { batch, negatives, .. } => {
-                (*batch, *negatives)
+            Objective::InBatchSoftmax { batch, .. } | Objective::Classification { batch, .. } => {
+                (*batch, 1)
             }
+            Objective::CrossEntropy { batch, negatives, .. }
+            | Objective::Listwise { batch, negatives, .. } => (*batch, *negatives),
         };
-        let balance = if let Objective::Classification { balance, .. } = self.objective { balance } else { 0.0 };
+        let balance = if let Objective::Classification { balance, .. } = self.objective {
+            balance
+        } else {
+            0.0
+        };
         let classifies = self.objective.makes() == Makes::Classifier;
-        let finite = [self.epochs, self.learning_rate, self.weight_decay, self.clip, self.dropout.unwrap_or(0.0)];
+        let finite = [
+            self.epochs,
+            self.learning_rate,
+            self.weight_decay,
+            self.clip,
+            self.dropout.unwrap_or(0.0),
+        ];
         let wrong = [
             (self.epochs.is_nan() || self.epochs <= 0.0, "epochs above 0"),
             (self.learning_rate.is_nan() || self.learning_rate <= 0.0, "learning_rate above 0"),
-            (finite.iter().any(|number| !number.is_finite() || *number < 0.0), "finite numbers, none below 0"),
+            (
+                finite.iter().any(|number| !number.is_finite() || *number < 0.0),
+                "finite numbers, none below 0",
+            ),
             (!(0.0..=1.0).contains(&self.warm_up), "warm_up from 0 to 1"),
             (!(0.0..1.0).contains(&self.held_out), "held_out from 0 to below 1"),
             (!(0.0..1.0).contains(&self.dropout.unwrap_or(0.0)), "dropout from 0 to below 1"),
@@ -224,11 +243,14 @@ impl Recipe {
             (self.patience > 0 && self.held_out == 0.0, "held_out above 0 where patience is set"),
         ];
         match wrong.into_iter().find(|(wrong, _)| *wrong) {
-            Some((_, expected)) => {
-                Err(Problem::new(Location::file(file), ProblemKind::Configuration, expected, "another")
-                    .hint("configs/README.md lists the keys of a recipe")
-                    .into())
-            }
+            Some((_, expected)) => Err(Problem::new(
+                Location::file(file),
+                ProblemKind::Configuration,
+                expected,
+                "another",
+            )
+            .hint("configs/README.md lists the keys of a recipe")
+            .into()),
             None => Ok(()),
         }
     }
@@ -251,7 +273,9 @@ impl Recipe {
         }
         match self.schedule {
             Schedule::Constant => self.learning_rate,
-            Schedule::Linear => self.learning_rate * (steps - step) as f64 / (steps - warm).max(1) as f64,
+            Schedule::Linear => {
+                self.learning_rate * (steps - step) as f64 / (steps - warm).max(1) as f64
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::parameters::{spelled, spelled_rel};
 use super::{Measure, Spec, TopicJudgements};
-use clariq_corpus::QuestionId;
+use clariq_core::QuestionId;
 
 /// AP@k = Σ precision at the rank of each relevant document among the first k, by the number of *all* relevant documents.
 ///
@@ -22,7 +22,9 @@ pub(super) const SPEC: Spec = Spec {
     clariq: None,
     example: "AP",
     summary: "the mean precision at the ranks of the relevant",
-    build: |parameters| Ok(Box::new(AveragePrecision { cutoff: parameters.cutoff()?, rel: parameters.rel()? })),
+    build: |parameters| {
+        Ok(Box::new(AveragePrecision { cutoff: parameters.cutoff()?, rel: parameters.rel()? }))
+    },
 };
 
 impl Measure for AveragePrecision {
@@ -37,6 +39,10 @@ impl Measure for AveragePrecision {
         }
         let ranks = (1_u32..).zip(ranking).take(self.cutoff.unwrap_or(usize::MAX));
         let found = ranks.filter(|(_, document)| judgements.is_relevant(document, self.rel));
-        (1_u32..).zip(found).map(|(count, (rank, _))| f64::from(count) / f64::from(rank)).sum::<f64>() / relevant as f64
+        (1_u32..)
+            .zip(found)
+            .map(|(count, (rank, _))| f64::from(count) / f64::from(rank))
+            .sum::<f64>()
+            / relevant as f64
     }
 }

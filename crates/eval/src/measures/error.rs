@@ -1,7 +1,7 @@
 //! What can be wrong with the name of a measure, and what was probably meant?
 
 use super::CATALOGUE;
-use clariq_corpus::Report;
+use clariq_core::Report;
 
 /// A name that is not that of a measure.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -59,13 +59,16 @@ impl MeasureError {
         match self {
             Self::Unknown { nearest: Some(nearest), .. } => format!("did you mean `{nearest}`?"),
             Self::Unknown { .. } | Self::Form { .. } => {
-                let examples: Vec<String> = CATALOGUE.iter().map(|spec| format!("`{}`", spec.example)).collect();
+                let examples: Vec<String> =
+                    CATALOGUE.iter().map(|spec| format!("`{}`", spec.example)).collect();
                 format!("measures are {}", examples.join(", "))
             }
             Self::MissingCutoff { example, .. } | Self::UnknownParameter { example, .. } => {
                 format!("write it as `{example}`")
             }
-            Self::BadParameter { parameter, expected, .. } => format!("give {expected} as {parameter}"),
+            Self::BadParameter { parameter, expected, .. } => {
+                format!("give {expected} as {parameter}")
+            }
         }
     }
 }
@@ -73,13 +76,21 @@ impl MeasureError {
 impl From<&MeasureError> for Report {
     fn from(error: &MeasureError) -> Self {
         let (expected, found) = match error {
-            MeasureError::Form { text } => ("`NAME(parameter=value)@cut-off`".to_owned(), text.clone()),
-            MeasureError::Unknown { name, .. } => ("the name of a measure".to_owned(), name.clone()),
-            MeasureError::MissingCutoff { measure, .. } => ("a cut-off".to_owned(), (*measure).to_owned()),
+            MeasureError::Form { text } => {
+                ("`NAME(parameter=value)@cut-off`".to_owned(), text.clone())
+            }
+            MeasureError::Unknown { name, .. } => {
+                ("the name of a measure".to_owned(), name.clone())
+            }
+            MeasureError::MissingCutoff { measure, .. } => {
+                ("a cut-off".to_owned(), (*measure).to_owned())
+            }
             MeasureError::UnknownParameter { measure, parameter, .. } => {
                 (format!("a parameter of {measure}"), parameter.clone())
             }
-            MeasureError::BadParameter { expected, value, .. } => ((*expected).to_owned(), value.clone()),
+            MeasureError::BadParameter { expected, value, .. } => {
+                ((*expected).to_owned(), value.clone())
+            }
         };
         Self { title: error.to_string(), expected, found: format!("`{found}`"), hint: error.hint() }
     }

@@ -3,7 +3,7 @@
 use super::{Measure, Qrels, RankedRun};
 use crate::mean::exact_mean;
 use crate::question_relevance::sort_like_pandas;
-use clariq_corpus::TopicId;
+use clariq_core::TopicId;
 
 /// The values of one run.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,7 +28,10 @@ pub fn evaluate(measures: &[Box<dyn Measure>], run: &RankedRun, qrels: &Qrels) -
         .topics()
         .map(|(topic, judgements)| {
             let ranking = run.ranking(topic);
-            (topic.clone(), measures.iter().map(|measure| measure.topic(ranking, judgements)).collect())
+            (
+                topic.clone(),
+                measures.iter().map(|measure| measure.topic(ranking, judgements)).collect(),
+            )
         })
         .collect();
     sort_like_pandas(&mut topics, |(topic, _)| topic.as_str());
@@ -61,8 +64,12 @@ mod tests {
     #[test]
     fn recall_is_that_of_the_official_scorer_where_nothing_ties() {
         let labels = labels(&[("1", &["Q1", "Q2", "Q3"]), ("2", &["Q4"])]);
-        let lines: Vec<(String, f64)> = (0..12).map(|n| (format!("Q{n}"), f64::from(n * 7 % 12))).collect();
-        let run = run(&lines.iter().map(|(question, score)| ("1", question.as_str(), *score)).collect::<Vec<_>>());
+        let lines: Vec<(String, f64)> =
+            (0..12).map(|n| (format!("Q{n}"), f64::from(n * 7 % 12))).collect();
+        let run = run(&lines
+            .iter()
+            .map(|(question, score)| ("1", question.as_str(), *score))
+            .collect::<Vec<_>>());
         let official = question_relevance(&run, &labels, Ties::Official);
         let measures = parse_measures("Recall5 Recall10 Recall20 Recall30").unwrap();
         let scores = evaluate(&measures, &RankedRun::new(&run).unwrap(), &Qrels::from(&labels));

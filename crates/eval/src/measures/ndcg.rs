@@ -2,7 +2,7 @@
 
 use super::parameters::spelled;
 use super::{Measure, Spec, TopicJudgements};
-use clariq_corpus::QuestionId;
+use clariq_core::QuestionId;
 
 /// nDCG@k = DCG@k / ideal DCG@k, with DCG@k = Σ gain / log₂(rank + 1) over the first k ranks.
 ///
@@ -44,5 +44,8 @@ impl Measure for Ndcg {
 }
 
 fn dcg(grades: impl Iterator<Item = i32>) -> f64 {
-    (2_u32..).zip(grades).map(|(place, grade)| f64::from(grade.max(0)) / f64::from(place).log2()).sum()
+    (2_u32..)
+        .zip(grades)
+        .map(|(place, grade)| f64::from(grade.max(0)) / f64::from(place).log2())
+        .sum()
 }

@@ -5,8 +5,10 @@ use super::CATALOGUE;
 /// A complete name close to what was written, if there is one: `ndcg@10` gives `nDCG@10`, `recal` gives `R@30`.
 pub(super) fn nearest(text: &str) -> Option<String> {
     let base = text.split(['(', '@']).next().unwrap_or_default();
-    let base = base.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_' || c == '.').to_lowercase();
-    let names = CATALOGUE.iter().flat_map(|spec| spec.names().map(move |name| (name.to_lowercase(), spec)));
+    let base =
+        base.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_' || c == '.').to_lowercase();
+    let names =
+        CATALOGUE.iter().flat_map(|spec| spec.names().map(move |name| (name.to_lowercase(), spec)));
     let (_, spec) = names
         .map(|(name, spec)| (distance(&base, &name), spec))
         .filter(|(distance, _)| *distance <= base.chars().count() / 3)
@@ -59,6 +61,9 @@ mod tests {
 
     #[test]
     fn letters_are_counted() {
-        assert_eq!((distance("kitten", "sitting"), distance("", "abc"), distance("abc", "abc")), (3, 3, 0));
+        assert_eq!(
+            (distance("kitten", "sitting"), distance("", "abc"), distance("abc", "abc")),
+            (3, 3, 0)
+        );
     }
 }

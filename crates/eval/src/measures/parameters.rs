@@ -39,7 +39,11 @@ impl<'a> Parameters<'a> {
     }
 
     /// A number from 0 to below 1.
-    pub(super) fn fraction(&mut self, name: &'static str, default: f64) -> Result<f64, MeasureError> {
+    pub(super) fn fraction(
+        &mut self,
+        name: &'static str,
+        default: f64,
+    ) -> Result<f64, MeasureError> {
         let Some(value) = self.take(name) else { return Ok(default) };
         match value.parse() {
             Ok(number) if (0.0..1.0).contains(&number) => Ok(number + 0.0),
@@ -51,7 +55,11 @@ impl<'a> Parameters<'a> {
     pub(super) fn nothing_left(self) -> Result<(), MeasureError> {
         let Spec { name, example, .. } = self.spec;
         self.given.first().map_or(Ok(()), |(parameter, _)| {
-            Err(MeasureError::UnknownParameter { measure: name, parameter: (*parameter).to_owned(), example })
+            Err(MeasureError::UnknownParameter {
+                measure: name,
+                parameter: (*parameter).to_owned(),
+                example,
+            })
         })
     }
 
@@ -61,7 +69,12 @@ impl<'a> Parameters<'a> {
     }
 
     fn bad(&self, parameter: &'static str, expected: &'static str, value: &str) -> MeasureError {
-        MeasureError::BadParameter { measure: self.spec.name, parameter, expected, value: value.to_owned() }
+        MeasureError::BadParameter {
+            measure: self.spec.name,
+            parameter,
+            expected,
+            value: value.to_owned(),
+        }
     }
 }
 
@@ -72,7 +85,8 @@ pub(super) fn whole(text: &str) -> Option<usize> {
 
 /// The name of a measure with its parameters: `NAME(parameter=value)@cut-off`.
 pub(super) fn spelled(name: &str, parameters: &[String], cutoff: Option<usize>) -> String {
-    let parameters = if parameters.is_empty() { String::new() } else { format!("({})", parameters.join(",")) };
+    let parameters =
+        if parameters.is_empty() { String::new() } else { format!("({})", parameters.join(",")) };
     let cutoff = cutoff.map_or_else(String::new, |cutoff| format!("@{cutoff}"));
     format!("{name}{parameters}{cutoff}")
 }

@@ -21,7 +21,8 @@ use super::{CATALOGUE, Measure};
 /// ```
 pub fn parse_measure(text: &str) -> Result<Box<dyn Measure>, MeasureError> {
     let text = text.trim();
-    let (name, mut given) = split(text).ok_or_else(|| MeasureError::Form { text: text.to_owned() })?;
+    let (name, mut given) =
+        split(text).ok_or_else(|| MeasureError::Form { text: text.to_owned() })?;
     let bare = name == text;
     let spec = by_name(name).or_else(|| if bare { by_trec_name(name) } else { None });
     let spec = match (spec, if bare { with_number(name) } else { None }) {
@@ -30,7 +31,9 @@ pub fn parse_measure(text: &str) -> Result<Box<dyn Measure>, MeasureError> {
             given.push(("cutoff", cutoff));
             spec
         }
-        (None, None) => return Err(MeasureError::Unknown { name: text.to_owned(), nearest: nearest(text) }),
+        (None, None) => {
+            return Err(MeasureError::Unknown { name: text.to_owned(), nearest: nearest(text) });
+        }
     };
     let mut parameters = Parameters::new(spec, given);
     let measure = (spec.build)(&mut parameters)?;
@@ -58,7 +61,8 @@ pub fn parse_measures(text: &str) -> Result<Vec<Box<dyn Measure>>, MeasureError>
 
 /// The name, and the parameters with the cut-off among them; `None` if it is not written as a measure is.
 fn split(text: &str) -> Option<(&str, Vec<(&str, &str)>)> {
-    let (head, cutoff) = text.split_once('@').map_or((text, None), |(head, cutoff)| (head, Some(cutoff.trim())));
+    let (head, cutoff) =
+        text.split_once('@').map_or((text, None), |(head, cutoff)| (head, Some(cutoff.trim())));
     if cutoff.is_some_and(|cutoff| cutoff.contains('(')) {
         return None;
     }
@@ -67,7 +71,9 @@ fn split(text: &str) -> Option<(&str, Vec<(&str, &str)>)> {
         None => (head, ""),
     };
     let name = name.trim_end();
-    let is_word = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '.');
+    let is_word = |word: &str| {
+        !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '.')
+    };
     let mut given = Vec::new();
     if !inside.trim().is_empty() {
         for parameter in inside.split(',') {
@@ -113,7 +119,10 @@ mod tests {
     fn three_spellings_name_one_measure() {
         let cases = [
             ("R@5", ["Recall@5", "recall_5", "recall.5", "Recall5"].as_slice()),
-            ("P@10", &["Precision@10", "P_10", "P.10", "P10", " P ( rel = 1 ) @ 10 ", "P(cutoff=10)"]),
+            (
+                "P@10",
+                &["Precision@10", "P_10", "P.10", "P10", " P ( rel = 1 ) @ 10 ", "P(cutoff=10)"],
+            ),
             ("nDCG", &["NDCG", "ndcg", "nDCG()"]),
             ("nDCG@10", &["NDCG@10", "ndcg_cut_10", "ndcg_cut.10", "NDCG10"]),
             ("AP", &["MAP", "map", "AP(rel=1)"]),
@@ -145,36 +154,68 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_apart() {
         let error = |text: &str| parse_measure(text).unwrap_err();
-        for text in
-            ["", "@5", "R@5(rel=1)", "R(rel=1", "R(rel)@5", "R(rel=1,rel=2)@5", "R(cutoff=3)@5", "R 5", "R(=1)@5"]
-        {
+        for text in [
+            "",
+            "@5",
+            "R@5(rel=1)",
+            "R(rel=1",
+            "R(rel)@5",
+            "R(rel=1,rel=2)@5",
+            "R(cutoff=3)@5",
+            "R 5",
+            "R(=1)@5",
+        ] {
             assert!(matches!(error(text), MeasureError::Form { .. }), "{text}");
         }
-        for text in
-            ["bpref", "r@5", "recall_", "recall_x", "recall_5_6", "recall_5@3", "map@3", "MRRx", "AP5", "recall"]
-        {
+        for text in [
+            "bpref",
+            "r@5",
+            "recall_",
+            "recall_x",
+            "recall_5_6",
+            "recall_5@3",
+            "map@3",
+            "MRRx",
+            "AP5",
+            "recall",
+        ] {
             assert!(matches!(error(text), MeasureError::Unknown { .. }), "{text}");
         }
         for text in ["R", "P(rel=2)", "Success"] {
             assert!(matches!(error(text), MeasureError::MissingCutoff { .. }), "{text}");
         }
-        for text in ["R@0", "R@-5", "R@+5", "R@5.0", "R@", "R@99999999999999999999", "Recall0", "recall_0"] {
-            assert!(matches!(error(text), MeasureError::BadParameter { parameter: "cut-off", .. }), "{text}");
+        for text in
+            ["R@0", "R@-5", "R@+5", "R@5.0", "R@", "R@99999999999999999999", "Recall0", "recall_0"]
+        {
+            assert!(
+                matches!(error(text), MeasureError::BadParameter { parameter: "cut-off", .. }),
+                "{text}"
+            );
         }
-        for text in ["P(rel=0)@5", "P(rel=-1)@5", "P(rel=x)@5", "P(rel=3000000000)@5", "P(rel=)@5"] {
-            assert!(matches!(error(text), MeasureError::BadParameter { parameter: "rel", .. }), "{text}");
+        for text in ["P(rel=0)@5", "P(rel=-1)@5", "P(rel=x)@5", "P(rel=3000000000)@5", "P(rel=)@5"]
+        {
+            assert!(
+                matches!(error(text), MeasureError::BadParameter { parameter: "rel", .. }),
+                "{text}"
+            );
         }
         for text in ["RBP(p=1)", "RBP(p=-0.1)", "RBP(p=nan)", "RBP(p=inf)", "RBP(p=)"] {
-            assert!(matches!(error(text), MeasureError::BadParameter { parameter: "p", .. }), "{text}");
+            assert!(
+                matches!(error(text), MeasureError::BadParameter { parameter: "p", .. }),
+                "{text}"
+            );
         }
-        for text in ["R(p=0.5)@5", "nDCG(rel=2)", "nDCG(dcg='exp-log2')@5", "P(judged_only=True)@5"] {
+        for text in ["R(p=0.5)@5", "nDCG(rel=2)", "nDCG(dcg='exp-log2')@5", "P(judged_only=True)@5"]
+        {
             assert!(matches!(error(text), MeasureError::UnknownParameter { .. }), "{text}");
         }
     }
 
     #[test]
     fn lists_are_split_outside_brackets_and_repeats_dropped() {
-        let names = |text: &str| parse_measures(text).map(|all| all.iter().map(|one| one.name()).collect::<Vec<_>>());
+        let names = |text: &str| {
+            parse_measures(text).map(|all| all.iter().map(|one| one.name()).collect::<Vec<_>>())
+        };
         let some = names("R@5,Recall5  RBP(p=0.5, rel=2)@3,\nmap").unwrap();
         assert_eq!(some, ["R@5", "RBP(p=0.5,rel=2)@3", "AP"]);
         assert!(names(" , ").unwrap().is_empty());

@@ -2,7 +2,7 @@
 
 use super::parameters::{spelled, spelled_rel};
 use super::{Measure, Spec, TopicJudgements};
-use clariq_corpus::QuestionId;
+use clariq_core::QuestionId;
 
 /// Precision@k = |relevant ∩ first k| / k, also where the ranking is shorter than k.
 ///
@@ -21,7 +21,9 @@ pub(super) const SPEC: Spec = Spec {
     clariq: Some("P"),
     example: "P@5",
     summary: "the share of the first k that is relevant",
-    build: |parameters| Ok(Box::new(Precision { cutoff: parameters.required_cutoff()?, rel: parameters.rel()? })),
+    build: |parameters| {
+        Ok(Box::new(Precision { cutoff: parameters.required_cutoff()?, rel: parameters.rel()? }))
+    },
 };
 
 impl Measure for Precision {
@@ -31,6 +33,7 @@ impl Measure for Precision {
 
     fn topic(&self, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64 {
         let first = ranking.iter().take(self.cutoff);
-        first.filter(|document| judgements.is_relevant(document, self.rel)).count() as f64 / self.cutoff as f64
+        first.filter(|document| judgements.is_relevant(document, self.rel)).count() as f64
+            / self.cutoff as f64
     }
 }

@@ -1,6 +1,8 @@
 //! What is known of the documents of each topic? Graded judgements, from `ClariQ`'s labels or any TREC qrels.
 
-use clariq_corpus::{Error, Judgement, Labelled, Location, Problem, ProblemKind, QuestionId, TopicId};
+use clariq_collections::clariq::Labelled;
+use clariq_core::{Error, Location, Problem, ProblemKind, QuestionId, TopicId};
+use clariq_files::Judgement;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
@@ -42,15 +44,23 @@ pub struct Qrels {
 impl Qrels {
     /// From the lines of a qrels file; `name` is that of the file, for messages. A document that is judged twice with the
     /// same grade counts once, with two grades it is a contradiction. (`trec_eval` refuses both.)
-    pub fn from_judgements<'a>(name: &str, judgements: impl IntoIterator<Item = &'a Judgement>) -> Result<Self, Error> {
+    pub fn from_judgements<'a>(
+        name: &str,
+        judgements: impl IntoIterator<Item = &'a Judgement>,
+    ) -> Result<Self, Error> {
         let mut qrels = Self::default();
         for judgement in judgements {
-            match qrels.grades(&judgement.topic.as_str().into()).entry(judgement.document.as_str().into()) {
+            match qrels
+                .grades(&judgement.topic.as_str().into())
+                .entry(judgement.document.as_str().into())
+            {
                 Entry::Vacant(entry) => {
                     entry.insert(judgement.relevance);
                 }
                 Entry::Occupied(entry) if *entry.get() == judgement.relevance => {}
-                Entry::Occupied(entry) => return Err(contradiction(name, judgement, *entry.get()).into()),
+                Entry::Occupied(entry) => {
+                    return Err(contradiction(name, judgement, *entry.get()).into());
+                }
             }
         }
         Ok(qrels)
@@ -87,8 +97,13 @@ impl From<&Labelled> for Qrels {
 fn contradiction(name: &str, judgement: &Judgement, first: i32) -> Problem {
     let Judgement { topic, document, relevance } = judgement;
     let expected = format!("one grade for document `{document}` of topic `{topic}`");
-    Problem::new(Location::file(name), ProblemKind::Contradiction, expected, format!("`{first}` and `{relevance}`"))
-        .hint("keep one line for each document of a topic")
+    Problem::new(
+        Location::file(name),
+        ProblemKind::Contradiction,
+        expected,
+        format!("`{first}` and `{relevance}`"),
+    )
+    .hint("keep one line for each document of a topic")
 }
 
 #[cfg(test)]
@@ -109,8 +124,11 @@ mod tests {
 
     #[test]
     fn grades_are_kept() {
-        let qrels =
-            Qrels::from_judgements("a", &[judged("1", "a", 3), judged("1", "b", -1), judged("1", "a", 3)]).unwrap();
+        let qrels = Qrels::from_judgements(
+            "a",
+            &[judged("1", "a", 3), judged("1", "b", -1), judged("1", "a", 3)],
+        )
+        .unwrap();
         let topic = qrels.topic(&"1".into()).unwrap();
         assert_eq!((topic.relevant(1), topic.relevant(3), topic.relevant(4)), (1, 1, 0));
         assert_eq!((topic.grade(&"b".into()), topic.grade(&"c".into())), (Some(-1), None));
@@ -118,7 +136,9 @@ mod tests {
 
     #[test]
     fn two_grades_are_a_contradiction() {
-        match Qrels::from_judgements("a.qrels", &[judged("1", "a", 1), judged("1", "a", 0)]).unwrap_err() {
+        match Qrels::from_judgements("a.qrels", &[judged("1", "a", 1), judged("1", "a", 0)])
+            .unwrap_err()
+        {
             Error::Problem(problem) => {
                 assert_eq!(problem.kind, ProblemKind::Contradiction);
                 assert_eq!(problem.found, "`1` and `0`");

@@ -2,7 +2,8 @@
 
 use super::Qrels;
 use crate::ties::{Ties, by_topic, ordered};
-use clariq_corpus::{Error, Location, Problem, ProblemKind, QuestionId, Run, RunLine, TopicId};
+use clariq_core::{Error, Location, Problem, ProblemKind, QuestionId, TopicId};
+use clariq_files::{Run, RunLine};
 use std::collections::{HashMap, HashSet};
 
 /// A run as `trec_eval` reads it: for each topic its documents by score, descending, equal scores by descending id. The ranks
@@ -10,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 ///
 /// Scores are equal when they are equal in *single* precision, because `trec_eval` up to 9.0 and `pytrec_eval` read them as
 /// `float`s. (`trec_eval` since then reads `double`s. Runs that this workspace writes are in one order by either, see
-/// [`strictly_decreasing`](clariq_corpus::strictly_decreasing).)
+/// [`strictly_decreasing`](clariq_files::strictly_decreasing).)
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RankedRun {
     topics: HashMap<TopicId, Vec<QuestionId>>,
@@ -23,8 +24,13 @@ impl RankedRun {
         let mut topics = HashMap::new();
         for (topic, mut lines) in by_topic(run) {
             check_unique(&run.name, &lines)?;
-            lines.sort_by(|a, b| single(b).total_cmp(&single(a)).then_with(|| b.question.cmp(&a.question)));
-            topics.insert(topic.clone(), lines.into_iter().map(|line| line.question.clone()).collect());
+            lines.sort_by(|a, b| {
+                single(b).total_cmp(&single(a)).then_with(|| b.question.cmp(&a.question))
+            });
+            topics.insert(
+                topic.clone(),
+                lines.into_iter().map(|line| line.question.clone()).collect(),
+            );
         }
         Ok(Self { topics })
     }
@@ -47,12 +53,20 @@ impl RankedRun {
         for (topic, mut lines) in by_topic(run) {
             check_unique(&run.name, &lines)?;
             let grade = |line: &RunLine| {
-                let grade =
-                    qrels.topic(topic).and_then(|judgements| judgements.grade(&line.question)).unwrap_or(0).max(0);
+                let grade = qrels
+                    .topic(topic)
+                    .and_then(|judgements| judgements.grade(&line.question))
+                    .unwrap_or(0)
+                    .max(0);
                 if favour == Favour::For { -grade } else { grade }
             };
-            lines.sort_by(|a, b| single(b).total_cmp(&single(a)).then_with(|| grade(a).cmp(&grade(b))));
-            topics.insert(topic.clone(), lines.into_iter().map(|line| line.question.clone()).collect());
+            lines.sort_by(|a, b| {
+                single(b).total_cmp(&single(a)).then_with(|| grade(a).cmp(&grade(b)))
+            });
+            topics.insert(
+                topic.clone(),
+                lines.into_iter().map(|line| line.question.clone()).collect(),
+            );
         }
         Ok(Self { topics })
     }
@@ -97,7 +111,7 @@ mod tests {
     use super::*;
     use crate::measures::{evaluate, parse_measures};
     use crate::testing::run;
-    use clariq_corpus::Judgement;
+    use clariq_files::Judgement;
     use proptest::prelude::*;
 
     fn order(lines: &[(&str, &str, f64)]) -> Vec<String> {
@@ -107,9 +121,16 @@ mod tests {
 
     #[test]
     fn equal_scores_stand_by_descending_id() {
-        assert_eq!(order(&[("1", "Q1", 0.5), ("1", "Q2", 1.0), ("1", "Q3", 0.5)]), ["Q2", "Q3", "Q1"]);
+        assert_eq!(
+            order(&[("1", "Q1", 0.5), ("1", "Q2", 1.0), ("1", "Q3", 0.5)]),
+            ["Q2", "Q3", "Q1"]
+        );
         assert_eq!(order(&[("1", "Q2", -0.0), ("1", "Q1", 0.0)]), ["Q2", "Q1"]);
-        assert_eq!(order(&[("1", "a", 1.0), ("1", "B", 1.0), ("1", "é", 1.0)]), ["é", "a", "B"], "bytes, as strcmp");
+        assert_eq!(
+            order(&[("1", "a", 1.0), ("1", "B", 1.0), ("1", "é", 1.0)]),
+            ["é", "a", "B"],
+            "bytes, as strcmp"
+        );
     }
 
     #[test]
@@ -121,7 +142,9 @@ mod tests {
 
     #[test]
     fn a_document_twice_is_a_problem_with_its_line() {
-        match RankedRun::new(&run(&[("1", "Q1", 3.0), ("2", "Q1", 3.0), ("1", "Q1", 2.0)])).unwrap_err() {
+        match RankedRun::new(&run(&[("1", "Q1", 3.0), ("2", "Q1", 3.0), ("1", "Q1", 2.0)]))
+            .unwrap_err()
+        {
             Error::Problem(problem) => {
                 assert_eq!((problem.kind, problem.at.line), (ProblemKind::DuplicateId, Some(3)));
             }

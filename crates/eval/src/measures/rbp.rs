@@ -2,7 +2,7 @@
 
 use super::parameters::spelled;
 use super::{Measure, Spec, TopicJudgements};
-use clariq_corpus::QuestionId;
+use clariq_core::QuestionId;
 
 /// RBP(p)@k = (1 − p) · Σ p^(rank − 1) over the ranks of the relevant among the first k.
 ///
@@ -27,7 +27,11 @@ pub(super) const SPEC: Spec = Spec {
     summary: "the rate at which a persistent reader meets the relevant",
     build: |parameters| {
         let p = parameters.fraction("p", 0.8)?;
-        Ok(Box::new(RankBiasedPrecision { p, cutoff: parameters.cutoff()?, rel: parameters.rel()? }))
+        Ok(Box::new(RankBiasedPrecision {
+            p,
+            cutoff: parameters.cutoff()?,
+            rel: parameters.rel()?,
+        }))
     },
 };
 

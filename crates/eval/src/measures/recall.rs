@@ -2,7 +2,7 @@
 
 use super::parameters::{spelled, spelled_rel};
 use super::{Measure, Spec, TopicJudgements};
-use clariq_corpus::QuestionId;
+use clariq_core::QuestionId;
 
 /// Recall@k = |relevant ∩ first k| / |relevant|.
 ///
@@ -22,7 +22,9 @@ pub(super) const SPEC: Spec = Spec {
     clariq: Some("Recall"),
     example: "R@30",
     summary: "the share of the relevant that is among the first k",
-    build: |parameters| Ok(Box::new(Recall { cutoff: parameters.required_cutoff()?, rel: parameters.rel()? })),
+    build: |parameters| {
+        Ok(Box::new(Recall { cutoff: parameters.required_cutoff()?, rel: parameters.rel()? }))
+    },
 };
 
 impl Measure for Recall {
@@ -36,6 +38,7 @@ impl Measure for Recall {
             return 0.0;
         }
         let first = ranking.iter().take(self.cutoff);
-        first.filter(|document| judgements.is_relevant(document, self.rel)).count() as f64 / relevant as f64
+        first.filter(|document| judgements.is_relevant(document, self.rel)).count() as f64
+            / relevant as f64
     }
 }

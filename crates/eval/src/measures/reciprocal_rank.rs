@@ -2,7 +2,7 @@
 
 use super::parameters::{spelled, spelled_rel};
 use super::{Measure, Spec, TopicJudgements};
-use clariq_corpus::QuestionId;
+use clariq_core::QuestionId;
 
 /// RR@k = 1 / the rank of the first relevant document, 0 if there is none among the first k.
 ///
@@ -24,7 +24,9 @@ pub(super) const SPEC: Spec = Spec {
     clariq: Some("MRR"),
     example: "RR@10",
     summary: "one by the rank of the first relevant",
-    build: |parameters| Ok(Box::new(ReciprocalRank { cutoff: parameters.cutoff()?, rel: parameters.rel()? })),
+    build: |parameters| {
+        Ok(Box::new(ReciprocalRank { cutoff: parameters.cutoff()?, rel: parameters.rel()? }))
+    },
 };
 
 impl Measure for ReciprocalRank {

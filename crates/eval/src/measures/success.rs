@@ -2,7 +2,7 @@
 
 use super::parameters::{spelled, spelled_rel};
 use super::{Measure, Spec, TopicJudgements};
-use clariq_corpus::QuestionId;
+use clariq_core::QuestionId;
 
 /// Success@k = 1 if a relevant document is among the first k, else 0.
 ///
@@ -21,7 +21,9 @@ pub(super) const SPEC: Spec = Spec {
     clariq: None,
     example: "Success@5",
     summary: "whether anything relevant is among the first k",
-    build: |parameters| Ok(Box::new(Success { cutoff: parameters.required_cutoff()?, rel: parameters.rel()? })),
+    build: |parameters| {
+        Ok(Box::new(Success { cutoff: parameters.required_cutoff()?, rel: parameters.rel()? }))
+    },
 };
 
 impl Measure for Success {
@@ -30,7 +32,10 @@ impl Measure for Success {
     }
 
     fn topic(&self, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64 {
-        let any = ranking.iter().take(self.cutoff).any(|document| judgements.is_relevant(document, self.rel));
+        let any = ranking
+            .iter()
+            .take(self.cutoff)
+            .any(|document| judgements.is_relevant(document, self.rel));
         f64::from(u8::from(any))
     }
 }

@@ -9,11 +9,17 @@ fn shares(count: u32, factor: u32, prime: u32) -> impl Iterator<Item = f64> {
 }
 
 fn ten_topics() -> ([f64; 10], [f64; 10]) {
-    ([0.5, 0.4, 0.9, 0.3, 0.75, 0.2, 0.6, 0.35, 0.8, 0.45], [0.4, 0.45, 0.5, 0.1, 0.7, 0.25, 0.3, 0.35, 0.55, 0.5])
+    (
+        [0.5, 0.4, 0.9, 0.3, 0.75, 0.2, 0.6, 0.35, 0.8, 0.45],
+        [0.4, 0.45, 0.5, 0.1, 0.7, 0.25, 0.3, 0.35, 0.55, 0.5],
+    )
 }
 
 fn near(found: f64, expected: f64) {
-    assert!((found - expected).abs() <= 1e-12 * expected.abs().max(1e-3), "{found} is not {expected}");
+    assert!(
+        (found - expected).abs() <= 1e-12 * expected.abs().max(1e-3),
+        "{found} is not {expected}"
+    );
 }
 
 fn holds(test: &PairedTest, [mean, t, t_p, effect_size]: [f64; 4]) {
@@ -30,7 +36,15 @@ fn holds(test: &PairedTest, [mean, t, t_p, effect_size]: [f64; 4]) {
 fn ten_topics_as_in_scipy() {
     let (run, baseline) = ten_topics();
     let test = paired_test(&run, &baseline, ROUNDS, 42);
-    holds(&test, [0.114_999_999_999_999_99, 2.225_806_451_612_903, 0.053_058_793_632_228_804, 0.703_861_801_779_413_5]);
+    holds(
+        &test,
+        [
+            0.114_999_999_999_999_99,
+            2.225_806_451_612_903,
+            0.053_058_793_632_228_804,
+            0.703_861_801_779_413_5,
+        ],
+    );
     assert_eq!(test.randomisation_p, 0.078_125);
     assert_eq!((test.wins, test.ties, test.losses), (6, 1, 3));
 }
@@ -41,7 +55,12 @@ fn sixteen_differing_topics_are_still_exact() {
     let test = paired_test(&run, &baseline, 1, 42);
     holds(
         &test,
-        [0.013_111_888_111_888_091, 0.128_443_049_679_132_73, 0.899_504_659_074_496_4, 0.032_110_762_419_783_18],
+        [
+            0.013_111_888_111_888_091,
+            0.128_443_049_679_132_73,
+            0.899_504_659_074_496_4,
+            0.032_110_762_419_783_18,
+        ],
     );
     assert_eq!(test.randomisation_p, 0.878_479_003_906_25);
 }
@@ -51,17 +70,35 @@ fn fifty_topics_are_sampled() {
     let (run, baseline): (Vec<f64>, Vec<f64>) =
         shares(50, 37, 53).zip(shares(50, 29, 59).map(|share| share * 0.8)).unzip();
     let test = paired_test(&run, &baseline, ROUNDS, 42);
-    holds(&test, [0.065_875_279_820_914_6, 1.416_304_627_502_143_8, 0.163_012_326_967_01, 0.200_295_721_266_530_64]);
+    holds(
+        &test,
+        [
+            0.065_875_279_820_914_6,
+            1.416_304_627_502_143_8,
+            0.163_012_326_967_01,
+            0.200_295_721_266_530_64,
+        ],
+    );
     // scipy's estimate from a million rounds; four standard errors of ours are 0.0047.
     assert!((test.randomisation_p - 0.163_15).abs() < 0.005, "{}", test.randomisation_p);
 }
 
 #[test]
 fn more_topics_than_a_word_has_bits_and_a_tiny_p() {
-    let (run, baseline): (Vec<f64>, Vec<f64>) =
-        shares(80, 37, 83).map(|share| share * 0.9 + 0.1).zip(shares(80, 31, 89).map(|share| share * 0.5)).unzip();
+    let (run, baseline): (Vec<f64>, Vec<f64>) = shares(80, 37, 83)
+        .map(|share| share * 0.9 + 0.1)
+        .zip(shares(80, 31, 89).map(|share| share * 0.5))
+        .unzip();
     let test = paired_test(&run, &baseline, 1_000, 42);
-    holds(&test, [0.304_626_878_299_715_74, 9.258_854_277_476_502, 3.040_118_518_341_774e-14, 1.035_171_377_910_107_7]);
+    holds(
+        &test,
+        [
+            0.304_626_878_299_715_74,
+            9.258_854_277_476_502,
+            3.040_118_518_341_774e-14,
+            1.035_171_377_910_107_7,
+        ],
+    );
     assert_eq!(test.randomisation_p, 1.0 / 1001.0, "never 0");
 }
 

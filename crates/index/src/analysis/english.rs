@@ -1,7 +1,9 @@
 //! What are the words of an English text, by today's usual recipe? The parts come from tantivy.
 
 use std::cell::RefCell;
-use tantivy::tokenizer::{Language, LowerCaser, SimpleTokenizer, Stemmer, StopWordFilter, TextAnalyzer};
+use tantivy::tokenizer::{
+    Language, LowerCaser, SimpleTokenizer, Stemmer, StopWordFilter, TextAnalyzer,
+};
 
 thread_local! {
     // Building the stemmer and the stop list costs more than a question does.

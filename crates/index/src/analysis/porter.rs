@@ -42,14 +42,21 @@ const DOUBLE_SUFFIXES: [Rule; 20] = [
 ];
 
 /// Step 3.
-const ADJECTIVE_SUFFIXES: [Rule; 7] =
-    [("icate", "ic"), ("ative", ""), ("alize", "al"), ("iciti", "ic"), ("ical", "ic"), ("ful", ""), ("ness", "")];
+const ADJECTIVE_SUFFIXES: [Rule; 7] = [
+    ("icate", "ic"),
+    ("ative", ""),
+    ("alize", "al"),
+    ("iciti", "ic"),
+    ("ical", "ic"),
+    ("ful", ""),
+    ("ness", ""),
+];
 
 /// Step 4, in the order in which NLTK tries them: `ement` before `ment`
 /// before `ent` decides which stem is measured.
 const FINAL_SUFFIXES: [&str; 19] = [
-    "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ion", "ou", "ism", "ate", "iti",
-    "ous", "ive", "ize",
+    "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ion", "ou",
+    "ism", "ate", "iti", "ous", "ive", "ize",
 ];
 
 /// Returns the stem of `word`.
@@ -153,7 +160,9 @@ fn strip_past_and_gerund(word: &mut String) {
         }
         return;
     }
-    let rest = ["ed", "ing"].iter().find_map(|suffix| word.strip_suffix(suffix).filter(|rest| has_vowel(rest)));
+    let rest = ["ed", "ing"]
+        .iter()
+        .find_map(|suffix| word.strip_suffix(suffix).filter(|rest| has_vowel(rest)));
     if let Some(length) = rest.map(str::len) {
         word.truncate(length);
         mend_ending(word);
@@ -319,9 +328,14 @@ mod tests {
 
     #[test]
     fn short_and_irregular_words_keep_their_case_rules() {
-        for (word, expected) in
-            [("US", "US"), ("É", "É"), ("News", "new"), ("news", "news"), ("succeed", "succeed"), ("dying", "die")]
-        {
+        for (word, expected) in [
+            ("US", "US"),
+            ("É", "É"),
+            ("News", "new"),
+            ("news", "news"),
+            ("succeed", "succeed"),
+            ("dying", "die"),
+        ] {
             assert_eq!(stem(word), expected, "{word}");
         }
     }

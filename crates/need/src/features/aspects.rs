@@ -4,7 +4,7 @@
 //! counts as often as it stands there. Equal scores stand in the order of the bank.
 
 use crate::text::{is_stop, stems, tokens};
-use clariq_corpus::QuestionBank;
+use clariq_collections::clariq::QuestionBank;
 use rayon::prelude::*;
 use regex::RegexSet;
 use std::collections::HashMap;
@@ -33,8 +33,9 @@ const TOP: usize = 15;
 const K1: f64 = 0.9;
 const B: f64 = 0.4;
 
-static PATTERNS: LazyLock<RegexSet> =
-    LazyLock::new(|| RegexSet::new(KINDS.map(|(_, pattern)| pattern)).unwrap_or_else(|_| RegexSet::empty()));
+static PATTERNS: LazyLock<RegexSet> = LazyLock::new(|| {
+    RegexSet::new(KINDS.map(|(_, pattern)| pattern)).unwrap_or_else(|_| RegexSet::empty())
+});
 
 pub(super) fn names() -> impl Iterator<Item = String> {
     KINDS.iter().map(|(name, _)| format!("aspect_{name}"))
@@ -52,15 +53,18 @@ pub(super) struct Aspects {
 
 impl Aspects {
     pub(super) fn new(bank: &QuestionBank) -> Self {
-        let read = |row: &clariq_corpus::QuestionRow| {
-            let words: Vec<String> = tokens(&row.text).into_iter().filter(|token| !is_stop(token)).collect();
+        let read = |row: &clariq_collections::clariq::QuestionRow| {
+            let words: Vec<String> =
+                tokens(&row.text).into_iter().filter(|token| !is_stop(token)).collect();
             let found = PATTERNS.matches(&row.text);
             (stems(&words), std::array::from_fn(|kind| found.matched(kind)))
         };
-        let (documents, kinds): (Vec<Vec<String>>, Vec<_>) = bank.rows().par_iter().map(read).unzip();
+        let (documents, kinds): (Vec<Vec<String>>, Vec<_>) =
+            bank.rows().par_iter().map(read).unzip();
         let mut postings: HashMap<String, Vec<(u32, u32)>> = HashMap::new();
-        for (question, stem) in
-            (0..).zip(&documents).flat_map(|(place, stems)| stems.iter().map(move |stem| (place, stem)))
+        for (question, stem) in (0..)
+            .zip(&documents)
+            .flat_map(|(place, stems)| stems.iter().map(move |stem| (place, stem)))
         {
             let list = postings.entry(stem.clone()).or_default();
             match list.last_mut() {
@@ -68,8 +72,11 @@ impl Aspects {
                 _ => list.push((question, 1)),
             }
         }
-        let average = documents.iter().map(Vec::len).sum::<usize>() as f64 / documents.len().max(1) as f64;
-        let norm = |stems: &Vec<String>| K1 * (1.0 - B + B * stems.len() as f64 / average.max(f64::MIN_POSITIVE));
+        let average =
+            documents.iter().map(Vec::len).sum::<usize>() as f64 / documents.len().max(1) as f64;
+        let norm = |stems: &Vec<String>| {
+            K1 * (1.0 - B + B * stems.len() as f64 / average.max(f64::MIN_POSITIVE))
+        };
         Self { postings, norms: documents.iter().map(norm).collect(), kinds }
     }
 
@@ -94,7 +101,8 @@ impl Aspects {
                 scores[place] += idf * count / (count + self.norms[place]);
             }
         }
-        let mut found: Vec<usize> = (0..scores.len()).filter(|&question| scores[question] > 0.0).collect();
+        let mut found: Vec<usize> =
+            (0..scores.len()).filter(|&question| scores[question] > 0.0).collect();
         found.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
         found.truncate(TOP);
         found
@@ -104,19 +112,28 @@ impl Aspects {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clariq_corpus::QuestionRow;
+    use clariq_collections::clariq::QuestionRow;
 
     #[test]
     fn kinds_are_shares_of_fifteen() {
-        let texts = ["", "which tent do you mean", "do you want to buy a tent or pegs", "do you like boats"];
-        let rows = texts
-            .iter()
-            .zip(1..)
-            .map(|(text, id)| QuestionRow { id: format!("Q{id}").as_str().into(), text: (*text).to_owned() });
+        let texts = [
+            "",
+            "which tent do you mean",
+            "do you want to buy a tent or pegs",
+            "do you like boats",
+        ];
+        let rows = texts.iter().zip(1..).map(|(text, id)| QuestionRow {
+            id: format!("Q{id}").as_str().into(),
+            text: (*text).to_owned(),
+        });
         let aspects = Aspects::new(&QuestionBank::from_rows(rows.collect()));
-        let of: HashMap<String, f64> = names().zip(aspects.features(&["tent".to_owned()])).collect();
+        let of: HashMap<String, f64> =
+            names().zip(aspects.features(&["tent".to_owned()])).collect();
         let found = |name: &str| of[name];
-        assert_eq!([found("aspect_which"), found("aspect_refer"), found("aspect_buy")], [1.0 / 15.0; 3]);
+        assert_eq!(
+            [found("aspect_which"), found("aspect_refer"), found("aspect_buy")],
+            [1.0 / 15.0; 3]
+        );
         assert_eq!((found("aspect_or"), found("aspect_how")), (1.0 / 15.0, 0.0));
         assert_eq!(aspects.features(&[]), [0.0; COUNT]);
         assert_eq!(PATTERNS.len(), COUNT);

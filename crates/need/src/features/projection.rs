@@ -4,7 +4,8 @@
 //! sign of an axis is arbitrary and has no effect on predictions.
 
 use crate::error::Error;
-use clariq_corpus::{Location, NO_QUESTION, Problem, ProblemKind, QuestionBank};
+use clariq_collections::clariq::{NO_QUESTION, QuestionBank};
+use clariq_core::{Location, Problem, ProblemKind};
 use clariq_rank::{Embeddings, Encoder, Models};
 use linfa_linalg::eigh::{EigSort, Eigh};
 use ndarray::{Array1, Array2, Axis, s};
@@ -33,11 +34,14 @@ impl Projection {
         let texts: Vec<&str> = bank.rows().iter().map(|row| row.text.as_str()).collect();
         let vectors = models.bank(name, &texts, &|_| {}).map_err(|error| Error::learned(&error))?;
         let all = rows(&vectors);
-        let asking: Vec<usize> =
-            (0..bank.len()).filter(|&place| bank.rows()[place].id.as_str() != NO_QUESTION).collect();
+        let asking: Vec<usize> = (0..bank.len())
+            .filter(|&place| bank.rows()[place].id.as_str() != NO_QUESTION)
+            .collect();
         let questions = all.select(Axis(0), &asking);
-        let mean =
-            questions.mean_axis(Axis(0)).filter(|mean| !mean.is_empty()).ok_or_else(|| no_axes("no question"))?;
+        let mean = questions
+            .mean_axis(Axis(0))
+            .filter(|mean| !mean.is_empty())
+            .ok_or_else(|| no_axes("no question"))?;
         let axes = principal_axes(&(&questions - &mean))?;
         Ok(Self { encoder, questions, mean, axes })
     }
@@ -49,7 +53,8 @@ impl Projection {
 
     /// The vectors of phrases.
     pub(super) fn encode(&self, phrases: &[&str]) -> Result<Array2<f64>, Error> {
-        let vectors = self.encoder.encode(phrases, &|_| {}).map_err(|error| Error::learned(&error))?;
+        let vectors =
+            self.encoder.encode(phrases, &|_| {}).map_err(|error| Error::learned(&error))?;
         Ok(rows(&vectors))
     }
 
@@ -67,7 +72,10 @@ impl Projection {
                 let mut order: Vec<usize> = (0..near.len()).collect();
                 order.sort_by(|&a, &b| near[b].total_cmp(&near[a]).then(a.cmp(&b)));
                 order.truncate(NEAREST);
-                self.questions.select(Axis(0), &order).mean_axis(Axis(0)).unwrap_or_else(|| self.mean.clone())
+                self.questions
+                    .select(Axis(0), &order)
+                    .mean_axis(Axis(0))
+                    .unwrap_or_else(|| self.mean.clone())
             })
             .collect();
         let mut all = Array2::zeros(vectors.raw_dim());
@@ -78,13 +86,16 @@ impl Projection {
 
 fn rows(vectors: &Embeddings) -> Array2<f64> {
     let width = vectors.dim;
-    Array2::from_shape_fn((vectors.len(), width), |(row, column)| f64::from(vectors.values[row * width + column]))
+    Array2::from_shape_fn((vectors.len(), width), |(row, column)| {
+        f64::from(vectors.values[row * width + column])
+    })
 }
 
 /// The axes along which centred rows differ most; where a space has fewer, the rest are 0.
 fn principal_axes(centred: &Array2<f64>) -> Result<Array2<f64>, Error> {
     let covariance = centred.t().dot(centred);
-    let (_, vectors) = covariance.eigh().map_err(|error| no_axes(&error.to_string()))?.sort_eig_desc();
+    let (_, vectors) =
+        covariance.eigh().map_err(|error| no_axes(&error.to_string()))?.sort_eig_desc();
     let count = AXES.min(vectors.ncols());
     let mut axes = Array2::zeros((centred.ncols(), AXES));
     axes.slice_mut(s![.., ..count]).assign(&vectors.slice(s![.., ..count]));
@@ -104,7 +115,8 @@ mod tests {
 
     #[test]
     fn the_first_axis_is_the_widest() {
-        let axes = principal_axes(&array![[3.0, 0.1], [-3.0, -0.1], [0.0, 0.5], [0.0, -0.5]]).unwrap();
+        let axes =
+            principal_axes(&array![[3.0, 0.1], [-3.0, -0.1], [0.0, 0.5], [0.0, -0.5]]).unwrap();
         assert_eq!(axes.dim(), (2, AXES));
         assert!(axes[(0, 0)].abs() > 0.99 && axes[(1, 1)].abs() > 0.99, "{axes}");
         assert!(axes.slice(s![.., 2..]).iter().all(|&value| value == 0.0));

@@ -32,17 +32,21 @@ impl Characters {
             *frequencies.entry(gram).or_default() += 1;
         }
         let questions = texts.len() as f64;
-        let mut kept: Vec<(&str, usize)> =
-            frequencies.into_iter().filter(|&(_, frequency)| frequency as f64 <= COMMON * questions).collect();
+        let mut kept: Vec<(&str, usize)> = frequencies
+            .into_iter()
+            .filter(|&(_, frequency)| frequency as f64 <= COMMON * questions)
+            .collect();
         // In one order, whatever the hash: numbers decide in which order products are summed.
         kept.sort_unstable();
-        let weight = |frequency: usize| (((1.0 + questions) / (1.0 + frequency as f64)).ln() + 1.0) as f32;
+        let weight =
+            |frequency: usize| (((1.0 + questions) / (1.0 + frequency as f64)).ln() + 1.0) as f32;
         let grams: HashMap<String, (u32, f32)> = kept
             .iter()
             .zip(0..)
             .map(|(&(gram, frequency), number)| (gram.to_owned(), (number, weight(frequency))))
             .collect();
-        let mut characters = Self { postings: vec![Vec::new(); grams.len()], grams, bank: Vec::new() };
+        let mut characters =
+            Self { postings: vec![Vec::new(); grams.len()], grams, bank: Vec::new() };
         characters.bank = counted.iter().map(|counts| characters.vector(counts)).collect();
         for (question, vector) in (0..).zip(&characters.bank) {
             for &(gram, value) in vector {
@@ -54,7 +58,9 @@ impl Characters {
 
     fn vector(&self, counts: &HashMap<String, usize>) -> Vector {
         let value = |(gram, &count): (&String, &usize)| {
-            self.grams.get(gram).map(|&(number, weight)| (number, (1.0 + (count as f32).ln()) * weight))
+            self.grams
+                .get(gram)
+                .map(|&(number, weight)| (number, (1.0 + (count as f32).ln()) * weight))
         };
         let mut vector: Vector = counts.iter().filter_map(value).collect();
         vector.sort_unstable_by_key(|&(number, _)| number);
@@ -68,14 +74,22 @@ impl Characters {
     }
 
     /// Adds weighted cosines of requests (rows) and questions (columns) to a matrix.
-    pub(crate) fn add_requests(&self, requests: &[&str], questions: &[u32], weight: f32, sum: &mut Array2<f32>) {
-        let vectors: Vec<Vector> = requests.iter().map(|request| self.vector(&count(request))).collect();
+    pub(crate) fn add_requests(
+        &self,
+        requests: &[&str],
+        questions: &[u32],
+        weight: f32,
+        sum: &mut Array2<f32>,
+    ) {
+        let vectors: Vec<Vector> =
+            requests.iter().map(|request| self.vector(&count(request))).collect();
         self.add(&vectors.iter().collect::<Vec<_>>(), questions, weight, sum);
     }
 
     /// Adds weighted cosines of questions with each other to a matrix.
     pub(crate) fn add_questions(&self, questions: &[u32], weight: f32, sum: &mut Array2<f32>) {
-        let vectors: Vec<&Vector> = questions.iter().map(|&question| &self.bank[question as usize]).collect();
+        let vectors: Vec<&Vector> =
+            questions.iter().map(|&question| &self.bank[question as usize]).collect();
         self.add(&vectors, questions, weight, sum);
     }
 
@@ -126,7 +140,8 @@ mod tests {
 
     #[test]
     fn a_misspelt_name_is_near_its_spelling() {
-        let mut bank: Vec<String> = (0..60).map(|place| format!("which of the {place} things do you mean")).collect();
+        let mut bank: Vec<String> =
+            (0..60).map(|place| format!("which of the {place} things do you mean")).collect();
         bank.push("do you mean dieting".to_owned());
         bank.push("do you mean scooters".to_owned());
         let texts: Vec<&str> = bank.iter().map(String::as_str).collect();

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::learned::Embeddings;
 use crate::stage::Progress;
 use characters::Characters;
-use clariq_corpus::{Location, Problem, ProblemKind};
+use clariq_core::{Location, Problem, ProblemKind};
 use ndarray::{Array2, ArrayView2};
 use remembered::Remembered;
 use serde::{Deserialize, Serialize};
@@ -35,7 +35,9 @@ impl SpaceConfig {
     /// Refuses a space that nothing can be measured in.
     pub(crate) fn check(&self, at: Location) -> Result<(), Error> {
         let weights = || self.models.values().copied().chain([self.characters]);
-        if weights().all(|weight| weight.is_finite() && weight >= 0.0) && weights().sum::<f64>() > 0.0 {
+        if weights().all(|weight| weight.is_finite() && weight >= 0.0)
+            && weights().sum::<f64>() > 0.0
+        {
             return Ok(());
         }
         let expected = "weights of models and characters of at least 0, one above it";
@@ -52,7 +54,8 @@ impl SpaceConfig {
         let mut channels = Vec::new();
         for (name, weight) in self.models.iter().filter(|(_, weight)| **weight > 0.0) {
             let bank = context.models().bank(name, &texts, &|_| {})?;
-            let channel = Channel::Encoder { name: name.clone(), bank, remembered: Remembered::default() };
+            let channel =
+                Channel::Encoder { name: name.clone(), bank, remembered: Remembered::default() };
             channels.push(((weight / total) as f32, channel));
         }
         if self.characters > 0.0 {
@@ -89,7 +92,9 @@ impl Space {
                     let encoded = context.models().encoder(name)?.encode(requests, progress)?;
                     sum.scaled_add(*weight, &matrix(&encoded).dot(&rows(bank, questions).t()));
                 }
-                Channel::Characters(characters) => characters.add_requests(requests, questions, *weight, &mut sum),
+                Channel::Characters(characters) => {
+                    characters.add_requests(requests, questions, *weight, &mut sum)
+                }
             }
         }
         Ok(sum)
@@ -97,7 +102,12 @@ impl Space {
 
     /// The same for texts that come again and again. What a text gets depends on nothing but the text: not on the others,
     /// nor on what was asked before.
-    pub(crate) fn of_texts(&self, context: &Context, texts: &[&str], questions: &[u32]) -> Result<Array2<f32>, Error> {
+    pub(crate) fn of_texts(
+        &self,
+        context: &Context,
+        texts: &[&str],
+        questions: &[u32],
+    ) -> Result<Array2<f32>, Error> {
         let mut sum = Array2::zeros((texts.len(), questions.len()));
         for (weight, channel) in &self.channels {
             match channel {
@@ -105,7 +115,9 @@ impl Space {
                     let vectors = remembered.vectors(context, name, bank, texts)?;
                     sum.scaled_add(*weight, &vectors.dot(&rows(bank, questions).t()));
                 }
-                Channel::Characters(characters) => characters.add_requests(texts, questions, *weight, &mut sum),
+                Channel::Characters(characters) => {
+                    characters.add_requests(texts, questions, *weight, &mut sum)
+                }
             }
         }
         Ok(sum)
@@ -120,7 +132,9 @@ impl Space {
                     let rows = rows(bank, questions);
                     sum.scaled_add(*weight, &rows.dot(&rows.t()));
                 }
-                Channel::Characters(characters) => characters.add_questions(questions, *weight, &mut sum),
+                Channel::Characters(characters) => {
+                    characters.add_questions(questions, *weight, &mut sum)
+                }
             }
         }
         sum
@@ -155,9 +169,12 @@ impl Space {
 
 fn matrix(embeddings: &Embeddings) -> ArrayView2<'_, f32> {
     // The shape is that of the values by construction; an empty matrix stands for embeddings of another shape.
-    ArrayView2::from_shape((embeddings.len(), embeddings.dim), &embeddings.values).unwrap_or_else(|_| {
-        ArrayView2::from_shape((0, 0), &[]).unwrap_or_else(|_| unreachable!("no numbers in no rows"))
-    })
+    ArrayView2::from_shape((embeddings.len(), embeddings.dim), &embeddings.values).unwrap_or_else(
+        |_| {
+            ArrayView2::from_shape((0, 0), &[])
+                .unwrap_or_else(|_| unreachable!("no numbers in no rows"))
+        },
+    )
 }
 
 fn rows(embeddings: &Embeddings, questions: &[u32]) -> Array2<f32> {

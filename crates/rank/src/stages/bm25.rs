@@ -5,7 +5,8 @@ use crate::error::Error;
 use crate::stage::{Progress, Ranking, Stage};
 use crate::stages::Build;
 use crate::table::Table;
-use clariq_corpus::{ProblemKind, Topic};
+use clariq_collections::clariq::Topic;
+use clariq_core::ProblemKind;
 use clariq_index::{Analyzer, Bm25, Depth, Explanation, Path, Scorer, Scratch, Variant};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -68,7 +69,7 @@ fn read(table: Table) -> Result<(Parameters, Path), Error> {
     if let Err(clariq_index::Error::Parameter { parameter, expected, found }) = model.check() {
         let at = places.into_iter().find(|(key, _)| *key == parameter).map_or(stage, |(_, at)| at);
         let (expected, found) = (format!("{parameter} = {expected}"), found.to_string());
-        return Err(clariq_corpus::Problem::new(at, ProblemKind::Configuration, expected, found)
+        return Err(clariq_core::Problem::new(at, ProblemKind::Configuration, expected, found)
             .hint("usual values are k1 from 0.5 to 2 and b from 0 to 1")
             .into());
     }
@@ -110,7 +111,12 @@ impl Stage for Retrieve {
         topics.par_iter().map_init(Scratch::default, rank).collect()
     }
 
-    fn explain(&self, context: &Context, topic: &Topic, question: u32) -> Result<Option<Explanation>, Error> {
+    fn explain(
+        &self,
+        context: &Context,
+        topic: &Topic,
+        question: u32,
+    ) -> Result<Option<Explanation>, Error> {
         let index = context.index(self.analyzer)?;
         let scorer = Scorer::new(&index, self.model)?;
         Ok(Some(scorer.explain(&self.analyzer.tokens(&topic.request), question)?))

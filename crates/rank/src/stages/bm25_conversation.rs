@@ -7,8 +7,8 @@ use crate::stage::{Progress, Ranking, Stage};
 use crate::stages::Build;
 use crate::stages::bm25::Parameters as Bm25Parameters;
 use crate::stages::said::{Part, Said, Weights};
-use clariq_corpus::Topic;
-use clariq_corpus::conversation::Conversation;
+use clariq_collections::clariq::Topic;
+use clariq_collections::clariq::conversation::Conversation;
 use clariq_index::{Analyzer, Bm25, Depth, Explanation, Scorer, Scratch};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -110,7 +110,12 @@ impl Stage for Retrieve {
         conversations.par_iter().map_init(Scratch::default, rank).collect()
     }
 
-    fn explain(&self, context: &Context, topic: &Topic, question: u32) -> Result<Option<Explanation>, Error> {
+    fn explain(
+        &self,
+        context: &Context,
+        topic: &Topic,
+        question: u32,
+    ) -> Result<Option<Explanation>, Error> {
         let conversation = Conversation::new(0, topic.request.as_str());
         self.explain_conversation(context, &conversation, question, &Ranking::new())
     }
@@ -131,10 +136,18 @@ impl Stage for Retrieve {
             words.retain(|word| word.value != 0.0);
             if !words.is_empty() {
                 let sum = words.iter().map(|word| word.value).sum::<f64>();
-                parts.push(Explanation::of(said.weight * sum, format!("{said}: {:.3} × {sum:.6}", said.weight), words));
+                parts.push(Explanation::of(
+                    said.weight * sum,
+                    format!("{said}: {:.3} × {sum:.6}", said.weight),
+                    words,
+                ));
             }
         }
         let score = parts.iter().map(|part| part.value).sum();
-        Ok(Some(Explanation::of(score, "sum over what was said, of the words that the question has", parts)))
+        Ok(Some(Explanation::of(
+            score,
+            "sum over what was said, of the words that the question has",
+            parts,
+        )))
     }
 }

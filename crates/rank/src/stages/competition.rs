@@ -12,8 +12,9 @@ use crate::space::SpaceConfig;
 use crate::stage::{Progress, Ranking, Stage};
 use crate::stages::feedback::moved;
 use crate::stages::{Build, ranked};
-use clariq_corpus::conversation::Conversation;
-use clariq_corpus::{Location, Problem, ProblemKind, Topic};
+use clariq_collections::clariq::Topic;
+use clariq_collections::clariq::conversation::Conversation;
+use clariq_core::{Location, Problem, ProblemKind};
 use clariq_index::Explanation;
 use ndarray::{Array2, Axis};
 use serde::{Deserialize, Serialize};
@@ -69,7 +70,11 @@ fn log_softmax(scores: &Array2<f32>, scale: f32) -> Array2<f32> {
 
 impl Parameters {
     /// Scores after all rounds, and the logarithms of what each request wins.
-    fn compete(&self, to_questions: &Array2<f32>, among: &Array2<f32>) -> (Array2<f32>, Array2<f32>) {
+    fn compete(
+        &self,
+        to_questions: &Array2<f32>,
+        among: &Array2<f32>,
+    ) -> (Array2<f32>, Array2<f32>) {
         let mut scores = to_questions.clone();
         for _ in 0..self.rounds {
             let mut won = log_softmax(&scores, self.scale).mapv_into(f32::exp);
@@ -87,8 +92,12 @@ impl Parameters {
 
 /// The requests that compete, each once: those of the batch, and those of the splits that were not judged before.
 fn competitors(context: &Context, topics: &[Topic]) -> Result<Vec<String>, Error> {
-    let judged: HashSet<String> =
-        context.judged_before()?.into_iter().flat_map(|labelled| labelled.topics).map(|topic| topic.request).collect();
+    let judged: HashSet<String> = context
+        .judged_before()?
+        .into_iter()
+        .flat_map(|labelled| labelled.topics)
+        .map(|topic| topic.request)
+        .collect();
     let of_batch = topics.iter().map(|topic| topic.request.clone());
     let others = context.all_requests()?.into_iter().map(|topic| topic.request);
     let mut requests: Vec<String> = Vec::new();
@@ -102,7 +111,12 @@ fn competitors(context: &Context, topics: &[Topic]) -> Result<Vec<String>, Error
 
 impl Competition {
     /// Scores and shares of the pool for each topic.
-    fn table(&self, context: &Context, topics: &[Topic], pool: &[u32]) -> Result<(Array2<f32>, Array2<f32>), Error> {
+    fn table(
+        &self,
+        context: &Context,
+        topics: &[Topic],
+        pool: &[u32],
+    ) -> Result<(Array2<f32>, Array2<f32>), Error> {
         let requests = competitors(context, topics)?;
         let texts: Vec<&str> = requests.iter().map(String::as_str).collect();
         let space = context.space(&self.space)?;
@@ -166,7 +180,8 @@ impl Stage for Competition {
         _rankings: Vec<Ranking>,
         _progress: Progress,
     ) -> Result<Vec<Ranking>, Error> {
-        let (expected, found) = ("the requests of a split, of which each has questions of its own", "conversations");
+        let (expected, found) =
+            ("the requests of a split, of which each has questions of its own", "conversations");
         Err(Problem::new(Location::file("stage `competition`"), ProblemKind::Argument, expected, found)
             .hint("systems for conversations are `dense-conversation`, `bm25-conversation` and `bm25-multi-turn`")
             .into())
@@ -187,11 +202,18 @@ impl Stage for Competition {
         let parts = vec![
             Explanation::value(
                 f64::from(score - prize),
-                format!("similarity to the request moved towards what it won in {} rounds", self.parameters.rounds),
+                format!(
+                    "similarity to the request moved towards what it won in {} rounds",
+                    self.parameters.rounds
+                ),
             ),
             Explanation::value(
                 f64::from(prize),
-                format!("{} × logarithm of its share of the question, {:.4}", self.parameters.prize, won.exp()),
+                format!(
+                    "{} × logarithm of its share of the question, {:.4}",
+                    self.parameters.prize,
+                    won.exp()
+                ),
             ),
         ];
         Ok(Some(Explanation::of(f64::from(score), "competition between requests", parts)))

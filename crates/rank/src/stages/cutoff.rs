@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::stage::{Progress, Ranking, Stage};
 use crate::stages::Build;
-use clariq_corpus::Topic;
+use clariq_collections::clariq::Topic;
 use clariq_index::Explanation;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
@@ -59,10 +59,14 @@ impl Stage for Cutoff {
     ) -> Result<Option<Explanation>, Error> {
         let place = before.iter().position(|hit| hit.question == question);
         Ok(place.map(|place| {
-            let mut parts = vec![Explanation::value((place + 1) as f64, format!("rank, kept up to {}", self.depth))];
+            let mut parts = vec![Explanation::value(
+                (place + 1) as f64,
+                format!("rank, kept up to {}", self.depth),
+            )];
             let least = self.min_score.map(|least| format!("score, kept from {least}"));
             parts.extend(least.map(|what| Explanation::value(before[place].score, what)));
-            let kept = place < self.depth.get() && self.min_score.is_none_or(|least| before[place].score >= least);
+            let kept = place < self.depth.get()
+                && self.min_score.is_none_or(|least| before[place].score >= least);
             Explanation::of(f64::from(u8::from(kept)), if kept { "kept" } else { "cut off" }, parts)
         }))
     }

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::space::SpaceConfig;
 use crate::stage::{Progress, Ranking, Stage};
 use crate::stages::{Build, ranked};
-use clariq_corpus::Topic;
+use clariq_collections::clariq::Topic;
 use clariq_index::Explanation;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
@@ -33,7 +33,11 @@ pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>, Error> {
 
 /// All questions that can be asked: the empty one is none.
 pub(super) fn askable(context: &Context) -> Vec<u32> {
-    (0..).zip(context.bank.rows()).filter(|(_, row)| !row.text.is_empty()).map(|(question, _)| question).collect()
+    (0..)
+        .zip(context.bank.rows())
+        .filter(|(_, row)| !row.text.is_empty())
+        .map(|(question, _)| question)
+        .collect()
 }
 
 impl Stage for Dense {
@@ -58,14 +62,24 @@ impl Stage for Dense {
     ) -> Result<Vec<Ranking>, Error> {
         let questions = askable(context);
         let requests: Vec<&str> = topics.iter().map(|topic| topic.request.as_str()).collect();
-        let scores = context.space(&self.space)?.to_questions(context, &requests, &questions, &|_| {})?;
+        let scores =
+            context.space(&self.space)?.to_questions(context, &requests, &questions, &|_| {})?;
         let depth = self.parameters.depth.map_or(usize::MAX, NonZeroUsize::get);
-        let rankings = scores.rows().into_iter().map(|row| ranked(&questions, row.iter().copied(), depth)).collect();
+        let rankings = scores
+            .rows()
+            .into_iter()
+            .map(|row| ranked(&questions, row.iter().copied(), depth))
+            .collect();
         progress(topics.len() as u64);
         Ok(rankings)
     }
 
-    fn explain(&self, context: &Context, topic: &Topic, question: u32) -> Result<Option<Explanation>, Error> {
+    fn explain(
+        &self,
+        context: &Context,
+        topic: &Topic,
+        question: u32,
+    ) -> Result<Option<Explanation>, Error> {
         let parts = context.space(&self.space)?.parts(context, &topic.request, question)?;
         let parts: Vec<_> = parts
             .into_iter()

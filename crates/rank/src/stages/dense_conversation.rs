@@ -12,8 +12,8 @@ use crate::stage::{Progress, Ranking, Stage};
 use crate::stages::dense::askable;
 use crate::stages::said::{Part, Said, Weights};
 use crate::stages::{Build, ranked};
-use clariq_corpus::Topic;
-use clariq_corpus::conversation::Conversation;
+use clariq_collections::clariq::Topic;
+use clariq_collections::clariq::conversation::Conversation;
 use clariq_index::{Explanation, Hit};
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -84,7 +84,11 @@ impl<'a> Texts<'a> {
                 self.distinct.push(said.text);
                 self.distinct.len() - 1
             });
-            Placed { place, share: (said.weight / whole) as f32, asked: said.part == Part::Question }
+            Placed {
+                place,
+                share: (said.weight / whole) as f32,
+                asked: said.part == Part::Question,
+            }
         });
         let placed = placed.collect();
         self.conversations.push(placed);
@@ -94,37 +98,56 @@ impl<'a> Texts<'a> {
 
 /// How near each text (row) is to its nearest question (column).
 fn highest(likeness: &Array2<f32>) -> Vec<f32> {
-    likeness.rows().into_iter().map(|row| row.iter().copied().fold(f32::NEG_INFINITY, f32::max)).collect()
+    likeness
+        .rows()
+        .into_iter()
+        .map(|row| row.iter().copied().fold(f32::NEG_INFINITY, f32::max))
+        .collect()
 }
 
 impl DenseConversation {
     /// What counts of a conversation. Where nothing was asked, or answered, nothing was said.
     fn said<'a>(&self, conversation: &'a Conversation) -> Vec<Said<'a>> {
         let mut said = self.weights.said(conversation);
-        let counts =
-            |said: &Said| said.weight != 0.0 || (self.parameters.repeat.is_some() && said.part == Part::Question);
+        let counts = |said: &Said| {
+            said.weight != 0.0 || (self.parameters.repeat.is_some() && said.part == Part::Question)
+        };
         said.retain(|said| counts(said) && !said.text.trim().is_empty());
         said
     }
 
-    fn rank(&self, texts: &Texts, likeness: &Array2<f32>, questions: &[u32], progress: Progress) -> Vec<Ranking> {
+    fn rank(
+        &self,
+        texts: &Texts,
+        likeness: &Array2<f32>,
+        questions: &[u32],
+        progress: Progress,
+    ) -> Vec<Ranking> {
         let depth = self.parameters.depth.map_or(usize::MAX, NonZeroUsize::get);
         let nearest = highest(likeness);
         let rank = |scores: &mut Vec<f32>, parts: &Vec<Placed>| {
             progress(1);
-            let near = |part: &Placed| self.parameters.min_likeness.is_none_or(|least| nearest[part.place] >= least);
+            let near = |part: &Placed| {
+                self.parameters.min_likeness.is_none_or(|least| nearest[part.place] >= least)
+            };
             if !parts.iter().any(|part| !part.asked && near(part)) {
                 return Ranking::new();
             }
             scores.clear();
             scores.resize(questions.len(), 0.0);
             for &Placed { place, share, .. } in parts {
-                scores.iter_mut().zip(likeness.row(place)).for_each(|(score, &likeness)| *score += share * likeness);
+                scores
+                    .iter_mut()
+                    .zip(likeness.row(place))
+                    .for_each(|(score, &likeness)| *score += share * likeness);
             }
             let mut ranking = ranked(questions, scores.iter().copied(), depth);
             if let Some(same) = self.parameters.repeat {
-                let asked: Vec<_> =
-                    parts.iter().filter(|part| part.asked).map(|part| likeness.row(part.place)).collect();
+                let asked: Vec<_> = parts
+                    .iter()
+                    .filter(|part| part.asked)
+                    .map(|part| likeness.row(part.place))
+                    .collect();
                 // The columns are in the order of the questions' numbers.
                 let column = |hit: &Hit| questions.binary_search(&hit.question).unwrap_or_default();
                 ranking.retain(|hit| asked.iter().all(|row| row[column(hit)] < same));
@@ -175,14 +198,20 @@ impl Stage for DenseConversation {
         while rankings.len() < conversations.len() {
             let mut texts = Texts::default();
             let left = conversations[rankings.len()..].iter();
-            let _ = left.take_while(|conversation| texts.take(&self.said(conversation), most)).count();
+            let _ =
+                left.take_while(|conversation| texts.take(&self.said(conversation), most)).count();
             let likeness = space.of_texts(context, &texts.distinct, &questions)?;
             rankings.extend(self.rank(&texts, &likeness, &questions, progress));
         }
         Ok(rankings)
     }
 
-    fn explain(&self, context: &Context, topic: &Topic, question: u32) -> Result<Option<Explanation>, Error> {
+    fn explain(
+        &self,
+        context: &Context,
+        topic: &Topic,
+        question: u32,
+    ) -> Result<Option<Explanation>, Error> {
         let conversation = Conversation::new(0, topic.request.as_str());
         self.explain_conversation(context, &conversation, question, &Ranking::new())
     }
@@ -208,21 +237,32 @@ impl Stage for DenseConversation {
             let share = said.weight / whole;
             let what = format!("{said}: {share:.3} × {likeness:.6} {:?}", said.text);
             let mut below: Vec<Explanation> = channels.collect();
-            let same =
-                self.parameters.repeat.filter(|&same| said.part == Part::Question && likeness >= f64::from(same));
-            below.extend(
-                same.map(|same| Explanation::value(likeness, format!("taken out: from {same}, it is the same"))),
-            );
+            let same = self
+                .parameters
+                .repeat
+                .filter(|&same| said.part == Part::Question && likeness >= f64::from(same));
+            below.extend(same.map(|same| {
+                Explanation::value(likeness, format!("taken out: from {same}, it is the same"))
+            }));
             parts.push(Explanation::of(share * likeness, what, below));
         }
         let score = parts.iter().map(|part| part.value).sum();
-        let mut sum = Explanation::of(score, "sum over what was said, share of the weights × similarity", parts);
+        let mut sum = Explanation::of(
+            score,
+            "sum over what was said, share of the weights × similarity",
+            parts,
+        );
         if let Some(least) = self.parameters.min_likeness {
-            let user: Vec<&str> =
-                said.iter().filter(|said| said.part != Part::Question).map(|said| said.text).collect();
+            let user: Vec<&str> = said
+                .iter()
+                .filter(|said| said.part != Part::Question)
+                .map(|said| said.text)
+                .collect();
             let nearest = highest(&space.of_texts(context, &user, &askable(context))?);
             let nearest = nearest.into_iter().fold(f32::NEG_INFINITY, f32::max);
-            let what = format!("nearness of what the user said to the nearest question, asks from {least}");
+            let what = format!(
+                "nearness of what the user said to the nearest question, asks from {least}"
+            );
             sum.parts.push(Explanation::value(nearest.into(), what));
         }
         Ok(Some(sum))

@@ -9,8 +9,9 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::stage::{Progress, Ranking, Stage};
 use crate::stages::Build;
-use clariq_corpus::conversation::Conversation;
-use clariq_corpus::{Location, NO_QUESTION, Problem, ProblemKind, Topic};
+use clariq_collections::clariq::conversation::Conversation;
+use clariq_collections::clariq::{NO_QUESTION, Topic};
+use clariq_core::{Location, Problem, ProblemKind};
 use clariq_index::Explanation;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
@@ -76,9 +77,13 @@ impl Stage for Exclude {
         progress: Progress,
     ) -> Result<Vec<Ranking>, Error> {
         for labelled in context.judged_before()? {
-            let requests: HashSet<&str> = labelled.topics.iter().map(|topic| topic.request.as_str()).collect();
-            if let Some(known) = conversations.iter().find(|one| requests.contains(one.request.as_str())) {
-                let expected = format!("conversations about other requests than those of {}", labelled.name);
+            let requests: HashSet<&str> =
+                labelled.topics.iter().map(|topic| topic.request.as_str()).collect();
+            if let Some(known) =
+                conversations.iter().find(|one| requests.contains(one.request.as_str()))
+            {
+                let expected =
+                    format!("conversations about other requests than those of {}", labelled.name);
                 let found = format!("context {} about {:?}", known.id, known.request);
                 let at = Location::file("stage `exclude`");
                 return Err(Problem::new(at, ProblemKind::Argument, expected, found)
@@ -90,9 +95,16 @@ impl Stage for Exclude {
         self.apply(context, &topics, rankings, progress)
     }
 
-    fn explain(&self, context: &Context, _topic: &Topic, question: u32) -> Result<Option<Explanation>, Error> {
+    fn explain(
+        &self,
+        context: &Context,
+        _topic: &Topic,
+        question: u32,
+    ) -> Result<Option<Explanation>, Error> {
         let judged = judged(context)?;
         let request = judged.get(&question);
-        Ok(request.map(|request| Explanation::value(0.0, format!("taken out: it was written for \"{request}\""))))
+        Ok(request.map(|request| {
+            Explanation::value(0.0, format!("taken out: it was written for \"{request}\""))
+        }))
     }
 }

@@ -4,8 +4,8 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::stage::{Progress, Ranking, Stage};
 use crate::stages::Build;
-use clariq_corpus::Topic;
-use clariq_corpus::conversation::Conversation;
+use clariq_collections::clariq::Topic;
+use clariq_collections::clariq::conversation::Conversation;
 use clariq_index::Explanation;
 use serde::{Deserialize, Serialize};
 
@@ -71,7 +71,9 @@ impl Stage for ExcludeAsked {
     ) -> Result<Vec<Ranking>, Error> {
         for (conversation, ranking) in conversations.iter().zip(&mut rankings) {
             if !conversation.turns.is_empty() {
-                let asked = |text: &str| conversation.turns.iter().any(|turn| self.by.same(&turn.question, text));
+                let asked = |text: &str| {
+                    conversation.turns.iter().any(|turn| self.by.same(&turn.question, text))
+                };
                 ranking.retain(|hit| !asked(context.bank.text(hit.question)));
             }
         }
@@ -87,9 +89,12 @@ impl Stage for ExcludeAsked {
         _before: &Ranking,
     ) -> Result<Option<Explanation>, Error> {
         let text = context.bank.text(question);
-        let asked = (1..).zip(&conversation.turns).find(|(_, turn)| self.by.same(&turn.question, text));
-        let what =
-            asked.map_or_else(|| "not asked so far".to_owned(), |(turn, _)| format!("taken out: asked in turn {turn}"));
+        let asked =
+            (1..).zip(&conversation.turns).find(|(_, turn)| self.by.same(&turn.question, text));
+        let what = asked.map_or_else(
+            || "not asked so far".to_owned(),
+            |(turn, _)| format!("taken out: asked in turn {turn}"),
+        );
         Ok(Some(Explanation::value(0.0, what)))
     }
 }

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::space::{Space, SpaceConfig};
 use crate::stage::{Progress, Ranking, Stage};
 use crate::stages::{Build, ranked};
-use clariq_corpus::Topic;
+use clariq_collections::clariq::Topic;
 use clariq_index::Explanation;
 use ndarray::{Array1, Array2, ArrayView1};
 use serde::{Deserialize, Serialize};
@@ -55,11 +55,17 @@ pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>, Error> {
 /// The similarity of every question to the request moved by `weight` towards a mean of questions, for each row of
 /// `means`, whose numbers sum to 1 in each row. With B the similarities of requests and K those of questions: the cosine of
 /// the request's vector plus `weight` times the mean's, scaled to length 1.
-pub(super) fn moved(to_questions: &Array2<f32>, among: &Array2<f32>, means: &Array2<f32>, weight: f32) -> Array2<f32> {
+pub(super) fn moved(
+    to_questions: &Array2<f32>,
+    among: &Array2<f32>,
+    means: &Array2<f32>,
+    weight: f32,
+) -> Array2<f32> {
     let towards = means.dot(among);
     let mut scores = Array2::zeros(to_questions.dim());
     for (place, mut row) in scores.rows_mut().into_iter().enumerate() {
-        let (mean, toward, request) = (means.row(place), towards.row(place), to_questions.row(place));
+        let (mean, toward, request) =
+            (means.row(place), towards.row(place), to_questions.row(place));
         let length = toward.dot(&mean).max(1e-9).sqrt();
         let cross = request.dot(&mean) / length;
         let whole = (1.0 + 2.0 * weight * cross + weight * weight).sqrt();
@@ -71,8 +77,12 @@ pub(super) fn moved(to_questions: &Array2<f32>, among: &Array2<f32>, means: &Arr
 /// Mean similarity of each question to the others that are nearest to it.
 fn hubs(among: &Array2<f32>, neighbours: usize) -> Array1<f32> {
     let mean = |(place, row): (usize, ArrayView1<f32>)| {
-        let mut others: Vec<f32> =
-            row.iter().enumerate().filter(|&(other, _)| other != place).map(|(_, &value)| value).collect();
+        let mut others: Vec<f32> = row
+            .iter()
+            .enumerate()
+            .filter(|&(other, _)| other != place)
+            .map(|(_, &value)| value)
+            .collect();
         others.sort_unstable_by(|a, b| b.total_cmp(a));
         others.truncate(neighbours);
         others.iter().sum::<f32>() / others.len().max(1) as f32

@@ -5,8 +5,9 @@ use crate::error::Error;
 use crate::pipeline::{Pipeline, StageTrace};
 use crate::stage::{Progress, Ranking, Stage};
 use crate::stages::Build;
-use clariq_corpus::conversation::Conversation;
-use clariq_corpus::{Problem, ProblemKind, Topic};
+use clariq_collections::clariq::Topic;
+use clariq_collections::clariq::conversation::Conversation;
+use clariq_core::{Problem, ProblemKind};
 use clariq_index::{Explanation, Hit};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -63,7 +64,8 @@ struct Fuse {
 pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>, Error> {
     let places = ["inputs", "weights", "k"].map(|key| build.table.at(key));
     let [inputs_at, weights_at, k_at] = places;
-    let inputs: Vec<_> = build.inner("inputs")?.into_iter().map(|stages| Pipeline { stages }).collect();
+    let inputs: Vec<_> =
+        build.inner("inputs")?.into_iter().map(|stages| Pipeline { stages }).collect();
     let mut parameters: Parameters = build.table.read()?;
     let problem = |at, expected: &str, found: String| {
         Problem::new(at, ProblemKind::Configuration, expected, found)
@@ -71,12 +73,19 @@ pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>, Error> {
     };
     if inputs.len() < 2 || inputs.iter().any(|input| input.stages.is_empty()) {
         let filled = inputs.iter().filter(|input| !input.stages.is_empty()).count();
-        return Err(problem(inputs_at, "at least two inputs, each with stages", format!("{filled} with stages")).into());
+        return Err(problem(
+            inputs_at,
+            "at least two inputs, each with stages",
+            format!("{filled} with stages"),
+        )
+        .into());
     }
     if parameters.weights.is_empty() {
         parameters.weights = vec![1.0; inputs.len()];
     }
-    if parameters.weights.len() != inputs.len() || parameters.weights.iter().any(|weight| !weight.is_finite()) {
+    if parameters.weights.len() != inputs.len()
+        || parameters.weights.iter().any(|weight| !weight.is_finite())
+    {
         let expected = format!("{} finite weights, one per input", inputs.len());
         return Err(problem(weights_at, &expected, format!("{:?}", parameters.weights)).into());
     }
@@ -91,12 +100,16 @@ impl Parameters {
     fn contributions(&self, ranking: &Ranking) -> Vec<f64> {
         let scores = ranking.iter().map(|hit| hit.score);
         match (self.method, self.normalise) {
-            (Method::ReciprocalRank, _) => (1..=ranking.len()).map(|rank| 1.0 / (self.k + rank as f64)).collect(),
+            (Method::ReciprocalRank, _) => {
+                (1..=ranking.len()).map(|rank| 1.0 / (self.k + rank as f64)).collect()
+            }
             (Method::WeightedSum, Normalise::None) => scores.collect(),
             (Method::WeightedSum, Normalise::MinMax) => {
                 let least = scores.clone().fold(f64::INFINITY, f64::min);
                 let range = scores.clone().fold(f64::NEG_INFINITY, f64::max) - least;
-                scores.map(|score| if range > 0.0 { (score - least) / range } else { 1.0 }).collect()
+                scores
+                    .map(|score| if range > 0.0 { (score - least) / range } else { 1.0 })
+                    .collect()
             }
         }
     }
@@ -108,8 +121,10 @@ impl Parameters {
                 *sums.entry(hit.question).or_default() += weight * contribution;
             }
         }
-        let mut fused: Ranking = sums.into_iter().map(|(question, score)| Hit { question, score }).collect();
-        fused.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(b.question.cmp(&a.question)));
+        let mut fused: Ranking =
+            sums.into_iter().map(|(question, score)| Hit { question, score }).collect();
+        fused
+            .sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(b.question.cmp(&a.question)));
         fused.truncate(self.depth.get());
         fused
     }
@@ -132,7 +147,11 @@ impl Stage for Fuse {
     }
 
     fn models(&self) -> Vec<String> {
-        self.inputs.iter().flat_map(|input| &input.stages).flat_map(|stage| stage.models()).collect()
+        self.inputs
+            .iter()
+            .flat_map(|input| &input.stages)
+            .flat_map(|stage| stage.models())
+            .collect()
     }
 
     fn looks_at_need(&self) -> bool {
@@ -146,7 +165,9 @@ impl Stage for Fuse {
         rankings: Vec<Ranking>,
         progress: Progress,
     ) -> Result<Vec<Ranking>, Error> {
-        self.fuse_all(&rankings, progress, |input, rankings| input.go_on(context, topics, rankings, &|_| {}))
+        self.fuse_all(&rankings, progress, |input, rankings| {
+            input.go_on(context, topics, rankings, &|_| {})
+        })
     }
 
     fn apply_to_conversations(
@@ -161,10 +182,18 @@ impl Stage for Fuse {
         })
     }
 
-    fn explain(&self, context: &Context, topic: &Topic, question: u32) -> Result<Option<Explanation>, Error> {
+    fn explain(
+        &self,
+        context: &Context,
+        topic: &Topic,
+        question: u32,
+    ) -> Result<Option<Explanation>, Error> {
         let one = std::slice::from_ref(topic);
         let rank = |input: &Pipeline| input.go_on(context, one, vec![Vec::new()], &|_| {});
-        self.explain_inputs(question, rank, |input| input.explain(context, topic, topic.need, question)).map(Some)
+        self.explain_inputs(question, rank, |input| {
+            input.explain(context, topic, topic.need, question)
+        })
+        .map(Some)
     }
 
     fn explain_conversation(
@@ -176,7 +205,8 @@ impl Stage for Fuse {
     ) -> Result<Option<Explanation>, Error> {
         let one = std::slice::from_ref(conversation);
         let rank = |input: &Pipeline| input.run_conversations(context, one, &|_| {});
-        let explain = |input: &Pipeline| input.explain_conversation(context, conversation, question);
+        let explain =
+            |input: &Pipeline| input.explain_conversation(context, conversation, question);
         self.explain_inputs(question, rank, explain).map(Some)
     }
 }
@@ -217,7 +247,11 @@ impl Fuse {
                 continue;
             };
             let share = self.parameters.contributions(&ranking)[place];
-            let what = format!("{name}: {weight} × {share:.6} (rank {}, score {:.6})", place + 1, ranking[place].score);
+            let what = format!(
+                "{name}: {weight} × {share:.6} (rank {}, score {:.6})",
+                place + 1,
+                ranking[place].score
+            );
             let inner = explain(input)?.into_iter().filter_map(|trace| trace.explanation).collect();
             parts.push(Explanation::of(weight * share, what, inner));
         }
@@ -235,7 +269,13 @@ mod tests {
     }
 
     fn parameters(method: Method, normalise: Normalise) -> Parameters {
-        Parameters { method, weights: vec![1.0, 2.0], normalise, k: 60.0, depth: 10.try_into().unwrap() }
+        Parameters {
+            method,
+            weights: vec![1.0, 2.0],
+            normalise,
+            k: 60.0,
+            depth: 10.try_into().unwrap(),
+        }
     }
 
     #[test]

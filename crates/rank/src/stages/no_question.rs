@@ -5,7 +5,9 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::stage::{Progress, Ranking, Stage};
 use crate::stages::{Build, no_need_model};
-use clariq_corpus::{Location, NO_QUESTION, Need, Problem, ProblemKind, Topic, strictly_decreasing};
+use clariq_collections::clariq::{NO_QUESTION, Topic};
+use clariq_core::{Location, Need, Problem, ProblemKind};
+use clariq_files::strictly_decreasing;
 use clariq_index::{Explanation, Hit};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
@@ -57,7 +59,9 @@ fn place(ranking: &mut Ranking, empty: u32, rank: NonZeroUsize) {
     };
     ranking.insert(place, Hit { question: empty, score });
     let scores: Vec<f64> = ranking[place.saturating_sub(1)..].iter().map(|hit| hit.score).collect();
-    for (hit, score) in ranking[place.saturating_sub(1)..].iter_mut().zip(strictly_decreasing(&scores)) {
+    for (hit, score) in
+        ranking[place.saturating_sub(1)..].iter_mut().zip(strictly_decreasing(&scores))
+    {
         hit.score = score;
     }
 }
@@ -98,10 +102,18 @@ impl Stage for NoQuestion {
         self.when_need.is_some()
     }
 
-    fn explain(&self, _context: &Context, topic: &Topic, _question: u32) -> Result<Option<Explanation>, Error> {
+    fn explain(
+        &self,
+        _context: &Context,
+        topic: &Topic,
+        _question: u32,
+    ) -> Result<Option<Explanation>, Error> {
         let Some((clear, need)) = self.when_need.zip(topic.need) else { return Ok(None) };
         let what = if self.is_meant(topic) {
-            format!("predicted need, at most {clear}: asking nothing is placed at rank {}", self.rank)
+            format!(
+                "predicted need, at most {clear}: asking nothing is placed at rank {}",
+                self.rank
+            )
         } else {
             format!("predicted need, above {clear}: nothing is placed")
         };
@@ -128,13 +140,20 @@ mod tests {
 
     #[test]
     fn a_limit_of_need_is_for_requests_with_a_lower_prediction() {
-        let topic =
-            |need| Topic { id: "1".into(), request: String::new(), description: String::new(), need: Need::new(need) };
+        let topic = |need| Topic {
+            id: "1".into(),
+            request: String::new(),
+            description: String::new(),
+            need: Need::new(need),
+        };
         let always = NoQuestion { rank: NonZeroUsize::MIN, when_need: None };
         let clear = NoQuestion { when_need: Need::new(2), ..always };
         let none = 0;
         assert_eq!([none, 1, 2, 3, 4].map(|need| always.is_meant(&topic(need))), [true; 5]);
-        assert_eq!([none, 1, 2, 3, 4].map(|need| clear.is_meant(&topic(need))), [false, true, true, false, false]);
+        assert_eq!(
+            [none, 1, 2, 3, 4].map(|need| clear.is_meant(&topic(need))),
+            [false, true, true, false, false]
+        );
     }
 
     #[test]
@@ -142,7 +161,11 @@ mod tests {
         let ranking = placed(&[3.0, 2.0, 2.0, 2.0, 1.0], 3);
         assert_eq!(ranking.iter().map(|hit| hit.0).collect::<Vec<_>>(), [100, 99, 0, 98, 97, 96]);
         assert!(ranking.windows(2).all(|pair| pair[0].1 > pair[1].1), "{ranking:?}");
-        assert_eq!((ranking[0].1, ranking[1].1, ranking[5].1), (3.0, 2.0, 1.0), "others keep their scores");
+        assert_eq!(
+            (ranking[0].1, ranking[1].1, ranking[5].1),
+            (3.0, 2.0, 1.0),
+            "others keep their scores"
+        );
     }
 
     #[test]

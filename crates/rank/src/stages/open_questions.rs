@@ -8,12 +8,14 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::stage::{Progress, Ranking, Stage};
 use crate::stages::{Build, best_first};
-use clariq_corpus::{Problem, ProblemKind, Topic};
+use clariq_collections::clariq::Topic;
+use clariq_core::{Problem, ProblemKind};
 use clariq_index::Explanation;
 use serde::{Deserialize, Serialize};
 
 /// How an open question begins.
-const OPENINGS: [&str; 9] = ["how", "what", "when", "where", "which", "who", "whom", "whose", "why"];
+const OPENINGS: [&str; 9] =
+    ["how", "what", "when", "where", "which", "who", "whom", "whose", "why"];
 
 /// Adds to the scores of open questions.
 #[derive(Serialize, Deserialize)]
@@ -79,7 +81,8 @@ impl Stage for OpenQuestions {
         } else {
             (0.0, "can be answered by a mere \"no\"")
         };
-        let parts = vec![Explanation::value(hit.score, "score so far"), Explanation::value(bonus, what)];
+        let parts =
+            vec![Explanation::value(hit.score, "score so far"), Explanation::value(bonus, what)];
         Ok(Some(Explanation::of(hit.score + bonus, "open questions move up", parts)))
     }
 }

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::stage::{Progress, Ranking, Stage};
 use crate::stages::dense::askable;
 use crate::stages::{Build, ranked};
-use clariq_corpus::Topic;
+use clariq_collections::clariq::Topic;
 use clariq_index::{Explanation, Hit};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
@@ -75,7 +75,12 @@ fn logits(
     Ok(questions.iter().map(|questions| scores.by_ref().take(questions.len()).collect()).collect())
 }
 
-fn logit(context: &Context, model: &str, topic: &Topic, question: u32) -> Result<Explanation, Error> {
+fn logit(
+    context: &Context,
+    model: &str,
+    topic: &Topic,
+    question: u32,
+) -> Result<Explanation, Error> {
     let scored = logits(context, model, std::slice::from_ref(topic), &[vec![question]], &|_| {})?;
     let score = scored.concat().first().copied().unwrap_or_default();
     Ok(Explanation::value(f64::from(score), format!("logit of `{model}` for request and question")))
@@ -101,7 +106,9 @@ impl Stage for Rerank {
         rankings: Vec<Ranking>,
         progress: Progress,
     ) -> Result<Vec<Ranking>, Error> {
-        let head = |ranking: &Ranking| ranking.iter().take(self.depth.get()).map(|hit| hit.question).collect();
+        let head = |ranking: &Ranking| {
+            ranking.iter().take(self.depth.get()).map(|hit| hit.question).collect()
+        };
         let heads: Vec<Vec<u32>> = rankings.iter().map(head).collect();
         let scores = logits(context, &self.model, topics, &heads, progress)?;
         let answer = |((head, scores), ranking): ((&Vec<u32>, Vec<f32>), Ranking)| {
@@ -109,13 +116,20 @@ impl Stage for Rerank {
             let least = answer.last().map_or(0.0, |hit| hit.score);
             // The rest keeps its order, below the lowest logit.
             let rest = ranking.into_iter().skip(answer.len());
-            answer.extend((1..).zip(rest).map(|(place, hit)| Hit { score: least - f64::from(place), ..hit }));
+            answer.extend(
+                (1..).zip(rest).map(|(place, hit)| Hit { score: least - f64::from(place), ..hit }),
+            );
             answer
         };
         Ok(heads.iter().zip(scores).zip(rankings).map(answer).collect())
     }
 
-    fn explain(&self, context: &Context, topic: &Topic, question: u32) -> Result<Option<Explanation>, Error> {
+    fn explain(
+        &self,
+        context: &Context,
+        topic: &Topic,
+        question: u32,
+    ) -> Result<Option<Explanation>, Error> {
         logit(context, &self.model, topic, question).map(Some)
     }
 }
@@ -141,11 +155,20 @@ impl Stage for CrossEncode {
         progress: Progress,
     ) -> Result<Vec<Ranking>, Error> {
         let questions = askable(context);
-        let scores = logits(context, &self.model, topics, &vec![questions.clone(); topics.len()], progress)?;
-        Ok(scores.into_iter().map(|scores| ranked(&questions, scores.into_iter(), self.depth.get())).collect())
+        let scores =
+            logits(context, &self.model, topics, &vec![questions.clone(); topics.len()], progress)?;
+        Ok(scores
+            .into_iter()
+            .map(|scores| ranked(&questions, scores.into_iter(), self.depth.get()))
+            .collect())
     }
 
-    fn explain(&self, context: &Context, topic: &Topic, question: u32) -> Result<Option<Explanation>, Error> {
+    fn explain(
+        &self,
+        context: &Context,
+        topic: &Topic,
+        question: u32,
+    ) -> Result<Option<Explanation>, Error> {
         logit(context, &self.model, topic, question).map(Some)
     }
 }
@@ -154,7 +177,8 @@ impl Stage for CrossEncode {
 mod tests {
     use super::*;
     use crate::learned::{Encoder, Models, PairScorer};
-    use clariq_corpus::{QuestionBank, QuestionRow, strictly_decreasing};
+    use clariq_collections::clariq::{QuestionBank, QuestionRow};
+    use clariq_files::strictly_decreasing;
     use std::sync::Arc;
 
     struct Lengths;
@@ -183,7 +207,9 @@ mod tests {
     fn bank() -> QuestionBank {
         let row = |(id, text): (&str, &str)| QuestionRow { id: id.into(), text: text.to_owned() };
         QuestionBank::from_rows(
-            [("Q1", ""), ("Q2", "a"), ("Q3", "abc"), ("Q4", "ab"), ("Q5", "abcd")].map(row).to_vec(),
+            [("Q1", ""), ("Q2", "a"), ("Q3", "abc"), ("Q4", "ab"), ("Q5", "abcd")]
+                .map(row)
+                .to_vec(),
         )
     }
 
@@ -194,9 +220,12 @@ mod tests {
     #[test]
     fn what_is_below_the_depth_stays_below() {
         let bank = bank();
-        let context = Context::new(&bank, |_, _| unreachable!("no index is asked for")).with_models(&Lengths);
-        let before: Ranking =
-            (1..).zip([9.0, 8.0, 7.0, 6.0]).map(|(question, score)| Hit { question, score }).collect();
+        let context =
+            Context::new(&bank, |_, _| unreachable!("no index is asked for")).with_models(&Lengths);
+        let before: Ranking = (1..)
+            .zip([9.0, 8.0, 7.0, 6.0])
+            .map(|(question, score)| Hit { question, score })
+            .collect();
         let stage = Rerank { model: "m".to_owned(), depth: 2.try_into().unwrap() };
         let counted = std::sync::atomic::AtomicU64::new(0);
         let progress = |steps| {
@@ -212,9 +241,11 @@ mod tests {
     #[test]
     fn the_whole_bank_is_the_bank_without_the_empty_question() {
         let bank = bank();
-        let context = Context::new(&bank, |_, _| unreachable!("no index is asked for")).with_models(&Lengths);
+        let context =
+            Context::new(&bank, |_, _| unreachable!("no index is asked for")).with_models(&Lengths);
         let stage = CrossEncode { model: "m".to_owned(), depth: 3.try_into().unwrap() };
-        let answer = stage.apply(&context, &[topic()], vec![Vec::new()], &|_| {}).unwrap().remove(0);
+        let answer =
+            stage.apply(&context, &[topic()], vec![Vec::new()], &|_| {}).unwrap().remove(0);
         assert_eq!(answer.iter().map(|hit| hit.question).collect::<Vec<_>>(), [4, 2, 3]);
     }
 }

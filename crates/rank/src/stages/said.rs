@@ -1,8 +1,8 @@
 //! What was said in a conversation, and what does each part of it count? The request counts 1; questions and answers count
 //! what a configuration says, older turns less, and what the user said "no" to possibly against a question.
 
-use clariq_corpus::conversation::{Conversation, Turn};
-use clariq_corpus::{Location, Problem, ProblemKind};
+use clariq_collections::clariq::conversation::{Conversation, Turn};
+use clariq_core::{Location, Problem, ProblemKind};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -57,7 +57,8 @@ impl fmt::Display for Said<'_> {
 impl Weights {
     /// Refuses weights that no order comes of.
     pub(super) fn check(&self, at: Location) -> Result<(), Box<Problem>> {
-        let all = [self.question, self.answer, self.refused_question, self.refused_answer, self.decay];
+        let all =
+            [self.question, self.answer, self.refused_question, self.refused_answer, self.decay];
         if all.iter().all(|weight| weight.is_finite()) && self.decay >= 0.0 {
             return Ok(());
         }
@@ -71,7 +72,13 @@ impl Weights {
     /// Everything that was said, in its order.
     pub(super) fn said<'a>(&self, conversation: &'a Conversation) -> Vec<Said<'a>> {
         let mut said = Vec::with_capacity(1 + 2 * conversation.turns.len());
-        said.push(Said { text: &conversation.request, part: Part::Request, turn: 0, refused: false, weight: 1.0 });
+        said.push(Said {
+            text: &conversation.request,
+            part: Part::Request,
+            turn: 0,
+            refused: false,
+            weight: 1.0,
+        });
         let ages = std::iter::successors(Some(1.0), |age| Some(age * self.decay));
         let mut ages: Vec<f64> = ages.take(conversation.turns.len()).collect();
         ages.reverse();
@@ -83,10 +90,19 @@ impl Weights {
 
     fn turn<'a>(&self, turn: usize, spoken: &'a Turn, age: f64) -> [Said<'a>; 2] {
         let refused = spoken.is_refused();
-        let (question, answer) =
-            if refused { (self.refused_question, self.refused_answer) } else { (self.question, self.answer) };
+        let (question, answer) = if refused {
+            (self.refused_question, self.refused_answer)
+        } else {
+            (self.question, self.answer)
+        };
         [
-            Said { text: &spoken.question, part: Part::Question, turn, refused, weight: age * question },
+            Said {
+                text: &spoken.question,
+                part: Part::Question,
+                turn,
+                refused,
+                weight: age * question,
+            },
             Said { text: &spoken.answer, part: Part::Answer, turn, refused, weight: age * answer },
         ]
     }
@@ -98,15 +114,29 @@ mod tests {
 
     #[test]
     fn older_turns_count_less_and_a_no_counts_in_its_own_way() {
-        let weights = Weights { question: 0.4, answer: 0.8, refused_question: -0.2, refused_answer: 0.6, decay: 0.5 };
+        let weights = Weights {
+            question: 0.4,
+            answer: 0.8,
+            refused_question: -0.2,
+            refused_answer: 0.6,
+            decay: 0.5,
+        };
         let mut conversation = Conversation::new(1, "saturn");
         for (question, answer) in [("the car", "No, the planet"), ("its rings", "yes")] {
-            conversation.turns.push(Turn { question: question.to_owned(), answer: answer.to_owned() });
+            conversation
+                .turns
+                .push(Turn { question: question.to_owned(), answer: answer.to_owned() });
         }
         let said = weights.said(&conversation);
-        assert_eq!(said.iter().map(|said| said.weight).collect::<Vec<_>>(), [1.0, -0.1, 0.3, 0.4, 0.8]);
+        assert_eq!(
+            said.iter().map(|said| said.weight).collect::<Vec<_>>(),
+            [1.0, -0.1, 0.3, 0.4, 0.8]
+        );
         let names: Vec<String> = said.iter().map(ToString::to_string).collect();
-        assert_eq!(names, ["request", "question 1, answered \"no\"", "answer 1", "question 2", "answer 2"]);
+        assert_eq!(
+            names,
+            ["request", "question 1, answered \"no\"", "answer 1", "question 2", "answer 2"]
+        );
         assert!(weights.check(Location::file("x")).is_ok());
         assert!(Weights { decay: -1.0, ..weights }.check(Location::file("x")).is_err());
         assert!(Weights { answer: f64::NAN, ..weights }.check(Location::file("x")).is_err());

@@ -6,8 +6,9 @@ use crate::error::Error;
 use crate::stage::{Progress, Ranking, Stage};
 use crate::stages::no_question::{empty_question, place_first};
 use crate::stages::{Build, no_need_model};
-use clariq_corpus::conversation::{Conversation, Turn};
-use clariq_corpus::{Need, Topic};
+use clariq_collections::clariq::Topic;
+use clariq_collections::clariq::conversation::{Conversation, Turn};
+use clariq_core::Need;
 use clariq_index::Explanation;
 use serde::{Deserialize, Serialize};
 
@@ -52,27 +53,50 @@ impl Stop {
     /// Every reason that is given, whether or not it is enough.
     fn reasons(&self, turns: &[Turn], need: Option<Need>, ranking: &Ranking) -> Vec<Reason> {
         let mut reasons = Vec::new();
-        let mut add = |figure: f64, due: bool, what: String| reasons.push(Reason { what, figure, due });
+        let mut add =
+            |figure: f64, due: bool, what: String| reasons.push(Reason { what, figure, due });
         let Some(best) = ranking.first() else {
             add(0.0, true, "questions are left".to_owned());
             return reasons;
         };
         let refusals = turns.iter().rev().take_while(|turn| turn.is_refused()).count();
-        let margin = ranking.get(1).map_or(f64::INFINITY, |next| (best.score - next.score) / best.score.abs());
+        let margin = ranking
+            .get(1)
+            .map_or(f64::INFINITY, |next| (best.score - next.score) / best.score.abs());
         if let Some(most) = self.turns {
-            add(turns.len() as f64, turns.len() >= most, format!("questions asked, stops at {most}"));
+            add(
+                turns.len() as f64,
+                turns.len() >= most,
+                format!("questions asked, stops at {most}"),
+            );
         }
         if let Some(most) = self.refusals {
-            add(refusals as f64, refusals >= most, format!("in a row answered \"no\", stops at {most}"));
+            add(
+                refusals as f64,
+                refusals >= most,
+                format!("in a row answered \"no\", stops at {most}"),
+            );
         }
         if let Some(least) = self.min_score {
-            add(best.score, best.score < least, format!("score of the best question, stops below {least}"));
+            add(
+                best.score,
+                best.score < least,
+                format!("score of the best question, stops below {least}"),
+            );
         }
         if let Some(least) = self.min_margin {
-            add(margin, margin < least, format!("its lead as a share of its score, stops below {least}"));
+            add(
+                margin,
+                margin < least,
+                format!("its lead as a share of its score, stops below {least}"),
+            );
         }
         if let (Some(clear), Some(need)) = (self.need, need) {
-            add(f64::from(need.get()), need <= clear, format!("need of the request, stops up to {clear}"));
+            add(
+                f64::from(need.get()),
+                need <= clear,
+                format!("need of the request, stops up to {clear}"),
+            );
         }
         reasons
     }
@@ -166,7 +190,8 @@ mod tests {
     use super::*;
     use clariq_index::Hit;
 
-    const NEVER: Stop = Stop { turns: None, refusals: None, min_score: None, min_margin: None, need: None };
+    const NEVER: Stop =
+        Stop { turns: None, refusals: None, min_score: None, min_margin: None, need: None };
 
     fn due(stop: &Stop, answers: &[&str], need: u8, scores: &[f64]) -> bool {
         let turn = |answer: &&str| Turn { question: "q".to_owned(), answer: (*answer).to_owned() };
@@ -182,7 +207,10 @@ mod tests {
         let turns = Stop { turns: Some(2), ..NEVER };
         assert!(!due(&turns, &["yes"], 4, &[1.0]) && due(&turns, &["yes", "yes"], 4, &[1.0]));
         let refusals = Stop { refusals: Some(2), ..NEVER };
-        assert!(!due(&refusals, &["no", "no", "yes"], 4, &[1.0]) && due(&refusals, &["No.", "no thanks"], 4, &[1.0]));
+        assert!(
+            !due(&refusals, &["no", "no", "yes"], 4, &[1.0])
+                && due(&refusals, &["No.", "no thanks"], 4, &[1.0])
+        );
         let score = Stop { min_score: Some(2.0), ..NEVER };
         assert!(!due(&score, &[], 4, &[2.0]) && due(&score, &[], 4, &[1.9]));
         let margin = Stop { min_margin: Some(0.1), ..NEVER };

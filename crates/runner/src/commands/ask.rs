@@ -10,8 +10,12 @@ use crate::failure::Failure;
 use crate::settings::Settings;
 use asker::{Asker, Move};
 use clap::Args;
-use clariq_corpus::conversation::{Conversation, MOST_TURNS, Reading, Turn, read_records};
-use clariq_corpus::{Error, Location, Problem, ProblemKind, Source, Split};
+use clariq_collections::clariq::Split;
+use clariq_collections::clariq::conversation::{
+    Conversation, MOST_TURNS, Reading, Turn, read_records,
+};
+use clariq_core::{Error, Location, Problem, ProblemKind};
+use clariq_files::Source;
 use serde_json::Value;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::ops::ControlFlow;
@@ -47,11 +51,15 @@ pub(crate) struct AskArgs {
 pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome, Failure> {
     if !(1..=MOST_TURNS).contains(&arguments.max_turns) {
         let (expected, found) = (format!("1 to {MOST_TURNS}"), arguments.max_turns.to_string());
-        let problem = Problem::new(Location::file("--max-turns"), ProblemKind::Argument, expected, found);
-        return Err(problem.hint("nobody answers more questions than that before an answer").into());
+        let problem =
+            Problem::new(Location::file("--max-turns"), ProblemKind::Argument, expected, found);
+        return Err(problem
+            .hint("nobody answers more questions than that before an answer")
+            .into());
     }
     if arguments.request.as_ref().is_some_and(|request| request.trim().is_empty()) {
-        let problem = Problem::new(Location::file("REQUEST"), ProblemKind::Argument, "a request", "nothing");
+        let problem =
+            Problem::new(Location::file("REQUEST"), ProblemKind::Argument, "a request", "nothing");
         return Err(problem.hint("for example: clariq ask \"tell me about jaguars\"").into());
     }
     let loaded = configs::load(&arguments.system, &[])?;
@@ -62,7 +70,14 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome, F
         .context(&collection.bank, &arguments.place)
         .with_models(models.as_ref())
         .within(&collection, Split::Train);
-    let asker = Asker::new(settings, &collection, &context, &loaded, arguments.max_turns, arguments.explain)?;
+    let asker = Asker::new(
+        settings,
+        &collection,
+        &context,
+        &loaded,
+        arguments.max_turns,
+        arguments.explain,
+    )?;
     if let Some(file) = &arguments.conversations {
         return contexts(settings, arguments, &asker, file);
     }
@@ -79,7 +94,8 @@ fn talk(settings: &Settings, asker: &Asker, request: &str) -> Result<(), Failure
     if let Some(need) = conversation.need {
         settings.note(&format!("need for clarification: {need} of 4"));
     }
-    let (mut replies, prompts) = (io::stdin().lock(), io::stdin().is_terminal() && io::stderr().is_terminal());
+    let (mut replies, prompts) =
+        (io::stdin().lock(), io::stdin().is_terminal() && io::stderr().is_terminal());
     loop {
         let next = asker.next(&conversation)?;
         let mut out = io::stdout().lock();
@@ -100,7 +116,10 @@ fn talk(settings: &Settings, asker: &Asker, request: &str) -> Result<(), Failure
             settings.note("no reply");
             return Ok(());
         };
-        conversation.turns.push(Turn { question: asker.text(*question).to_owned(), answer: reply.trim().to_owned() });
+        conversation.turns.push(Turn {
+            question: asker.text(*question).to_owned(),
+            answer: reply.trim().to_owned(),
+        });
     }
 }
 
@@ -116,14 +135,24 @@ fn read_line(input: &mut dyn BufRead) -> Result<Option<String>, Failure> {
         Ok(line) => Ok(Some(line.trim_end_matches(['\r', '\n']).to_owned())),
         Err(error) => {
             let found = format!("{:?}", String::from_utf8_lossy(error.as_bytes()).trim_end());
-            let problem = Problem::new(Location::file("<stdin>"), ProblemKind::NotUtf8, "a reply in UTF-8", found);
+            let problem = Problem::new(
+                Location::file("<stdin>"),
+                ProblemKind::NotUtf8,
+                "a reply in UTF-8",
+                found,
+            );
             Err(problem.hint("set the terminal, or whatever writes the replies, to UTF-8").into())
         }
     }
 }
 
 /// What would be asked in every context of a file, in its order.
-fn contexts(settings: &Settings, arguments: &AskArgs, asker: &Asker, file: &Path) -> Result<Outcome, Failure> {
+fn contexts(
+    settings: &Settings,
+    arguments: &AskArgs,
+    asker: &Asker,
+    file: &Path,
+) -> Result<Outcome, Failure> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     let mut failure = None;
     let source = Source::new(file);
@@ -132,7 +161,9 @@ fn contexts(settings: &Settings, arguments: &AskArgs, asker: &Asker, file: &Path
             return ControlFlow::Continue(());
         }
         let conversation = asker.with_need(record.conversation);
-        match conversation.and_then(|conversation| answer(arguments, asker, &conversation, &mut out)) {
+        match conversation
+            .and_then(|conversation| answer(arguments, asker, &conversation, &mut out))
+        {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
                 failure = Some(error);
@@ -145,7 +176,12 @@ fn contexts(settings: &Settings, arguments: &AskArgs, asker: &Asker, file: &Path
     failure.map_or(Ok(Outcome::Done), Err)
 }
 
-fn answer(arguments: &AskArgs, asker: &Asker, conversation: &Conversation, out: &mut dyn Write) -> Result<(), Failure> {
+fn answer(
+    arguments: &AskArgs,
+    asker: &Asker,
+    conversation: &Conversation,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
     let next = asker.next(conversation)?;
     if arguments.json {
         let mut object = asker.object(conversation, &next);

@@ -10,7 +10,8 @@ use crate::output::print_all;
 use crate::runs;
 use crate::settings::Settings;
 use clap::Args;
-use clariq_corpus::{Location, Problem, ProblemKind, Split};
+use clariq_collections::clariq::Split;
+use clariq_core::{Location, Problem, ProblemKind};
 use clariq_eval::{PairedTest, ROUNDS, holm, paired_test};
 use scored::Scored;
 use std::path::PathBuf;
@@ -66,7 +67,10 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
     let collection = settings.collection()?;
     let labels = collection.labelled(arguments.split)?;
     let names = runs::names(&paths, ".run");
-    let scored = paths.iter().zip(names).map(|(path, name)| scored::read(settings, path, name, &measures, &labels));
+    let scored = paths
+        .iter()
+        .zip(names)
+        .map(|(path, name)| scored::read(settings, path, name, &measures, &labels));
     let runs = scored.collect::<Result<Vec<_>, _>>()?;
     let compared = Compared {
         comparisons: comparisons(&runs, settings.seed),
@@ -98,7 +102,8 @@ fn baseline_first(arguments: &CompareArgs) -> Result<Vec<PathBuf>, Failure> {
     }
     if paths.len() < 2 {
         let found = format!("`{}` alone", paths[0].display());
-        let problem = Problem::new(Location::file("RUN"), ProblemKind::Argument, "two runs or more", found);
+        let problem =
+            Problem::new(Location::file("RUN"), ProblemKind::Argument, "two runs or more", found);
         return Err(problem.hint("`clariq eval` scores a single run").into());
     }
     Ok(paths)
@@ -113,7 +118,8 @@ fn comparisons(runs: &[Scored], seed: u64) -> Vec<Vec<Comparison>> {
         .map(|(run, baseline)| paired_test(run, baseline, ROUNDS, seed))
         .collect();
     let corrected = holm(&tests.iter().map(|test| test.randomisation_p).collect::<Vec<_>>());
-    let mut all = tests.into_iter().zip(corrected).map(|(test, corrected)| Comparison { test, corrected });
+    let mut all =
+        tests.into_iter().zip(corrected).map(|(test, corrected)| Comparison { test, corrected });
     baseline.columns.iter().map(|_| all.by_ref().take(others.len()).collect()).collect()
 }
 

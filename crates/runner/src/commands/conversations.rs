@@ -15,11 +15,12 @@ use crate::output::{Cell, Sheet};
 use crate::progress::Task;
 use crate::record;
 use crate::settings::Settings;
-use clariq_corpus::conversation::{Conversation, Counts, MOST_TURNS, Reading, Record, read_records};
-use clariq_corpus::{
-    Collection, Location, Problem, ProblemKind, QuestionBank, Source, Staged, Target, put_text_run_line, sha256_hex,
-    sha256_of_file,
+use clariq_collections::clariq::conversation::{
+    Conversation, Counts, MOST_TURNS, Reading, Record, read_records,
 };
+use clariq_collections::clariq::{Collection, QuestionBank, put_text_run_line};
+use clariq_core::{Location, Problem, ProblemKind, sha256_hex, sha256_of_file};
+use clariq_files::{Source, Staged, Target};
 use clariq_need::Classifier;
 use clariq_rank::{Context, Ranking, WrittenScores};
 use partial::Partial;
@@ -36,7 +37,11 @@ const BLOCK: usize = 4096;
 /// Blocks that may wait to be ranked.
 const WAITING: usize = 1;
 
-pub(crate) fn run(settings: &Settings, arguments: &RunArgs, file: &Path) -> Result<Outcome, Failure> {
+pub(crate) fn run(
+    settings: &Settings,
+    arguments: &RunArgs,
+    file: &Path,
+) -> Result<Outcome, Failure> {
     let overrides = configs::overrides(&arguments.parameters)?;
     let load = |name: &String| configs::load(name, &overrides);
     let systems: Vec<Loaded> = arguments.configs.iter().map(load).collect::<Result<_, _>>()?;
@@ -53,8 +58,11 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs, file: &Path) -> Resu
         let usual = || PathBuf::from(format!("runs/{}.{}.run", loaded.system.name, input.stem));
         let path = arguments.output.clone().unwrap_or_else(usual);
         let job = Job::new(settings, arguments, &collection, &context, loaded, &input)?;
-        let done =
-            if Target::new(&path).is_stream() { job.stream(&path)? } else { job.write(&path, arguments.resume)? };
+        let done = if Target::new(&path).is_stream() {
+            job.stream(&path)?
+        } else {
+            job.write(&path, arguments.resume)?
+        };
         done.tell(settings, &job.input.source.name());
         sheet.row(vec![
             Cell::text(&loaded.system.name),
@@ -91,8 +99,15 @@ impl Conversations {
             Source::Path(_) => String::new(),
             other => sha256_hex(&other.read()?.bytes),
         };
-        let name = file.file_name().map_or_else(|| "stdin".into(), |name| name.to_string_lossy().into_owned());
-        let stem = name.split('.').next().filter(|stem| !stem.is_empty() && *stem != "-").unwrap_or("stdin").to_owned();
+        let name = file
+            .file_name()
+            .map_or_else(|| "stdin".into(), |name| name.to_string_lossy().into_owned());
+        let stem = name
+            .split('.')
+            .next()
+            .filter(|stem| !stem.is_empty() && *stem != "-")
+            .unwrap_or("stdin")
+            .to_owned();
         Ok(Self { source, stem, file: name, checksum })
     }
 }
@@ -133,8 +148,10 @@ struct Done {
 impl Done {
     fn tell(&self, settings: &Settings, file: &str) {
         if let Some(first) = &self.counts.first {
-            settings
-                .note(&format!("warning: {file}: {} bad records are left out; the first: {first}", self.counts.bad));
+            settings.note(&format!(
+                "warning: {file}: {} bad records are left out; the first: {first}",
+                self.counts.bad
+            ));
         }
         if self.progress.silent > 0 {
             settings.note(&format!(
@@ -176,7 +193,17 @@ impl<'a> Job<'a> {
             "bank": { "sha256": collection.bank.checksum(), "questions": collection.bank.len() },
         });
         let skip_bad = arguments.skip_bad;
-        Ok(Self { settings, bank: &collection.bank, context, loaded, input, need, tag, skip_bad, made_by })
+        Ok(Self {
+            settings,
+            bank: &collection.bank,
+            context,
+            loaded,
+            input,
+            need,
+            tag,
+            skip_bad,
+            made_by,
+        })
     }
 
     /// Writes to standard output or a pipe, which cannot be taken back.
@@ -205,14 +232,15 @@ impl<'a> Job<'a> {
         if let Some(said) = said {
             self.settings.note(&said);
         }
-        let done = match self.answer(progress, &mut |bytes, progress| partial.append(bytes, progress)) {
-            Ok(done) => done,
-            Err(failure) => {
-                // What was refused once is refused again: there is nothing to go on from.
-                partial.remove();
-                return Err(failure);
-            }
-        };
+        let done =
+            match self.answer(progress, &mut |bytes, progress| partial.append(bytes, progress)) {
+                Ok(done) => done,
+                Err(failure) => {
+                    // What was refused once is refused again: there is nothing to go on from.
+                    partial.remove();
+                    return Err(failure);
+                }
+            };
         let run = Staged::new(path, |out| partial.copy(out))?;
         let mut made_by = self.made_by.clone();
         made_by["conversations"]["contexts"] = done.progress.contexts.into();
@@ -240,7 +268,11 @@ impl<'a> Job<'a> {
     }
 
     /// Reads the file and sends every context once, in blocks, but for the first `done`.
-    fn read(&self, done: u64, send: &SyncSender<Vec<Conversation>>) -> Result<Counts, clariq_corpus::Error> {
+    fn read(
+        &self,
+        done: u64,
+        send: &SyncSender<Vec<Conversation>>,
+    ) -> Result<Counts, clariq_core::Error> {
         let reading = Reading { bank: Some(self.bank), skip_bad: self.skip_bad };
         let (mut seen, mut block) = (0, Vec::with_capacity(BLOCK));
         let counts = read_records(&self.input.source, &reading, &mut |record: Record| {
@@ -272,7 +304,8 @@ impl<'a> Job<'a> {
         let mut lines = Vec::new();
         for mut block in blocks {
             self.predict_need(&mut block)?;
-            let rankings = self.loaded.system.pipeline.run_conversations(self.context, &block, &|_| {})?;
+            let rankings =
+                self.loaded.system.pipeline.run_conversations(self.context, &block, &|_| {})?;
             lines.clear();
             for (conversation, ranking) in block.iter().zip(&rankings) {
                 let written = self.put(&mut lines, conversation.id, ranking)?;
@@ -288,8 +321,9 @@ impl<'a> Job<'a> {
 
     fn predict_need(&self, block: &mut [Conversation]) -> Result<(), Failure> {
         let Some(model) = &self.need else { return Ok(()) };
-        let request =
-            |conversation: &Conversation| Conversation::new(conversation.id, &*conversation.request).as_topic();
+        let request = |conversation: &Conversation| {
+            Conversation::new(conversation.id, &*conversation.request).as_topic()
+        };
         let requests: Vec<_> = block.iter().map(request).collect();
         for (conversation, prediction) in block.iter_mut().zip(model.predict(&requests)?) {
             conversation.need = Some(prediction.need);
@@ -318,8 +352,15 @@ pub(crate) fn only_with_conversations(arguments: &RunArgs) -> Result<(), Failure
     match given.into_iter().find(|(_, given)| *given) {
         Some((flag, _)) => {
             let expected = "--conversations beside it";
-            let problem = Problem::new(Location::file(flag), ProblemKind::Argument, expected, "a run over a split");
-            let hint = format!("a split takes seconds and has no records; conversations have up to {MOST_TURNS} turns");
+            let problem = Problem::new(
+                Location::file(flag),
+                ProblemKind::Argument,
+                expected,
+                "a run over a split",
+            );
+            let hint = format!(
+                "a split takes seconds and has no records; conversations have up to {MOST_TURNS} turns"
+            );
             Err(problem.hint(hint).into())
         }
         None => Ok(()),

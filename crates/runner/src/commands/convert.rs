@@ -5,7 +5,9 @@ use crate::commands::Outcome;
 use crate::failure::Failure;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
-use clariq_corpus::{EvalTable, Location, Problem, ProblemKind, Source, Target};
+use clariq_collections::clariq::EvalTable;
+use clariq_core::{Location, Problem, ProblemKind};
+use clariq_files::{Source, Target};
 use std::path::{Path, PathBuf};
 
 pub(crate) fn convert(settings: &Settings, arguments: &ConvertArgs) -> Result<Outcome, Failure> {
@@ -49,7 +51,8 @@ fn pieces(path: &Path) -> Vec<PathBuf> {
     let name = path.to_string_lossy();
     let Some(stem) = name.strip_suffix(".aa") else { return vec![path.to_owned()] };
     let letters = || ('a'..='z').map(String::from);
-    let suffixes = letters().flat_map(|first| letters().map(move |second| format!("{first}{second}")));
+    let suffixes =
+        letters().flat_map(|first| letters().map(move |second| format!("{first}{second}")));
     let paths = suffixes.map(|suffix| PathBuf::from(format!("{stem}.{suffix}")));
     let mut pieces: Vec<PathBuf> = paths.take_while(|path| path.exists()).collect();
     if pieces.is_empty() {

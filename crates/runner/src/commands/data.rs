@@ -4,7 +4,8 @@ use crate::commands::Outcome;
 use crate::failure::{Failure, print_report};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
-use clariq_corpus::{Report, SplitStats, Statistics, check as check_folder, statistics};
+use clariq_collections::clariq::{SplitStats, Statistics, check as check_folder, statistics};
+use clariq_core::Report;
 use std::io::{self, Write};
 
 pub(crate) fn check(settings: &Settings) -> Result<Outcome, Failure> {
@@ -47,16 +48,26 @@ const LINES: &[Line] = &[
     ("facets", |split| split.facets.map_or(Cell::Nothing, Cell::count)),
     ("single-turn conversations (rows)", |split| split.rows.map_or(Cell::Nothing, Cell::count)),
     ("relevant questions, distinct", |split| split.questions.map_or(Cell::Nothing, Cell::count)),
-    ("relevant per topic, fewest", |split| split.relevant.map_or(Cell::Nothing, |(least, ..)| Cell::count(least))),
-    ("relevant per topic, mean", |split| split.relevant.map_or(Cell::Nothing, |(_, mean, _)| Cell::Figure(mean, 1))),
-    ("relevant per topic, most", |split| split.relevant.map_or(Cell::Nothing, |(.., most)| Cell::count(most))),
-    ("topics where asking nothing is right", |split| split.no_question.map_or(Cell::Nothing, Cell::count)),
+    ("relevant per topic, fewest", |split| {
+        split.relevant.map_or(Cell::Nothing, |(least, ..)| Cell::count(least))
+    }),
+    ("relevant per topic, mean", |split| {
+        split.relevant.map_or(Cell::Nothing, |(_, mean, _)| Cell::Figure(mean, 1))
+    }),
+    ("relevant per topic, most", |split| {
+        split.relevant.map_or(Cell::Nothing, |(.., most)| Cell::count(most))
+    }),
+    ("topics where asking nothing is right", |split| {
+        split.no_question.map_or(Cell::Nothing, Cell::count)
+    }),
     ("need label 1 (clear)", |split| need(split, 0)),
     ("need label 2", |split| need(split, 1)),
     ("need label 3", |split| need(split, 2)),
     ("need label 4 (ambiguous)", |split| need(split, 3)),
     ("words per request, mean", |split| Cell::Figure(split.request_words, 1)),
-    ("words per answer, mean", |split| split.answer_words.map_or(Cell::Nothing, |words| Cell::Figure(words, 1))),
+    ("words per answer, mean", |split| {
+        split.answer_words.map_or(Cell::Nothing, |words| Cell::Figure(words, 1))
+    }),
 ];
 
 fn need(split: &SplitStats, label: usize) -> Cell {

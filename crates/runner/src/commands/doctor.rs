@@ -5,7 +5,8 @@ use crate::failure::Failure;
 use crate::models;
 use crate::output::{Cell, Sheet};
 use crate::settings::{Settings, cache_folder};
-use clariq_corpus::{Collection, DataDir, Report, Split};
+use clariq_collections::clariq::{Collection, DataDir, Split};
+use clariq_core::Report;
 use clariq_index::{Analyzer, BankIndex};
 use std::fs;
 use std::path::Path;
@@ -42,7 +43,9 @@ pub(crate) fn doctor(settings: &Settings) -> Result<Outcome, Failure> {
     }
     sheet.print(settings.format)?;
     let sound = findings.iter().all(|finding| finding.mend.is_none());
-    for (what, mend) in findings.iter().filter_map(|finding| Some((finding.what, finding.mend.as_ref()?))) {
+    for (what, mend) in
+        findings.iter().filter_map(|finding| Some((finding.what, finding.mend.as_ref()?)))
+    {
         eprintln!("hint: {what}: {mend}");
     }
     Ok(if sound { Outcome::Done } else { Outcome::CheckFailed })
@@ -51,7 +54,10 @@ pub(crate) fn doctor(settings: &Settings) -> Result<Outcome, Failure> {
 fn data(settings: &Settings) -> Vec<Finding> {
     let place = settings.data.to_string();
     let mut findings = match &settings.data {
-        DataDir::Sample => vec![Finding::well("data", "the built-in sample (`clariq data fetch` gets the real files)")],
+        DataDir::Sample => vec![Finding::well(
+            "data",
+            "the built-in sample (`clariq data fetch` gets the real files)",
+        )],
         DataDir::Folder(_) => vec![Finding::well("data", place.clone())],
     };
     let collection = match Collection::open(settings.data.clone()) {
@@ -63,12 +69,19 @@ fn data(settings: &Settings) -> Vec<Finding> {
             } else {
                 format!("clariq data fetch --data {place}")
             };
-            findings.push(Finding::wanting("question bank", format!("{}: {}", report.title, report.found), mend));
+            findings.push(Finding::wanting(
+                "question bank",
+                format!("{}: {}", report.title, report.found),
+                mend,
+            ));
             return findings;
         }
     };
     let (questions, checksum) = (collection.bank.len(), collection.bank.checksum().short());
-    findings.push(Finding::well("question bank", format!("{questions} questions, checksum {checksum}")));
+    findings.push(Finding::well(
+        "question bank",
+        format!("{questions} questions, checksum {checksum}"),
+    ));
     findings.extend(Split::ALL.map(|split| split_finding(&collection, split, &place)));
     findings.extend(Analyzer::ALL.map(|analyzer| index_finding(&collection, analyzer)));
     findings
@@ -76,14 +89,22 @@ fn data(settings: &Settings) -> Vec<Finding> {
 
 fn split_finding(collection: &Collection, split: Split, place: &str) -> Finding {
     if !collection.has(split, false) {
-        return Finding::wanting(split.name(), "no file", format!("clariq data fetch --data {place}"));
+        return Finding::wanting(
+            split.name(),
+            "no file",
+            format!("clariq data fetch --data {place}"),
+        );
     }
     match collection.split(split) {
         Ok(data) => {
             let labels = if data.labels.is_some() { "with labels" } else { "without labels" };
             Finding::well(split.name(), format!("{} topics, {labels}", data.topics.len()))
         }
-        Err(error) => Finding::wanting(split.name(), error.to_string(), format!("clariq data check --data {place}")),
+        Err(error) => Finding::wanting(
+            split.name(),
+            error.to_string(),
+            format!("clariq data check --data {place}"),
+        ),
     }
 }
 
@@ -92,12 +113,16 @@ fn index_finding(collection: &Collection, analyzer: Analyzer) -> Finding {
         Analyzer::Nltk => "index nltk",
         Analyzer::English => "index english",
     };
-    let folder = cache_folder().join("index").join(format!("{analyzer}-{}", collection.bank.checksum().short()));
+    let folder = cache_folder()
+        .join("index")
+        .join(format!("{analyzer}-{}", collection.bank.checksum().short()));
     if !folder.exists() {
         return Finding::well(what, "not built yet; the first run builds it");
     }
     match BankIndex::open(&folder) {
-        Ok(index) => Finding::well(what, format!("{} questions in {}", index.questions(), folder.display())),
+        Ok(index) => {
+            Finding::well(what, format!("{} questions in {}", index.questions(), folder.display()))
+        }
         Err(error) => {
             let report = Report::from(&error);
             let mend = format!("clariq index build --force --analyzer {analyzer}");
@@ -139,7 +164,11 @@ fn weights(folder: &Path) -> Finding {
         Ok(_) => Finding::well("weights", folder.display().to_string()),
         Err(error) => {
             let report = Report::from(&error);
-            Finding::wanting("weights", format!("{}: {}", report.title, report.found), "scripts/setup --force")
+            Finding::wanting(
+                "weights",
+                format!("{}: {}", report.title, report.found),
+                "scripts/setup --force",
+            )
         }
     }
 }
@@ -155,9 +184,11 @@ fn cache() -> Finding {
     let writable = fs::create_dir_all(&folder).and_then(|()| probe(&folder));
     match writable {
         Ok(()) => Finding::well("cache", folder.display().to_string()),
-        Err(error) => {
-            Finding::wanting("cache", format!("{}: {error}", folder.display()), "set CLARIQ_CACHE to a folder of yours")
-        }
+        Err(error) => Finding::wanting(
+            "cache",
+            format!("{}: {error}", folder.display()),
+            "set CLARIQ_CACHE to a folder of yours",
+        ),
     }
 }
 

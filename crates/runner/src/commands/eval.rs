@@ -13,18 +13,24 @@ use crate::output::{Cell, Sheet, print_all};
 use crate::record;
 use crate::settings::Settings;
 use arguments::{Task, TieRule};
-use clariq_corpus::{Collection, Labelled, Source, read_need_file, read_run, write_atomically};
+use clariq_collections::clariq::{Collection, Labelled, read_need_file};
 use clariq_eval::{
-    CUTOFFS, QuestionRelevance, Ties, clarification_need, diagnose, need_report, python_float, question_relevance,
-    recall_interval,
+    CUTOFFS, QuestionRelevance, Ties, clarification_need, diagnose, need_report, python_float,
+    question_relevance, recall_interval,
 };
+use clariq_files::{Source, read_run, write_atomically};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 pub(crate) use arguments::EvalArgs;
 
 pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome, Failure> {
-    let path = arguments.run.as_ref().or(arguments.run_file.as_ref()).cloned().unwrap_or_else(|| PathBuf::from("-"));
+    let path = arguments
+        .run
+        .as_ref()
+        .or(arguments.run_file.as_ref())
+        .cloned()
+        .unwrap_or_else(|| PathBuf::from("-"));
     if arguments.qrels.is_some() || !arguments.measures.is_empty() {
         measures::measures(settings, arguments, &path)?;
         return Ok(Outcome::Done);
@@ -37,7 +43,13 @@ pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome,
     }
     match arguments.task {
         Task::QuestionRelevance => {
-            questions(settings, arguments, &collection, &collection.labelled(arguments.split)?, &path)?;
+            questions(
+                settings,
+                arguments,
+                &collection,
+                &collection.labelled(arguments.split)?,
+                &path,
+            )?;
         }
         Task::ClarificationNeed => needs(settings, arguments, &collection, &path)?,
         Task::DocumentRelevance => documents::documents(settings, arguments, &collection, &path)?,
@@ -64,7 +76,8 @@ fn questions(
         let interval = recall_interval(&run, labels);
         let mut sheet = Sheet::new(&["measure", "lowest", "highest"]);
         for (place, cutoff) in CUTOFFS.iter().enumerate() {
-            let figures = [interval.lowest[place], interval.highest[place]].map(|figure| Cell::Figure(figure, 6));
+            let figures = [interval.lowest[place], interval.highest[place]]
+                .map(|figure| Cell::Figure(figure, 6));
             sheet.row([vec![Cell::text(format!("Recall{cutoff}"))], figures.to_vec()].concat());
         }
         return Ok(sheet.print(settings.format)?);
@@ -74,8 +87,11 @@ fn questions(
     if let Some(out) = &arguments.out_file {
         write_atomically(out, |file| write_per_topic(&per_topic(&scores), file))?;
     }
-    let figures: Vec<(String, f64)> =
-        CUTOFFS.iter().zip(scores.means()).map(|(cutoff, mean)| (format!("Recall{cutoff}"), mean)).collect();
+    let figures: Vec<(String, f64)> = CUTOFFS
+        .iter()
+        .zip(scores.means())
+        .map(|(cutoff, mean)| (format!("Recall{cutoff}"), mean))
+        .collect();
     if arguments.leaderboard {
         return Ok(writeln!(io::stdout(), "{}", leaderboard_row(&scores.means()))?);
     }
@@ -90,8 +106,9 @@ fn leaderboard_row(figures: &[f64]) -> String {
 
 fn per_topic(scores: &QuestionRelevance) -> Vec<(&'static str, Vec<(String, f64)>)> {
     let names = ["Recall5", "Recall10", "Recall20", "Recall30"];
-    let column =
-        |place: usize| scores.topics.iter().map(|(topic, recalls)| (topic.to_string(), recalls[place])).collect();
+    let column = |place: usize| {
+        scores.topics.iter().map(|(topic, recalls)| (topic.to_string(), recalls[place])).collect()
+    };
     names.into_iter().enumerate().map(|(place, name)| (name, column(place))).collect()
 }
 
@@ -99,13 +116,19 @@ fn per_topic(scores: &QuestionRelevance) -> Vec<(&'static str, Vec<(String, f64)
 fn write_per_topic(metrics: &[(&str, Vec<(String, f64)>)], out: &mut dyn Write) -> io::Result<()> {
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
     let metrics = metrics.iter().map(|(name, figures)| {
-        let figures = figures.iter().map(|(id, figure)| format!("{}: {}", quoted(id), python_float(*figure)));
+        let figures =
+            figures.iter().map(|(id, figure)| format!("{}: {}", quoted(id), python_float(*figure)));
         format!("{}: {{{}}}", quoted(name), figures.collect::<Vec<_>>().join(", "))
     });
     write!(out, "{{{}}}", metrics.collect::<Vec<_>>().join(", "))
 }
 
-fn needs(settings: &Settings, arguments: &EvalArgs, collection: &Collection, path: &Path) -> Result<(), Failure> {
+fn needs(
+    settings: &Settings,
+    arguments: &EvalArgs,
+    collection: &Collection,
+    path: &Path,
+) -> Result<(), Failure> {
     let labels = &collection.labelled(arguments.split)?;
     let source = Source::new(path);
     let predictions = read_need_file(&source)?;
@@ -132,7 +155,8 @@ fn needs(settings: &Settings, arguments: &EvalArgs, collection: &Collection, pat
         }
         return Ok(());
     }
-    let named: Vec<(String, f64)> = ["Precision", "Recall", "F1"].map(str::to_owned).into_iter().zip(figures).collect();
+    let named: Vec<(String, f64)> =
+        ["Precision", "Recall", "F1"].map(str::to_owned).into_iter().zip(figures).collect();
     // The official scorer puts two spaces after the first two names and one after the third.
     let placed = place::sheet(settings, arguments, &collection.bank, path, &named);
     print(settings, &named, placed, |name, figure| {
@@ -164,7 +188,9 @@ fn print(
         sheet.row(vec![Cell::text(name), Cell::Figure(*figure, 6)]);
     }
     match placed {
-        Some(placed) => Ok(print_all(&[("scores", sheet), ("placement", placed)], settings.format)?),
+        Some(placed) => {
+            Ok(print_all(&[("scores", sheet), ("placement", placed)], settings.format)?)
+        }
         None => Ok(sheet.print(settings.format)?),
     }
 }
@@ -187,7 +213,12 @@ fn warn(settings: &Settings, ties: Option<TieRule>, diagnosis: &clariq_eval::Dia
 }
 
 /// A file that its record does not know was left by a command that was interrupted.
-fn warn_of_record(settings: &Settings, kind: &str, runs: &[PathBuf], file: &Source) -> Result<(), Failure> {
+fn warn_of_record(
+    settings: &Settings,
+    kind: &str,
+    runs: &[PathBuf],
+    file: &Source,
+) -> Result<(), Failure> {
     let Source::Path(_) = file else { return Ok(()) };
     let bytes = file.read()?.bytes;
     if runs.iter().find_map(|run| record::contradicts(run, kind, &bytes)) == Some(true) {

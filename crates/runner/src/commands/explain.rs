@@ -6,7 +6,8 @@ use crate::commands::run::need_model;
 use crate::configs;
 use crate::failure::Failure;
 use crate::settings::Settings;
-use clariq_corpus::{Location, Problem, ProblemKind, Topic};
+use clariq_collections::clariq::Topic;
+use clariq_core::{Location, Problem, ProblemKind};
 use clariq_rank::StageTrace;
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -17,8 +18,15 @@ pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Ou
     let Some(question) = collection.bank.find(&arguments.question) else {
         let at = Location::file("QUESTION_ID");
         let found = format!("`{}`", arguments.question);
-        let problem = Problem::new(at, ProblemKind::UnknownQuestion, "a question id of question_bank.tsv", found);
-        return Err(problem.hint("ids look like Q00697; `clariq run … -o -` shows those of a ranking").into());
+        let problem = Problem::new(
+            at,
+            ProblemKind::UnknownQuestion,
+            "a question id of question_bank.tsv",
+            found,
+        );
+        return Err(problem
+            .hint("ids look like Q00697; `clariq run … -o -` shows those of a ranking")
+            .into());
     };
     let models = crate::models::of(settings, &collection);
     let context = settings

@@ -5,8 +5,8 @@ use crate::commands::Outcome;
 use crate::failure::Failure;
 use crate::output::{Cell, Sheet};
 use crate::settings::{Settings, USUAL_DATA};
-use clariq_corpus::DataDir;
-use clariq_corpus::fetch::{self, Base, FetchRequest, Outcome as Fetched, Selection};
+use clariq_collections::clariq::DataDir;
+use clariq_collections::clariq::fetch::{self, Base, FetchRequest, Outcome as Fetched, Selection};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
@@ -22,7 +22,8 @@ pub(crate) fn fetch(settings: &Settings, arguments: &FetchArgs) -> Result<Outcom
     if let Some(from) = &arguments.from {
         request.base = Base::parse(from)?;
     }
-    let mut progress = Progress { shown: settings.progress, bar: ProgressBar::hidden(), name: String::new() };
+    let mut progress =
+        Progress { shown: settings.progress, bar: ProgressBar::hidden(), name: String::new() };
     let fetched = fetch::fetch(&request, &mut progress)?;
     let mut sheet = Sheet::new(&["file", "outcome"]);
     for file in &fetched {
@@ -34,7 +35,9 @@ pub(crate) fn fetch(settings: &Settings, arguments: &FetchArgs) -> Result<Outcom
 
 fn told(outcome: &Fetched) -> String {
     match outcome {
-        Fetched::Downloaded { bytes, verified } => format!("fetched, {bytes} bytes{}", checksum(*verified)),
+        Fetched::Downloaded { bytes, verified } => {
+            format!("fetched, {bytes} bytes{}", checksum(*verified))
+        }
         Fetched::Present { verified } => format!("there already{}", checksum(*verified)),
         Fetched::NotThere => "not released there".to_owned(),
         Fetched::Unpacked { files } => format!("unpacked: {}", files.join(", ")),

@@ -23,7 +23,9 @@ fn open(settings: &Settings, arguments: &IndexArgs) -> Result<BankIndex, Failure
     }
     let (index, opened) = BankIndex::open_or_build(&folder, &bank, arguments.analyzer, &options)?;
     match &opened {
-        Opened::Reused => settings.note("note: the right index was there already; --force builds it anew"),
+        Opened::Reused => {
+            settings.note("note: the right index was there already; --force builds it anew")
+        }
         _ => settings.say_how_opened(&index, &opened),
     }
     Ok(index)

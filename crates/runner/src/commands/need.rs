@@ -9,7 +9,9 @@ use crate::failure::Failure;
 use crate::output::{Cell, Sheet, print_all};
 use crate::settings::Settings;
 use arguments::{NeedExplainArgs, NeedPredictArgs, NeedTrainArgs};
-use clariq_corpus::{Collection, Location, Problem, ProblemKind, Source, Split, Target, write_need_file};
+use clariq_collections::clariq::{Collection, Split, write_need_file};
+use clariq_core::{Location, Problem, ProblemKind};
+use clariq_files::{Source, Target};
 use clariq_need::{Classifier, Spec, Training};
 use clariq_rank::Models;
 use std::path::Path;
@@ -29,13 +31,20 @@ fn spec(name: &str) -> Result<Spec, Failure> {
     let system = configs::load(name, &[])?.system;
     let Some(config) = &system.need else {
         let at = system.need_at;
-        let problem = Problem::new(at, ProblemKind::Configuration, "a table [need]", "a system without one");
-        return Err(problem.hint("`bm25-tuned` has one; configs/README.md lists the need models").into());
+        let problem =
+            Problem::new(at, ProblemKind::Configuration, "a table [need]", "a system without one");
+        return Err(problem
+            .hint("`bm25-tuned` has one; configs/README.md lists the need models")
+            .into());
     };
     Ok(Spec::new(config, &system.need_at)?)
 }
 
-fn training<'m>(collection: &Collection, models: &'m dyn Models, name: &str) -> Result<Training<'m>, Failure> {
+fn training<'m>(
+    collection: &Collection,
+    models: &'m dyn Models,
+    name: &str,
+) -> Result<Training<'m>, Failure> {
     let spec = spec(name)?;
     Ok(Training::new(spec, &collection.bank, models, &collection.labelled(Split::Train)?)?)
 }
@@ -55,10 +64,17 @@ fn classifier(
 }
 
 fn train(settings: &Settings, arguments: &NeedTrainArgs) -> Result<Outcome, Failure> {
-    for (flag, given, least) in [("--folds", arguments.folds, 2), ("--repeats", arguments.repeats, 1)] {
+    for (flag, given, least) in
+        [("--folds", arguments.folds, 2), ("--repeats", arguments.repeats, 1)]
+    {
         if given < least {
             let at = Location::file(flag);
-            let problem = Problem::new(at, ProblemKind::Argument, format!("at least {least}"), given.to_string());
+            let problem = Problem::new(
+                at,
+                ProblemKind::Argument,
+                format!("at least {least}"),
+                given.to_string(),
+            );
             return Err(problem.hint("leave the option out for 10 folds and 20 repeats").into());
         }
     }
@@ -66,12 +82,18 @@ fn train(settings: &Settings, arguments: &NeedTrainArgs) -> Result<Outcome, Fail
     let models = crate::models::of(settings, &collection);
     let training = training(&collection, models.as_ref(), &arguments.config)?;
     if arguments.folds > training.labels.len() {
-        let expected = format!("from 2 to {} folds, one topic at least in each", training.labels.len());
-        let problem =
-            Problem::new(Location::file("--folds"), ProblemKind::Argument, expected, arguments.folds.to_string());
+        let expected =
+            format!("from 2 to {} folds, one topic at least in each", training.labels.len());
+        let problem = Problem::new(
+            Location::file("--folds"),
+            ProblemKind::Argument,
+            expected,
+            arguments.folds.to_string(),
+        );
         return Err(problem.hint("5 and 10 folds are usual").into());
     }
-    let mut sheets = report::cross_validation(settings, &training, arguments.folds, arguments.repeats)?;
+    let mut sheets =
+        report::cross_validation(settings, &training, arguments.folds, arguments.repeats)?;
     let classifier = training.fit(settings.seed)?;
     if collection.has(Split::Dev, true) {
         let labels = collection.labelled(Split::Dev)?;
@@ -94,15 +116,21 @@ fn predict(settings: &Settings, arguments: &NeedPredictArgs) -> Result<Outcome, 
     let classifier = classifier(settings, &collection, models.as_ref(), &arguments.model)?;
     let topics = collection.split(arguments.split)?.topics;
     let predictions = classifier.predict(&topics)?;
-    let labels = topics.iter().map(|topic| &topic.id).zip(predictions.iter().map(|prediction| prediction.need));
+    let labels = topics
+        .iter()
+        .map(|topic| &topic.id)
+        .zip(predictions.iter().map(|prediction| prediction.need));
     write_need_file(&Target::new(&arguments.output), labels)?;
     Ok(Outcome::Done)
 }
 
 fn explain(settings: &Settings, arguments: &NeedExplainArgs) -> Result<Outcome, Failure> {
     if arguments.request.trim().is_empty() {
-        let problem = Problem::new(Location::file("REQUEST"), ProblemKind::Argument, "a request", "nothing");
-        return Err(problem.hint("for example: clariq need explain \"tell me about jaguars\"").into());
+        let problem =
+            Problem::new(Location::file("REQUEST"), ProblemKind::Argument, "a request", "nothing");
+        return Err(problem
+            .hint("for example: clariq need explain \"tell me about jaguars\"")
+            .into());
     }
     let collection = settings.collection()?;
     let models = crate::models::of(settings, &collection);

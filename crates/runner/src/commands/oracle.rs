@@ -7,11 +7,10 @@ use crate::output::{Cell, Sheet};
 use crate::record;
 use crate::settings::Settings;
 use clap::{Args, ValueEnum};
-use clariq_corpus::{
-    Collection, EvalTable, Location, NO_QUESTION, Problem, ProblemKind, Split, Staged, Target, TopicId,
-    put_text_run_line,
-};
+use clariq_collections::clariq::{Collection, EvalTable, NO_QUESTION, Split, put_text_run_line};
+use clariq_core::{Location, Problem, ProblemKind, TopicId};
 use clariq_eval::{Choice, oracle_of_contexts, oracle_of_topics, table_stem};
+use clariq_files::{Staged, Target};
 use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
@@ -73,7 +72,9 @@ pub(crate) fn oracle(settings: &Settings, arguments: &OracleArgs) -> Result<Outc
         topics(arguments, &collection, &table)?
     };
     let turns = if arguments.multi_turn { ".multi-turn" } else { "" };
-    let usual = || PathBuf::from(format!("runs/{}.{}{turns}.run", arguments.choice.name(), arguments.split));
+    let usual = || {
+        PathBuf::from(format!("runs/{}.{}{turns}.run", arguments.choice.name(), arguments.split))
+    };
     let path = arguments.output.clone().unwrap_or_else(usual);
     let target = Target::new(&path);
     if target.is_stream() {
@@ -100,7 +101,11 @@ pub(crate) fn oracle(settings: &Settings, arguments: &OracleArgs) -> Result<Outc
     Ok(Outcome::Done)
 }
 
-fn topics(arguments: &OracleArgs, collection: &Collection, table: &EvalTable) -> Result<Vec<u8>, Failure> {
+fn topics(
+    arguments: &OracleArgs,
+    collection: &Collection,
+    table: &EvalTable,
+) -> Result<Vec<u8>, Failure> {
     let labels = collection.labelled(arguments.split)?;
     let chosen = oracle_of_topics(table, &arguments.metric, &labels, arguments.choice.choice());
     let chosen: Vec<(TopicId, String)> = chosen.ok_or_else(|| no_metric(arguments, table))?;
@@ -112,7 +117,11 @@ fn topics(arguments: &OracleArgs, collection: &Collection, table: &EvalTable) ->
     Ok(out)
 }
 
-fn contexts(arguments: &OracleArgs, collection: &Collection, table: &EvalTable) -> Result<Vec<u8>, Failure> {
+fn contexts(
+    arguments: &OracleArgs,
+    collection: &Collection,
+    table: &EvalTable,
+) -> Result<Vec<u8>, Failure> {
     let chosen = oracle_of_contexts(table, &arguments.metric, arguments.choice.choice());
     let chosen = chosen.ok_or_else(|| no_metric(arguments, table))?;
     let bank = &collection.bank;
@@ -129,8 +138,13 @@ fn contexts(arguments: &OracleArgs, collection: &Collection, table: &EvalTable) 
 fn no_metric(arguments: &OracleArgs, table: &EvalTable) -> Problem {
     let names: Vec<String> = table.metrics().map(|name| format!("`{name}`")).collect();
     let expected = format!("a metric of the table, one of {}", names.join(", "));
-    Problem::new(Location::file("--metric"), ProblemKind::Argument, expected, format!("`{}`", arguments.metric))
-        .hint("leave --metric out to choose by MRR100")
+    Problem::new(
+        Location::file("--metric"),
+        ProblemKind::Argument,
+        expected,
+        format!("`{}`", arguments.metric),
+    )
+    .hint("leave --metric out to choose by MRR100")
 }
 
 fn stranger(arguments: &OracleArgs, question: &str) -> Problem {

@@ -8,7 +8,9 @@ use crate::failure::Failure;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
-use clariq_corpus::{Location, Problem, ProblemKind, Split, Target};
+use clariq_collections::clariq::Split;
+use clariq_core::{Location, Problem, ProblemKind};
+use clariq_files::Target;
 use clariq_report::{Comparison, render};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -59,7 +61,8 @@ pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outc
     let target = Target::new(&arguments.output);
     target.write(|out| out.write_all(page.as_bytes()))?;
     if !target.is_stream() {
-        summary(arguments, runs.len(), needs.len(), labels.topics.len(), page.len()).print(settings.format)?;
+        summary(arguments, runs.len(), needs.len(), labels.topics.len(), page.len())
+            .print(settings.format)?;
     }
     Ok(Outcome::Done)
 }
@@ -76,20 +79,38 @@ fn runs_of(arguments: &ReportArgs) -> (Vec<PathBuf>, usize) {
 }
 
 /// A page written over one of the files it is made from would be the end of that file.
-fn inputs_stay<'a>(output: &Path, mut inputs: impl Iterator<Item = &'a PathBuf>) -> Result<(), Failure> {
-    let Ok(target) = fs::canonicalize(output).map(|path| (path.is_file(), path)) else { return Ok(()) };
-    match inputs.find(|input| target.0 && fs::canonicalize(input).is_ok_and(|input| input == target.1)) {
+fn inputs_stay<'a>(
+    output: &Path,
+    mut inputs: impl Iterator<Item = &'a PathBuf>,
+) -> Result<(), Failure> {
+    let Ok(target) = fs::canonicalize(output).map(|path| (path.is_file(), path)) else {
+        return Ok(());
+    };
+    match inputs
+        .find(|input| target.0 && fs::canonicalize(input).is_ok_and(|input| input == target.1))
+    {
         Some(input) => {
             let found = format!("`{}`, which the page is made from", input.display());
             let at = Location::file("--output");
-            let problem = Problem::new(at, ProblemKind::Argument, "a file that is not among the inputs", found);
+            let problem = Problem::new(
+                at,
+                ProblemKind::Argument,
+                "a file that is not among the inputs",
+                found,
+            );
             Err(problem.hint("name the page after the runs, as in -o report.html").into())
         }
         None => Ok(()),
     }
 }
 
-fn summary(arguments: &ReportArgs, runs: usize, needs: usize, topics: usize, bytes: usize) -> Sheet {
+fn summary(
+    arguments: &ReportArgs,
+    runs: usize,
+    needs: usize,
+    topics: usize,
+    bytes: usize,
+) -> Sheet {
     let mut sheet = Sheet::new(&["runs", "need files", "split", "topics", "bytes", "page"]);
     sheet.row(vec![
         Cell::count(runs),

@@ -6,19 +6,23 @@ use crate::configs::{self, Loaded};
 use crate::failure::Failure;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
-use clariq_corpus::{Labelled, NeedLine, QuestionBank, Split, SplitData};
+use clariq_collections::clariq::{Labelled, NeedLine, QuestionBank, Split, SplitData};
 use clariq_eval::{CUTOFFS, Ties, clarification_need, question_relevance};
 use clariq_rank::{Expected, Uses};
 
 /// A figure as near as this is the expected one: figures are written with six digits.
 const EXACT: f64 = 1e-5;
 
-pub(crate) fn reproduce(settings: &Settings, arguments: &ReproduceArgs) -> Result<Outcome, Failure> {
+pub(crate) fn reproduce(
+    settings: &Settings,
+    arguments: &ReproduceArgs,
+) -> Result<Outcome, Failure> {
     let names: Vec<&str> = match &arguments.names[..] {
         [] => configs::names().collect(),
         names => names.iter().map(String::as_str).collect(),
     };
-    let mut systems: Vec<Loaded> = names.into_iter().map(|name| configs::load(name, &[])).collect::<Result<_, _>>()?;
+    let mut systems: Vec<Loaded> =
+        names.into_iter().map(|name| configs::load(name, &[])).collect::<Result<_, _>>()?;
     if arguments.names.is_empty() {
         // A system for conversations has no figures on a split.
         systems.retain(|loaded| !loaded.system.expected.is_empty());
@@ -28,9 +32,14 @@ pub(crate) fn reproduce(settings: &Settings, arguments: &ReproduceArgs) -> Resul
     let collection = settings.collection()?;
     let models = crate::models::of(settings, &collection);
     let mut table = Verdicts::default();
-    for split in Split::ALL.into_iter().filter(|&split| arguments.split.is_none_or(|only| only == split)) {
+    for split in
+        Split::ALL.into_iter().filter(|&split| arguments.split.is_none_or(|only| only == split))
+    {
         if !collection.has(split, true) {
-            settings.note(&format!("note: {split} has no labels in {} and is left out", collection.data));
+            settings.note(&format!(
+                "note: {split} has no labels in {} and is left out",
+                collection.data
+            ));
             continue;
         }
         let data = collection.split(split)?;
@@ -57,7 +66,8 @@ fn possible(settings: &Settings, all: bool, mut systems: Vec<Loaded>) -> Vec<Loa
     if !all || cfg!(feature = "bert") {
         return systems;
     }
-    let (learned, other): (Vec<_>, Vec<_>) = systems.drain(..).partition(|loaded| !loaded.system.models().is_empty());
+    let (learned, other): (Vec<_>, Vec<_>) =
+        systems.drain(..).partition(|loaded| !loaded.system.models().is_empty());
     let names: Vec<_> = learned.iter().map(|loaded| loaded.system.name.as_str()).collect();
     if !names.is_empty() {
         settings.note(&format!(
@@ -80,15 +90,19 @@ fn expected<'a>(loaded: &'a Loaded, bank: &QuestionBank, split: Split) -> Option
 }
 
 /// Scores what was written: the strictly decreasing scores of the run file.
-fn score(answers: &run::Answers, bank: &QuestionBank, data: &SplitData, labels: &Labelled) -> Vec<(String, f64)> {
+fn score(
+    answers: &run::Answers,
+    bank: &QuestionBank,
+    data: &SplitData,
+    labels: &Labelled,
+) -> Vec<(String, f64)> {
     let run = run::as_run(bank, &data.topics, &answers.rankings);
     let recalls = question_relevance(&run, labels, Ties::Official).means();
-    let mut figures: Vec<_> = CUTOFFS.iter().zip(recalls).map(|(cutoff, mean)| (format!("R@{cutoff}"), mean)).collect();
+    let mut figures: Vec<_> =
+        CUTOFFS.iter().zip(recalls).map(|(cutoff, mean)| (format!("R@{cutoff}"), mean)).collect();
     if let Some(needs) = &answers.needs {
-        let line = |(topic, need): (&clariq_corpus::Topic, &clariq_corpus::Need)| NeedLine {
-            topic: topic.id.clone(),
-            label: i64::from(need.get()),
-            line: 0,
+        let line = |(topic, need): (&clariq_collections::clariq::Topic, &clariq_core::Need)| {
+            NeedLine { topic: topic.id.clone(), label: i64::from(need.get()), line: 0 }
         };
         let lines: Vec<NeedLine> = data.topics.iter().zip(needs).map(line).collect();
         figures.push(("need F1".to_owned(), clarification_need(&lines, labels).f1));
@@ -108,19 +122,38 @@ struct Verdicts {
 
 impl Default for Verdicts {
     fn default() -> Self {
-        let header = ["system", "split", "measure", "published", "expected", "obtained", "difference", "verdict"];
+        let header = [
+            "system",
+            "split",
+            "measure",
+            "published",
+            "expected",
+            "obtained",
+            "difference",
+            "verdict",
+        ];
         Self { sheet: Sheet::new(&header), failed: false }
     }
 }
 
 impl Verdicts {
-    fn add(&mut self, loaded: &Loaded, expected: Option<&Expected>, split: Split, figures: &[(String, f64)]) {
+    fn add(
+        &mut self,
+        loaded: &Loaded,
+        expected: Option<&Expected>,
+        split: Split,
+        figures: &[(String, f64)],
+    ) {
         for (measure, obtained) in figures {
             let wanted = expected.and_then(|expected| expected.measures.get(measure)).copied();
             let published = expected.and_then(|expected| expected.published.get(measure)).copied();
-            let figure = |value: Option<f64>| value.map_or(Cell::Nothing, |value| Cell::Figure(value, 6));
+            let figure =
+                |value: Option<f64>| value.map_or(Cell::Nothing, |value| Cell::Figure(value, 6));
             let verdict = wanted.map_or("-", |wanted| {
-                self.verdict((obtained - wanted).abs(), expected.map_or(0.0, |expected| expected.tolerance))
+                self.verdict(
+                    (obtained - wanted).abs(),
+                    expected.map_or(0.0, |expected| expected.tolerance),
+                )
             });
             self.sheet.row(vec![
                 Cell::text(&loaded.system.name),

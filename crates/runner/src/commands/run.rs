@@ -8,10 +8,11 @@ use crate::output::{Cell, Sheet};
 use crate::progress::Task;
 use crate::record;
 use crate::settings::Settings;
-use clariq_corpus::{
-    Collection, Location, Need, Problem, ProblemKind, QuestionBank, Run, RunLine, Split, SplitData, Staged, Target,
-    Topic, put_need_lines, put_run_lines, strictly_decreasing, write_run,
+use clariq_collections::clariq::{
+    Collection, QuestionBank, Split, SplitData, Topic, put_need_lines,
 };
+use clariq_core::{Location, Need, Problem, ProblemKind};
+use clariq_files::{Run, RunLine, Staged, Target, put_run_lines, strictly_decreasing, write_run};
 use clariq_need::{Classifier, HELD_OUT_FOLDS, Spec, Training};
 use clariq_rank::{Context, Ranking, System};
 use serde_json::{Value, json};
@@ -22,16 +23,22 @@ use std::thread;
 pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, Failure> {
     if arguments.configs.len() > 1 && arguments.output.is_some() {
         let found = format!("{} systems", arguments.configs.len());
-        let problem = Problem::new(Location::file("--output"), ProblemKind::Argument, "one system", found);
-        return Err(problem.hint("without --output every system gets a file of its own in runs/").into());
+        let problem =
+            Problem::new(Location::file("--output"), ProblemKind::Argument, "one system", found);
+        return Err(problem
+            .hint("without --output every system gets a file of its own in runs/")
+            .into());
     }
     if let Some(file) = &arguments.conversations {
         return conversations::run(settings, arguments, file);
     }
     conversations::only_with_conversations(arguments)?;
     let overrides = configs::overrides(&arguments.parameters)?;
-    let systems: Vec<Loaded> =
-        arguments.configs.iter().map(|name| configs::load(name, &overrides)).collect::<Result<_, _>>()?;
+    let systems: Vec<Loaded> = arguments
+        .configs
+        .iter()
+        .map(|name| configs::load(name, &overrides))
+        .collect::<Result<_, _>>()?;
     names_differ(&systems)?;
     let collection = settings.collection()?;
     let data = collection.split(arguments.split)?;
@@ -43,7 +50,10 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, F
     let mut sheet = Sheet::new(&["system", "split", "topics", "lines", "uses", "run file"]);
     for loaded in &systems {
         let answers = answer(settings, &collection, &context, loaded, &data)?;
-        let path = arguments.output.clone().unwrap_or_else(|| usual_path(Path::new("runs"), loaded, arguments.split));
+        let path = arguments
+            .output
+            .clone()
+            .unwrap_or_else(|| usual_path(Path::new("runs"), loaded, arguments.split));
         let tag = arguments.run_tag.as_deref().unwrap_or(&loaded.system.name);
         answers.write(settings, &collection, loaded, &data, &path, tag)?;
         sheet.row(answers.summary(loaded, &data, &path));
@@ -61,8 +71,12 @@ pub(crate) fn names_differ(systems: &[Loaded]) -> Result<(), Failure> {
     match (0..systems.len()).find(|&place| (0..place).any(|before| name(before) == name(place))) {
         Some(place) => {
             let found = format!("`{}` twice", name(place));
-            let problem =
-                Problem::new(Location::file("CONFIG"), ProblemKind::Argument, "systems of different names", found);
+            let problem = Problem::new(
+                Location::file("CONFIG"),
+                ProblemKind::Argument,
+                "systems of different names",
+                found,
+            );
             Err(problem.hint("files are named after systems: give one another `name`, or run them one by one").into())
         }
         None => Ok(()),
@@ -109,13 +123,17 @@ pub(crate) fn predict_needs(
     let held_out = if hold_out { training.held_out(settings.seed)? } else { Vec::new() };
     let model = training.fit(settings.seed)?;
     let mut predictions = model.predict(&data.topics)?;
-    let labelled = data.topics.iter().zip(&mut predictions).filter(|(topic, _)| topic.need.is_some());
+    let labelled =
+        data.topics.iter().zip(&mut predictions).filter(|(topic, _)| topic.need.is_some());
     labelled.zip(held_out).for_each(|((_, prediction), held_out)| *prediction = held_out);
     let mut made_by = need_record(&model);
     if hold_out {
         made_by["folds"] = HELD_OUT_FOLDS.into();
     }
-    Ok(Some(PredictedNeeds { needs: predictions.into_iter().map(|prediction| prediction.need).collect(), made_by }))
+    Ok(Some(PredictedNeeds {
+        needs: predictions.into_iter().map(|prediction| prediction.need).collect(),
+        made_by,
+    }))
 }
 
 fn need_training<'m>(
@@ -125,7 +143,12 @@ fn need_training<'m>(
 ) -> Result<Option<Training<'m>>, Failure> {
     let Some(config) = &system.need else { return Ok(None) };
     let spec = Spec::new(config, &system.need_at)?;
-    Ok(Some(Training::new(spec, &collection.bank, context.models(), &collection.labelled(Split::Train)?)?))
+    Ok(Some(Training::new(
+        spec,
+        &collection.bank,
+        context.models(),
+        &collection.labelled(Split::Train)?,
+    )?))
 }
 
 /// The need model that a system declares, trained.
@@ -190,10 +213,16 @@ pub(crate) fn answer(
     let system = &loaded.system;
     let predict = || predict_needs(settings, collection, context, system, data);
     system.models().iter().try_for_each(|model| context.models().prepare(model))?;
-    let task = Task::start(&format!("{} {}", system.name, data.split), data.topics.len() as u64, settings.progress);
+    let task = Task::start(
+        &format!("{} {}", system.name, data.split),
+        data.topics.len() as u64,
+        settings.progress,
+    );
     let stages = Stages::new(system, &task, data.topics.len());
     let rank = |needs: Option<&[Need]>| {
-        system.pipeline.run_with_needs(context, &data.topics, needs, &|topics| stages.advance(topics))
+        system
+            .pipeline
+            .run_with_needs(context, &data.topics, needs, &|topics| stages.advance(topics))
     };
     let (predicted, rankings) = if system.pipeline.looks_at_need() {
         let predicted = predict()?;
@@ -210,7 +239,8 @@ pub(crate) fn answer(
         (predicted?, rankings?)
     };
     task.finish(&format!("{} topics", data.topics.len()));
-    let (needs, need_model) = predicted.map_or((None, Value::Null), |all| (Some(all.needs), all.made_by));
+    let (needs, need_model) =
+        predicted.map_or((None, Value::Null), |all| (Some(all.needs), all.made_by));
     let models = model_record(context, system);
     Ok(Answers { rankings, needs, need_model, models })
 }
@@ -220,11 +250,13 @@ pub(crate) fn as_run(bank: &QuestionBank, topics: &[Topic], rankings: &[Ranking]
     let mut run = Run::default();
     for (topic, ranking) in topics.iter().zip(rankings) {
         let scores: Vec<f64> = ranking.iter().map(|hit| hit.score).collect();
-        run.lines.extend(ranking.iter().zip(strictly_decreasing(&scores)).map(|(hit, score)| RunLine {
-            topic: topic.id.clone(),
-            question: bank.id(hit.question).clone(),
-            score,
-            line: 0,
+        run.lines.extend(ranking.iter().zip(strictly_decreasing(&scores)).map(|(hit, score)| {
+            RunLine {
+                topic: topic.id.clone(),
+                question: bank.id(hit.question).clone(),
+                score,
+                line: 0,
+            }
         }));
     }
     run
@@ -243,11 +275,9 @@ impl Answers {
         tag: &str,
     ) -> Result<(), Failure> {
         let bank = &collection.bank;
-        let rankings = data
-            .topics
-            .iter()
-            .zip(&self.rankings)
-            .map(|(topic, ranking)| (&topic.id, ranking.iter().map(|hit| (bank.id(hit.question), hit.score))));
+        let rankings = data.topics.iter().zip(&self.rankings).map(|(topic, ranking)| {
+            (&topic.id, ranking.iter().map(|hit| (bank.id(hit.question), hit.score)))
+        });
         let target = Target::new(path);
         if target.is_stream() {
             return Ok(write_run(&target, rankings, tag)?);
@@ -260,7 +290,8 @@ impl Answers {
             let need = Staged::new(&path, |out| put_need_lines(out, lines))?;
             files.push(("need", path, need));
         }
-        let record = record::stage(path, self.made_by(settings, collection, loaded, data, tag)?, &files)?;
+        let record =
+            record::stage(path, self.made_by(settings, collection, loaded, data, tag)?, &files)?;
         files.into_iter().map(|(.., file)| file).chain([record]).try_for_each(Staged::commit)?;
         Ok(())
     }
@@ -287,7 +318,7 @@ impl Answers {
             "seed": settings.seed,
             "run_tag": tag,
             "split": data.split,
-            "topics": { "file": file, "sha256": clariq_corpus::sha256_hex(&bytes), "count": data.topics.len() },
+            "topics": { "file": file, "sha256": clariq_core::sha256_hex(&bytes), "count": data.topics.len() },
             "bank": { "sha256": collection.bank.checksum(), "questions": collection.bank.len() },
         }))
     }

@@ -7,8 +7,12 @@ use crate::failure::Failure;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
-use clariq_corpus::conversation::{Order, Shape, Synthesis, put_json_lines, put_pickle};
-use clariq_corpus::{Collection, Location, Problem, ProblemKind, Split, Target, read_qrels};
+use clariq_collections::clariq::conversation::{
+    Order, Shape, Synthesis, put_json_lines, put_pickle,
+};
+use clariq_collections::clariq::{Collection, Split};
+use clariq_core::{Location, Problem, ProblemKind};
+use clariq_files::{Target, read_qrels};
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -39,7 +43,10 @@ pub(crate) struct SynthesizeArgs {
     contexts_only: bool,
 }
 
-pub(crate) fn synthesize(settings: &Settings, arguments: &SynthesizeArgs) -> Result<Outcome, Failure> {
+pub(crate) fn synthesize(
+    settings: &Settings,
+    arguments: &SynthesizeArgs,
+) -> Result<Outcome, Failure> {
     let usual = vec![PathBuf::from(format!("runs/{}_synthetic.jsonl", arguments.split))];
     let outputs = if arguments.output.is_empty() { &usual } else { &arguments.output };
     outputs.iter().try_for_each(|path| is_pickle(path).map(drop))?;
@@ -47,7 +54,11 @@ pub(crate) fn synthesize(settings: &Settings, arguments: &SynthesizeArgs) -> Res
     let labels = collection.labelled(arguments.split)?;
     let shape = Shape {
         turns: arguments.turns,
-        order: if arguments.order == "permutations" { Order::Permutations } else { Order::Combinations },
+        order: if arguments.order == "permutations" {
+            Order::Permutations
+        } else {
+            Order::Combinations
+        },
         no_question: arguments.with_no_question,
         contexts_only: arguments.contexts_only,
     };
@@ -55,15 +66,23 @@ pub(crate) fn synthesize(settings: &Settings, arguments: &SynthesizeArgs) -> Res
     let mut sheet = Sheet::new(&["split", "facets", "turns so far", "contexts"]);
     let counts = synthesis.counts();
     for (turns, &count) in counts.iter().enumerate() {
-        let (split, facets) = (Cell::text(arguments.split.name()), Cell::count(labels.facets.len()));
+        let (split, facets) =
+            (Cell::text(arguments.split.name()), Cell::count(labels.facets.len()));
         sheet.row(vec![split, facets, Cell::count(turns), Cell::count(count)]);
     }
     let total: usize = counts.iter().sum();
-    sheet.row(vec![Cell::text("all"), Cell::count(labels.facets.len()), Cell::Nothing, Cell::count(total)]);
+    sheet.row(vec![
+        Cell::text("all"),
+        Cell::count(labels.facets.len()),
+        Cell::Nothing,
+        Cell::count(total),
+    ]);
     for path in outputs {
         let pickle = is_pickle(path)?;
         let records = synthesis.records();
-        Target::new(path).write(|out| if pickle { put_pickle(out, records) } else { put_json_lines(out, records) })?;
+        Target::new(path).write(|out| {
+            if pickle { put_pickle(out, records) } else { put_json_lines(out, records) }
+        })?;
     }
     if !outputs.iter().any(|path| Target::new(path).is_stream()) {
         sheet.print(settings.format)?;
@@ -78,15 +97,26 @@ fn is_pickle(path: &Path) -> Result<bool, Failure> {
         return Ok(is(path, "pkl"));
     }
     let expected = "a name that ends in .jsonl or .pkl, or either with .gz";
-    let problem =
-        Problem::new(Location::file(path.display().to_string()), ProblemKind::Argument, expected, "another ending");
+    let problem = Problem::new(
+        Location::file(path.display().to_string()),
+        ProblemKind::Argument,
+        expected,
+        "another ending",
+    );
     Err(problem.hint("the ending says which form is written").into())
 }
 
 /// Why there are more or fewer contexts than in the published run.
-fn explanation(collection: &Collection, arguments: &SynthesizeArgs, synthesis: &Synthesis, total: usize) -> String {
+fn explanation(
+    collection: &Collection,
+    arguments: &SynthesizeArgs,
+    synthesis: &Synthesis,
+    total: usize,
+) -> String {
     if arguments.split != Split::Dev {
-        return format!("{total} contexts; ids are made of facet and questions, see `clariq data synthesize --help`");
+        return format!(
+            "{total} contexts; ids are made of facet and questions, see `clariq data synthesize --help`"
+        );
     }
     let (published, single) = PUBLISHED;
     let mut text = format!(
@@ -94,8 +124,11 @@ fn explanation(collection: &Collection, arguments: &SynthesizeArgs, synthesis: &
          earlier release with other facet numbers and rows, so the two cannot be joined"
     );
     if let Some(judged) = judged_facets(collection) {
-        let count: usize =
-            synthesis.counts_by_facet().filter(|(id, _)| judged.contains(*id)).map(|(_, count)| count).sum();
+        let count: usize = synthesis
+            .counts_by_facet()
+            .filter(|(id, _)| judged.contains(*id))
+            .map(|(_, count)| count)
+            .sum();
         let _ = write!(
             text,
             ".\nAnd it left out facets for which no document is relevant, because its evaluation table has no figures for \
@@ -108,5 +141,11 @@ fn explanation(collection: &Collection, arguments: &SynthesizeArgs, synthesis: &
 /// The facets with a relevant document, where the folder has their judgements.
 fn judged_facets(collection: &Collection) -> Option<HashSet<String>> {
     let judgements = read_qrels(&collection.data.file("dev.qrel")?).ok()?;
-    Some(judgements.into_iter().filter(|judged| judged.relevance > 0).map(|judged| judged.topic.to_string()).collect())
+    Some(
+        judgements
+            .into_iter()
+            .filter(|judged| judged.relevance > 0)
+            .map(|judged| judged.topic.to_string())
+            .collect(),
+    )
 }

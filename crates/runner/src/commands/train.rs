@@ -26,7 +26,7 @@ mod learned {
     use crate::models::{Registry, recipe_of};
     use crate::output::{Cell, Sheet};
     use clariq_bert::train::Recipe;
-    use clariq_corpus::{Location, Problem, ProblemKind};
+    use clariq_core::{Location, Problem, ProblemKind};
     use clariq_need::Spec;
 
     pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcome, Failure> {
@@ -36,11 +36,22 @@ mod learned {
         }
         let collection = settings.collection()?;
         let registry = Registry::new(settings, &collection);
-        let mut sheet = Sheet::new(&["model", "steps", "loss, first 10", "loss, last 10", "held-out R@30", "folder"]);
+        let mut sheet = Sheet::new(&[
+            "model",
+            "steps",
+            "loss, first 10",
+            "loss, last 10",
+            "held-out R@30",
+            "folder",
+        ]);
         for recipe in recipes {
             let name = recipe.name.clone();
-            let (folder, trained) =
-                registry.train(recipe, arguments.resume, arguments.force, arguments.output.as_deref())?;
+            let (folder, trained) = registry.train(
+                recipe,
+                arguments.resume,
+                arguments.force,
+                arguments.output.as_deref(),
+            )?;
             let mut row = vec![Cell::text(&name)];
             if let Some(trained) = trained {
                 let (first, last) = trained.curve.loss(10).unwrap_or_default();
@@ -49,8 +60,9 @@ mod learned {
                 row.extend([Cell::Figure(first, 4), Cell::Figure(last, 4)]);
                 row.push(recall.map_or(Cell::Nothing, |recall| Cell::Figure(recall[3], 4)));
             } else {
-                settings
-                    .note(&format!("`{name}` was trained before, of the same data and recipe; --force trains again"));
+                settings.note(&format!(
+                    "`{name}` was trained before, of the same data and recipe; --force trains again"
+                ));
                 row.extend([Cell::Nothing, Cell::Nothing, Cell::Nothing, Cell::Nothing]);
             }
             row.push(Cell::text(folder.display().to_string()));
@@ -73,15 +85,18 @@ mod learned {
             match recipe_of(name) {
                 Ok(Some(recipe)) => add(recipe),
                 found => {
-                    let loaded = configs::load(name, &[])
-                        .map_err(|error| found.err().filter(|_| is_recipe(name)).unwrap_or(error))?;
+                    let loaded = configs::load(name, &[]).map_err(|error| {
+                        found.err().filter(|_| is_recipe(name)).unwrap_or(error)
+                    })?;
                     let mut models = loaded.system.models();
                     if let Some(need) = &loaded.system.need {
                         let spec = Spec::new(need, &loaded.system.need_at)?;
                         models.extend(spec.recipe().map(str::to_owned));
                     }
-                    let trained: Vec<Recipe> =
-                        models.iter().filter_map(|model| recipe_of(model).transpose()).collect::<Result<_, _>>()?;
+                    let trained: Vec<Recipe> = models
+                        .iter()
+                        .filter_map(|model| recipe_of(model).transpose())
+                        .collect::<Result<_, _>>()?;
                     if trained.is_empty() {
                         let found = format!("`{name}`, which needs no model that is trained");
                         let problem = Problem::new(
@@ -105,7 +120,9 @@ mod learned {
 
     fn check_output(output: &std::path::Path, recipes: usize) -> Result<(), Failure> {
         let problem = |expected: &str, found: String, hint: &str| -> Failure {
-            Problem::new(Location::file("--output"), ProblemKind::Argument, expected, found).hint(hint).into()
+            Problem::new(Location::file("--output"), ProblemKind::Argument, expected, found)
+                .hint(hint)
+                .into()
         };
         if recipes > 1 {
             let hint = "without --output every model gets a folder of its own in the cache";
@@ -113,7 +130,11 @@ mod learned {
         }
         if output.exists() {
             let found = format!("{} is there already", output.display());
-            return Err(problem("a folder that does not exist", found, "name another folder, or remove that one"));
+            return Err(problem(
+                "a folder that does not exist",
+                found,
+                "name another folder, or remove that one",
+            ));
         }
         Ok(())
     }

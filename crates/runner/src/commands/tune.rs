@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::output::{Cell, Sheet};
 use crate::progress::Task;
 use crate::settings::Settings;
-use clariq_corpus::{Location, Need, Problem, ProblemKind};
+use clariq_core::{Location, Need, Problem, ProblemKind};
 use clariq_eval::{CUTOFFS, QuestionRelevance, Ties, exact_mean, question_relevance};
 use clariq_rank::Override;
 
@@ -26,7 +26,8 @@ pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome,
     if !(2..=data.topics.len()).contains(&arguments.folds) {
         let expected = format!("from 2 to {} folds, one topic at least in each", data.topics.len());
         let found = arguments.folds.to_string();
-        let problem = Problem::new(Location::file("--folds"), ProblemKind::Argument, expected, found);
+        let problem =
+            Problem::new(Location::file("--folds"), ProblemKind::Argument, expected, found);
         return Err(problem.hint("5 and 10 folds are usual").into());
     }
     let models = crate::models::of(settings, &collection);
@@ -41,15 +42,18 @@ pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome,
         let system = configs::load(&arguments.config, &values)?.system;
         if needs.is_none() && system.pipeline.looks_at_need() {
             // No parameter of a stage changes them: one prediction is enough for the whole grid.
-            needs = predict_needs(settings, &collection, &context, &system, &data)?.map(|predicted| predicted.needs);
+            needs = predict_needs(settings, &collection, &context, &system, &data)?
+                .map(|predicted| predicted.needs);
         }
-        let rankings = system.pipeline.run_with_needs(&context, &data.topics, needs.as_deref(), &|_| {})?;
+        let rankings =
+            system.pipeline.run_with_needs(&context, &data.topics, needs.as_deref(), &|_| {})?;
         let run = as_run(&collection.bank, &data.topics, &rankings);
         trials.push(Trial { values, scores: question_relevance(&run, &labels, Ties::Official) });
         task.advance(1);
     }
     task.finish(&format!("{} points", trials.len()));
-    let cutoff = CUTOFFS.iter().position(|cutoff| cutoff.to_string() == arguments.recall).unwrap_or(3);
+    let cutoff =
+        CUTOFFS.iter().position(|cutoff| cutoff.to_string() == arguments.recall).unwrap_or(3);
     report(settings, arguments, &trials, cutoff)?;
     Ok(Outcome::Done)
 }
@@ -77,10 +81,17 @@ fn grid(texts: &[String]) -> Result<Vec<Vec<Override>>, Failure> {
     Ok(points)
 }
 
-fn report(settings: &Settings, arguments: &TuneArgs, trials: &[Trial], cutoff: usize) -> Result<(), Failure> {
+fn report(
+    settings: &Settings,
+    arguments: &TuneArgs,
+    trials: &[Trial],
+    cutoff: usize,
+) -> Result<(), Failure> {
     let mut order: Vec<usize> = (0..trials.len()).collect();
     // Stable: of equally good points the first of the grid comes first.
-    order.sort_by(|&a, &b| trials[b].scores.means()[cutoff].total_cmp(&trials[a].scores.means()[cutoff]));
+    order.sort_by(|&a, &b| {
+        trials[b].scores.means()[cutoff].total_cmp(&trials[a].scores.means()[cutoff])
+    });
     let mut sheet = Sheet::new(&["parameters", "R@5", "R@10", "R@20", "R@30"]);
     for trial in order.iter().take(arguments.top).map(|&place| &trials[place]) {
         let mut row = vec![Cell::text(named(trial))];
@@ -92,9 +103,17 @@ fn report(settings: &Settings, arguments: &TuneArgs, trials: &[Trial], cutoff: u
     let mut held_out = Vec::with_capacity(topics);
     for fold in 0..arguments.folds {
         let best = best_without(trials, cutoff, |topic| topic % arguments.folds == fold);
-        settings.note(&format!("fold {}: the other topics choose {}", fold + 1, named(&trials[best])));
+        settings.note(&format!(
+            "fold {}: the other topics choose {}",
+            fold + 1,
+            named(&trials[best])
+        ));
         let topics = trials[best].scores.topics.iter().enumerate();
-        held_out.extend(topics.filter(|(topic, _)| topic % arguments.folds == fold).map(|(_, row)| row.1[cutoff]));
+        held_out.extend(
+            topics
+                .filter(|(topic, _)| topic % arguments.folds == fold)
+                .map(|(_, row)| row.1[cutoff]),
+        );
     }
     let (depth, mean) = (&arguments.recall, exact_mean(held_out));
     settings.note(&format!("R@{depth} of topics that had no say in the choice: {mean:.6}"));
@@ -112,6 +131,7 @@ fn best_without(trials: &[Trial], cutoff: usize, held_out: impl Fn(usize) -> boo
 }
 
 fn named(trial: &Trial) -> String {
-    let values = trial.values.iter().map(|value| format!("{}.{}={}", value.stage, value.key, value.value));
+    let values =
+        trial.values.iter().map(|value| format!("{}.{}={}", value.stage, value.key, value.value));
     values.collect::<Vec<_>>().join(" ")
 }

@@ -9,9 +9,12 @@ use crate::progress::Task;
 use crate::settings::{Settings, cache_folder};
 use clariq_bert::train::{Event, Examples, Makes, Recipe, Trained, Training, key};
 use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder, Options, Precision, cached};
-use clariq_corpus::{Collection, Location, Problem, ProblemKind, Source, Split};
+use clariq_collections::clariq::{Collection, Split};
+use clariq_core::{Location, Problem, ProblemKind};
+use clariq_files::Source;
 use clariq_rank::{
-    ClassifiedTexts, Embeddings, Encoder, Error, Models, Override, PairScorer, Progress, TextClassifier,
+    ClassifiedTexts, Embeddings, Encoder, Error, Models, Override, PairScorer, Progress,
+    TextClassifier,
 };
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -36,7 +39,9 @@ pub(crate) fn recipe_of(name: &str) -> Result<Option<Recipe>, Failure> {
         return Ok(Some(Recipe::parse(&input.name, &text)?));
     }
     let built_in = RECIPES.iter().find(|(known, _)| *known == name);
-    Ok(built_in.map(|(name, text)| Recipe::parse(&format!("configs/models/{name}.toml"), text)).transpose()?)
+    Ok(built_in
+        .map(|(name, text)| Recipe::parse(&format!("configs/models/{name}.toml"), text))
+        .transpose()?)
 }
 
 /// What is needed to train a recipe.
@@ -94,22 +99,42 @@ impl<'a> Registry<'a> {
     }
 
     /// The folder of a prepared training: as it was left before, unless that is to be done again, or trained now.
-    fn obtain(&self, prepared: &Prepared, resume: bool, again: bool) -> Result<(PathBuf, Option<Trained>), Failure> {
+    fn obtain(
+        &self,
+        prepared: &Prepared,
+        resume: bool,
+        again: bool,
+    ) -> Result<(PathBuf, Option<Trained>), Failure> {
         if again && prepared.folder.exists() {
             let aside = prepared.folder.with_extension("old");
-            let failed = |source| clariq_corpus::Error::Io { action: "replace", path: prepared.folder.clone(), source };
-            std::fs::rename(&prepared.folder, &aside).and_then(|()| std::fs::remove_dir_all(&aside)).map_err(failed)?;
+            let failed = |source| clariq_core::Error::Io {
+                action: "replace",
+                path: prepared.folder.clone(),
+                source,
+            };
+            std::fs::rename(&prepared.folder, &aside)
+                .and_then(|()| std::fs::remove_dir_all(&aside))
+                .map_err(failed)?;
         }
         if prepared.folder.join("config.json").is_file() {
             return Ok((prepared.folder.clone(), None));
         }
         let Prepared { recipe, folder, .. } = prepared;
-        self.settings.note(&format!("training `{}`; it is kept in {}", recipe.name, folder.display()));
+        self.settings.note(&format!(
+            "training `{}`; it is kept in {}",
+            recipe.name,
+            folder.display()
+        ));
         let trained = self.follow(prepared, resume)?;
         Ok((trained.folder.clone(), Some(trained)))
     }
 
-    fn prepare_with(&self, recipe: Recipe, examples: Examples, output: Option<&Path>) -> Result<Prepared, Failure> {
+    fn prepare_with(
+        &self,
+        recipe: Recipe,
+        examples: Examples,
+        output: Option<&Path>,
+    ) -> Result<Prepared, Failure> {
         let base = installed(&recipe.base).ok_or_else(|| unknown(&recipe.base))?;
         let key = key(&recipe, &ModelFolder::open(&base)?.checksum, &examples);
         let usual = || folder().join(format!("{}-{}", recipe.name, &key[..12]));
@@ -122,11 +147,14 @@ impl<'a> Registry<'a> {
     fn follow(&self, prepared: &Prepared, resume: bool) -> Result<Trained, Failure> {
         let Prepared { recipe, base, examples, data, folder } = prepared;
         let options = self.options(Some(recipe.max_tokens));
-        let training = Training { recipe, base, examples, data: data.clone(), options: &options, resume };
+        let training =
+            Training { recipe, base, examples, data: data.clone(), options: &options, resume };
         let mut task: Option<Task> = None;
         let trained = training.run(folder, &mut |event| match event {
             Event::Resumed(step) => self.settings.note(&format!("going on after step {step}")),
-            Event::StoppedEarly(step) => self.settings.note(&format!("stopped early, after step {step}")),
+            Event::StoppedEarly(step) => {
+                self.settings.note(&format!("stopped early, after step {step}"))
+            }
             Event::Step(row, steps) => {
                 let task = task.get_or_insert_with(|| {
                     let task = Task::start(&recipe.name, *steps as u64, self.settings.progress);
@@ -139,7 +167,10 @@ impl<'a> Registry<'a> {
         })?;
         if let Some(task) = task {
             let (first, last) = trained.curve.loss(10).unwrap_or_default();
-            task.finish(&format!("{} steps, loss {first:.4} to {last:.4}", trained.curve.rows.len()));
+            task.finish(&format!(
+                "{} steps, loss {first:.4} to {last:.4}",
+                trained.curve.rows.len()
+            ));
         }
         Ok(trained)
     }
@@ -159,7 +190,9 @@ impl<'a> Registry<'a> {
             candidates: vec![Vec::new(); labelled.topics.len()],
         };
         for row in &labelled.rows {
-            if let Some(question) = bank.find(row.question.as_str()).filter(|&found| !bank.text(found).is_empty()) {
+            if let Some(question) =
+                bank.find(row.question.as_str()).filter(|&found| !bank.text(found).is_empty())
+            {
                 examples.relevant[labelled.facets[row.facet].topic].push(question);
             }
         }
@@ -174,11 +207,14 @@ impl<'a> Registry<'a> {
         recipe: &Recipe,
         system: &str,
         depth: usize,
-        topics: &[clariq_corpus::Topic],
+        topics: &[clariq_collections::clariq::Topic],
         examples: &mut Examples,
     ) -> Result<(), Failure> {
-        let deeper =
-            |stage: &str| Override { stage: stage.to_owned(), key: "depth".to_owned(), value: depth.to_string() };
+        let deeper = |stage: &str| Override {
+            stage: stage.to_owned(),
+            key: "depth".to_owned(),
+            value: depth.to_string(),
+        };
         // The first stage retrieves: it is asked for as many questions as the recipe wants.
         let shallow = configs::load(system, &[])?;
         let first = shallow.system.pipeline.stages.first().map_or("bm25", |stage| stage.name());
@@ -197,7 +233,8 @@ impl<'a> Registry<'a> {
         }
         let place = crate::cli::IndexPlace::usual();
         // What a model is trained on must not depend on the precision that it is run with.
-        let exact = Registry { precision: Precision::F32, ..Registry::new(self.settings, self.collection) };
+        let exact =
+            Registry { precision: Precision::F32, ..Registry::new(self.settings, self.collection) };
         let context = self.settings.context(&self.collection.bank, &place).with_models(&exact);
         let rankings = loaded.system.pipeline.run(&context, topics)?;
         for (topic, ranking) in rankings.into_iter().enumerate() {
@@ -256,7 +293,7 @@ fn wrong_kind(name: &str, expected: Makes, found: Makes) -> Problem {
 fn as_rank_error(failure: Failure) -> Error {
     match failure {
         Failure::Report(report) => Error::Model(report),
-        Failure::Output(error) => Error::Corpus(clariq_corpus::Error::Io {
+        Failure::Output(error) => Error::Corpus(clariq_core::Error::Io {
             action: "write",
             path: PathBuf::from("standard output"),
             source: error,
@@ -303,7 +340,12 @@ impl Models for Registry<'_> {
         encoder.or_else(|| scorers.get(name).map(|scorer| scorer.checksum().to_owned()))
     }
 
-    fn bank(&self, name: &str, texts: &[&str], progress: Progress) -> Result<Arc<Embeddings>, Error> {
+    fn bank(
+        &self,
+        name: &str,
+        texts: &[&str],
+        progress: Progress,
+    ) -> Result<Arc<Embeddings>, Error> {
         let encoder = self.encoder_of(name).map_err(as_rank_error)?;
         let mut banks = self.banks.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(bank) = banks.get(name) {
@@ -314,7 +356,8 @@ impl Models for Registry<'_> {
             task.advance(texts);
             progress(texts);
         };
-        let bank = Arc::new(cached(&cache_folder().join("embeddings"), encoder.as_ref(), texts, &count)?);
+        let bank =
+            Arc::new(cached(&cache_folder().join("embeddings"), encoder.as_ref(), texts, &count)?);
         task.finish(&format!("{} questions encoded", bank.len()));
         banks.insert(name.to_owned(), Arc::clone(&bank));
         Ok(bank)

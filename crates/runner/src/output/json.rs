@@ -11,14 +11,16 @@ pub(super) fn write(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
 
 /// An object that holds each table by its name.
 pub(super) fn write_all(sheets: &[(&str, Sheet)], out: &mut dyn Write) -> io::Result<()> {
-    let tables: Map<_, _> = sheets.iter().map(|(name, sheet)| ((*name).to_owned(), rows(sheet))).collect();
+    let tables: Map<_, _> =
+        sheets.iter().map(|(name, sheet)| ((*name).to_owned(), rows(sheet))).collect();
     serde_json::to_writer_pretty(&mut *out, &tables)?;
     writeln!(out)
 }
 
 fn rows(sheet: &Sheet) -> Value {
     let object = |row: &Vec<Cell>| {
-        let pairs = sheet.header.iter().zip(row).map(|(name, cell)| ((*name).to_owned(), value(cell)));
+        let pairs =
+            sheet.header.iter().zip(row).map(|(name, cell)| ((*name).to_owned(), value(cell)));
         Value::Object(pairs.collect())
     };
     sheet.rows.iter().map(object).collect()

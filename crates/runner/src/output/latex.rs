@@ -4,8 +4,10 @@ use super::{Cell, Sheet};
 use std::io::{self, Write};
 
 pub(super) fn write(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
-    let is_text = |column: usize| sheet.rows.iter().any(|row| row.get(column).is_some_and(Cell::is_text));
-    let columns: String = (0..sheet.header.len()).map(|column| if is_text(column) { 'l' } else { 'r' }).collect();
+    let is_text =
+        |column: usize| sheet.rows.iter().any(|row| row.get(column).is_some_and(Cell::is_text));
+    let columns: String =
+        (0..sheet.header.len()).map(|column| if is_text(column) { 'l' } else { 'r' }).collect();
     writeln!(out, "% needs \\usepackage{{booktabs}}\n\\begin{{tabular}}{{{columns}}}\n\\toprule")?;
     let header: Vec<String> = sheet.header.iter().map(|name| escaped(name)).collect();
     writeln!(out, "{} \\\\\n\\midrule", header.join(" & "))?;
@@ -22,7 +24,9 @@ fn field(cell: &Cell) -> String {
     match cell {
         Cell::Nothing => "--".to_owned(),
         Cell::Mark(true) => "$^{*}$".to_owned(),
-        Cell::Figure(..) | Cell::Probability(_) if shown.starts_with(['-', '<']) => format!("${shown}$"),
+        Cell::Figure(..) | Cell::Probability(_) if shown.starts_with(['-', '<']) => {
+            format!("${shown}$")
+        }
         _ => escaped(&shown),
     }
 }
@@ -62,7 +66,12 @@ mod tests {
     #[test]
     fn a_table_is_a_tabular() {
         let mut sheet = Sheet::new(&["run", "p_t", "diff", ""]);
-        let cells = vec![Cell::text("a_b"), Cell::Probability(1e-5), Cell::Figure(-0.5, 2), Cell::Mark(true)];
+        let cells = vec![
+            Cell::text("a_b"),
+            Cell::Probability(1e-5),
+            Cell::Figure(-0.5, 2),
+            Cell::Mark(true),
+        ];
         sheet.row(cells);
         sheet.row(vec![Cell::text("c"), Cell::Nothing, Cell::Figure(0.25, 2), Cell::Mark(false)]);
         let mut bytes = Vec::new();

@@ -11,7 +11,11 @@ const LEAST: usize = 8;
 /// Shortens the texts of one column to what the others leave of a line.
 pub(super) fn fit(sheet: &mut Sheet, column: usize) {
     let width = |place: usize| {
-        let cells = sheet.rows.iter().filter_map(|row| row.get(place)).map(|cell| cell.shown().chars().count());
+        let cells = sheet
+            .rows
+            .iter()
+            .filter_map(|row| row.get(place))
+            .map(|cell| cell.shown().chars().count());
         cells.chain([sheet.header[place].chars().count()]).max().unwrap_or(0)
     };
     let columns = sheet.header.len();
@@ -32,7 +36,11 @@ pub(crate) fn shorten(text: &str, width: usize) -> String {
     }
     let kept = width.saturating_sub(1);
     let (first, last) = (kept.div_ceil(2), kept / 2);
-    characters[..first].iter().chain(['…'].iter()).chain(&characters[characters.len() - last..]).collect()
+    characters[..first]
+        .iter()
+        .chain(['…'].iter())
+        .chain(&characters[characters.len() - last..])
+        .collect()
 }
 
 #[cfg(test)]
@@ -55,7 +63,11 @@ mod tests {
         let sheet = sheet.fit(0, None);
         let mut bytes = Vec::new();
         sheet.write(None, &mut bytes).unwrap();
-        let widths = String::from_utf8(bytes).unwrap().lines().map(|line| line.chars().count()).collect::<Vec<_>>();
+        let widths = String::from_utf8(bytes)
+            .unwrap()
+            .lines()
+            .map(|line| line.chars().count())
+            .collect::<Vec<_>>();
         assert_eq!(widths, [80, 80, 80]);
     }
 }

@@ -5,8 +5,8 @@ use crate::commands::run::need_model;
 use crate::configs::Loaded;
 use crate::failure::Failure;
 use crate::settings::Settings;
-use clariq_corpus::conversation::Conversation;
-use clariq_corpus::{Collection, NO_QUESTION, QuestionBank};
+use clariq_collections::clariq::conversation::Conversation;
+use clariq_collections::clariq::{Collection, NO_QUESTION, QuestionBank};
 use clariq_need::Classifier;
 use clariq_rank::{Context, Hit, StageTrace};
 use serde_json::{Value, json};
@@ -66,10 +66,14 @@ impl<'a> Asker<'a> {
         self.with_need(Conversation::new(id, request))
     }
 
-    pub(super) fn with_need(&self, mut conversation: Conversation) -> Result<Conversation, Failure> {
+    pub(super) fn with_need(
+        &self,
+        mut conversation: Conversation,
+    ) -> Result<Conversation, Failure> {
         let request = Conversation::new(conversation.id, &*conversation.request).as_topic();
         if let Some(model) = &self.need {
-            conversation.need = model.predict(&[request])?.first().map(|prediction| prediction.need);
+            conversation.need =
+                model.predict(&[request])?.first().map(|prediction| prediction.need);
         }
         Ok(conversation)
     }
@@ -84,7 +88,11 @@ impl<'a> Asker<'a> {
             return Ok(Move::Stop { reason: "enough questions were asked", why: Why::default() });
         }
         let pipeline = &self.loaded.system.pipeline;
-        let rankings = pipeline.run_conversations(self.context, std::slice::from_ref(conversation), &|_| {})?;
+        let rankings = pipeline.run_conversations(
+            self.context,
+            std::slice::from_ref(conversation),
+            &|_| {},
+        )?;
         let ranking = rankings.into_iter().next().unwrap_or_default();
         let Some(&Hit { question, score }) = ranking.first() else {
             return Ok(Move::Stop { reason: "no question is left", why: Why::default() });
@@ -121,7 +129,13 @@ impl<'a> Asker<'a> {
             }
         }
         for hit in &why.candidates {
-            let _ = writeln!(text, "  {:.6}  {} {:?}", hit.score, self.bank.id(hit.question), self.text(hit.question));
+            let _ = writeln!(
+                text,
+                "  {:.6}  {} {:?}",
+                hit.score,
+                self.bank.id(hit.question),
+                self.text(hit.question)
+            );
         }
         text
     }

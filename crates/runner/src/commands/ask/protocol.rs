@@ -7,8 +7,8 @@
 use super::asker::{Asker, Move};
 use super::read_line;
 use crate::failure::Failure;
-use clariq_corpus::conversation::{Conversation, MOST_TURNS, Turn};
-use clariq_corpus::{Location, Problem, ProblemKind};
+use clariq_collections::clariq::conversation::{Conversation, MOST_TURNS, Turn};
+use clariq_core::{Location, Problem, ProblemKind};
 use serde::Deserialize;
 use serde_json::Value;
 use std::io::{self, Write};
@@ -42,8 +42,12 @@ struct State {
 pub(super) fn serve(asker: &Asker, request: Option<&str>) -> Result<(), Failure> {
     let mut state = None;
     if let Some(request) = request {
-        let message =
-            Message { id: None, request: Some(request.to_owned()), answer: None, conversation_context: Vec::new() };
+        let message = Message {
+            id: None,
+            request: Some(request.to_owned()),
+            answer: None,
+            conversation_context: Vec::new(),
+        };
         turn(asker, &mut state, message, 0)?;
     }
     let mut input = io::stdin().lock();
@@ -52,7 +56,8 @@ pub(super) fn serve(asker: &Asker, request: Option<&str>) -> Result<(), Failure>
         if line.trim().is_empty() {
             continue;
         }
-        let message = serde_json::from_str(&line).map_err(|error| wrong(number, FORM, &error.to_string()))?;
+        let message =
+            serde_json::from_str(&line).map_err(|error| wrong(number, FORM, &error.to_string()))?;
         turn(asker, &mut state, message, number)?;
     }
     Ok(())
@@ -63,7 +68,12 @@ fn wrong(line: u64, expected: &str, found: &str) -> Problem {
         .hint("data/README.md shows a conversation in JSON lines")
 }
 
-fn turn(asker: &Asker, state: &mut Option<State>, message: Message, line: u64) -> Result<(), Failure> {
+fn turn(
+    asker: &Asker,
+    state: &mut Option<State>,
+    message: Message,
+    line: u64,
+) -> Result<(), Failure> {
     let id = message.id.clone();
     let mut current = continued(asker, state.take(), message, line)?;
     let next = asker.next(&current.conversation)?;
@@ -82,19 +92,36 @@ fn turn(asker: &Asker, state: &mut Option<State>, message: Message, line: u64) -
 }
 
 /// The conversation after a message.
-fn continued(asker: &Asker, state: Option<State>, message: Message, line: u64) -> Result<State, Failure> {
+fn continued(
+    asker: &Asker,
+    state: Option<State>,
+    message: Message,
+    line: u64,
+) -> Result<State, Failure> {
     match (message.request, message.answer) {
-        (Some(request), None) if request.trim().is_empty() => Err(wrong(line, "a request", "an empty one").into()),
+        (Some(request), None) if request.trim().is_empty() => {
+            Err(wrong(line, "a request", "an empty one").into())
+        }
         (Some(request), None) => {
             let turns = message.conversation_context;
             if turns.len() > MOST_TURNS {
-                return Err(wrong(line, &format!("at most {MOST_TURNS} turns"), &turns.len().to_string()).into());
+                return Err(wrong(
+                    line,
+                    &format!("at most {MOST_TURNS} turns"),
+                    &turns.len().to_string(),
+                )
+                .into());
             }
             let mut conversation = asker.begin(0, &request)?;
-            conversation.turns = turns.into_iter().map(|Said { question, answer }| Turn { question, answer }).collect();
+            conversation.turns = turns
+                .into_iter()
+                .map(|Said { question, answer }| Turn { question, answer })
+                .collect();
             Ok(State { conversation, open: None })
         }
-        (None, Some(answer)) if answer.trim().is_empty() => Err(wrong(line, "an answer", "an empty one").into()),
+        (None, Some(answer)) if answer.trim().is_empty() => {
+            Err(wrong(line, "an answer", "an empty one").into())
+        }
         (None, Some(answer)) => match state {
             Some(State { mut conversation, open: Some(question) }) => {
                 conversation.turns.push(Turn { question, answer });

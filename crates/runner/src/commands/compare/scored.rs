@@ -3,8 +3,13 @@
 use crate::failure::Failure;
 use crate::runs;
 use crate::settings::Settings;
-use clariq_corpus::{Labelled, Run, Source, TopicId, read_run};
-use clariq_eval::{CUTOFFS, Measure, Qrels, RankedRun, Ties, evaluate, exact_mean, parse_measures, question_relevance};
+use clariq_collections::clariq::Labelled;
+use clariq_core::TopicId;
+use clariq_eval::{
+    CUTOFFS, Measure, Qrels, RankedRun, Ties, evaluate, exact_mean, parse_measures,
+    question_relevance,
+};
+use clariq_files::{Run, Source, read_run};
 use std::path::Path;
 
 /// A run and its figures.
@@ -54,10 +59,16 @@ impl Measures {
         let (measures, ranked) = match self {
             Self::Challenge(ties) => {
                 let scores = question_relevance(run, labels, *ties);
-                return Ok(scores.topics.into_iter().map(|(topic, recalls)| (topic, recalls.to_vec())).collect());
+                return Ok(scores
+                    .topics
+                    .into_iter()
+                    .map(|(topic, recalls)| (topic, recalls.to_vec()))
+                    .collect());
             }
             Self::Named(measures, Ties::Official) => (measures, RankedRun::official(run)),
-            Self::Named(measures, Ties::Id) => (measures, RankedRun::new(run).map_err(runs::or_official_ties)?),
+            Self::Named(measures, Ties::Id) => {
+                (measures, RankedRun::new(run).map_err(runs::or_official_ties)?)
+            }
         };
         Ok(evaluate(measures, &ranked, &Qrels::from(labels)).topics)
     }
@@ -91,7 +102,8 @@ pub(super) fn read(
     runs::answers_something(&source, run.lines.iter().map(|line| &line.topic), labels)?;
     runs::warn(settings, &source, &run, measures.ties(), labels);
     let scores = measures.scores(&run, labels)?;
-    let columns = (0..measures.names().len()).map(|place| scores.iter().map(|(_, values)| values[place]).collect());
+    let columns = (0..measures.names().len())
+        .map(|place| scores.iter().map(|(_, values)| values[place]).collect());
     Ok(Scored {
         name,
         path: source.name(),

@@ -4,7 +4,8 @@ use super::scored::Scored;
 use super::{Compared, Comparison};
 use crate::cli::Format;
 use crate::output::{Cell, Sheet, shorten};
-use clariq_corpus::{Labelled, TopicId};
+use clariq_collections::clariq::Labelled;
+use clariq_core::TopicId;
 use std::collections::HashMap;
 
 /// The letters that names of runs may take beside requests in a terminal.
@@ -15,7 +16,10 @@ impl Compared {
     fn rows(&self) -> impl Iterator<Item = (usize, usize, Option<&Comparison>)> {
         self.comparisons.iter().enumerate().flat_map(|(measure, others)| {
             let others = others.iter().map(Some);
-            std::iter::once(None).chain(others).enumerate().map(move |(run, comparison)| (measure, run, comparison))
+            std::iter::once(None)
+                .chain(others)
+                .enumerate()
+                .map(move |(run, comparison)| (measure, run, comparison))
         })
     }
 

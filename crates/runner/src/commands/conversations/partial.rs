@@ -2,7 +2,8 @@
 
 use super::Progress;
 use crate::failure::Failure;
-use clariq_corpus::{Error, write_atomically};
+use clariq_core::Error;
+use clariq_files::write_atomically;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -43,21 +44,37 @@ impl Partial {
                 (state, Some(said))
             }
             Err(why) => {
-                let state = State { made_by_sha256: String::new(), bytes: 0, progress: Progress::default() };
+                let state = State {
+                    made_by_sha256: String::new(),
+                    bytes: 0,
+                    progress: Progress::default(),
+                };
                 (state, why.map(|why| format!("note: beginning anew: {why}")))
             }
         };
         let mut options = File::options();
-        let mut file =
-            options.create(true).truncate(false).read(true).write(true).open(&path).map_err(refused(&path))?;
+        let mut file = options
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .open(&path)
+            .map_err(refused(&path))?;
         file.set_len(state.bytes).map_err(refused(&path))?;
         file.seek(SeekFrom::Start(state.bytes)).map_err(refused(&path))?;
-        Ok((Self { path, file, bytes: state.bytes, fingerprint: fingerprint.to_owned() }, state.progress, said))
+        Ok((
+            Self { path, file, bytes: state.bytes, fingerprint: fingerprint.to_owned() },
+            state.progress,
+            said,
+        ))
     }
 
     /// Appends a whole block. The state speaks of it once it is on the disk.
     pub(super) fn append(&mut self, lines: &[u8], progress: Progress) -> Result<(), Failure> {
-        self.file.write_all(lines).and_then(|()| self.file.sync_data()).map_err(refused(&self.path))?;
+        self.file
+            .write_all(lines)
+            .and_then(|()| self.file.sync_data())
+            .map_err(refused(&self.path))?;
         self.bytes += lines.len() as u64;
         let state = State { made_by_sha256: self.fingerprint.clone(), bytes: self.bytes, progress };
         let path = with_ending(&self.path, ".json");
@@ -83,10 +100,15 @@ impl State {
     /// The state of a partial file, or why there is none to go on from.
     fn read(partial: &Path, fingerprint: &str) -> Result<Self, Option<String>> {
         let path = with_ending(partial, ".json");
-        let Ok(text) = fs::read(&path) else { return Err(Some(format!("there is no {}", path.display()))) };
-        let state: Self = serde_json::from_slice(&text).map_err(|_| Some(format!("{} is damaged", path.display())))?;
+        let Ok(text) = fs::read(&path) else {
+            return Err(Some(format!("there is no {}", path.display())));
+        };
+        let state: Self = serde_json::from_slice(&text)
+            .map_err(|_| Some(format!("{} is damaged", path.display())))?;
         if state.made_by_sha256 != fingerprint {
-            return Err(Some("the interrupted run was made from other inputs or parameters".to_owned()));
+            return Err(Some(
+                "the interrupted run was made from other inputs or parameters".to_owned(),
+            ));
         }
         match fs::metadata(partial) {
             Ok(found) if found.len() >= state.bytes => Ok(state),

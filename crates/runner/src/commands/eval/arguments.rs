@@ -2,7 +2,7 @@
 
 use crate::cli::splits;
 use clap::{Args, ValueEnum};
-use clariq_corpus::Split;
+use clariq_collections::clariq::Split;
 use std::path::PathBuf;
 
 #[derive(Args)]

@@ -4,9 +4,11 @@ use super::arguments::{EvalArgs, Task};
 use super::{print, say};
 use crate::failure::Failure;
 use crate::settings::Settings;
-use clariq_corpus::conversation::{Reading, read_records};
-use clariq_corpus::{Collection, Location, Problem, ProblemKind, Source, read_text_run};
+use clariq_collections::clariq::conversation::{Reading, read_records};
+use clariq_collections::clariq::{Collection, read_text_run};
+use clariq_core::{Location, Problem, ProblemKind};
 use clariq_eval::{ContextScorer, python_float};
+use clariq_files::Source;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -19,7 +21,12 @@ pub(super) fn contexts(
 ) -> Result<(), Failure> {
     if arguments.task != Task::QuestionRelevance {
         let expected = "--task question_relevance beside it";
-        let problem = Problem::new(Location::file("--conversations"), ProblemKind::Argument, expected, "another task");
+        let problem = Problem::new(
+            Location::file("--conversations"),
+            ProblemKind::Argument,
+            expected,
+            "another task",
+        );
         return Err(problem
             .hint("document relevance knows its contexts from its table: --multi-turn is enough")
             .into());
@@ -38,13 +45,19 @@ pub(super) fn contexts(
         let expected = format!("conversations about topics of {}", labels.name);
         let at = Location::file(file.display().to_string());
         let problem = Problem::new(at, ProblemKind::Argument, expected, "other topics alone");
-        return Err(problem.hint("--split names the labels that the conversations are about").into());
+        return Err(problem
+            .hint("--split names the labels that the conversations are about")
+            .into());
     }
     let counts = [
         (found.missing, "contexts are not answered"),
-        (found.unknown, "contexts are about topics that are not in the labels and are not looked at"),
+        (
+            found.unknown,
+            "contexts are about topics that are not in the labels and are not looked at",
+        ),
     ];
     say(settings, &counts);
-    let figures: Vec<(String, f64)> = found.figures().map(|(name, figure)| (name.to_owned(), figure)).to_vec();
+    let figures: Vec<(String, f64)> =
+        found.figures().map(|(name, figure)| (name.to_owned(), figure)).to_vec();
     print(settings, &figures, None, |name, figure| format!("{name}: {}", python_float(figure)))
 }

@@ -4,10 +4,12 @@ use super::arguments::EvalArgs;
 use super::{leaderboard_row, place, print, say, write_per_topic};
 use crate::failure::Failure;
 use crate::settings::Settings;
-use clariq_corpus::{
-    Collection, EvalTable, Location, Problem, ProblemKind, Source, Split, read_run, read_text_run, write_atomically,
+use clariq_collections::clariq::{Collection, EvalTable, Split, read_text_run};
+use clariq_core::{Location, Problem, ProblemKind};
+use clariq_eval::{
+    DocumentRelevance, document_relevance, multi_turn_document_relevance, python_float, table_stem,
 };
-use clariq_eval::{DocumentRelevance, document_relevance, multi_turn_document_relevance, python_float, table_stem};
+use clariq_files::{Source, read_run, write_atomically};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -28,8 +30,11 @@ pub(super) fn documents(
         document_relevance(&run, &EvalTable::open(&collection.data, &stem)?, &labels)
     };
     warn(settings, &scores);
-    let figures: Vec<(String, f64)> =
-        scores.metrics.iter().filter_map(|metric| Some((metric.name.clone(), metric.mean()?))).collect();
+    let figures: Vec<(String, f64)> = scores
+        .metrics
+        .iter()
+        .filter_map(|metric| Some((metric.name.clone(), metric.mean()?)))
+        .collect();
     if figures.len() < scores.metrics.len() || figures.is_empty() {
         return Err(no_contexts(&stem, arguments.split).into());
     }
@@ -37,14 +42,20 @@ pub(super) fn documents(
         let metrics = scores.metrics.iter().map(|metric| {
             (
                 metric.name.as_str(),
-                metric.contexts.iter().map(|(context, figure)| (context.to_string(), *figure)).collect(),
+                metric
+                    .contexts
+                    .iter()
+                    .map(|(context, figure)| (context.to_string(), *figure))
+                    .collect(),
             )
         });
         let metrics: Vec<(&str, Vec<(String, f64)>)> = metrics.collect();
         write_atomically(out, |file| write_per_topic(&metrics, file))?;
     }
     if arguments.leaderboard {
-        let of = |name: &str| figures.iter().find(|(metric, _)| metric == name).map(|(_, figure)| *figure);
+        let of = |name: &str| {
+            figures.iter().find(|(metric, _)| metric == name).map(|(_, figure)| *figure)
+        };
         let row: Vec<f64> = ["MRR100", "P1", "NDCG3", "NDCG5"].into_iter().filter_map(of).collect();
         if row.len() < 4 {
             return Err(no_leaderboard_metrics(&stem).into());
@@ -58,20 +69,32 @@ pub(super) fn documents(
 fn no_contexts(stem: &str, split: Split) -> Problem {
     let at = Location::file(format!("{stem}.pkl"));
     let expected = format!("figures for the contexts of {split}");
-    Problem::new(at, ProblemKind::EvalTable, expected, "none").hint("the table and the labels must be of one release")
+    Problem::new(at, ProblemKind::EvalTable, expected, "none")
+        .hint("the table and the labels must be of one release")
 }
 
 fn no_leaderboard_metrics(stem: &str) -> Problem {
     let at = Location::file(format!("{stem}.pkl"));
-    Problem::new(at, ProblemKind::EvalTable, "the metrics MRR100, P1, NDCG3 and NDCG5", "a table without them")
-        .hint("leave --leaderboard out to see the metrics that there are")
+    Problem::new(
+        at,
+        ProblemKind::EvalTable,
+        "the metrics MRR100, P1, NDCG3 and NDCG5",
+        "a table without them",
+    )
+    .hint("leave --leaderboard out to see the metrics that there are")
 }
 
 fn warn(settings: &Settings, scores: &DocumentRelevance) {
     let counts = [
-        (scores.tied, "topics have several questions with the highest score; the last in the file counts"),
+        (
+            scores.tied,
+            "topics have several questions with the highest score; the last in the file counts",
+        ),
         (scores.missing, "contexts are not answered and count 0"),
-        (scores.not_candidates, "contexts get a question without figures, which counts as the worst one"),
+        (
+            scores.not_candidates,
+            "contexts get a question without figures, which counts as the worst one",
+        ),
     ];
     say(settings, &counts);
 }

@@ -4,7 +4,7 @@ use super::arguments::{EvalArgs, Task};
 use crate::failure::Failure;
 use crate::output::{Cell, Sheet, print_all};
 use crate::settings::Settings;
-use clariq_corpus::{Location, Problem, ProblemKind};
+use clariq_core::{Location, Problem, ProblemKind};
 use clariq_eval::{NeedReport, NeedScores};
 
 /// Only need labels have classes.
@@ -13,11 +13,16 @@ pub(super) fn fits(arguments: &EvalArgs) -> Result<(), Failure> {
         return Ok(());
     }
     let expected = "--task clarification_need beside it";
-    let problem = Problem::new(Location::file("--full"), ProblemKind::Argument, expected, "another task");
+    let problem =
+        Problem::new(Location::file("--full"), ProblemKind::Argument, expected, "another task");
     Err(problem.hint("leave --full out; `clariq compare` looks closely at rankings").into())
 }
 
-pub(super) fn print(settings: &Settings, scores: &NeedScores, report: &NeedReport) -> Result<(), Failure> {
+pub(super) fn print(
+    settings: &Settings,
+    scores: &NeedScores,
+    report: &NeedReport,
+) -> Result<(), Failure> {
     let sheets = [("classes", classes(scores, report)), ("figures", figures(report))];
     print_all(&sheets, settings.format)?;
     settings.note("as none … as 4: topics with this label by what was predicted; none: no prediction from 1 to 4");
@@ -26,7 +31,8 @@ pub(super) fn print(settings: &Settings, scores: &NeedScores, report: &NeedRepor
 
 /// A row for each need with its figures and its row of the confusion matrix, and the averages.
 fn classes(scores: &NeedScores, report: &NeedReport) -> Sheet {
-    let header = ["need", "precision", "recall", "F1", "support", "as none", "as 1", "as 2", "as 3", "as 4"];
+    let header =
+        ["need", "precision", "recall", "F1", "support", "as none", "as 1", "as 2", "as 3", "as 4"];
     let mut sheet = Sheet::new(&header);
     let figures = |figures: [f64; 3]| figures.map(|figure| Cell::Figure(figure, 4));
     let mut sums = [0; 5];
@@ -39,9 +45,10 @@ fn classes(scores: &NeedScores, report: &NeedReport) -> Sheet {
         sums.iter_mut().zip(class.predicted_as).for_each(|(sum, count)| *sum += count);
     }
     let support = Cell::count(sums.iter().sum());
-    for (name, averages) in
-        [("macro", report.macro_average), ("weighted", [scores.precision, scores.recall, scores.f1])]
-    {
+    for (name, averages) in [
+        ("macro", report.macro_average),
+        ("weighted", [scores.precision, scores.recall, scores.f1]),
+    ] {
         let mut row = vec![Cell::text(name)];
         row.extend(figures(averages));
         row.push(support.clone());

@@ -6,11 +6,15 @@ use crate::failure::Failure;
 use crate::output::{Cell, Sheet};
 use crate::runs;
 use crate::settings::Settings;
-use clariq_corpus::{Run, Source, read_qrels, read_run};
 use clariq_eval::{Favour, Measure, Qrels, RankedRun, Scores, evaluate, parse_measures};
+use clariq_files::{Run, Source, read_qrels, read_run};
 use std::path::Path;
 
-pub(super) fn measures(settings: &Settings, arguments: &EvalArgs, path: &Path) -> Result<(), Failure> {
+pub(super) fn measures(
+    settings: &Settings,
+    arguments: &EvalArgs,
+    path: &Path,
+) -> Result<(), Failure> {
     let measures = parse(arguments)?;
     let qrels = match &arguments.qrels {
         Some(file) => {
@@ -41,15 +45,24 @@ fn parse(arguments: &EvalArgs) -> Result<Vec<Box<dyn Measure>>, Failure> {
     Ok(parse_measures(&names)?)
 }
 
-fn interval(settings: &Settings, measures: &[Box<dyn Measure>], run: &Run, qrels: &Qrels) -> Result<(), Failure> {
+fn interval(
+    settings: &Settings,
+    measures: &[Box<dyn Measure>],
+    run: &Run,
+    qrels: &Qrels,
+) -> Result<(), Failure> {
     let [lowest, highest] = [Favour::Against, Favour::For]
-        .map(|favour| RankedRun::with_ties(run, qrels, favour).map(|ranked| evaluate(measures, &ranked, qrels)))
+        .map(|favour| {
+            RankedRun::with_ties(run, qrels, favour)
+                .map(|ranked| evaluate(measures, &ranked, qrels))
+        })
         .map(|scores| scores.map_err(runs::or_official_ties));
     let (lowest, highest) = (lowest?, highest?);
     warn(settings, &lowest);
     let mut sheet = Sheet::new(&["measure", "lowest", "highest"]);
     for (place, name) in lowest.measures.iter().enumerate() {
-        let figures = [lowest.means[place], highest.means[place]].map(|figure| Cell::Figure(figure, 6));
+        let figures =
+            [lowest.means[place], highest.means[place]].map(|figure| Cell::Figure(figure, 6));
         sheet.row([vec![Cell::text(name)], figures.to_vec()].concat());
     }
     Ok(sheet.print(settings.format)?)

@@ -4,7 +4,7 @@ use super::arguments::{EvalArgs, Task};
 use crate::failure::Failure;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
-use clariq_corpus::QuestionBank;
+use clariq_collections::clariq::QuestionBank;
 use clariq_eval::{Leaderboard, LeaderboardTask, Placement};
 use std::io::{self, Write};
 use std::path::Path;
@@ -33,10 +33,14 @@ pub(super) fn sheet(
         return None;
     }
     let Some(board) = Leaderboard::published(task(arguments), split) else {
-        settings.note(&format!("note: no placement: no leaderboard of this task was published for {split}"));
+        settings.note(&format!(
+            "note: no placement: no leaderboard of this task was published for {split}"
+        ));
         return None;
     };
-    let of = |name: &&str| figures.iter().find(|(measure, _)| measure == name).map(|(_, figure)| *figure);
+    let of = |name: &&str| {
+        figures.iter().find(|(measure, _)| measure == name).map(|(_, figure)| *figure)
+    };
     let Some(own) = board.measures.iter().map(of).collect::<Option<Vec<f64>>>() else {
         settings.note(&format!("note: no placement: it needs {}", board.measures.join(", ")));
         return None;
@@ -71,7 +75,9 @@ fn neighbours(board: &Leaderboard, placement: &Placement, own: &[f64], name: &st
     let measures = board.measures.iter().map(|&measure| short(measure));
     let header = ["rank", "team", "model"].into_iter().chain(measures).chain(["final"]);
     let mut sheet = Sheet::new(&header.collect::<Vec<_>>());
-    let row = |cells: [Cell; 3], figures: Vec<Cell>, last: Cell| [cells.to_vec(), figures, vec![last]].concat();
+    let row = |cells: [Cell; 3], figures: Vec<Cell>, last: Cell| {
+        [cells.to_vec(), figures, vec![last]].concat()
+    };
     let first = placement.before.saturating_sub(NEIGHBOURS);
     let last = (placement.before + NEIGHBOURS).min(placement.order.len());
     for (place, &entry) in placement.order.iter().enumerate().take(last).skip(first) {

@@ -3,7 +3,8 @@
 use crate::failure::Failure;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
-use clariq_corpus::{Labelled, Need};
+use clariq_collections::clariq::Labelled;
+use clariq_core::Need;
 use clariq_eval::{need_interval, reliability, weighted_f1};
 use clariq_need::{Prediction, Training};
 
@@ -24,15 +25,20 @@ pub(super) fn cross_validation(
     let (mut pooled, mut of_folds) = (Vec::new(), Vec::new());
     for pass in &passes {
         let pairs = |fold: Option<usize>| -> Vec<(Need, Need)> {
-            let rows = (0..labels.len()).filter(|&row| fold.is_none_or(|fold| pass.folds[row] == fold));
+            let rows =
+                (0..labels.len()).filter(|&row| fold.is_none_or(|fold| pass.folds[row] == fold));
             rows.map(|row| (labels[row], pass.predictions[row].need)).collect()
         };
         pooled.push(weighted_f1(&pairs(None)));
         of_folds.extend(
-            (0..folds).map(|fold| pairs(Some(fold))).filter(|pairs| !pairs.is_empty()).map(|pairs| weighted_f1(&pairs)),
+            (0..folds)
+                .map(|fold| pairs(Some(fold)))
+                .filter(|pairs| !pairs.is_empty())
+                .map(|pairs| weighted_f1(&pairs)),
         );
     }
-    let mut sheet = Sheet::new(&["cross-validation on train", "weighted F1", "standard deviation", "figures"]);
+    let mut sheet =
+        Sheet::new(&["cross-validation on train", "weighted F1", "standard deviation", "figures"]);
     for (what, figures) in [("all topics, per repeat", &pooled), ("one fold", &of_folds)] {
         let (mean, deviation) = mean_and_deviation(figures);
         sheet.row(vec![
@@ -46,19 +52,35 @@ pub(super) fn cross_validation(
 }
 
 /// Everything there is to say of predictions for labelled topics.
-pub(super) fn held_out(settings: &Settings, labels: &Labelled, predictions: &[Prediction]) -> Sheets {
-    let labelled =
-        labels.topics.iter().zip(predictions).filter_map(|(topic, prediction)| Some((topic.need?, prediction)));
+pub(super) fn held_out(
+    settings: &Settings,
+    labels: &Labelled,
+    predictions: &[Prediction],
+) -> Sheets {
+    let labelled = labels
+        .topics
+        .iter()
+        .zip(predictions)
+        .filter_map(|(topic, prediction)| Some((topic.need?, prediction)));
     let all: Vec<(Need, &Prediction)> = labelled.collect();
-    let pairs: Vec<(Need, Need)> = all.iter().map(|(label, prediction)| (*label, prediction.need)).collect();
+    let pairs: Vec<(Need, Need)> =
+        all.iter().map(|(label, prediction)| (*label, prediction.need)).collect();
     let (low, high) = need_interval(&pairs, ROUNDS, settings.seed);
     let mut f1 = Sheet::new(&["dev", "weighted F1", "95 % from", "to"]);
     let figure = |value| Cell::Figure(value, 4);
-    f1.row(vec![Cell::text(format!("{} topics", pairs.len())), figure(weighted_f1(&pairs)), figure(low), figure(high)]);
+    f1.row(vec![
+        Cell::text(format!("{} topics", pairs.len())),
+        figure(weighted_f1(&pairs)),
+        figure(low),
+        figure(high),
+    ]);
     let confidence: Vec<(f64, bool)> = all
         .iter()
         .map(|(label, prediction)| {
-            (prediction.probabilities[usize::from(prediction.need.get()) - 1], prediction.need == *label)
+            (
+                prediction.probabilities[usize::from(prediction.need.get()) - 1],
+                prediction.need == *label,
+            )
         })
         .collect();
     vec![("dev", f1), ("classes", classes(&pairs)), ("reliability", curve(&confidence))]
@@ -77,9 +99,14 @@ fn classes(pairs: &[(Need, Need)]) -> Sheet {
     for need in Need::ALL {
         let (hits, support, predicted) =
             (count(Some(need), Some(need)), count(Some(need), None), count(None, Some(need)));
-        let ratio =
-            |part: usize, whole: usize| Cell::Figure(if whole == 0 { 0.0 } else { part as f64 / whole as f64 }, 4);
-        let mut row = vec![Cell::count(usize::from(need.get())), ratio(hits, predicted), ratio(hits, support)];
+        let ratio = |part: usize, whole: usize| {
+            Cell::Figure(if whole == 0 { 0.0 } else { part as f64 / whole as f64 }, 4)
+        };
+        let mut row = vec![
+            Cell::count(usize::from(need.get())),
+            ratio(hits, predicted),
+            ratio(hits, support),
+        ];
         row.extend([ratio(2 * hits, predicted + support), Cell::count(support)]);
         row.extend(Need::ALL.map(|was| Cell::count(count(Some(need), Some(was)))));
         sheet.row(row);

@@ -4,20 +4,31 @@ use crate::failure::Failure;
 use crate::record;
 use crate::runs;
 use crate::settings::Settings;
-use clariq_corpus::{Labelled, Location, Problem, ProblemKind, Source, read_need_file, read_run};
+use clariq_collections::clariq::{Labelled, read_need_file};
+use clariq_core::{Location, Problem, ProblemKind};
 use clariq_eval::Ties;
+use clariq_files::{Source, read_run};
 use clariq_report::{Entry, NeedEntry};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Reads the runs, in the order given.
-pub(super) fn runs(settings: &Settings, paths: &[PathBuf], labels: &Labelled) -> Result<Vec<Entry>, Failure> {
+pub(super) fn runs(
+    settings: &Settings,
+    paths: &[PathBuf],
+    labels: &Labelled,
+) -> Result<Vec<Entry>, Failure> {
     let names = names(paths, ".run", "RUN")?;
     paths.iter().zip(names).map(|(path, name)| entry(settings, path, name, labels)).collect()
 }
 
-fn entry(settings: &Settings, path: &Path, name: String, labels: &Labelled) -> Result<Entry, Failure> {
+fn entry(
+    settings: &Settings,
+    path: &Path,
+    name: String,
+    labels: &Labelled,
+) -> Result<Entry, Failure> {
     let source = Source::new(path);
     let run = read_run(&source)?;
     runs::answers_something(&source, run.lines.iter().map(|line| &line.topic), labels)?;
@@ -27,7 +38,8 @@ fn entry(settings: &Settings, path: &Path, name: String, labels: &Labelled) -> R
     if let Some(uses) = uses(path) {
         entry.uses = uses;
     } else if record::path_of(path).exists() {
-        settings.note(&format!("warning: {}: the record beside it is of another run", path.display()));
+        settings
+            .note(&format!("warning: {}: the record beside it is of another run", path.display()));
     }
     Ok(entry)
 }
@@ -50,8 +62,15 @@ fn names(paths: &[PathBuf], ending: &str, argument: &str) -> Result<Vec<String>,
     match runs::repeated(&names) {
         Some(name) => {
             let at = Location::file(argument);
-            let problem = Problem::new(at, ProblemKind::Argument, "every file once", format!("`{name}` twice"));
-            Err(problem.hint("name each file once; --baseline says which run the others are compared with"))
+            let problem = Problem::new(
+                at,
+                ProblemKind::Argument,
+                "every file once",
+                format!("`{name}` twice"),
+            );
+            Err(problem.hint(
+                "name each file once; --baseline says which run the others are compared with",
+            ))
         }
         None => Ok(names),
     }

@@ -6,7 +6,8 @@ use crate::failure::Failure;
 use crate::models::{folder, unknown};
 use clariq_bert::BertClassifier;
 use clariq_bert::train::{Examples, Makes, Recipe};
-use clariq_corpus::{Labelled, Location, Need, Problem, ProblemKind};
+use clariq_collections::clariq::Labelled;
+use clariq_core::{Location, Need, Problem, ProblemKind};
 use clariq_rank::ClassifiedTexts;
 use std::env;
 use std::path::Path;
@@ -36,16 +37,24 @@ pub(super) fn train(
 }
 
 /// The classifier whose weights were kept under a name.
-pub(super) fn open(registry: &Registry, recipe: &str, name: &str) -> Result<BertClassifier, Failure> {
+pub(super) fn open(
+    registry: &Registry,
+    recipe: &str,
+    name: &str,
+) -> Result<BertClassifier, Failure> {
     let recipe = classification(recipe)?;
     let kept = folder().join(name);
     // A name and not a path: a saved model says nothing of folders.
     if Path::new(name).components().count() != 1 || !kept.join("config.json").is_file() {
         let at = Location::file(format!("model `{name}`"));
-        let (expected, found) =
-            ("the weights that a need model names", format!("no such weights in {}", folder().display()));
+        let (expected, found) = (
+            "the weights that a need model names",
+            format!("no such weights in {}", folder().display()),
+        );
         return Err(Problem::new(at, ProblemKind::Model, expected, found)
-            .hint("train it again: `clariq need train`; or copy the folder from where it was trained")
+            .hint(
+                "train it again: `clariq need train`; or copy the folder from where it was trained",
+            )
             .into());
     }
     Ok(BertClassifier::open(&kept, Need::ALL.len(), &registry.options(Some(recipe.max_tokens)))?)
@@ -53,7 +62,8 @@ pub(super) fn open(registry: &Registry, recipe: &str, name: &str) -> Result<Bert
 
 /// The needs of all topics of train that have one.
 pub(super) fn examples(train: &Labelled) -> Examples {
-    let labelled = || train.topics.iter().filter_map(|topic| Some((topic.request.as_str(), topic.need?)));
+    let labelled =
+        || train.topics.iter().filter_map(|topic| Some((topic.request.as_str(), topic.need?)));
     let texts: Vec<&str> = labelled().map(|(request, _)| request).collect();
     let classes: Vec<usize> = labelled().map(|(_, need)| usize::from(need.get()) - 1).collect();
     let names = Need::ALL.map(|need| need.to_string());

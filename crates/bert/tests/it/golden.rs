@@ -1,0 +1,357 @@
+//! Does this crate compute what transformers computes? Golden files by `scripts/make-bert-golden`.
+
+use clariq_bert::{
+    BertEncoder, CrossEncoder, Error, ModelFolder, Options, Precision, Tokenize, Weights,
+};
+use clariq_collections::clariq::{Collection, DataDir, Split};
+use clariq_core::ProblemKind;
+use clariq_rank::{Encoder, PairScorer};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn data() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data")
+}
+
+fn golden() -> Value {
+    serde_json::from_slice(&fs::read(data().join("golden.json")).unwrap()).unwrap()
+}
+
+fn texts(golden: &Value) -> Vec<&str> {
+    golden["texts"].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect()
+}
+
+fn pairs(golden: &Value) -> Vec<(&str, &str)> {
+    golden["pairs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|pair| (pair[0].as_str().unwrap(), pair[1].as_str().unwrap()))
+        .collect()
+}
+
+fn options() -> Options {
+    Options { threads: 2, ..Options::default() }
+}
+
+/// A copy of the tiny model that a test may damage.
+fn tiny() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["config.json", "model.safetensors", "vocab.txt"] {
+        fs::copy(data().join("tiny").join(name), folder.path().join(name)).unwrap();
+    }
+    folder
+}
+
+fn assert_near(found: &[f32], expected: &Value, tolerance: f64) {
+    let expected = expected.as_array().unwrap();
+    assert!(found.len() >= expected.len());
+    for (found, expected) in found.iter().zip(expected) {
+        let expected = expected.as_f64().unwrap();
+        assert!((f64::from(*found) - expected).abs() < tolerance, "{found} {expected}");
+    }
+}
+
+#[test]
+fn encoders_equal_transformers() {
+    let golden = golden();
+    let tiny = BertEncoder::open(&data().join("tiny"), &options()).unwrap();
+    let vectors = tiny.encode(&texts(&golden), &|_| {}).unwrap();
+    for (row, expected) in vectors.rows().zip(golden["tiny"].as_array().unwrap()) {
+        assert_near(row, expected, 1e-5);
+    }
+    let encoder =
+        BertEncoder::open(&minilm(), &options()).expect("scripts/setup installs the weights");
+    let vectors = encoder.encode(&texts(&golden), &|_| {}).unwrap();
+    for (row, expected) in vectors.rows().zip(golden["minilm"].as_array().unwrap()) {
+        assert_near(row, expected, 1e-5);
+    }
+}
+
+/// The weights that the set-up installs.
+fn minilm() -> PathBuf {
+    let cache = std::env::var_os("CLARIQ_CACHE").map(PathBuf::from);
+    let cache = cache.unwrap_or_else(|| std::env::home_dir().unwrap().join(".cache/clariq"));
+    cache.join("models/all-MiniLM-L6-v2")
+}
+
+/// The released files, if they are there.
+fn released() -> Option<Collection> {
+    let folders = ["../../data/clariq", "../../../shared/clariq/data"];
+    let folder = folders.map(|folder| Path::new(env!("CARGO_MANIFEST_DIR")).join(folder));
+    let Some(folder) = folder.into_iter().find(|folder| folder.join("question_bank.tsv").exists())
+    else {
+        println!("skipped: the released files are not there");
+        return None;
+    };
+    Some(Collection::open(DataDir::Folder(folder)).unwrap())
+}
+
+/// MiniLM with a classifier whose weights are cosines of their places, as `scripts/make-bert-golden --real` gives it.
+fn minilm_with_a_head() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["config.json", "vocab.txt", "tokenizer.json"] {
+        fs::copy(minilm().join(name), folder.path().join(name)).unwrap();
+    }
+    let mut weights = Weights::read(&ModelFolder::open(&minilm()).unwrap()).unwrap();
+    let head: Vec<f32> = (0..384).map(|place| f64::from(place).cos() as f32).collect();
+    weights
+        .tensors
+        .insert("classifier.weight".to_owned(), tch::Tensor::from_slice(&head).view([1, 384]));
+    weights.tensors.insert("classifier.bias".to_owned(), tch::Tensor::from_slice(&[0.0_f32]));
+    weights.write(&folder.path().join("model.safetensors"), "bert.").unwrap();
+    folder
+}
+
+#[test]
+fn real_questions_and_pairs_equal_transformers() {
+    let Some(collection) = released() else { return };
+    let golden: Value =
+        serde_json::from_slice(&fs::read(data().join("real.json")).unwrap()).unwrap();
+    let bank = &collection.bank;
+    let text = |id: &str| bank.text(bank.find(id).unwrap());
+    let vectors: Vec<(&String, &Value)> = golden["vectors"].as_object().unwrap().iter().collect();
+    let texts: Vec<&str> = vectors.iter().map(|(id, _)| text(id)).collect();
+    let encoder = BertEncoder::open(&minilm(), &options()).unwrap();
+    assert_eq!(vectors.len(), 197);
+    for (row, (_, expected)) in encoder.encode(&texts, &|_| {}).unwrap().rows().zip(&vectors) {
+        assert_near(row, expected, 1e-4);
+    }
+    let topics = collection.split(Split::Dev).unwrap().topics;
+    let request =
+        |id: &str| topics.iter().find(|topic| topic.id.as_str() == id).unwrap().request.as_str();
+    let logits = golden["logits"].as_array().unwrap();
+    let names = |row: &Value, place: usize| row[place].as_str().unwrap().to_owned();
+    let named: Vec<(String, String)> =
+        logits.iter().map(|row| (names(row, 0), names(row, 1))).collect();
+    let pairs: Vec<(&str, &str)> =
+        named.iter().map(|(topic, question)| (request(topic), text(question))).collect();
+    let folder = minilm_with_a_head();
+    let scores =
+        CrossEncoder::open(folder.path(), &options()).unwrap().score(&pairs, &|_| {}).unwrap();
+    assert_eq!((scores.len(), logits.len()), (200, 200));
+    for (score, row) in scores.iter().zip(logits) {
+        let expected = row[2].as_f64().unwrap();
+        assert!((f64::from(*score) - expected).abs() < 1e-4, "{row}: {score}");
+    }
+}
+
+#[test]
+fn cross_encoders_equal_transformers() {
+    let golden = golden();
+    let scorer = CrossEncoder::open(&data().join("tiny"), &options()).unwrap();
+    let scores = scorer.score(&pairs(&golden), &|_| {}).unwrap();
+    for (score, logits) in scores.iter().zip(golden["logits"].as_array().unwrap()) {
+        let expected = logits[1].as_f64().unwrap() - logits[0].as_f64().unwrap();
+        assert!((f64::from(*score) - expected).abs() < 1e-5, "{score} {expected}");
+    }
+}
+
+#[test]
+fn a_batch_says_what_single_texts_say_and_threads_change_no_bit() {
+    let golden = golden();
+    let texts: Vec<&str> = texts(&golden).into_iter().cycle().take(40).collect();
+    let one = BertEncoder::open(&data().join("tiny"), &Options::default()).unwrap();
+    let three =
+        BertEncoder::open(&data().join("tiny"), &Options { threads: 3, ..Options::default() })
+            .unwrap();
+    let batch = one.encode(&texts, &|_| {}).unwrap();
+    assert_eq!(batch, three.encode(&texts, &|_| {}).unwrap());
+    for (text, row) in texts.iter().zip(batch.rows()) {
+        let single = one.encode(&[text], &|_| {}).unwrap();
+        assert!(single.values.iter().zip(row).all(|(a, b)| (a - b).abs() < 1e-5), "{text}");
+    }
+    // Apart, a text says the same to the last bit, whoever else is there and however many threads.
+    let apart = three.encode_apart(&texts, &|_| {}).unwrap();
+    for (text, row) in texts.iter().zip(apart.rows()) {
+        assert_eq!(one.encode_apart(&[text], &|_| {}).unwrap().values, row, "{text}");
+        assert_eq!(one.encode(&[text], &|_| {}).unwrap().values, row, "{text}");
+    }
+    let scorer = CrossEncoder::open(&data().join("tiny"), &options()).unwrap();
+    let pairs = pairs(&golden);
+    let batch = scorer.score(&pairs, &|_| {}).unwrap();
+    for (pair, score) in pairs.iter().zip(batch) {
+        assert!((scorer.score(&[*pair], &|_| {}).unwrap()[0] - score).abs() < 1e-5);
+    }
+}
+
+#[test]
+fn half_precision_is_near() {
+    let golden = golden();
+    let exact = BertEncoder::open(&data().join("tiny"), &options())
+        .unwrap()
+        .encode(&texts(&golden), &|_| {})
+        .unwrap();
+    let half = Options { precision: Precision::Bf16, ..options() };
+    let half = BertEncoder::open(&data().join("tiny"), &half)
+        .unwrap()
+        .encode(&texts(&golden), &|_| {})
+        .unwrap();
+    assert_ne!(exact, half);
+    assert!(exact.values.iter().zip(&half.values).all(|(a, b)| (a - b).abs() < 0.03));
+}
+
+#[test]
+fn old_spellings_and_prefixes_are_the_same_model() {
+    let folder = tiny();
+    let file = folder.path().join("model.safetensors");
+    let renamed: Vec<(String, tch::Tensor)> = tch::Tensor::read_safetensors(&file)
+        .unwrap()
+        .into_iter()
+        .map(|(name, tensor)| {
+            (
+                name.replace("LayerNorm.weight", "LayerNorm.gamma")
+                    .replace("LayerNorm.bias", "LayerNorm.beta"),
+                tensor,
+            )
+        })
+        .collect();
+    tch::Tensor::write_safetensors(&renamed, &file).unwrap();
+    let golden = golden();
+    let old = BertEncoder::open(folder.path(), &options()).unwrap();
+    let new = BertEncoder::open(&data().join("tiny"), &options()).unwrap();
+    let texts = texts(&golden);
+    assert_eq!(old.encode(&texts, &|_| {}).unwrap(), new.encode(&texts, &|_| {}).unwrap());
+}
+
+#[test]
+fn weights_that_are_written_are_read_again() {
+    let folder = tiny();
+    let weights = Weights::read(&ModelFolder::open(folder.path()).unwrap()).unwrap();
+    weights.write(&folder.path().join("model.safetensors"), "bert.").unwrap();
+    let again = Weights::read(&ModelFolder::open(folder.path()).unwrap()).unwrap();
+    assert_eq!(
+        weights.tensors.keys().collect::<Vec<_>>(),
+        again.tensors.keys().collect::<Vec<_>>()
+    );
+    assert!(weights.tensors.iter().all(|(name, tensor)| tensor == &again.tensors[name]));
+    let bytes = fs::read(folder.path().join("model.safetensors")).unwrap();
+    let header = String::from_utf8_lossy(&bytes[8..200]).into_owned();
+    assert!(
+        header.contains("\"__metadata__\":{\"format\":\"pt\"}"),
+        "transformers wants it: {header}"
+    );
+}
+
+fn refused(folder: &Path) -> clariq_core::Problem {
+    match CrossEncoder::open(folder, &options()) {
+        Err(Error::Problem(problem)) => *problem,
+        Err(other) => panic!("another error: {other}"),
+        Ok(_) => panic!("it was accepted"),
+    }
+}
+
+/// A name, what is done to a folder, and a word of what is then expected.
+type Case = (&'static str, Box<dyn Fn(&Path)>, &'static str);
+
+#[test]
+fn damaged_folders_are_refused_with_a_hint() {
+    type Damage = fn(&Path);
+    let set = |key: &'static str, value: Value| {
+        move |folder: &Path| {
+            let path = folder.join("config.json");
+            let mut config: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+            config[key] = value.clone();
+            fs::write(path, config.to_string()).unwrap();
+        }
+    };
+    let cut: Damage = |folder| {
+        let path = folder.join("model.safetensors");
+        let bytes = fs::read(&path).unwrap();
+        fs::write(path, &bytes[..bytes.len() / 2]).unwrap();
+    };
+    let cases: Vec<Case> = vec![
+        (
+            "no configuration",
+            Box::new(|folder| fs::remove_file(folder.join("config.json")).unwrap()),
+            "configuration",
+        ),
+        (
+            "no weights",
+            Box::new(|folder| fs::remove_file(folder.join("model.safetensors")).unwrap()),
+            "model.safetensors",
+        ),
+        (
+            "no tokenizer",
+            Box::new(|folder| fs::remove_file(folder.join("vocab.txt")).unwrap()),
+            "vocab.txt",
+        ),
+        ("cut weights", Box::new(cut), "weights"),
+        ("no JSON", Box::new(|folder| fs::write(folder.join("config.json"), "{").unwrap()), "JSON"),
+        ("another architecture", Box::new(set("model_type", "roberta".into())), "bert"),
+        ("more layers", Box::new(set("num_hidden_layers", 3.into())), "all tensors"),
+        ("another width", Box::new(set("intermediate_size", 64.into())), "shape"),
+        ("uneven heads", Box::new(set("num_attention_heads", 5.into())), "multiple"),
+        ("a smaller vocabulary", Box::new(set("vocab_size", 50.into())), "shape"),
+        ("another activation", Box::new(set("hidden_act", "swish".into())), "hidden_act"),
+        (
+            "relative positions",
+            Box::new(set("position_embedding_type", "relative_key".into())),
+            "absolute",
+        ),
+        (
+            "more words",
+            Box::new(|folder| {
+                let path = folder.join("vocab.txt");
+                let words = fs::read_to_string(&path).unwrap();
+                fs::write(path, words + "one\nmore\n").unwrap();
+            }),
+            "words",
+        ),
+        (
+            "no special words",
+            Box::new(|folder| fs::write(folder.join("vocab.txt"), "a\nb\n").unwrap()),
+            "tokenizer",
+        ),
+    ];
+    for (name, damage, expected) in cases {
+        let folder = tiny();
+        damage(folder.path());
+        let problem = refused(folder.path());
+        assert!(problem.expected.contains(expected), "{name}: {problem}");
+        assert!(!problem.hint.is_empty(), "{name}: {problem}");
+    }
+}
+
+#[test]
+fn a_text_that_is_too_long_is_refused_or_cut() {
+    let folder = ModelFolder::open(&data().join("tiny")).unwrap();
+    let long = "a ".repeat(200);
+    let strict = Tokenize::open(&folder, None).unwrap();
+    let Err(Error::Problem(problem)) = strict.texts(&[&long]) else {
+        panic!("a long text must be refused")
+    };
+    assert_eq!(problem.kind, ProblemKind::TextLength);
+    assert!(problem.found.starts_with("202 tokens"), "{problem}");
+    let cutting = Tokenize::open(&folder, Some(50)).unwrap();
+    assert_eq!(cutting.texts(&[&long]).unwrap()[0].ids.len(), 50);
+    // The longer text of a pair is cut first.
+    let pair = &cutting.pairs(&[("a b c", &long)]).unwrap()[0];
+    assert_eq!(
+        (pair.ids.len(), pair.segments.iter().filter(|&&segment| segment == 0).count()),
+        (50, 5)
+    );
+}
+
+#[test]
+fn an_encoder_without_a_head_scores_no_pairs() {
+    let folder = tiny();
+    let file = folder.path().join("model.safetensors");
+    let kept: Vec<(String, tch::Tensor)> = tch::Tensor::read_safetensors(&file)
+        .unwrap()
+        .into_iter()
+        .filter(|(name, _)| !name.starts_with("classifier"))
+        .collect();
+    tch::Tensor::write_safetensors(&kept, &file).unwrap();
+    assert!(BertEncoder::open(folder.path(), &options()).is_ok());
+    assert!(refused(folder.path()).hint.contains("cross-encoder"));
+}
+
+#[test]
+fn an_absent_gpu_is_an_error() {
+    for device in ["cuda:99", "tpu", "cuda:x", ""] {
+        let options = Options { device: device.to_owned(), ..Options::default() };
+        assert!(BertEncoder::open(&data().join("tiny"), &options).is_err(), "{device}");
+    }
+}

@@ -1,0 +1,5 @@
+//! The integration tests of this crate, a module per subject.
+
+mod classifier;
+mod golden;
+mod training;

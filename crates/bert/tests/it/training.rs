@@ -1,0 +1,208 @@
+//! Does training learn, resume to the same bytes, and leave a folder that can be used?
+
+use clariq_bert::train::{Event, Examples, Recipe, Training};
+use clariq_bert::{BertEncoder, CrossEncoder, Options};
+use clariq_rank::{Encoder, PairScorer};
+use std::collections::BTreeMap;
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+const OBJECTIVES: [&str; 3] = [
+    "kind = \"in-batch-softmax\"\nbatch = 6\nper_request = 2\nquestion_to_request = 1.0\nquestion_to_question = 0.5",
+    "kind = \"cross-entropy\"\nbatch = 6\nnegatives = 4\nsystem = \"bm25\"",
+    "kind = \"listwise\"\nbatch = 3\nnegatives = 3\nsystem = \"bm25\"\ndepth = 4",
+];
+
+fn tiny() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tiny")
+}
+
+fn recipe(objective: &str, epochs: f64) -> Recipe {
+    let text = format!(
+        "name = \"m\"\nbase = \"tiny\"\nepochs = {epochs}\nlearning_rate = 5e-3\nwarm_up = 0.1\nschedule = \"linear\"\n\
+         weight_decay = 0.01\nheld_out = 0.3\nevaluate_every = 2\ncheckpoint_every = 2\n[objective]\n{objective}"
+    );
+    Recipe::parse("m.toml", &text).unwrap()
+}
+
+/// libtorch draws dropout from one generator per process: trainings side by side would disturb each other.
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Topics whose questions share a word with their request.
+fn examples() -> Examples {
+    let words = ["tent", "bees", "wind", "honey", "car", "animal", "system", "buying"];
+    let mut examples = Examples { questions: vec![String::new()], ..Examples::default() };
+    for (topic, word) in words.iter().enumerate() {
+        examples.topics.push(topic.to_string());
+        examples.requests.push(format!("tell me about {word}"));
+        let first = examples.questions.len() as u32;
+        examples.questions.extend([
+            format!("do you need {word}"),
+            format!("which {word} do you mean"),
+            format!("is it the {word}"),
+        ]);
+        examples.relevant.push(vec![first, first + 1, first + 2]);
+    }
+    let all = examples.questions.len() as u32;
+    examples.candidates = examples
+        .relevant
+        .iter()
+        .map(|relevant| (1..all).filter(|question| !relevant.contains(question)).take(5).collect())
+        .collect();
+    examples
+}
+
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entry = |entry: Result<fs::DirEntry, _>| {
+        let path = entry.unwrap().path();
+        (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read(&path).unwrap())
+    };
+    fs::read_dir(folder).unwrap().map(entry).collect()
+}
+
+fn train(recipe: &Recipe, folder: &Path, resume: bool, tell: &mut dyn FnMut(&Event)) -> (f64, f64) {
+    let (base, options) = (tiny(), Options::default());
+    let examples = examples();
+    let training = Training {
+        recipe,
+        base: &base,
+        examples: &examples,
+        data: String::new(),
+        options: &options,
+        resume,
+    };
+    training.run(folder, tell).unwrap().curve.loss(3).unwrap()
+}
+
+#[test]
+fn a_few_steps_lower_the_loss_and_leave_a_usable_folder() {
+    let _alone = alone();
+    for objective in OBJECTIVES {
+        let folder = tempfile::tempdir().unwrap();
+        let model = folder.path().join("model");
+        let (first, last) = train(&recipe(objective, 15.0), &model, false, &mut |_| {});
+        assert!(last < first * 0.9, "{objective}: {first} {last}");
+        let names = files(&model);
+        for name in [
+            "README.md",
+            "config.json",
+            "curve.csv",
+            "curve.svg",
+            "model.safetensors",
+            "training.json",
+            "vocab.txt",
+        ] {
+            assert!(names.contains_key(name), "{objective}: {name}");
+        }
+        let card = String::from_utf8_lossy(&names["README.md"]).into_owned();
+        assert!(card.contains("\"seed\": 42") && card.contains("steps; mean loss"), "{card}");
+        if objective.contains("in-batch") {
+            let vectors = BertEncoder::open(&model, &Options::default())
+                .unwrap()
+                .encode(&["tent"], &|_| {})
+                .unwrap();
+            assert!((vectors.row(0).iter().map(|x| x * x).sum::<f32>() - 1.0).abs() < 1e-5);
+        } else {
+            let scorer = CrossEncoder::open(&model, &Options::default()).unwrap();
+            let scores = scorer.score(
+                &[
+                    ("tell me about bees", "do you need bees"),
+                    ("tell me about bees", "is it the car"),
+                ],
+                &|_| {},
+            );
+            assert!(scores.unwrap().iter().all(|score| score.is_finite()));
+        }
+        assert!(
+            !folder.path().join("model.training").exists(),
+            "checkpoints are of no use any more"
+        );
+    }
+}
+
+#[test]
+fn an_interrupted_training_ends_with_the_same_bytes() {
+    let _alone = alone();
+    for objective in OBJECTIVES {
+        let folder = tempfile::tempdir().unwrap();
+        let recipe = recipe(objective, 2.0);
+        let (whole, broken) = (folder.path().join("whole"), folder.path().join("broken"));
+        train(&recipe, &whole, false, &mut |_| {});
+        let interrupted = catch_unwind(AssertUnwindSafe(|| {
+            train(&recipe, &broken, false, &mut |event| {
+                assert!(!matches!(event, Event::Step(row, _) if row.step == 4), "interrupted here");
+            });
+        }));
+        assert!(interrupted.is_err() && !broken.exists());
+        let mut resumed = None;
+        train(&recipe, &broken, true, &mut |event| {
+            if let Event::Resumed(step) = event {
+                resumed = Some(*step);
+            }
+        });
+        assert_eq!(resumed, Some(2), "{objective}");
+        assert_eq!(files(&whole), files(&broken), "{objective}");
+    }
+}
+
+#[test]
+fn a_checkpoint_of_another_training_is_not_used() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let model = folder.path().join("model");
+    let stop = |event: &Event| {
+        assert!(!matches!(event, Event::Step(row, _) if row.step == 4), "interrupted here")
+    };
+    let interrupted = catch_unwind(AssertUnwindSafe(|| {
+        train(&recipe(OBJECTIVES[0], 2.0), &model, false, &mut |event| stop(event));
+    }));
+    assert!(interrupted.is_err());
+    train(
+        &Recipe { learning_rate: 1e-3, ..recipe(OBJECTIVES[0], 2.0) },
+        &model,
+        true,
+        &mut |event| {
+            assert!(!matches!(event, Event::Resumed(_)));
+        },
+    );
+}
+
+#[test]
+fn early_stopping_keeps_the_best_weights() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    // A rate at which nothing is learned: the first evaluation stays the best.
+    let recipe = Recipe { learning_rate: 1e-12, patience: 2, ..recipe(OBJECTIVES[0], 20.0) };
+    let mut stopped = None;
+    train(&recipe, &folder.path().join("model"), false, &mut |event| {
+        if let Event::StoppedEarly(step) = event {
+            stopped = Some(*step);
+        }
+    });
+    assert_eq!(stopped, Some(6));
+}
+
+#[test]
+fn a_loss_that_is_no_number_is_an_error() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let recipe =
+        Recipe { learning_rate: 1e30, clip: 0.0, warm_up: 0.0, ..recipe(OBJECTIVES[1], 10.0) };
+    let (base, options, examples) = (tiny(), Options::default(), examples());
+    let training = Training {
+        recipe: &recipe,
+        base: &base,
+        examples: &examples,
+        data: String::new(),
+        options: &options,
+        resume: false,
+    };
+    let error = training.run(&folder.path().join("model"), &mut |_| {}).unwrap_err();
+    assert!(error.to_string().contains("finite"), "{error}");
+    assert!(!folder.path().join("model").exists());
+}

@@ -1,0 +1,37 @@
+//! The `ClariQ` files, in and out: topics, facets, the question bank, relevance labels, run files and need files.
+//!
+//! ```
+//! use clariq_collections::clariq::{Collection, DataDir, Split};
+//!
+//! let sample = Collection::open(DataDir::Sample)?;
+//! let dev = sample.split(Split::Dev)?;
+//! let first = &dev.topics[0];
+//! assert!(!first.request.is_empty());
+//! assert_eq!(sample.bank.text(sample.bank.find("Q00001").unwrap()), "");
+//! # Ok::<(), clariq_core::Error>(())
+//! ```
+
+mod bank;
+mod check;
+mod collection;
+pub mod conversation;
+pub mod eval_table;
+pub mod fetch;
+mod labelled;
+mod need_file;
+mod pickled;
+mod requests;
+mod stats;
+mod text_run;
+
+pub use bank::{NO_QUESTION, QuestionBank, QuestionRow};
+pub use check::{CheckReport, check};
+pub use collection::{Collection, DataDir, Split, SplitData};
+pub use eval_table::{
+    BEST, Builder as EvalTableBuilder, ContextId, EvalTable, MetricTable, Scores, WORST,
+};
+pub use labelled::{Facet, Labelled, LabelledRow, Topic};
+pub use need_file::{NeedLine, parse_need_file, put_need_lines, read_need_file, write_need_file};
+pub use requests::{parse_requests, read_requests};
+pub use stats::{SplitStats, Statistics, statistics};
+pub use text_run::{parse_text_run, put_text_run_line, read_text_run};

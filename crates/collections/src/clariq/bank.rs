@@ -1,0 +1,178 @@
+//! Which questions can be asked? The bank: every question of the collection, by id and by number.
+
+use clariq_core::QuestionId;
+use clariq_core::{Checksum, sha256};
+use clariq_core::{Error, ProblemKind};
+use clariq_files::table::{Column, Sink, for_each_row, strictly};
+use clariq_files::{Input, Source};
+
+/// The id of the empty question: choosing it means "ask nothing".
+pub const NO_QUESTION: &str = "Q00001";
+
+const COLUMNS: &[Column] = &[&["question_id"], &["question"]];
+
+/// One question of the bank.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QuestionRow {
+    /// Its id, unique in the bank.
+    pub id: QuestionId,
+    /// Its text; empty for [`NO_QUESTION`].
+    pub text: String,
+}
+
+/// All questions, sorted by id. A question's *number* is its place in that order, so that comparing numbers is
+/// comparing ids: the tie rule of every ranking ("descending id") needs no text.
+#[derive(Debug, Clone)]
+pub struct QuestionBank {
+    rows: Vec<QuestionRow>,
+    checksum: Checksum,
+}
+
+impl QuestionBank {
+    /// Reads `question_bank.tsv`; the first problem is the error.
+    pub fn read(source: &Source) -> Result<Self, Error> {
+        let input = source.read()?;
+        strictly(|sink| Self::parse(&input, sink))
+    }
+
+    /// Makes a bank of rows in any order.
+    ///
+    /// # Panics
+    ///
+    /// If two rows share an id; [`QuestionBank::read`] reports that as a problem instead.
+    pub fn from_rows(mut rows: Vec<QuestionRow>) -> Self {
+        rows.sort_by(|a, b| a.id.cmp(&b.id));
+        assert!(
+            rows.windows(2).all(|pair| pair[0].id != pair[1].id),
+            "question ids must be unique"
+        );
+        let pieces = rows
+            .iter()
+            .flat_map(|row| [row.id.as_str().as_bytes(), b"\t", row.text.as_bytes(), b"\n"]);
+        let checksum = sha256(pieces);
+        Self { rows, checksum }
+    }
+
+    /// Reads what can be read of a bank: every problem goes to `sink`, and its row is left out.
+    pub fn parse(input: &Input, sink: Sink) -> Self {
+        let mut lined: Vec<(u64, QuestionRow)> = Vec::new();
+        for_each_row(input, COLUMNS, sink, |row, sink| {
+            let [id, text] = row.fields[..] else { return };
+            if id.trim().is_empty() {
+                sink(
+                    row.problem(ProblemKind::EmptyField, "a question id", "an empty field")
+                        .hint("every question needs an id; only its text may be empty"),
+                );
+            } else {
+                lined.push((row.line(), QuestionRow { id: id.into(), text: text.to_owned() }));
+            }
+        });
+        // Stable: of two equal ids the first in the file stays first, and the second is reported.
+        lined.sort_by(|a, b| a.1.id.cmp(&b.1.id));
+        lined.dedup_by(|again, first| {
+            let same = again.1.id == first.1.id;
+            if same {
+                sink(duplicate(input, first, again));
+            }
+            same
+        });
+        Self::from_rows(lined.into_iter().map(|(_, row)| row).collect())
+    }
+
+    /// The number of questions, the empty one included.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there is no question at all.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// All questions in the order of their numbers.
+    pub fn rows(&self) -> &[QuestionRow] {
+        &self.rows
+    }
+
+    /// The number of the question `id`.
+    pub fn find(&self, id: &str) -> Option<u32> {
+        self.rows.binary_search_by(|row| row.id.as_str().cmp(id)).ok().map(|place| place as u32)
+    }
+
+    /// The id of a question.
+    ///
+    /// # Panics
+    ///
+    /// If the bank has no such number.
+    pub fn id(&self, number: u32) -> &QuestionId {
+        &self.rows[number as usize].id
+    }
+
+    /// The text of a question.
+    ///
+    /// # Panics
+    ///
+    /// If the bank has no such number.
+    pub fn text(&self, number: u32) -> &str {
+        &self.rows[number as usize].text
+    }
+
+    /// SHA-256 over `id TAB text LF` of all questions in id order: the same for a bank with CRLF, packed or not.
+    pub fn checksum(&self) -> &Checksum {
+        &self.checksum
+    }
+}
+
+fn duplicate(
+    input: &Input,
+    first: &(u64, QuestionRow),
+    again: &(u64, QuestionRow),
+) -> clariq_core::Problem {
+    let at = clariq_core::Location::line(&input.name, again.0);
+    let found = format!("`{}`, which stands on line {} already", again.1.id, first.0);
+    clariq_core::Problem::new(
+        at,
+        ProblemKind::DuplicateId,
+        "a question id that is unique in the bank",
+        found,
+    )
+    .hint("remove one of the two lines, or give one a new id")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::borrow::Cow;
+
+    fn bank(text: &str) -> (QuestionBank, Vec<clariq_core::Problem>) {
+        let input =
+            Input { name: "bank.tsv".to_owned(), bytes: Cow::Owned(text.as_bytes().to_vec()) };
+        let mut problems = Vec::new();
+        let bank = QuestionBank::parse(&input, &mut |problem| problems.push(problem));
+        (bank, problems)
+    }
+
+    #[test]
+    fn the_empty_question_is_a_question() {
+        let (bank, problems) = bank("question_id\tquestion\nQ2\twhich one\nQ1\t\n");
+        assert!(problems.is_empty());
+        assert_eq!((bank.find("Q1"), bank.find("Q2"), bank.find("Q3")), (Some(0), Some(1), None));
+        assert_eq!(bank.text(0), "");
+    }
+
+    #[test]
+    fn the_checksum_is_of_the_content_not_of_the_bytes() {
+        let plain = bank("question_id\tquestion\nQ1\t\nQ2\twhich\n").0;
+        let other = bank("question\tquestion_id\r\n\"which\"\tQ2\r\n\tQ1\r\n").0;
+        assert_eq!(plain.checksum(), other.checksum());
+        assert_ne!(plain.checksum(), bank("question_id\tquestion\nQ1\t\nQ2\twhat\n").0.checksum());
+    }
+
+    #[test]
+    fn duplicates_name_both_lines() {
+        let (bank, problems) = bank("question_id\tquestion\nQ2\ta\nQ1\tb\nQ2\tc\n");
+        assert_eq!(bank.len(), 2);
+        assert_eq!(problems[0].at.line, Some(4));
+        assert!(problems[0].found.contains("line 2"), "{}", problems[0]);
+    }
+}

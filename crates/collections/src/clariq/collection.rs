@@ -1,0 +1,219 @@
+//! Where is a collection, and what does it hold? A data folder, or the sample inside the program.
+
+use crate::clariq::bank::QuestionBank;
+use crate::clariq::labelled::{Labelled, Topic};
+use crate::clariq::requests::read_requests;
+use clariq_core::{Error, Location, Problem, ProblemKind};
+use clariq_files::Source;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::path::PathBuf;
+
+/// The files of the sample collection, as they stand in `data/sample`.
+macro_rules! sample {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, concat!("<sample>/", $name), include_bytes!(concat!("../../../../data/sample/", $name)))),*]
+    };
+}
+
+const SAMPLE: &[(&str, &str, &[u8])] = sample![
+    "question_bank.tsv",
+    "train.tsv",
+    "dev.tsv",
+    "test.tsv",
+    "test_with_labels.tsv",
+    "train.qrel",
+    "dev.qrel",
+    "multi_turn_human_generated_data.tsv",
+];
+
+/// A folder in the layout of `ClariQ`'s `data/`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DataDir {
+    /// A folder on disk.
+    Folder(PathBuf),
+    /// The small collection that is part of the program.
+    Sample,
+}
+
+impl DataDir {
+    /// The file `name`, plain or with `.gz` appended, or `None` if the folder has neither.
+    pub fn file(&self, name: &str) -> Option<Source> {
+        match self {
+            Self::Folder(folder) => {
+                let plain = folder.join(name);
+                let packed = folder.join(format!("{name}.gz"));
+                [plain, packed].into_iter().find(|path| path.exists()).map(Source::Path)
+            }
+            Self::Sample => {
+                let (_, name, bytes) = SAMPLE.iter().find(|(file, ..)| *file == name)?;
+                Some(Source::Embedded { name, bytes })
+            }
+        }
+    }
+
+    /// The file `name`, or the problem that it is not there.
+    pub fn require(&self, name: &str) -> Result<Source, Error> {
+        self.file(name).ok_or_else(|| match self {
+            Self::Folder(folder) if !folder.exists() => {
+                let at = Location::file(folder.display().to_string());
+                Problem::new(at, ProblemKind::MissingFile, "a folder with the ClariQ files", "nothing at that path")
+                    .hint("check the path; `clariq data fetch` downloads the released files")
+                    .into()
+            }
+            Self::Folder(folder) if !folder.is_dir() => {
+                let at = Location::file(folder.display().to_string());
+                Problem::new(at, ProblemKind::MissingFile, "a folder with the ClariQ files", "a file")
+                    .hint("--data names the folder that holds question_bank.tsv")
+                    .into()
+            }
+            _ => {
+                let at = Location::file(self.path_of(name));
+                Problem::new(at, ProblemKind::MissingFile, format!("`{name}` in the data folder"), "nothing")
+                    .hint("`clariq data fetch` downloads the released files; `clariq data check` says what is there")
+                    .into()
+            }
+        })
+    }
+
+    fn path_of(&self, name: &str) -> String {
+        match self {
+            Self::Folder(folder) => folder.join(name).display().to_string(),
+            Self::Sample => format!("<sample>/{name}"),
+        }
+    }
+}
+
+impl fmt::Display for DataDir {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Folder(folder) => folder.display().fmt(f),
+            Self::Sample => f.write_str("<sample>"),
+        }
+    }
+}
+
+/// A part of the collection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Split {
+    /// `train.tsv`: everything is learned and tuned here.
+    Train,
+    /// `dev.tsv`: looked at to compare.
+    Dev,
+    /// `test_with_labels.tsv` where a user has it, else the bare requests of `test.tsv`.
+    Test,
+}
+
+impl Split {
+    /// All splits in their usual order.
+    pub const ALL: [Self; 3] = [Self::Train, Self::Dev, Self::Test];
+
+    /// The name on the command line and in file names.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Train => "train",
+            Self::Dev => "dev",
+            Self::Test => "test",
+        }
+    }
+
+    /// The file that holds this split's labels.
+    pub fn labelled_file(self) -> &'static str {
+        match self {
+            Self::Train => "train.tsv",
+            Self::Dev => "dev.tsv",
+            Self::Test => "test_with_labels.tsv",
+        }
+    }
+}
+
+impl fmt::Display for Split {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// The requests of one split, and its labels where the folder has them.
+#[derive(Debug, Clone)]
+pub struct SplitData {
+    /// Which part of the collection this is.
+    pub split: Split,
+    /// The file it was read from.
+    pub name: String,
+    /// The requests in file order.
+    pub topics: Vec<Topic>,
+    /// The labels; `None` where only requests were released.
+    pub labels: Option<Labelled>,
+}
+
+/// A collection: a question bank and the splits beside it, read when asked for.
+#[derive(Debug, Clone)]
+pub struct Collection {
+    /// Where it is.
+    pub data: DataDir,
+    /// All questions.
+    pub bank: QuestionBank,
+}
+
+impl Collection {
+    /// Opens a collection and reads its question bank.
+    pub fn open(data: DataDir) -> Result<Self, Error> {
+        let bank = QuestionBank::read(&data.require("question_bank.tsv")?)?;
+        Ok(Self { data, bank })
+    }
+
+    /// Whether the folder has the requests (and, if `labels`, also the labels) of a split.
+    pub fn has(&self, split: Split, labels: bool) -> bool {
+        self.data.file(split.labelled_file()).is_some()
+            || (!labels && split == Split::Test && self.data.file("test.tsv").is_some())
+    }
+
+    /// Reads a split. Every question that it names must be in the bank.
+    pub fn split(&self, split: Split) -> Result<SplitData, Error> {
+        if split == Split::Test && self.data.file(split.labelled_file()).is_none() {
+            let source = self.data.require("test.tsv")?;
+            return Ok(SplitData {
+                split,
+                name: source.name(),
+                topics: read_requests(&source)?,
+                labels: None,
+            });
+        }
+        let source = self.data.require(split.labelled_file())?;
+        let labelled = Labelled::read(&source)?;
+        if let Some(problem) = unknown_questions(&labelled, &self.bank).next() {
+            return Err(problem.into());
+        }
+        Ok(SplitData {
+            split,
+            name: source.name(),
+            topics: labelled.topics.clone(),
+            labels: Some(labelled),
+        })
+    }
+
+    /// Reads a split that must have labels.
+    pub fn labelled(&self, split: Split) -> Result<Labelled, Error> {
+        self.split(split)?.labels.ok_or_else(|| {
+            let at = Location::file(self.data.path_of(split.labelled_file()));
+            let found = "a folder with the requests alone";
+            Problem::new(at, ProblemKind::MissingFile, format!("the labels of {split}"), found)
+                .hint("the labels of test are held out: use --split dev, or add that file if you have it")
+                .into()
+        })
+    }
+}
+
+/// Rows whose question is not in the bank.
+pub(crate) fn unknown_questions<'a>(
+    labelled: &'a Labelled,
+    bank: &'a QuestionBank,
+) -> impl Iterator<Item = Problem> + 'a {
+    labelled.rows.iter().filter(|row| bank.find(row.question.as_str()).is_none()).map(|row| {
+        let at = Location::line(&labelled.name, row.line);
+        let found = format!("`{}`", row.question);
+        Problem::new(at, ProblemKind::UnknownQuestion, "a question id of question_bank.tsv", found)
+            .hint("the bank and the labels must come from the same release")
+    })
+}

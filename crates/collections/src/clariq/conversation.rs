@@ -1,0 +1,330 @@
+//! What was asked and answered so far? Conversations: a request, the turns behind it, and the turn that follows.
+//!
+//! They come in three forms, which are told apart by their content: the released dictionaries (Python pickles
+//! `{record_id: {…}}`, plain or packed), the same records as JSON lines, and the table of conversations that people had.
+//! [`read_records`] hands them on one by one, so that a file of a million records needs no more memory than a small one.
+//!
+//! ```
+//! use clariq_collections::clariq::conversation::{Reading, Record, read_records};
+//! use clariq_files::Source;
+//! use std::ops::ControlFlow;
+//!
+//! let line = br#"{"initial_request": "Tell me about Saturn.", "context_id": 7,
+//!     "conversation_context": [{"question": "which one", "answer": "the car"}]}"#;
+//! let line: Vec<u8> = line.iter().copied().filter(|&byte| byte != b'\n').collect();
+//! let mut turns = 0;
+//! let counts = read_records(&Source::memory("chat.jsonl", line), &Reading::default(), &mut |record: Record| {
+//!     turns += record.conversation.turns.len();
+//!     ControlFlow::Continue(())
+//! })?;
+//! assert_eq!((counts.records, turns), (1, 1));
+//! # Ok::<(), clariq_core::Error>(())
+//! ```
+
+mod dictionary;
+mod draft;
+mod human;
+mod json_lines;
+mod synthesize;
+#[cfg(test)]
+mod tests;
+mod write;
+
+pub use synthesize::{Order, Shape, Synthesis};
+pub use write::{put_json_lines, put_pickle};
+
+use crate::clariq::bank::QuestionBank;
+use crate::clariq::labelled::Topic;
+use clariq_core::Need;
+use clariq_core::{Error, Location, Problem, ProblemKind};
+use clariq_core::{FacetId, TopicId};
+use clariq_files::Source;
+use clariq_files::archive::{Archive, Form};
+use draft::Draft;
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::ControlFlow;
+
+/// More turns than this are no conversation that anybody had: the data set's have up to three.
+pub const MOST_TURNS: usize = 20;
+
+/// What a file of conversations looks like, for messages.
+const FORM: Form = Form {
+    kind: ProblemKind::Conversation,
+    what: "conversations",
+    hint: "a file of conversations is a pickle `{record_id: {\"initial_request\": …, \"conversation_context\": […], \
+           \"context_id\": …}}`, the same records as JSON lines, or multi_turn_human_generated_data.tsv",
+};
+
+/// A question and what the user said to it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Turn {
+    /// The question; empty where nothing was asked.
+    pub question: String,
+    /// The answer.
+    pub answer: String,
+}
+
+/// How an answer begins that turns a question down.
+const REFUSALS: [&str; 7] = ["nah", "neither", "never", "no", "none", "nope", "not"];
+
+impl Turn {
+    /// Whether the user said "no", whatever came after it.
+    ///
+    /// ```
+    /// use clariq_collections::clariq::conversation::Turn;
+    ///
+    /// let said = |answer: &str| Turn { question: "is it a car".to_owned(), answer: answer.to_owned() };
+    /// assert!(said("No, a planet").is_refused() && said("no").is_refused());
+    /// assert!(!said("nothing but the car").is_refused() && !said("yes").is_refused() && !said("").is_refused());
+    /// ```
+    pub fn is_refused(&self) -> bool {
+        let first = self.answer.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());
+        first.is_some_and(|word| REFUSALS.iter().any(|refusal| word.eq_ignore_ascii_case(refusal)))
+    }
+}
+
+/// A request and the turns that came after it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conversation {
+    /// `context_id`: what runs and evaluation tables call it.
+    pub id: i64,
+    /// The topic; empty where the file does not say.
+    pub topic: TopicId,
+    /// What the user has in mind; empty where the file does not say.
+    pub facet: FacetId,
+    /// What the user asked first.
+    pub request: String,
+    /// The turns so far, oldest first.
+    pub turns: Vec<Turn>,
+    /// How much clarification the request needs, where a model has said so; no file does.
+    pub need: Option<Need>,
+}
+
+impl Conversation {
+    /// A conversation in which nothing was asked yet.
+    pub fn new(id: i64, request: impl Into<String>) -> Self {
+        Self {
+            id,
+            topic: "".into(),
+            facet: "".into(),
+            request: request.into(),
+            turns: Vec::new(),
+            need: None,
+        }
+    }
+
+    /// Everything that was said as one text, put together as the published baseline does: the request, then for each
+    /// turn the question, a blank and the answer, with nothing before the question.
+    ///
+    /// ```
+    /// use clariq_collections::clariq::conversation::{Conversation, Turn};
+    ///
+    /// let mut conversation = Conversation::new(7, "Tell me about Saturn.");
+    /// conversation.turns.push(Turn { question: "which one".to_owned(), answer: "the car".to_owned() });
+    /// assert_eq!(conversation.text(), "Tell me about Saturn.which one the car");
+    /// ```
+    pub fn text(&self) -> String {
+        let mut text = self.request.clone();
+        for turn in &self.turns {
+            text.push_str(&turn.question);
+            text.push(' ');
+            text.push_str(&turn.answer);
+        }
+        text
+    }
+
+    /// The same as a request, for everything that knows nothing of conversations.
+    pub fn as_topic(&self) -> Topic {
+        let id = self.id.to_string().as_str().into();
+        Topic { id, request: self.text(), description: String::new(), need: self.need }
+    }
+
+    /// Whether a question was asked, by its text, to the letter.
+    pub fn asked(&self, question: &str) -> bool {
+        self.turns.iter().any(|turn| turn.question == question)
+    }
+
+    /// Whether a question was asked, however many blanks stand between its words.
+    pub fn asked_words(&self, question: &str) -> bool {
+        self.turns
+            .iter()
+            .any(|turn| turn.question.split_whitespace().eq(question.split_whitespace()))
+    }
+}
+
+/// A record of a file: a conversation, and where the file says so the turn that follows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// The record's own id.
+    pub id: String,
+    /// The conversation so far. Records that differ in the next turn alone share it.
+    pub conversation: Conversation,
+    /// The next question and its answer.
+    pub next: Option<Turn>,
+    /// Whether a record before it has the same context, and only what follows is new.
+    pub again: bool,
+}
+
+/// How records are read.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Reading<'a> {
+    /// The questions that a conversation may hold; any, if there is no bank. What people asked in the human-generated table
+    /// is never looked up: they used words of their own.
+    pub bank: Option<&'a QuestionBank>,
+    /// Whether a bad record is counted and left out; else it is the error.
+    pub skip_bad: bool,
+}
+
+/// What a reader saw.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Records that were handed on.
+    pub records: u64,
+    /// Records that were left out.
+    pub bad: u64,
+    /// What was wrong with the first of them.
+    pub first: Option<Problem>,
+}
+
+/// Reads a file of conversations in any form and hands its records on in file order, until `each` breaks off.
+pub fn read_records(
+    source: &Source,
+    reading: &Reading,
+    each: &mut dyn FnMut(Record) -> ControlFlow<()>,
+) -> Result<Counts, Error> {
+    let archive = Archive::new(std::slice::from_ref(source), &FORM)?;
+    let texts = reading.bank.map(Texts::new);
+    let skip_bad = reading.skip_bad;
+    let mut reader = Reader {
+        texts,
+        skip_bad,
+        contexts: HashMap::new(),
+        counts: Counts::default(),
+        each,
+        end: None,
+    };
+    let head = archive.head(4096)?;
+    if is_table(&head) {
+        human::read(&archive, &mut reader)?;
+    } else if head.trim_ascii_start().first() == Some(&b'{') {
+        json_lines::read(&archive, &mut reader)?;
+    } else {
+        dictionary::read(&archive, &mut reader)?;
+    }
+    match reader.end {
+        Some(End::Bad(problem)) => Err(Error::Problem(problem)),
+        None if reader.counts == Counts::default() => {
+            let at = Location::file(archive.name());
+            Err(Problem::new(at, ProblemKind::Empty, "at least one conversation", "none")
+                .hint(FORM.hint)
+                .into())
+        }
+        _ => Ok(reader.counts),
+    }
+}
+
+/// Whether a file begins with a header of tab-separated names.
+fn is_table(head: &[u8]) -> bool {
+    let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    // A pickle whose texts look like a header still has bytes that no header has.
+    if line.iter().any(|&byte| byte.is_ascii_control() && !matches!(byte, b'\t' | b'\r'))
+        || line.starts_with(b"\x80")
+    {
+        return false;
+    }
+    let name = |field: &[u8]| field.trim_ascii() == b"initial_request";
+    line.split(|&byte| byte == b'\t').any(name) || (line.contains(&b'\t') && line.is_ascii())
+}
+
+/// The texts of a bank. The released files differ from theirs in blanks, which no reader of them minds.
+struct Texts<'a> {
+    exact: HashSet<&'a str>,
+    words: HashSet<String>,
+}
+
+impl<'a> Texts<'a> {
+    fn new(bank: &'a QuestionBank) -> Self {
+        let texts = || bank.rows().iter().map(|row| row.text.as_str());
+        Self { exact: texts().collect(), words: texts().map(words).collect() }
+    }
+
+    fn has(&self, text: &str) -> bool {
+        self.exact.contains(text) || self.words.contains(&words(text))
+    }
+}
+
+/// A text with single blanks between its words and none around them.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Why reading ends before the file does.
+enum End {
+    Wanted,
+    Bad(Box<Problem>),
+}
+
+/// Where records and what is wrong with them go.
+struct Reader<'a> {
+    texts: Option<Texts<'a>>,
+    skip_bad: bool,
+    /// What was said in each context, as a hash: a run can answer only one conversation of an id.
+    contexts: HashMap<i64, u64>,
+    counts: Counts,
+    each: &'a mut dyn FnMut(Record) -> ControlFlow<()>,
+    end: Option<End>,
+}
+
+impl Reader<'_> {
+    /// Hands on what a draft turns out to be.
+    fn finish(&mut self, draft: Draft, at: Location) -> ControlFlow<()> {
+        let record = draft.finish(at.clone(), self.texts.as_ref());
+        let record = record.and_then(|record| self.same_context(record, at));
+        self.take(record)
+    }
+
+    fn same_context(&mut self, mut record: Record, at: Location) -> Result<Record, Box<Problem>> {
+        let Conversation { id, request, turns, .. } = &record.conversation;
+        let mut hasher = DefaultHasher::new();
+        (request, turns).hash(&mut hasher);
+        let now = hasher.finish();
+        match self.contexts.insert(*id, now) {
+            before if before.is_none_or(|before| before == now) => {
+                record.again = before.is_some();
+                return Ok(record);
+            }
+            // The first one holds.
+            before => self.contexts.extend(before.map(|before| (*id, before))),
+        }
+        let expected = format!("one conversation with the `context_id` {id}");
+        Err(Box::new(
+            Problem::new(at, ProblemKind::Conversation, expected, "another one than in a record before it").hint(
+                "records with one `context_id` differ in `question` and `answer` alone; --skip-bad keeps the first",
+            ),
+        ))
+    }
+
+    /// Hands a record on, or what is wrong with it. Breaks when no further one is wanted.
+    fn take(&mut self, record: Result<Record, Box<Problem>>) -> ControlFlow<()> {
+        let end = match record {
+            Ok(record) => {
+                self.counts.records += 1;
+                (self.each)(record).is_break().then_some(End::Wanted)
+            }
+            Err(problem) if self.skip_bad => {
+                self.counts.bad += 1;
+                self.counts.first.get_or_insert(*problem);
+                None
+            }
+            Err(problem) => Some(End::Bad(problem)),
+        };
+        match end {
+            None => ControlFlow::Continue(()),
+            end => {
+                self.end = end;
+                ControlFlow::Break(())
+            }
+        }
+    }
+}

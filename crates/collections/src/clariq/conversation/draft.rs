@@ -1,0 +1,96 @@
+//! Is a record a conversation? Every form fills a draft, and the draft is checked once, here.
+
+use super::{Conversation, MOST_TURNS, Record, Texts, Turn};
+use clariq_core::{Location, Problem, ProblemKind};
+use clariq_files::table::shorten;
+
+const HINT: &str =
+    "data/README.md shows what a record holds; --skip-bad leaves bad records out and counts them";
+
+/// What is wrong with a record: what was expected, and what was found.
+pub(super) type Wrong = (String, String);
+
+/// A record as its file has it.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Draft {
+    pub(super) id: String,
+    pub(super) topic: Option<String>,
+    pub(super) facet: Option<String>,
+    pub(super) request: Option<String>,
+    pub(super) question: Option<String>,
+    pub(super) answer: Option<String>,
+    pub(super) turns: Option<Vec<Turn>>,
+    pub(super) context: Option<i64>,
+    /// The first thing that showed to be wrong while it was filled.
+    pub(super) wrong: Option<Wrong>,
+}
+
+impl Draft {
+    pub(super) fn wrong(&mut self, expected: impl Into<String>, found: impl Into<String>) {
+        self.wrong.get_or_insert((expected.into(), found.into()));
+    }
+
+    /// The record, if it is one. Questions must be among `texts`, where there are any.
+    pub(super) fn finish(
+        self,
+        at: Location,
+        texts: Option<&Texts>,
+    ) -> Result<Record, Box<Problem>> {
+        self.check(texts).map_err(|(expected, found)| {
+            Box::new(Problem::new(at, ProblemKind::Conversation, expected, found).hint(HINT))
+        })
+    }
+
+    fn check(self, texts: Option<&Texts>) -> Result<Record, Wrong> {
+        if let Some(wrong) = self.wrong {
+            return Err(wrong);
+        }
+        let request = self.request.filter(|request| !request.trim().is_empty());
+        let request = request.ok_or_else(|| missing("initial_request", "a request"))?;
+        let turns = self.turns.ok_or_else(|| missing("conversation_context", "a list of turns"))?;
+        let id = self.context.ok_or_else(|| missing("context_id", "a whole number"))?;
+        if turns.len() > MOST_TURNS {
+            return Err((
+                format!("at most {MOST_TURNS} turns in `conversation_context`"),
+                turns.len().to_string(),
+            ));
+        }
+        for (number, turn) in (1..).zip(&turns) {
+            check_turn(turn, &format!("turn {number} of `conversation_context`"), texts)?;
+        }
+        let next = match (self.question, self.answer) {
+            (None, None) => None,
+            (Some(question), Some(answer)) => Some(Turn { question, answer }),
+            (Some(_), None) => return Err(missing("answer", "the answer to `question`")),
+            (None, Some(_)) => return Err(missing("question", "the question of `answer`")),
+        };
+        if let Some(next) = &next {
+            check_turn(next, "the record", texts)?;
+        }
+        let (topic, facet) = (self.topic.unwrap_or_default(), self.facet.unwrap_or_default());
+        let (topic, facet) = (topic.as_str().into(), facet.as_str().into());
+        Ok(Record {
+            id: self.id,
+            conversation: Conversation { id, topic, facet, request, turns, need: None },
+            next,
+            again: false,
+        })
+    }
+}
+
+fn missing(key: &str, what: &str) -> Wrong {
+    (format!("a key `{key}` with {what}"), "a record without it".to_owned())
+}
+
+/// A question has an answer and is one of the bank's. Where nothing was asked, nothing is answered.
+fn check_turn(turn: &Turn, place: &str, texts: Option<&Texts>) -> Result<(), Wrong> {
+    if turn.answer.trim().is_empty() && !turn.question.trim().is_empty() {
+        let found = format!("an empty answer to `{}`", shorten(&turn.question));
+        return Err((format!("an answer in {place}"), found));
+    }
+    if texts.is_some_and(|texts| !texts.has(&turn.question)) {
+        let found = format!("`{}`, which is not in question_bank.tsv", shorten(&turn.question));
+        return Err((format!("a question of the bank in {place}"), found));
+    }
+    Ok(())
+}

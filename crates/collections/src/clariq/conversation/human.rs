@@ -1,0 +1,111 @@
+//! Conversations that people had: `multi_turn_human_generated_data.tsv`, a row with a request and three turns.
+//!
+//! Each row is four contexts, one for each number of turns so far: `context_id` = row × 10 + turns, rows from 0. The words
+//! are people's own: what they asked need not be in the bank, and once in a while somebody answered without a question.
+
+use super::draft::Draft;
+use super::{Reader, Turn};
+use clariq_core::{Error, Location, Problem, ProblemKind};
+use clariq_files::Input;
+use clariq_files::archive::Archive;
+use clariq_files::table::{Column, Row, for_each_row};
+use std::cell::RefCell;
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+const COLUMNS: &[Column] = &[
+    &["topic_id"],
+    &["facet_id"],
+    &["initial_request", "initial request"],
+    &["question1"],
+    &["answer1"],
+    &["question2"],
+    &["answer2"],
+    &["question3"],
+    &["answer3"],
+];
+
+/// More turns than a row has.
+const CONTEXTS_PER_ROW: i64 = 10;
+
+pub(super) fn read(archive: &Archive, reader: &mut Reader) -> Result<(), Error> {
+    let mut bytes = archive.with_content(|content| {
+        let mut bytes = Vec::new();
+        content.read_to_end(&mut bytes).map_err(|error| archive.broken(error))?;
+        Ok(bytes)
+    })?;
+    if bytes.starts_with(BYTE_ORDER_MARK) {
+        bytes.drain(..BYTE_ORDER_MARK.len());
+    }
+    let input = Input { name: archive.name().to_owned(), bytes: bytes.into() };
+    let rows = RefCell::new(Rows { reader, file: &input.name, next: 0, fatal: None });
+    for_each_row(&input, COLUMNS, &mut |problem| rows.borrow_mut().bad(problem), |row, _| {
+        rows.borrow_mut().add(row)
+    });
+    match rows.into_inner().fatal {
+        Some(problem) => Err(problem.into()),
+        None => Ok(()),
+    }
+}
+
+struct Rows<'a, 'r> {
+    reader: &'a mut Reader<'r>,
+    file: &'a str,
+    /// The number of the next row. A row that cannot be read counts as well: those after it keep their ids.
+    next: i64,
+    /// Something is wrong with the file and not with a row of it.
+    fatal: Option<Problem>,
+}
+
+impl Rows<'_, '_> {
+    fn bad(&mut self, problem: Problem) {
+        if matches!(problem.kind, ProblemKind::MissingColumn | ProblemKind::Empty) {
+            self.fatal = Some(problem);
+        } else if self.reader.end.is_none() {
+            self.next += 1;
+            // Whether it goes on is asked before the next row.
+            let _ = self.reader.take(Err(Box::new(problem)));
+        }
+    }
+
+    fn add(&mut self, row: &Row) {
+        if self.reader.end.is_some() {
+            return;
+        }
+        let first = self.next * CONTEXTS_PER_ROW;
+        self.next += 1;
+        let at = || Location::line(self.file, row.line());
+        let turns = turns(row);
+        if let Err(problem) = draft(row, first, &turns, None).finish(at(), None) {
+            let _ = self.reader.take(Err(problem));
+            return;
+        }
+        for (id, count) in (first..).zip(0..=turns.len()) {
+            let draft = draft(row, id, &turns[..count], turns.get(count));
+            if self.reader.take(draft.finish(at(), None)).is_break() {
+                return;
+            }
+        }
+    }
+}
+
+fn draft(row: &Row, id: i64, turns: &[Turn], next: Option<&Turn>) -> Draft {
+    Draft {
+        id: id.to_string(),
+        topic: Some(row.fields[0].to_owned()),
+        facet: Some(row.fields[1].to_owned()),
+        request: Some(row.fields[2].to_owned()),
+        question: next.map(|next| next.question.clone()),
+        answer: next.map(|next| next.answer.clone()),
+        turns: Some(turns.to_vec()),
+        context: Some(id),
+        wrong: None,
+    }
+}
+
+/// The turns of a row, up to the first that is not there.
+fn turns(row: &Row) -> Vec<Turn> {
+    let pairs = row.fields[3..].chunks_exact(2);
+    let there = pairs.take_while(|pair| pair.iter().any(|text| !text.trim().is_empty()));
+    there.map(|pair| Turn { question: pair[0].to_owned(), answer: pair[1].to_owned() }).collect()
+}

@@ -1,0 +1,228 @@
+//! Which conversations could people have had? Every combination of the questions and answers of one facet.
+//!
+//! That is how the data set's own multi-turn files were made (Aliannejadi, Zamani, Crestani and Croft, "Asking Clarifying
+//! Questions in Open-Domain Information-Seeking Conversations", SIGIR 2019): with one information need in mind, the answer to
+//! a question does not depend on what was asked before, so any of the facet's questions can follow any others.
+//!
+//! Ids are made of what they stand for and not counted, so that they stay the same whatever else is written: a context
+//! without turns has the number of its facet, as the released files have it; one with turns has that number × 1,000,000
+//! plus two digits for each turn, which are the question's place among the facet's rows. A record
+//! has the id of its context × 100 plus the place of its question.
+
+use super::{Conversation, Record, Turn};
+use crate::clariq::bank::NO_QUESTION;
+use crate::clariq::labelled::{Labelled, LabelledRow};
+use clariq_core::{Error, Location, Problem, ProblemKind};
+use std::collections::HashSet;
+use std::iter;
+
+/// Two digits for each place, and three turns before the next question.
+const PLACES: i64 = 100;
+const CONTEXTS_OF_A_FACET: i64 = PLACES * PLACES * PLACES;
+
+/// The most turns of a conversation, the next question included, for which there are ids.
+const MOST_TURNS: usize = 4;
+
+/// Whether the order of past turns makes another conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Order {
+    /// It does not: each set of questions once, in the order of the file.
+    #[default]
+    Combinations,
+    /// It does: each sequence of questions.
+    Permutations,
+}
+
+/// Which conversations are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// The most turns of a conversation, the next question included.
+    pub turns: usize,
+    /// Whether the order of past turns counts.
+    pub order: Order,
+    /// Whether the empty question takes part.
+    pub no_question: bool,
+    /// Whether there is one record per context, without the next question, as in the challenge's test file; else one for
+    /// each question that can follow.
+    pub contexts_only: bool,
+}
+
+impl Default for Shape {
+    /// Up to three turns, as in the released files.
+    fn default() -> Self {
+        Self { turns: 3, order: Order::Combinations, no_question: false, contexts_only: false }
+    }
+}
+
+/// The conversations that the rows of a labelled file make.
+pub struct Synthesis<'a> {
+    labelled: &'a Labelled,
+    facets: Vec<FacetRows<'a>>,
+    shape: Shape,
+}
+
+struct FacetRows<'a> {
+    place: usize,
+    number: i64,
+    /// The distinct questions with their places, from 1.
+    rows: Vec<(i64, &'a LabelledRow)>,
+}
+
+impl<'a> Synthesis<'a> {
+    /// Sorts the rows by facet. An id must be `F` and a number, which the ids of contexts are made of.
+    pub fn new(labelled: &'a Labelled, shape: Shape) -> Result<Self, Error> {
+        if !(1..=MOST_TURNS).contains(&shape.turns) {
+            let at = Location::file("--turns");
+            let problem = Problem::new(
+                at,
+                ProblemKind::Argument,
+                format!("1 to {MOST_TURNS}"),
+                shape.turns.to_string(),
+            );
+            return Err(problem.hint("the released conversations have up to 3 turns").into());
+        }
+        let mut rows: Vec<Vec<&LabelledRow>> = vec![Vec::new(); labelled.facets.len()];
+        labelled.rows.iter().for_each(|row| rows[row.facet].push(row));
+        let facet = |(place, rows): (usize, Vec<&'a LabelledRow>)| {
+            FacetRows::new(labelled, place, &rows, shape)
+        };
+        let facets = rows.into_iter().enumerate().map(facet).collect::<Result<_, _>>()?;
+        Ok(Self { labelled, facets, shape })
+    }
+
+    /// How many contexts there are with no turns, one, two and so on.
+    pub fn counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.shape.turns];
+        for facet in &self.facets {
+            self.contexts(facet).for_each(|context| counts[context.len()] += 1);
+        }
+        counts
+    }
+
+    /// How many contexts belong to each facet, in file order.
+    pub fn counts_by_facet(&self) -> impl Iterator<Item = (&'a str, usize)> {
+        self.facets.iter().map(|facet| {
+            (self.labelled.facets[facet.place].id.as_str(), self.contexts(facet).count())
+        })
+    }
+
+    /// All records, facet by facet, shorter conversations first.
+    pub fn records(&self) -> impl Iterator<Item = Record> {
+        self.facets.iter().flat_map(move |facet| {
+            self.contexts(facet).flat_map(move |context| self.records_of(facet, &context))
+        })
+    }
+
+    fn records_of(&self, facet: &FacetRows, context: &[usize]) -> Vec<Record> {
+        let conversation = self.conversation(facet, context);
+        if self.shape.contexts_only {
+            return vec![Record {
+                id: conversation.id.to_string(),
+                conversation,
+                next: None,
+                again: false,
+            }];
+        }
+        let others = (0..facet.rows.len()).filter(|place| !context.contains(place));
+        let record = |(number, place): (usize, usize)| Record {
+            id: (conversation.id * PLACES + facet.rows[place].0).to_string(),
+            conversation: conversation.clone(),
+            next: Some(turn(facet.rows[place].1)),
+            again: number > 0,
+        };
+        others.enumerate().map(record).collect()
+    }
+
+    fn conversation(&self, facet: &FacetRows, context: &[usize]) -> Conversation {
+        let about = &self.labelled.facets[facet.place];
+        let topic = &self.labelled.topics[about.topic];
+        let places = context.iter().fold(0, |sum, &place| sum * PLACES + facet.rows[place].0);
+        let id = if context.is_empty() {
+            facet.number
+        } else {
+            facet.number * CONTEXTS_OF_A_FACET + places
+        };
+        Conversation {
+            id,
+            topic: topic.id.clone(),
+            facet: about.id.clone(),
+            request: topic.request.clone(),
+            turns: context.iter().map(|&place| turn(facet.rows[place].1)).collect(),
+            need: None,
+        }
+    }
+
+    /// Every context of a facet, as places of its rows.
+    fn contexts<'s>(&'s self, facet: &'s FacetRows) -> impl Iterator<Item = Vec<usize>> + 's {
+        let mut level: Vec<Vec<usize>> = vec![Vec::new()];
+        let mut left = self.shape.turns;
+        iter::from_fn(move || {
+            if left == 0 {
+                return None;
+            }
+            left -= 1;
+            // The longest contexts lead to no longer ones.
+            let next = if left == 0 { Vec::new() } else { self.longer(&level, facet.rows.len()) };
+            Some(std::mem::replace(&mut level, next))
+        })
+        .flatten()
+    }
+
+    fn longer(&self, contexts: &[Vec<usize>], questions: usize) -> Vec<Vec<usize>> {
+        let follows = |context: &[usize], place: usize| match self.shape.order {
+            Order::Combinations => context.last().is_none_or(|&last| last < place),
+            Order::Permutations => !context.contains(&place),
+        };
+        let extend = |context: &Vec<usize>, place| [&context[..], &[place]].concat();
+        let longer = |context: &'_ Vec<usize>| -> Vec<Vec<usize>> {
+            (0..questions)
+                .filter(|&place| follows(context, place))
+                .map(|place| extend(context, place))
+                .collect()
+        };
+        contexts.iter().flat_map(longer).collect()
+    }
+}
+
+impl<'a> FacetRows<'a> {
+    fn new(
+        labelled: &Labelled,
+        place: usize,
+        rows: &[&'a LabelledRow],
+        shape: Shape,
+    ) -> Result<Self, Error> {
+        let id = labelled.facets[place].id.as_str();
+        let first = rows.first().map_or(1, |row| row.line);
+        let problem = |expected: String, found: String, hint: &str| {
+            let at = Location::line(&labelled.name, first);
+            Error::from(Problem::new(at, ProblemKind::Conversation, expected, found).hint(hint))
+        };
+        let digits =
+            id.strip_prefix('F').filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
+        let number = digits
+            .and_then(|digits| digits.parse().ok())
+            .filter(|&number| number < CONTEXTS_OF_A_FACET);
+        let Some(number) = number else {
+            let expected = "a facet id of `F` and up to 6 digits".to_owned();
+            return Err(problem(
+                expected,
+                format!("`{id}`"),
+                "the ids of conversations are made of that number",
+            ));
+        };
+        let mut seen = HashSet::new();
+        let distinct = rows.iter().filter(|row| seen.insert(&row.question)).copied();
+        let mut rows: Vec<(i64, &LabelledRow)> = (1..).zip(distinct).collect();
+        if rows.last().is_some_and(|(place, _)| *place >= PLACES) {
+            let expected = format!("fewer than {PLACES} questions for a facet");
+            let hint = "the ids of conversations have two digits for each turn";
+            return Err(problem(expected, format!("{} for `{id}`", rows.len()), hint));
+        }
+        rows.retain(|(_, row)| shape.no_question || row.question.as_str() != NO_QUESTION);
+        Ok(Self { place, number, rows })
+    }
+}
+
+fn turn(row: &LabelledRow) -> Turn {
+    Turn { question: row.text.clone(), answer: row.answer.clone() }
+}

@@ -1,0 +1,228 @@
+//! What the readers accept, and what they say of everything else.
+
+use super::*;
+use crate::clariq::collection::{Collection, DataDir, Split};
+
+fn records(
+    name: &str,
+    bytes: impl Into<Vec<u8>>,
+    reading: &Reading,
+) -> Result<(Vec<Record>, Counts), Error> {
+    let mut records = Vec::new();
+    let counts = read_records(&Source::memory(name, bytes.into()), reading, &mut |record| {
+        records.push(record);
+        ControlFlow::Continue(())
+    })?;
+    Ok((records, counts))
+}
+
+fn problem(bytes: impl Into<Vec<u8>>, reading: &Reading) -> Problem {
+    match records("x", bytes, reading) {
+        Err(Error::Problem(problem)) => *problem,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn sample() -> Collection {
+    Collection::open(DataDir::Sample).unwrap()
+}
+
+fn synthesized(shape: Shape) -> Vec<Record> {
+    let labels = sample().labelled(Split::Dev).unwrap();
+    Synthesis::new(&labels, shape).unwrap().records().collect()
+}
+
+#[test]
+fn what_is_written_is_read_back_in_both_forms() {
+    let expected = synthesized(Shape::default());
+    let (mut lines, mut pickle) = (Vec::new(), Vec::new());
+    put_json_lines(&mut lines, expected.clone()).unwrap();
+    put_pickle(&mut pickle, expected.clone()).unwrap();
+    let bank = sample().bank;
+    for bytes in [lines, pickle] {
+        let reading = Reading { bank: Some(&bank), skip_bad: false };
+        let (found, counts) = records("dev", bytes, &reading).unwrap();
+        assert!(found == expected);
+        assert_eq!((counts.records, counts.bad), (expected.len() as u64, 0));
+    }
+}
+
+#[test]
+fn ids_are_unique_and_do_not_depend_on_what_else_is_made() {
+    let mut seen = HashSet::new();
+    let all = synthesized(Shape::default());
+    assert!(all.iter().all(|record| seen.insert(&record.id)), "a record id twice");
+    let shape =
+        Shape { turns: 4, order: Order::Permutations, no_question: true, contexts_only: true };
+    let more = synthesized(shape);
+    let contexts: std::collections::HashMap<i64, &Conversation> =
+        more.iter().map(|record| (record.conversation.id, &record.conversation)).collect();
+    assert_eq!(contexts.len(), more.len(), "a context id twice");
+    for record in &all {
+        assert_eq!(contexts[&record.conversation.id], &record.conversation);
+    }
+    let first = &all[0].conversation;
+    assert_eq!(
+        first.id,
+        first.facet.as_str()[1..].parse::<i64>().unwrap(),
+        "the number of the facet"
+    );
+}
+
+#[test]
+fn counts_are_those_of_combinatorics() {
+    let labels = sample().labelled(Split::Dev).unwrap();
+    for (order, no_question) in [(Order::Combinations, false), (Order::Permutations, true)] {
+        let shape = Shape { order, no_question, ..Shape::default() };
+        let synthesis = Synthesis::new(&labels, shape).unwrap();
+        let mut expected = [0; 3];
+        for facet in 0..labels.facets.len() {
+            let rows = labels.rows.iter().filter(|row| row.facet == facet);
+            let questions: HashSet<&str> = rows
+                .map(|row| row.question.as_str())
+                .filter(|id| no_question || *id != crate::clariq::NO_QUESTION)
+                .collect();
+            let n = questions.len();
+            let pairs = n * n.saturating_sub(1) / if order == Order::Combinations { 2 } else { 1 };
+            expected[0] += 1;
+            expected[1] += n;
+            expected[2] += pairs;
+        }
+        assert_eq!(synthesis.counts(), expected);
+        assert_eq!(
+            synthesis.counts_by_facet().map(|(_, count)| count).sum::<usize>(),
+            expected.iter().sum::<usize>()
+        );
+    }
+}
+
+#[test]
+fn a_row_of_the_human_table_is_a_context_for_each_number_of_turns() {
+    let source = DataDir::Sample.require("multi_turn_human_generated_data.tsv").unwrap();
+    let bytes = source.read().unwrap().bytes.into_owned();
+    let rows = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).count() - 1;
+    let (found, _) = records("human.tsv", bytes, &Reading::default()).unwrap();
+    assert_eq!(found.len(), 4 * rows);
+    let ids: Vec<i64> = found.iter().take(5).map(|record| record.conversation.id).collect();
+    assert_eq!(ids, [0, 1, 2, 3, 10]);
+    assert_eq!(found[2].conversation.turns.len(), 2);
+    assert!(found[2].next.is_some() && found[3].next.is_none());
+}
+
+const LINE: &str = r#"{"topic_id": 8, "facet_id": "F1", "initial_request": "r", "question": "q", "answer": "a", "conversation_context": [{"question": "p", "answer": "b"}], "context_id": 7}"#;
+
+#[test]
+fn lines_may_be_nested_in_their_record_id() {
+    let (plain, _) = records("x", LINE, &Reading::default()).unwrap();
+    let (nested, _) =
+        records("x", format!("{{\"2287\": {LINE}}}\r\n\n"), &Reading::default()).unwrap();
+    assert_eq!((plain[0].id.as_str(), nested[0].id.as_str()), ("1", "2287"));
+    assert_eq!(plain[0].conversation, nested[0].conversation);
+    assert_eq!(plain[0].conversation.text(), "rp b");
+}
+
+#[test]
+fn bad_lines_are_told_with_their_number() {
+    let turn = r#"{"question": "p", "answer": "b"}"#;
+    let many = vec![turn; 50].join(", ");
+    let bank = sample().bank;
+    let cases = [
+        (
+            LINE.replace(r#""conversation_context": [{"question": "p", "answer": "b"}], "#, ""),
+            "conversation_context",
+            "without",
+        ),
+        (LINE.replace(turn, &many), "at most 20 turns", "50"),
+        (LINE.replace(r#""answer": "b""#, r#""answer": " ""#), "an answer in turn 1", "`p`"),
+        (LINE.replace(r#""answer": "a""#, r#""answer": """#), "an answer in the record", "`q`"),
+        (LINE.replace("topic_id", "topic"), "one of", "unknown field `topic`"),
+        (LINE.replace(": 7", ": 7.5"), "i64", "7.5"),
+        (LINE.replace(r#""r""#, "3"), "a string", "`3`"),
+        (LINE.replace(", \"context_id\": 7}", ""), "a record as a JSON object", "EOF"),
+        ("{}".to_owned(), "initial_request", "without"),
+    ];
+    for (line, expected, found) in cases {
+        let found_problem = problem(format!("{LINE}\n{line}\n{LINE}\n"), &Reading::default());
+        assert_eq!(found_problem.at.line, Some(2), "{line}");
+        assert!(found_problem.expected.contains(expected), "{found_problem}");
+        assert!(found_problem.found.contains(found), "{found_problem}");
+        assert!(!found_problem.hint.is_empty());
+        let skip = Reading { bank: None, skip_bad: true };
+        let (good, counts) = records("x", format!("{LINE}\n{line}\n{LINE}\n"), &skip).unwrap();
+        assert_eq!((good.len(), counts.bad, counts.first), (2, 1, Some(found_problem)));
+    }
+    let strange = problem(LINE, &Reading { bank: Some(&bank), skip_bad: false });
+    assert!(
+        strange.expected.contains("a question of the bank in turn 1")
+            && strange.found.contains("`p`"),
+        "{strange}"
+    );
+    let bytes = [LINE.as_bytes(), b"\n{\"initial_request\": \"caf\xe9\"}\n"].concat();
+    let found = problem(bytes, &Reading::default());
+    assert!(
+        found.expected.contains("UTF-8")
+            && found.found.contains("0xe9")
+            && found.at.line == Some(2),
+        "{found}"
+    );
+}
+
+#[test]
+fn bad_pickles_are_told_with_their_record() {
+    // pickle.dumps({5: {"initial_request": "r", "conversation_context": [], "context_id": 7}, 6: …}, 0)
+    let good = "I5\n(dVinitial_request\nVr\nsVconversation_context\n(lsVcontext_id\nI7\nss";
+    let cases = [
+        ("I6\n(dVinitial_request\nVr\nsVcontext_id\nI7\nss", "conversation_context", "without"),
+        (
+            "I6\n(dVinitial_request\nVr\nsVconversation_context\n(lsVcontext_id\nI7\nsVnote\nVx\nss",
+            "no others",
+            "`note`",
+        ),
+        (
+            "I6\n(dVinitial_request\nVr\nsVconversation_context\n(lVx\nasVcontext_id\nI7\nss",
+            "each item a turn",
+            "text",
+        ),
+        (
+            "I6\n(dVinitial_request\nVr\nsVconversation_context\n(lsVcontext_id\nF7.5\nss",
+            "a whole number",
+            "a float",
+        ),
+        ("I6\nI7\ns", "a record, which is a dictionary", "an integer"),
+    ];
+    for (bad, expected, found) in cases {
+        let bytes = format!("(d{good}{bad}{}.", good.replace("I5", "I8"));
+        let told = problem(bytes.as_bytes(), &Reading::default());
+        assert_eq!(told.at.file, "x: record 6");
+        assert!(told.expected.contains(expected) && told.found.contains(found), "{told}");
+        let (kept, counts) = records("x", bytes, &Reading { bank: None, skip_bad: true }).unwrap();
+        assert_eq!((kept.len(), counts.bad), (2, 1));
+    }
+}
+
+#[test]
+fn what_is_no_file_of_conversations_says_so() {
+    for (bytes, expected, found) in [
+        (&b""[..], "conversations", "nothing"),
+        (b"(d.", "at least one conversation", "none"),
+        (b"(lI1\na.", "a dictionary of records", "a list"),
+        (b"a\tb\n1\t2\n", "a column `topic_id`", "a, b"),
+        (b"(dVcontext_id\nI7\ns.", "a dictionary of records", "a single record"),
+        (b"cos\nsystem\n(Vls\ntR.", "text, numbers and dictionaries only", "os.system"),
+        (b"(dI1\n", "conversations", "the end of the file"),
+    ] {
+        let told = problem(bytes, &Reading { bank: None, skip_bad: true });
+        assert!(told.expected.contains(expected) && told.found.contains(found), "{told}");
+    }
+}
+
+#[test]
+fn reading_ends_when_no_more_is_wanted() {
+    let mut seen = 0;
+    let source = Source::memory("x", format!("{LINE}\nno JSON\n").into_bytes());
+    let counts = read_records(&source, &Reading::default(), &mut |_| {
+        seen += 1;
+        ControlFlow::Break(())
+    });
+    assert_eq!((seen, counts.unwrap().records), (1, 1));
+}

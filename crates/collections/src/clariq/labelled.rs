@@ -1,0 +1,273 @@
+//! Which questions are right for which request? `train.tsv`, `dev.tsv` and `test_with_labels.tsv`:
+//! topics, facets, and one row per facet and question that was judged relevant to the topic.
+
+use clariq_core::Need;
+use clariq_core::{Error, Problem, ProblemKind};
+use clariq_core::{FacetId, QuestionId, TopicId};
+use clariq_files::table::{Column, Row, Sink, for_each_row, strictly};
+use clariq_files::{Input, Source};
+use std::collections::{HashMap, HashSet};
+
+const COLUMNS: &[Column] = &[
+    &["topic_id"],
+    &["initial_request", "initial request"],
+    &["topic_desc"],
+    &["clarification_need"],
+    &["facet_id"],
+    &["facet_desc"],
+    &["question_id"],
+    &["question"],
+    &["answer"],
+];
+
+/// A request, and what is known of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Topic {
+    /// Its id.
+    pub id: TopicId,
+    /// What the user asked first.
+    pub request: String,
+    /// What the user meant, in full; empty where the file does not say.
+    pub description: String,
+    /// How much clarification the request needs; `None` in a file without labels.
+    pub need: Option<Need>,
+}
+
+/// One information need behind a topic.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Facet {
+    /// Its id, unique over all topics.
+    pub id: FacetId,
+    /// The place of its topic in [`Labelled::topics`].
+    pub topic: usize,
+    /// The information need in full.
+    pub description: String,
+}
+
+/// A question that is relevant to a topic, and what a user with this facet in mind answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LabelledRow {
+    /// The place of the facet in [`Labelled::facets`].
+    pub facet: usize,
+    /// The question.
+    pub question: QuestionId,
+    /// The question as this file spells it.
+    pub text: String,
+    /// The answer; empty for the empty question.
+    pub answer: String,
+    /// The line of the file.
+    pub line: u64,
+}
+
+/// A labelled file. Topics and facets stand in the order of their first appearance.
+#[derive(Debug, Clone, Default)]
+pub struct Labelled {
+    /// The file, for messages.
+    pub name: String,
+    /// All topics.
+    pub topics: Vec<Topic>,
+    /// All facets.
+    pub facets: Vec<Facet>,
+    /// All rows, in file order.
+    pub rows: Vec<LabelledRow>,
+}
+
+impl Labelled {
+    /// Reads a labelled file; the first problem is the error.
+    pub fn read(source: &Source) -> Result<Self, Error> {
+        let input = source.read()?;
+        strictly(|sink| Self::parse(&input, sink))
+    }
+
+    /// Reads what can be read of a labelled file: every problem goes to `sink`. A row that cannot be read is left out,
+    /// one that contradicts an earlier row is kept.
+    pub fn parse(input: &Input, sink: Sink) -> Self {
+        let mut builder = Builder {
+            labelled: Self { name: input.name.clone(), ..Self::default() },
+            topics: HashMap::new(),
+            facets: HashMap::new(),
+        };
+        for_each_row(input, COLUMNS, sink, |row, sink| builder.add(row, sink));
+        builder.labelled
+    }
+
+    /// The questions judged relevant to each topic, in the order of [`Labelled::topics`]. Whatever is not listed counts
+    /// as not relevant.
+    pub fn relevant(&self) -> Vec<HashSet<QuestionId>> {
+        let mut sets = vec![HashSet::new(); self.topics.len()];
+        for row in &self.rows {
+            sets[self.facets[row.facet].topic].insert(row.question.clone());
+        }
+        sets
+    }
+}
+
+struct Builder {
+    labelled: Labelled,
+    topics: HashMap<TopicId, (usize, u64)>,
+    facets: HashMap<FacetId, (usize, u64)>,
+}
+
+impl Builder {
+    fn add(&mut self, row: &Row, sink: Sink) {
+        let [topic_id, request, topic_desc, need, facet_id, facet_desc, question, text, answer] =
+            row.fields[..]
+        else {
+            return;
+        };
+        for (name, field) in
+            [("topic_id", topic_id), ("facet_id", facet_id), ("question_id", question)]
+        {
+            if field.trim().is_empty() {
+                let problem = row.problem(
+                    ProblemKind::EmptyField,
+                    format!("a value in `{name}`"),
+                    "an empty field",
+                );
+                return sink(problem.hint("only texts may be empty, ids never"));
+            }
+        }
+        let Some(need) = Need::parse(need.trim()) else { return sink(label_range(row, need)) };
+        let topic = Topic {
+            id: topic_id.into(),
+            request: request.into(),
+            description: topic_desc.into(),
+            need: Some(need),
+        };
+        let topic = self.topic(topic, row, sink);
+        let facet = self.facet(
+            Facet { id: facet_id.into(), topic, description: facet_desc.into() },
+            row,
+            sink,
+        );
+        self.labelled.rows.push(LabelledRow {
+            facet,
+            question: question.into(),
+            text: text.into(),
+            answer: answer.into(),
+            line: row.line(),
+        });
+    }
+
+    fn topic(&mut self, topic: Topic, row: &Row, sink: Sink) -> usize {
+        if let Some(&(place, line)) = self.topics.get(&topic.id) {
+            let first = &self.labelled.topics[place];
+            if first.request != topic.request {
+                sink(contradiction(
+                    row,
+                    line,
+                    &topic.id,
+                    "request",
+                    &first.request,
+                    &topic.request,
+                ));
+            } else if first.need != topic.need {
+                let (is, was) = (topic.need.map_or(0, Need::get), first.need.map_or(0, Need::get));
+                sink(contradiction(
+                    row,
+                    line,
+                    &topic.id,
+                    "need label",
+                    &was.to_string(),
+                    &is.to_string(),
+                ));
+            }
+            return place;
+        }
+        let place = self.labelled.topics.len();
+        self.topics.insert(topic.id.clone(), (place, row.line()));
+        self.labelled.topics.push(topic);
+        place
+    }
+
+    fn facet(&mut self, facet: Facet, row: &Row, sink: Sink) -> usize {
+        if let Some(&(place, line)) = self.facets.get(&facet.id) {
+            let first = self.labelled.facets[place].topic;
+            if first != facet.topic {
+                let (is, was) =
+                    (&self.labelled.topics[facet.topic].id, &self.labelled.topics[first].id);
+                sink(contradiction(row, line, &facet.id, "topic", was.as_str(), is.as_str()));
+            }
+            return place;
+        }
+        let place = self.labelled.facets.len();
+        self.facets.insert(facet.id.clone(), (place, row.line()));
+        self.labelled.facets.push(facet);
+        place
+    }
+}
+
+fn label_range(row: &Row, need: &str) -> Problem {
+    row.problem(ProblemKind::LabelRange, "a clarification need from 1 to 4", format!("`{need}`"))
+        .hint("1 is clear by itself, 4 cannot be answered before asking back")
+}
+
+fn contradiction(
+    row: &Row,
+    line: u64,
+    id: &impl ToString,
+    what: &str,
+    was: &str,
+    is: &str,
+) -> Problem {
+    let expected = format!("the {what} of `{}` as on line {line}, `{was}`", id.to_string());
+    row.problem(ProblemKind::Contradiction, expected, format!("`{is}`"))
+        .hint("all rows of one topic or facet must agree")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::borrow::Cow;
+
+    const HEADER: &str = "topic_id\tinitial_request\ttopic_desc\tclarification_need\tfacet_id\tfacet_desc\tquestion_id\tquestion\tanswer\n";
+
+    fn parse(rows: &str) -> (Labelled, Vec<Problem>) {
+        let bytes = Cow::Owned(format!("{HEADER}{rows}").into_bytes());
+        let mut problems = Vec::new();
+        let input = Input { name: "dev.tsv".to_owned(), bytes };
+        let labelled = Labelled::parse(&input, &mut |problem| problems.push(problem));
+        (labelled, problems)
+    }
+
+    #[test]
+    fn topics_stand_in_the_order_of_appearance() {
+        let (labelled, problems) = parse(
+            "9\tTell me\tThe family\\'s tree\t4\tF2\t\"Find the \"\"essay\"\".\"\tQ00001\t\t\n\
+             3\tWhat is it\t\t1\tF1\tf\tQ2\twhich\tyes\n\
+             9\tTell me\tThe family\\'s tree\t4\tF3\tg\tQ2\twhich\tno\n",
+        );
+        assert!(problems.is_empty(), "{problems:?}");
+        assert_eq!(
+            labelled.topics.iter().map(|topic| topic.id.as_str()).collect::<Vec<_>>(),
+            ["9", "3"]
+        );
+        assert_eq!(labelled.topics[0].description, r"The family\'s tree");
+        assert_eq!(labelled.topics[1].description, "");
+        assert_eq!(labelled.facets[0].description, "Find the \"essay\".");
+        assert_eq!(labelled.rows[0].answer, "");
+        assert_eq!(labelled.relevant()[0].len(), 2);
+        assert_eq!(labelled.relevant()[1].len(), 1);
+    }
+
+    #[test]
+    fn contradictions_name_the_line_they_contradict() {
+        let (_, problems) = parse(
+            "1\ta\t\t1\tF1\tf\tQ2\tq\ty\n1\tb\t\t1\tF1\tf\tQ3\tq\ty\n2\tc\t\t1\tF1\tf\tQ3\tq\ty\n",
+        );
+        assert_eq!(
+            problems.iter().map(|problem| problem.at.line).collect::<Vec<_>>(),
+            [Some(3), Some(4)]
+        );
+        assert!(problems.iter().all(|problem| problem.kind == ProblemKind::Contradiction));
+        assert!(problems[0].expected.contains("line 2"));
+    }
+
+    #[test]
+    fn labels_outside_one_to_four_are_refused() {
+        for label in ["0", "5", "x", "", "2.0"] {
+            let (_, problems) = parse(&format!("1\ta\t\t{label}\tF1\tf\tQ2\tq\ty\n"));
+            assert_eq!(problems[0].kind, ProblemKind::LabelRange, "{label}");
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! How much clarification does a system think each request needs? Need files: `<topic_id> <label>`.
+
+use clariq_core::Need;
+use clariq_core::TopicId;
+use clariq_core::{Error, ProblemKind};
+use clariq_files::Target;
+use clariq_files::lines::for_each_line;
+use clariq_files::table::{Sink, strictly};
+use clariq_files::{Input, Source};
+use std::io;
+
+/// One line of a need file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NeedLine {
+    /// The topic.
+    pub topic: TopicId,
+    /// The predicted label. Any whole number: the official scorer counts one outside 1 to 4 as wrong, not as an error.
+    pub label: i64,
+    /// The line of the file.
+    pub line: u64,
+}
+
+/// Reads a need file in file order; the first problem is the error.
+pub fn read_need_file(source: &Source) -> Result<Vec<NeedLine>, Error> {
+    let input = source.read()?;
+    strictly(|sink| parse_need_file(&input, sink))
+}
+
+/// Reads what can be read of a need file: every problem goes to `sink`, and its line is left out.
+pub fn parse_need_file(input: &Input, sink: Sink) -> Vec<NeedLine> {
+    let mut lines = Vec::new();
+    for_each_line(input, "<topic_id> <label>", 0, sink, |line, sink| match label(line.fields[1]) {
+        Some(label) => {
+            lines.push(NeedLine { topic: line.fields[0].into(), label, line: line.place.line })
+        }
+        None => sink(
+            line.problem(ProblemKind::NotANumber, "a label from 1 to 4 in the second field")
+                .hint("a need file holds a topic id, a space and a whole number"),
+        ),
+    });
+    lines
+}
+
+/// A whole number, also as `2.0`: programs that keep labels as floating-point numbers write it so.
+fn label(field: &str) -> Option<i64> {
+    let whole = |number: &f64| number.fract() == 0.0 && number.abs() < 1e15;
+    field.parse().ok().or_else(|| field.parse().ok().filter(whole).map(|number| number as i64))
+}
+
+/// Writes one label per topic, in the order given.
+pub fn write_need_file<'a>(
+    target: &Target,
+    labels: impl IntoIterator<Item = (&'a TopicId, Need)>,
+) -> Result<(), Error> {
+    target.write(|out| put_need_lines(out, labels))
+}
+
+/// The same lines, to anything that can be written to.
+pub fn put_need_lines<'a>(
+    out: &mut dyn io::Write,
+    labels: impl IntoIterator<Item = (&'a TopicId, Need)>,
+) -> io::Result<()> {
+    labels.into_iter().try_for_each(|(topic, need)| writeln!(out, "{topic} {need}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.need.gz");
+        let topics = [TopicId::from("9"), TopicId::from("3")];
+        write_need_file(&Target::new(&path), topics.iter().zip([Need::ALL[3], Need::ALL[0]]))
+            .unwrap();
+        let lines = read_need_file(&Source::new(&path)).unwrap();
+        assert_eq!(
+            lines.iter().map(|line| (line.topic.as_str(), line.label)).collect::<Vec<_>>(),
+            [("9", 4), ("3", 1)]
+        );
+    }
+
+    #[test]
+    fn whole_numbers_are_labels_however_they_are_written() {
+        let labels = ["2", "-1", "+3", "2.0", "4e0"].map(label);
+        assert_eq!(labels, [Some(2), Some(-1), Some(3), Some(2), Some(4)]);
+        assert_eq!(["2.5", "nan", "inf", "1e300", "two"].map(label), [None; 5]);
+    }
+
+    #[test]
+    fn a_label_that_is_no_number_is_a_problem() {
+        let input = Input { name: "a.need".to_owned(), bytes: b"1 2\n2 high\n".as_slice().into() };
+        let error = strictly(|sink| parse_need_file(&input, sink)).unwrap_err();
+        assert!(error.to_string().starts_with("a.need:2: not a number"), "{error}");
+    }
+}

@@ -1,0 +1,154 @@
+//! What does a system ask next? Multi-turn run files: `<context_id> 0 "<question text>" <rank> <score> <run_id>`.
+//!
+//! The official scorer reads them as CSV with spaces (a quote inside a text is doubled) and finds the text in the question
+//! bank. An empty text is the empty question.
+
+use crate::clariq::bank::QuestionBank;
+use clariq_core::{Error, Location, Problem, ProblemKind};
+use clariq_files::table::{LineCounter, Place, Sink, not_utf8, strictly};
+use clariq_files::{Input, Source};
+use clariq_files::{Run, RunLine};
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+const FORM: &str = "<context_id> 0 \"<question text>\" <rank> <score> <run_id>";
+
+/// What a text that is not in the bank is called: no candidate of any table has this id.
+const NOT_IN_THE_BANK: &str = "<not in the bank>";
+
+/// Reads a multi-turn run and puts the ids of `bank` in place of the texts; the first problem is the error.
+pub fn read_text_run(source: &Source, bank: &QuestionBank) -> Result<Run, Error> {
+    let input = source.read()?;
+    strictly(|sink| parse_text_run(&input, bank, sink))
+}
+
+/// Reads what can be read of a multi-turn run: every problem goes to `sink`, and its line is left out.
+pub fn parse_text_run(input: &Input, bank: &QuestionBank, sink: Sink) -> Run {
+    // Of two questions with one text the last counts, as in a Python dictionary.
+    let ids: HashMap<&str, &str> =
+        bank.rows().iter().map(|row| (row.text.as_str(), row.id.as_str())).collect();
+    let mut run = Run { name: input.name.clone(), ..Run::default() };
+    let mut reader = csv::ReaderBuilder::new()
+        .delimiter(b' ')
+        .has_headers(false)
+        .flexible(true)
+        .from_reader(input.bytes.as_ref());
+    let mut lines = LineCounter::new(&input.bytes);
+    let mut record = csv::ByteRecord::new();
+    while let Ok(true) = reader.read_byte_record(&mut record) {
+        let start = record.position().map_or(0, csv::Position::byte) as usize;
+        let at = Place { file: &input.name, line: lines.line_at(start) };
+        match parse_line(&record, at, &ids) {
+            Ok((line, tag)) => {
+                if run.lines.is_empty() {
+                    run.tag = tag;
+                }
+                run.lines.push(line);
+            }
+            Err(problem) => sink(*problem),
+        }
+    }
+    if run.lines.is_empty() {
+        let at = Location::line(&input.name, 1);
+        let expected = format!("lines of the form `{FORM}`");
+        sink(
+            Problem::new(at, ProblemKind::Empty, expected, "nothing")
+                .hint("was the run that wrote it interrupted?"),
+        );
+    }
+    run
+}
+
+/// Writes one line. A text stands in double quotes, and a quote inside it is doubled, as pandas reads it.
+///
+/// ```
+/// let mut out = Vec::new();
+/// clariq_collections::clariq::put_text_run_line(&mut out, 968, "a \"b\" c", 0, 5.0, "mine")?;
+/// assert_eq!(out, b"968 0 \"a \"\"b\"\" c\" 0 5 mine\n");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn put_text_run_line(
+    out: &mut dyn Write,
+    context: i64,
+    text: &str,
+    rank: usize,
+    score: f64,
+    tag: &str,
+) -> io::Result<()> {
+    write!(out, "{context} 0 \"")?;
+    for (place, part) in text.split('"').enumerate() {
+        out.write_all(if place > 0 { b"\"\"" } else { b"" })?;
+        out.write_all(part.as_bytes())?;
+    }
+    writeln!(out, "\" {rank} {score} {tag}")
+}
+
+fn parse_line(
+    record: &csv::ByteRecord,
+    at: Place,
+    ids: &HashMap<&str, &str>,
+) -> Result<(RunLine, String), Box<Problem>> {
+    let mut fields = Vec::with_capacity(record.len());
+    for bytes in record {
+        fields.push(
+            std::str::from_utf8(bytes)
+                .map_err(|_| Box::new(not_utf8(at.location(), "line", bytes)))?,
+        );
+    }
+    let [topic, _, text, _, score, tag] = fields[..] else {
+        let found = format!("{} fields", fields.len());
+        let problem = Problem::new(
+            at.location(),
+            ProblemKind::FieldCount,
+            format!("6 fields, `{FORM}`"),
+            found,
+        );
+        return Err(Box::new(
+            problem.hint("the text stands in double quotes, and a quote inside it is doubled"),
+        ));
+    };
+    let Some(score) = score.parse().ok().filter(|score: &f64| score.is_finite()) else {
+        let expected = "a finite score in the fifth field";
+        let problem =
+            Problem::new(at.location(), ProblemKind::NotANumber, expected, format!("`{score}`"));
+        return Err(Box::new(problem.hint("write scores as 12.5 or 1.25e1")));
+    };
+    let question = ids.get(text).copied().unwrap_or(NOT_IN_THE_BANK).into();
+    Ok((RunLine { topic: topic.into(), question, score, line: at.line }, tag.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clariq::QuestionRow;
+
+    fn read(text: &str) -> Result<Vec<String>, Error> {
+        let row = |id: &str, text: &str| QuestionRow { id: id.into(), text: text.to_owned() };
+        let bank = QuestionBank::from_rows(vec![
+            row("Q00001", ""),
+            row("Q2", "which one"),
+            row("Q3", "a \"b\" c"),
+        ]);
+        let input = Input { name: "m.run".to_owned(), bytes: text.as_bytes().to_vec().into() };
+        let run = strictly(|sink| parse_text_run(&input, &bank, sink))?;
+        Ok(run.lines.iter().map(|line| line.question.to_string()).collect())
+    }
+
+    #[test]
+    fn texts_become_ids() {
+        let text = "968 0 \"which one\" 0 5 t\r\n969 0 \"\" 0 4 t\n970 0 \"a \"\"b\"\" c\" 0 1e1 t\n971 0 \"no\" 0 1 t\n";
+        assert_eq!(read(text).unwrap(), ["Q2", "Q00001", "Q3", NOT_IN_THE_BANK]);
+    }
+
+    #[test]
+    fn bad_lines_are_named() {
+        for text in [
+            "968 0 \"which one\" 0 5 t\n969 0 which one 0 4 t x\n",
+            "968 0 \"\" 0 5 t\n969 0 \"\" 0 x t\n",
+        ] {
+            let Err(Error::Problem(problem)) = read(text) else { panic!("{text}") };
+            assert_eq!(problem.at.line, Some(2));
+        }
+        assert!(read("").is_err());
+    }
+}

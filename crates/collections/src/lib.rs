@@ -1,0 +1,3 @@
+//! The collections that `clariq` knows, a module each: formats in and out, splits, labels and checks.
+
+pub mod clariq;

@@ -1,0 +1,209 @@
+//! Are evaluation tables read as Python would read them, and is everything else refused?
+
+mod hostile;
+mod round_trip;
+
+use clariq_collections::clariq::DataDir;
+use clariq_collections::clariq::eval_table::{ContextId, EvalTable, Scores, locate};
+use clariq_core::{Error, ProblemKind};
+use clariq_files::Source;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/pickle")
+}
+
+fn fixture(name: &str) -> Vec<u8> {
+    fs::read(fixtures().join(name)).unwrap()
+}
+
+fn read_file(path: &Path) -> Result<EvalTable, Error> {
+    EvalTable::read(&[Source::new(path)])
+}
+
+fn read_bytes(bytes: &[u8]) -> Result<EvalTable, Error> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("table.pkl");
+    fs::write(&path, bytes).unwrap();
+    read_file(&path)
+}
+
+fn expected(name: &str) -> EvalTable {
+    EvalTable::read_jsonl(&Source::new(fixtures().join(format!("{name}.jsonl")))).unwrap()
+}
+
+fn problem(result: Result<EvalTable, Error>) -> (ProblemKind, String) {
+    match result.unwrap_err() {
+        Error::Problem(problem) => (problem.kind, problem.found),
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn python_and_numpy_pickles_of_all_protocols_are_the_same_table() {
+    let mut count = 0;
+    for entry in fs::read_dir(fixtures()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "pkl") {
+            let table = read_file(&path).unwrap_or_else(|error| panic!("{error}"));
+            let name = path.file_name().unwrap().to_str().unwrap();
+            assert!(table == expected(name.split('.').next().unwrap()), "{name}");
+            count += 1;
+        }
+    }
+    // Two tables in six protocols of three kinds, and in three protocols of three more.
+    assert_eq!(count, 2 * (6 * 3 + 3 * 3));
+}
+
+#[test]
+fn a_table_answers_by_metric_context_and_question() {
+    let table = read_file(&fixtures().join("multi.p4.numpy2.pkl")).unwrap();
+    assert_eq!(table.metrics().collect::<Vec<_>>(), ["NDCG1", "P1", "MRR100", "empty"]);
+    let contexts: Vec<ContextId> = table.contexts("P1").collect();
+    assert_eq!(contexts[..3], [0.into(), 255.into(), 256.into()]);
+    assert_eq!(table.contexts("no such metric").count(), 0);
+    assert_eq!(table.value("NDCG1", &0.into(), "Q00000"), Some(0.1));
+    assert_eq!(table.value("NDCG1", &0.into(), "MAX"), Some(0.1));
+    assert_eq!(table.value("NDCG1", &0.into(), "Q00009"), None);
+    assert_eq!(table.value("NDCG1", &"0".into(), "Q00000"), None);
+    assert!(table.has_context("P1", &0.into()));
+    assert!(!table.has_context("P1", &1.into()));
+
+    let metric = table.metric("MRR100").unwrap();
+    assert_eq!((metric.name(), metric.len(), metric.is_empty()), ("MRR100", 9, false));
+    let questions: Vec<_> = metric.questions(&(-1).into()).unwrap().map(|(id, _)| id).collect();
+    assert_eq!(questions.last(), Some(&"MAX"));
+    assert!(metric.scores(&(-1).into(), "Q00000").unwrap().no_answer.is_some());
+    assert!(metric.scores(&(-1).into(), "MAX").unwrap().no_answer.is_none());
+    assert_eq!(table.metric("P1").unwrap().questions(&0.into()).unwrap().count(), 0);
+}
+
+#[test]
+fn the_released_table_is_read() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/clariq/data");
+    let Some(sources) = locate(&DataDir::Folder(path.clone()), "single_turn_train_eval") else {
+        eprintln!("skipped: no single_turn_train_eval.pkl in {}", path.display());
+        return;
+    };
+    let table = EvalTable::read(&sources).unwrap();
+    let metrics: Vec<_> = table.metrics().collect();
+    assert_eq!(
+        metrics,
+        ["NDCG1", "NDCG3", "NDCG5", "NDCG10", "NDCG20", "P1", "P3", "P5", "P10", "P20", "MRR100"]
+    );
+    for metric in metrics {
+        assert_eq!(table.contexts(metric).count(), 160, "{metric}");
+    }
+    // Figures that Python prints.
+    let facet = ContextId::from("F0609");
+    assert_eq!(table.contexts("NDCG1").next(), Some(facet.clone()));
+    assert_eq!(table.value("NDCG1", &facet, "Q00304"), Some(1.0 / 3.0));
+    assert_eq!(table.value("NDCG1", &facet, "MIN"), Some(0.0));
+    let rows: usize = table
+        .contexts("P5")
+        .map(|context| table.metric("P5").unwrap().questions(&context).unwrap().len())
+        .sum();
+    assert_eq!(rows * 11, 8305);
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn tar(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut builder = tar::Builder::new(Vec::new());
+    let mut header = tar::Header::new_ustar();
+    header.set_entry_type(tar::EntryType::Directory);
+    header.set_size(0);
+    builder.append_data(&mut header, "folder/", &[][..]).unwrap();
+    for (name, bytes) in files {
+        let mut header = tar::Header::new_ustar();
+        header.set_size(bytes.len() as u64);
+        builder.append_data(&mut header, name, *bytes).unwrap();
+    }
+    builder.into_inner().unwrap()
+}
+
+#[test]
+fn every_packing_is_found_and_unpacked() {
+    let pickle = fixture("single.p4.numpy2.pkl");
+    let packed =
+        gzip(&tar(&[("folder/._table.pkl", b"attributes"), ("folder/table.pkl", &pickle)]));
+    let (first, second) = packed.split_at(packed.len() / 2);
+    let (middle, last) = second.split_at(10);
+    let layouts: [&[(&str, &[u8])]; 5] = [
+        &[("t.pkl", &pickle), ("t.pkl.tar.gz", b"not looked at")],
+        &[("t.pkl.gz", &gzip(&pickle))],
+        &[("t.pkl.tar.gz", &packed), ("t.pkl.tar.gz.aa", b"not looked at")],
+        &[("t.pkl.tar.gz.aa", first), ("t.pkl.tar.gz.ab", second)],
+        &[("t.pkl.tar.gz.ab", middle), ("t.pkl.tar.gz.aa", first), ("t.pkl.tar.gz.ac", last)],
+    ];
+    for files in layouts {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, bytes) in files {
+            fs::write(folder.path().join(name), bytes).unwrap();
+        }
+        let table = EvalTable::open(&DataDir::Folder(folder.path().to_owned()), "t").unwrap();
+        assert!(table == expected("single"), "{files:?}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::Folder(folder.path().to_owned());
+    assert_eq!(problem(EvalTable::open(&data, "t")).0, ProblemKind::MissingFile);
+    assert_eq!(problem(EvalTable::open(&DataDir::Sample, "t")).0, ProblemKind::MissingFile);
+    assert_eq!(problem(read_file(folder.path())).0, ProblemKind::Directory);
+    assert_eq!(problem(read_file(&folder.path().join("none"))).0, ProblemKind::MissingFile);
+    assert_eq!(problem(read_bytes(b"")).0, ProblemKind::Empty);
+    assert_eq!(problem(read_bytes(&gzip(&tar(&[])))).1, "no file in it");
+    assert_eq!(
+        problem(read_bytes(&tar(&[("a", b"no pickle")]))).1,
+        "0x6e, which is no pickle operation, at byte 0 (0x6e)"
+    );
+
+    let packed = gzip(&tar(&[("a.pkl", &fixture("single.p2.python.pkl"))]));
+    for damaged in [&packed[..packed.len() / 2], &packed[..packed.len() - 4]] {
+        assert_eq!(problem(read_bytes(damaged)).0, ProblemKind::Archive);
+    }
+    let mut wrong_checksum = gzip(&fixture("single.p2.python.pkl"));
+    let end = wrong_checksum.len() - 6;
+    wrong_checksum[end] ^= 1;
+    assert_eq!(problem(read_bytes(&wrong_checksum)).0, ProblemKind::Archive);
+}
+
+#[test]
+fn a_pickle_that_is_no_table_is_refused() {
+    let cases: [(&[u8], &str); 11] = [
+        (b"K\x01.", "an integer in place of a dictionary"),
+        (b"(Vm\nF1\nd.", "dictionaries of different levels side by side"),
+        (b"(Va\n(Vm\n(I1\n(Vq\n(Vx\nF1\nddddd.", "nested deeper"),
+        (b"(Vm\n(I1\n(Vq\n(Vwith_answer\nVtext\ndddd.", "text in place of a figure"),
+        (b"(Vm\n(I1\n(Vq\n(Vwith_answer\nI01\ndddd.", "a truth value in place of a figure"),
+        (b"(Vm\n(I1\n(I2\n(Vwith_answer\nF1\ndddd.", "a number in place of a question id"),
+        (b"(I7\n(I1\n(Vq\n(Vwith_answer\nF1\ndddd.", "a number in place of a metric"),
+        (b"(Vm\n(F1\n(Vq\n(Vwith_answer\nF1\ndddd.", "a float in place of an id"),
+        (b"(Vm\n(I1\n(Vq\n(Vx\nF1\ndVq\n(Vy\nF1\ndddd.", "the question `q` twice"),
+        (b"(Vm\n(I1\n(Vq\n(Vx\nF1\nddI1\n(Vq\n(Vx\nF1\ndddd.", "the context 1 twice"),
+        (b"(Vm\n(I1\n(dVwith_answer\nF1\nddd.", "both dictionaries and figures"),
+    ];
+    for (bytes, wanted) in cases {
+        let (_, found) = problem(read_bytes(bytes));
+        assert!(found.contains(wanted), "{found}");
+    }
+}
+
+#[test]
+fn fields_that_are_no_figures_and_integers_do_no_harm() {
+    let table =
+        read_bytes(b"(Vm\n(I1\n(Vq\n(Vnote\nF7\nVno_answer\nNVwith_answer\nI1\ndddd.").unwrap();
+    let scores = table.metric("m").unwrap().scores(&1.into(), "q").unwrap();
+    assert_eq!(scores, Scores { no_answer: None, with_answer: Some(1.0) });
+}

@@ -1,0 +1,81 @@
+//! Is this the same content that an earlier result was made from?
+
+use crate::problem::Error;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::fmt;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// A SHA-256 digest in lower-case hexadecimal.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Checksum(String);
+
+impl Checksum {
+    /// All 64 digits.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The first twelve digits: enough to tell files apart in a table or a folder name.
+    pub fn short(&self) -> &str {
+        self.0.get(..12).unwrap_or(&self.0)
+    }
+}
+
+impl fmt::Display for Checksum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The SHA-256 of some pieces of bytes, one after the other.
+pub fn sha256<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Checksum {
+    let mut hasher = Sha256::new();
+    for piece in pieces {
+        hasher.update(piece);
+    }
+    Checksum(hex(&hasher.finalize()))
+}
+
+/// The SHA-256 of a file as it is on the disk, as text, without holding it in memory.
+pub fn sha256_of_file(path: &Path) -> Result<String, Error> {
+    let refused = |source| Error::Io { action: "read", path: path.to_owned(), source };
+    let mut file = File::open(path).map_err(refused)?;
+    let (mut hasher, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
+    loop {
+        match file.read(&mut buffer).map_err(refused)? {
+            0 => return Ok(hex(&hasher.finalize())),
+            count => hasher.update(&buffer[..count]),
+        }
+    }
+}
+
+/// The SHA-256 of some bytes, as text.
+pub fn sha256_hex(bytes: &[u8]) -> String {
+    sha256([bytes]).0
+}
+
+/// Bytes as lower-case hexadecimal text.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn matches_the_published_test_vector() {
+        // FIPS 180-2, appendix B.1.
+        let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(sha256_hex(b"abc"), expected);
+        assert_eq!(sha256([b"a".as_slice(), b"bc"]).as_str(), expected);
+    }
+}

@@ -1,0 +1,14 @@
+//! The types and traits that every crate of `clariq` speaks in.
+//!
+//! A [`Problem`] names the file and line of whatever is wrong, what was expected there, what was found, and a hint; a
+//! [`Report`] is the same for any error of any crate. No engine, no format and no collection is known here.
+
+mod checksum;
+mod id;
+mod need;
+mod problem;
+
+pub use checksum::{Checksum, hex, sha256, sha256_hex, sha256_of_file};
+pub use id::{FacetId, QuestionId, TopicId};
+pub use need::Need;
+pub use problem::{Error, Location, Problem, ProblemKind, Report};

@@ -1,0 +1,261 @@
+//! How are the tab-separated files of `ClariQ` split into rows and fields?
+//!
+//! They are CSV with tabs: a field may be quoted and then hold tabs, line ends and doubled quotes. Columns are found
+//! by name, so their order does not matter and further columns are ignored.
+
+use crate::source::Input;
+use clariq_core::{Error, Location, Problem, ProblemKind};
+use std::str;
+
+/// Where problems go: the strict readers stop at the first, `data check` collects them all.
+pub type Sink<'a> = &'a mut dyn FnMut(Problem);
+
+/// A column by its names: the first is the usual one, the others occur in released files.
+pub type Column = &'static [&'static str];
+
+/// A line of a file. A [`Location`] owns the name of its file, so one is made only where a problem needs it.
+#[derive(Clone, Copy)]
+pub struct Place<'a> {
+    /// The file as the user named it.
+    pub file: &'a str,
+    /// The line, counted from 1.
+    pub line: u64,
+}
+
+impl Place<'_> {
+    /// The same as a location.
+    pub fn location(self) -> Location {
+        Location::line(self.file, self.line)
+    }
+}
+
+/// A row with the wanted columns, in the order they were asked for.
+pub struct Row<'a> {
+    /// The fields of the wanted columns, in their order.
+    pub fields: Vec<&'a str>,
+    place: Place<'a>,
+}
+
+impl Row<'_> {
+    /// The line on which the row starts.
+    pub fn line(&self) -> u64 {
+        self.place.line
+    }
+
+    /// A problem at this row.
+    pub fn problem(
+        &self,
+        kind: ProblemKind,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+    ) -> Problem {
+        Problem::new(self.place.location(), kind, expected, found)
+    }
+}
+
+/// Calls `each` with every sound row of `input`; whatever is not sound goes to `sink`.
+pub fn for_each_row(
+    input: &Input,
+    columns: &[Column],
+    sink: Sink,
+    mut each: impl FnMut(&Row, Sink),
+) {
+    let mut reader = csv::ReaderBuilder::new()
+        .delimiter(b'\t')
+        .has_headers(false)
+        .flexible(true)
+        .from_reader(input.bytes.as_ref());
+    let mut lines = LineCounter::new(&input.bytes);
+    let mut record = csv::ByteRecord::new();
+    let mut header: Option<(Vec<usize>, usize)> = None;
+    let mut any = false;
+    // Reading from memory cannot fail, and a flexible reader accepts every record.
+    while let Ok(true) = reader.read_byte_record(&mut record) {
+        let start = record.position().map_or(0, csv::Position::byte) as usize;
+        let place = Place { file: &input.name, line: lines.line_at(start) };
+        match &header {
+            None => match find_columns(&record, columns, &place.location()) {
+                Ok(places) => header = Some((places, record.len())),
+                Err(problem) => return sink(*problem),
+            },
+            Some((places, width)) => {
+                any = true;
+                match pick(&record, places, *width, columns, place) {
+                    Ok(row) => each(&row, sink),
+                    Err(problem) => sink(*problem),
+                }
+            }
+        }
+    }
+    if header.is_none() {
+        let names: Vec<_> = columns.iter().map(|names| names[0]).collect();
+        sink(empty(input, 1, &format!("a header with the columns {}", names.join(", "))));
+    } else if !any {
+        sink(empty(input, 2, "at least one row below the header"));
+    }
+}
+
+fn empty(input: &Input, line: u64, expected: &str) -> Problem {
+    Problem::new(Location::line(&input.name, line), ProblemKind::Empty, expected, "nothing")
+        .hint("the file was probably cut short: fetch it again")
+}
+
+fn find_columns(
+    header: &csv::ByteRecord,
+    columns: &[Column],
+    at: &Location,
+) -> Result<Vec<usize>, Box<Problem>> {
+    columns
+        .iter()
+        .map(|names| {
+            let is_it =
+                |field: &[u8]| names.iter().any(|name| field.trim_ascii() == name.as_bytes());
+            header
+                .iter()
+                .position(is_it)
+                .ok_or_else(|| Box::new(missing_column(header, names, columns, at)))
+        })
+        .collect()
+}
+
+fn missing_column(
+    header: &csv::ByteRecord,
+    names: Column,
+    columns: &[Column],
+    at: &Location,
+) -> Problem {
+    let mut found: Vec<_> = header.iter().map(String::from_utf8_lossy).collect();
+    // First those that nobody asked for: one of them may be a misspelling of the missing one.
+    found.sort_by_key(|name| columns.concat().contains(&name.trim()));
+    let expected = format!("a column `{}`", names[0]);
+    let hint = if header.len() == 1 {
+        "columns are separated by tabs and named in the first line"
+    } else {
+        "the first line names the columns; see data/README.md for the formats"
+    };
+    let problem =
+        Problem::new(at.clone(), ProblemKind::MissingColumn, expected, shorten(&found.join(", ")));
+    problem.hint(hint)
+}
+
+fn pick<'a>(
+    record: &'a csv::ByteRecord,
+    places: &[usize],
+    width: usize,
+    columns: &[Column],
+    at: Place<'a>,
+) -> Result<Row<'a>, Box<Problem>> {
+    if record.len() != width {
+        let problem = Problem::new(
+            at.location(),
+            ProblemKind::FieldCount,
+            format!("{width} tab-separated fields, as in the header"),
+            record.len().to_string(),
+        );
+        return Err(Box::new(
+            problem.hint("a field with a tab or a line end in it must stand in double quotes"),
+        ));
+    }
+    let mut fields = Vec::with_capacity(places.len());
+    for (&place, names) in places.iter().zip(columns) {
+        let bytes = &record[place];
+        match str::from_utf8(bytes) {
+            Ok(text) => fields.push(text),
+            Err(_) => return Err(Box::new(not_utf8(at.location(), names[0], bytes))),
+        }
+    }
+    Ok(Row { fields, place: at })
+}
+
+/// A text as it is shown in a message: at most so long.
+pub fn not_utf8(at: Location, column: &str, bytes: &[u8]) -> Problem {
+    let found = format!("{:?} in `{column}`", shorten(&String::from_utf8_lossy(bytes)));
+    Problem::new(at, ProblemKind::NotUtf8, "UTF-8 text", found)
+        .hint("convert the file, for example with `iconv -f latin1 -t utf-8`")
+}
+
+/// At most 80 characters of a value, so that a message stays readable.
+pub fn shorten(text: &str) -> String {
+    match text.char_indices().nth(80) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// The csv crate counts a CRLF as a line end followed by an empty rest, which puts its line numbers one too low.
+pub struct LineCounter<'a> {
+    bytes: &'a [u8],
+    offset: usize,
+    line: u64,
+}
+
+impl<'a> LineCounter<'a> {
+    /// Counts the lines of these bytes.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, offset: 0, line: 1 }
+    }
+
+    /// The line of a record that starts at this byte; records are asked for in order.
+    pub fn line_at(&mut self, start: usize) -> u64 {
+        let rest = &self.bytes[start.min(self.bytes.len())..];
+        let start = start + rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+        self.line += self.bytes[self.offset..start].split(|&byte| byte == b'\n').count() as u64 - 1;
+        self.offset = start;
+        self.line
+    }
+}
+
+/// Runs a parser that reports to a sink, and turns its first problem into an error.
+pub fn strictly<T>(parse: impl FnOnce(Sink) -> T) -> Result<T, Error> {
+    let mut first = None;
+    let value = parse(&mut |problem| {
+        first.get_or_insert(problem);
+    });
+    match first {
+        Some(problem) => Err(problem.into()),
+        None => Ok(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::borrow::Cow;
+
+    const AB: &[Column] = &[&["a"], &["b", "b b"]];
+
+    fn rows(text: &str) -> (Vec<(u64, Vec<String>)>, Vec<Problem>) {
+        let input = Input { name: "t.tsv".to_owned(), bytes: Cow::Owned(text.as_bytes().to_vec()) };
+        let (mut rows, mut problems) = (Vec::new(), Vec::new());
+        for_each_row(&input, AB, &mut |problem| problems.push(problem), |row, _| {
+            rows.push((row.line(), row.fields.iter().map(ToString::to_string).collect()));
+        });
+        (rows, problems)
+    }
+
+    #[test]
+    fn quotes_line_ends_and_column_order_are_understood() {
+        let (found, problems) =
+            rows("b b\tx\ta\n1\t2\t\"say \"\"hi\"\"\tyou\nthere\"\n\n4\t5\t6\n");
+        assert!(problems.is_empty());
+        assert_eq!(found[0], (2, vec!["say \"hi\"\tyou\nthere".to_owned(), "1".to_owned()]));
+        assert_eq!(found[1].0, 5, "an empty line and a quoted line end count");
+    }
+
+    #[test]
+    fn line_numbers_hold_with_carriage_returns() {
+        let (found, problems) = rows("a\tb\r\n1\t2\r\n3\r\n4\t5\r\n");
+        assert_eq!(found.iter().map(|row| row.0).collect::<Vec<_>>(), [2, 4]);
+        assert_eq!(found[0].1, ["1", "2"]);
+        assert_eq!(problems[0].at.line, Some(3));
+        assert_eq!(problems[0].kind, ProblemKind::FieldCount);
+    }
+
+    #[test]
+    fn a_file_without_content_or_column_says_so() {
+        assert_eq!(rows("").1[0].kind, ProblemKind::Empty);
+        assert_eq!(rows("a\tc\n").1[0].kind, ProblemKind::MissingColumn);
+        let header_alone = &rows("a\tb\n").1[0];
+        assert_eq!((header_alone.kind, header_alone.at.line), (ProblemKind::Empty, Some(2)));
+    }
+}

@@ -1,0 +1,4 @@
+//! The two formats of TREC: runs and relevance judgements.
+
+pub(crate) mod qrels;
+pub(crate) mod run;

@@ -1,0 +1,218 @@
+//! What did a system answer? Run files: `<topic_id> 0 <question_id> <rank> <score> <run_id>`.
+
+use crate::lines::{Line, for_each_line};
+use crate::output::Target;
+use crate::source::{Input, Source};
+use crate::table::{Sink, strictly};
+use clariq_core::{Error, ProblemKind};
+use clariq_core::{QuestionId, TopicId};
+use std::io;
+
+const FORM: &str = "<topic_id> 0 <question_id> <rank> <score> <run_id>";
+
+/// One line of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunLine {
+    /// The topic that is answered.
+    pub topic: TopicId,
+    /// The question that is proposed.
+    pub question: QuestionId,
+    /// Its score: higher is better. The official scorer orders by this alone and never reads the rank.
+    pub score: f64,
+    /// The line of the file.
+    pub line: u64,
+}
+
+/// A run as it stands in its file: lines in file order, nothing sorted or dropped, because the official
+/// scorer's result depends on that order where scores tie.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Run {
+    /// The file, for messages.
+    pub name: String,
+    /// The run's own name: the last field of its first line.
+    pub tag: String,
+    /// All lines.
+    pub lines: Vec<RunLine>,
+}
+
+/// Reads a run; the first problem is the error. Ranks and the constant second field are not looked at.
+pub fn read_run(source: &Source) -> Result<Run, Error> {
+    let input = source.read()?;
+    strictly(|sink| parse_run(&input, sink))
+}
+
+/// Reads what can be read of a run: every problem goes to `sink`, and its line is left out.
+pub fn parse_run(input: &Input, sink: Sink) -> Run {
+    let mut run = Run { name: input.name.clone(), ..Run::default() };
+    for_each_line(input, FORM, 1, sink, |line, sink| {
+        let Some(score) = score(line) else {
+            let problem =
+                line.problem(ProblemKind::NotANumber, "a finite score in the fifth field");
+            return sink(problem.hint("write scores as 12.5 or 1.25e1"));
+        };
+        if run.lines.is_empty() {
+            line.fields.get(5).copied().unwrap_or_default().clone_into(&mut run.tag);
+        }
+        run.lines.push(RunLine {
+            topic: line.fields[0].into(),
+            question: line.fields[2].into(),
+            score,
+            line: line.place.line,
+        });
+    });
+    run
+}
+
+fn score(line: &Line) -> Option<f64> {
+    line.fields[4].parse().ok().filter(|score: &f64| score.is_finite())
+}
+
+/// Writes rankings as a run, best first, ranks from 1, scores strictly decreasing within a topic (see
+/// [`strictly_decreasing`]). A tag with white space in it is written with `_` instead.
+pub fn write_run<'a, R>(
+    target: &Target,
+    rankings: impl IntoIterator<Item = (&'a TopicId, R)>,
+    tag: &str,
+) -> Result<(), Error>
+where
+    R: IntoIterator<Item = (&'a QuestionId, f64)>,
+{
+    target.write(|out| put_run_lines(out, rankings, tag))
+}
+
+/// The same lines, to anything that can be written to.
+pub fn put_run_lines<'a, R>(
+    out: &mut dyn io::Write,
+    rankings: impl IntoIterator<Item = (&'a TopicId, R)>,
+    tag: &str,
+) -> io::Result<()>
+where
+    R: IntoIterator<Item = (&'a QuestionId, f64)>,
+{
+    let tag: String = tag.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
+    for (topic, ranking) in rankings {
+        let (questions, scores): (Vec<_>, Vec<_>) = ranking.into_iter().unzip();
+        let scores = strictly_decreasing(&scores);
+        for (place, (question, score)) in questions.iter().zip(scores).enumerate() {
+            check_finite(score)?;
+            writeln!(out, "{topic} 0 {question} {} {score} {tag}", place + 1)?;
+        }
+    }
+    Ok(())
+}
+
+fn check_finite(score: f64) -> io::Result<()> {
+    if score.is_finite() {
+        return Ok(());
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidData, format!("a score is not finite: {score}")))
+}
+
+/// The scores of a ranking, lowered where needed so that they strictly decrease, in order.
+///
+/// The official scorer keeps one line per distinct score and drops the others, and `trec_eval` reads scores in single
+/// precision; so a score that is not below its predecessor *in single precision* is lowered to the next value that is.
+/// A score that needs no nudge is unchanged to the last digit.
+pub fn strictly_decreasing(scores: &[f64]) -> Vec<f64> {
+    let mut lowered = Vec::with_capacity(scores.len());
+    let mut previous: Option<f64> = None;
+    for &score in scores {
+        let score = match previous {
+            Some(previous) if !is_below(score, previous) => just_below(previous).min(score),
+            _ => score,
+        };
+        lowered.push(score);
+        previous = Some(score);
+    }
+    lowered
+}
+
+fn is_below(score: f64, previous: f64) -> bool {
+    let (single, before) = (score as f32, previous as f32);
+    // Beyond the single range both are infinite, and only double precision can tell them apart.
+    if single.is_finite() && before.is_finite() { single < before } else { score < previous }
+}
+
+fn just_below(previous: f64) -> f64 {
+    let single = previous as f32;
+    // One unit in the last place, but never a subnormal number: those print as forty zeros.
+    let lower = single - f32::EPSILON * single.abs().max(1.0);
+    if !lower.is_finite() {
+        return previous.next_down();
+    }
+    // As decimal text and not as a double, so that `-0.00000011920929` is not written with 17 digits.
+    lower.to_string().parse().unwrap_or_else(|_| f64::from(lower))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::borrow::Cow;
+
+    fn parse(text: &str) -> Result<Run, Error> {
+        let input = Input { name: "a.run".to_owned(), bytes: Cow::Owned(text.as_bytes().to_vec()) };
+        strictly(|sink| parse_run(&input, sink))
+    }
+
+    #[test]
+    fn lines_keep_their_order_and_duplicates() {
+        let run = parse("8 0 Q2 0 1e1 bm25\r\n8 0 Q2 1 9 bm25\n\n7 0 Q1 7 10 x\n").unwrap();
+        assert_eq!(run.lines.len(), 3);
+        assert_eq!(run.tag, "bm25");
+        assert_eq!((run.lines[0].score, run.lines[2].line), (10.0, 4));
+    }
+
+    #[test]
+    fn bad_lines_are_named() {
+        for (text, line) in
+            [("1 0 Q1 1 1 t\n1 0 Q1 1\n", 2), ("1 0 Q1 1 nan t\n", 1), ("1 0 Q1 1 x t", 1), ("", 1)]
+        {
+            match parse(text).unwrap_err() {
+                Error::Problem(problem) => assert_eq!(problem.at.line, Some(line), "{text}"),
+                other => panic!("{other}"),
+            }
+        }
+    }
+
+    #[test]
+    fn zero_scores_are_nudged_to_readable_numbers() {
+        let scores = strictly_decreasing(&[0.0, 0.0, 0.0]);
+        assert_eq!(scores[0], 0.0);
+        assert!(scores.iter().all(|score| score.to_string().len() <= 20), "{scores:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn nudged_scores_strictly_decrease_and_stay_close(
+            mut scores in prop::collection::vec(prop_oneof![Just(0.0), Just(3.5), -50.0..50.0_f64, -1e-9..1e-9_f64], 1..60)
+        ) {
+            scores.sort_by(|a, b| b.total_cmp(a));
+            let nudged = strictly_decreasing(&scores);
+            prop_assert!(nudged.windows(2).all(|pair| pair[0] > pair[1]));
+            prop_assert!(nudged.windows(2).all(|pair| pair[0] as f32 > pair[1] as f32), "also in single precision");
+            for (was, is) in scores.iter().zip(&nudged) {
+                prop_assert!((was - is).abs() < 1e-3 && is <= was);
+            }
+        }
+
+        #[test]
+        fn write_then_read_is_identity(
+            mut scores in prop::collection::btree_set(-1_000_000..1_000_000_i32, 1..50)
+                .prop_map(|set| set.into_iter().map(|score| f64::from(score) / 3.0).collect::<Vec<_>>())
+        ) {
+            scores.reverse();
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("a.run");
+            let topic = TopicId::from("101");
+            let ids: Vec<QuestionId> = (0..scores.len()).map(|n| format!("Q{n:05}").as_str().into()).collect();
+            let nudged = strictly_decreasing(&scores);
+            let ranking: Vec<_> = ids.iter().zip(scores.iter().copied()).collect();
+            write_run(&Target::new(&path), [(&topic, ranking)], "my tag").unwrap();
+            let run = read_run(&Source::new(&path)).unwrap();
+            prop_assert_eq!(&run.tag, "my_tag");
+            prop_assert_eq!(run.lines.iter().map(|line| line.score).collect::<Vec<_>>(), nudged);
+            prop_assert_eq!(run.lines.into_iter().map(|line| line.question).collect::<Vec<_>>(), ids);
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Does the token pipeline agree with NLTK 3.5 on every recorded case?
+//!
+//! `scripts/make-nltk-golden` wrote all columns but the first of both files.
+
+use clariq_index::analysis::nltk::{nltk_tokens, word_tokenize};
+use clariq_index::analysis::porter::{stem, stem_into};
+
+const STEMS: &str = include_str!("../data/nltk_stems.tsv");
+const TOKENS: &str = include_str!("../data/nltk_tokens.tsv");
+
+/// The columns of each line. Cells hold no line feed, but may hold characters that other definitions of a line
+/// break on.
+fn rows<const N: usize>(file: &str) -> Vec<[&str; N]> {
+    let lines = file.split('\n').filter(|line| !line.is_empty());
+    lines
+        .map(|line| {
+            let cells: Vec<&str> = line.split('\t').collect();
+            cells.try_into().unwrap_or_else(|_| panic!("{line:?} has not {N} columns"))
+        })
+        .collect()
+}
+
+#[test]
+fn stems_equal_nltk() {
+    let rows = rows(STEMS);
+    assert!(rows.len() >= 3900, "{} words", rows.len());
+    let mut buffer = String::new();
+    for [word, expected] in rows {
+        assert_eq!(stem(word), expected, "{word:?}");
+        stem_into(word, &mut buffer);
+        assert_eq!(buffer, expected, "{word:?} into a buffer");
+    }
+}
+
+#[test]
+fn words_and_tokens_equal_nltk() {
+    let rows = rows(TOKENS);
+    assert!(rows.len() >= 300, "{} texts", rows.len());
+    for [text, words, tokens] in rows {
+        let text: String = serde_json::from_str(text).expect("a JSON string");
+        let words: Vec<String> = serde_json::from_str(words).expect("a JSON array");
+        let tokens: Vec<String> = serde_json::from_str(tokens).expect("a JSON array");
+        assert_eq!(word_tokenize(&text), words, "{text:?}");
+        assert_eq!(nltk_tokens(&text), tokens, "{text:?}");
+    }
+}

@@ -1,0 +1,121 @@
+//! BM25 as the papers write it: plain loops over texts, sharing no code with the crate.
+
+use clariq_index::{Bm25, Hit, Variant};
+use std::collections::{HashMap, HashSet};
+
+pub(crate) struct Naive {
+    questions: Vec<Vec<String>>,
+    frequencies: HashMap<String, usize>,
+}
+
+impl Naive {
+    pub(crate) fn new(questions: Vec<Vec<String>>) -> Self {
+        let mut frequencies = HashMap::new();
+        for question in &questions {
+            for token in question.iter().collect::<HashSet<_>>() {
+                *frequencies.entry(token.clone()).or_insert(0) += 1;
+            }
+        }
+        Self { questions, frequencies }
+    }
+
+    fn raw_idf(&self, variant: Variant, token: &str) -> f64 {
+        let (n, df) = (self.questions.len() as f64, self.frequencies[token] as f64);
+        match variant {
+            // Robertson and Spärck Jones' weight, as `rank_bm25.BM25Okapi._calc_idf` writes it.
+            Variant::Okapi => (n - df + 0.5).ln() - (df + 0.5).ln(),
+            // Lucene's `BM25Similarity.idf`.
+            Variant::Lucene => (1.0 + (n - df + 0.5) / (df + 0.5)).ln(),
+            // Lv and Zhai 2011 (CIKM), section 4.
+            Variant::Plus => ((n + 1.0) / df).ln(),
+            // Lv and Zhai 2011 (SIGIR), section 4.
+            Variant::L => ((n + 1.0) / (df + 0.5)).ln(),
+        }
+    }
+
+    pub(crate) fn idf(&self, variant: Variant, token: &str) -> f64 {
+        let idf = self.raw_idf(variant, token);
+        if variant == Variant::Okapi && idf < 0.0 {
+            let sum: f64 = self.frequencies.keys().map(|token| self.raw_idf(variant, token)).sum();
+            return 0.25 * sum / self.frequencies.len() as f64;
+        }
+        idf
+    }
+
+    /// The score of a question, if it shares a token with the request.
+    pub(crate) fn score(
+        &self,
+        model: &Bm25,
+        request: &[String],
+        question: &[String],
+    ) -> Option<f64> {
+        let Bm25 { variant, k1, b, delta } = *model;
+        let total: usize = self.questions.iter().map(Vec::len).sum();
+        let relative_length = question.len() as f64 * self.questions.len() as f64 / total as f64;
+        let mut score = None;
+        for token in request {
+            let tf = question.iter().filter(|other| *other == token).count() as f64;
+            if tf == 0.0 {
+                continue;
+            }
+            let length_part = 1.0 - b + b * relative_length;
+            let part = match variant {
+                Variant::Okapi => tf * (k1 + 1.0) / (tf + k1 * length_part),
+                Variant::Lucene => tf / (tf + k1 * length_part),
+                Variant::Plus => delta + tf * (k1 + 1.0) / (tf + k1 * length_part),
+                Variant::L => {
+                    let c = tf / length_part;
+                    (k1 + 1.0) * (c + delta) / (k1 + c + delta)
+                }
+            };
+            *score.get_or_insert(0.0) += self.idf(variant, token) * part;
+        }
+        score
+    }
+
+    /// All questions with a token of the request, and the others with score 0 where `pad`, in the project's order.
+    pub(crate) fn ranking(&self, model: &Bm25, request: &[String], pad: bool) -> Vec<Hit> {
+        let mut hits = Vec::new();
+        for (number, question) in self.questions.iter().enumerate() {
+            let score = self.score(model, request, question).or(pad.then_some(0.0));
+            let question = u32::try_from(number).expect("a small bank");
+            hits.extend(score.map(|score| Hit { question, score }));
+        }
+        hits.sort_by(|x, y| {
+            y.score.partial_cmp(&x.score).expect("a number").then(y.question.cmp(&x.question))
+        });
+        hits
+    }
+}
+
+/// Equal but for rounding.
+pub(crate) fn close(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1.0)
+}
+
+/// What is wrong with `found` as the first `limit` hits of the ranking `expected`, if anything. Where the naive scores
+/// tie but for rounding, any order is right that goes by the scores found and then by descending number.
+pub(crate) fn difference(found: &[Hit], expected: &[Hit], limit: usize) -> Option<String> {
+    if found.len() != limit.min(expected.len()) {
+        return Some(format!("{} hits for {} of {limit}", found.len(), expected.len()));
+    }
+    let scores: HashMap<u32, f64> = expected.iter().map(|hit| (hit.question, hit.score)).collect();
+    let ordered = |pair: &[Hit]| {
+        pair[0].score > pair[1].score
+            || (pair[0].score == pair[1].score && pair[0].question > pair[1].question)
+    };
+    if let Some(pair) = found.windows(2).find(|pair| !ordered(pair)) {
+        return Some(format!("not in order: {pair:?}"));
+    }
+    found.iter().enumerate().find_map(|(place, hit)| {
+        let wanted = expected[place];
+        let apart = |other: usize| {
+            expected.get(other).is_none_or(|other| !close(other.score, wanted.score))
+        };
+        let unique = apart(place + 1) && (place == 0 || apart(place - 1));
+        let right = close(hit.score, wanted.score)
+            && scores.get(&hit.question).is_some_and(|&score| close(score, hit.score))
+            && (!unique || hit.question == wanted.question);
+        (!right).then(|| format!("at {place}: {hit:?}, but {wanted:?} is wanted"))
+    })
+}

@@ -1,0 +1,319 @@
+//! What if a file of the index is gone or changed, or the folder holds something else? An error that names it, or the
+//! results of the whole index; never a panic, never a wrong score, never a loss of what is not ours.
+
+use crate::common::{ANALYZER, Built, Numbers, bank, build, open_or_build, rankings, zipf_texts};
+use clariq_collections::clariq::QuestionBank;
+use clariq_index::{BankIndex, BuildOptions, Error, FolderTrouble, Hit, Opened};
+use std::collections::BTreeMap;
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+/// A folder's files and their bytes.
+type Files = BTreeMap<String, Vec<u8>>;
+
+fn files(folder: &Path) -> Files {
+    let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry"));
+    let file = |entry: fs::DirEntry| {
+        (entry.file_name().into_string().expect("a name"), fs::read(entry.path()).expect("a file"))
+    };
+    entries.map(file).collect()
+}
+
+fn write(folder: &Path, files: &Files) {
+    fs::create_dir_all(folder).expect("created");
+    for (name, bytes) in files {
+        fs::write(folder.join(name), bytes).expect("written");
+    }
+}
+
+/// A small index whose files are to be damaged.
+struct Intact {
+    bank: QuestionBank,
+    built: Built,
+    files: Files,
+    rankings: Vec<Vec<Hit>>,
+}
+
+fn intact() -> Intact {
+    let bank = bank(
+        zipf_texts(11, 120, 12, 60).into_iter().chain(["river lamp".to_owned(), "lamp".to_owned()]),
+    );
+    let built = build(&bank);
+    let (files, rankings) = (files(built.folder.path()), rankings(&built.index));
+    assert!(files.len() >= 8, "meta.json, our list, and the segment: {:?}", files.keys());
+    Intact { bank, built, files, rankings }
+}
+
+/// What became of an index.
+#[derive(Debug, PartialEq)]
+enum Outcome {
+    Damaged,
+    Foreign,
+    SameResults(Opened),
+}
+
+impl Intact {
+    /// Opens a copy in which `name` holds `bytes`, or is missing.
+    fn outcome(&self, name: &str, bytes: Option<Vec<u8>>, what: &str) -> Outcome {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let mut files = self.files.clone();
+        files.remove(name);
+        files.extend(bytes.map(|bytes| (name.to_owned(), bytes)));
+        write(folder.path(), &files);
+        let opened = catch_unwind(AssertUnwindSafe(|| {
+            open_or_build(folder.path(), &self.bank)
+                .map(|(index, opened)| (rankings(&index), opened))
+        }));
+        match opened.unwrap_or_else(|_| panic!("a panic over `{name}` {what}")) {
+            Ok((rankings, opened)) => {
+                assert!(rankings == self.rankings, "wrong results over `{name}` {what}");
+                Outcome::SameResults(opened)
+            }
+            Err(Error::Folder { trouble: FolderTrouble::Damaged { .. }, .. }) => Outcome::Damaged,
+            Err(Error::Folder { trouble: FolderTrouble::Foreign { .. }, .. }) => Outcome::Foreign,
+            Err(error) => panic!("`{name}` {what}: {error}"),
+        }
+    }
+
+    /// Tries a damage on every file. Files that no reader needs may be in any state; over every other one the damage
+    /// must be told, but for a `meta.json` that now claims to be of another bank, which is rebuilt.
+    fn check(&self, what: &str, damage: impl Fn(&[u8]) -> Option<Vec<u8>>) {
+        for (name, bytes) in &self.files {
+            let damaged = damage(bytes);
+            if damaged.as_ref() == Some(bytes) {
+                continue;
+            }
+            let outcome = self.outcome(name, damaged, what);
+            let right = match &outcome {
+                Outcome::Damaged => !name.starts_with('.'),
+                Outcome::SameResults(Opened::Reused) => name.starts_with('.'),
+                Outcome::SameResults(Opened::Rebuilt { .. }) => name == "meta.json",
+                _ => false,
+            };
+            assert!(right, "`{name}` {what}: {outcome:?}");
+        }
+    }
+}
+
+#[test]
+fn a_missing_file_is_told() {
+    intact().check("missing", |_| None);
+}
+
+#[test]
+fn a_truncated_file_is_told() {
+    let intact = intact();
+    intact.check("cut to half", |bytes| Some(bytes[..bytes.len() / 2].to_vec()));
+    intact.check("cut by a byte and a line feed", |bytes| {
+        Some(bytes[..bytes.len().saturating_sub(2)].to_vec())
+    });
+    // tantivy 0.27 itself panics over files of four to seven bytes.
+    for length in 0..12 {
+        intact.check(&format!("cut to {length}"), |bytes| {
+            Some(bytes[..length.min(bytes.len())].to_vec())
+        });
+    }
+}
+
+#[test]
+fn a_flipped_bit_is_told() {
+    let intact = intact();
+    let mut numbers = Numbers(5);
+    for place in (0..40).map(|_| numbers.below(1 << 20)) {
+        let bit = 1_u8 << (place % 8);
+        intact.check(&format!("with bit {bit} flipped at {place}"), |bytes| {
+            let mut bytes = bytes.to_vec();
+            let length = bytes.len();
+            if length > 0 {
+                bytes[place % length] ^= bit;
+            }
+            Some(bytes)
+        });
+    }
+}
+
+#[test]
+fn garbage_and_appended_bytes_are_told() {
+    let intact = intact();
+    intact.check("of zeros", |bytes| Some(vec![0; bytes.len()]));
+    intact.check("of letters", |_| Some(b"garbage".repeat(30)));
+    intact.check("of an empty JSON object", |_| Some(b"{}".to_vec()));
+    intact.check("with a line more", |bytes| Some([bytes, b"garbage\n"].concat()));
+    intact.check("reversed", |bytes| Some(bytes.iter().rev().copied().collect()));
+}
+
+#[test]
+fn files_that_changed_places_are_told() {
+    // Both whole, each with tantivy's checksum right.
+    let intact = intact();
+    let of = |extension: &str| {
+        intact.files.keys().find(|name| name.ends_with(extension)).expect("a file")
+    };
+    assert_eq!(
+        intact.outcome(of(".term"), Some(intact.files[of(".idx")].clone()), "as .idx"),
+        Outcome::Damaged
+    );
+}
+
+#[test]
+fn a_copy_without_hidden_files_is_whole() {
+    let intact = intact();
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    write(
+        folder.path(),
+        &intact.files.iter().filter(|(name, _)| !name.starts_with('.')).map(owned).collect(),
+    );
+    let (index, opened) = open_or_build(folder.path(), &intact.bank).expect("the index");
+    assert_eq!((opened, rankings(&index)), (Opened::Reused, intact.rankings));
+}
+
+fn owned<'a>((name, bytes): (&'a String, &'a Vec<u8>)) -> (String, Vec<u8>) {
+    (name.clone(), bytes.clone())
+}
+
+#[test]
+fn rebuilding_repairs_any_one_file() {
+    let intact = intact();
+    for name in intact.files.keys() {
+        for damage in [None, Some("garbage")] {
+            let folder = tempfile::tempdir().expect("a temporary folder");
+            let mut files = intact.files.clone();
+            files.remove(name);
+            files.extend(damage.map(|garbage| (name.clone(), garbage.into())));
+            write(folder.path(), &files);
+            let index =
+                BankIndex::rebuild(folder.path(), &intact.bank, ANALYZER, &BuildOptions::default());
+            assert_eq!(rankings(&index.expect("repaired")), intact.rankings, "`{name}` {damage:?}");
+            assert_eq!(
+                open_or_build(folder.path(), &intact.bank).expect("the index").1,
+                Opened::Reused
+            );
+        }
+    }
+}
+
+/// Neither way of building may take the folder, and nothing in it may change.
+fn assert_refused(folder: &Path, bank: &QuestionBank, found: &str) {
+    let before = files(folder);
+    let opened = open_or_build(folder, bank).map(|_| ());
+    let rebuilt = BankIndex::rebuild(folder, bank, ANALYZER, &BuildOptions::default()).map(|_| ());
+    for result in [opened, rebuilt] {
+        let Err(Error::Folder { trouble: FolderTrouble::Foreign { found: said }, .. }) = &result
+        else {
+            panic!("{found}: {result:?}")
+        };
+        assert!(said.contains(found), "{said}");
+    }
+    assert_eq!(files(folder), before, "nothing may be touched");
+}
+
+fn with(name: &str, text: &str) -> Files {
+    Files::from([(name.to_owned(), text.as_bytes().to_vec())])
+}
+
+#[test]
+fn folders_of_others_are_refused_and_kept() {
+    let bank = bank(["", "river"]);
+    let cases = [
+        ("notes.txt", "my notes"),
+        (".hidden", "settings"),
+        ("clariq-index.sha256.txt", "a name near ours"),
+        ("0123456789abcdef0123456789abcdef", "a digest without an extension"),
+    ];
+    for (name, text) in cases {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        write(folder.path(), &with(name, text));
+        assert_refused(folder.path(), &bank, name);
+    }
+    // A website's or another program's file of that name, parsable or not.
+    for text in ["{}", "not JSON", r#"{"payload": 7}"#, r#"{"payload": "theirs"}"#] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        write(folder.path(), &with("meta.json", text));
+        assert_refused(folder.path(), &bank, "an index that another program wrote");
+    }
+}
+
+#[test]
+fn another_programs_tantivy_index_is_refused_and_kept() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut schema = tantivy::schema::Schema::builder();
+    let body = schema.add_text_field("body", tantivy::schema::TEXT);
+    let index = tantivy::Index::create_in_dir(folder.path(), schema.build()).expect("an index");
+    let mut writer: tantivy::IndexWriter =
+        index.writer_with_num_threads(1, 15_000_000).expect("a writer");
+    writer.add_document(tantivy::doc!(body => "theirs")).expect("added");
+    writer.commit().expect("committed");
+    writer.wait_merging_threads().expect("finished");
+    assert_refused(folder.path(), &bank(["", "river"]), "an index that another program wrote");
+}
+
+#[test]
+fn a_file_put_into_an_index_folder_is_kept() {
+    let intact = intact();
+    let folder = intact.built.folder.path();
+    fs::write(folder.join("notes.txt"), "mine").expect("written");
+    let (index, opened) = open_or_build(folder, &intact.bank).expect("reading harms nothing");
+    assert_eq!((opened, rankings(&index)), (Opened::Reused, intact.rankings));
+    // Replacing would take the file along.
+    assert_refused(folder, &bank(["", "another bank"]), "`notes.txt`");
+    fs::remove_file(folder.join("notes.txt")).expect("removed");
+    fs::create_dir(folder.join(".git")).expect("created");
+    let error = open_or_build(folder, &bank(["", "another bank"])).err().expect("an error");
+    assert!(
+        matches!(&error, Error::Folder { trouble: FolderTrouble::Foreign { .. }, .. }),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_path_that_is_a_file_is_refused_and_kept() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("index");
+    fs::write(&path, "a file").expect("written");
+    let error = open_or_build(&path, &bank(["", "river"])).err().expect("an error");
+    assert!(
+        matches!(&error, Error::Folder { trouble: FolderTrouble::Foreign { .. }, .. }),
+        "{error}"
+    );
+    let inside = open_or_build(&path.join("deeper"), &bank(["", "river"])).err().expect("an error");
+    assert!(matches!(inside, Error::Io { .. }), "{inside}");
+    assert_eq!(fs::read(&path).expect("kept"), b"a file");
+}
+
+/// Whether the folder now refuses this process: permissions do not bind root.
+#[cfg(unix)]
+fn is_refused_under(folder: &Path, mode: u32) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(folder, fs::Permissions::from_mode(mode)).expect("set");
+    fs::write(folder.join("probe"), "").is_err()
+}
+
+#[cfg(unix)]
+#[test]
+fn an_index_that_cannot_be_written_is_still_read() {
+    let intact = intact();
+    let folder = intact.built.folder.path();
+    if is_refused_under(folder, 0o555) {
+        let (index, opened) =
+            open_or_build(folder, &intact.bank).expect("reading needs no writing");
+        assert_eq!((opened, rankings(&index)), (Opened::Reused, intact.rankings));
+        let error = open_or_build(&folder.join("new"), &intact.bank).err().expect("an error");
+        assert!(matches!(error, Error::Io { .. }), "{error}");
+    }
+    is_refused_under(folder, 0o755);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_index_that_cannot_be_read_is_an_error_of_the_system() {
+    let intact = intact();
+    let folder = intact.built.folder.path();
+    for mode in [0o000, 0o444] {
+        if is_refused_under(folder, mode) {
+            let error = open_or_build(folder, &intact.bank).err().expect("an error");
+            assert!(matches!(error, Error::Io { .. }), "{error}");
+        }
+    }
+    is_refused_under(folder, 0o755);
+}

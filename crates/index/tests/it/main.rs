@@ -1,0 +1,9 @@
+//! The integration tests of this crate, a module per subject.
+
+mod analysis;
+mod block_max;
+mod build;
+mod common;
+mod damage;
+mod explain;
+mod scorers;

@@ -1,0 +1,184 @@
+//! Do the four formulas score as their papers say? Against a second implementation without an index.
+
+use crate::common::naive::{Naive, close, difference};
+use crate::common::{bank, build, text, tokens};
+use clariq_collections::clariq::QuestionBank;
+use clariq_index::{Bm25, Depth, Path, Scorer, Scratch, Variant};
+use proptest::prelude::*;
+
+const VARIANTS: [Variant; 4] = [Variant::Okapi, Variant::Lucene, Variant::Plus, Variant::L];
+
+fn naive(bank: &QuestionBank) -> Naive {
+    Naive::new(bank.rows().iter().map(|row| tokens(&row.text)).collect())
+}
+
+/// Questions of up to `longest` words, the first of them empty.
+fn banks(longest: usize) -> impl Strategy<Value = QuestionBank> {
+    let question = prop::collection::vec(0..12_usize, 0..=longest);
+    prop::collection::vec(question, 0..40).prop_map(|questions| {
+        let texts = questions.iter().map(|numbers| text(numbers));
+        bank(std::iter::once(String::new()).chain(texts))
+    })
+}
+
+/// Requests with repeats and with words that no question has.
+fn requests() -> impl Strategy<Value = String> {
+    let words = prop::collection::vec(0..12_usize, 0..8).prop_map(|numbers| text(&numbers));
+    (words, prop::bool::ANY)
+        .prop_map(|(words, unknown)| if unknown { format!("zebra {words} zebra") } else { words })
+}
+
+/// Parameters over their ranges, the ends included.
+fn parameters() -> impl Strategy<Value = (f64, f64, f64)> {
+    let k1 = prop_oneof![1 => Just(0.0), 6 => 0.0..3.0_f64];
+    let b = prop_oneof![1 => Just(0.0), 1 => Just(1.0), 6 => 0.0..1.0_f64];
+    (k1, b, prop_oneof![1 => Just(0.0), 6 => 0.0..2.0_f64])
+}
+
+fn models((k1, b, delta): (f64, f64, f64)) -> impl Iterator<Item = Bm25> {
+    VARIANTS.into_iter().map(move |variant| Bm25 { variant, k1, b, delta })
+}
+
+/// Holds all four variants at several depths against the naive scores, by every path.
+fn check(
+    bank: &QuestionBank,
+    requests: &[String],
+    parameters: (f64, f64, f64),
+) -> Result<(), TestCaseError> {
+    let (built, naive) = (build(bank), naive(bank));
+    // One scratch for all, as a thread has it: nothing may stay in it.
+    let mut scratch = Scratch::default();
+    for model in models(parameters) {
+        let scorer = Scorer::new(&built.index, model).expect("parameters in range");
+        for request in requests {
+            let request = tokens(request);
+            for (limit, pad) in [0, 1, 3, bank.len(), bank.len() + 5, usize::MAX]
+                .into_iter()
+                .zip([true, false].repeat(3))
+            {
+                let expected = naive.ranking(&model, &request, pad);
+                for path in [Path::Auto, Path::Exhaustive, Path::BlockMax] {
+                    let found = scorer
+                        .top_by(path, &request, Depth { limit, pad }, &mut scratch)
+                        .expect("hits");
+                    let wrong = difference(&found, &expected, limit);
+                    prop_assert!(
+                        wrong.is_none(),
+                        "{wrong:?} {model:?} {path:?} {request:?} {limit} {pad}"
+                    );
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(25) })]
+
+    #[test]
+    fn every_variant_ranks_as_its_formula_says(
+        bank in banks(12),
+        requests in prop::collection::vec(requests(), 1..6),
+        parameters in parameters(),
+    ) {
+        check(&bank, &requests, parameters)?;
+    }
+
+    #[test]
+    fn usual_parameters_and_integer_ties_rank_as_the_formula_says(
+        bank in banks(3),
+        requests in prop::collection::vec(requests(), 1..4),
+    ) {
+        check(&bank, &requests, (1.2, 0.75, 1.0))?;
+    }
+
+    #[test]
+    fn lengths_above_forty_tokens_stay_exact(
+        bank in banks(70),
+        requests in prop::collection::vec(requests(), 1..3),
+        parameters in parameters(),
+    ) {
+        check(&bank, &requests, parameters)?;
+    }
+}
+
+#[test]
+fn a_question_of_more_than_forty_tokens_rules_block_max_out() {
+    for (length, applies) in [(40, true), (41, false)] {
+        let long = vec!["river"; length].join(" ");
+        let bank = bank(["", "river stone", &long, "stone lamp", "river river lamp"]);
+        let built = build(&bank);
+        let model = Bm25::default_of(Variant::Lucene);
+        let scorer = Scorer::new(&built.index, model).expect("a scorer");
+        assert_eq!(scorer.block_max_applies(), applies, "{length} tokens");
+        let request = tokens("river lamp river");
+        let found = scorer
+            .top_by(Path::BlockMax, &request, Depth::matching(3), &mut Scratch::default())
+            .expect("hits");
+        assert_eq!(difference(&found, &naive(&bank).ranking(&model, &request, false), 3), None);
+    }
+}
+
+#[test]
+fn only_tantivys_own_constants_use_block_max() {
+    let built = build(&bank(["river stone", "lamp"]));
+    for (k1, b, applies) in [(1.2, 0.75, true), (1.5, 0.75, false), (1.2, 0.7, false)] {
+        for model in models((k1, b, 0.0)) {
+            let scorer = Scorer::new(&built.index, model).expect("a scorer");
+            assert_eq!(
+                scorer.block_max_applies(),
+                applies && model.variant == Variant::Lucene,
+                "{model:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn okapi_replaces_a_negative_idf_by_a_quarter_of_the_mean() {
+    // "river" is in five of six: ln(1.5) − ln(5.5) is negative.
+    let bank = bank(["river stone", "river lamp", "river wolf", "river bread", "river", "copper"]);
+    let (built, naive) = (build(&bank), naive(&bank));
+    assert!(naive.idf(Variant::Okapi, "river") > 0.0, "the mean over this vocabulary is positive");
+    let scorer = Scorer::new(&built.index, Bm25::okapi()).expect("a scorer");
+    let hits =
+        scorer.top(&tokens("river"), Depth::matching(9), &mut Scratch::default()).expect("hits");
+    // Six questions of ten tokens: the shortest with the word is best, the others tie and go by descending number.
+    assert_eq!(hits.iter().map(|hit| hit.question).collect::<Vec<_>>(), [4, 3, 2, 1, 0]);
+    let rare = 5.5_f64.ln() - 1.5_f64.ln();
+    let mean = (5.0 * rare + 1.5_f64.ln() - 5.5_f64.ln()) / 6.0;
+    let saturation = 2.5 / (1.0 + 1.5 * (0.25 + 0.75 * 0.6));
+    assert!(close(hits[0].score, 0.25 * mean * saturation), "{hits:?}");
+}
+
+#[test]
+fn questions_below_zero_come_after_the_padding() {
+    // Both words are in most questions: even the mean idf is negative, and with it its quarter.
+    let bank = bank(["", "river stone", "river stone", "river stone", "stone river river"]);
+    let built = build(&bank);
+    let scorer = Scorer::new(&built.index, Bm25::okapi()).expect("a scorer");
+    let top = |depth| scorer.top(&tokens("river"), depth, &mut Scratch::default()).expect("hits");
+    let all = top(Depth { limit: 9, pad: true });
+    assert_eq!(all.iter().map(|hit| hit.question).collect::<Vec<_>>(), [0, 3, 2, 1, 4]);
+    assert!(all[0].score == 0.0 && all[1].score < 0.0, "{all:?}");
+    assert_eq!(top(Depth { limit: 1, pad: true }), all[..1]);
+    assert_eq!(top(Depth::matching(9)), all[1..], "a negative score is still a match");
+}
+
+#[test]
+fn padding_goes_by_descending_id() {
+    let bank = bank(["", "river", "stone", "lamp", "river"]);
+    let built = build(&bank);
+    let scorer = Scorer::new(&built.index, Bm25::default_of(Variant::Lucene)).expect("a scorer");
+    let top = |request, limit| {
+        let hits = scorer
+            .top(&tokens(request), Depth { limit, pad: true }, &mut Scratch::default())
+            .expect("hits");
+        hits.iter().map(|hit| hit.question).collect::<Vec<_>>()
+    };
+    assert_eq!(top("river", 4), [4, 1, 3, 2]);
+    assert_eq!(top("nothing known", 3), [4, 3, 2]);
+    assert_eq!(top("", 9), [4, 3, 2, 1, 0]);
+    assert!(top("river", 0).is_empty());
+}

@@ -1,0 +1,69 @@
+//! The features and labels of a second implementation, `scripts/make-need-golden`, on the released files where they are.
+
+use clariq_collections::clariq::{Collection, DataDir, Split};
+use clariq_core::{Location, sha256_hex};
+use clariq_need::{Block, Extractor, Spec, Training};
+use clariq_rank::{NeedConfig, NoModels};
+use serde_json::Value;
+use std::path::Path;
+
+fn released() -> Option<Collection> {
+    let folders = ["../../data/clariq", "../../../shared/clariq/data"];
+    let folder =
+        folders.iter().map(Path::new).find(|folder| folder.join("question_bank.tsv").exists())?;
+    Some(Collection::open(DataDir::Folder(folder.to_owned())).unwrap())
+}
+
+fn golden() -> Value {
+    serde_json::from_str(include_str!("../data/golden.json")).unwrap()
+}
+
+#[track_caller]
+fn near(found: f64, expected: &Value, within: f64) {
+    let expected = expected.as_f64().unwrap();
+    assert!((found - expected).abs() <= within, "{found} is not {expected}");
+}
+
+#[test]
+fn features_are_those_of_the_reference() {
+    let Some(collection) = released() else { return };
+    let extractor =
+        Extractor::new(&[Block::Core, Block::Aspects], &collection.bank, &NoModels, "").unwrap();
+    for split in Split::ALL {
+        let expected = &golden()[split.name()];
+        let topics = collection.split(split).unwrap().topics;
+        assert_eq!(topics.len() as u64, expected["topics"]);
+        let requests: Vec<&str> = topics.iter().map(|topic| topic.request.as_str()).collect();
+        let features = extractor.extract(&requests).unwrap();
+        let columns = [Block::Core, Block::Aspects].map(|block| features.block(block).clone());
+        for (place, column) in
+            columns.iter().flat_map(|block| block.columns().into_iter()).enumerate()
+        {
+            near(column.sum(), &expected["sums"][place], 1e-6);
+            let weighted: f64 = (1..).zip(column).map(|(row, value)| f64::from(row) * value).sum();
+            near(weighted, &expected["weighted"][place], 1e-6);
+        }
+    }
+}
+
+#[test]
+fn labels_are_those_of_the_reference() {
+    let Some(collection) = released() else { return };
+    let config = NeedConfig { model: "lexical".to_owned(), ..NeedConfig::default() };
+    let spec = Spec::new(&config, &Location::file("test")).unwrap();
+    let train = collection.labelled(Split::Train).unwrap();
+    let classifier =
+        Training::new(spec, &collection.bank, &NoModels, &train).unwrap().fit(42).unwrap();
+    for split in [Split::Dev, Split::Test] {
+        let expected = &golden()[split.name()];
+        let predictions = classifier.predict(&collection.split(split).unwrap().topics).unwrap();
+        let labels: String =
+            predictions.iter().map(|prediction| prediction.need.to_string()).collect();
+        assert_eq!(sha256_hex(labels.as_bytes()), expected["labels_sha256"], "{split}");
+        for place in 0..4 {
+            let sum: f64 =
+                predictions.iter().map(|prediction| prediction.probabilities[place]).sum();
+            near(sum / predictions.len() as f64, &expected["mean_probabilities"][place], 1e-4);
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! How does a pickle become values? The stack machine that Python's `pickle` describes, for data alone.
+
+use super::error::{PickleError, PickleErrorKind as Kind};
+use super::globals;
+use super::opcode::{Op, Opcodes};
+use super::plan::Plan;
+use super::value::{Dict, List, Value};
+use std::io::Read;
+use std::rc::Rc;
+
+/// Picklers write a container a thousand items at a time, so that only a few thousand values are ever unfinished.
+const MOST_VALUES: usize = 1 << 20;
+
+/// What a reader makes of dictionaries.
+///
+/// Items arrive from the inside out: when a dictionary goes into another one, it is complete. So a sink can turn it
+/// into something smaller there and then, or hand it on and forget it.
+pub trait Sink {
+    /// What it keeps of one dictionary.
+    type Dict: Default;
+
+    /// Puts an item in a dictionary. The error says what is wrong with it.
+    fn insert(
+        &mut self,
+        dict: &mut Self::Dict,
+        key: &Value<Self::Dict>,
+        value: Value<Self::Dict>,
+    ) -> Result<(), String>;
+}
+
+/// Runs a pickle whose plan was made from the same bytes.
+pub fn fold<S: Sink>(
+    reader: impl Read,
+    plan: &Plan,
+    sink: &mut S,
+) -> Result<Value<S::Dict>, PickleError> {
+    let mut opcodes = Opcodes::new(reader);
+    let memo = vec![None; plan.kept()];
+    let mut machine =
+        Machine { stack: Vec::new(), marks: Vec::new(), memo, memoized: 0, plan, sink };
+    loop {
+        let op = opcodes.next()?;
+        if op == Op::Stop {
+            return machine.pop().map_err(|kind| opcodes.fail(kind));
+        }
+        machine.step(op, opcodes.payload()).map_err(|kind| opcodes.fail(kind))?;
+    }
+}
+
+struct Machine<'a, S: Sink> {
+    stack: Vec<Value<S::Dict>>,
+    /// Heights of the stack at the open marks. Nothing is popped from below the last.
+    marks: Vec<usize>,
+    memo: Vec<Option<Value<S::Dict>>>,
+    /// The next slot of `MEMOIZE`.
+    memoized: u32,
+    plan: &'a Plan,
+    sink: &'a mut S,
+}
+
+type Val<S> = Value<<S as Sink>::Dict>;
+
+impl<S: Sink> Machine<'_, S> {
+    fn step(&mut self, op: Op, payload: &[u8]) -> Result<(), Kind> {
+        match op {
+            Op::None => self.push(Value::None),
+            Op::Bool(value) => self.push(Value::Bool(value)),
+            Op::Int(value) => self.push(Value::Int(value)),
+            Op::Float(value) => self.push(Value::Float(value)),
+            Op::Text => self.push(Value::text(utf8(payload)?)),
+            Op::Bytes => self.push(Value::bytes(payload)),
+            Op::EmptyList => self.push(Value::List(Rc::new(List::new()))),
+            Op::EmptyDict => self.push(Value::Dict(Rc::default())),
+            Op::Tuple | Op::TupleOf(_) | Op::List | Op::Dict => self.build_from_stack(op),
+            Op::Append | Op::Appends | Op::SetItem | Op::SetItems => self.extend(op),
+            Op::Get(_) | Op::Put(_) | Op::Memoize => self.remember(op),
+            Op::Global | Op::StackGlobal | Op::Reduce | Op::Build => self.object(op, payload),
+            Op::Header | Op::Stop => Ok(()),
+            Op::Mark | Op::Pop | Op::PopMark | Op::Dup => self.shuffle(op),
+        }
+    }
+
+    fn push(&mut self, value: Val<S>) -> Result<(), Kind> {
+        if self.stack.len() >= MOST_VALUES {
+            return Err(Kind::TooMany(MOST_VALUES));
+        }
+        self.stack.push(value);
+        Ok(())
+    }
+
+    fn floor(&self) -> usize {
+        self.marks.last().copied().unwrap_or(0)
+    }
+
+    fn pop(&mut self) -> Result<Val<S>, Kind> {
+        if self.stack.len() <= self.floor() {
+            return Err(Kind::Underflow);
+        }
+        self.stack.pop().ok_or(Kind::Underflow)
+    }
+
+    fn top(&self) -> Result<&Val<S>, Kind> {
+        self.stack[self.floor()..].last().ok_or(Kind::Underflow)
+    }
+
+    /// Where the topmost values begin.
+    fn above(&self, count: usize) -> Result<usize, Kind> {
+        self.stack
+            .len()
+            .checked_sub(count)
+            .filter(|&from| from >= self.floor())
+            .ok_or(Kind::Underflow)
+    }
+
+    /// Where the values above the last mark begin. The mark goes.
+    fn unmark(&mut self) -> Result<usize, Kind> {
+        self.marks.pop().ok_or(Kind::NoMark)
+    }
+
+    fn shuffle(&mut self, op: Op) -> Result<(), Kind> {
+        match op {
+            Op::Mark if self.marks.len() >= MOST_VALUES => Err(Kind::TooMany(MOST_VALUES)),
+            Op::Mark => {
+                self.marks.push(self.stack.len());
+                Ok(())
+            }
+            // A mark is popped like a value.
+            Op::Pop if self.marks.last() == Some(&self.stack.len()) => self.unmark().map(drop),
+            Op::Pop => self.pop().map(drop),
+            Op::PopMark => {
+                let from = self.unmark()?;
+                self.stack.truncate(from);
+                Ok(())
+            }
+            _ => {
+                let top = self.top()?.clone();
+                self.push(top)
+            }
+        }
+    }
+
+    fn build_from_stack(&mut self, op: Op) -> Result<(), Kind> {
+        let value = match op {
+            Op::TupleOf(count) => {
+                let from = self.above(count.into())?;
+                Value::tuple(self.stack.split_off(from))?
+            }
+            Op::Tuple => {
+                let from = self.unmark()?;
+                Value::tuple(self.stack.split_off(from))?
+            }
+            Op::List => {
+                let (list, from) = (List::new(), self.unmark()?);
+                self.stack.drain(from..).try_for_each(|item| list.push(item))?;
+                Value::List(Rc::new(list))
+            }
+            _ => {
+                let (dict, from) = (Rc::default(), self.unmark()?);
+                self.insert_from(&dict, from)?;
+                Value::Dict(dict)
+            }
+        };
+        self.push(value)
+    }
+
+    fn extend(&mut self, op: Op) -> Result<(), Kind> {
+        let from = match op {
+            Op::Append => self.above(1)?,
+            Op::SetItem => self.above(2)?,
+            _ => self.unmark()?,
+        };
+        let target = self.stack[self.floor()..from].last().ok_or(Kind::Underflow)?.clone();
+        match (op, target) {
+            (Op::Append | Op::Appends, Value::List(list)) => {
+                self.stack.drain(from..).try_for_each(|item| list.push(item))
+            }
+            (Op::SetItem | Op::SetItems, Value::Dict(dict)) => self.insert_from(&dict, from),
+            (Op::Append | Op::Appends, other) => {
+                Err(Kind::Type { wanted: "a list", found: other.kind() })
+            }
+            (_, other) => Err(Kind::Type { wanted: "a dictionary", found: other.kind() }),
+        }
+    }
+
+    /// Takes keys and values in turn from the end of the stack.
+    fn insert_from(&mut self, dict: &Rc<Dict<S::Dict>>, from: usize) -> Result<(), Kind> {
+        let mut items = self.stack.drain(from..);
+        while let Some(key) = items.next() {
+            let value = items.next().ok_or(Kind::Underflow)?;
+            if matches!(key, Value::List(_) | Value::Dict(_)) {
+                return Err(Kind::Unhashable(key.kind()));
+            }
+            let depth = value.settle()?;
+            dict.change(depth, |content| self.sink.insert(content, &key, value))?;
+        }
+        Ok(())
+    }
+
+    fn remember(&mut self, op: Op) -> Result<(), Kind> {
+        let slot = match op {
+            Op::Get(slot) => {
+                let value = self.plan.place(slot).and_then(|place| self.memo[place].clone());
+                return value.map_or(Err(Kind::NoMemo(slot)), |value| self.push(value));
+            }
+            Op::Put(slot) => slot,
+            _ => self.memoized,
+        };
+        // Python counts the slots in use, which is the same as long as a writer numbers them without gaps.
+        self.memoized = self.memoized.max(slot.saturating_add(1));
+        let value = self.top()?;
+        if let Some(place) = self.plan.place(slot) {
+            self.memo[place] = Some(value.clone());
+        }
+        Ok(())
+    }
+
+    fn object(&mut self, op: Op, payload: &[u8]) -> Result<(), Kind> {
+        match op {
+            Op::Global => {
+                let (module, name) = utf8(payload)?.split_once('\n').unwrap_or_default();
+                self.push(Value::Global(globals::lookup(module, name)?))
+            }
+            Op::StackGlobal => match (self.pop()?, self.pop()?) {
+                (Value::Text(name), Value::Text(module)) => {
+                    self.push(Value::Global(globals::lookup(module.as_str(), name.as_str())?))
+                }
+                (name, _) => Err(Kind::Type { wanted: "a module and a name", found: name.kind() }),
+            },
+            Op::Reduce => match (self.pop()?, self.pop()?) {
+                (Value::Tuple(arguments), Value::Global(global)) => {
+                    self.push(globals::call(global, &arguments)?)
+                }
+                (_, callee) => {
+                    Err(Kind::Type { wanted: "a function and its arguments", found: callee.kind() })
+                }
+            },
+            _ => {
+                let state = self.pop()?;
+                match self.top()? {
+                    Value::Dtype(dtype) => dtype.set(dtype.get().with_state(&state)?),
+                    other => {
+                        return Err(Kind::Type {
+                            wanted: "a numpy data type",
+                            found: other.kind(),
+                        });
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+fn utf8(payload: &[u8]) -> Result<&str, Kind> {
+    str::from_utf8(payload).map_err(|_| Kind::Text("UTF-8"))
+}

@@ -1,0 +1,239 @@
+//! Conversations at the terminal, through a pipe, in JSON lines, and from Python.
+
+use crate::common::{Bench, Finished, root};
+use serde_json::Value;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+/// Runs `ask` with some standard input; by the lexical system, which every build has, unless one is named.
+fn ask(bench: &Bench, arguments: &[&str], input: &str) -> Finished {
+    let named = arguments.contains(&"--system");
+    let lexical: &[&str] = if named { &[] } else { &["--system", "bm25-conversation"] };
+    asked(bench, &[lexical, arguments].concat(), input)
+}
+
+fn asked(bench: &Bench, arguments: &[&str], input: &str) -> Finished {
+    let mut command = bench.command(&[&["ask", "--data", "data"], arguments].concat());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("it starts");
+    // It may have ended before it has read everything.
+    drop(child.stdin.take().expect("a pipe").write_all(input.as_bytes()));
+    Finished::from(child.wait_with_output().expect("it ends"))
+}
+
+fn objects(finished: &Finished) -> Vec<Value> {
+    finished
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("an object a line"))
+        .collect()
+}
+
+const REQUEST: &str = "Tell me about Saturn.";
+
+#[test]
+fn it_asks_until_enough_was_asked() {
+    let bench = Bench::with_sample();
+    let finished = ask(&bench, &[REQUEST], "the car\nno\nyes please\nmore\n");
+    assert_eq!(finished.status, Some(0), "{}", finished.stderr);
+    let questions: Vec<&str> = finished.stdout.lines().collect();
+    assert_eq!(questions.len(), 3, "{}", finished.stdout);
+    assert!(questions[0].contains("saturn"), "{questions:?}");
+    assert!(
+        questions[0] != questions[1]
+            && questions[1] != questions[2]
+            && questions[0] != questions[2]
+    );
+    assert!(
+        finished.stderr.contains("need for clarification: ")
+            && finished.stderr.contains("nothing more to ask")
+    );
+    assert_eq!(
+        ask(&bench, &[REQUEST, "--max-turns", "1"], "the car\n").stdout,
+        format!("{}\n", questions[0])
+    );
+    for silence in ["", "\n"] {
+        let finished = ask(&bench, &[REQUEST], silence);
+        assert_eq!(
+            (finished.status, finished.stdout.lines().count()),
+            (Some(0), 1),
+            "no reply is the end"
+        );
+    }
+    let finished = ask(&bench, &[REQUEST, "--system", "no-question"], "");
+    assert_eq!((finished.status, finished.stdout.as_str()), (Some(0), ""), "{}", finished.stderr);
+}
+
+#[test]
+fn it_shows_why() {
+    let bench = Bench::with_sample();
+    let finished = ask(&bench, &[REQUEST, "--explain"], "");
+    for text in [
+        "\n  bm25_conversation: rank 1 of ",
+        "request: 1.000 × ",
+        "`saturn` = idf × tf part",
+        "\n  exclude_asked: ",
+        "not asked so far",
+        "\n  stop: rank 1",
+        "no reason to stop",
+        "questions asked, stops at 3",
+        " \"which saturn",
+    ] {
+        assert!(finished.stdout.contains(text), "no `{text}` in\n{}", finished.stdout);
+    }
+    let finished = ask(&bench, &[REQUEST, "--explain", "--json"], "");
+    let object = &objects(&finished)[0];
+    assert!(object["candidates"].as_array().is_some_and(|all| all.len() == 5));
+    assert_eq!(object["candidates"][0]["question_id"], object["question_id"]);
+    assert_eq!(object["stages"][0]["stage"], "bm25_conversation");
+    let stages = object["stages"].as_array().expect("stages");
+    assert!(stages.iter().all(|stage| stage["explanation"]["what"].is_string()), "{object}");
+    let input = "no\nthe car\nyes\n";
+    let talk = ask(&bench, &[REQUEST, "--explain", "--max-turns", "4"], input).stdout;
+    for text in ["question 2: 0.300 × ", "answer 2: ", "asks nothing more", "stop: questions asked"]
+    {
+        assert!(talk.contains(text), "no `{text}` in\n{talk}");
+    }
+}
+
+#[cfg(feature = "bert")]
+#[test]
+fn without_a_system_it_asks_by_meaning_and_knows_what_the_bank_has_nothing_about() {
+    let bench = Bench::with_sample();
+    let talk = asked(&bench, &[REQUEST, "--explain"], "the car\n").stdout;
+    for text in [
+        "\n  dense_conversation: rank 1 of ",
+        "cosine by `all-MiniLM-L6-v2`: ",
+        "answer 1: ",
+        "no reason to stop",
+    ] {
+        assert!(talk.contains(text), "no `{text}` in\n{talk}");
+    }
+    assert!(talk.lines().next().is_some_and(|question| question.contains("saturn")), "{talk}");
+    for stranger in ["rust borrow checker", "asdf qwer", "what is a monad"] {
+        let finished = asked(&bench, &[stranger], "");
+        assert_eq!(
+            (finished.status, finished.stdout.as_str()),
+            (Some(0), ""),
+            "{}",
+            finished.stderr
+        );
+        assert!(finished.stderr.contains("nothing more to ask"), "{}", finished.stderr);
+    }
+    let object = &objects(&asked(&bench, &["asdf qwer", "--json", "--explain"], ""))[0];
+    assert_eq!(object["action"], "stop");
+}
+
+#[test]
+fn json_lines_carry_conversations_one_after_the_other() {
+    let bench = Bench::with_sample();
+    let input = format!(
+        "{{\"request\": \"{REQUEST}\", \"id\": \"a\"}}\n{{\"answer\": \"the car\", \"id\": [1]}}\n\n\
+         {{\"request\": \"How can I stop snoring?\"}}\n"
+    );
+    let found = objects(&ask(&bench, &["--json"], &input));
+    assert_eq!(found.len(), 3);
+    assert!(found.iter().all(|object| object["action"] == "ask" && object["need"].is_number()));
+    assert_eq!((&found[0]["id"], &found[1]["id"]), (&Value::from("a"), &serde_json::json!([1])));
+    assert_eq!(
+        (&found[0]["turn"], &found[1]["turn"], &found[2]["turn"]),
+        (&1.into(), &2.into(), &1.into())
+    );
+    let (first, text) = (&found[0], REQUEST);
+    let middle = serde_json::json!({
+        "request": text, "conversation_context": [{ "question": first["question"], "answer": "the car" }],
+    });
+    let entered = &objects(&ask(&bench, &["--json"], &format!("{middle}\n")))[0];
+    assert_eq!(
+        (&entered["question"], &entered["turn"]),
+        (&found[1]["question"], &found[1]["turn"])
+    );
+    let given = objects(&ask(&bench, &["--json", REQUEST], "{\"answer\": \"the car\"}\n"));
+    assert_eq!(
+        (&given[0]["question"], &given[1]["question"]),
+        (&found[0]["question"], &found[1]["question"])
+    );
+}
+
+#[test]
+fn bad_messages_are_told_with_their_line() {
+    let bench = Bench::with_sample();
+    let start = format!("{{\"request\": \"{REQUEST}\"}}\n");
+    for (input, says) in [
+        ("{\"answer\": \"x\"}\n".to_owned(), "<stdin>:1: bad argument"),
+        (format!("{start}no JSON\n"), "<stdin>:2: bad argument"),
+        (format!("{start}{{\"answer\": \" \"}}\n"), "an empty one"),
+        (format!("{start}{{\"reply\": \"x\"}}\n"), "unknown field `reply`"),
+        (format!("{start}{{}}\n"), "neither"),
+        ("{\"request\": \"\"}\n".to_owned(), "an empty one"),
+    ] {
+        let finished = ask(&bench, &["--json"], &input);
+        assert_eq!(finished.status, Some(2), "{input}");
+        assert!(
+            finished.stderr.contains(says) && finished.stderr.contains("hint: "),
+            "{}",
+            finished.stderr
+        );
+    }
+    for (arguments, says) in [
+        (&[""][..], "REQUEST: bad argument"),
+        (&["x", "--max-turns", "0"], "--max-turns: bad argument"),
+    ] {
+        let finished = ask(&bench, arguments, "");
+        assert_eq!(finished.status, Some(2));
+        assert!(finished.stderr.contains(says), "{}", finished.stderr);
+    }
+}
+
+#[test]
+fn every_context_of_a_file_is_answered_like_a_run_does() {
+    let bench = Bench::with_sample();
+    let file = "data/multi_turn_human_generated_data.tsv";
+    let finished = ask(
+        &bench,
+        &["--conversations", file, "--system", "bm25-multi-turn", "--max-turns", "20"],
+        "",
+    );
+    let run = bench
+        .succeed(&format!("-q run bm25-multi-turn --data data --conversations {file} -o -"))
+        .stdout;
+    let lines: Vec<String> =
+        run.lines().map(|line| line.splitn(3, '"').take(2).collect::<String>()).collect();
+    let asked: Vec<String> =
+        finished.stdout.lines().map(|line| line.replace('\t', " 0 ")).collect();
+    assert_eq!(asked, lines);
+}
+
+#[test]
+fn python_drives_it_as_a_subprocess() {
+    let script = root().join("scripts/clariq_ask.py");
+    let bench = Bench::with_sample();
+    let program = format!(
+        "import sys; sys.path.insert(0, {:?})\n\
+         from clariq_ask import ClariqError, Session\n\
+         with Session('--data', 'data') as session:\n\
+         \x20   first = session.request({REQUEST:?}, id=7)\n\
+         \x20   second = session.answer('the car')\n\
+         \x20   again = session.request({REQUEST:?}, [(first['question'], 'the car')])\n\
+         \x20   assert first['id'] == 7 and first['action'] == 'ask', first\n\
+         \x20   assert second['question'] == again['question'] != first['question'], (second, again)\n\
+         \x20   try:\n\
+         \x20       session.answer('')\n\
+         \x20   except ClariqError as error:\n\
+         \x20       assert 'an empty one' in str(error), error\n\
+         \x20   else:\n\
+         \x20       raise AssertionError('an empty answer')\n",
+        script.parent().expect("a folder").to_string_lossy()
+    );
+    let mut python = Command::new("python3");
+    python
+        .args(["-B", "-c", &program])
+        .current_dir(bench.path(""))
+        .env("CLARIQ", env!("CARGO_BIN_EXE_clariq"));
+    let Ok(done) = python.env("CLARIQ_CACHE", bench.path("cache")).output() else {
+        println!("skipped: no python3");
+        return;
+    };
+    let done = Finished::from(done);
+    assert_eq!(done.status, Some(0), "{}", done.stderr);
+}

@@ -1,0 +1,179 @@
+//! A folder to run the real binary in, for the tests of this crate.
+
+#![allow(dead_code, reason = "each test file uses its part")]
+
+pub(crate) mod refusals;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+/// A temporary folder that commands run in, with a cache of its own below it.
+pub(crate) struct Bench {
+    folder: TempDir,
+}
+
+/// What a command left.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) status: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl From<Output> for Finished {
+    fn from(output: Output) -> Self {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Self {
+            status: output.status.code(),
+            stdout: text(&output.stdout),
+            stderr: text(&output.stderr),
+        }
+    }
+}
+
+/// The weights that the set-up installed, in a cache of a test's own.
+pub(crate) fn lend_weights(cache: &Path) {
+    let set =
+        |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let installed = set("CLARIQ_CACHE")
+        .or_else(|| set("XDG_CACHE_HOME").map(|folder| folder.join("clariq")))
+        .or_else(|| std::env::home_dir().map(|home| home.join(".cache/clariq")));
+    let Some(weights) = installed
+        .map(|folder| folder.join("models/all-MiniLM-L6-v2"))
+        .filter(|folder| folder.exists())
+    else {
+        return;
+    };
+    fs::create_dir_all(cache.join("models")).expect("created");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(weights, cache.join("models/all-MiniLM-L6-v2")).expect("linked");
+}
+
+impl Bench {
+    pub(crate) fn new() -> Self {
+        let bench = Self { folder: tempfile::tempdir().expect("a temporary folder") };
+        lend_weights(&bench.path("cache"));
+        bench
+    }
+
+    /// One with a copy of the sample collection in `data`.
+    pub(crate) fn with_sample() -> Self {
+        let bench = Self::new();
+        for entry in fs::read_dir(root().join("data/sample")).expect("the sample") {
+            let path = entry.expect("an entry").path();
+            let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+            bench.write(&format!("data/{name}"), fs::read(&path).expect("a file"));
+        }
+        bench
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("created");
+        fs::write(path, content).expect("written");
+    }
+
+    pub(crate) fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    pub(crate) fn text(&self, name: &str) -> String {
+        String::from_utf8(self.read(name)).expect("UTF-8")
+    }
+
+    /// Rewrites a text file.
+    pub(crate) fn edit(&self, name: &str, change: impl FnOnce(String) -> String) {
+        let changed = change(self.text(name));
+        self.write(name, changed);
+    }
+
+    pub(crate) fn remove(&self, name: &str) {
+        fs::remove_file(self.path(name)).expect("removed");
+    }
+
+    /// The command, in this folder and with its own cache.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        self.at_home(Command::new(env!("CARGO_BIN_EXE_clariq")), arguments)
+    }
+
+    /// A shell script in the same place, with the command as `$0`.
+    pub(crate) fn shell(&self, wrapper: &[&str], script: &str) -> Finished {
+        let (program, before) = wrapper.split_first().expect("a program");
+        let arguments = [before, &["-c", script, env!("CARGO_BIN_EXE_clariq")]].concat();
+        Finished::from(
+            self.at_home(Command::new(program), &arguments).output().expect("the shell starts"),
+        )
+    }
+
+    fn at_home(&self, mut command: Command, arguments: &[&str]) -> Command {
+        command
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .env("CLARIQ_CACHE", self.path("cache"));
+        command
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str]) -> Finished {
+        Finished::from(self.command(arguments).output().expect("the command starts"))
+    }
+
+    /// Runs a command line that must succeed; words are separated by spaces.
+    pub(crate) fn succeed(&self, line: &str) -> Finished {
+        let finished = self.run(&line.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(finished.status, Some(0), "{line}: {}", finished.stderr);
+        finished
+    }
+
+    /// Starts a run over conversations and kills it when the state of its partial file was written so many times.
+    pub(crate) fn killed(&self, line: &str, run: &str, blocks: usize) {
+        let arguments: Vec<&str> = line.split_whitespace().collect();
+        let mut child = self
+            .command(&arguments)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("it starts");
+        let (state, mut seen, mut last) =
+            (self.path(&format!("{run}.partial.json")), 0, Vec::new());
+        while seen < blocks && child.try_wait().expect("a child").is_none() {
+            if let Ok(now) = fs::read(&state)
+                && now != last
+            {
+                (seen, last) = (seen + 1, now);
+            }
+        }
+        child.kill().expect("killed");
+        assert_eq!(child.wait().expect("gone").code(), None, "it was still at work");
+    }
+
+    /// Every file below the folder but for the cache, by its path, and every other entry with empty content.
+    pub(crate) fn snapshot(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        let mut all = BTreeMap::new();
+        let mut folders = vec![self.folder.path().to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).expect("a folder") {
+                let path = entry.expect("an entry").path();
+                if path.is_dir() && path != self.path("cache") {
+                    folders.push(path.clone());
+                }
+                let content =
+                    if path.is_file() { fs::read(&path).expect("a file") } else { Vec::new() };
+                all.insert(path, content);
+            }
+        }
+        all.remove(&self.path("cache"));
+        all
+    }
+}
+
+/// The root of the workspace.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}

@@ -1,0 +1,208 @@
+//! Does `clariq compare` say which run is better, and what is luck? And `clariq eval --place` and `--full`: the binary, on
+//! runs of its own over the sample.
+
+use crate::common::{Bench, Finished, root};
+use std::fs;
+
+/// A bench with two runs over the sample's dev requests.
+fn with_runs() -> Bench {
+    let bench = Bench::with_sample();
+    bench.succeed("run bm25 --data data --split dev -o bm25.run --no-progress");
+    bench.succeed("run no-question --data data --split dev -o none.run --no-progress");
+    bench
+}
+
+fn compare(bench: &Bench, arguments: &str) -> Finished {
+    bench.succeed(&format!("compare --data data {arguments}"))
+}
+
+fn json(finished: &Finished) -> serde_json::Value {
+    serde_json::from_str(&finished.stdout).expect("one JSON document")
+}
+
+#[test]
+fn the_table_fits_a_terminal_and_its_note_explains_the_mark() {
+    let bench = with_runs();
+    fs::copy(
+        bench.path("none.run"),
+        bench.path("a-run-with-a-very-long-name-that-nobody-could-fit.run"),
+    )
+    .unwrap();
+    let found =
+        compare(&bench, "bm25.run none.run a-run-with-a-very-long-name-that-nobody-could-fit.run");
+    assert!(found.stdout.lines().all(|line| line.chars().count() <= 80), "{}", found.stdout);
+    assert!(found.stdout.starts_with("by    run "), "{}", found.stdout);
+    assert!(found.stdout.contains("\n\nrun "), "topics follow: {}", found.stdout);
+    assert!(found.stderr.contains("* p Holm <= 0.05: significant"), "{}", found.stderr);
+    assert!(found.stderr.contains("corrected for 8 comparisons"), "{}", found.stderr);
+}
+
+#[test]
+fn figures_are_those_of_eval_and_what_was_compared_adds_up() {
+    let bench = with_runs();
+    let rows = json(&compare(&bench, "none.run bm25.run --format json --topics 3"));
+    let scores = json(&bench.succeed("eval bm25.run --data data --format json"));
+    for (place, measure) in ["R@5", "R@10", "R@20", "R@30"].iter().enumerate() {
+        let (baseline, run) =
+            (&rows["comparisons"][2 * place], &rows["comparisons"][2 * place + 1]);
+        assert_eq!(
+            (&run["measure"], &run["run"], &run["baseline"]),
+            (&(*measure).into(), &"bm25.run".into(), &"none.run".into())
+        );
+        assert_eq!(run["mean"], scores[place]["value"]);
+        assert!(baseline["p_t"].is_null() && baseline["mean"].is_number());
+        let counts = ["wins", "ties", "losses"].map(|name| run[name].as_u64().unwrap());
+        assert_eq!(counts.iter().sum::<u64>(), run["topics"].as_u64().unwrap());
+        let [raw, corrected] =
+            ["p_randomisation", "p_holm"].map(|name| run[name].as_f64().unwrap());
+        assert!(0.0 < raw && raw <= corrected && corrected <= 1.0);
+        assert_eq!(run["significant"], corrected <= 0.05);
+    }
+    let topics = rows["topics"].as_array().unwrap();
+    let sizes: Vec<f64> =
+        topics.iter().map(|topic| topic["diff"].as_f64().unwrap().abs()).collect();
+    assert!(topics.len() == 3 && sizes.is_sorted_by(|a, b| a >= b), "{sizes:?}");
+    assert!(topics.iter().all(|topic| topic["request"].as_str().unwrap().contains(' ')));
+}
+
+#[test]
+fn a_run_does_not_differ_from_itself() {
+    let bench = with_runs();
+    let rows = json(&compare(&bench, "bm25.run bm25.run --format json"));
+    for row in rows["comparisons"].as_array().unwrap().iter().filter(|row| !row["p_t"].is_null()) {
+        assert_eq!(
+            (&row["p_t"], &row["p_randomisation"], &row["p_holm"]),
+            (&1.0.into(), &1.0.into(), &1.0.into())
+        );
+        assert_eq!(row["significant"], false);
+    }
+    assert_eq!(rows["topics"], serde_json::json!([]));
+}
+
+/// The lines of every second topic of a run.
+fn every_second_topic(run: &str, odd: bool) -> String {
+    let mut topics: Vec<&str> = Vec::new();
+    let lines = run.split_inclusive('\n').filter(|line| {
+        let topic = line.split(' ').next().unwrap();
+        if topics.last() != Some(&topic) {
+            topics.push(topic);
+        }
+        (topics.len() % 2 == 1) == odd
+    });
+    lines.collect()
+}
+
+#[test]
+fn the_seed_decides_and_threads_do_not() {
+    let bench = with_runs();
+    // Each answers half of train's topics: all 29 differ, in either direction, so that sign patterns are drawn.
+    bench.succeed("run bm25 --data data --split train -o all.run --no-progress");
+    bench.write("a.run", every_second_topic(&bench.text("all.run"), true));
+    bench.write("b.run", every_second_topic(&bench.text("all.run"), false));
+    let line = "a.run b.run --split train --format tsv";
+    let first = compare(&bench, line).stdout;
+    for again in ["--threads 1", "--threads 5", "--seed 42"] {
+        assert_eq!(compare(&bench, &format!("{line} {again}")).stdout, first, "{again}");
+    }
+    assert_ne!(compare(&bench, &format!("{line} --seed 7")).stdout, first, "another sample");
+}
+
+#[test]
+fn the_baseline_is_the_one_that_is_named() {
+    let bench = with_runs();
+    let usual = compare(&bench, "none.run bm25.run --format tsv").stdout;
+    assert_eq!(compare(&bench, "bm25.run none.run --baseline none.run --format tsv").stdout, usual);
+    assert_eq!(compare(&bench, "bm25.run --baseline none.run --format tsv").stdout, usual);
+}
+
+#[test]
+fn measures_are_named_and_topics_can_be_left_out() {
+    let bench = with_runs();
+    let found =
+        compare(&bench, "bm25.run none.run -m nDCG@10 -m recip_rank --topics 0 --format tsv");
+    let measures: Vec<&str> =
+        found.stdout.lines().skip(1).filter_map(|line| line.split('\t').next()).collect();
+    assert_eq!(measures, ["nDCG@10", "nDCG@10", "RR", "RR"]);
+    let latex = compare(&bench, "bm25.run none.run --format latex --topics 0").stdout;
+    assert!(
+        latex.contains("\\toprule\nby & run & mean & diff") && latex.ends_with("\\end{tabular}\n"),
+        "{latex}"
+    );
+}
+
+#[test]
+fn what_cannot_be_compared_is_said_with_the_next_move() {
+    let bench = with_runs();
+    bench.write("other.run", "nobody 0 Q00001 1 1.0 x\n");
+    bench.write("empty.run", "");
+    for (arguments, place, expected) in [
+        ("bm25.run", "RUN: ", "two runs or more"),
+        ("bm25.run other.run", "other.run: ", "answers to topics of data/dev.tsv"),
+        ("bm25.run nothing.run", "nothing.run: missing file", "a file"),
+        ("bm25.run empty.run", "empty.run", "lines of the form"),
+        ("bm25.run none.run --alpha 1", "--alpha: ", "a number between 0 and 1"),
+        ("bm25.run none.run -m nDGC@10", "unknown measure", "the name of a measure"),
+    ] {
+        let words: Vec<&str> =
+            ["compare", "--data", "data"].into_iter().chain(arguments.split(' ')).collect();
+        let found = bench.run(&words);
+        assert_eq!(
+            (found.status, found.stdout.as_str()),
+            (Some(2), ""),
+            "{arguments}: {}",
+            found.stderr
+        );
+        for part in [place, &format!("expected: {expected}"), "   found: ", "\nhint: "] {
+            assert!(found.stderr.contains(part), "{arguments}: {part}: {}", found.stderr);
+        }
+    }
+}
+
+#[test]
+fn placement_is_about_the_released_collection() {
+    let bench = with_runs();
+    let plain = bench.succeed("eval bm25.run --data data");
+    let placed = bench.succeed("eval bm25.run --data data --place");
+    assert_eq!(placed.stdout, plain.stdout, "no table");
+    assert!(placed.stderr.contains("note: no placement: "), "{}", placed.stderr);
+}
+
+#[test]
+fn needs_are_looked_at_closely_when_asked_for() {
+    let bench = with_runs();
+    let line = "eval bm25.need --data data --task clarification_need";
+    let official = bench.succeed(line).stdout;
+    assert!(official.starts_with("Precision:  ") && official.lines().count() == 3, "{official}");
+    let full = json(&bench.succeed(&format!("{line} --full --format json")));
+    let classes = full["classes"].as_array().unwrap();
+    assert_eq!(classes.len(), 6, "four needs and two averages");
+    let recall: f64 =
+        official.lines().nth(1).unwrap().trim_start_matches("Recall:").trim().parse().unwrap();
+    assert_eq!(classes[5]["recall"].as_f64(), Some(recall));
+    assert_eq!(full["figures"][0]["value"].as_f64(), Some(recall), "weighted recall is accuracy");
+    for class in &classes[..4] {
+        let row: u64 = ["as none", "as 1", "as 2", "as 3", "as 4"]
+            .iter()
+            .map(|name| class[name].as_u64().unwrap())
+            .sum();
+        assert_eq!(Some(row), class["support"].as_u64());
+    }
+    let refused = bench.run(&["eval", "bm25.run", "--data", "data", "--full"]);
+    assert_eq!(refused.status, Some(2));
+    assert!(refused.stderr.contains("--full: bad argument"), "{}", refused.stderr);
+}
+
+#[test]
+fn the_leaderboard_readme_counts_its_entries() {
+    let folder = root().join("configs/leaderboard");
+    let readme = fs::read_to_string(folder.join("README.md")).unwrap();
+    for (file, named) in [
+        ("question_relevance.dev.tsv", "question relevance | Recall@30, then Recall@20, on test"),
+        ("document_relevance.test.tsv", "document relevance, single turn | NDCG@3 on test"),
+        ("clarification_need.tsv", "clarification need, dev and test in one table | F1 on test"),
+    ] {
+        let table = fs::read_to_string(folder.join(file)).unwrap();
+        let entries = table.lines().skip(1).filter(|line| !line.starts_with('-')).count();
+        assert!(readme.contains(&format!("{named} | {entries} |")), "{file}: {entries}");
+    }
+}

@@ -1,0 +1,8 @@
+//! What the command promises whatever it is asked to do.
+
+mod bad_input;
+mod determinism;
+#[cfg(target_os = "linux")]
+mod full_disk;
+#[cfg(unix)]
+mod kill;

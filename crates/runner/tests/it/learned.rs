@@ -1,0 +1,352 @@
+//! Systems with learned stages, and their training, by the real binary: with a tiny random BERT, so that it takes seconds.
+//! Every kind of stage runs, the thread count changes no byte, a killed training goes on to the same bytes, and what is
+//! wrong is refused.
+
+use crate::common::{Bench, root};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// The tiny model of the tests of `clariq-bert`: two layers of 32, random weights.
+fn tiny() -> String {
+    root()
+        .join("crates/bert/tests/data/tiny")
+        .canonicalize()
+        .expect("the tiny model")
+        .display()
+        .to_string()
+}
+
+/// A bench with the sample, the tiny model in `tiny`, and two recipes.
+fn bench() -> Bench {
+    let bench = Bench::with_sample();
+    for name in ["config.json", "model.safetensors", "vocab.txt"] {
+        bench.write(
+            &format!("tiny/{name}"),
+            fs::read(Path::new(&tiny()).join(name)).expect("a file"),
+        );
+    }
+    bench.write("scorer.toml", recipe("scorer", LISTS, 0.02));
+    bench.write("vectors.toml", recipe("vectors", "kind = \"in-batch-softmax\"\nbatch = 16", 0.05));
+    bench
+}
+
+const LISTS: &str = "kind = \"listwise\"\nbatch = 2\nnegatives = 2\nsystem = \"bm25\"\ndepth = 10";
+
+fn recipe(name: &str, objective: &str, epochs: f64) -> String {
+    format!(
+        "name = \"{name}\"\nbase = \"tiny\"\nepochs = {epochs}\nlearning_rate = 1e-3\ncheckpoint_every = 2\n\
+         [objective]\n{objective}\n"
+    )
+}
+
+/// A system over a space of the tiny model and spellings.
+fn system(name: &str, uses: &str, stages: &[&str]) -> String {
+    let stages: Vec<String> =
+        stages.iter().map(|stage| format!("[[stages]]\nstage = {stage}\n")).collect();
+    let stages = stages.concat();
+    format!(
+        "name = \"{name}\"\nuses = [{uses}]\n[space]\nmodels = {{ \"tiny\" = 1.0 }}\ncharacters = 0.4\n{stages}"
+    )
+}
+
+const BM25: &str = "\"bm25\"\nanalyzer = \"nltk\"\nvariant = \"okapi\"\nk1 = 1.5\nb = 0.75\ndepth = 30\npad = true";
+const FUSED: &str = "\"fuse\"\nmethod = \"reciprocal-rank\"\ndepth = 40\n[[stages.inputs]]\n\
+                     stages = [{ stage = \"dense\", depth = 50 }]\n[[stages.inputs]]\n\
+                     stages = [{ stage = \"bm25\", analyzer = \"nltk\", variant = \"okapi\", k1 = 1.5, b = 0.75, depth = 50 }]";
+
+/// Systems that together have every learned stage.
+fn systems() -> Vec<(&'static str, String)> {
+    let both = "\"train-labels\", \"batch\"";
+    vec![
+        ("dense", system("dense", "", &["\"dense\"\ndepth = 30"])),
+        ("rerank", system("rerank", "", &[BM25, "\"rerank\"\nmodel = \"tiny\"\ndepth = 10"])),
+        ("whole", system("whole", "", &["\"cross_encode\"\nmodel = \"tiny\"\ndepth = 30"])),
+        ("fused", system("fused", "", &[FUSED])),
+        (
+            "feedback",
+            system("feedback", "", &["\"dense\"", "\"feedback\"\nquestions = 8\nweight = 2.0"]),
+        ),
+        (
+            "all",
+            system(
+                "all",
+                both,
+                &[
+                    "\"dense\"",
+                    "\"exclude\"",
+                    "\"competition\"\nrounds = 2",
+                    "\"cutoff\"\ndepth = 30",
+                ],
+            ),
+        ),
+        (
+            "trained",
+            system(
+                "trained",
+                both,
+                &["\"dense\"", "\"rerank\"\nmodel = \"scorer.toml\"\ndepth = 10"],
+            ),
+        ),
+    ]
+}
+
+/// The lines of a run by topic, as (question, score).
+fn rankings(run: &str) -> BTreeMap<&str, Vec<(&str, f64)>> {
+    let mut topics: BTreeMap<&str, Vec<(&str, f64)>> = BTreeMap::new();
+    for line in run.lines() {
+        let fields: Vec<&str> = line.split(' ').collect();
+        topics.entry(fields[0]).or_default().push((fields[2], fields[4].parse().expect("a score")));
+    }
+    topics
+}
+
+#[test]
+fn every_learned_stage_ranks_and_threads_change_no_byte() {
+    let bench = bench();
+    for (name, toml) in systems() {
+        bench.write(&format!("{name}.toml"), toml);
+        bench.succeed(&format!("--threads 1 run {name}.toml --data data -o one/{name}.run"));
+        bench.succeed(&format!("--threads 3 run {name}.toml --data data -o three/{name}.run"));
+        let run = bench.text(&format!("one/{name}.run"));
+        assert_eq!(run, bench.text(&format!("three/{name}.run")), "{name}");
+        let rankings = rankings(&run);
+        assert_eq!(rankings.len(), 15, "{name}: every topic of dev is answered");
+        for (topic, ranking) in rankings {
+            assert!(ranking.len() >= 30, "{name} {topic}: {}", ranking.len());
+            assert!(
+                ranking.windows(2).all(|pair| pair[0].1 > pair[1].1),
+                "{name} {topic}: no ties, best first"
+            );
+        }
+    }
+    let runs: Vec<String> =
+        systems().iter().map(|(name, _)| bench.text(&format!("one/{name}.run"))).collect();
+    for (place, run) in runs.iter().enumerate() {
+        let orders = |run: &str| -> Vec<String> {
+            run.lines().map(|line| line.split(' ').take(4).collect::<Vec<_>>().join(" ")).collect()
+        };
+        assert!(
+            runs[..place].iter().all(|other| orders(other) != orders(run)),
+            "every stage changes the order"
+        );
+    }
+}
+
+#[test]
+fn a_record_names_the_weights_and_an_explanation_every_stage() {
+    let bench = bench();
+    let stages = [BM25, "\"rerank\"\nmodel = \"tiny\"\ndepth = 10", "\"cutoff\"\ndepth = 5"];
+    bench.write("mine.toml", system("mine", "", &stages));
+    bench.succeed("run mine.toml --data data -o mine.run");
+    let record: Value = serde_json::from_slice(&bench.read("mine.run.json")).expect("JSON");
+    let checksum = record["models"]["tiny"].as_str().expect("a checksum").to_owned();
+    assert!(checksum.len() >= 12, "{checksum}");
+    // Other weights, another checksum.
+    let mut bytes = bench.read("tiny/model.safetensors");
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    bench.write("tiny/model.safetensors", bytes);
+    bench.succeed("run mine.toml --data data -o other.run");
+    let record: Value = serde_json::from_slice(&bench.read("other.run.json")).expect("JSON");
+    assert_ne!(record["models"]["tiny"].as_str(), Some(checksum.as_str()));
+    let run = bench.text("mine.run");
+    let question = run.lines().next().and_then(|line| line.split(' ').nth(2)).expect("a question");
+    let request = fs::read_to_string(bench.path("data/dev.tsv")).expect("dev");
+    let request = request
+        .lines()
+        .nth(1)
+        .and_then(|line| line.split('\t').nth(1))
+        .expect("a request")
+        .to_owned();
+    let shown =
+        bench.run(&["explain", "--data", "data", "--system", "mine.toml", &request, question]);
+    assert_eq!(shown.status, Some(0), "{}", shown.stderr);
+    for stage in ["bm25", "rerank", "cutoff", "logit of `tiny`"] {
+        assert!(shown.stdout.contains(stage), "{stage}: {}", shown.stdout);
+    }
+}
+
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries =
+        fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let read = |entry: std::io::Result<fs::DirEntry>| {
+        let path = entry.expect("an entry").path();
+        (
+            path.file_name().expect("a name").to_string_lossy().into_owned(),
+            fs::read(&path).expect("a file"),
+        )
+    };
+    entries.map(read).collect()
+}
+
+#[test]
+fn a_killed_training_goes_on_to_the_same_bytes() {
+    let bench = bench();
+    bench.write("long.toml", recipe("long", LISTS, 0.2));
+    bench.succeed("train long.toml --data data -o whole");
+    let mut killed = bench
+        .command(&["train", "long.toml", "--data", "data", "-o", "broken"])
+        .spawn()
+        .expect("starts");
+    let checkpoint = bench.path("broken.training/checkpoint.safetensors");
+    let start = Instant::now();
+    while !checkpoint.exists() {
+        assert!(start.elapsed() < Duration::from_secs(120), "no checkpoint was written");
+        sleep(Duration::from_millis(2));
+    }
+    killed.kill().expect("killed");
+    killed.wait().expect("waited for");
+    assert!(!bench.path("broken").exists(), "nothing is there before it is whole");
+    let resumed = bench.succeed("train long.toml --data data -o broken --resume");
+    assert!(resumed.stderr.contains("going on after step"), "{}", resumed.stderr);
+    assert_eq!(files(&bench.path("whole")), files(&bench.path("broken")));
+    assert!(!bench.path("broken.training").exists());
+}
+
+#[test]
+fn what_was_trained_is_found_again_and_other_data_train_anew() {
+    let bench = bench();
+    let first = bench.succeed("train vectors.toml scorer.toml --data data");
+    assert_eq!(first.stderr.matches("it is kept in").count(), 2, "{}", first.stderr);
+    let second = bench.succeed("train vectors.toml scorer.toml --data data");
+    assert_eq!(second.stderr.matches("was trained before").count(), 2, "{}", second.stderr);
+    bench.edit("data/train.tsv", |text| {
+        let lines: Vec<&str> = text.lines().collect();
+        lines[..lines.len() - 9].join("\n") + "\n"
+    });
+    let other = bench.succeed("train vectors.toml --data data");
+    assert!(other.stderr.contains("it is kept in"), "{}", other.stderr);
+    let forced = bench.succeed("train vectors.toml --data data --force");
+    assert!(forced.stderr.contains("it is kept in"), "{}", forced.stderr);
+}
+
+/// What is wrong, how it is made so, the command, and what the message must hold.
+type Case = (&'static str, fn(&Bench), &'static str, [&'static str; 3]);
+
+#[test]
+fn what_cannot_be_run_or_trained_is_refused_with_a_hint() {
+    let cases: &[Case] = &[
+        (
+            "a trained model that is not declared",
+            |bench| {
+                bench.write(
+                    "s.toml",
+                    system("s", "", &[BM25, "\"rerank\"\nmodel = \"scorer.toml\""]),
+                )
+            },
+            "run s.toml --data data -o s.run",
+            ["s.toml", "train-labels", "`scorer.toml`, which is trained"],
+        ),
+        (
+            "a model that is nowhere",
+            |bench| {
+                bench.write("s.toml", system("s", "", &[BM25, "\"rerank\"\nmodel = \"nobody\""]))
+            },
+            "run s.toml --data data -o s.run",
+            ["nobody", "", ""],
+        ),
+        (
+            "an encoder in place of a cross-encoder",
+            |bench| {
+                bench.write(
+                    "s.toml",
+                    system(
+                        "s",
+                        "\"train-labels\"",
+                        &[BM25, "\"rerank\"\nmodel = \"vectors.toml\""],
+                    ),
+                );
+            },
+            "run s.toml --data data -o s.run",
+            ["vectors.toml", "a cross-encoder", "an encoder"],
+        ),
+        (
+            "weights that were cut off",
+            |bench| {
+                let bytes = bench.read("tiny/model.safetensors");
+                bench.write("tiny/model.safetensors", &bytes[..bytes.len() / 2]);
+                bench.write("s.toml", system("s", "", &["\"dense\""]));
+            },
+            "run s.toml --data data -o s.run",
+            ["model.safetensors", "weights", ""],
+        ),
+        (
+            "a key that no recipe has",
+            |bench| bench.edit("scorer.toml", |text| text.replace("learning_rate", "learning_rat")),
+            "train scorer.toml --data data -o m",
+            ["scorer.toml:4", "a training recipe", "learning_rat"],
+        ),
+        (
+            "a rate below 0",
+            |bench| bench.edit("scorer.toml", |text| text.replace("1e-3", "-1e-3")),
+            "train scorer.toml --data data -o m",
+            ["scorer.toml", "learning_rate above 0", ""],
+        ),
+        (
+            "a folder that is there already",
+            |bench| bench.write("m/mine.txt", "mine"),
+            "train scorer.toml --data data -o m",
+            ["--output", "does not exist", "m is there already"],
+        ),
+        (
+            "two models for one folder",
+            |_| {},
+            "train scorer.toml vectors.toml --data data -o m",
+            ["--output", "one model", "2 models"],
+        ),
+        (
+            "nothing to train",
+            |_| {},
+            "train bm25 --data data",
+            ["CONFIG", "a trained model", "`bm25`"],
+        ),
+        (
+            "a base that is nowhere",
+            |bench| bench.edit("scorer.toml", |text| text.replace("\"tiny\"", "\"nobody\"")),
+            "train scorer.toml --data data -o m",
+            ["nobody", "", ""],
+        ),
+        (
+            "a device that is not there",
+            |bench| bench.write("s.toml", system("s", "", &["\"dense\""])),
+            "--device cuda:9 run s.toml --data data -o s.run",
+            ["--device", "`cpu`", "`cuda:9`"],
+        ),
+        (
+            "a training split without questions",
+            |bench| {
+                bench.edit("data/train.tsv", |text| {
+                    text.lines().next().expect("a header").to_owned() + "\n"
+                })
+            },
+            "train vectors.toml --data data -o m",
+            ["train.tsv", "", ""],
+        ),
+    ];
+    for (name, arrange, line, [place, expected, found]) in cases {
+        let bench = bench();
+        arrange(&bench);
+        let before = bench.snapshot();
+        let finished = bench.run(&line.split(' ').collect::<Vec<_>>());
+        let stderr = &finished.stderr;
+        assert_eq!(finished.status, Some(2), "{name}: {stderr}");
+        assert_eq!(finished.stdout, "", "{name}");
+        assert!(
+            stderr.lines().any(|line| line.starts_with("error: ") && line.contains(place)),
+            "{name}: {stderr}"
+        );
+        for (label, text) in [("  expected: ", expected), ("     found: ", found), ("hint: ", &"")]
+        {
+            let line = stderr.lines().find_map(|line| line.strip_prefix(label)).unwrap_or_default();
+            assert!(
+                !line.is_empty() && line.contains(text),
+                "{name}: no `{label}{text}` in\n{stderr}"
+            );
+        }
+        assert!(bench.snapshot() == before, "{name}: a file was left or changed");
+    }
+}

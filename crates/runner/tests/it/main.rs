@@ -1,0 +1,18 @@
+//! The integration tests of the command: a module per subcommand, and `guarantees` for what holds of all of them.
+
+mod ask;
+mod common;
+mod compare;
+mod eval;
+mod guarantees;
+#[cfg(feature = "bert")]
+mod learned;
+#[cfg(feature = "bert")]
+mod learned_conversations;
+mod need;
+mod readme;
+mod real_data;
+mod report;
+mod run_conversations;
+#[cfg(not(feature = "bert"))]
+mod without_learned;

@@ -1,0 +1,87 @@
+//! Is the README true? Its console examples are run, and its table of figures is compared with `configs/`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+#[test]
+fn console_examples_print_what_the_readme_shows() {
+    let folder = tempfile::tempdir().unwrap();
+    let system = "name = \"my-system\"\n\n[[stages]]\nstage = \"bm25\"\nanalyzer = \"english\"\n\
+                  variant = \"bm25plus\"\ndepth = 30\n";
+    fs::write(folder.path().join("my-system.toml"), system).unwrap();
+    crate::common::lend_weights(&folder.path().join("cache"));
+    let readme = root().join("README.md");
+    // The examples write below the folder they run in; the other tests of this file do not depend on it.
+    std::env::set_current_dir(folder.path()).unwrap();
+    trycmd::TestCases::new()
+        .register_bin("cat", Path::new("/bin/cat"))
+        .env("CLARIQ_CACHE", folder.path().join("cache").to_str().unwrap())
+        .case(readme);
+}
+
+/// The systems of the table, in its order.
+const SYSTEMS: [&str; 10] = [
+    "no-question",
+    "bm25",
+    "bm25-english",
+    "bm25-tuned",
+    "bert-reranker",
+    "bert-ranker",
+    "dense",
+    "dense-tuned",
+    "strict",
+    "best",
+];
+
+/// The figures of one system on ClariQ's dev set, as its configuration expects them.
+fn row(label: &str, config: &str, table: &str) -> String {
+    let text = fs::read_to_string(root().join(format!("configs/{config}.toml"))).unwrap();
+    let value: toml::Table = text.parse().unwrap();
+    let expected = value["expected"].as_array().unwrap();
+    let dev = |entry: &&toml::Value| {
+        entry["collection"].as_str() == Some("clariq") && entry["split"].as_str() == Some("dev")
+    };
+    let measures = &expected.iter().find(dev).unwrap()[table];
+    let figures = ["R@5", "R@10", "R@20", "R@30"]
+        .map(|name| format!("{:.6}", measures[name].as_float().unwrap()));
+    let figures = figures.map(|figure| figure.trim_start_matches('0').to_owned());
+    format!("| {label} | {} |\n", figures.join(" | "))
+}
+
+#[test]
+fn the_table_of_figures_is_that_of_the_configurations() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let (_, rest) = readme.split_once("<!-- figures: begin -->\n").unwrap();
+    let (table, _) = rest.split_once("<!-- figures: end -->").unwrap();
+    let mut expected = "| system | R@5 | R@10 | R@20 | R@30 |\n|---|--:|--:|--:|--:|\n".to_owned();
+    for system in SYSTEMS {
+        expected += &row(system, system, "measures");
+    }
+    expected += &row("published BM25", "bm25", "published");
+    assert_eq!(table, expected);
+}
+
+#[test]
+fn the_commands_of_the_readme_are_the_ones_that_the_gate_runs() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let gate = fs::read_to_string(root().join("scripts/test")).unwrap();
+    assert!(readme.contains("\nscripts/clariq reproduce\n"));
+    assert!(gate.contains("step scripts/clariq reproduce\n"));
+    assert!(readme.contains("\nscripts/test\n"));
+    assert!(fs::read_to_string(root().join(".ci/run")).unwrap().contains("exec scripts/test"));
+}
+
+#[test]
+fn every_file_that_the_readme_links_to_is_there() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let links = readme.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    let files: Vec<&str> = links.filter(|link| !link.starts_with("http")).collect();
+    assert!(files.len() >= 5, "the README links to its neighbours");
+    for file in files {
+        assert!(root().join(file).exists(), "{file}");
+    }
+}

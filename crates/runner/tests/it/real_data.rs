@@ -1,0 +1,305 @@
+//! Do the figures hold on the released files? Skipped, with a line that says so, where those are not there.
+
+use crate::common::{Bench, root};
+use clariq_collections::clariq::{Collection, DataDir, Split};
+use clariq_files::{Run, Source, read_run};
+use clariq_index::{Analyzer, BankIndex, Bm25, BuildOptions, Depth, Scorer, Scratch};
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+/// The folder with `data`, `leaderboard` and `sample_runs` as they were released.
+fn released() -> Option<PathBuf> {
+    let folder = root().join("../shared/clariq");
+    if folder.join("data/question_bank.tsv").exists() && folder.join("sample_runs").is_dir() {
+        return Some(folder.canonicalize().expect("a folder"));
+    }
+    println!("skipped: the released files are not in {}", folder.display());
+    None
+}
+
+/// A folder with links `data` and `runs` to the released files.
+#[cfg(unix)]
+fn bench() -> Option<Bench> {
+    let (released, bench) = (released()?, Bench::new());
+    for (link, folder) in [("data", "data"), ("published", "sample_runs")] {
+        std::os::unix::fs::symlink(released.join(folder), bench.path(link)).expect("linked");
+    }
+    Some(bench)
+}
+
+#[cfg(not(unix))]
+fn bench() -> Option<Bench> {
+    println!("skipped: no symbolic links here");
+    None
+}
+
+/// The four figures that `eval` prints of a run.
+fn recalls(bench: &Bench, run: &str) -> Vec<f64> {
+    let printed = bench.succeed(&format!("eval --data data {run}")).stdout;
+    printed
+        .lines()
+        .map(|line| line.split_once(": ").expect("a figure").1.parse().expect("a number"))
+        .collect()
+}
+
+fn six_digits(figures: &[f64]) -> Vec<String> {
+    figures.iter().map(|figure| format!("{figure:.6}")).collect()
+}
+
+#[test]
+fn the_bm25_baseline_reaches_its_figures() {
+    let Some(bench) = bench() else { return };
+    bench.succeed("run bm25 --data data --split dev -o dev.run");
+    assert_eq!(
+        six_digits(&recalls(&bench, "dev.run")),
+        ["0.324557", "0.563680", "0.667500", "0.691282"]
+    );
+}
+
+#[test]
+fn published_runs_get_the_published_figures() {
+    let Some(bench) = bench() else { return };
+    let published = [
+        (
+            "dev_bm25",
+            [
+                "0.3245570421150917",
+                "0.5638042646208281",
+                "0.6674997108155003",
+                "0.6912818698329535",
+            ],
+        ),
+        (
+            "dev_BERT-ranker",
+            [
+                "0.3493763159784832",
+                "0.6134226147949058",
+                "0.7248462956032615",
+                "0.7542703960126561",
+            ],
+        ),
+        (
+            "dev_BERT-reranker",
+            ["0.3474806038474769", "0.612186404926343", "0.6912818698329535", "0.6912818698329535"],
+        ),
+        ("dev_no_q", ["0.05560622994136926"; 4]),
+    ];
+    for (name, figures) in published {
+        let [five, ten, twenty, thirty] = figures;
+        let expected =
+            format!("Recall5: {five}\nRecall10: {ten}\nRecall20: {twenty}\nRecall30: {thirty}\n");
+        assert_eq!(
+            bench.succeed(&format!("eval --data data published/{name}")).stdout,
+            expected,
+            "{name}"
+        );
+        let official = format!(
+            "eval --eval_task question_relevance --data_dir data --experiment_type dev --run_file published/{name}"
+        );
+        assert_eq!(bench.succeed(&official).stdout, expected, "{name}");
+    }
+}
+
+#[test]
+fn figures_per_topic_are_the_published_ones() {
+    let Some(bench) = bench() else { return };
+    bench.succeed("eval --data data published/dev_bm25 --out-file figures.json");
+    let read = |name: &str| -> HashMap<String, HashMap<String, f64>> {
+        serde_json::from_slice(&bench.read(name)).expect("figures per topic")
+    };
+    let (ours, published) =
+        (read("figures.json"), read("published/dev_bm25_question_relevance.eval"));
+    assert_eq!(published["Recall5"].len(), 50);
+    assert_eq!(ours, published);
+}
+
+/// The official scorer keeps one line per distinct score.
+#[test]
+fn equal_scores_cost_the_published_baseline_most_of_its_recall() {
+    let Some(bench) = bench() else { return };
+    let level = |line: &str| {
+        let fields: Vec<&str> = line.split(' ').collect();
+        [&fields[..4], &["1", fields[5]]].concat().join(" ") + "\n"
+    };
+    bench.write(
+        "level.run",
+        bench.text("published/dev_bm25").lines().map(level).collect::<String>(),
+    );
+    assert_eq!(format!("{:.4}", recalls(&bench, "level.run")[0]), "0.0659");
+}
+
+/// The lines of each topic, in file order.
+fn by_topic(run: &Run) -> HashMap<&str, Vec<&str>> {
+    let mut topics: HashMap<&str, Vec<&str>> = HashMap::new();
+    for line in &run.lines {
+        topics.entry(line.topic.as_str()).or_default().push(line.question.as_str());
+    }
+    topics
+}
+
+#[test]
+fn the_published_baseline_is_a_descending_order_of_our_scores() {
+    let (Some(released), index) = (released(), tempfile::tempdir().expect("a folder")) else {
+        return;
+    };
+    let collection =
+        Collection::open(DataDir::Folder(released.join("data"))).expect("the collection");
+    let bank = &collection.bank;
+    let opened =
+        BankIndex::open_or_build(index.path(), bank, Analyzer::Nltk, &BuildOptions::default());
+    let index = opened.expect("an index").0;
+    let scorer = Scorer::new(&index, Bm25::okapi()).expect("a scorer");
+    let run =
+        read_run(&Source::new(released.join("sample_runs/dev_bm25"))).expect("the published run");
+    let (published, topics) = (by_topic(&run), collection.split(Split::Dev).expect("dev").topics);
+    assert_eq!((published.len(), topics.len()), (50, 50));
+    for topic in &topics {
+        let depth = Depth { limit: bank.len(), pad: true };
+        let hits = scorer
+            .top(&Analyzer::Nltk.tokens(&topic.request), depth, &mut Scratch::default())
+            .expect("hits");
+        assert_eq!(hits.len(), bank.len());
+        let scores: HashMap<&str, f64> =
+            hits.iter().map(|hit| (bank.id(hit.question).as_str(), hit.score)).collect();
+        let lines = &published[topic.id.as_str()];
+        let ordered: Vec<f64> = lines.iter().map(|question| scores[question]).collect();
+        assert!(
+            ordered.windows(2).all(|pair| pair[0] >= pair[1]),
+            "topic {}: {ordered:?}",
+            topic.id
+        );
+        let lowest = ordered[ordered.len() - 1];
+        let missing =
+            scores.iter().find(|(question, score)| **score > lowest && !lines.contains(*question));
+        assert_eq!(missing, None, "topic {} leaves out a question above {lowest}", topic.id);
+    }
+}
+
+#[test]
+fn the_released_folder_has_no_problem() {
+    let Some(bench) = bench() else { return };
+    let finished = bench.succeed("data check --data data");
+    assert_eq!(finished.stderr, "");
+    let rows: Vec<&str> =
+        finished.stdout.lines().skip(1).filter(|line| !line.contains("(not there)")).collect();
+    assert!(rows.len() >= 5 && rows.iter().all(|row| row.ends_with(" 0")), "{}", finished.stdout);
+}
+
+#[test]
+fn the_released_folder_has_the_known_figures() {
+    let Some(bench) = bench() else { return };
+    let finished = bench.succeed("data stats --data data --format json");
+    let stats: serde_json::Value = serde_json::from_str(&finished.stdout).expect("JSON");
+    assert_eq!((&stats["questions"], &stats["longest_question"]), (&3941.into(), &33.into()));
+    let split =
+        |place: usize, names: [&str; 4]| names.map(|name| stats["splits"][place][name].to_string());
+    let names = ["topics", "rows", "needs", "no_question"];
+    assert_eq!(split(0, names), ["187", "9176", "[25,74,62,26]", "159"]);
+    assert_eq!(split(1, names), ["50", "2313", "[4,21,16,9]", "39"]);
+    assert_eq!(split(2, names), ["61", "null", "null", "null"]);
+    let relevant = |place: usize| {
+        let (least, most) =
+            (&stats["splits"][place]["relevant"][0], &stats["splits"][place]["relevant"][2]);
+        let mean = stats["splits"][place]["relevant"][1].as_f64().expect("a mean");
+        format!("{least} {mean:.1} {most}")
+    };
+    assert_eq!([relevant(0), relevant(1)], ["5 13.9 18", "8 13.6 19"]);
+}
+
+#[test]
+fn every_system_reaches_the_figures_of_its_configuration() {
+    let Some(bench) = bench() else { return };
+    // Fine-tuning takes minutes: systems that need it are checked by `reproduce` outside the tests.
+    let learned = if cfg!(feature = "bert") { " dense" } else { "" };
+    let names = "no-question bm25 bm25-english bm25-tuned";
+    let finished = bench.succeed(&format!("reproduce --data data --format tsv {names}{learned}"));
+    let verdicts: Vec<&str> =
+        finished.stdout.lines().skip(1).filter_map(|line| line.rsplit('\t').next()).collect();
+    // Need figures on the labels that a model was trained on are shown and not expected.
+    let (expected, other): (Vec<&str>, Vec<&str>) =
+        verdicts.into_iter().partition(|verdict| *verdict != "-");
+    let sound = |verdict: &&str| ["OK", "close"].contains(verdict);
+    assert!(expected.len() >= 34 && expected.iter().all(sound), "{}", finished.stdout);
+    assert!(other.len() <= 1, "{}", finished.stdout);
+}
+
+/// The need models of the shipped systems need nothing that is fine-tuned: their labels alone are checked here.
+#[test]
+fn predicted_needs_reach_the_figures_of_their_configuration() {
+    let Some(bench) = bench() else { return };
+    for system in ["bm25-tuned", "strict", "best"] {
+        let text = std::fs::read_to_string(root().join(format!("configs/{system}.toml")))
+            .expect("a configuration");
+        let config: toml::Table = text.parse().expect("TOML");
+        let of_dev = |expected: &&toml::Value| {
+            expected["collection"].as_str() == Some("clariq")
+                && expected["split"].as_str() == Some("dev")
+        };
+        let expected = config["expected"]
+            .as_array()
+            .expect("figures")
+            .iter()
+            .find(of_dev)
+            .expect("those of dev");
+        bench.succeed(&format!("need predict {system} --data data -o dev.need"));
+        let printed = bench.succeed("eval dev.need --data data --task clarification_need").stdout;
+        let f1 = printed.lines().find_map(|line| line.strip_prefix("F1: ")).expect("an F1");
+        let difference = f1.parse::<f64>().expect("a figure")
+            - expected["measures"]["need F1"].as_float().expect("it");
+        assert!(difference.abs() < 1e-5, "{system}: {difference}");
+    }
+}
+
+/// A number that a text has, whatever its words.
+#[cfg(feature = "bert")]
+type Feature = fn(&str) -> usize;
+
+/// The share of (higher, lower) pairs that stand in this order; ties count half.
+#[cfg(feature = "bert")]
+fn separates(higher: &[usize], lower: &[usize]) -> f64 {
+    let pairs = || higher.iter().flat_map(|a| lower.iter().map(move |b| (a, b)));
+    let won = pairs().filter(|(a, b)| a > b).count() as f64;
+    let tied = pairs().filter(|(a, b)| a == b).count() as f64;
+    (won + tied / 2.0) / (higher.len() * lower.len()) as f64
+}
+
+/// What fine-tuning learns from must be in the words: neither length nor punctuation may tell relevant questions from the
+/// hard negatives that the cross-encoder is trained with.
+#[cfg(feature = "bert")]
+#[test]
+fn length_and_punctuation_do_not_separate_positives_from_negatives() {
+    use clariq_collections::clariq::{Collection, DataDir, Split};
+    use clariq_files::{Source, read_run};
+    let Some(bench) = bench() else { return };
+    bench.succeed("run dense --data data --split train --set dense.depth=100 -o negatives.run");
+    let collection = Collection::open(DataDir::Folder(bench.path("data"))).expect("the collection");
+    let labels = collection.labelled(Split::Train).expect("labels");
+    let relevant = labels.relevant();
+    let text =
+        |id: &str| collection.bank.text(collection.bank.find(id).expect("a question")).to_owned();
+    let positives: Vec<String> = relevant
+        .iter()
+        .flatten()
+        .map(|id| text(id.as_str()))
+        .filter(|text| !text.is_empty())
+        .collect();
+    let run = read_run(&Source::new(bench.path("negatives.run"))).expect("a run");
+    let place = |id| labels.topics.iter().position(|topic| topic.id == id).expect("a topic");
+    let negatives: Vec<String> = run
+        .lines
+        .into_iter()
+        .filter(|line| !relevant[place(line.topic.clone())].contains(&line.question))
+        .map(|line| text(line.question.as_str()))
+        .collect();
+    assert!(positives.len() > 2000 && negatives.len() > 10_000);
+    let features: [(&str, Feature); 3] = [
+        ("characters", |text| text.len()),
+        ("words", |text| text.split_whitespace().count()),
+        ("punctuation", |text| text.chars().filter(char::is_ascii_punctuation).count()),
+    ];
+    for (name, feature) in features {
+        let of = |texts: &[String]| texts.iter().map(|text| feature(text)).collect::<Vec<_>>();
+        let found = separates(&of(&positives), &of(&negatives));
+        assert!((found - 0.5).abs() < 0.1, "{name}: {found}");
+    }
+}

@@ -1,0 +1,214 @@
+//! Is the page of `clariq report` whole, safe to open, and true? The real binary, on the sample.
+
+use crate::common::Bench;
+use scraper::{ElementRef, Html, Selector};
+
+/// Three runs of the sample, and a page about them.
+fn page_of(bench: &Bench, more: &str) -> String {
+    bench.succeed("-q run bm25 bm25-tuned no-question");
+    bench.succeed(&format!(
+        "-q report runs/bm25.dev.run runs/bm25-tuned.dev.run runs/no-question.dev.run --need runs/bm25.dev.need{more}"
+    ));
+    bench.text("report.html")
+}
+
+fn select<'a>(page: &'a Html, selector: &str) -> Vec<ElementRef<'a>> {
+    page.select(&Selector::parse(selector).expect("a selector")).collect()
+}
+
+/// The words of an element, as a reader sees them.
+fn words(element: &ElementRef) -> String {
+    element.text().flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_page_is_well_formed_and_has_its_parts() {
+    let text = page_of(&Bench::new(), "");
+    let page = Html::parse_document(&text);
+    assert!(page.errors.is_empty(), "{:?}", page.errors);
+    let parts: Vec<_> =
+        select(&page, "main > section").iter().filter_map(|part| part.attr("id")).collect();
+    assert_eq!(
+        parts,
+        ["figures", "depth", "differences", "needs", "topics"],
+        "no leaderboard on the sample"
+    );
+    assert_eq!(select(&page, "details.topic").len(), 15);
+    assert_eq!(select(&page, "#depth svg.chart g.line").len(), 3);
+    assert_eq!(select(&page, "#differences svg.chart").len(), 2);
+    assert_eq!(select(&page, "#needs .confusion").len(), 1);
+    let mut ids: Vec<_> =
+        select(&page, "[id]").iter().filter_map(|element| element.attr("id")).collect();
+    let all = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), all, "ids are unique");
+    for link in select(&page, "a") {
+        let target = link
+            .attr("href")
+            .and_then(|target| target.strip_prefix('#'))
+            .expect("links stay on the page");
+        assert!(ids.binary_search(&target).is_ok(), "{target}");
+    }
+}
+
+#[test]
+fn nothing_is_loaded_and_nothing_runs() {
+    let text = page_of(&Bench::new(), "");
+    let page = Html::parse_document(&text);
+    assert!(!text.contains("http://") && !text.contains("https://") && !text.contains("url("));
+    assert!(select(&page, "script, iframe, object, embed, img, base, form").is_empty());
+    assert!(select(&page, "[src], [srcset], [onclick], [onload], [style]").is_empty());
+    let links: Vec<_> = select(&page, "link").iter().filter_map(|link| link.attr("href")).collect();
+    assert_eq!(links, ["data:,"]);
+    let policy = select(&page, "meta[http-equiv='Content-Security-Policy']");
+    assert!(policy[0].attr("content").expect("a policy").starts_with("default-src 'none';"));
+}
+
+#[test]
+fn the_figures_are_those_of_eval() {
+    let bench = Bench::new();
+    let text = page_of(&bench, "");
+    let page = Html::parse_document(&text);
+    for (row, run) in
+        select(&page, "#figures > .scroll tbody tr").iter().zip(["bm25", "bm25-tuned"])
+    {
+        let figures = bench.succeed(&format!("-q eval runs/{run}.dev.run")).stdout;
+        let figures =
+            figures.lines().filter_map(|line| line.split_once(": ")?.1.parse::<f64>().ok());
+        let expected: Vec<String> = figures.map(|figure| format!("{figure:.4}")).collect();
+        let cells = row
+            .select(&Selector::parse("td").unwrap())
+            .map(|cell| words(&cell))
+            .collect::<Vec<_>>();
+        assert_eq!(cells.iter().map(|cell| &cell[..6]).collect::<Vec<_>>(), expected, "{run}");
+    }
+    let lost = select(&page, "#figures > .scroll tbody tr").pop().map(|row| words(&row)).unwrap();
+    assert!(
+        lost.starts_with("no-question.dev") && lost.contains("▼ worse than the baseline"),
+        "{lost}"
+    );
+    let need = bench.succeed("-q eval runs/bm25.dev.need --task clarification_need").stdout;
+    assert!(need.contains("Recall:  0.3333"));
+    assert!(words(&select(&page, "#needs")[0]).contains("recall 0.3333, F1 0.1667"));
+}
+
+#[test]
+fn what_files_say_is_text_and_never_markup() {
+    let bench = Bench::with_sample();
+    let attack = "<script>alert(1)</script><img src=x onerror=alert(2)>";
+    bench.edit("data/dev.tsv", |text| {
+        text.replace("How do I clean up a broken mercury thermometer?", attack)
+    });
+    bench.edit("data/question_bank.tsv", |text| {
+        text.replace("are any of the typewriter keys stuck", attack)
+    });
+    bench.write("runs/<b onclick='x'>.run", "13 0 Q00002 1 1.0 <script>alert(1)</script>\n");
+    let finished = bench.run(&[
+        "-q",
+        "--data",
+        "data",
+        "report",
+        "runs/<b onclick='x'>.run",
+        "--title",
+        "</title><b>&",
+    ]);
+    assert_eq!(finished.status, Some(0), "{}", finished.stderr);
+    let text = bench.text("report.html");
+    let page = Html::parse_document(&text);
+    assert!(page.errors.is_empty(), "{:?}", page.errors);
+    assert!(select(&page, "script, img, [onclick], [onerror]").is_empty());
+    assert_eq!(words(&select(&page, "h1")[0]), "</title><b>&");
+    let topics = select(&page, "details.topic").iter().map(words).collect::<Vec<_>>();
+    let topic = topics.iter().find(|topic| topic.starts_with("13 ")).expect("the topic");
+    assert_eq!(
+        topic.matches("<script>alert(1)</script>").count(),
+        2,
+        "the request and the question: {topic}"
+    );
+}
+
+#[test]
+fn the_same_input_gives_the_same_bytes() {
+    let bench = Bench::new();
+    let first = page_of(&bench, "");
+    assert_eq!(page_of(&bench, " --threads 1"), first);
+    let to_stdout = bench.succeed(
+        "-q report runs/bm25.dev.run runs/bm25-tuned.dev.run runs/no-question.dev.run --need runs/bm25.dev.need -o -",
+    );
+    assert_eq!(to_stdout.stdout, first);
+}
+
+#[test]
+fn a_baseline_is_chosen_or_added() {
+    let bench = Bench::new();
+    page_of(&bench, " --baseline runs/bm25-tuned.dev.run");
+    let tag = Selector::parse(".tag").unwrap();
+    let tagged = |bench: &Bench| {
+        let page = Html::parse_document(&bench.text("report.html"));
+        let rows = select(&page, "#figures > .scroll tbody tr");
+        (rows.len(), rows.iter().position(|row| row.select(&tag).next().is_some()))
+    };
+    assert_eq!(tagged(&bench), (3, Some(1)));
+    bench.succeed("-q report runs/bm25.dev.run --baseline runs/no-question.dev.run");
+    assert_eq!(tagged(&bench), (2, Some(0)));
+}
+
+#[test]
+fn bad_input_is_told_and_leaves_nothing() {
+    let bench = Bench::new();
+    bench.succeed("-q run bm25 no-question");
+    bench.succeed("-q run bm25 --split train -o runs/train.run");
+    bench.write("runs/damaged.run", "13 0 Q00002 1 high tag\n");
+    let cases = [
+        ("report runs/none.run", "runs/none.run: missing file"),
+        ("report runs/bm25.dev.run runs/damaged.run", "runs/damaged.run:1: not a number"),
+        ("report runs/train.run", "expected: answers to topics of <sample>/dev.tsv"),
+        ("report runs/bm25.dev.run --need runs/train.need", "runs/train.need: bad argument"),
+        ("report runs/bm25.dev.run --need runs/none.need", "runs/none.need: missing file"),
+        ("report runs/bm25.dev.run runs/bm25.dev.run", "`runs/bm25.dev.run` twice"),
+        ("report runs/bm25.dev.run -o runs/bm25.dev.run", "which the page is made from"),
+        ("report runs/bm25.dev.run -o runs", "cannot write"),
+        ("report runs/bm25.dev.run --split tset", "expected: one of train, dev, test"),
+    ];
+    let before = bench.snapshot();
+    for (line, told) in cases {
+        let finished = bench.run(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!(finished.status, Some(2), "{line}: {}", finished.stderr);
+        assert!(
+            finished.stderr.contains(told) && finished.stderr.contains("\nhint: "),
+            "{line}: {}",
+            finished.stderr
+        );
+        assert_eq!(finished.stdout, "", "{line}");
+        assert_eq!(bench.snapshot(), before, "{line}");
+    }
+}
+
+#[test]
+fn what_a_run_uses_stands_beside_its_figures() {
+    let bench = Bench::new();
+    bench.succeed("-q run bm25 no-question");
+    let declare = |text: String| text.replace("\"uses\": []", "\"uses\": [\"batch\"]");
+    bench.edit("runs/no-question.dev.run.json", declare);
+    bench.succeed("-q report runs/bm25.dev.run runs/no-question.dev.run");
+    let page = Html::parse_document(&bench.text("report.html"));
+    let rows = select(&page, "#figures > .scroll tbody tr");
+    let last: Vec<String> =
+        rows.iter().map(|row| words(row).split(' ').next_back().unwrap().to_owned()).collect();
+    assert_eq!(last, ["–", "batch"]);
+}
+
+#[test]
+fn what_a_run_leaves_out_is_told_at_once_and_on_the_page() {
+    let bench = Bench::new();
+    bench.write("one.run", "13 0 Q00260 1 1.0 tag\n99 0 Q00260 1 1.0 tag\n");
+    let told = bench.succeed("report one.run").stderr;
+    assert!(told.contains("warning: one.run: 14 topics are not answered and count 0\n"), "{told}");
+    assert!(told.contains("warning: one.run: 1 topics are not in the labels"), "{told}");
+    let page = Html::parse_document(&bench.text("report.html"));
+    assert!(
+        words(&select(&page, "#figures > ul")[0])
+            .contains("14 topics without an answer, counted 0.")
+    );
+}
