@@ -6,8 +6,14 @@ use crate::configs::{self, Loaded};
 use crate::failure::Failure;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
-use clariq_collections::clariq::{Labelled, NeedLine, QuestionBank, Split, SplitData};
-use clariq_eval::{CUTOFFS, Ties, clarification_need, question_relevance};
+use clariq_collections::clariq::{
+    Collection, EvalTable, Labelled, NeedLine, QuestionBank, Split, SplitData,
+};
+use clariq_core::{Error, ProblemKind};
+use clariq_eval::{
+    CUTOFFS, Ties, clarification_need, document_relevance, question_relevance, table_stem,
+};
+use clariq_files::Run;
 use clariq_rank::{Expected, Uses};
 
 /// A figure as near as this is the expected one: figures are written with six digits.
@@ -52,8 +58,13 @@ pub(crate) fn reproduce(
             let answers = run::answer(settings, &collection, &context, loaded, &data)?;
             let path = run::usual_path(&arguments.runs, loaded, split);
             answers.write(settings, &collection, loaded, &data, &path, &loaded.system.name)?;
-            let figures = score(&answers, &collection.bank, &data, labels);
-            table.add(loaded, expected(loaded, &collection.bank, split), split, &figures);
+            let expected = expected(loaded, &collection.bank, split);
+            let mut figures = score(&answers, &collection.bank, &data, labels);
+            if let Some(expected) = expected.filter(|expected| expects_documents(expected)) {
+                let run = run::as_run(&collection.bank, &data.topics, &answers.rankings);
+                figures.extend(score_documents(settings, &collection, &run, labels, expected)?);
+            }
+            table.add(loaded, expected, split, &figures);
         }
     }
     table.sheet.print(settings.format)?;
@@ -108,6 +119,40 @@ fn score(
         figures.push(("need F1".to_owned(), clarification_need(&lines, labels).f1));
     }
     figures
+}
+
+/// The measures of the challenge's leaderboard of document relevance.
+const DOCUMENT_MEASURES: [&str; 4] = ["MRR100", "P1", "NDCG3", "NDCG5"];
+
+fn expects_documents(expected: &Expected) -> bool {
+    DOCUMENT_MEASURES.iter().any(|name| expected.measures.contains_key(*name))
+}
+
+/// Document relevance by the expected measures, where the data folder has the table.
+fn score_documents(
+    settings: &Settings,
+    collection: &Collection,
+    run: &Run,
+    labels: &Labelled,
+    expected: &Expected,
+) -> Result<Vec<(String, f64)>, Failure> {
+    let stem = table_stem(expected.split, false);
+    let table = match EvalTable::open(&collection.data, &stem) {
+        Err(Error::Problem(problem)) if problem.kind == ProblemKind::MissingFile => {
+            settings.note(&format!(
+                "note: {} has no table `{stem}`: document relevance on {} is not checked",
+                collection.data, expected.split
+            ));
+            return Ok(Vec::new());
+        }
+        table => table?,
+    };
+    let scores = document_relevance(run, &table, labels);
+    let metrics = scores.metrics.into_iter().filter_map(|metric| {
+        let mean = metric.mean()?;
+        expected.measures.contains_key(&metric.name).then_some((metric.name, mean))
+    });
+    Ok(metrics.collect())
 }
 
 /// A difference that is shown as zero has no sign.
