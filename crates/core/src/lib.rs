@@ -4,11 +4,15 @@
 //! [`Report`] is the same for any error of any crate. No engine, no format and no collection is known here.
 
 mod checksum;
+mod findings;
 mod id;
 mod need;
+mod printable;
 mod problem;
 
 pub use checksum::{Checksum, hex, sha256, sha256_hex, sha256_of_file};
+pub use findings::{Finding, Findings};
 pub use id::{FacetId, QuestionId, TopicId};
 pub use need::Need;
-pub use problem::{Error, Location, Problem, ProblemKind, Report};
+pub use printable::printable;
+pub use problem::{Error, Location, Problem, ProblemKind, Report, Severity};

@@ -3,6 +3,7 @@
 use crate::cli::{Cli, Common, Format, IndexPlace};
 use crate::failure::Failure;
 use clariq_collections::clariq::{Collection, DataDir, QuestionBank};
+use clariq_core::printable;
 use clariq_core::{Location, Problem, ProblemKind};
 use clariq_index::{Analyzer, BankIndex, BuildOptions, Opened};
 use clariq_rank::{Context, Error};
@@ -106,7 +107,8 @@ impl Settings {
     /// Says something on standard error unless that is unwanted.
     pub(crate) fn note(&self, text: &str) {
         if self.verbosity >= Verbosity::Normal {
-            eprintln!("{text}");
+            // A note may quote a file; its own lines stay lines.
+            text.lines().for_each(|line| eprintln!("{}", printable(line, usize::MAX)));
         }
     }
 
