@@ -197,6 +197,7 @@ impl Piece {
 }
 
 fn open_file(path: &Path) -> Result<File, Error> {
+    crate::protect(path);
     let at = || Location::file(path.display().to_string());
     if path.is_dir() {
         return Err(Problem::new(at(), ProblemKind::Directory, "a file", "a directory")

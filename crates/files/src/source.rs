@@ -102,6 +102,7 @@ impl Source {
 }
 
 fn read_file(path: &Path) -> Result<Vec<u8>, Error> {
+    crate::protect(path);
     let at = || Location::file(path.display().to_string());
     fs::read(path).map_err(|source| match source.kind() {
         io::ErrorKind::NotFound => {

@@ -166,6 +166,9 @@ pub(crate) struct FetchArgs {
     /// Also the archives with conversations and multi-turn evaluation tables (large)
     #[arg(long)]
     pub(crate) all: bool,
+    /// Replace files that differ from the released ones
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(Subcommand)]
