@@ -1,16 +1,28 @@
 //! `clariq data fetch`: the released files, into a data folder.
 
-use crate::cli::FetchArgs;
-use crate::commands::Outcome;
-use crate::failure::Failure;
+use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet};
 use crate::settings::{Settings, USUAL_DATA};
+use clap::Args;
 use clariq_collections::clariq::fetch::{self, FetchRequest, Fetched, Observer};
 use clariq_collections::clariq::{DataDir, RELEASED};
 use clariq_files::download::{Origin, Progress};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
+
+#[derive(Args)]
+pub(crate) struct FetchArgs {
+    /// Another place to get the files from: a URL, or a folder to copy from
+    #[arg(long, value_name = "URL|DIR")]
+    from: Option<String>,
+    /// Also the archives with conversations and multi-turn evaluation tables (large)
+    #[arg(long)]
+    all: bool,
+    /// Replace files that differ from the released ones
+    #[arg(long)]
+    force: bool,
+}
 
 pub(crate) fn fetch(settings: &Settings, arguments: &FetchArgs) -> Result<Outcome, Failure> {
     let folder = match &settings.data {
