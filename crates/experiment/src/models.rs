@@ -94,7 +94,8 @@ impl<'a> Registry<'a> {
                 progress(texts);
             };
             let folder = self.session.options.cache.join("embeddings");
-            let bank = vectors::cached(&folder, encoder.as_ref(), texts, &count)?;
+            let bank =
+                vectors::cached(&folder, encoder.as_ref(), texts, self.session.observer, &count)?;
             task.finish(&format!("{} questions encoded", bank.len()));
             Ok(Arc::new(bank))
         })

@@ -7,13 +7,10 @@ use std::path::{Path, PathBuf};
 
 /// The recipes of `configs/models/`.
 const BUILT_IN: &[(&str, &str)] = &[
-    ("encoder", include_str!("../../../configs/models/encoder.toml")),
-    ("cross-encoder", include_str!("../../../configs/models/cross-encoder.toml")),
-    ("need-classifier", include_str!("../../../configs/models/need-classifier.toml")),
-    (
-        "published-cross-encoder",
-        include_str!("../../../configs/models/published-cross-encoder.toml"),
-    ),
+    ("encoder", include_str!("../configs/models/encoder.toml")),
+    ("cross-encoder", include_str!("../configs/models/cross-encoder.toml")),
+    ("need-classifier", include_str!("../configs/models/need-classifier.toml")),
+    ("published-cross-encoder", include_str!("../configs/models/published-cross-encoder.toml")),
 ];
 
 /// The recipe of that name, or in that file.
