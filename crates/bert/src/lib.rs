@@ -1,6 +1,5 @@
 //! What do the learned models say? Everything that touches libtorch: weights, tokens, encoders, cross-encoders and their
-//! training. Other crates see the traits [`Encoder`](clariq_rank::Encoder), [`PairScorer`](clariq_rank::PairScorer) and
-//! [`TextClassifier`](clariq_rank::TextClassifier).
+//! training. Other crates see the traits [`Encoder`](clariq_rank::Encoder) and [`PairScorer`](clariq_rank::PairScorer).
 //!
 //! ```no_run
 //! use clariq_bert::{BertEncoder, Options};
@@ -19,7 +18,6 @@
 )]
 
 mod bank_cache;
-mod classifier;
 mod cross_encoder;
 mod encoder;
 mod error;
@@ -32,7 +30,6 @@ pub mod train;
 mod weights;
 
 pub use bank_cache::cached;
-pub use classifier::BertClassifier;
 pub use cross_encoder::CrossEncoder;
 pub use encoder::BertEncoder;
 pub use error::Error;

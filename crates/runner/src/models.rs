@@ -15,7 +15,6 @@ use std::path::{Path, PathBuf};
 pub(crate) const RECIPES: &[(&str, &str)] = &[
     ("encoder", include_str!("../../../configs/models/encoder.toml")),
     ("cross-encoder", include_str!("../../../configs/models/cross-encoder.toml")),
-    ("need-classifier", include_str!("../../../configs/models/need-classifier.toml")),
     (
         "published-cross-encoder",
         include_str!("../../../configs/models/published-cross-encoder.toml"),

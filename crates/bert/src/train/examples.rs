@@ -3,17 +3,16 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
-/// The data of a training, in numbers: a question is its place in the bank. Where classes are learned, they stand in the
-/// questions' place.
+/// The data of a training, in numbers: a question is its place in the bank.
 #[derive(Debug, Clone, Default)]
 pub struct Examples {
     /// Ids of the topics, for the model card and for tests.
     pub topics: Vec<String>,
     /// The request of each topic.
     pub requests: Vec<String>,
-    /// Every question of the bank, or the name of every class.
+    /// Every question of the bank.
     pub questions: Vec<String>,
-    /// The relevant questions of each topic, the empty one left out, once per row of the file; or its one class.
+    /// The relevant questions of each topic, the empty one left out, once per row of the file.
     pub relevant: Vec<Vec<u32>>,
     /// For each topic, questions that look relevant, best first; relevant ones among them are left out here.
     pub candidates: Vec<Vec<u32>>,
@@ -29,18 +28,6 @@ pub struct TopicSplit {
 }
 
 impl Examples {
-    /// Texts and the classes that they are of: places in `names`.
-    pub fn of_classes(texts: &[&str], classes: &[usize], names: &[&str]) -> Self {
-        let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
-        Self {
-            topics: (1..=texts.len()).map(|row| row.to_string()).collect(),
-            requests: owned(texts),
-            questions: owned(names),
-            relevant: classes.iter().map(|&class| vec![class as u32]).collect(),
-            candidates: vec![Vec::new(); texts.len()],
-        }
-    }
-
     /// Splits by topic, and by request: two topics that ask the same stand on one side.
     pub fn split(&self, share: f64, seed: u64) -> TopicSplit {
         let count = self.requests.len();

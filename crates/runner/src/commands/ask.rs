@@ -71,7 +71,6 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome, F
         .with_models(models.as_ref())
         .within(&collection, Split::Train);
     let asker = Asker::new(
-        settings,
         &collection,
         &context,
         &loaded,

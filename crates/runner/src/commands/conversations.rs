@@ -174,7 +174,7 @@ impl<'a> Job<'a> {
         let system = &loaded.system;
         // Nothing is asked, but what the stages work with is opened: the weights are part of what makes the run.
         system.pipeline.run_conversations(context, &[], &|_| {})?;
-        let need = need_model(settings, collection, context, system)?;
+        let need = need_model(collection, context, system)?;
         let tag = arguments.run_tag.as_deref().unwrap_or(&system.name);
         let tag: String = tag.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
         let made_by = json!({

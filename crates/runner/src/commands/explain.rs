@@ -37,7 +37,7 @@ pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Ou
     let topic = Topic { id: "request".into(), request, description: String::new(), need: None };
     let system = &loaded.system;
     let looked_at = system.pipeline.looks_at_need();
-    let model = if looked_at { need_model(settings, &collection, &context, system)? } else { None };
+    let model = if looked_at { need_model(&collection, &context, system)? } else { None };
     let need = model.map(|model| model.predict(std::slice::from_ref(&topic))).transpose()?;
     let need = need.and_then(|predictions| Some(predictions.first()?.need));
     let traces = system.pipeline.explain(&context, &topic, need, question)?;

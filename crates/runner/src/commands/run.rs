@@ -13,7 +13,7 @@ use clariq_collections::clariq::{
 };
 use clariq_core::{Location, Need, Problem, ProblemKind};
 use clariq_files::{Run, RunLine, Staged, Target, put_run_lines, strictly_decreasing, write_run};
-use clariq_need::{Classifier, HELD_OUT_FOLDS, Spec, Training};
+use clariq_need::{Classifier, HELD_OUT_FOLDS, NeedConfig, Training};
 use clariq_rank::{Context, Ranking, System};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -121,7 +121,7 @@ pub(crate) fn predict_needs(
     let Some(training) = need_training(collection, context, system)? else { return Ok(None) };
     let hold_out = system.pipeline.looks_at_need() && data.split == Split::Train;
     let held_out = if hold_out { training.held_out(settings.seed)? } else { Vec::new() };
-    let model = training.fit(settings.seed)?;
+    let model = training.fit()?;
     let mut predictions = model.predict(&data.topics)?;
     let labelled =
         data.topics.iter().zip(&mut predictions).filter(|(topic, _)| topic.need.is_some());
@@ -136,15 +136,14 @@ pub(crate) fn predict_needs(
     }))
 }
 
-fn need_training<'m>(
+fn need_training(
     collection: &Collection,
-    context: &Context<'m>,
+    context: &Context,
     system: &System,
-) -> Result<Option<Training<'m>>, Failure> {
-    let Some(config) = &system.need else { return Ok(None) };
-    let spec = Spec::new(config, &system.need_at)?;
+) -> Result<Option<Training>, Failure> {
+    let Some(section) = &system.need else { return Ok(None) };
     Ok(Some(Training::new(
-        spec,
+        NeedConfig::read(section)?,
         &collection.bank,
         context.models(),
         &collection.labelled(Split::Train)?,
@@ -153,18 +152,17 @@ fn need_training<'m>(
 
 /// The need model that a system declares, trained.
 pub(crate) fn need_model(
-    settings: &Settings,
     collection: &Collection,
     context: &Context,
     system: &System,
 ) -> Result<Option<Classifier>, Failure> {
     let training = need_training(collection, context, system)?;
-    Ok(training.map(|training| training.fit(settings.seed)).transpose()?)
+    Ok(training.map(Training::fit).transpose()?)
 }
 
 /// What made a need model, as it is written beside a run.
 pub(crate) fn need_record(model: &Classifier) -> Value {
-    json!({ "model": model.made_of.spec.model, "parameters": model.model.parameters() })
+    json!({ "model": model.made_of.config.name(), "parameters": model.model.parameters() })
 }
 
 /// How far the stage is that is at work: one may take minutes and the next no time, so that each is counted by itself.

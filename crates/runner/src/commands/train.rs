@@ -27,7 +27,6 @@ mod learned {
     use crate::output::{Cell, Sheet};
     use clariq_bert::train::Recipe;
     use clariq_core::{Location, Problem, ProblemKind};
-    use clariq_need::Spec;
 
     pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcome, Failure> {
         let recipes = recipes(&arguments.configs)?;
@@ -88,12 +87,9 @@ mod learned {
                     let loaded = configs::load(name, &[]).map_err(|error| {
                         found.err().filter(|_| is_recipe(name)).unwrap_or(error)
                     })?;
-                    let mut models = loaded.system.models();
-                    if let Some(need) = &loaded.system.need {
-                        let spec = Spec::new(need, &loaded.system.need_at)?;
-                        models.extend(spec.recipe().map(str::to_owned));
-                    }
-                    let trained: Vec<Recipe> = models
+                    let trained: Vec<Recipe> = loaded
+                        .system
+                        .models()
                         .iter()
                         .filter_map(|model| recipe_of(model).transpose())
                         .collect::<Result<_, _>>()?;

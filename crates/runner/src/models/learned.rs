@@ -1,7 +1,5 @@
 //! Which weights are meant by a name, and are they made of the same data and recipe? If not, they are trained.
 
-mod classifiers;
-
 use crate::configs;
 use crate::failure::Failure;
 use crate::models::{RECIPES, folder, installed, unknown};
@@ -12,10 +10,7 @@ use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder, Options, Precision, ca
 use clariq_collections::clariq::{Collection, Split};
 use clariq_core::{Location, Problem, ProblemKind};
 use clariq_files::Source;
-use clariq_rank::{
-    ClassifiedTexts, Embeddings, Encoder, Error, Models, Override, PairScorer, Progress,
-    TextClassifier,
-};
+use clariq_rank::{Embeddings, Encoder, Error, Models, Override, PairScorer, Progress};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -94,18 +89,8 @@ impl<'a> Registry<'a> {
         output: Option<&Path>,
     ) -> Result<(PathBuf, Option<Trained>), Failure> {
         let examples = self.examples(&recipe)?;
-        let prepared = self.prepare_with(recipe, examples, output)?;
-        self.obtain(&prepared, resume, force && output.is_none())
-    }
-
-    /// The folder of a prepared training: as it was left before, unless that is to be done again, or trained now.
-    fn obtain(
-        &self,
-        prepared: &Prepared,
-        resume: bool,
-        again: bool,
-    ) -> Result<(PathBuf, Option<Trained>), Failure> {
-        if again && prepared.folder.exists() {
+        let prepared = self.plan(recipe, examples, output)?;
+        if force && output.is_none() && prepared.folder.exists() {
             let aside = prepared.folder.with_extension("old");
             let failed = |source| clariq_core::Error::Io {
                 action: "replace",
@@ -119,17 +104,17 @@ impl<'a> Registry<'a> {
         if prepared.folder.join("config.json").is_file() {
             return Ok((prepared.folder.clone(), None));
         }
-        let Prepared { recipe, folder, .. } = prepared;
+        let Prepared { recipe, folder, .. } = &prepared;
         self.settings.note(&format!(
             "training `{}`; it is kept in {}",
             recipe.name,
             folder.display()
         ));
-        let trained = self.follow(prepared, resume)?;
+        let trained = self.follow(&prepared, resume)?;
         Ok((trained.folder.clone(), Some(trained)))
     }
 
-    fn prepare_with(
+    fn plan(
         &self,
         recipe: Recipe,
         examples: Examples,
@@ -178,9 +163,6 @@ impl<'a> Registry<'a> {
     /// The training split in numbers, with the candidates that the recipe asks for.
     fn examples(&self, recipe: &Recipe) -> Result<Examples, Failure> {
         let labelled = self.collection.labelled(Split::Train)?;
-        if recipe.objective.makes() == Makes::Classifier {
-            return Ok(classifiers::examples(&labelled));
-        }
         let bank = &self.collection.bank;
         let mut examples = Examples {
             topics: labelled.topics.iter().map(|topic| topic.id.to_string()).collect(),
@@ -284,9 +266,8 @@ fn makes(name: &str, wanted: Makes) -> Result<(), Failure> {
 
 fn wrong_kind(name: &str, expected: Makes, found: Makes) -> Problem {
     let at = Location::file(format!("model `{name}`"));
-    Problem::new(at, ProblemKind::Model, expected.to_string(), found.to_string()).hint(
-        "`rerank` and `cross_encode` ask cross-encoders, other stages encoders, the need model `bert` a classifier",
-    )
+    Problem::new(at, ProblemKind::Model, expected.to_string(), found.to_string())
+        .hint("`rerank` and `cross_encode` take cross-encoders, other stages take encoders")
 }
 
 /// What stages are told when a model cannot be had.
@@ -317,20 +298,6 @@ impl Models for Registry<'_> {
             self.locate(name).map_err(as_rank_error)?;
         }
         Ok(())
-    }
-
-    fn train_classifier(
-        &self,
-        recipe: &str,
-        data: &ClassifiedTexts,
-        seed: u64,
-        keep: bool,
-    ) -> Result<Arc<dyn TextClassifier>, Error> {
-        Ok(Arc::new(classifiers::train(self, recipe, data, seed, keep).map_err(as_rank_error)?))
-    }
-
-    fn classifier(&self, recipe: &str, name: &str) -> Result<Arc<dyn TextClassifier>, Error> {
-        Ok(Arc::new(classifiers::open(self, recipe, name).map_err(as_rank_error)?))
     }
 
     fn checksum(&self, name: &str) -> Option<String> {

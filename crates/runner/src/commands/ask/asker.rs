@@ -4,7 +4,6 @@ use crate::commands::explain::{place, trace_json};
 use crate::commands::run::need_model;
 use crate::configs::Loaded;
 use crate::failure::Failure;
-use crate::settings::Settings;
 use clariq_collections::clariq::conversation::Conversation;
 use clariq_collections::clariq::{Collection, NO_QUESTION, QuestionBank};
 use clariq_need::Classifier;
@@ -50,14 +49,13 @@ impl Move {
 
 impl<'a> Asker<'a> {
     pub(super) fn new(
-        settings: &Settings,
         collection: &'a Collection,
         context: &'a Context<'a>,
         loaded: &'a Loaded,
         max_turns: usize,
         explain: bool,
     ) -> Result<Self, Failure> {
-        let need = need_model(settings, collection, context, &loaded.system)?;
+        let need = need_model(collection, context, &loaded.system)?;
         Ok(Self { bank: &collection.bank, context, loaded, need, max_turns, explain })
     }
 
