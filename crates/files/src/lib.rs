@@ -7,12 +7,13 @@
 pub mod archive;
 pub mod lines;
 mod output;
+pub mod records;
 mod source;
 pub mod table;
 mod trec;
 
 pub use output::{Staged, Target, remove_stale, write_atomically};
-pub use source::{Input, Source};
+pub use source::{Input, MOST_OF_A_CONFIGURATION, MOST_OF_A_RUN, MOST_OF_A_TABLE, Source};
 pub use trec::qrels::{Judgement, parse_qrels, put_judgements, read_qrels, write_qrels};
 pub use trec::run::{
     Run, RunLine, parse_run, put_run_lines, read_run, strictly_decreasing, write_run,

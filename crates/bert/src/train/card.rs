@@ -3,9 +3,9 @@
 use crate::error::Error;
 use crate::folder::ModelFolder;
 use crate::train::curve::Curve;
-use crate::train::examples::{Examples, TopicSplit};
-use crate::train::recipe::{Makes, Objective, Recipe};
+use crate::train::examples::TopicSplit;
 use crate::weights::Weights;
+use clariq_core::{Examples, ModelKind, Objective, Recipe};
 use clariq_files::write_atomically;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -43,7 +43,7 @@ pub(crate) fn write_folder(
 ) -> Result<(), Error> {
     let put =
         |name: &str, bytes: &[u8]| write_atomically(&into.join(name), |out| out.write_all(bytes));
-    let encoder = about.recipe.objective.makes() == Makes::Encoder;
+    let encoder = about.recipe.objective.kind() == ModelKind::Encoder;
     for name in COMPANIONS {
         // What belongs to sentence-transformers describes an encoder.
         if !encoder && !name.contains("token") && name != "vocab.txt" {
@@ -116,9 +116,9 @@ fn card(about: &Description) -> String {
     let learned_from = format!(
         "{topics} topics of ClariQ's train.tsv with {pairs} relevant (request, question) pairs"
     );
-    let (library, kind) = match recipe.objective.makes() {
-        Makes::Encoder => ("sentence-transformers", "Encoder (mean of the tokens, length 1)"),
-        Makes::CrossEncoder => ("transformers", "Cross-encoder of (request, question) pairs"),
+    let (library, kind) = match recipe.objective.kind() {
+        ModelKind::Encoder => ("sentence-transformers", "Encoder (mean of the tokens, length 1)"),
+        ModelKind::CrossEncoder => ("transformers", "Cross-encoder of (request, question) pairs"),
     };
     let mut text = format!(
         "---\nlibrary_name: {library}\nlanguage: en\ntags: [clariq, clarifying-questions]\n---\n\n# {}\n\n{}\n\n{kind}, \

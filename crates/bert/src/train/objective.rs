@@ -4,8 +4,8 @@ use crate::error::Error;
 use crate::network::Network;
 use crate::tokens::Tokens;
 use crate::train::batch::Batch;
-use crate::train::examples::{Examples, TopicSplit, below, generator, shuffle};
-use crate::train::recipe::{Objective, Recipe};
+use crate::train::examples::{TopicSplit, below, generator, shuffle};
+use clariq_core::{Examples, Objective, Recipe};
 use std::collections::BTreeMap;
 use tch::{Kind, Tensor};
 
@@ -349,16 +349,6 @@ mod tests {
             assert_eq!(epoch(0), epoch(0), "{objective}");
             assert_ne!(epoch(0), epoch(1), "{objective}");
         }
-    }
-
-    #[test]
-    fn rare_classes_weigh_more() {
-        let names = ["a", "b", "c"];
-        let examples = Examples::of_classes(&["t1", "t2", "t3", "t4"], &[0, 0, 1, 0], &names);
-        let all = TopicSplit { train: vec![0, 1, 2, 3], held_out: Vec::new() };
-        let third = 1.0 / 3.0_f32;
-        assert_eq!(class_weights(&examples, &all, 1.0), [4.0 / 9.0, 4.0 * third, 4.0 * third]);
-        assert_eq!(class_weights(&examples, &all, 0.0), [1.0; 3]);
     }
 
     #[test]

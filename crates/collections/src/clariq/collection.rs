@@ -1,4 +1,4 @@
-//! Where is a collection, and what does it hold? A data folder, or the sample inside the program.
+//! A collection: a data folder, or the sample inside the program.
 
 use crate::clariq::bank::QuestionBank;
 use crate::clariq::labelled::{Labelled, Topic};
@@ -37,13 +37,15 @@ pub enum DataDir {
 }
 
 impl DataDir {
-    /// The file `name`, plain or with `.gz` appended, or `None` if the folder has neither.
+    /// The file `name`, plain or with `.gz` appended, or `None` if the folder has neither. A link to nothing counts as a
+    /// file: whoever made it expects it to be read.
     pub fn file(&self, name: &str) -> Option<Source> {
         match self {
             Self::Folder(folder) => {
                 let plain = folder.join(name);
                 let packed = folder.join(format!("{name}.gz"));
-                [plain, packed].into_iter().find(|path| path.exists()).map(Source::Path)
+                let found = |path: &PathBuf| path.symlink_metadata().is_ok();
+                [plain, packed].into_iter().find(found).map(Source::Path)
             }
             Self::Sample => {
                 let (_, name, bytes) = SAMPLE.iter().find(|(file, ..)| *file == name)?;

@@ -3,14 +3,14 @@
 mod arguments;
 mod report;
 
-use crate::commands::Outcome;
-use crate::configs;
-use crate::failure::Failure;
+use crate::arguments::IndexPlace;
+use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet, print_all};
 use crate::settings::Settings;
 use arguments::{NeedExplainArgs, NeedPredictArgs, NeedTrainArgs};
 use clariq_collections::clariq::{Collection, Split, write_need_file};
 use clariq_core::{Location, Problem, ProblemKind};
+use clariq_experiment::{Loaded, Registry};
 use clariq_files::{Source, Target};
 use clariq_need::{Classifier, NeedConfig, Training};
 use clariq_rank::Models;
@@ -28,7 +28,7 @@ pub(crate) fn need(settings: &Settings, command: &NeedCommand) -> Result<Outcome
 
 /// Reads the need model that a system declares.
 fn read_config(name: &str) -> Result<NeedConfig, Failure> {
-    let system = configs::load(name, &[])?.system;
+    let system = Loaded::open(name, &[])?.system;
     let Some(section) = &system.need else {
         let (at, expected) = (Location::file(name), "a system with a table [need]");
         let problem =
@@ -64,8 +64,9 @@ fn open_classifier(
 
 fn train(settings: &Settings, arguments: &NeedTrainArgs) -> Result<Outcome, Failure> {
     let collection = settings.collection()?;
-    let models = crate::models::of(settings, &collection);
-    let training = open_training(&collection, models.as_ref(), &arguments.config)?;
+    let session = settings.session(&collection, &IndexPlace::default());
+    let models = Registry::new(&session);
+    let training = open_training(&collection, &models, &arguments.config)?;
     let passes = training.cross_validate(arguments.folds, arguments.repeats, settings.seed)?;
     let mut sheets = report::cross_validation(&training.labels, &passes, arguments.folds);
     let classifier = training.fit()?;
@@ -86,8 +87,9 @@ fn train(settings: &Settings, arguments: &NeedTrainArgs) -> Result<Outcome, Fail
 
 fn predict(settings: &Settings, arguments: &NeedPredictArgs) -> Result<Outcome, Failure> {
     let collection = settings.collection()?;
-    let models = crate::models::of(settings, &collection);
-    let classifier = open_classifier(&collection, models.as_ref(), &arguments.model)?;
+    let session = settings.session(&collection, &IndexPlace::default());
+    let models = Registry::new(&session);
+    let classifier = open_classifier(&collection, &models, &arguments.model)?;
     let topics = collection.split(arguments.split)?.topics;
     let predictions = classifier.predict(&topics)?;
     let needs = predictions.iter().map(|prediction| prediction.need);
@@ -105,8 +107,9 @@ fn explain(settings: &Settings, arguments: &NeedExplainArgs) -> Result<Outcome, 
             .into());
     }
     let collection = settings.collection()?;
-    let models = crate::models::of(settings, &collection);
-    let classifier = open_classifier(&collection, models.as_ref(), &arguments.model)?;
+    let session = settings.session(&collection, &IndexPlace::default());
+    let models = Registry::new(&session);
+    let classifier = open_classifier(&collection, &models, &arguments.model)?;
     let (prediction, drove) = classifier.explain(&arguments.request)?;
     let mut labels = Sheet::new(&["need", "probability", "label"]);
     for (need, probability) in (1..).zip(prediction.probabilities) {

@@ -1,6 +1,6 @@
 //! The arguments of `clariq need`.
 
-use crate::cli::splits;
+use crate::arguments::splits;
 use clap::{Args, Subcommand};
 use clariq_collections::clariq::Split;
 use clariq_need::MOST_REPEATS;

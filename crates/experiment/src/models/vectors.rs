@@ -1,7 +1,7 @@
-//! Was this bank encoded with these weights before? Then its vectors are read and not computed.
+//! Vectors of a bank in the cache, kept under what made them.
 
 use crate::error::Error;
-use clariq_core::sha256;
+use clariq_core::{Location, Problem, ProblemKind, sha256};
 use clariq_files::write_atomically;
 use clariq_rank::{Embeddings, Encoder, Progress};
 use safetensors::SafeTensors;
@@ -13,7 +13,7 @@ const TENSOR: &str = "embeddings";
 
 /// The vectors of some texts, from a file in `folder` that is named after what made them, or computed and written there.
 /// A file that cannot be read, or written, costs time and nothing else.
-pub fn cached(
+pub(super) fn cached(
     folder: &Path,
     encoder: &dyn Encoder,
     texts: &[&str],
@@ -59,7 +59,8 @@ fn write(path: &Path, embeddings: &Embeddings) -> Result<(), Error> {
     let view = TensorView::new(Dtype::F32, vec![embeddings.len(), embeddings.dim], &bytes);
     let file = view.and_then(|view| safetensors::serialize([(TENSOR, view)], &None));
     let file = file.map_err(|error| {
-        crate::folder::problem(path, "vectors that can be written", error.to_string())
+        let at = Location::file(path.display().to_string());
+        Problem::new(at, ProblemKind::Model, "vectors that can be written", error.to_string())
     })?;
     Ok(write_atomically(path, |out| out.write_all(&file))?)
 }
