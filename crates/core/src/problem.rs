@@ -110,6 +110,9 @@ pub enum ProblemKind {
     /// A text with more tokens than a model can read.
     #[error("text too long")]
     TextLength,
+    /// An output that is one of the inputs.
+    #[error("the output is an input")]
+    OutputIsInput,
     /// A configuration that cannot be read or does not make sense.
     #[error("bad configuration")]
     Configuration,
