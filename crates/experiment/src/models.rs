@@ -4,6 +4,7 @@ mod examples;
 mod training;
 mod vectors;
 
+use crate::cache::{self, State};
 use crate::error::Error;
 use crate::recipes;
 use crate::session::Session;
@@ -39,6 +40,7 @@ impl<'a> Registry<'a> {
         again: Again,
         output: Option<&Path>,
     ) -> Result<(PathBuf, Option<Trained>), Error> {
+        self.session.engine_for(&recipe.name)?;
         // What a model is trained on must not depend on the precision that it is run with.
         let mut exact = self.session.clone();
         exact.options.precision = Precision::F32;
@@ -58,7 +60,9 @@ impl<'a> Registry<'a> {
         }
         let models = self.session.models_folder();
         let folder = recipes::installed(&models, name);
-        Ok((folder.ok_or_else(|| recipes::unknown(&models, name))?, None))
+        let folder = folder.ok_or_else(|| recipes::unknown(&models, name))?;
+        check_installed(name, &folder)?;
+        Ok((folder, None))
     }
 
     fn open_encoder(&self, name: &str) -> Result<Arc<dyn Encoder>, Error> {
@@ -112,6 +116,19 @@ fn open_once<T: ?Sized>(
     let new = open()?;
     opened.insert(name.to_owned(), Arc::clone(&new));
     Ok(new)
+}
+
+/// Refuses a folder whose files are not those of its list. A model from elsewhere has none, and only its engine can tell.
+fn check_installed(name: &str, folder: &Path) -> Result<(), Problem> {
+    let State::Damaged { found } = cache::check(folder) else { return Ok(()) };
+    if !folder.join(cache::SUMS).is_file() {
+        return Ok(());
+    }
+    let at = Location::file(format!("model `{name}`"));
+    let expected = format!("the files of {} as they were written", folder.display());
+    Err(Problem::new(at, ProblemKind::Checksum, expected, found).hint(
+        "`scripts/setup --force` installs all-MiniLM-L6-v2 again; `clariq train` trains again",
+    ))
 }
 
 fn wrong_kind(name: &str, expected: ModelKind, found: ModelKind) -> Problem {

@@ -11,7 +11,6 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("cross-encoder", include_str!("../configs/models/cross-encoder.toml")),
     ("published-cross-encoder", include_str!("../configs/models/published-cross-encoder.toml")),
 ];
-];
 
 /// The recipe of that name, or in that file.
 pub fn find(name: &str) -> Result<Option<Recipe>, Error> {

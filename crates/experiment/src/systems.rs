@@ -5,6 +5,7 @@ use crate::measures::check_measures;
 use crate::recipes;
 use clariq_core::{Location, Problem, ProblemKind, sha256_hex};
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
+use clariq_need::NeedConfig;
 use clariq_rank::{Override, System, Uses};
 use std::path::Path;
 
@@ -53,6 +54,12 @@ impl Loaded {
         check_training_declared(&source.name(), &system)?;
         check_measures(&source.name(), &String::from_utf8_lossy(&bytes))?;
         Ok(Self { system, checksum: sha256_hex(&bytes) })
+    }
+
+    /// Whether its stages or its need model ask for learned models.
+    pub fn needs_models(&self) -> bool {
+        let need = self.system.need.as_ref().and_then(|section| NeedConfig::read(section).ok());
+        !self.system.models().is_empty() || need.is_some_and(|need| need.encoder().is_some())
     }
 }
 

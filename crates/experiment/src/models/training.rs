@@ -97,7 +97,9 @@ impl Prepared {
         let engine = session.engine_for(&recipe.name)?;
         // Complete, with the list of its files, before it takes its name. Checkpoints are named after the model alone, so
         // that another process can continue.
-        let made = folder.with_extension("made");
+        let mut made = folder.as_os_str().to_owned();
+        made.push(".made");
+        let made = PathBuf::from(made);
         cache::remove(&made)?;
         let trained = engine.train(&training, &made, &mut report)?;
         cache::store(&made, folder)?;
