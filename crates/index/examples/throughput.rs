@@ -15,7 +15,7 @@ use clariq_collections::clariq::conversation::{Reading, read_records};
 use clariq_collections::clariq::{Collection, DataDir, QuestionBank, Split};
 use clariq_files::Source;
 use clariq_index::{
-    Analyzer, BankIndex, Bm25, BuildOptions, Depth, Hit, Path, Scorer, Scratch, Variant,
+    Analyzer, DocumentIndex, Bm25, BuildOptions, Depth, Hit, Path, Scorer, Scratch, Variant,
 };
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -97,7 +97,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = arguments.index.clone().unwrap_or_else(|| scratch_folder.path().join("index"));
     let options = BuildOptions { threads: 1, memory: arguments.memory };
     let opening = Instant::now();
-    let (index, opened) = BankIndex::open_or_build(&folder, &bank, Analyzer::Nltk, &options)?;
+    let (index, opened) = DocumentIndex::open_or_build(&folder, &bank, Analyzer::Nltk, &options)?;
     let opening = opening.elapsed();
     // Only the index is measured from here on.
     drop(bank);
@@ -109,7 +109,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         dump_hits(path, &scorer, &requests, &arguments)?;
     }
     let report = json!({
-        "questions": index.questions(),
+        "questions": index.documents(),
         "requests": requests.len(),
         "model": arguments.model,
         "path": arguments.path,
@@ -234,7 +234,7 @@ fn dump_hits(
     for tokens in requests {
         let hits =
             scorer.top_by(arguments.path, tokens, arguments.depth, &mut Scratch::default())?;
-        let pair = |hit: &Hit| (hit.question, hit.score);
+        let pair = |hit: &Hit| (hit.doc.0, hit.score);
         writeln!(file, "{}", json!(hits.iter().map(pair).collect::<Vec<_>>()))?;
     }
     Ok(file.flush()?)

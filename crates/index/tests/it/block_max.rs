@@ -37,7 +37,7 @@ fn both(index: usize, request: &str, depth: Depth) -> [Vec<(u32, u64)>; 2] {
         Scorer::new(&INDEXES[index].index, Bm25::default_of(Variant::Lucene)).expect("a scorer");
     assert!(scorer.block_max_applies(), "the path under test must be taken");
     let bits =
-        |hits: Vec<Hit>| hits.iter().map(|hit| (hit.question, hit.score.to_bits())).collect();
+        |hits: Vec<Hit>| hits.iter().map(|hit| (hit.doc.0, hit.score.to_bits())).collect();
     [Path::BlockMax, Path::Exhaustive].map(|path| {
         bits(scorer.top_by(path, &tokens(request), depth, &mut Scratch::default()).expect("hits"))
     })

@@ -22,7 +22,7 @@ fn values_multiply_and_add_up_to_the_hits_score() {
             .expect("hits");
         assert_eq!(hits.len(), TEXTS.len());
         for hit in hits {
-            let explanation = scorer.explain(&request, hit.question).expect("an explanation");
+            let explanation = scorer.explain(&request, hit.doc.0).expect("an explanation");
             assert_eq!(
                 explanation.value.to_bits(),
                 hit.score.to_bits(),

@@ -145,7 +145,7 @@ fn okapi_replaces_a_negative_idf_by_a_quarter_of_the_mean() {
     let hits =
         scorer.top(&tokens("river"), Depth::matching(9), &mut Scratch::default()).expect("hits");
     // Six questions of ten tokens: the shortest with the word is best, the others tie and go by descending number.
-    assert_eq!(hits.iter().map(|hit| hit.question).collect::<Vec<_>>(), [4, 3, 2, 1, 0]);
+    assert_eq!(hits.iter().map(|hit| hit.doc.0).collect::<Vec<_>>(), [4, 3, 2, 1, 0]);
     let rare = 5.5_f64.ln() - 1.5_f64.ln();
     let mean = (5.0 * rare + 1.5_f64.ln() - 5.5_f64.ln()) / 6.0;
     let saturation = 2.5 / (1.0 + 1.5 * (0.25 + 0.75 * 0.6));
@@ -160,7 +160,7 @@ fn questions_below_zero_come_after_the_padding() {
     let scorer = Scorer::new(&built.index, Bm25::okapi()).expect("a scorer");
     let top = |depth| scorer.top(&tokens("river"), depth, &mut Scratch::default()).expect("hits");
     let all = top(Depth { limit: 9, pad: true });
-    assert_eq!(all.iter().map(|hit| hit.question).collect::<Vec<_>>(), [0, 3, 2, 1, 4]);
+    assert_eq!(all.iter().map(|hit| hit.doc.0).collect::<Vec<_>>(), [0, 3, 2, 1, 4]);
     assert!(all[0].score == 0.0 && all[1].score < 0.0, "{all:?}");
     assert_eq!(top(Depth { limit: 1, pad: true }), all[..1]);
     assert_eq!(top(Depth::matching(9)), all[1..], "a negative score is still a match");
@@ -175,7 +175,7 @@ fn padding_goes_by_descending_id() {
         let hits = scorer
             .top(&tokens(request), Depth { limit, pad: true }, &mut Scratch::default())
             .expect("hits");
-        hits.iter().map(|hit| hit.question).collect::<Vec<_>>()
+        hits.iter().map(|hit| hit.doc.0).collect::<Vec<_>>()
     };
     assert_eq!(top("river", 4), [4, 1, 3, 2]);
     assert_eq!(top("nothing known", 3), [4, 3, 2]);
