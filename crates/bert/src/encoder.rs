@@ -3,11 +3,12 @@
 use crate::error::Error;
 use crate::folder::ModelFolder;
 use crate::network::Network;
-use crate::options::Options;
+use crate::options::{device, kind, sign};
 use crate::streams::{GROUP_TOKENS, answer_groups};
 use crate::tokens::{Tokenize, groups};
 use crate::weights::Weights;
-use clariq_rank::{Embeddings, Progress};
+use clariq_core::ModelOptions;
+use clariq_core::{Embeddings, Progress};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Mutex;
@@ -23,18 +24,18 @@ pub struct BertEncoder {
 
 impl BertEncoder {
     /// Reads an encoder.
-    pub fn open(path: &Path, options: &Options) -> Result<Self, Error> {
+    pub fn open(path: &Path, options: &ModelOptions) -> Result<Self, Error> {
         let folder = ModelFolder::open(path)?;
         let weights = Weights::read(&folder)?;
         let network =
-            Network::new(&folder.shape, &weights, options.device()?, options.precision.kind())?
+            Network::new(&folder.shape, &weights, device(options)?, kind(options.precision))?
                 .for_inference();
         Ok(Self {
             network: Mutex::new(network),
             tokenize: Tokenize::open(&folder, options.max_tokens)?,
             dim: folder.shape.hidden as usize,
             threads: options.threads,
-            checksum: options.sign(&folder.checksum),
+            checksum: sign(options, &folder.checksum),
         })
     }
 }
@@ -46,7 +47,7 @@ impl BertEncoder {
         texts: &[&str],
         tokens: usize,
         progress: Progress,
-    ) -> Result<Embeddings, clariq_rank::Error> {
+    ) -> Result<Embeddings, clariq_core::Error> {
         // Each text once, however often it is asked for.
         let mut places: HashMap<&str, usize> = HashMap::new();
         let mut unique = Vec::new();
@@ -79,8 +80,8 @@ impl BertEncoder {
     }
 }
 
-impl clariq_rank::Encoder for BertEncoder {
-    fn encode(&self, texts: &[&str], progress: Progress) -> Result<Embeddings, clariq_rank::Error> {
+impl clariq_core::Encoder for BertEncoder {
+    fn encode(&self, texts: &[&str], progress: Progress) -> Result<Embeddings, clariq_core::Error> {
         self.encode_in_groups(texts, GROUP_TOKENS, progress)
     }
 
@@ -88,7 +89,7 @@ impl clariq_rank::Encoder for BertEncoder {
         &self,
         texts: &[&str],
         progress: Progress,
-    ) -> Result<Embeddings, clariq_rank::Error> {
+    ) -> Result<Embeddings, clariq_core::Error> {
         self.encode_in_groups(texts, 1, progress)
     }
 

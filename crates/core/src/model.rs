@@ -1,7 +1,7 @@
 //! Traits for learned models, and for whatever opens them by name. No engine is known here.
 
 use crate::problem::{Error, Location, Problem, ProblemKind};
-use std::fmt;
+use crate::training::ModelKind;
 use std::sync::Arc;
 
 /// Called with the number of items finished since the last call, from any thread.
@@ -72,22 +72,27 @@ pub trait PairScorer: Send + Sync {
     fn checksum(&self) -> &str;
 }
 
-/// What a model does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ModelKind {
-    /// An [`Encoder`].
-    Encoder,
-    /// A [`PairScorer`].
-    CrossEncoder,
+/// Texts in, probabilities of classes out.
+pub trait TextClassifier: Send + Sync {
+    /// For each text, in order, the probability of every class; they sum to 1.
+    fn classify(&self, texts: &[&str], progress: Progress) -> Result<Vec<Vec<f64>>, Error>;
+
+    /// The name that its weights are kept under.
+    fn name(&self) -> &str;
+
+    /// What identifies the weights and everything else that the probabilities depend on.
+    fn checksum(&self) -> &str;
 }
 
-impl fmt::Display for ModelKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Encoder => "an encoder",
-            Self::CrossEncoder => "a cross-encoder",
-        })
-    }
+/// What a classifier is trained on.
+#[derive(Debug, Clone, Copy)]
+pub struct ClassifiedTexts<'t> {
+    /// The texts.
+    pub texts: &'t [&'t str],
+    /// The class of each text: its index in `names`.
+    pub classes: &'t [usize],
+    /// The names of the classes.
+    pub names: &'t [&'t str],
 }
 
 /// A model as a stage asks for it.
@@ -113,6 +118,23 @@ pub trait Models: Send + Sync {
         Ok(())
     }
 
+    /// Trains the classifier of a recipe; the same texts, classes and seed give the same weights.
+    /// They stay where [`Models::classifier`] finds them only if they are to be kept.
+    fn train_classifier(
+        &self,
+        recipe: &str,
+        _data: &ClassifiedTexts,
+        _seed: u64,
+        _keep: bool,
+    ) -> Result<Arc<dyn TextClassifier>, Error> {
+        Err(NoModels::refusal(recipe))
+    }
+
+    /// Opens the classifier of a recipe whose weights were kept under that name.
+    fn classifier(&self, recipe: &str, _name: &str) -> Result<Arc<dyn TextClassifier>, Error> {
+        Err(NoModels::refusal(recipe))
+    }
+
     /// What identifies the weights of an opened model, for the record of a run.
     fn checksum(&self, _name: &str) -> Option<String> {
         None
@@ -133,10 +155,10 @@ pub trait Models: Send + Sync {
 pub struct NoModels;
 
 impl NoModels {
-    fn refusal(name: &str) -> Error {
+    /// The error that there is no such model.
+    pub fn refusal(name: &str) -> Error {
         let at = Location::file(format!("model `{name}`"));
-        let (expected, found) =
-            ("a clariq with learned stages", "one that was built without them");
+        let (expected, found) = ("a clariq with learned stages", "one that was built without them");
         Problem::new(at, ProblemKind::Model, expected, found)
             .hint(
                 "build it with the feature `bert`: `scripts/clariq` does that, and installs \

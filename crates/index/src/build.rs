@@ -195,8 +195,13 @@ fn write_index(
     let index =
         if small { Index::create_in_ram(schema) } else { Index::create_in_dir(folder, schema)? };
     let threads = if small { 1 } else { options.threads };
-    let writer =
-        write_segments(&index, &fields, documents, analyzer, &BuildOptions { threads, ..*options })?;
+    let writer = write_segments(
+        &index,
+        &fields,
+        documents,
+        analyzer,
+        &BuildOptions { threads, ..*options },
+    )?;
     merge_into_one(&index, writer)?;
     if small {
         copy(&index, folder)?;
@@ -310,7 +315,8 @@ mod tests {
         let (schema, fields) = schema();
         let index = Index::create_in_ram(schema);
         let options = BuildOptions { threads, memory };
-        let writer = write_segments(&index, &fields, bank, Analyzer::English, &options).ok().unwrap();
+        let writer =
+            write_segments(&index, &fields, bank, Analyzer::English, &options).ok().unwrap();
         let written = index.searchable_segment_ids().unwrap().len();
         merge_into_one(&index, writer).unwrap();
         let metadata = index.load_metas().unwrap();

@@ -16,10 +16,10 @@
 //! ```
 
 pub mod analysis;
-mod document_index;
 mod block_max;
 mod bm25;
 mod build;
+mod document_index;
 mod error;
 mod explain;
 mod folder;
@@ -28,8 +28,8 @@ mod scorer;
 mod top;
 
 pub use analysis::Analyzer;
-pub use document_index::{DocumentIndex, IndexStats, Opened};
 pub use bm25::{Bm25, Variant};
 pub use build::BuildOptions;
+pub use document_index::{DocumentIndex, IndexStats, Opened};
 pub use error::{Error, FolderTrouble};
 pub use scorer::{Depth, Path, Query, Scorer, Scratch};

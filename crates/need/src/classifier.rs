@@ -5,8 +5,8 @@ use crate::features::{Block, Extractor, Features};
 use crate::model::{Contribution, Means, Prediction};
 use crate::spec::{Model, Spec};
 use clariq_collections::clariq::{Labelled, QuestionBank, Topic};
+use clariq_core::Models;
 use clariq_core::{Checksum, Location, Need, Problem, ProblemKind, sha256};
-use clariq_rank::Models;
 use serde::{Deserialize, Serialize};
 
 /// What a model was made of. One that was made of something else is another model.
@@ -140,7 +140,12 @@ impl Classifier {
     /// A label for each request, in order.
     pub fn predict(&self, topics: &[Topic]) -> Result<Vec<Prediction>, Error> {
         let requests: Vec<&str> = topics.iter().map(|topic| topic.request.as_str()).collect();
-        self.model.as_model().predict(&self.extractor.extract(&requests)?)
+        self.predict_texts(&requests)
+    }
+
+    /// A label for each text, in order.
+    pub fn predict_texts(&self, requests: &[&str]) -> Result<Vec<Prediction>, Error> {
+        self.model.as_model().predict(&self.extractor.extract(requests)?)
     }
 
     /// A label for one request, and the features that drove it, the strongest first.

@@ -25,7 +25,7 @@ impl From<Problem> for Error {
 
 impl Error {
     /// A learned model that cannot be had or asked: the need model has a variant that asks for none.
-    pub(crate) fn learned(error: &clariq_rank::Error) -> Self {
+    pub(crate) fn learned(error: &clariq_core::Error) -> Self {
         let mut report = Report::from(error);
         report.hint = format!(
             "{}; or use model = \"lexical\" in [need], which asks for no learned model",

@@ -8,7 +8,8 @@
 //! use clariq_collections::clariq::{Collection, DataDir, Split};
 //! use clariq_core::Location;
 //! use clariq_need::{Spec, Training};
-//! use clariq_rank::{NeedConfig, NoModels};
+//! use clariq_core::{NoModels};
+//! use clariq_rank::{NeedConfig};
 //!
 //! let sample = Collection::open(DataDir::Sample)?;
 //! let config = NeedConfig { model: "lexical".to_owned(), ..NeedConfig::default() };

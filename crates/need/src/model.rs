@@ -2,8 +2,8 @@
 
 use crate::error::Error;
 use crate::features::{Block, Features};
+use clariq_core::Models;
 use clariq_core::Need;
-use clariq_rank::Models;
 
 /// A label, and how probable each of the four is.
 #[derive(Debug, Clone, Copy, PartialEq)]

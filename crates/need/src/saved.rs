@@ -4,9 +4,9 @@ use crate::classifier::{Classifier, MadeOf, extractor, feature_names};
 use crate::error::Error;
 use crate::spec::Model;
 use clariq_collections::clariq::QuestionBank;
+use clariq_core::Models;
 use clariq_core::{Location, Problem, ProblemKind};
 use clariq_files::{Source, Target};
-use clariq_rank::Models;
 use serde::{Deserialize, Serialize};
 
 /// Grows with every change after which older models would predict something else.

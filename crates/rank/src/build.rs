@@ -85,7 +85,9 @@ impl Build<'_, '_> {
         }
         let expected = format!("a table [need], whose predictions `{key}` looks at");
         Err(Problem::new(at, ProblemKind::Configuration, expected, "a system without one")
-            .hint("add `[need]` with `model = \"lexical\"`; configs/README.md lists the need models")
+            .hint(
+                "add `[need]` with `model = \"lexical\"`; configs/README.md lists the need models",
+            )
             .into())
     }
 }

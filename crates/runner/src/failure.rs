@@ -1,7 +1,16 @@
-//! How is an error told? What was expected, what was found, and the next move.
+//! How a command ends, and how errors are printed: what was expected, what was found, and the next move.
 
 use clariq_core::{Problem, Report};
 use std::io;
+
+/// How a command that printed its results ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// As it should.
+    Done,
+    /// It works, and what it checked does not hold.
+    CheckFailed,
+}
 
 /// Why a command did not do what it was asked to.
 #[derive(Debug)]
@@ -83,8 +92,15 @@ impl From<clariq_core::Error> for Failure {
     }
 }
 
-#[cfg(feature = "bert")]
-from_reportable!(clariq_bert::Error);
+impl From<clariq_experiment::Error> for Failure {
+    fn from(error: clariq_experiment::Error) -> Self {
+        match error {
+            clariq_experiment::Error::File(error) => error.into(),
+            error => Report::from(&error).into(),
+        }
+    }
+}
+
 from_reportable!(
     clariq_index::Error,
     clariq_rank::Error,

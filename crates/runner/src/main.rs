@@ -1,20 +1,19 @@
 //! `clariq`: baselines, rankings and scores for the `ClariQ` benchmark. Arguments, calls, output; no algorithm
 //! lives here.
 
+mod arguments;
 mod cli;
 mod commands;
-mod configs;
+mod engine;
 mod failure;
-mod models;
 mod output;
 mod progress;
-mod record;
 mod runs;
 mod settings;
 mod usage;
 
 use clap::Parser;
-use failure::Failure;
+use failure::{Failure, Outcome};
 use std::io;
 use std::process::ExitCode;
 
@@ -24,9 +23,9 @@ fn main() -> ExitCode {
         // clap prints everything else itself and leaves with status 2, or 0 after help that was asked for.
         None => error.exit(),
     });
-    match arguments.and_then(commands::dispatch) {
-        Ok(commands::Outcome::Done) => ExitCode::SUCCESS,
-        Ok(commands::Outcome::CheckFailed) => ExitCode::from(1),
+    match arguments.and_then(cli::dispatch) {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::CheckFailed) => ExitCode::from(1),
         // `clariq eval … | head`: whoever reads has seen enough.
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             ExitCode::SUCCESS

@@ -181,7 +181,10 @@ mod tests {
     fn the_empty_question_is_a_question() {
         let (bank, problems) = bank("question_id\tquestion\nQ2\twhich one\nQ1\t\n");
         assert!(problems.is_empty());
-        assert_eq!((bank.find("Q1"), bank.find("Q2"), bank.find("Q3")), (Some(Doc(0)), Some(Doc(1)), None));
+        assert_eq!(
+            (bank.find("Q1"), bank.find("Q2"), bank.find("Q3")),
+            (Some(Doc(0)), Some(Doc(1)), None)
+        );
         assert_eq!(bank.text(Doc(0)), "");
     }
 

@@ -35,7 +35,8 @@ pub use write::{put_json_lines, put_pickle};
 
 use crate::clariq::bank::QuestionBank;
 use clariq_core::{
-    Error, FacetId, Location, Problem, ProblemKind, Request, RequestId, TopicId, Utterance, is_refusal,
+    Error, FacetId, Location, Problem, ProblemKind, Request, RequestId, TopicId, Utterance,
+    is_refusal,
 };
 use clariq_files::Source;
 use clariq_files::archive::{Archive, Form};
@@ -89,13 +90,13 @@ pub struct Conversation {
 impl Conversation {
     /// A conversation in which nothing was asked yet.
     pub fn new(id: i64, request: impl Into<String>) -> Self {
-        Self {
-            id,
-            topic: "".into(),
-            facet: "".into(),
-            request: request.into(),
-            turns: Vec::new(),
-        }
+        Self { id, topic: "".into(), facet: "".into(), request: request.into(), turns: Vec::new() }
+    }
+
+    /// Whether a question was asked, however many blanks stand between its words.
+    pub fn asked_words(&self, question: &str) -> bool {
+        let same = |turn: &Turn| turn.question.split_whitespace().eq(question.split_whitespace());
+        self.turns.iter().any(same)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::common::{ANALYZER, bank, build, open_or_build, rankings, tokens, zipf_texts};
 use clariq_collections::clariq::QuestionBank;
-use clariq_index::{Analyzer, DocumentIndex, BuildOptions, Error, FolderTrouble, Opened};
+use clariq_index::{Analyzer, BuildOptions, DocumentIndex, Error, FolderTrouble, Opened};
 use std::fs;
 use std::path::Path;
 
@@ -66,7 +66,7 @@ fn figures_are_those_of_the_bank() {
     let bank = bank(["", "river stone river", "lamp", "the of and"]);
     let stats = build(&bank).index.stats().expect("figures");
     assert_eq!((stats.documents, stats.tokens, stats.vocabulary, stats.longest), (4, 4, 3, 3));
-    assert_eq!((stats.analyzer, &*stats.bank), (ANALYZER, bank.checksum().as_str()));
+    assert_eq!((stats.analyzer, &*stats.checksum), (ANALYZER, bank.checksum().as_str()));
 }
 
 #[test]

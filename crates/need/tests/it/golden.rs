@@ -1,9 +1,10 @@
 //! The features and labels of a second implementation, `scripts/make-need-golden`, on the released files where they are.
 
 use clariq_collections::clariq::{Collection, DataDir, Split};
+use clariq_core::NoModels;
 use clariq_core::{Location, sha256_hex};
 use clariq_need::{Block, Extractor, Spec, Training};
-use clariq_rank::{NeedConfig, NoModels};
+use clariq_rank::NeedConfig;
 use serde_json::Value;
 use std::path::Path;
 

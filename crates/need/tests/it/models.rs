@@ -1,13 +1,13 @@
 //! Every kind of model on the sample collection, and on what is no proper training or request.
 
 use clariq_collections::clariq::{Collection, DataDir, Labelled, Split, Topic};
+use clariq_core::{
+    ClassifiedTexts, Embeddings, Encoder, Models, NoModels, PairScorer, Progress, TextClassifier,
+};
 use clariq_core::{Location, Need};
 use clariq_files::{Source, Target};
 use clariq_need::{Classifier, Error, Spec, Training};
-use clariq_rank::{
-    ClassifiedTexts, Embeddings, Encoder, Models, NeedConfig, NoModels, PairScorer, Progress,
-    TextClassifier,
-};
+use clariq_rank::NeedConfig;
 use std::sync::{Arc, Mutex};
 
 const WITHOUT_VECTORS: [&str; 6] =
@@ -17,7 +17,7 @@ const WITHOUT_VECTORS: [&str; 6] =
 struct Letters(&'static str);
 
 impl Encoder for Letters {
-    fn encode(&self, texts: &[&str], _: Progress) -> Result<Embeddings, clariq_rank::Error> {
+    fn encode(&self, texts: &[&str], _: Progress) -> Result<Embeddings, clariq_core::Error> {
         let vector = |text: &&str| {
             let mut counts = [0.1_f32; 26];
             text.bytes()
@@ -37,11 +37,11 @@ impl Encoder for Letters {
 struct LetterModels(&'static str);
 
 impl Models for LetterModels {
-    fn encoder(&self, _: &str) -> Result<Arc<dyn Encoder>, clariq_rank::Error> {
+    fn encoder(&self, _: &str) -> Result<Arc<dyn Encoder>, clariq_core::Error> {
         Ok(Arc::new(Letters(self.0)))
     }
 
-    fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, clariq_rank::Error> {
+    fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, clariq_core::Error> {
         NoModels.pair_scorer(name)
     }
 }
@@ -56,7 +56,7 @@ struct Parrot {
 }
 
 impl TextClassifier for Parrot {
-    fn classify(&self, texts: &[&str], _: Progress) -> Result<Vec<Vec<f64>>, clariq_rank::Error> {
+    fn classify(&self, texts: &[&str], _: Progress) -> Result<Vec<Vec<f64>>, clariq_core::Error> {
         let class = |text: &&str| {
             self.taught.iter().find(|(known, _)| known == text).map_or(0, |(_, class)| *class)
         };
@@ -83,11 +83,11 @@ struct Parrots {
 }
 
 impl Models for Parrots {
-    fn encoder(&self, name: &str) -> Result<Arc<dyn Encoder>, clariq_rank::Error> {
+    fn encoder(&self, name: &str) -> Result<Arc<dyn Encoder>, clariq_core::Error> {
         NoModels.encoder(name)
     }
 
-    fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, clariq_rank::Error> {
+    fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, clariq_core::Error> {
         NoModels.pair_scorer(name)
     }
 
@@ -97,7 +97,7 @@ impl Models for Parrots {
         data: &ClassifiedTexts,
         _: u64,
         keep: bool,
-    ) -> Result<Arc<dyn TextClassifier>, clariq_rank::Error> {
+    ) -> Result<Arc<dyn TextClassifier>, clariq_core::Error> {
         assert_eq!(data.names, ["1", "2", "3", "4"]);
         let taught: Lesson = data
             .texts
@@ -113,7 +113,7 @@ impl Models for Parrots {
         &self,
         _: &str,
         name: &str,
-    ) -> Result<Arc<dyn TextClassifier>, clariq_rank::Error> {
+    ) -> Result<Arc<dyn TextClassifier>, clariq_core::Error> {
         assert_eq!(name, "parrot-1");
         let (taught, _) = self.taught.lock().unwrap().last().unwrap().clone();
         Ok(Arc::new(Parrot { taught, checksum: self.checksum }))

@@ -41,7 +41,8 @@ pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>, Error> {
     let places = ["min_likeness", "repeat"].map(|key| build.table.at(key));
     let Given { depth, min_likeness, repeat } = build.table.read()?;
     let keys = [min_likeness, repeat].into_iter().zip(places).zip(["min_likeness", "repeat"]);
-    let needs_weights = keys.filter(|((value, _), _)| value.is_some()).map(|((_, at), key)| (at, key));
+    let needs_weights =
+        keys.filter(|((value, _), _)| value.is_some()).map(|((_, at), key)| (at, key));
     let weighted = match (weights, { needs_weights }.next()) {
         (Some(weights), _) => Some(Weighted { weights, min_likeness, repeat }),
         (None, Some((at, key))) => return Err(without_weights(at, key).into()),

@@ -8,9 +8,7 @@ use crate::build::Build;
 use crate::context::Context;
 use crate::error::Error;
 use crate::stage::{About, Batch, Stage, Uses};
-use clariq_core::{
-    Doc, Explanation, Judged, Location, Problem, ProblemKind, Ranking, Request,
-};
+use clariq_core::{Doc, Explanation, Judged, Location, Problem, ProblemKind, Ranking, Request};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
@@ -55,7 +53,8 @@ fn refuse_judged(context: &Context, requests: &[Request]) -> Result<(), Error> {
 fn judged_itself(source: &str, request: &Request) -> Problem {
     let expected = format!("conversations about other requests than those of {source}");
     let found = format!("context {} about {:?}", request.id, request.opening());
-    let hint = "leave the stage `exclude` out of the system, or take conversations about dev or test";
+    let hint =
+        "leave the stage `exclude` out of the system, or take conversations about dev or test";
     Problem::new(Location::file("stage `exclude`"), ProblemKind::Argument, expected, found)
         .hint(hint)
 }

@@ -1,28 +1,22 @@
-//! `clariq ask`: should it ask back, and what? A conversation at the terminal, through a pipe, or in JSON lines.
+//! `clariq ask`: what to ask back. A conversation at the terminal, through a pipe, or in JSON lines.
 
 mod asker;
 mod protocol;
 
-use crate::cli::IndexPlace;
-use crate::commands::Outcome;
-use crate::configs;
-use crate::failure::Failure;
+use crate::arguments::IndexPlace;
+use crate::failure::{Failure, Outcome};
 use crate::settings::Settings;
 use asker::{Asker, Move};
 use clap::Args;
-use clariq_collections::clariq::Split;
-use clariq_collections::clariq::conversation::{
-    Conversation, MOST_TURNS, Reading, Turn, read_records,
-};
-use clariq_core::{Error, Location, Problem, ProblemKind};
+use clariq_collections::clariq::conversation::{MOST_TURNS, Reading, read_records};
+use clariq_collections::clariq::{Around, Split};
+use clariq_core::{Error, Location, Problem, ProblemKind, Request, Utterance};
+use clariq_experiment::{Loaded, Registry};
 use clariq_files::Source;
 use serde_json::Value;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-
-/// The system that asks if none is named.
-const USUAL: &str = if cfg!(feature = "bert") { "dense-conversation" } else { "bm25-conversation" };
 
 #[derive(Args)]
 pub(crate) struct AskArgs {
@@ -30,8 +24,9 @@ pub(crate) struct AskArgs {
     #[arg(value_name = "REQUEST", required_unless_present_any = ["json", "conversations"])]
     request: Option<String>,
     /// System: a configuration file, or the name of a built-in one
-    #[arg(long, value_name = "NAME", default_value = USUAL)]
-    system: String,
+    /// [default: dense-conversation, or bm25-conversation in a build without learned stages]
+    #[arg(long, value_name = "NAME")]
+    system: Option<String>,
     /// Most questions to ask
     #[arg(long, value_name = "N", default_value_t = 3)]
     max_turns: usize,
@@ -48,6 +43,11 @@ pub(crate) struct AskArgs {
     place: IndexPlace,
 }
 
+/// The system that asks if none is named.
+fn usual(settings: &Settings) -> &'static str {
+    if settings.engine.is_some() { "dense-conversation" } else { "bm25-conversation" }
+}
+
 pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome, Failure> {
     if !(1..=MOST_TURNS).contains(&arguments.max_turns) {
         let (expected, found) = (format!("1 to {MOST_TURNS}"), arguments.max_turns.to_string());
@@ -62,22 +62,14 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome, F
             Problem::new(Location::file("REQUEST"), ProblemKind::Argument, "a request", "nothing");
         return Err(problem.hint("for example: clariq ask \"tell me about jaguars\"").into());
     }
-    let loaded = configs::load(&arguments.system, &[])?;
+    let loaded = Loaded::open(arguments.system.as_deref().unwrap_or_else(|| usual(settings)), &[])?;
     let collection = settings.collection()?;
-    let models = crate::models::of(settings, &collection);
+    let session = settings.session(&collection, &arguments.place);
+    let models = Registry::new(&session);
     // A request of one's own is of no split: nothing was judged before it.
-    let context = settings
-        .context(&collection.bank, &arguments.place)
-        .with_models(models.as_ref())
-        .within(&collection, Split::Train);
-    let asker = Asker::new(
-        settings,
-        &collection,
-        &context,
-        &loaded,
-        arguments.max_turns,
-        arguments.explain,
-    )?;
+    let around = Around::new(&collection, Split::Train);
+    let context = session.context().with_models(&models).within(&around);
+    let asker = Asker::new(&session, &context, &loaded, arguments.max_turns, arguments.explain)?;
     if let Some(file) = &arguments.conversations {
         return contexts(settings, arguments, &asker, file);
     }
@@ -90,7 +82,7 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome, F
 
 /// A conversation in plain text: questions go to standard output, everything else to standard error.
 fn talk(settings: &Settings, asker: &Asker, request: &str) -> Result<(), Failure> {
-    let mut conversation = asker.begin(0, request)?;
+    let mut conversation = asker.begin(Request::new("0", request))?;
     if let Some(need) = conversation.need {
         settings.note(&format!("need for clarification: {need} of 4"));
     }
@@ -116,10 +108,8 @@ fn talk(settings: &Settings, asker: &Asker, request: &str) -> Result<(), Failure
             settings.note("no reply");
             return Ok(());
         };
-        conversation.turns.push(Turn {
-            question: asker.text(*question).to_owned(),
-            answer: reply.trim().to_owned(),
-        });
+        let question = Utterance::system(asker.text(*question));
+        conversation.said.extend([question, Utterance::user(reply.trim())]);
     }
 }
 
@@ -160,7 +150,7 @@ fn contexts(
         if record.again {
             return ControlFlow::Continue(());
         }
-        let conversation = asker.with_need(record.conversation);
+        let conversation = asker.begin(Request::from(&record.conversation));
         match conversation
             .and_then(|conversation| answer(arguments, asker, &conversation, &mut out))
         {
@@ -179,13 +169,14 @@ fn contexts(
 fn answer(
     arguments: &AskArgs,
     asker: &Asker,
-    conversation: &Conversation,
+    conversation: &Request,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let next = asker.next(conversation)?;
     if arguments.json {
         let mut object = asker.object(conversation, &next);
-        object["context_id"] = Value::from(conversation.id);
+        // Ids of contexts are whole numbers in every file of conversations.
+        object["context_id"] = Value::from(conversation.id.as_str().parse::<i64>().ok());
         return Ok(writeln!(out, "{object}")?);
     }
     let question = next.question().map_or("", |question| asker.text(question));

@@ -1,15 +1,24 @@
 //! `clariq data fetch`: where do the released files come from?
 
-use crate::cli::FetchArgs;
-use crate::commands::Outcome;
-use crate::failure::Failure;
+use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet};
 use crate::settings::{Settings, USUAL_DATA};
+use clap::Args;
 use clariq_collections::clariq::DataDir;
 use clariq_collections::clariq::fetch::{self, Base, FetchRequest, Outcome as Fetched, Selection};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
+
+#[derive(Args)]
+pub(crate) struct FetchArgs {
+    /// Another place to get the files from: a URL, or a folder to copy from
+    #[arg(long, value_name = "URL|DIR")]
+    pub(crate) from: Option<String>,
+    /// Also the archives with conversations and multi-turn evaluation tables (large)
+    #[arg(long)]
+    pub(crate) all: bool,
+}
 
 pub(crate) fn fetch(settings: &Settings, arguments: &FetchArgs) -> Result<Outcome, Failure> {
     let folder = match &settings.data {

@@ -5,8 +5,9 @@
 pub(crate) mod naive;
 
 use clariq_collections::clariq::{QuestionBank, QuestionRow};
+use clariq_core::Hit;
 use clariq_index::{
-    Analyzer, DocumentIndex, Bm25, BuildOptions, Depth, Error, Hit, Opened, Scorer, Scratch, Variant,
+    Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Error, Opened, Scorer, Scratch, Variant,
 };
 use std::path::Path;
 use tempfile::TempDir;

@@ -1,6 +1,7 @@
 //! BM25 as the papers write it: plain loops over texts, sharing no code with the crate.
 
-use clariq_index::{Bm25, Hit, Variant};
+use clariq_core::{Doc, Hit};
+use clariq_index::{Bm25, Variant};
 use std::collections::{HashMap, HashSet};
 
 pub(crate) struct Naive {

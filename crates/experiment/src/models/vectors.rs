@@ -1,9 +1,9 @@
-//! Was this bank encoded with these weights before? Then its vectors are read and not computed.
+//! Vectors of a bank in the cache, kept under what made them.
 
 use crate::error::Error;
-use clariq_core::sha256;
+use clariq_core::{Embeddings, Encoder, Progress};
+use clariq_core::{Location, Problem, ProblemKind, sha256};
 use clariq_files::write_atomically;
-use clariq_rank::{Embeddings, Encoder, Progress};
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
 use std::fs;
@@ -13,12 +13,12 @@ const TENSOR: &str = "embeddings";
 
 /// The vectors of some texts, from a file in `folder` that is named after what made them, or computed and written there.
 /// A file that cannot be read, or written, costs time and nothing else.
-pub fn cached(
+pub(super) fn cached(
     folder: &Path,
     encoder: &dyn Encoder,
     texts: &[&str],
     progress: Progress,
-) -> Result<Embeddings, clariq_rank::Error> {
+) -> Result<Embeddings, clariq_core::Error> {
     let separated = texts.iter().flat_map(|text| [text.as_bytes(), b"\0"]);
     let made_of = sha256(std::iter::once(encoder.checksum().as_bytes()).chain(separated));
     let path = folder.join(format!("{}.safetensors", made_of.short()));
@@ -59,7 +59,8 @@ fn write(path: &Path, embeddings: &Embeddings) -> Result<(), Error> {
     let view = TensorView::new(Dtype::F32, vec![embeddings.len(), embeddings.dim], &bytes);
     let file = view.and_then(|view| safetensors::serialize([(TENSOR, view)], &None));
     let file = file.map_err(|error| {
-        crate::folder::problem(path, "vectors that can be written", error.to_string())
+        let at = Location::file(path.display().to_string());
+        Problem::new(at, ProblemKind::Model, "vectors that can be written", error.to_string())
     })?;
     Ok(write_atomically(path, |out| out.write_all(&file))?)
 }
@@ -76,7 +77,7 @@ mod tests {
             &self,
             texts: &[&str],
             _progress: Progress,
-        ) -> Result<Embeddings, clariq_rank::Error> {
+        ) -> Result<Embeddings, clariq_core::Error> {
             self.0.fetch_add(1, Ordering::Relaxed);
             let values = texts.iter().flat_map(|text| [text.len() as f32, 0.1]).collect();
             Ok(Embeddings { dim: 2, values })

@@ -1,55 +1,58 @@
-//! Where do classifiers come from? They are trained on the texts that are given, and stay in the cache only where that is
-//! wanted: the folds of a cross-validation are looked at once.
+//! Classifiers: trained on the texts that are given, and kept in the cache only where that is wanted.
 
-use super::{Registry, recipe_of, wrong_kind};
-use crate::failure::Failure;
-use crate::models::{folder, unknown};
-use clariq_bert::BertClassifier;
-use clariq_bert::train::{Examples, Makes, Recipe};
+use super::training::{Again, prepare};
+use super::wrong_kind;
+use crate::error::Error;
+use crate::recipes;
+use crate::session::Session;
 use clariq_collections::clariq::Labelled;
-use clariq_core::{Location, Need, Problem, ProblemKind};
-use clariq_rank::ClassifiedTexts;
+use clariq_core::{ClassifiedTexts, TextClassifier};
+use clariq_core::{Examples, Location, ModelKind, Need, Problem, ProblemKind, Recipe};
 use std::env;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Trains on some texts, or finds what was trained on them before.
 pub(super) fn train(
-    registry: &Registry,
+    session: &Session,
     name: &str,
     data: &ClassifiedTexts,
     seed: u64,
     keep: bool,
-) -> Result<BertClassifier, Failure> {
-    let recipe = Recipe { seed, ..classification(name)? };
-    let options = registry.options(Some(recipe.max_tokens));
+) -> Result<Arc<dyn TextClassifier>, Error> {
+    let engine = session.engine_for(name)?;
+    let recipe = Recipe { seed, ..classification(session, name)? };
+    let options = session.model_options(Some(recipe.max_tokens));
     let examples = Examples::of_classes(data.texts, data.classes, data.names);
-    let mut prepared = registry.prepare_with(recipe, examples, None)?;
+    let mut prepared = prepare(session, recipe, examples, None)?;
     if keep {
-        let (folder, _) = registry.obtain(&prepared, true, false)?;
-        return Ok(BertClassifier::open(&folder, data.names.len(), &options)?);
+        let (folder, _) = prepared.obtain(session, Again::Resume)?;
+        return Ok(engine.open_classifier(&folder, data.names.len(), &options)?);
     }
     let file = prepared.folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
     prepared.folder = env::temp_dir().join(format!("{file}-{}", std::process::id()));
-    let trained = registry.follow(&prepared, false)?;
-    let opened = BertClassifier::open(&trained.folder, data.names.len(), &options);
+    let trained = prepared.train(session, false)?;
+    let opened = engine.open_classifier(&trained.folder, data.names.len(), &options);
     let _ = std::fs::remove_dir_all(&trained.folder);
     Ok(opened?)
 }
 
 /// The classifier whose weights were kept under a name.
 pub(super) fn open(
-    registry: &Registry,
+    session: &Session,
     recipe: &str,
     name: &str,
-) -> Result<BertClassifier, Failure> {
-    let recipe = classification(recipe)?;
-    let kept = folder().join(name);
+) -> Result<Arc<dyn TextClassifier>, Error> {
+    let engine = session.engine_for(name)?;
+    let recipe = classification(session, recipe)?;
+    let models = session.models_folder();
+    let kept = models.join(name);
     // A name and not a path: a saved model says nothing of folders.
     if Path::new(name).components().count() != 1 || !kept.join("config.json").is_file() {
         let at = Location::file(format!("model `{name}`"));
         let (expected, found) = (
             "the weights that a need model names",
-            format!("no such weights in {}", folder().display()),
+            format!("no such weights in {}", models.display()),
         );
         return Err(Problem::new(at, ProblemKind::Model, expected, found)
             .hint(
@@ -57,7 +60,11 @@ pub(super) fn open(
             )
             .into());
     }
-    Ok(BertClassifier::open(&kept, Need::ALL.len(), &registry.options(Some(recipe.max_tokens)))?)
+    Ok(engine.open_classifier(
+        &kept,
+        Need::ALL.len(),
+        &session.model_options(Some(recipe.max_tokens)),
+    )?)
 }
 
 /// The needs of all topics of train that have one.
@@ -70,10 +77,11 @@ pub(super) fn examples(train: &Labelled) -> Examples {
     Examples::of_classes(&texts, &classes, &names.each_ref().map(String::as_str))
 }
 
-fn classification(name: &str) -> Result<Recipe, Failure> {
-    let recipe = recipe_of(name)?.ok_or_else(|| unknown(name))?;
-    match recipe.objective.makes() {
-        Makes::Classifier => Ok(recipe),
-        found => Err(wrong_kind(name, Makes::Classifier, found).into()),
+fn classification(session: &Session, name: &str) -> Result<Recipe, Error> {
+    let unknown = || recipes::unknown(&session.models_folder(), name);
+    let recipe = recipes::find(name)?.ok_or_else(unknown)?;
+    match recipe.objective.kind() {
+        ModelKind::Classifier => Ok(recipe),
+        found => Err(wrong_kind(name, ModelKind::Classifier, found).into()),
     }
 }

@@ -1,16 +1,16 @@
-//! How is a model trained? The parameters of a recipe, as `configs/models/*.toml` gives them.
+//! Training recipes: the parameters of `configs/models/*.toml`.
 
-use crate::error::Error;
-use clariq_core::{Location, Problem, ProblemKind};
+use crate::name::Name;
+use crate::problem::{Error, Location, Problem, ProblemKind};
+use crate::training::ModelKind;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// A model that is trained, and everything that its weights depend on beside the data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recipe {
     /// The name by which stages ask for the model.
-    pub name: String,
+    pub name: Name,
     /// What it is, in a sentence.
     #[serde(default)]
     pub description: String,
@@ -115,34 +115,13 @@ pub enum Objective {
     },
 }
 
-/// The kind of model that comes out of a training.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Makes {
-    /// Texts to vectors.
-    Encoder,
-    /// Pairs to scores.
-    CrossEncoder,
-    /// Texts to classes.
-    Classifier,
-}
-
-impl fmt::Display for Makes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Encoder => "an encoder",
-            Self::CrossEncoder => "a cross-encoder",
-            Self::Classifier => "a classifier",
-        })
-    }
-}
-
 impl Objective {
-    /// The kind of model that it makes.
-    pub fn makes(&self) -> Makes {
+    /// The kind of model that it trains.
+    pub fn kind(&self) -> ModelKind {
         match self {
-            Self::InBatchSoftmax { .. } => Makes::Encoder,
-            Self::CrossEntropy { .. } | Self::Listwise { .. } => Makes::CrossEncoder,
-            Self::Classification { .. } => Makes::Classifier,
+            Self::InBatchSoftmax { .. } => ModelKind::Encoder,
+            Self::CrossEntropy { .. } | Self::Listwise { .. } => ModelKind::CrossEncoder,
+            Self::Classification { .. } => ModelKind::Classifier,
         }
     }
 }
@@ -211,7 +190,7 @@ impl Recipe {
         } else {
             0.0
         };
-        let classifies = self.objective.makes() == Makes::Classifier;
+        let classifies = self.objective.kind() == ModelKind::Classifier;
         let finite = [
             self.epochs,
             self.learning_rate,
@@ -265,8 +244,8 @@ impl Recipe {
         }
     }
 
-    /// The rate of a step, counted from 0, of so many.
-    pub(crate) fn rate(&self, step: usize, steps: usize) -> f64 {
+    /// The learning rate of a step, counted from 0, of `steps`.
+    pub fn rate(&self, step: usize, steps: usize) -> f64 {
         let warm = ((self.warm_up * steps as f64) as usize).max(usize::from(self.warm_up > 0.0));
         if step < warm {
             return self.learning_rate * (step + 1) as f64 / warm as f64;

@@ -1,8 +1,7 @@
-//! Which systems are part of the program, and which file is meant by a name?
+//! Systems by name: a configuration file, or one of those that are part of the program.
 
-use crate::cli::Parameters;
-use crate::failure::Failure;
-use crate::models;
+use crate::error::Error;
+use crate::recipes;
 use clariq_core::{Location, Problem, ProblemKind, sha256_hex};
 use clariq_files::Source;
 use clariq_rank::{Override, System, Uses};
@@ -26,45 +25,67 @@ const BUILT_IN: &[(&str, &str)] = &[
 ];
 
 /// The names of all built-in systems.
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+pub fn names() -> impl Iterator<Item = &'static str> {
     BUILT_IN.iter().map(|(name, _)| *name)
 }
 
 /// A system, and the file that it was read from.
-pub(crate) struct Loaded {
-    pub(crate) system: System,
-    pub(crate) checksum: String,
+pub struct Loaded {
+    /// The system.
+    pub system: System,
+    /// The SHA-256 of its file.
+    pub checksum: String,
 }
 
-/// Reads the file `name`, or the built-in system of that name.
-pub(crate) fn load(name: &str, overrides: &[Override]) -> Result<Loaded, Failure> {
-    let built_in = BUILT_IN.iter().find(|(known, _)| *known == name);
-    let (file, text) = match built_in {
-        Some((_, text)) if !Path::new(name).exists() => {
-            (format!("configs/{name}.toml"), (*text).to_owned())
+impl Loaded {
+    /// Reads the file `name`, or the built-in system of that name.
+    pub fn open(name: &str, overrides: &[Override]) -> Result<Self, Error> {
+        let built_in = BUILT_IN.iter().find(|(known, _)| *known == name);
+        let (file, text) = match built_in {
+            Some((_, text)) if !Path::new(name).exists() => {
+                (format!("configs/{name}.toml"), (*text).to_owned())
+            }
+            _ if Path::new(name).exists() => {
+                let source = Source::new(name);
+                let system = System::read(&source, overrides)?;
+                check_training_declared(&source.name(), &system)?;
+                let checksum = sha256_hex(&source.read()?.bytes);
+                return Ok(Self { system, checksum });
+            }
+            _ => return Err(unknown(name).into()),
+        };
+        let system = System::parse(&file, &text, overrides)?;
+        check_training_declared(&file, &system)?;
+        Ok(Self { system, checksum: sha256_hex(text.as_bytes()) })
+    }
+}
+
+/// Refuses two systems of one name, which would write over each other's files.
+pub fn check_names_differ(systems: &[Loaded]) -> Result<(), Error> {
+    let name = |index: usize| &systems[index].system.name;
+    match (0..systems.len()).find(|&index| (0..index).any(|before| name(before) == name(index))) {
+        Some(index) => {
+            let found = format!("`{}` twice", name(index));
+            let expected = "systems of different names";
+            Err(Problem::new(Location::file("CONFIG"), ProblemKind::Argument, expected, found)
+                .hint(
+                    "files are named after systems: give one another `name`, or run them one by one",
+                )
+                .into())
         }
-        _ if Path::new(name).exists() => {
-            let source = Source::new(name);
-            let system = System::read(&source, overrides)?;
-            declares_training(&source.name(), &system)?;
-            let checksum = sha256_hex(&source.read()?.bytes);
-            return Ok(Loaded { system, checksum });
-        }
-        _ => return Err(unknown(name).into()),
-    };
-    let system = System::parse(&file, &text, overrides)?;
-    declares_training(&file, &system)?;
-    Ok(Loaded { system, checksum: sha256_hex(text.as_bytes()) })
+        None => Ok(()),
+    }
 }
 
 /// A model that is trained here has seen the labels of train, which must be said beside its figures.
-fn declares_training(file: &str, system: &System) -> Result<(), Failure> {
-    let trained = system.models().into_iter().find(|model| models::is_recipe(model));
+fn check_training_declared(file: &str, system: &System) -> Result<(), Error> {
+    let trained = system.models().into_iter().find(|model| recipes::is_recipe(&model.name));
     let Some(model) = trained.filter(|_| !system.uses.contains(&Uses::TrainLabels)) else {
         return Ok(());
     };
     let expected = format!("uses = [\"{}\"]", Uses::TrainLabels);
-    let found = format!("{:?}, and the model `{model}`, which is trained on them", system.uses);
+    let found =
+        format!("{:?}, and the model `{}`, which is trained on them", system.uses, model.name);
     Err(Problem::new(Location::file(file), ProblemKind::Configuration, expected, found)
         .hint("what a system looks at is shown beside its figures and must be declared")
         .into())
@@ -77,35 +98,8 @@ fn unknown(name: &str) -> Problem {
         .hint("configs/README.md shows how a system is written")
 }
 
-/// The parameters of the command line, as overrides of stages.
-pub(crate) fn overrides(parameters: &Parameters) -> Result<Vec<Override>, Failure> {
-    let bm25 = |key: &str, value: String| Override {
-        stage: "bm25".to_owned(),
-        key: key.to_owned(),
-        value,
-    };
-    let mut overrides = Vec::new();
-    overrides.extend(parameters.k1.map(|k1| bm25("k1", as_toml(k1))));
-    overrides.extend(parameters.b.map(|b| bm25("b", as_toml(b))));
-    let name = parameters.variant.and_then(|variant| serde_json::to_string(&variant).ok());
-    overrides.extend(name.map(|name| bm25("variant", name)));
-    for text in &parameters.set {
-        let (target, value) = split_assignment(text, "--set")?;
-        overrides.push(Override { value: value.to_owned(), ..target });
-    }
-    Ok(overrides)
-}
-
-/// TOML writes `nan` in lower case.
-fn as_toml(number: f64) -> String {
-    format!("{number:?}").to_lowercase()
-}
-
-/// `stage.key=value` as its target and its value.
-pub(crate) fn split_assignment<'a>(
-    text: &'a str,
-    flag: &str,
-) -> Result<(Override, &'a str), Failure> {
+/// Parses `stage.key=value` into its target and its value; `flag` is for messages.
+pub fn parse_assignment<'a>(text: &'a str, flag: &str) -> Result<(Override, &'a str), Error> {
     let parts =
         text.split_once('=').and_then(|(target, value)| Some((target.split_once('.')?, value)));
     match parts {
