@@ -11,10 +11,12 @@ mod document;
 mod engine;
 mod examples;
 mod explanation;
+mod findings;
 mod id;
 mod model;
 mod name;
 mod need;
+mod printable;
 mod problem;
 mod ranking;
 mod recipe;
@@ -27,6 +29,7 @@ pub use document::{Doc, Documents};
 pub use engine::Engine;
 pub use examples::Examples;
 pub use explanation::Explanation;
+pub use findings::{Finding, Findings};
 pub use id::{FacetId, QuestionId, RequestId, TopicId};
 pub use model::{
     ClassifiedTexts, Embeddings, Encoder, ModelName, Models, NoModels, PairScorer, Progress,
@@ -34,7 +37,8 @@ pub use model::{
 };
 pub use name::{BadName, Name};
 pub use need::Need;
-pub use problem::{Error, Location, Problem, ProblemKind, Report};
+pub use printable::printable;
+pub use problem::{Error, Location, Problem, ProblemKind, Report, Severity};
 pub use ranking::{Hit, Ranking, best_first, rank_by_score};
 pub use recipe::{Objective, Recipe, Schedule};
 pub use request::{Request, Speaker, Turn, Utterance, is_refusal};

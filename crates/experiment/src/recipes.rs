@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use clariq_core::{Location, Problem, ProblemKind, Recipe};
-use clariq_files::Source;
+use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use std::path::{Path, PathBuf};
 
 /// The recipes of `configs/models/`.
@@ -20,7 +20,7 @@ const BUILT_IN: &[(&str, &str)] = &[
 pub fn find(name: &str) -> Result<Option<Recipe>, Error> {
     let path = Path::new(name);
     if path.extension().is_some_and(|extension| extension == "toml") && path.is_file() {
-        let input = Source::new(path).read()?;
+        let input = Source::new(path).read_at_most(MOST_OF_A_CONFIGURATION)?;
         let text = String::from_utf8_lossy(&input.bytes);
         return Ok(Some(Recipe::parse(&input.name, &text)?));
     }

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::recipes;
 use clariq_core::{Location, Problem, ProblemKind, sha256_hex};
-use clariq_files::Source;
+use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use clariq_rank::{Override, System, Uses};
 use std::path::Path;
 
@@ -49,7 +49,7 @@ impl Loaded {
                 let source = Source::new(name);
                 let system = System::read(&source, overrides)?;
                 check_training_declared(&source.name(), &system)?;
-                let checksum = sha256_hex(&source.read()?.bytes);
+                let checksum = sha256_hex(&source.read_at_most(MOST_OF_A_CONFIGURATION)?.bytes);
                 return Ok(Self { system, checksum });
             }
             _ => return Err(unknown(name).into()),

@@ -13,7 +13,7 @@
 
 use clariq_collections::clariq::conversation::{Reading, read_records};
 use clariq_collections::clariq::{Collection, DataDir, QuestionBank, Split};
-use clariq_core::Hit;
+use clariq_core::{Hit, Request};
 use clariq_files::Source;
 use clariq_index::{
     Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Path, Query, Scorer, Scratch, Variant,

@@ -9,7 +9,7 @@ use crate::stage::Uses;
 use crate::stages::STAGES;
 use crate::table::{File, Override, Table};
 use clariq_core::{Location, ModelName, Problem, ProblemKind};
-use clariq_files::Source;
+use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -132,7 +132,7 @@ struct Header {
 impl System {
     /// Reads a configuration file.
     pub fn read(source: &Source, overrides: &[Override]) -> Result<Self, Error> {
-        let input = source.read()?;
+        let input = source.read_at_most(MOST_OF_A_CONFIGURATION)?;
         match std::str::from_utf8(&input.bytes) {
             Ok(text) => Self::parse(&input.name, text, overrides),
             Err(error) => {

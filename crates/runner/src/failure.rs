@@ -1,6 +1,6 @@
 //! How a command ends, and how errors are printed: what was expected, what was found, and the next move.
 
-use clariq_core::{Problem, Report};
+use clariq_core::{Problem, Report, printable};
 use std::io;
 
 /// How a command that printed its results ended.
@@ -30,16 +30,20 @@ impl Failure {
     }
 }
 
+/// How many characters of each part of a report are shown. The value that was found may be a whole file.
+const LONGEST: usize = 600;
+
 /// Prints a report to standard error, readable without colour.
 pub(crate) fn print_report(severity: &str, report: &Report) {
-    eprintln!("{severity}: {}", report.title);
-    for (label, text) in [("expected", &report.expected), ("   found", &report.found)] {
+    let title = printable(&report.title, LONGEST);
+    eprintln!("{severity}: {title}");
+    for (label, text) in [("  expected", &report.expected), ("     found", &report.found)] {
         if !text.is_empty() {
-            eprintln!("  {label}: {text}");
+            eprintln!("{label}: {}", printable(text, LONGEST));
         }
     }
     if !report.hint.is_empty() {
-        eprintln!("hint: {}", report.hint);
+        eprintln!("hint: {}", printable(&report.hint, LONGEST));
     }
 }
 

@@ -6,8 +6,7 @@ use crate::failure::Failure;
 use crate::output::Format;
 use crate::progress;
 use clariq_collections::clariq::{Collection, DataDir};
-use clariq_core::Engine;
-use clariq_core::{Location, Precision, Problem, ProblemKind};
+use clariq_core::{Engine, Location, Precision, Problem, ProblemKind, printable};
 use clariq_experiment::{Observer, Options, Session, Task, cache};
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -132,7 +131,8 @@ impl Settings {
     /// Prints a note on standard error unless that is unwanted.
     pub(crate) fn note(&self, text: &str) {
         if self.verbosity >= Verbosity::Normal {
-            eprintln!("{text}");
+            // A note may quote a file; its own lines stay lines.
+            text.lines().for_each(|line| eprintln!("{}", printable(line, usize::MAX)));
         }
     }
 

@@ -6,7 +6,7 @@ use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Subcommand;
 use clariq_collections::clariq::{SplitStats, Statistics, check as check_folder, statistics};
-use clariq_core::Report;
+use clariq_core::{Report, Severity};
 use std::io::{self, Write};
 
 #[derive(Subcommand)]
@@ -36,19 +36,24 @@ pub(crate) fn data(settings: &Settings, command: &DataCommand) -> Result<Outcome
 fn check(settings: &Settings) -> Result<Outcome, Failure> {
     settings.say_which_data();
     let report = check_folder(&settings.data)?;
-    let mut sheet = Sheet::new(&["file", "problems"]);
+    let mut sheet = Sheet::new(&["file", "errors", "warnings"]);
     for file in &report.files {
-        let problems = report.problems.iter().filter(|problem| problem.at.file == *file).count();
-        sheet.row(vec![Cell::text(file), Cell::count(problems)]);
+        let [errors, warnings] = [Severity::Error, Severity::Warning]
+            .map(|severity| Cell::count(report.findings.count(file, severity)));
+        sheet.row(vec![Cell::text(file), errors, warnings]);
     }
     for file in &report.absent {
-        sheet.row(vec![Cell::text(format!("{file} (not there)")), Cell::Nothing]);
+        sheet.row(vec![Cell::text(format!("{file} (not there)")), Cell::Nothing, Cell::Nothing]);
     }
-    for problem in &report.problems {
-        print_report("problem", &Report::from(problem));
+    for finding in report.findings.iter() {
+        let severity = match finding.first.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        print_report(severity, &Report::from(finding));
     }
     sheet.print(settings.format)?;
-    Ok(if report.problems.is_empty() { Outcome::Done } else { Outcome::CheckFailed })
+    Ok(if report.findings.has_errors() { Outcome::CheckFailed } else { Outcome::Done })
 }
 
 fn stats(settings: &Settings) -> Result<Outcome, Failure> {

@@ -219,6 +219,9 @@ fn warn_of_record(
     file: &Source,
 ) -> Result<(), Failure> {
     let Source::Path(_) = file else { return Ok(()) };
+    if !runs.iter().any(|run| record::path_of(run).exists()) {
+        return Ok(());
+    }
     let bytes = file.read()?.bytes;
     if runs.iter().find_map(|run| record::contradicts(run, kind, &bytes)) == Some(true) {
         settings.note(&format!(

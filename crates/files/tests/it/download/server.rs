@@ -10,9 +10,7 @@ use std::time::Duration;
 /// What one request asked for and got.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Seen {
-    pub(crate) path: String,
     pub(crate) range: Option<String>,
-    pub(crate) if_range: Option<String>,
     pub(crate) user_agent: Option<String>,
     pub(crate) status: u16,
     /// Bytes of the body that were really sent.
@@ -23,46 +21,42 @@ pub(crate) struct Seen {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Behaviour {
     pub(crate) files: HashMap<String, Vec<u8>>,
-    pub(crate) etag: Option<String>,
     /// Answers every request with the whole file.
     pub(crate) ignore_range: bool,
-    /// Knows `Range` but not `If-Range`.
-    pub(crate) ignore_if_range: bool,
     /// Closes the connection after so many bytes of a body.
     pub(crate) cut_after: Option<usize>,
     /// Sends this instead of closing.
     pub(crate) stall: Option<Duration>,
+    /// Announces no size and repeats the body until the client closes the connection.
+    pub(crate) endless: bool,
     /// Answers every request with this status and no file.
     pub(crate) refuse: Option<u16>,
 }
 
 pub(crate) struct Server {
     pub(crate) url: String,
-    pub(crate) behaviour: Arc<Mutex<Behaviour>>,
+    behaviour: Arc<Mutex<Behaviour>>,
     seen: Arc<Mutex<Vec<Seen>>>,
 }
 
 impl Server {
-    pub(crate) fn start(behaviour: Behaviour) -> Self {
+    /// Serves these files without faults.
+    pub(crate) fn with(files: &[(&str, &[u8])]) -> Self {
+        let files = files.iter().map(|(name, bytes)| ((*name).to_owned(), bytes.to_vec()));
+        let behaviour = Behaviour { files: files.collect(), ..Behaviour::default() };
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/data/", listener.local_addr().unwrap());
         let behaviour = Arc::new(Mutex::new(behaviour));
         let seen = Arc::new(Mutex::new(Vec::new()));
         let (theirs, log) = (Arc::clone(&behaviour), Arc::clone(&seen));
-        // The thread ends with the process; a test has no more than one.
+        // The thread ends with the process.
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                answer(stream, &theirs.lock().unwrap().clone(), &log);
+                let behaviour = theirs.lock().unwrap().clone();
+                answer(stream, &behaviour, &log);
             }
         });
         Self { url, behaviour, seen }
-    }
-
-    /// Serves these files without faults.
-    pub(crate) fn with(files: &[(&str, &[u8])]) -> Self {
-        let files =
-            files.iter().map(|(name, bytes)| ((*name).to_owned(), bytes.to_vec())).collect();
-        Self::start(Behaviour { files, etag: Some("\"v1\"".to_owned()), ..Behaviour::default() })
     }
 
     pub(crate) fn change(&self, change: impl FnOnce(&mut Behaviour)) {
@@ -77,12 +71,9 @@ impl Server {
 
 fn answer(mut stream: TcpStream, behaviour: &Behaviour, log: &Mutex<Vec<Seen>>) {
     let Some((path, headers)) = request(&stream) else { return };
-    let field = |name: &str| headers.get(name).cloned();
-    let (range, if_range) = (field("range"), field("if-range"));
-    let name = path.trim_start_matches("/data/");
-    let file = behaviour.files.get(name).map(Vec::as_slice);
-    let same = behaviour.ignore_if_range || if_range.is_none() || if_range == behaviour.etag;
-    let start = range.as_deref().filter(|_| same && !behaviour.ignore_range).map(first_byte);
+    let range = headers.get("range").cloned();
+    let file = behaviour.files.get(path.trim_start_matches("/data/")).map(Vec::as_slice);
+    let start = range.as_deref().filter(|_| !behaviour.ignore_range).map(first_byte);
     let (status, body, extra) = match (behaviour.refuse, file, start) {
         (Some(status), ..) => (status, &b""[..], String::new()),
         (None, None, _) => (404, &b"no such file"[..], String::new()),
@@ -93,16 +84,30 @@ fn answer(mut stream: TcpStream, behaviour: &Behaviour, log: &Mutex<Vec<Seen>>) 
             (206, &file[start..], format!("Content-Range: bytes {start}-{}/{size}\r\n", size - 1))
         }
     };
-    let etag = behaviour.etag.as_ref().map_or_else(String::new, |etag| format!("ETag: {etag}\r\n"));
-    let sent = behaviour.cut_after.filter(|_| status < 300).unwrap_or(body.len()).min(body.len());
-    let user_agent = field("user-agent");
-    log.lock().unwrap().push(Seen { path, range, if_range, user_agent, status, sent });
-    let length = body.len();
-    let head = format!(
-        "HTTP/1.1 {status} Said\r\nContent-Length: {length}\r\nConnection: close\r\n{etag}{extra}\r\n"
-    );
-    let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&body[..sent]));
-    if let Some(pause) = behaviour.stall.filter(|_| sent < length) {
+    let length = match behaviour.endless {
+        true => String::new(),
+        false => format!("Content-Length: {}\r\n", body.len()),
+    };
+    let mut sent =
+        behaviour.cut_after.filter(|_| status < 300).unwrap_or(body.len()).min(body.len());
+    let head = format!("HTTP/1.1 {status} Said\r\n{length}Connection: close\r\n{extra}\r\n");
+    // What the client asked for is logged before it gets an answer, and the bytes of an endless one afterwards.
+    let user_agent = headers.get("user-agent").cloned();
+    let number = {
+        let mut log = log.lock().unwrap();
+        log.push(Seen { range, user_agent, status, sent });
+        log.len() - 1
+    };
+    let mut written =
+        stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&body[..sent]));
+    while behaviour.endless && written.is_ok() {
+        written = stream.write_all(body);
+        sent += body.len();
+        if let Some(seen) = log.lock().unwrap().get_mut(number) {
+            seen.sent = sent;
+        }
+    }
+    if let Some(pause) = behaviour.stall.filter(|_| sent < body.len()) {
         thread::sleep(pause);
     }
 }
