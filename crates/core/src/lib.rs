@@ -31,10 +31,7 @@ pub use examples::Examples;
 pub use explanation::Explanation;
 pub use findings::{Finding, Findings};
 pub use id::{FacetId, QuestionId, RequestId, TopicId};
-pub use model::{
-    ClassifiedTexts, Embeddings, Encoder, ModelName, Models, NoModels, PairScorer, Progress,
-    TextClassifier,
-};
+pub use model::{Embeddings, Encoder, ModelName, Models, NoModels, PairScorer, Progress};
 pub use name::{BadName, Name};
 pub use need::Need;
 pub use printable::printable;

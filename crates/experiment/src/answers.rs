@@ -9,7 +9,7 @@ use clariq_collections::clariq::{QuestionBank, Split, SplitData, Topic, put_need
 use clariq_core::Ranking;
 use clariq_core::{ModelName, Need, Request};
 use clariq_files::{Run, RunLine, Staged, Target, put_run_lines, strictly_decreasing, write_run};
-use clariq_need::{Classifier, HELD_OUT_FOLDS, Spec, Training};
+use clariq_need::{Classifier, HELD_OUT_FOLDS, NeedConfig, Training};
 use clariq_rank::{Batch, Context, System};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -50,8 +50,9 @@ pub fn predict_needs(
     let Some(training) = need_training(session, context, system)? else { return Ok(None) };
     let hold_out = system.pipeline.sees_need() && data.split == Split::Train;
     let held_out = if hold_out { training.held_out(session.options.seed)? } else { Vec::new() };
-    let model = training.fit(session.options.seed)?;
-    let mut predictions = model.predict(&data.topics)?;
+    let model = training.fit()?;
+    let texts: Vec<&str> = data.topics.iter().map(|topic| topic.request.as_str()).collect();
+    let mut predictions = model.predict(&texts)?;
     let labelled =
         data.topics.iter().zip(&mut predictions).filter(|(topic, _)| topic.need.is_some());
     labelled.zip(held_out).for_each(|((_, prediction), held_out)| *prediction = held_out);
@@ -65,15 +66,14 @@ pub fn predict_needs(
     }))
 }
 
-fn need_training<'m>(
+fn need_training(
     session: &Session,
-    context: &Context<'m>,
+    context: &Context,
     system: &System,
-) -> Result<Option<Training<'m>>, Error> {
-    let Some(config) = &system.need else { return Ok(None) };
-    let spec = Spec::new(config, &system.need_at)?;
+) -> Result<Option<Training>, Error> {
+    let Some(section) = &system.need else { return Ok(None) };
     Ok(Some(Training::new(
-        spec,
+        NeedConfig::read(section)?,
         &session.collection.bank,
         context.models,
         &session.collection.labelled(Split::Train)?,
@@ -87,12 +87,12 @@ pub fn need_model(
     system: &System,
 ) -> Result<Option<Classifier>, Error> {
     let training = need_training(session, context, system)?;
-    Ok(training.map(|training| training.fit(session.options.seed)).transpose()?)
+    Ok(training.map(Training::fit).transpose()?)
 }
 
 /// What made a need model, as it is written beside a run.
 pub fn need_record(model: &Classifier) -> Value {
-    json!({ "model": model.made_of.spec.model, "parameters": model.model.parameters() })
+    json!({ "model": model.made_of.config.name(), "parameters": model.model.parameters() })
 }
 
 /// How far the stage is that is at work: one may take minutes and the next no time, so that each is counted by itself.

@@ -24,6 +24,7 @@ mod error;
 mod explain;
 mod folder;
 mod impacts;
+mod numpy_order;
 mod scorer;
 mod top;
 
@@ -32,4 +33,5 @@ pub use bm25::{Bm25, Variant};
 pub use build::BuildOptions;
 pub use document_index::{DocumentIndex, IndexStats, Opened};
 pub use error::{Error, FolderTrouble};
+pub use numpy_order::NumpyOrder;
 pub use scorer::{Depth, Path, Query, Scorer, Scratch};

@@ -49,5 +49,5 @@ pub use error::Error;
 pub use pipeline::{Pipeline, StageTrace};
 pub use space::SpaceConfig;
 pub use stage::{About, Batch, Stage, Uses};
-pub use system::{ConversationConfig, Expected, NeedConfig, System, WrittenScores};
-pub use table::Override;
+pub use system::{ConversationConfig, Expected, System, WrittenScores};
+pub use table::{Override, Section};

@@ -14,6 +14,7 @@ mod no_question;
 mod open_questions;
 mod silence;
 mod stop;
+mod ties;
 mod weights;
 
 use crate::build::Factory;

@@ -7,10 +7,11 @@
 use crate::build::Build;
 use crate::error::Error;
 use crate::stage::{About, Batch, Stage};
+use crate::stages::ties::{Order, Ties};
 use crate::stages::weights::{Part, Said, Weights};
 use crate::table::Table;
 use clariq_core::{Doc, Explanation, Problem, ProblemKind, Ranking, Request};
-use clariq_index::{Analyzer, Bm25, Depth, Path, Query, Scorer, Scratch, Variant};
+use clariq_index::{Analyzer, Bm25, Path, Query, Scorer, Scratch, Variant};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -24,6 +25,7 @@ struct Retrieve {
     model: Bm25,
     depth: NonZeroUsize,
     pad: bool,
+    ties: Ties,
     #[serde(skip_serializing_if = "Option::is_none")]
     weights: Option<Weights>,
     /// Without effect on the result, and so not part of what made it.
@@ -43,19 +45,21 @@ struct Given {
     #[serde(default)]
     pad: bool,
     #[serde(default)]
+    ties: Ties,
+    #[serde(default)]
     path: Path,
 }
 
 pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>, Error> {
     let weights = Weights::take(&mut build.table)?;
     let (model, given) = read(build.table)?;
-    let Given { analyzer, depth, pad, path, .. } = given;
-    Ok(Box::new(Retrieve { analyzer, model, depth, pad, weights, path }))
+    let Given { analyzer, depth, pad, ties, path, .. } = given;
+    Ok(Box::new(Retrieve { analyzer, model, depth, pad, ties, weights, path }))
 }
 
 fn read(table: Table) -> Result<(Bm25, Given), Error> {
     let places = ["k1", "b", "delta"].map(|key| (key, table.at(key)));
-    let stage = table.at("stage");
+    let (stage, ties_at) = (table.at("stage"), table.at("ties"));
     let given: Given = table.read()?;
     let usual = Bm25::default_of(given.variant.unwrap_or(Variant::Lucene));
     let model = Bm25 {
@@ -71,6 +75,7 @@ fn read(table: Table) -> Result<(Bm25, Given), Error> {
             .hint("usual values are k1 from 0.5 to 2 and b from 0 to 1")
             .into());
     }
+    given.ties.check(given.pad, ties_at)?;
     Ok((model, given))
 }
 
@@ -109,6 +114,7 @@ impl Retrieve {
     fn rank(
         &self,
         scorer: &Scorer,
+        order: &Order,
         request: &Request,
         scratch: &mut Scratch,
     ) -> Result<Ranking, Error> {
@@ -117,10 +123,10 @@ impl Retrieve {
             tokens: &tokens,
             weights: weights.as_deref(),
             among: request.candidates.as_deref(),
-            depth: Depth { limit: self.depth.get(), pad: self.pad },
+            depth: order.depth(self.depth, self.pad),
             path: self.path,
         };
-        Ok(scorer.rank(&query, scratch)?)
+        Ok(order.apply(scorer.rank(&query, scratch)?, self.depth))
     }
 }
 
@@ -132,8 +138,9 @@ impl Stage for Retrieve {
     fn apply(&self, batch: &Batch, _rankings: Vec<Ranking>) -> Result<Vec<Ranking>, Error> {
         let index = batch.context.index(self.analyzer)?;
         let scorer = Scorer::new(&index, self.model)?;
+        let order = Order::new(self.ties, self.analyzer, batch.context.documents)?;
         let rank = |scratch: &mut Scratch, request: &Request| {
-            let ranking = self.rank(&scorer, request, scratch)?;
+            let ranking = self.rank(&scorer, &order, request, scratch)?;
             (batch.progress)(1);
             Ok(ranking)
         };

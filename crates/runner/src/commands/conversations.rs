@@ -321,7 +321,7 @@ impl<'a> Job<'a> {
     fn predict_need(&self, block: &mut [Request]) -> Result<(), Failure> {
         let Some(model) = &self.need else { return Ok(()) };
         let openings: Vec<&str> = block.iter().map(Request::opening).collect();
-        let predictions = model.predict_texts(&openings)?;
+        let predictions = model.predict(&openings)?;
         for (request, prediction) in block.iter_mut().zip(predictions) {
             request.need = Some(prediction.need);
         }

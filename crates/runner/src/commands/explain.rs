@@ -56,7 +56,7 @@ pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Ou
     let system = &loaded.system;
     let looked_at = system.pipeline.sees_need();
     let model = if looked_at { need_model(&session, &context, system)? } else { None };
-    let need = model.map(|model| model.predict_texts(&[&arguments.request])).transpose()?;
+    let need = model.map(|model| model.predict(&[&arguments.request])).transpose()?;
     request.need = need.and_then(|predictions| Some(predictions.first()?.need));
     let one = Batch::new(&context, std::slice::from_ref(&request));
     let traces = system.pipeline.explain(&one, question, &Ranking::new())?;

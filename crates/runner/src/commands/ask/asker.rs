@@ -62,7 +62,7 @@ impl<'a> Asker<'a> {
     /// A conversation with the need of its opening.
     pub(super) fn begin(&self, mut conversation: Request) -> Result<Request, Failure> {
         if let Some(model) = &self.need {
-            let predictions = model.predict_texts(&[conversation.opening()])?;
+            let predictions = model.predict(&[conversation.opening()])?;
             conversation.need = predictions.first().map(|prediction| prediction.need);
         }
         Ok(conversation)
