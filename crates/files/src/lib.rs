@@ -7,11 +7,13 @@
 pub mod archive;
 pub mod lines;
 mod output;
+mod python;
 mod source;
 pub mod table;
 mod trec;
 
 pub use output::{Staged, Target, remove_stale, write_atomically};
+pub use python::python_float;
 pub use source::{Input, Source};
 pub use trec::qrels::{Judgement, parse_qrels, put_judgements, read_qrels, write_qrels};
 pub use trec::run::{
