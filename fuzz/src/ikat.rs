@@ -2,10 +2,10 @@
 
 use super::{NAME, both, read_back};
 use clariq_collections::ikat::run::{Submission, put_submission};
-use clariq_collections::ikat::validate::{Findings, MAX_WARNINGS, Options, Verdict, validate};
+use clariq_collections::ikat::validate::{MAX_WARNINGS, Options, Verdict, validate};
 use clariq_collections::ikat::{Class, Sample, Topics, Year, convert, for_each_passage};
 use clariq_collections::{cast, ikat};
-use clariq_core::{Error, Report};
+use clariq_core::{Error, Findings, Report};
 use clariq_files::Source;
 use std::ops::ControlFlow;
 
@@ -75,7 +75,7 @@ pub fn ikat_run(bytes: &[u8]) {
         let Ok(validation) = validate(&Source::memory(NAME, bytes), &topics, &options) else {
             continue;
         };
-        for findings in [&validation.errors, &validation.warnings, &validation.let_through] {
+        for findings in [&validation.official, &validation.let_through] {
             all_helpful(findings);
         }
         match submission {
@@ -134,8 +134,7 @@ fn json(text: &str) -> String {
 }
 
 fn all_helpful(findings: &Findings) {
-    assert!(findings.kept.len() <= findings.count);
-    for problem in &findings.kept {
+    for problem in findings.iter().map(|finding| &finding.first) {
         assert_eq!(problem.at.file, NAME);
         assert!(problem.at.line.is_some() && !problem.hint.is_empty(), "{problem:?}");
     }

@@ -10,9 +10,12 @@ mod sort;
 pub use build::{BuildReport, MEMORY, build};
 
 use clariq_core::{Error, Location, Problem, ProblemKind};
+use clariq_files::Source;
 use fst::Set;
-use std::fs;
 use std::path::Path;
+
+/// More bytes than a file of passage ids may have: ten times what those of the track's collection take.
+const LARGEST: u64 = 2 << 30;
 
 const HINT: &str = "build the file of passage ids again";
 
@@ -24,11 +27,7 @@ pub struct PassageIds {
 impl PassageIds {
     /// Opens a file that [`build`] made, and checks that it is whole. It is held in memory as it is on the disk.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        let bytes = fs::read(path).map_err(|source| Error::Io {
-            action: "read",
-            path: path.to_owned(),
-            source,
-        })?;
+        let bytes = Source::Path(path.to_owned()).read_at_most(LARGEST)?.bytes.into_owned();
         let refused = |error: fst::Error| {
             let at = Location::file(path.display().to_string());
             Problem::new(
@@ -73,9 +72,9 @@ impl PassageIds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clariq_files::Source;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
+    use std::fs;
 
     fn built(text: &str, memory: usize) -> (BuildReport, PassageIds) {
         let folder = tempfile::tempdir().unwrap();

@@ -2,7 +2,7 @@
 
 mod read;
 
-use clariq_core::{Error, Problem, TopicId};
+use clariq_core::{Error, TopicId};
 use clariq_files::table::{Sink, strictly};
 use clariq_files::{Input, Source};
 use std::fmt;
@@ -43,12 +43,10 @@ impl fmt::Display for Year {
 pub struct Topics {
     /// The file, for messages.
     pub name: String,
-    /// The year whose form the file has; the year of an empty file is that of the runs of 2023.
+    /// The year whose form the file has, 2023 if it has no conversation.
     pub year: Year,
     /// All conversations.
     pub conversations: Vec<Conversation>,
-    /// What is odd about the file but changes no figure.
-    pub warnings: Vec<Problem>,
 }
 
 /// One conversation of a user and a system.
@@ -95,13 +93,14 @@ impl Turn {
 }
 
 impl Topics {
-    /// Reads a file of topics of any year; the first problem is the error. Oddities are in [`Topics::warnings`].
+    /// Reads a file of topics of any year; the first error is returned, oddities are passed over.
     pub fn read(source: &Source) -> Result<Self, Error> {
         let input = source.read()?;
         strictly(|sink| Self::parse(&input, sink))
     }
 
-    /// Reads what can be read: every problem goes to `sink`, and its conversation is left out.
+    /// Reads what can be read: every problem goes to `sink`. A conversation with an error is left out; what is odd but changes
+    /// no figure is a warning.
     pub fn parse(input: &Input, sink: Sink) -> Self {
         read::topics(input, sink)
     }

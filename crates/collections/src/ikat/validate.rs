@@ -11,14 +11,11 @@ mod object;
 use super::passage_ids::PassageIds;
 use super::run::Submission;
 use super::topics::{Topics, Year};
-use clariq_core::{Error, Location, Problem, ProblemKind};
+use clariq_core::{Error, Findings, Location, Problem, ProblemKind, Severity};
 use clariq_files::{Input, Source};
 
 /// The number of warnings from which the validators of 2023 and 2024 give up: one more is an error.
 pub const MAX_WARNINGS: usize = 2000;
-
-/// More findings of one kind than this are counted and not kept.
-const MOST_KEPT: usize = 5000;
 
 /// The number of tokens that the guidelines allow a response.
 const MOST_TOKENS: usize = 250;
@@ -47,34 +44,14 @@ pub enum Verdict {
     },
 }
 
-/// Findings of one kind in the order of the file.
-#[derive(Debug, Clone, Default)]
-pub struct Findings {
-    /// The first of them, each with its line, what was expected, what was found, and a hint.
-    pub kept: Vec<Problem>,
-    /// How many there are.
-    pub count: usize,
-}
-
-impl Findings {
-    fn push(&mut self, problem: Problem) {
-        self.count += 1;
-        if self.kept.len() < MOST_KEPT {
-            self.kept.push(problem);
-        }
-    }
-}
-
 /// What was found in a run.
 #[derive(Debug, Clone)]
 pub struct Validation {
     /// What the official validator says.
     pub verdict: Verdict,
-    /// What it calls an error.
-    pub errors: Findings,
-    /// What it warns of.
-    pub warnings: Findings,
-    /// What it lets through although no run should have it.
+    /// Its errors and warnings.
+    pub official: Findings,
+    /// What it lets through although no run should have it, as warnings.
     pub let_through: Findings,
     /// The number of turns in the run.
     pub turns: usize,
@@ -99,8 +76,9 @@ pub fn validate(run: &Source, topics: &Topics, options: &Options) -> Result<Vali
         input: &input,
         topics,
         options,
-        errors: Findings::default(),
-        warnings: Findings::default(),
+        errors: 0,
+        warnings: 0,
+        official: Findings::default(),
         let_through: Findings::default(),
     };
     let submission = match topics.year {
@@ -109,8 +87,8 @@ pub fn validate(run: &Source, topics: &Topics, options: &Options) -> Result<Vali
     };
     let_through::check(&mut check, &submission);
     let verdict = check.verdict(&submission);
-    let Check { errors, warnings, let_through, .. } = check;
-    Ok(Validation { verdict, errors, warnings, let_through, turns: submission.turns.len() })
+    let Check { official, let_through, .. } = check;
+    Ok(Validation { verdict, official, let_through, turns: submission.turns.len() })
 }
 
 /// A run while it is checked.
@@ -118,20 +96,21 @@ struct Check<'a> {
     input: &'a Input,
     topics: &'a Topics,
     options: &'a Options<'a>,
-    errors: Findings,
-    warnings: Findings,
+    errors: usize,
+    warnings: usize,
+    official: Findings,
     let_through: Findings,
 }
 
 impl Check<'_> {
     fn verdict(&self, submission: &Submission) -> Verdict {
         let by_object = submission.year != Year::Y2025;
-        if self.errors.count > 0 || by_object && self.warnings.count > self.options.max_warnings {
+        if self.errors > 0 || by_object && self.warnings > self.options.max_warnings {
             Verdict::Error
         } else if by_object && submission.turns.is_empty() {
             Verdict::NothingToValidate
         } else {
-            Verdict::Accepted { warnings: self.warnings.count }
+            Verdict::Accepted { warnings: self.warnings }
         }
     }
 
@@ -139,15 +118,25 @@ impl Check<'_> {
         Location::line(&self.input.name, line)
     }
 
+    /// Counts a problem that the official validator has with the run.
+    fn add(&mut self, problem: Problem) {
+        match problem.severity {
+            Severity::Error => self.errors += 1,
+            Severity::Warning => self.warnings += 1,
+        }
+        self.official.add(problem);
+    }
+
     fn error(&mut self, line: u64, kind: ProblemKind, expected: &str, found: &str, hint: &str) {
-        self.errors.push(Problem::new(self.at(line), kind, expected, found).hint(hint));
+        self.add(Problem::new(self.at(line), kind, expected, found).hint(hint));
     }
 
     fn warn(&mut self, line: u64, kind: ProblemKind, expected: &str, found: &str, hint: &str) {
-        self.warnings.push(Problem::new(self.at(line), kind, expected, found).hint(hint));
+        self.add(Problem::new(self.at(line), kind, expected, found).hint(hint).warning());
     }
 
     fn note(&mut self, line: u64, kind: ProblemKind, expected: &str, found: &str, hint: &str) {
-        self.let_through.push(Problem::new(self.at(line), kind, expected, found).hint(hint));
+        let problem = Problem::new(self.at(line), kind, expected, found).hint(hint);
+        self.let_through.add(problem.warning());
     }
 }

@@ -35,12 +35,8 @@ const KEYS_2025: Keys = Keys {
 type Fallible<T> = Result<T, Box<Problem>>;
 
 pub(super) fn topics(input: &Input, sink: Sink) -> Topics {
-    let mut topics = Topics {
-        name: input.name.clone(),
-        year: Year::Y2023,
-        conversations: Vec::new(),
-        warnings: Vec::new(),
-    };
+    let mut topics =
+        Topics { name: input.name.clone(), year: Year::Y2023, conversations: Vec::new() };
     let root = match json::parse(input) {
         Ok(root) => root,
         Err(problem) => {
@@ -57,12 +53,10 @@ pub(super) fn topics(input: &Input, sink: Sink) -> Topics {
     for item in items {
         let mut reader = Reader { file: &input.name, year: topics.year, warnings: Vec::new() };
         match reader.conversation(item, &mut seen) {
-            Ok(conversation) => {
-                topics.conversations.push(conversation);
-                topics.warnings.append(&mut reader.warnings);
-            }
+            Ok(conversation) => topics.conversations.push(conversation),
             Err(problem) => sink(*problem),
         }
+        reader.warnings.into_iter().for_each(&mut *sink);
     }
     topics
 }
@@ -309,6 +303,7 @@ impl Reader<'_> {
 
     fn warn(&mut self, node: &Node, kind: ProblemKind, expected: &str, found: String) {
         let problem = node.problem(self.file, kind, expected, found);
-        self.warnings.push(problem.hint("nothing has to be done: this changes no figure"));
+        self.warnings
+            .push(problem.hint("nothing has to be done: this changes no figure").warning());
     }
 }

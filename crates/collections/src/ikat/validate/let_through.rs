@@ -67,12 +67,11 @@ impl Check<'_> {
             if let [before, response] = pair
                 && response.rank <= before.rank
             {
-                let expected = format!("a rank above {}, that of the response before", before.rank);
-                let found = format!("{} in turn {}", response.rank, turn.id);
+                let found = format!("{} after {} in turn {}", response.rank, before.rank, turn.id);
                 self.note(
                     response.line,
                     Contradiction,
-                    &expected,
+                    "ranks of responses that rise",
                     &found,
                     "number responses from 1",
                 );

@@ -15,8 +15,8 @@ const PREFIX: &str = "clueweb22-";
 /// Reports all errors and warnings, and returns the run as far as it could be read.
 pub(super) fn check(check: &mut Check) -> Submission {
     let (input, year) = (check.input, check.topics.year);
-    let submission = Submission::parse(input, year, &mut |problem| check.errors.push(problem));
-    if check.errors.count > 0 || submission.turns.is_empty() {
+    let submission = Submission::parse(input, year, &mut |problem| check.add(problem));
+    if check.errors > 0 || submission.turns.is_empty() {
         return submission;
     }
     check.head(&submission);
@@ -198,9 +198,10 @@ impl Check<'_> {
     fn passage(&mut self, turn: &SubmittedTurn, passage: &RankedPassage, previous: f64) {
         let (line, id) = (passage.line, shorten(&passage.id));
         if passage.score > previous {
-            let expected = format!("a score of at most {previous}, that of the passage before");
-            let found = format!("{} for `{id}` in turn {}", passage.score, turn.id);
-            self.warn(line, Contradiction, &expected, &found, "order passages by score");
+            let found =
+                format!("{} after {previous} for `{id}` in turn {}", passage.score, turn.id);
+            let expected = "scores of passages that do not rise";
+            self.warn(line, Contradiction, expected, &found, "order passages by score");
         }
         let found = format!("`{id}` in turn {}", turn.id);
         if !passage.id.starts_with(PREFIX) {
@@ -291,9 +292,10 @@ impl Check<'_> {
             Some(_) => {}
         }
         if statement.score > previous {
-            let expected = format!("a score of at most {previous}, that of the statement before");
-            let found = format!("{} for statement {id} in turn {}", statement.score, turn.id);
-            self.warn(line, Contradiction, &expected, &found, "order statements by score");
+            let score = statement.score;
+            let found = format!("{score} after {previous} for statement {id} in turn {}", turn.id);
+            let expected = "scores of statements that do not rise";
+            self.warn(line, Contradiction, expected, &found, "order statements by score");
         }
     }
 }

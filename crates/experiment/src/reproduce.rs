@@ -1,0 +1,133 @@
+//! The check of what a system reaches against the figures that its configuration expects.
+
+use crate::answers::{Answers, answer, as_run, usual_path};
+use crate::error::Error;
+use crate::session::Session;
+use crate::systems::Loaded;
+use clariq_collections::clariq::{Labelled, NeedLine, QuestionBank, Split, SplitData};
+use clariq_eval::{CUTOFFS, Ties, clarification_need, question_relevance};
+use clariq_rank::{Expected, Models, Uses};
+use std::path::Path;
+
+/// A figure as near as this is the expected one: figures are written with six digits.
+const EXACT: f64 = 1e-5;
+
+/// What a figure is beside the expected one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// The same.
+    Equal,
+    /// Within the tolerance that the configuration allows.
+    Close,
+    /// Neither.
+    Fail,
+}
+
+impl Verdict {
+    fn new(difference: f64, tolerance: f64) -> Self {
+        if difference <= EXACT {
+            Self::Equal
+        } else if difference <= tolerance {
+            Self::Close
+        } else {
+            Self::Fail
+        }
+    }
+}
+
+/// A figure of a system on a split.
+#[derive(Debug, Clone)]
+pub struct Figure<'s> {
+    /// The system's name.
+    pub system: &'s str,
+    /// The measure, as configurations name it.
+    pub measure: String,
+    /// What was published of it.
+    pub published: Option<f64>,
+    /// What the configuration expects.
+    pub expected: Option<f64>,
+    /// What came out.
+    pub obtained: f64,
+    /// How that compares, where something is expected.
+    pub verdict: Option<Verdict>,
+}
+
+/// Runs systems on a split with labels, writes their runs into the folder `runs`, and compares what they reach. Systems
+/// that were made from the labels of the split are left out: they would reach anything.
+pub fn check<'s>(
+    session: &Session,
+    models: &dyn Models,
+    systems: &'s [Loaded],
+    split: Split,
+    runs: &Path,
+) -> Result<Vec<Figure<'s>>, Error> {
+    let data = session.collection.split(split)?;
+    let labels = session.collection.labelled(split)?;
+    let context = session.context().with_models(models).within(session.collection, split);
+    let mut figures = Vec::new();
+    for loaded in systems.iter().filter(|loaded| says_something(loaded, split)) {
+        let answers = answer(session, &context, loaded, &data)?;
+        let path = usual_path(runs, loaded, split);
+        answers.write(session, loaded, &data, &path, &loaded.system.name)?;
+        let bank = &session.collection.bank;
+        let expected = expected(loaded, bank, split);
+        let obtained = score(&answers, bank, &data, &labels);
+        figures.extend(
+            obtained.into_iter().map(|(measure, obtained)| {
+                compare(&loaded.system.name, expected, measure, obtained)
+            }),
+        );
+    }
+    Ok(figures)
+}
+
+fn says_something(loaded: &Loaded, split: Split) -> bool {
+    split != Split::Train || !loaded.system.uses.contains(&Uses::TrainLabels)
+}
+
+/// The figures hold for one bank, so that the sample and the real collection have their own.
+fn expected<'a>(loaded: &'a Loaded, bank: &QuestionBank, split: Split) -> Option<&'a Expected> {
+    let of_bank = |expected: &&Expected| bank.checksum().as_str().starts_with(&expected.bank);
+    loaded.system.expected.iter().find(|expected| of_bank(expected) && expected.split == split)
+}
+
+fn compare<'s>(
+    system: &'s str,
+    expected: Option<&Expected>,
+    measure: String,
+    obtained: f64,
+) -> Figure<'s> {
+    let wanted = expected.and_then(|expected| expected.measures.get(&measure)).copied();
+    let published = expected.and_then(|expected| expected.published.get(&measure)).copied();
+    let tolerance = expected.map_or(0.0, |expected| expected.tolerance);
+    let verdict = wanted.map(|wanted| Verdict::new((obtained - wanted).abs(), tolerance));
+    Figure { system, measure, published, expected: wanted, obtained, verdict }
+}
+
+/// The measures that configurations can expect figures of.
+pub fn measures() -> impl Iterator<Item = String> {
+    CUTOFFS.iter().map(|cutoff| format!("R@{cutoff}")).chain([NEED_F1.to_owned()])
+}
+
+const NEED_F1: &str = "need F1";
+
+/// Scores what was written: the strictly decreasing scores of the run file.
+fn score(
+    answers: &Answers,
+    bank: &QuestionBank,
+    data: &SplitData,
+    labels: &Labelled,
+) -> Vec<(String, f64)> {
+    let run = as_run(bank, &data.topics, &answers.rankings);
+    let recalls = question_relevance(&run, labels, Ties::Official).means();
+    let mut figures: Vec<(String, f64)> = measures().zip(recalls).collect();
+    if let Some(needs) = &answers.needs {
+        let mut lines = Vec::with_capacity(needs.len());
+        for (topic, need) in data.topics.iter().zip(needs) {
+            let label = i64::from(need.get());
+            lines.push(NeedLine { topic: topic.id.clone(), label, line: 0 });
+        }
+        figures.push((NEED_F1.to_owned(), clarification_need(&lines, labels).f1));
+    }
+    figures
+}
