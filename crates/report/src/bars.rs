@@ -56,7 +56,7 @@ fn grid(y: Scale, steps: usize, measure: &str) -> Markup {
 
 fn tick(value: f64) -> String {
     let text = format!("{value:+.1}");
-    if text.ends_with("0.0") { "0".to_owned() } else { text.reindex('-', "−") }
+    if text.ends_with("0.0") { "0".to_owned() } else { text.replace('-', "−") }
 }
 
 fn one(bar: &Bar, index: usize, x: Scale, y: Scale) -> Markup {
