@@ -77,6 +77,15 @@ pub enum ProblemKind {
     /// Two rows or files that say different things of one object.
     #[error("contradiction")]
     Contradiction,
+    /// A text that is no JSON.
+    #[error("not JSON")]
+    Json,
+    /// A value of another kind, a key that is missing, or one that the format does not have.
+    #[error("wrong value")]
+    WrongValue,
+    /// An id of something that is not there.
+    #[error("unknown id")]
+    UnknownId,
     /// An id that no run file could hold.
     #[error("not an id")]
     Id,

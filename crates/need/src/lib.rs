@@ -1,9 +1,9 @@
 //! Clarification need: how much a request needs a question back, from 1 (clear by itself) to 4
 //! (cannot be answered before asking).
 //!
-//! A [`NeedConfig`] declares a model. [`Training`] makes the features of labelled topics, judges the
-//! model by [`Training::cross_validate`] and trains it by [`Training::fit`]. The [`Classifier`] that
-//! comes out labels requests, explains its labels, and is saved as JSON.
+//! A [`NeedConfig`] declares a model. [`Training`] makes the features of labelled topics, judges
+//! the model by [`Training::cross_validate`] and trains it by [`Training::fit`]. The [`Classifier`]
+//! that comes out labels requests, explains its labels, and is saved as JSON.
 //!
 //! ```
 //! use clariq_collections::clariq::{Collection, DataDir, Split};

@@ -1,7 +1,7 @@
 //! A phrase's vector along the axes on which the bank's questions differ most.
 //!
-//! The axes are the principal ones of the bank's vectors without the empty question, so that nothing
-//! is learned from labels. The sign of an axis is arbitrary and has no effect on predictions.
+//! The axes are the principal ones of the bank's vectors without the empty question: nothing is
+//! learned from labels. The sign of an axis is arbitrary and has no effect on predictions.
 
 use crate::error::Error;
 use clariq_collections::clariq::{NO_QUESTION, QuestionBank};
@@ -64,8 +64,8 @@ impl Projection {
         (vectors - &self.mean).dot(&self.axes)
     }
 
-    /// The mean of the questions nearest to each vector by cosine; of equally near ones, the first of
-    /// the bank.
+    /// The mean of the questions nearest to each vector by cosine; of equally near ones, the first
+    /// of the bank.
     pub(super) fn feedback(&self, vectors: &Array2<f64>) -> Array2<f64> {
         let means: Vec<Array1<f64>> = (0..vectors.nrows())
             .into_par_iter()
