@@ -8,8 +8,10 @@ use crate::cache::{self, State};
 use crate::error::Error;
 use crate::recipes;
 use crate::session::Session;
-use clariq_core::{Location, ModelKind, Precision, Problem, ProblemKind, Recipe, Trained};
-use clariq_rank::{Embeddings, Encoder, Models, PairScorer, Progress};
+use clariq_core::{
+    Embeddings, Encoder, Location, ModelKind, ModelName, Models, PairScorer, Precision, Problem,
+    ProblemKind, Progress, Recipe, Trained,
+};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -50,10 +52,7 @@ impl<'a> Registry<'a> {
 
     /// The folder of a model of the right kind and where it cuts texts; a recipe whose model is not there is trained.
     fn locate(&self, name: &str, kind: ModelKind) -> Result<(PathBuf, Option<usize>), Error> {
-        if let Some(recipe) = recipes::find(name)? {
-            if recipe.objective.kind() != kind {
-                return Err(wrong_kind(name, kind, recipe.objective.kind()).into());
-            }
+        if let Some(recipe) = recipes::find_kind(name, kind)? {
             let max_tokens = recipe.max_tokens;
             let (folder, _) = self.train(recipe, Again::Resume, None)?;
             return Ok((folder, Some(max_tokens)));
@@ -131,24 +130,18 @@ fn check_installed(name: &str, folder: &Path) -> Result<(), Problem> {
     ))
 }
 
-fn wrong_kind(name: &str, expected: ModelKind, found: ModelKind) -> Problem {
-    let at = Location::file(format!("model `{name}`"));
-    Problem::new(at, ProblemKind::Model, expected.to_string(), found.to_string())
-        .hint("`rerank` and `cross_encode` take cross-encoders, other stages take encoders")
-}
-
 impl Models for Registry<'_> {
-    fn encoder(&self, name: &str) -> Result<Arc<dyn Encoder>, clariq_rank::Error> {
+    fn encoder(&self, name: &str) -> Result<Arc<dyn Encoder>, clariq_core::Error> {
         Ok(self.open_encoder(name)?)
     }
 
-    fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, clariq_rank::Error> {
+    fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, clariq_core::Error> {
         Ok(self.open_pair_scorer(name)?)
     }
 
-    fn prepare(&self, name: &str) -> Result<(), clariq_rank::Error> {
-        if let Some(recipe) = recipes::find(name)? {
-            self.locate(name, recipe.objective.kind())?;
+    fn prepare(&self, model: &ModelName) -> Result<(), clariq_core::Error> {
+        if recipes::find_kind(&model.name, model.kind)?.is_some() {
+            self.locate(&model.name, model.kind)?;
         }
         Ok(())
     }
@@ -160,12 +153,12 @@ impl Models for Registry<'_> {
         encoder.or_else(|| scorers.get(name).map(|scorer| scorer.checksum().to_owned()))
     }
 
-    fn bank(
+    fn embed_documents(
         &self,
         name: &str,
         texts: &[&str],
         progress: Progress,
-    ) -> Result<Arc<Embeddings>, clariq_rank::Error> {
+    ) -> Result<Arc<Embeddings>, clariq_core::Error> {
         Ok(self.encode_bank(name, texts, progress)?)
     }
 }

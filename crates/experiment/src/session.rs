@@ -4,9 +4,9 @@ use crate::error::Error;
 use crate::observer::{Observer, Silent};
 use crate::options::Options;
 use clariq_collections::clariq::{Collection, QuestionBank};
-use clariq_core::ModelOptions;
-use clariq_index::{Analyzer, BankIndex, BuildOptions, FolderTrouble, Opened};
-use clariq_rank::{Context, Engine, NoModels};
+use clariq_core::{Documents, Engine, ModelOptions, NoModels};
+use clariq_index::{Analyzer, BuildOptions, DocumentIndex, FolderTrouble, Opened};
+use clariq_rank::Context;
 use std::path::PathBuf;
 
 /// A collection with the options that work on it is done under, an engine for learned models, and an observer.
@@ -73,14 +73,14 @@ impl<'a> Session<'a> {
     fn open_index(
         &self,
         analyzer: Analyzer,
-        bank: &QuestionBank,
-    ) -> Result<(BankIndex, Opened), clariq_index::Error> {
+        bank: &dyn Documents,
+    ) -> Result<(DocumentIndex, Opened), clariq_index::Error> {
         let (folder, options) = (self.index_folder(analyzer), self.build_options());
-        match BankIndex::open_or_build(&folder, bank, analyzer, &options) {
+        match DocumentIndex::open_or_build(&folder, bank, analyzer, &options) {
             Err(clariq_index::Error::Folder {
                 trouble: FolderTrouble::Damaged { found }, ..
             }) if self.options.index.is_none() => {
-                let index = BankIndex::rebuild(&folder, bank, analyzer, &options)?;
+                let index = DocumentIndex::rebuild(&folder, bank, analyzer, &options)?;
                 Ok((index, Opened::Rebuilt { because: found }))
             }
             other => other,
@@ -101,7 +101,7 @@ impl<'a> Session<'a> {
     }
 
     /// Tells the observer how an index was come by.
-    pub fn report_opened(&self, index: &BankIndex, opened: &Opened) {
+    pub fn report_opened(&self, index: &DocumentIndex, opened: &Opened) {
         let folder = index.folder().display();
         match opened {
             Opened::Reused => self.observer.detail(&format!("index: {folder} is the right one")),

@@ -9,7 +9,7 @@ use crate::failure::{Failure, Outcome};
 use crate::learned;
 use crate::settings::Settings;
 use clap::{Parser, Subcommand};
-use clariq_rank::Engine;
+use clariq_core::Engine;
 
 /// Baselines, rankings and scores for the ClariQ clarifying-question benchmark.
 ///

@@ -16,7 +16,7 @@ mod settings;
 mod usage;
 
 use clap::Parser;
-use clariq_rank::Engine;
+use clariq_core::Engine;
 use failure::{Failure, Outcome};
 use std::io;
 use std::process::ExitCode;

@@ -2,9 +2,8 @@
 
 use crate::cache::{self, State};
 use crate::observer::Observer;
-use clariq_core::{Error, Location, Problem, ProblemKind, sha256};
+use clariq_core::{Embeddings, Encoder, Error, Location, Problem, ProblemKind, Progress, sha256};
 use clariq_files::write_atomically;
-use clariq_rank::{Embeddings, Encoder, Progress};
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
 use std::fs;
@@ -21,7 +20,7 @@ pub(super) fn cached(
     texts: &[&str],
     observer: &dyn Observer,
     progress: Progress,
-) -> Result<Embeddings, clariq_rank::Error> {
+) -> Result<Embeddings, clariq_core::Error> {
     let separated = texts.iter().flat_map(|text| [text.as_bytes(), b"\0"]);
     let made_of = sha256(std::iter::once(encoder.checksum().as_bytes()).chain(separated));
     let entry = folder.join(made_of.short());
@@ -95,7 +94,7 @@ mod tests {
             &self,
             texts: &[&str],
             _progress: Progress,
-        ) -> Result<Embeddings, clariq_rank::Error> {
+        ) -> Result<Embeddings, clariq_core::Error> {
             self.0.fetch_add(1, Ordering::Relaxed);
             let values = texts.iter().flat_map(|text| [text.len() as f32, 0.1]).collect();
             Ok(Embeddings { dim: 2, values })
