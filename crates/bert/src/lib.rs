@@ -18,7 +18,6 @@
     reason = "libtorch counts in i64; no count here is near its limits, and none is negative"
 )]
 
-mod classifier;
 mod cross_encoder;
 mod encoder;
 mod engine;
@@ -31,7 +30,6 @@ mod tokens;
 pub mod train;
 mod weights;
 
-pub use classifier::BertClassifier;
 pub use cross_encoder::CrossEncoder;
 pub use encoder::BertEncoder;
 pub use engine::Torch;

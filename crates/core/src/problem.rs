@@ -77,6 +77,15 @@ pub enum ProblemKind {
     /// Two rows or files that say different things of one object.
     #[error("contradiction")]
     Contradiction,
+    /// A text that is no JSON.
+    #[error("not JSON")]
+    Json,
+    /// A value of another kind, a key that is missing, or one that the format does not have.
+    #[error("wrong value")]
+    WrongValue,
+    /// An id of something that is not there.
+    #[error("unknown id")]
+    UnknownId,
     /// An id that no run file could hold.
     #[error("not an id")]
     Id,
@@ -110,6 +119,9 @@ pub enum ProblemKind {
     /// A text with more tokens than a model can read.
     #[error("text too long")]
     TextLength,
+    /// An output that is one of the inputs.
+    #[error("the output is an input")]
+    OutputIsInput,
     /// A configuration that cannot be read or does not make sense.
     #[error("bad configuration")]
     Configuration,

@@ -14,8 +14,6 @@ pub enum ModelKind {
     Encoder,
     /// Pairs to scores.
     CrossEncoder,
-    /// Texts to classes.
-    Classifier,
 }
 
 impl fmt::Display for ModelKind {
@@ -23,7 +21,6 @@ impl fmt::Display for ModelKind {
         f.pad(match self {
             Self::Encoder => "an encoder",
             Self::CrossEncoder => "a cross-encoder",
-            Self::Classifier => "a classifier",
         })
     }
 }

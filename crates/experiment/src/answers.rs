@@ -8,7 +8,7 @@ use crate::systems::Loaded;
 use clariq_collections::clariq::{QuestionBank, Split, SplitData, Topic, put_need_lines};
 use clariq_core::Need;
 use clariq_files::{Run, RunLine, Staged, Target, put_run_lines, strictly_decreasing, write_run};
-use clariq_need::{Classifier, HELD_OUT_FOLDS, Spec, Training};
+use clariq_need::{Classifier, HELD_OUT_FOLDS, NeedConfig, Training};
 use clariq_rank::{Context, Ranking, System};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ pub fn predict_needs(
     let Some(training) = need_training(session, context, system)? else { return Ok(None) };
     let hold_out = system.pipeline.looks_at_need() && data.split == Split::Train;
     let held_out = if hold_out { training.held_out(session.options.seed)? } else { Vec::new() };
-    let model = training.fit(session.options.seed)?;
+    let model = training.fit()?;
     let mut predictions = model.predict(&data.topics)?;
     let labelled =
         data.topics.iter().zip(&mut predictions).filter(|(topic, _)| topic.need.is_some());
@@ -64,15 +64,14 @@ pub fn predict_needs(
     }))
 }
 
-fn need_training<'m>(
+fn need_training(
     session: &Session,
-    context: &Context<'m>,
+    context: &Context,
     system: &System,
-) -> Result<Option<Training<'m>>, Error> {
-    let Some(config) = &system.need else { return Ok(None) };
-    let spec = Spec::new(config, &system.need_at)?;
+) -> Result<Option<Training>, Error> {
+    let Some(section) = &system.need else { return Ok(None) };
     Ok(Some(Training::new(
-        spec,
+        NeedConfig::read(section)?,
         &session.collection.bank,
         context.models(),
         &session.collection.labelled(Split::Train)?,
@@ -86,12 +85,12 @@ pub fn need_model(
     system: &System,
 ) -> Result<Option<Classifier>, Error> {
     let training = need_training(session, context, system)?;
-    Ok(training.map(|training| training.fit(session.options.seed)).transpose()?)
+    Ok(training.map(Training::fit).transpose()?)
 }
 
 /// What made a need model, as it is written beside a run.
 pub fn need_record(model: &Classifier) -> Value {
-    json!({ "model": model.made_of.spec.model, "parameters": model.model.parameters() })
+    json!({ "model": model.made_of.config.name(), "parameters": model.model.parameters() })
 }
 
 /// How far the stage is that is at work: one may take minutes and the next no time, so that each is counted by itself.

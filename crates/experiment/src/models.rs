@@ -1,6 +1,5 @@
 //! Learned models by name: a folder, an installed model, or a recipe whose model is trained when it is first needed.
 
-mod classifiers;
 mod examples;
 mod training;
 mod vectors;
@@ -9,9 +8,7 @@ use crate::error::Error;
 use crate::recipes;
 use crate::session::Session;
 use clariq_core::{Location, ModelKind, Precision, Problem, ProblemKind, Recipe, Trained};
-use clariq_rank::{
-    ClassifiedTexts, Embeddings, Encoder, Models, PairScorer, Progress, TextClassifier,
-};
+use clariq_rank::{Embeddings, Encoder, Models, PairScorer, Progress};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -118,9 +115,8 @@ fn open_once<T: ?Sized>(
 
 fn wrong_kind(name: &str, expected: ModelKind, found: ModelKind) -> Problem {
     let at = Location::file(format!("model `{name}`"));
-    Problem::new(at, ProblemKind::Model, expected.to_string(), found.to_string()).hint(
-        "`rerank` and `cross_encode` ask cross-encoders, other stages encoders, the need model `bert` a classifier",
-    )
+    Problem::new(at, ProblemKind::Model, expected.to_string(), found.to_string())
+        .hint("`rerank` and `cross_encode` take cross-encoders, other stages take encoders")
 }
 
 impl Models for Registry<'_> {
@@ -137,24 +133,6 @@ impl Models for Registry<'_> {
             self.locate(name, recipe.objective.kind())?;
         }
         Ok(())
-    }
-
-    fn train_classifier(
-        &self,
-        recipe: &str,
-        data: &ClassifiedTexts,
-        seed: u64,
-        keep: bool,
-    ) -> Result<Arc<dyn TextClassifier>, clariq_rank::Error> {
-        Ok(classifiers::train(self.session, recipe, data, seed, keep)?)
-    }
-
-    fn classifier(
-        &self,
-        recipe: &str,
-        name: &str,
-    ) -> Result<Arc<dyn TextClassifier>, clariq_rank::Error> {
-        Ok(classifiers::open(self.session, recipe, name)?)
     }
 
     fn checksum(&self, name: &str) -> Option<String> {

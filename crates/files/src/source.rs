@@ -155,6 +155,7 @@ pub(crate) fn open_file(path: &Path) -> Result<File, Error> {
             .hint("name a file; what another command writes is read from standard input, as `-`")
             .into());
     }
+    crate::protect(path);
     File::open(path).map_err(missing)
 }
 

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::pipeline::Pipeline;
 use crate::space::SpaceConfig;
 use crate::stages::{self, Beside};
-use crate::table::{File, Table};
+use crate::table::{File, Section, Table};
 use clariq_collections::clariq::Split;
 use clariq_core::{Location, Problem, ProblemKind};
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
@@ -86,32 +86,6 @@ pub enum WrittenScores {
     Remaining,
 }
 
-/// The clarification-need model of a system.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct NeedConfig {
-    /// The model's name.
-    pub model: String,
-    /// The blocks of features of a model that has one regression, or one per step, and the weight of each.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub features: Option<BTreeMap<String, f64>>,
-    /// The same for each regression of an ensemble.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub members: Option<Vec<BTreeMap<String, f64>>>,
-    /// The inverse of the penalty on weights.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub c: Option<f64>,
-    /// The power of the prior that probabilities are divided by.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub prior_power: Option<f64>,
-    /// The recipe of a fine-tuned classifier.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub recipe: Option<String>,
-    /// The encoder of features that are made with one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub encoder: Option<String>,
-}
-
 /// A parameter given on the command line in place of the file's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Override {
@@ -140,12 +114,10 @@ pub struct System {
     pub uses: Vec<Uses>,
     /// What makes its ranking.
     pub pipeline: Pipeline,
-    /// What makes its need file.
-    pub need: Option<NeedConfig>,
+    /// What makes its need file; the crate `need` reads it.
+    pub need: Option<Section>,
     /// How its multi-turn runs are written.
     pub conversation: ConversationConfig,
-    /// Where the file declares it, for messages.
-    pub need_at: Location,
     /// The figures it should reach.
     pub expected: Vec<Expected>,
 }
@@ -158,7 +130,6 @@ struct Header {
     description: String,
     #[serde(default)]
     uses: Vec<Uses>,
-    need: Option<NeedConfig>,
     #[serde(default)]
     conversation: ConversationConfig,
     #[serde(default)]
@@ -198,15 +169,14 @@ impl System {
         if let Some(unused) = unused.first() {
             return Err(no_such_stage(file, unused).into());
         }
-        let need_at = table.at("need");
+        let need = table.take_section("need")?;
         let header: Header = table.read()?;
         let system = Self {
             name: header.name,
             description: header.description,
             uses: header.uses,
             pipeline: Pipeline { stages: built },
-            need: header.need,
-            need_at,
+            need,
             conversation: header.conversation,
             expected: header.expected,
         };

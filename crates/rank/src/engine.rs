@@ -1,7 +1,7 @@
 //! The trait of an engine: what opens and trains learned models.
 
 use crate::error::Error;
-use crate::learned::{Encoder, PairScorer, TextClassifier};
+use crate::learned::{Encoder, PairScorer};
 use clariq_core::{ModelOptions, Trained, Training, TrainingEvent};
 use std::path::Path;
 use std::sync::Arc;
@@ -27,14 +27,6 @@ pub trait Engine: Send + Sync {
         folder: &Path,
         options: &ModelOptions,
     ) -> Result<Arc<dyn PairScorer>, Error>;
-
-    /// Opens a classifier of so many classes.
-    fn open_classifier(
-        &self,
-        folder: &Path,
-        classes: usize,
-        options: &ModelOptions,
-    ) -> Result<Arc<dyn TextClassifier>, Error>;
 
     /// Trains a model and leaves it in `folder`, which must not exist. Nothing is left there by a training that fails.
     fn train(

@@ -72,29 +72,6 @@ pub trait PairScorer: Send + Sync {
     fn checksum(&self) -> &str;
 }
 
-/// Texts in, probabilities of classes out.
-pub trait TextClassifier: Send + Sync {
-    /// For each text, in order, the probability of every class; they sum to 1.
-    fn classify(&self, texts: &[&str], progress: Progress) -> Result<Vec<Vec<f64>>, Error>;
-
-    /// The name that its weights are kept under.
-    fn name(&self) -> &str;
-
-    /// What identifies the weights and everything else that the probabilities depend on.
-    fn checksum(&self) -> &str;
-}
-
-/// What a classifier is trained on.
-#[derive(Debug, Clone, Copy)]
-pub struct ClassifiedTexts<'t> {
-    /// The texts.
-    pub texts: &'t [&'t str],
-    /// The class of each text: its place in `names`.
-    pub classes: &'t [usize],
-    /// The names of the classes.
-    pub names: &'t [&'t str],
-}
-
 /// Where models come from, by the names that configurations give them.
 pub trait Models: Send + Sync {
     /// The encoder of that name.
@@ -107,23 +84,6 @@ pub trait Models: Send + Sync {
     /// progress of a run would count the training too.
     fn prepare(&self, _name: &str) -> Result<(), Error> {
         Ok(())
-    }
-
-    /// Trains the classifier of a recipe; the same texts, classes and seed give the same weights. They stay where
-    /// [`Models::classifier`] finds them only if they are to be kept.
-    fn train_classifier(
-        &self,
-        recipe: &str,
-        _data: &ClassifiedTexts,
-        _seed: u64,
-        _keep: bool,
-    ) -> Result<Arc<dyn TextClassifier>, Error> {
-        Err(NoModels::refusal(recipe))
-    }
-
-    /// The classifier of a recipe whose weights were kept under that name.
-    fn classifier(&self, recipe: &str, _name: &str) -> Result<Arc<dyn TextClassifier>, Error> {
-        Err(NoModels::refusal(recipe))
     }
 
     /// What identifies the weights of a model that was opened, for the record of a run.

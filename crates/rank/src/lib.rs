@@ -43,13 +43,12 @@ mod table;
 
 pub use clariq_index::Hit;
 pub use config::{ConversationConfig, WrittenScores};
-pub use config::{Expected, NeedConfig, Override, System, Uses};
+pub use config::{Expected, Override, System, Uses};
 pub use context::Context;
 pub use engine::Engine;
 pub use error::Error;
-pub use learned::{
-    ClassifiedTexts, Embeddings, Encoder, Models, NoModels, PairScorer, TextClassifier,
-};
+pub use learned::{Embeddings, Encoder, Models, NoModels, PairScorer};
 pub use pipeline::{Pipeline, StageTrace};
 pub use space::SpaceConfig;
 pub use stage::{Progress, Ranking, Stage};
+pub use table::Section;

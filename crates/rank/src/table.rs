@@ -130,6 +130,15 @@ impl<'i> Table<'i> {
         self.take(key).map(|value| Self::of(self.file, value)).transpose()
     }
 
+    /// Takes a key out that holds a table for another crate to read, if it is there.
+    pub(crate) fn take_section(&mut self, key: &str) -> Result<Option<Section>, Error> {
+        let at = self.at(key);
+        let File { name, text } = self.file;
+        let section =
+            Section { file: name.to_owned(), text: text.to_owned(), key: key.to_owned(), at };
+        Ok(self.take_table(key)?.map(|_| section))
+    }
+
     /// Takes a key out that holds a list of tables; an absent one is an empty list.
     pub(crate) fn take_tables(&mut self, key: &str) -> Result<Vec<Self>, Error> {
         let Some(value) = self.take(key) else { return Ok(Vec::new()) };
@@ -189,5 +198,35 @@ impl File<'_> {
             format!("a value of type {found}"),
         )
         .hint("configs/README.md lists all stages and their keys")
+    }
+}
+
+/// A table of a configuration that another crate reads.
+#[derive(Debug, Clone)]
+pub struct Section {
+    file: String,
+    text: String,
+    key: String,
+    /// Where the table is, for messages.
+    pub at: Location,
+}
+
+impl Section {
+    /// Reads the table as an enum: the value of `tag` names the variant, the other keys are its
+    /// fields.
+    ///
+    /// Serde's own tagged enums forget the lines of their fields; this keeps them.
+    ///
+    /// # Errors
+    ///
+    /// An unknown variant, key or value, with its line.
+    pub fn read_tagged<T: for<'de> Deserialize<'de>>(&self, tag: &str) -> Result<T, Error> {
+        let mut whole = Table::parse(File { name: &self.file, text: &self.text })?;
+        let Some(mut table) = whole.take_table(&self.key)? else { return whole.read() };
+        let (variant, span) = table.take_string(tag)?;
+        let fields = Spanned::new(table.span.clone(), DeValue::Table(table.entries));
+        table.entries = DeTable::new();
+        table.entries.insert(Spanned::new(span, Cow::Owned(variant)), fields);
+        table.read()
     }
 }

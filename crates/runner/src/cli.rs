@@ -62,6 +62,9 @@ enum Command {
 /// Runs the command that was asked for.
 pub(crate) fn dispatch(cli: Cli) -> Result<Outcome, Failure> {
     let settings = Settings::new(cli.common)?;
+    // Whatever a command writes, it is neither a file that it reads nor one of the data folder.
+    clariq_files::protect_inputs();
+    settings.data.protect();
     // Scoring takes milliseconds on one thread, and starting others may take longer than that. For the rest, this can
     // only fail if there is a pool already, and it is the first thing that happens.
     if !matches!(cli.command, Command::Eval(_)) {

@@ -6,6 +6,7 @@ mod cli;
 mod commands;
 mod engine;
 mod failure;
+mod interrupt;
 mod output;
 mod progress;
 mod runs;
@@ -18,6 +19,7 @@ use std::io;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    interrupt::clean_up_on_signals();
     let arguments = cli::Cli::try_parse().map_err(|error| match usage::refused_value(&error) {
         Some(problem) => Failure::from(problem),
         // clap prints everything else itself and leaves with status 2, or 0 after help that was asked for.

@@ -2,6 +2,7 @@
 
 use crate::clariq::bank::QuestionBank;
 use crate::clariq::labelled::{Labelled, Topic};
+use crate::clariq::released::RELEASED;
 use crate::clariq::requests::read_requests;
 use clariq_core::{Error, Location, Problem, ProblemKind};
 use clariq_files::Source;
@@ -50,6 +51,16 @@ impl DataDir {
             Self::Sample => {
                 let (_, name, bytes) = SAMPLE.iter().find(|(file, ..)| *file == name)?;
                 Some(Source::Embedded { name, bytes })
+            }
+        }
+    }
+
+    /// Counts the released files of the folder among the inputs, which no output replaces.
+    pub fn protect(&self) {
+        if let Self::Folder(folder) = self {
+            for file in RELEASED {
+                clariq_files::protect(&folder.join(file.name));
+                clariq_files::protect(&folder.join(format!("{}.gz", file.name)));
             }
         }
     }

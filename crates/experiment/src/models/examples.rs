@@ -1,11 +1,10 @@
 //! Training examples of a recipe: train.tsv in numbers, with the negatives that the recipe mines.
 
-use super::classifiers;
 use crate::error::Error;
 use crate::session::Session;
 use crate::systems::Loaded;
 use clariq_collections::clariq::{Labelled, Split};
-use clariq_core::{Examples, Location, ModelKind, Problem, ProblemKind, Recipe};
+use clariq_core::{Examples, Location, Problem, ProblemKind, Recipe};
 use clariq_rank::{Models, Override};
 
 /// The training split in numbers, with the candidates that the recipe wants. `models` are those that mining may use.
@@ -15,9 +14,6 @@ pub(super) fn collect(
     models: &dyn Models,
 ) -> Result<Examples, Error> {
     let labelled = session.collection.labelled(Split::Train)?;
-    if recipe.objective.kind() == ModelKind::Classifier {
-        return Ok(classifiers::examples(&labelled));
-    }
     let bank = &session.collection.bank;
     let mut examples = Examples {
         topics: labelled.topics.iter().map(|topic| topic.id.to_string()).collect(),
