@@ -1,6 +1,6 @@
 //! A JSON array with an object per row, for programs. Figures keep all digits.
 
-use super::{Cell, Sheet};
+use super::sheet::{Cell, Sheet};
 use serde_json::{Map, Value};
 use std::io::{self, Write};
 

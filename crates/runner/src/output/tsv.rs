@@ -1,6 +1,6 @@
 //! Tab-separated values, for spreadsheets and shell tools. Figures keep all digits; nothing is an empty field.
 
-use super::{Cell, Sheet};
+use super::sheet::{Cell, Sheet};
 use std::io::{self, Write};
 
 pub(super) fn write(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
