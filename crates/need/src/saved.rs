@@ -4,7 +4,7 @@ use crate::classifier::{Classifier, MadeOf, extractor, feature_names};
 use crate::error::Error;
 use crate::spec::Model;
 use clariq_collections::clariq::QuestionBank;
-use clariq_core::{Location, Problem, ProblemKind};
+use clariq_core::{Location, Problem, ProblemKind, plain_words};
 use clariq_files::{Source, Target};
 use clariq_rank::Models;
 use serde::{Deserialize, Serialize};
@@ -85,11 +85,9 @@ impl Classifier {
 
 fn not_a_model(name: &str, error: &serde_json::Error) -> Problem {
     let at = Location::line(name, error.line().max(1) as u64);
-    Problem::new(
-        at,
-        ProblemKind::Model,
-        "a need model that `clariq need train` wrote",
-        error.to_string(),
+    let (expected, found) = plain_words(&error.to_string(), "a whole JSON object");
+    let expected = format!("a need model that `clariq need train` wrote: {expected}");
+    Problem::new(at, ProblemKind::Model, expected, found).hint(
+        "a configuration ends in .toml; train a model with `clariq need train CONFIG -o FILE`",
     )
-    .hint("a configuration ends in .toml; train a model with `clariq need train CONFIG -o FILE`")
 }

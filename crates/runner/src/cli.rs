@@ -7,7 +7,7 @@ use crate::commands::{
 };
 use crate::failure::{Failure, Outcome};
 use crate::settings::Settings;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 /// Baselines, rankings and scores for the ClariQ clarifying-question benchmark.
 ///
@@ -59,6 +59,19 @@ enum Command {
     Doctor,
 }
 
+/// What short help says of the flags that it leaves out.
+const COMMON: &str =
+    "Options of every command, such as --data, --format and --threads, are in --help";
+
+/// Parses the command line.
+pub(crate) fn parse() -> Result<Cli, clap::Error> {
+    fn mention_common(command: clap::Command) -> clap::Command {
+        command.after_help(COMMON).after_long_help("").mut_subcommands(mention_common)
+    }
+    let matches = mention_common(Cli::command()).try_get_matches()?;
+    Cli::from_arg_matches(&matches)
+}
+
 /// Runs the command that was asked for.
 pub(crate) fn dispatch(cli: Cli) -> Result<Outcome, Failure> {
     let settings = Settings::new(cli.common)?;
@@ -91,7 +104,6 @@ pub(crate) fn dispatch(cli: Cli) -> Result<Outcome, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_arguments_are_consistent() {

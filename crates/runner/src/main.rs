@@ -13,14 +13,13 @@ mod runs;
 mod settings;
 mod usage;
 
-use clap::Parser;
 use failure::{Failure, Outcome};
 use std::io;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     interrupt::clean_up_on_signals();
-    let arguments = cli::Cli::try_parse().map_err(|error| match usage::refused_value(&error) {
+    let arguments = cli::parse().map_err(|error| match usage::refused_value(&error) {
         Some(problem) => Failure::from(problem),
         // clap prints everything else itself and leaves with status 2, or 0 after help that was asked for.
         None => error.exit(),

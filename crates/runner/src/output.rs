@@ -8,6 +8,7 @@ mod table;
 mod tsv;
 
 use clap::ValueEnum;
+use clariq_core::fixed;
 pub(crate) use shorten::shorten;
 use std::io::{self, BufWriter, Write};
 
@@ -54,7 +55,7 @@ impl Cell {
         match self {
             Self::Text(text) => text.clone(),
             Self::Count(count) => count.to_string(),
-            Self::Figure(figure, digits) => format!("{figure:.digits$}"),
+            Self::Figure(figure, digits) => fixed(*figure, *digits),
             Self::Probability(p) if *p < 0.001 => "<.001".to_owned(),
             Self::Probability(p) => format!("{p:.3}"),
             Self::Mark(marked) => if *marked { "*" } else { "" }.to_owned(),
@@ -109,6 +110,11 @@ impl Sheet {
     }
 }
 
+/// A negative zero as zero.
+fn without_sign(figure: f64) -> f64 {
+    figure + 0.0
+}
+
 /// Prints tables to standard output, one after the other with an empty line between; as JSON they are one object that
 /// holds them by name.
 pub(crate) fn print_all(sheets: &[(&str, Sheet)], format: Option<Format>) -> io::Result<()> {
@@ -149,6 +155,17 @@ mod tests {
             written(table::write),
             "system  topics     R@5\nbm25        50  0.3333\na|b          -  1.0000\n"
         );
+    }
+
+    #[test]
+    fn no_form_writes_a_negative_zero() {
+        let mut sheet = Sheet::new(&["difference"]);
+        sheet.row(vec![Cell::Figure(-0.0, 6)]);
+        for format in [Format::Table, Format::Tsv, Format::Json, Format::Md, Format::Latex] {
+            let mut bytes = Vec::new();
+            sheet.write(Some(format), &mut bytes).unwrap();
+            assert!(!String::from_utf8(bytes).unwrap().contains("-0"));
+        }
     }
 
     #[test]

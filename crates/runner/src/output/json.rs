@@ -1,6 +1,6 @@
 //! A JSON array with an object per row, for programs. Figures keep all digits.
 
-use super::{Cell, Sheet};
+use super::{Cell, Sheet, without_sign};
 use serde_json::{Map, Value};
 use std::io::{self, Write};
 
@@ -30,7 +30,7 @@ fn value(cell: &Cell) -> Value {
     match cell {
         Cell::Text(text) => Value::from(text.as_str()),
         Cell::Count(count) => Value::from(*count),
-        Cell::Figure(figure, _) | Cell::Probability(figure) => Value::from(*figure),
+        Cell::Figure(figure, _) | Cell::Probability(figure) => Value::from(without_sign(*figure)),
         Cell::Mark(marked) => Value::from(*marked),
         Cell::Nothing => Value::Null,
     }

@@ -6,3 +6,4 @@ mod determinism;
 mod full_disk;
 #[cfg(unix)]
 mod kill;
+mod outputs;
