@@ -4,9 +4,15 @@ use crate::answers::{Answers, answer, as_run, usual_path};
 use crate::error::Error;
 use crate::session::Session;
 use crate::systems::Loaded;
-use clariq_collections::clariq::{Labelled, NeedLine, QuestionBank, Split, SplitData};
-use clariq_eval::{CUTOFFS, Ties, clarification_need, question_relevance};
-use clariq_rank::{Expected, Models, Uses};
+use clariq_collections::clariq::{
+    Around, EvalTable, Labelled, NeedLine, QuestionBank, Split, SplitData,
+};
+use clariq_core::{Models, ProblemKind};
+use clariq_eval::{
+    CUTOFFS, Ties, clarification_need, document_relevance, question_relevance, table_stem,
+};
+use clariq_files::Run;
+use clariq_rank::{Expected, Uses};
 use std::path::Path;
 
 /// A figure as near as this is the expected one: figures are written with six digits.
@@ -63,7 +69,8 @@ pub fn check<'s>(
 ) -> Result<Vec<Figure<'s>>, Error> {
     let data = session.collection.split(split)?;
     let labels = session.collection.labelled(split)?;
-    let context = session.context().with_models(models).within(session.collection, split);
+    let around = Around::new(session.collection, split);
+    let context = session.context().with_models(models).within(&around);
     let mut figures = Vec::new();
     for loaded in systems.iter().filter(|loaded| says_something(loaded, split)) {
         let answers = answer(session, &context, loaded, &data)?;
@@ -71,7 +78,11 @@ pub fn check<'s>(
         answers.write(session, loaded, &data, &path, &loaded.system.name)?;
         let bank = &session.collection.bank;
         let expected = expected(loaded, bank, split);
-        let obtained = score(&answers, bank, &data, &labels);
+        let run = as_run(bank, &data.topics, &answers.rankings);
+        let mut obtained = score(&answers, &run, &data, &labels);
+        if let Some(expected) = expected.filter(|expected| expects_documents(expected)) {
+            obtained.extend(score_documents(session, split, &run, &labels, expected)?);
+        }
         figures.extend(
             obtained.into_iter().map(|(measure, obtained)| {
                 compare(&loaded.system.name, expected, measure, obtained)
@@ -88,7 +99,11 @@ fn says_something(loaded: &Loaded, split: Split) -> bool {
 /// The figures hold for one bank, so that the sample and the real collection have their own.
 fn expected<'a>(loaded: &'a Loaded, bank: &QuestionBank, split: Split) -> Option<&'a Expected> {
     let of_bank = |expected: &&Expected| bank.checksum().as_str().starts_with(&expected.bank);
-    loaded.system.expected.iter().find(|expected| of_bank(expected) && expected.split == split)
+    loaded
+        .system
+        .expected
+        .iter()
+        .find(|expected| of_bank(expected) && expected.split == split.name())
 }
 
 fn compare<'s>(
@@ -106,20 +121,49 @@ fn compare<'s>(
 
 /// The measures that configurations can expect figures of.
 pub fn measures() -> impl Iterator<Item = String> {
-    CUTOFFS.iter().map(|cutoff| format!("R@{cutoff}")).chain([NEED_F1.to_owned()])
+    let recalls = CUTOFFS.iter().map(|cutoff| format!("R@{cutoff}"));
+    recalls.chain([NEED_F1.to_owned()]).chain(DOCUMENT_MEASURES.map(str::to_owned))
 }
 
 const NEED_F1: &str = "need F1";
 
-/// Scores what was written: the strictly decreasing scores of the run file.
-fn score(
-    answers: &Answers,
-    bank: &QuestionBank,
-    data: &SplitData,
+/// The measures of the challenge's leaderboard of document relevance.
+const DOCUMENT_MEASURES: [&str; 4] = ["MRR100", "P1", "NDCG3", "NDCG5"];
+
+fn expects_documents(expected: &Expected) -> bool {
+    DOCUMENT_MEASURES.iter().any(|name| expected.measures.contains_key(*name))
+}
+
+/// Document relevance by the expected measures, where the data folder has the table.
+fn score_documents(
+    session: &Session,
+    split: Split,
+    run: &Run,
     labels: &Labelled,
-) -> Vec<(String, f64)> {
-    let run = as_run(bank, &data.topics, &answers.rankings);
-    let recalls = question_relevance(&run, labels, Ties::Official).means();
+    expected: &Expected,
+) -> Result<Vec<(String, f64)>, Error> {
+    let data = &session.collection.data;
+    let stem = table_stem(split, false);
+    let table = match EvalTable::open(data, &stem) {
+        Err(clariq_core::Error::Problem(problem)) if problem.kind == ProblemKind::MissingFile => {
+            session.observer.note(&format!(
+                "note: {data} has no table `{stem}`: document relevance on {split} is not checked"
+            ));
+            return Ok(Vec::new());
+        }
+        table => table?,
+    };
+    let scores = document_relevance(run, &table, labels);
+    let metrics = scores.metrics.into_iter().filter_map(|metric| {
+        let mean = metric.mean()?;
+        expected.measures.contains_key(&metric.name).then_some((metric.name, mean))
+    });
+    Ok(metrics.collect())
+}
+
+/// Scores what was written: the strictly decreasing scores of the run file.
+fn score(answers: &Answers, run: &Run, data: &SplitData, labels: &Labelled) -> Vec<(String, f64)> {
+    let recalls = question_relevance(run, labels, Ties::Official).means();
     let mut figures: Vec<(String, f64)> = measures().zip(recalls).collect();
     if let Some(needs) = &answers.needs {
         let mut lines = Vec::with_capacity(needs.len());

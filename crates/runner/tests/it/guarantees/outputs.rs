@@ -73,7 +73,8 @@ fn temporary_files_stay_after_sigint_no_more() {
     bench.succeed("data synthesize --data data --turns 3 -o c.jsonl");
     let mut hits = 0;
     for (signal, number) in [("-INT", 2), ("-TERM", 15), ("-INT", 2), ("-TERM", 15)] {
-        let line = "data synthesize --data data --turns 3 --order permutations -o out/long.jsonl.gz";
+        let line =
+            "data synthesize --data data --turns 3 --order permutations -o out/long.jsonl.gz";
         let mut child = bench
             .command(&line.split(' ').collect::<Vec<_>>())
             .stdout(Stdio::null())
