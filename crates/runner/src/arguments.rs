@@ -5,7 +5,7 @@ use crate::output::Format;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use clariq_collections::clariq::Split;
-use clariq_core::Precision;
+use clariq_core::{Name, Precision};
 use clariq_experiment::systems::parse_assignment;
 use clariq_index::{Analyzer, Variant};
 use clariq_rank::Override;
@@ -167,6 +167,11 @@ fn variants() -> impl TypedValueParser<Value = Variant> {
 /// The depths of the official scorer.
 pub(crate) fn depths() -> impl TypedValueParser<Value = usize> {
     one_of(&[("5", 5), ("10", 10), ("20", 20), ("30", 30)])
+}
+
+/// A name that may become part of a file name or a field of a run.
+pub(crate) fn parse_name(text: &str) -> Result<Name, &'static str> {
+    Name::new(text).map_err(|_| "expected a name of letters, digits, `-`, `_` and `.`")
 }
 
 /// `64M`, `1G`, `500000K` or plain bytes; decimal units.

@@ -1,13 +1,13 @@
 //! `clariq run`: what a system answers to every request of a split, or next in every conversation of a file.
 
-use crate::arguments::{IndexPlace, Parameters, splits};
+use crate::arguments::{IndexPlace, Parameters, parse_name, splits};
 use crate::commands::conversations;
 use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_collections::clariq::{Around, Split, SplitData};
-use clariq_core::{Location, Problem, ProblemKind};
+use clariq_core::{Location, Name, Problem, ProblemKind};
 use clariq_experiment::answers::{Answers, answer, usual_path};
 use clariq_experiment::systems::check_names_differ;
 use clariq_experiment::{Loaded, Registry};
@@ -37,8 +37,8 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) skip_bad: bool,
     /// Last field of every line [default: the system's name]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) run_tag: Option<String>,
+    #[arg(long, value_name = "NAME", value_parser = parse_name)]
+    pub(crate) run_tag: Option<Name>,
     #[command(flatten)]
     pub(crate) parameters: Parameters,
     #[command(flatten)]
