@@ -11,7 +11,7 @@ use clariq_core::{Location, Name, Problem, ProblemKind};
 use clariq_experiment::answers::{Answers, answer, usual_path};
 use clariq_experiment::systems::check_names_differ;
 use clariq_experiment::{Loaded, Registry};
-use clariq_files::Target;
+use clariq_files::{Target, refuse_input};
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
@@ -73,11 +73,12 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, F
     let context = session.context().with_models(&models).within(&around);
     let mut sheet = Sheet::new(&["system", "split", "topics", "lines", "uses", "run file"]);
     for loaded in &systems {
-        let answers = answer(&session, &context, loaded, &data)?;
         let path = arguments
             .output
             .clone()
             .unwrap_or_else(|| usual_path(Path::new("runs"), loaded, arguments.split));
+        refuse_input(&path)?;
+        let answers = answer(&session, &context, loaded, &data)?;
         let tag = arguments.run_tag.as_deref().unwrap_or(&loaded.system.name);
         answers.write(&session, loaded, &data, &path, tag)?;
         sheet.row(summary(&answers, loaded, &data, &path));
