@@ -33,28 +33,38 @@ impl QuestionRelevance {
 /// A topic that the run does not answer counts 0, a topic without labels is left out. A question
 /// with two lines among the first k counts once and takes two ranks.
 pub fn question_relevance(run: &Run, labels: &Labelled, ties: Ties) -> QuestionRelevance {
-    let lines = ordered_lines(run, ties);
-    score_topics(labels, |topic, _| lines.get(topic).cloned().unwrap_or_default())
+    let mut lines = ordered_lines(run, ties);
+    score_topics(labels, |topic, _| lines.remove(topic).unwrap_or_default())
 }
 
 /// Scores the lines that `ranking` gives for a topic and its relevant questions, best first.
 pub(super) fn score_topics<'r>(
     labels: &Labelled,
-    ranking: impl Fn(&TopicId, &HashSet<QuestionId>) -> Vec<&'r RunLine>,
+    mut ranking: impl FnMut(&TopicId, &HashSet<QuestionId>) -> Vec<&'r RunLine>,
 ) -> QuestionRelevance {
     let mut topics = Vec::with_capacity(labels.topics.len());
     for (topic, relevant) in labels.topics.iter().zip(labels.relevant()) {
         let lines = ranking(&topic.id, &relevant);
-        topics.push((topic.id.clone(), CUTOFFS.map(|cutoff| recall(&lines, &relevant, cutoff))));
+        topics.push((topic.id.clone(), recalls(&lines, &relevant)));
     }
     sort_by_topic(&mut topics, |(topic, _)| topic.as_str());
     QuestionRelevance { topics }
 }
 
-fn recall(lines: &[&RunLine], relevant: &HashSet<QuestionId>, cutoff: usize) -> f64 {
-    let first = lines.iter().take(cutoff).map(|line| &line.question);
-    let found: HashSet<_> = first.filter(|question| relevant.contains(*question)).collect();
-    found.len() as f64 / relevant.len() as f64
+/// The recall at each of [`CUTOFFS`], which ascend.
+fn recalls(lines: &[&RunLine], relevant: &HashSet<QuestionId>) -> [f64; 4] {
+    let mut found: Vec<&QuestionId> = Vec::new();
+    let mut start = 0;
+    CUTOFFS.map(|cutoff| {
+        let end = cutoff.min(lines.len());
+        for line in &lines[start..end] {
+            if relevant.contains(&line.question) && !found.contains(&&line.question) {
+                found.push(&line.question);
+            }
+        }
+        start = end;
+        found.len() as f64 / relevant.len() as f64
+    })
 }
 
 #[cfg(test)]
