@@ -5,8 +5,8 @@ use crate::encoder::BertEncoder;
 use crate::folder::ModelFolder;
 use crate::options::devices;
 use crate::train::train;
+use clariq_core::{Encoder, Engine, Error, PairScorer};
 use clariq_core::{ModelOptions, Trained, Training, TrainingEvent};
-use clariq_rank::{Encoder, Engine, Error, PairScorer};
 use std::path::Path;
 use std::sync::Arc;
 

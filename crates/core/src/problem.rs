@@ -110,6 +110,9 @@ pub enum ProblemKind {
     /// A record that is not a conversation, or a file that holds none.
     #[error("not a conversation")]
     Conversation,
+    /// A record that is not a web page.
+    #[error("not a page")]
+    Page,
     /// A file whose checksum is not the expected one.
     #[error("wrong checksum")]
     Checksum,
@@ -212,11 +215,20 @@ pub enum Error {
         /// The next move.
         hint: String,
     },
+    /// An error of another crate, behind one of the traits of this one.
+    #[error("{}", .0.title)]
+    Other(Box<Report>),
 }
 
 impl From<Problem> for Error {
     fn from(problem: Problem) -> Self {
         Self::Problem(Box::new(problem))
+    }
+}
+
+impl From<Report> for Error {
+    fn from(report: Report) -> Self {
+        Self::Other(Box::new(report))
     }
 }
 
@@ -260,6 +272,7 @@ impl From<&Error> for Report {
                 found: reason.clone(),
                 hint: hint.clone(),
             },
+            Error::Other(report) => report.as_ref().clone(),
         }
     }
 }

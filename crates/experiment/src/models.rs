@@ -7,8 +7,10 @@ mod vectors;
 use crate::error::Error;
 use crate::recipes;
 use crate::session::Session;
-use clariq_core::{Location, ModelKind, Precision, Problem, ProblemKind, Recipe, Trained};
-use clariq_rank::{Embeddings, Encoder, Models, PairScorer, Progress};
+use clariq_core::{
+    Embeddings, Encoder, Location, ModelKind, ModelName, Models, PairScorer, Precision, Problem,
+    ProblemKind, Progress, Recipe, Trained,
+};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -120,17 +122,17 @@ fn wrong_kind(name: &str, expected: ModelKind, found: ModelKind) -> Problem {
 }
 
 impl Models for Registry<'_> {
-    fn encoder(&self, name: &str) -> Result<Arc<dyn Encoder>, clariq_rank::Error> {
+    fn encoder(&self, name: &str) -> Result<Arc<dyn Encoder>, clariq_core::Error> {
         Ok(self.open_encoder(name)?)
     }
 
-    fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, clariq_rank::Error> {
+    fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, clariq_core::Error> {
         Ok(self.open_pair_scorer(name)?)
     }
 
-    fn prepare(&self, name: &str) -> Result<(), clariq_rank::Error> {
-        if let Some(recipe) = recipes::find(name)? {
-            self.locate(name, recipe.objective.kind())?;
+    fn prepare(&self, model: &ModelName) -> Result<(), clariq_core::Error> {
+        if recipes::find(&model.name)?.is_some() {
+            self.locate(&model.name, model.kind)?;
         }
         Ok(())
     }
@@ -142,12 +144,12 @@ impl Models for Registry<'_> {
         encoder.or_else(|| scorers.get(name).map(|scorer| scorer.checksum().to_owned()))
     }
 
-    fn bank(
+    fn embed_documents(
         &self,
         name: &str,
         texts: &[&str],
         progress: Progress,
-    ) -> Result<Arc<Embeddings>, clariq_rank::Error> {
+    ) -> Result<Arc<Embeddings>, clariq_core::Error> {
         Ok(self.encode_bank(name, texts, progress)?)
     }
 }

@@ -36,7 +36,7 @@ fn of_system(name: &str) -> Result<Vec<Recipe>, Error> {
     let system = Loaded::open(name, &[])?.system;
     let mut trained = Vec::new();
     for model in system.models() {
-        trained.extend(recipes::find(&model)?);
+        trained.extend(recipes::find(&model.name)?);
     }
     if trained.is_empty() {
         let expected = "a system with a trained model, or a recipe";

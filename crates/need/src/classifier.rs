@@ -5,7 +5,6 @@ use crate::error::Error;
 use crate::features::Extractor;
 use crate::model::Model;
 use crate::prediction::{Contribution, Prediction};
-use clariq_collections::clariq::Topic;
 use clariq_core::Checksum;
 use serde::{Deserialize, Serialize};
 
@@ -44,9 +43,8 @@ impl Classifier {
     /// # Errors
     ///
     /// An encoder that fails.
-    pub fn predict(&self, topics: &[Topic]) -> Result<Vec<Prediction>, Error> {
-        let requests: Vec<&str> = topics.iter().map(|topic| topic.request.as_str()).collect();
-        Ok(self.model.predict(&self.extractor.extract(&requests)?))
+    pub fn predict(&self, requests: &[&str]) -> Result<Vec<Prediction>, Error> {
+        Ok(self.model.predict(&self.extractor.extract(requests)?))
     }
 
     /// Predicts the label of one request and lists the features that drove it, the strongest first.

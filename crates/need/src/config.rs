@@ -171,9 +171,9 @@ impl NeedConfig {
 
 const HINT: &str = "configs/README.md lists the need models and their keys";
 
-fn with_own_hint(error: clariq_rank::Error) -> Error {
+fn with_own_hint(error: clariq_core::Error) -> Error {
     match error {
-        clariq_rank::Error::Config(problem) => (*problem).hint(HINT).into(),
+        clariq_core::Error::Problem(problem) => (*problem).hint(HINT).into(),
         other => Error::learned(&other),
     }
 }

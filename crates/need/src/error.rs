@@ -25,7 +25,7 @@ impl From<Problem> for Error {
 
 impl Error {
     /// A learned model that is not available; the hint names the need model that does without.
-    pub(crate) fn learned(error: &clariq_rank::Error) -> Self {
+    pub(crate) fn learned(error: &clariq_core::Error) -> Self {
         let mut report = Report::from(error);
         report.hint = format!(
             "{}; or use model = \"lexical\" in [need], which needs no learned model",

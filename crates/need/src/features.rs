@@ -10,7 +10,7 @@ use crate::phrase::parse;
 use crate::text::stems;
 use aspects::Aspects;
 use clariq_collections::clariq::QuestionBank;
-use clariq_rank::Models;
+use clariq_core::Models;
 use ndarray::Array2;
 use projection::Projection;
 use rayon::prelude::*;

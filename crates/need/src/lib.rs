@@ -1,19 +1,19 @@
 //! Clarification need: how much a request needs a question back, from 1 (clear by itself) to 4
 //! (cannot be answered before asking).
 //!
-//! A [`NeedConfig`] declares a model. [`Training`] makes the features of labelled topics, judges the
-//! model by [`Training::cross_validate`] and trains it by [`Training::fit`]. The [`Classifier`] that
-//! comes out labels requests, explains its labels, and is saved as JSON.
+//! A [`NeedConfig`] declares a model. [`Training`] makes the features of labelled topics, judges
+//! the model by [`Training::cross_validate`] and trains it by [`Training::fit`]. The [`Classifier`]
+//! that comes out labels requests, explains its labels, and is saved as JSON.
 //!
 //! ```
 //! use clariq_collections::clariq::{Collection, DataDir, Split};
 //! use clariq_need::{NeedConfig, Training};
-//! use clariq_rank::NoModels;
+//! use clariq_core::{NoModels};
 //!
 //! let sample = Collection::open(DataDir::Sample)?;
 //! let train = sample.labelled(Split::Train)?;
 //! let classifier = Training::new(NeedConfig::lexical(), &sample.bank, &NoModels, &train)?.fit()?;
-//! let labels = classifier.predict(&sample.split(Split::Dev)?.topics)?;
+//! let labels = classifier.predict(&["Tell me about jaguars."])?;
 //! assert!((labels[0].probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-12);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -5,9 +5,9 @@ use crate::error::Error;
 use crate::features::Extractor;
 use crate::model::Model;
 use clariq_collections::clariq::QuestionBank;
+use clariq_core::Models;
 use clariq_core::{Location, Problem, ProblemKind};
 use clariq_files::{Source, Target};
-use clariq_rank::Models;
 use serde::{Deserialize, Serialize};
 
 /// Grows with every change after which older models could not be read or would predict something

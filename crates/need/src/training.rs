@@ -6,8 +6,8 @@ use crate::error::Error;
 use crate::features::{Extractor, Features};
 use crate::model::Model;
 use clariq_collections::clariq::{Labelled, QuestionBank, Topic};
+use clariq_core::Models;
 use clariq_core::{Checksum, Location, Need, Problem, ProblemKind, sha256};
-use clariq_rank::Models;
 
 /// Topics with labels, and their features.
 pub struct Training {

@@ -1,14 +1,30 @@
-//! How is a table of a configuration read, so that an error names its line?
+//! Tables of a configuration, read so that an error names its line.
 
-use crate::config::Override;
-use crate::error::Error;
-use clariq_core::{Location, Problem, ProblemKind};
+use clariq_core::{Error, Location, Problem, ProblemKind};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use std::borrow::Cow;
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+
+/// A parameter given on the command line in place of the file's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Override {
+    /// The stage whose parameter it is.
+    pub stage: String,
+    /// The parameter.
+    pub key: String,
+    /// Its value, as TOML.
+    pub value: String,
+}
+
+impl Override {
+    /// Where it was given, for messages.
+    pub(crate) fn location(&self) -> Location {
+        Location::file(format!("command line, {}.{}={}", self.stage, self.key, self.value))
+    }
+}
 
 /// The file that tables come from.
 #[derive(Clone, Copy)]
@@ -149,20 +165,6 @@ impl<'i> Table<'i> {
             }
             other => Err(self.file.wrong_type(span, "a list of tables", other.type_str()).into()),
         }
-    }
-
-    /// Takes a key out that must hold a table, and reads that.
-    pub(crate) fn take_part<T: for<'de> Deserialize<'de>>(
-        &mut self,
-        key: &str,
-    ) -> Result<T, Error> {
-        if let Some(value) = self.take(key) {
-            return Self::of(self.file, value)?.read();
-        }
-        let expected = format!("a table `{key}`");
-        let at = self.file.at(self.span.clone());
-        let problem = Problem::new(at, ProblemKind::Configuration, expected, "a table without it");
-        Err(problem.hint("configs/README.md lists all stages and their keys").into())
     }
 
     /// Sets a key to a value given as TOML text; text that is not TOML is taken as a string.

@@ -1,12 +1,12 @@
 //! A phrase's vector along the axes on which the bank's questions differ most.
 //!
-//! The axes are the principal ones of the bank's vectors without the empty question, so that nothing
-//! is learned from labels. The sign of an axis is arbitrary and has no effect on predictions.
+//! The axes are the principal ones of the bank's vectors without the empty question: nothing is
+//! learned from labels. The sign of an axis is arbitrary and has no effect on predictions.
 
 use crate::error::Error;
 use clariq_collections::clariq::{NO_QUESTION, QuestionBank};
+use clariq_core::{Embeddings, Encoder, Models};
 use clariq_core::{Location, Problem, ProblemKind};
-use clariq_rank::{Embeddings, Encoder, Models};
 use linfa_linalg::eigh::{EigSort, Eigh};
 use ndarray::{Array1, Array2, Axis, s};
 use rayon::prelude::*;
@@ -32,7 +32,9 @@ impl Projection {
     pub(super) fn new(bank: &QuestionBank, models: &dyn Models, name: &str) -> Result<Self, Error> {
         let encoder = models.encoder(name).map_err(|error| Error::learned(&error))?;
         let texts: Vec<&str> = bank.rows().iter().map(|row| row.text.as_str()).collect();
-        let vectors = models.bank(name, &texts, &|_| {}).map_err(|error| Error::learned(&error))?;
+        let vectors = models
+            .embed_documents(name, &texts, &|_| {})
+            .map_err(|error| Error::learned(&error))?;
         let all = rows(&vectors);
         let is_question = |&row: &usize| bank.rows()[row].id.as_str() != NO_QUESTION;
         let rows_of_questions: Vec<usize> = (0..bank.len()).filter(is_question).collect();
@@ -62,8 +64,8 @@ impl Projection {
         (vectors - &self.mean).dot(&self.axes)
     }
 
-    /// The mean of the questions nearest to each vector by cosine; of equally near ones, the first of
-    /// the bank.
+    /// The mean of the questions nearest to each vector by cosine; of equally near ones, the first
+    /// of the bank.
     pub(super) fn feedback(&self, vectors: &Array2<f64>) -> Array2<f64> {
         let means: Vec<Array1<f64>> = (0..vectors.nrows())
             .into_par_iter()

@@ -2,9 +2,9 @@
 //! files where they are present.
 
 use clariq_collections::clariq::{Collection, DataDir, Split};
+use clariq_core::NoModels;
 use clariq_core::sha256_hex;
 use clariq_need::{Block, Extractor, NeedConfig, Training};
-use clariq_rank::NoModels;
 use serde_json::Value;
 use std::path::Path;
 
@@ -55,7 +55,9 @@ fn labels_are_those_of_the_reference() {
     let classifier = training.fit().unwrap();
     for split in [Split::Dev, Split::Test] {
         let expected = &golden()[split.name()];
-        let predictions = classifier.predict(&collection.split(split).unwrap().topics).unwrap();
+        let topics = collection.split(split).unwrap().topics;
+        let requests: Vec<&str> = topics.iter().map(|topic| topic.request.as_str()).collect();
+        let predictions = classifier.predict(&requests).unwrap();
         let labels: String =
             predictions.iter().map(|prediction| prediction.need.to_string()).collect();
         assert_eq!(sha256_hex(labels.as_bytes()), expected["labels_sha256"], "{split}");

@@ -1,10 +1,10 @@
 //! Every kind of model on the sample collection, and on odd trainings and requests.
 
 use clariq_collections::clariq::{Collection, DataDir, Labelled, Split, Topic};
+use clariq_core::{Embeddings, Encoder, Models, NoModels, PairScorer, Progress};
 use clariq_core::{Need, Report};
 use clariq_files::{Source, Target};
 use clariq_need::{Classifier, Error, NeedConfig, Training};
-use clariq_rank::{Embeddings, Encoder, Models, NoModels, PairScorer, Progress};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ fn with_vectors() -> [NeedConfig; 3] {
 struct Letters(&'static str);
 
 impl Encoder for Letters {
-    fn encode(&self, texts: &[&str], _: Progress) -> Result<Embeddings, clariq_rank::Error> {
+    fn encode(&self, texts: &[&str], _: Progress) -> Result<Embeddings, clariq_core::Error> {
         let vector = |text: &&str| {
             let mut counts = [0.1_f32; 26];
             text.bytes()
@@ -42,11 +42,11 @@ impl Encoder for Letters {
 struct LetterModels(&'static str);
 
 impl Models for LetterModels {
-    fn encoder(&self, _: &str) -> Result<Arc<dyn Encoder>, clariq_rank::Error> {
+    fn encoder(&self, _: &str) -> Result<Arc<dyn Encoder>, clariq_core::Error> {
         Ok(Arc::new(Letters(self.0)))
     }
 
-    fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, clariq_rank::Error> {
+    fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, clariq_core::Error> {
         NoModels.pair_scorer(name)
     }
 }
@@ -61,6 +61,10 @@ fn trained(
     train: &Labelled,
 ) -> Result<Classifier, Error> {
     Training::new(config.clone(), &sample().bank, models, train)?.fit()
+}
+
+fn texts(topics: &[Topic]) -> Vec<&str> {
+    topics.iter().map(|topic| topic.request.as_str()).collect()
 }
 
 fn topic(request: &str, need: Option<u8>) -> Topic {
@@ -96,8 +100,8 @@ fn the_sample_trains_and_predicts_and_the_same_seed_gives_the_same_bytes() {
         assert_eq!(bytes, written(&trained(&config, &models, &train).unwrap()), "{model}");
         let read =
             Classifier::read(&source("model.json", &bytes), &collection.bank, &models).unwrap();
-        let predictions = classifier.predict(&dev).unwrap();
-        assert_eq!(predictions, read.predict(&dev).unwrap(), "{model}");
+        let predictions = classifier.predict(&texts(&dev)).unwrap();
+        assert_eq!(predictions, read.predict(&texts(&dev)).unwrap(), "{model}");
         assert_eq!(predictions.len(), dev.len());
         assert!(
             predictions.iter().all(|of| (of.probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-9),
@@ -134,7 +138,7 @@ fn odd_requests_get_a_label() {
     .map(|text| topic(text, None));
     for config in with_vectors() {
         let classifier = trained(&config, &LetterModels("a"), &train).unwrap();
-        let predictions = classifier.predict(&topics).unwrap();
+        let predictions = classifier.predict(&texts(&topics)).unwrap();
         assert_eq!(predictions.len(), topics.len());
         let mut probabilities = predictions.iter().flat_map(|of| of.probabilities);
         assert!(probabilities.all(f64::is_finite), "{}", config.name());
@@ -166,7 +170,7 @@ fn one_label_is_enough_for_the_majority_only() {
     let one = train_of(&[("a tent", Some(2)), ("boats", Some(2))]);
     let error = trained(&NeedConfig::lexical(), &NoModels, &one).err().unwrap().to_string();
     assert!(error.contains("at least two different labels"), "{error}");
-    let of = trained(&MAJORITY, &NoModels, &one).unwrap().predict(&[topic("map", None)]).unwrap();
+    let of = trained(&MAJORITY, &NoModels, &one).unwrap().predict(&["map"]).unwrap();
     assert_eq!(of[0].need.get(), 2);
 }
 
@@ -179,7 +183,7 @@ fn a_label_that_was_never_seen_is_never_given() {
         ("map", Some(1)),
     ]);
     let classifier = trained(&NeedConfig::lexical(), &NoModels, &train).unwrap();
-    for prediction in classifier.predict(&train.topics).unwrap() {
+    for prediction in classifier.predict(&texts(&train.topics)).unwrap() {
         assert!([1, 3].contains(&prediction.need.get()));
         assert!(prediction.probabilities[3] < 1e-12);
     }
@@ -243,7 +247,7 @@ fn a_fold_is_predicted_by_the_other_folds_alone() {
         let mut others = train.clone();
         others.topics.retain(|topic| fold_of[&topic.id] != fold);
         let classifier = trained(&config, &NoModels, &others).unwrap();
-        let alone = classifier.predict(&train.topics).unwrap();
+        let alone = classifier.predict(&texts(&train.topics)).unwrap();
         for (row, topic) in train.topics.iter().enumerate() {
             if fold_of[&topic.id] == fold {
                 assert_eq!(pass.predictions[row], alone[row], "{}", topic.request);

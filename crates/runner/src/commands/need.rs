@@ -8,12 +8,12 @@ use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet, print_all};
 use crate::settings::Settings;
 use arguments::{NeedExplainArgs, NeedPredictArgs, NeedTrainArgs};
-use clariq_collections::clariq::{Collection, Split, write_need_file};
+use clariq_collections::clariq::{Collection, Split, Topic, write_need_file};
+use clariq_core::Models;
 use clariq_core::{Location, Problem, ProblemKind};
 use clariq_experiment::{Loaded, Registry};
 use clariq_files::{Source, Target};
 use clariq_need::{Classifier, NeedConfig, Training};
-use clariq_rank::Models;
 use std::path::Path;
 
 pub(crate) use arguments::NeedCommand;
@@ -72,7 +72,7 @@ fn train(settings: &Settings, arguments: &NeedTrainArgs) -> Result<Outcome, Fail
     let classifier = training.fit()?;
     if collection.has(Split::Dev, true) {
         let labels = collection.labelled(Split::Dev)?;
-        let predictions = classifier.predict(&labels.topics)?;
+        let predictions = classifier.predict(&texts(&labels.topics))?;
         sheets.extend(report::held_out(settings, &labels, &predictions));
     }
     if let Some(path) = &arguments.output {
@@ -85,13 +85,17 @@ fn train(settings: &Settings, arguments: &NeedTrainArgs) -> Result<Outcome, Fail
     Ok(Outcome::Done)
 }
 
+fn texts(topics: &[Topic]) -> Vec<&str> {
+    topics.iter().map(|topic| topic.request.as_str()).collect()
+}
+
 fn predict(settings: &Settings, arguments: &NeedPredictArgs) -> Result<Outcome, Failure> {
     let collection = settings.collection()?;
     let session = settings.session(&collection, &IndexPlace::default());
     let models = Registry::new(&session);
     let classifier = open_classifier(&collection, &models, &arguments.model)?;
     let topics = collection.split(arguments.split)?.topics;
-    let predictions = classifier.predict(&topics)?;
+    let predictions = classifier.predict(&texts(&topics))?;
     let needs = predictions.iter().map(|prediction| prediction.need);
     let labels = topics.iter().map(|topic| &topic.id).zip(needs);
     write_need_file(&Target::new(&arguments.output), labels)?;

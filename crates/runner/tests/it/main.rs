@@ -3,6 +3,7 @@
 mod ask;
 mod common;
 mod compare;
+mod data;
 mod eval;
 mod guarantees;
 #[cfg(feature = "bert")]

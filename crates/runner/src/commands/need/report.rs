@@ -1,4 +1,4 @@
-//! The report of a need model: the official figure by cross-validation and on dev, then its mistakes.
+//! The report of a need model: the official figure by cross-validation and on dev, then mistakes.
 
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;

@@ -1,4 +1,4 @@
-//! Where does a score come from? A tree of values, each the result of the ones below it.
+//! Where a score comes from: a tree of values, each made of the ones below it.
 
 use serde::Serialize;
 use std::fmt;

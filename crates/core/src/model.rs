@@ -1,11 +1,11 @@
-//! What does a learned model answer? The questions that stages and need models ask one, and who is asked for a model.
-//!
-//! They see models through these traits alone. Whoever implements them knows weights and engines; nothing here does.
+//! Traits for learned models, and for whatever opens them by name. No engine is known here.
 
-use crate::error::Error;
-use crate::stage::Progress;
-use clariq_core::{Location, Problem, ProblemKind};
+use crate::problem::{Error, Location, Problem, ProblemKind};
+use crate::training::ModelKind;
 use std::sync::Arc;
+
+/// Called with the number of items finished since the last call, from any thread.
+pub type Progress<'a> = &'a (dyn Fn(u64) + Sync);
 
 /// Vectors of one length, one row per text.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -32,8 +32,8 @@ impl Embeddings {
     /// # Panics
     ///
     /// If there is no such row.
-    pub fn row(&self, place: usize) -> &[f32] {
-        &self.values[place * self.dim..(place + 1) * self.dim]
+    pub fn row(&self, index: usize) -> &[f32] {
+        &self.values[index * self.dim..(index + 1) * self.dim]
     }
 
     /// All rows in order.
@@ -44,11 +44,11 @@ impl Embeddings {
 
 /// Texts in, vectors of length 1 out: the dot product of two is their cosine similarity.
 pub trait Encoder: Send + Sync {
-    /// One row per text, in order. `progress` is told the number of texts finished since the last call.
+    /// Encodes texts, one row per text, in order. `progress` counts texts.
     fn encode(&self, texts: &[&str], progress: Progress) -> Result<Embeddings, Error>;
 
-    /// The same, each text by itself: whoever else asks, and for what, a text's vector is the same to the last bit. Slower,
-    /// because texts of one length are not computed together.
+    /// Encodes each text by itself: its vector is the same to the last bit, whatever else is
+    /// encoded. Slower, because texts of one length are not computed together.
     fn encode_apart(&self, texts: &[&str], progress: Progress) -> Result<Embeddings, Error> {
         let mut all = Embeddings::default();
         for &text in texts {
@@ -63,54 +63,67 @@ pub trait Encoder: Send + Sync {
     fn checksum(&self) -> &str;
 }
 
-/// Pairs of request and question in, logits out: the higher, the better the question fits the request.
+/// Pairs of request and document in, logits out: the higher, the better the document fits.
 pub trait PairScorer: Send + Sync {
-    /// One logit per pair, in order. `progress` is told the number of pairs finished since the last call.
+    /// Scores pairs, one logit per pair, in order. `progress` counts pairs.
     fn score(&self, pairs: &[(&str, &str)], progress: Progress) -> Result<Vec<f32>, Error>;
 
     /// What identifies the weights and everything else that the logits depend on.
     fn checksum(&self) -> &str;
 }
 
-/// Where models come from, by the names that configurations give them.
+/// A model as a stage asks for it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ModelName {
+    /// The name that the configuration gives.
+    pub name: String,
+    /// What it must be.
+    pub kind: ModelKind,
+}
+
+/// Opens models by the names that configurations give them.
 pub trait Models: Send + Sync {
-    /// The encoder of that name.
+    /// Opens the encoder of that name.
     fn encoder(&self, name: &str) -> Result<Arc<dyn Encoder>, Error>;
 
-    /// The cross-encoder of that name.
+    /// Opens the cross-encoder of that name.
     fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, Error>;
 
-    /// Trains what has to be trained before a model of that name can be opened. Nothing is lost without it but that the
-    /// progress of a run would count the training too.
-    fn prepare(&self, _name: &str) -> Result<(), Error> {
+    /// Trains whatever has to be trained before the model can be opened, so that the progress of a
+    /// run does not include it. Opening a model does the same where this was not called.
+    fn prepare(&self, _model: &ModelName) -> Result<(), Error> {
         Ok(())
     }
 
-    /// What identifies the weights of a model that was opened, for the record of a run.
+    /// What identifies the weights of an opened model, for the record of a run.
     fn checksum(&self, _name: &str) -> Option<String> {
         None
     }
 
-    /// The vectors of the bank's questions, in the order of their numbers; may come from a cache.
-    fn bank(
+    /// Encodes all documents, in the order of their numbers; may come from a cache.
+    fn embed_documents(
         &self,
-        name: &str,
+        encoder: &str,
         texts: &[&str],
         progress: Progress,
     ) -> Result<Arc<Embeddings>, Error> {
-        Ok(Arc::new(self.encoder(name)?.encode(texts, progress)?))
+        Ok(Arc::new(self.encoder(encoder)?.encode(texts, progress)?))
     }
 }
 
-/// For programs without learned models: says so when one is asked for.
+/// For programs without learned models: opening one is an error that says how to get them.
 pub struct NoModels;
 
 impl NoModels {
-    /// What is said where a model is asked for.
+    /// The error that there is no such model.
     pub fn refusal(name: &str) -> Error {
         let at = Location::file(format!("model `{name}`"));
-        Problem::new(at, ProblemKind::Model, "a clariq with learned stages", "one that was built without them")
-            .hint("build it with the feature `bert`: `scripts/clariq` does that, and installs libtorch where it is missing")
+        let (expected, found) = ("a clariq with learned stages", "one that was built without them");
+        Problem::new(at, ProblemKind::Model, expected, found)
+            .hint(
+                "build it with the feature `bert`: `scripts/clariq` does that, and installs \
+                 libtorch where it is missing",
+            )
             .into()
     }
 }

@@ -1,10 +1,11 @@
-//! Is the index on disk the one that this bank and analyser need? Opening, checking and, where it is not, rebuilding.
+//! The index on disk: opening it, checking that it is of these documents and this analyser, and
+//! rebuilding it where it is not.
 
 use crate::analysis::Analyzer;
 use crate::build::{self, BuildOptions, FORMAT, LENGTH, Metadata, NUMBER, TEXT};
 use crate::error::Error;
 use crate::folder;
-use clariq_collections::clariq::QuestionBank;
+use clariq_core::{Doc, Documents};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,15 +27,15 @@ pub enum Opened {
     },
 }
 
-/// An opened index over a question bank.
-pub struct BankIndex {
+/// An opened index over documents.
+pub struct DocumentIndex {
     folder: PathBuf,
     metadata: Metadata,
     pub(crate) searcher: Searcher,
     pub(crate) postings: Arc<InvertedIndexReader>,
     pub(crate) text: Field,
-    /// The question's number for each of tantivy's documents.
-    pub(crate) numbers: Vec<u32>,
+    /// The number of each of tantivy's documents.
+    pub(crate) docs: Vec<Doc>,
     /// The exact number of tokens of each document.
     pub(crate) lengths: Vec<u32>,
 }
@@ -44,56 +45,57 @@ pub struct BankIndex {
 pub struct IndexStats {
     /// The analyser that made the tokens.
     pub analyzer: Analyzer,
-    /// The bank's checksum.
-    pub bank: String,
-    /// Questions, the empty one included.
-    pub questions: usize,
-    /// Tokens of all questions.
+    /// The checksum of the documents.
+    pub checksum: String,
+    /// How many documents there are.
+    pub documents: usize,
+    /// Tokens of all documents.
     pub tokens: u64,
     /// Different tokens.
     pub vocabulary: usize,
-    /// Tokens of the longest question.
+    /// Tokens of the longest document.
     pub longest: u32,
     /// Bytes on disk.
     pub bytes: u64,
 }
 
-impl BankIndex {
-    /// Opens the index in `folder` if it is of this bank and analyser, and builds it otherwise.
+impl DocumentIndex {
+    /// Opens the index in `folder` if it is of these documents and this analyser, and builds it
+    /// otherwise.
     ///
     /// A folder with something else in it, or an index whose files are damaged, is an error and is left as it is.
     pub fn open_or_build(
         folder: &Path,
-        bank: &QuestionBank,
+        documents: &dyn Documents,
         analyzer: Analyzer,
         options: &BuildOptions,
     ) -> Result<(Self, Opened), Error> {
         let opened = if folder::is_vacant(folder)? {
             Opened::Built
         } else {
-            match mismatch(folder, &folder::payload(folder)?, bank, analyzer)? {
+            match mismatch(folder, &folder::payload(folder)?, documents, analyzer)? {
                 None => return Ok((Self::open(folder)?, Opened::Reused)),
                 Some(because) => Opened::Rebuilt { because },
             }
         };
-        Ok((Self::rebuild(folder, bank, analyzer, options)?, opened))
+        Ok((Self::rebuild(folder, documents, analyzer, options)?, opened))
     }
 
     /// Builds the index anew, whatever index is in `folder`, damaged ones included. A folder with something else in it
     /// is still an error.
     pub fn rebuild(
         folder: &Path,
-        bank: &QuestionBank,
+        documents: &dyn Documents,
         analyzer: Analyzer,
         options: &BuildOptions,
     ) -> Result<Self, Error> {
-        if bank.is_empty() {
-            return Err(Error::EmptyBank);
+        if documents.is_empty() {
+            return Err(Error::NoDocuments);
         }
         folder::check_replaceable(folder)?;
-        build::build(folder, bank, analyzer, options)?;
+        build::build(folder, documents, analyzer, options)?;
         // Another process may have built here at the same time, and its index may stand in place of this one.
-        match mismatch(folder, &folder::payload(folder)?, bank, analyzer)? {
+        match mismatch(folder, &folder::payload(folder)?, documents, analyzer)? {
             None => Self::open(folder),
             Some(why) => Err(Error::damaged(
                 folder,
@@ -131,14 +133,15 @@ impl BankIndex {
             let column: Option<Vec<u32>> = (0..segment.max_doc()).map(value).collect();
             column.ok_or_else(|| Error::damaged(folder, format!("a document without `{name}`")))
         };
-        let (numbers, lengths) = (column(NUMBER)?, column(LENGTH)?);
+        let docs: Vec<Doc> = column(NUMBER)?.into_iter().map(Doc).collect();
+        let lengths = column(LENGTH)?;
         let postings = segment.inverted_index(text).map_err(broken)?;
-        if numbers.len() != metadata.questions {
-            let found = format!("{} documents for {} questions", numbers.len(), metadata.questions);
+        if docs.len() != metadata.documents {
+            let found = format!("{} documents in place of {}", docs.len(), metadata.documents);
             return Err(Error::damaged(folder, found));
         }
         let folder = folder.to_owned();
-        Ok(Self { folder, metadata, searcher: searcher.clone(), postings, text, numbers, lengths })
+        Ok(Self { folder, metadata, searcher: searcher.clone(), postings, text, docs, lengths })
     }
 
     /// The folder it was opened from.
@@ -151,14 +154,14 @@ impl BankIndex {
         self.metadata.analyzer
     }
 
-    /// Questions, the empty one included.
-    pub fn questions(&self) -> usize {
-        self.metadata.questions
+    /// How many documents there are.
+    pub fn documents(&self) -> usize {
+        self.metadata.documents
     }
 
-    /// Mean tokens per question.
+    /// Mean tokens per document.
     pub fn mean_length(&self) -> f64 {
-        self.metadata.tokens as f64 / self.metadata.questions as f64
+        self.metadata.tokens as f64 / self.metadata.documents as f64
     }
 
     /// The figures of the index.
@@ -170,8 +173,8 @@ impl BankIndex {
             .map(|file| file.len());
         Ok(IndexStats {
             analyzer: self.metadata.analyzer,
-            bank: self.metadata.bank.to_string(),
-            questions: self.metadata.questions,
+            checksum: self.metadata.checksum.to_string(),
+            documents: self.metadata.documents,
             tokens: self.metadata.tokens,
             vocabulary: self.postings.terms().num_terms(),
             longest: self.lengths.iter().copied().max().unwrap_or(0),
@@ -184,15 +187,15 @@ impl BankIndex {
 fn mismatch(
     folder: &Path,
     payload: &str,
-    bank: &QuestionBank,
+    documents: &dyn Documents,
     analyzer: Analyzer,
 ) -> Result<Option<String>, Error> {
     let metadata = match parse(folder, payload)? {
         Parsed::Current(metadata) => metadata,
         Parsed::OtherFormat(why) => return Ok(Some(why)),
     };
-    Ok(if metadata.bank != *bank.checksum() {
-        Some(format!("it is of another question bank ({})", metadata.bank.short()))
+    Ok(if metadata.checksum != *documents.checksum() {
+        Some(format!("it is of other documents ({})", metadata.checksum.short()))
     } else if metadata.analyzer != analyzer {
         Some(format!("it was made with the analyser `{}`", metadata.analyzer))
     } else {

@@ -1,36 +1,18 @@
-//! What is a system? A TOML file: its pipeline, its need model, what it looks at, and the figures it should reach.
+//! Systems: TOML files that declare a pipeline, a need model, what they look at, and the figures they
+//! should reach.
 
+use crate::build::{Beside, build_stage};
 use crate::error::Error;
 use crate::pipeline::Pipeline;
 use crate::space::SpaceConfig;
-use crate::stages::{self, Beside};
-use crate::table::{File, Section, Table};
-use clariq_collections::clariq::Split;
-use clariq_core::{Location, Problem, ProblemKind};
+use crate::stage::Uses;
+use crate::stages::STAGES;
+use crate::table::{File, Override, Section, Table};
+use clariq_core::{Location, ModelName, Problem, ProblemKind};
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt;
 use std::num::NonZeroUsize;
-
-/// What a system looks at beyond one request and the question bank. Every table of results shows it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Uses {
-    /// Labels of other topics.
-    TrainLabels,
-    /// The other requests of the batch.
-    Batch,
-}
-
-impl fmt::Display for Uses {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::TrainLabels => "train-labels",
-            Self::Batch => "batch",
-        })
-    }
-}
 
 /// The figures that a system should reach on one split of one collection.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -40,8 +22,8 @@ pub struct Expected {
     pub collection: String,
     /// The first digits of the bank's checksum: figures hold for one bank only.
     pub bank: String,
-    /// The split.
-    pub split: Split,
+    /// The split's name.
+    pub split: String,
     /// How far a figure may be off and still be `close`, where the method is approximate.
     #[serde(default)]
     pub tolerance: f64,
@@ -86,31 +68,13 @@ pub enum WrittenScores {
     Remaining,
 }
 
-/// A parameter given on the command line in place of the file's.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Override {
-    /// The stage whose parameter it is.
-    pub stage: String,
-    /// The parameter.
-    pub key: String,
-    /// Its value, as TOML.
-    pub value: String,
-}
-
-impl Override {
-    /// Where it was given, for messages.
-    pub(crate) fn location(&self) -> Location {
-        Location::file(format!("command line, {}.{}={}", self.stage, self.key, self.value))
-    }
-}
-
 /// A system as its file declares it.
 pub struct System {
     /// Its name: the stem of its output files and its run tag.
     pub name: String,
     /// What it is, in a sentence.
     pub description: String,
-    /// What it looks at beyond one request and the bank.
+    /// What it looks at beyond one request and the documents.
     pub uses: Vec<Uses>,
     /// What makes its ranking.
     pub pipeline: Pipeline,
@@ -159,12 +123,13 @@ impl System {
         let mut table = Table::parse(file)?;
         let space: SpaceConfig =
             table.take_table("space")?.map(Table::read).transpose()?.unwrap_or_default();
-        let beside = Beside { space: &space, need: table.has("need") };
+        let need = table.has("need");
+        let beside = Beside { registry: STAGES, space: &space, need, overrides };
         let mut tables = table.take_tables("stages")?;
         let mut unused: Vec<&Override> = overrides.iter().collect();
         let mut built = Vec::with_capacity(tables.len());
         for stage in tables.drain(..) {
-            built.push(stages::build(stage, beside, overrides, &mut unused)?);
+            built.push(build_stage(stage, beside, &mut unused)?);
         }
         if let Some(unused) = unused.first() {
             return Err(no_such_stage(file, unused).into());
@@ -185,14 +150,14 @@ impl System {
     }
 
     /// The learned models that its stages ask for, each once, in their order.
-    pub fn models(&self) -> Vec<String> {
-        let mut names: Vec<String> = Vec::new();
-        for name in self.pipeline.stages.iter().flat_map(|stage| stage.models()) {
-            if !names.contains(&name) {
-                names.push(name);
+    pub fn models(&self) -> Vec<ModelName> {
+        let mut models: Vec<ModelName> = Vec::new();
+        for model in self.pipeline.about().flat_map(|stage| stage.models) {
+            if !models.contains(&model) {
+                models.push(model);
             }
         }
-        names
+        models
     }
 
     fn check(&self, file: File) -> Result<(), Error> {
@@ -218,13 +183,8 @@ impl System {
             )
             .into());
         }
-        let undeclared = self
-            .pipeline
-            .stages
-            .iter()
-            .flat_map(|stage| stage.uses())
-            .find(|uses| !self.uses.contains(uses));
-        if let Some(uses) = undeclared {
+        let mut looked_at = self.pipeline.about().flat_map(|stage| stage.uses);
+        if let Some(uses) = looked_at.find(|uses| !self.uses.contains(uses)) {
             let hint = "what a system looks at is shown beside its figures and must be declared";
             return Err(
                 problem(&format!("uses = [\"{uses}\"]"), format!("{:?}", self.uses), hint).into()

@@ -1,8 +1,8 @@
 //! The trait of an engine: what opens and trains learned models.
 
-use crate::error::Error;
-use crate::learned::{Encoder, PairScorer};
-use clariq_core::{ModelOptions, Trained, Training, TrainingEvent};
+use crate::model::{Encoder, PairScorer};
+use crate::problem::Error;
+use crate::training::{ModelOptions, Trained, Training, TrainingEvent};
 use std::path::Path;
 use std::sync::Arc;
 

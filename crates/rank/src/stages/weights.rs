@@ -1,12 +1,13 @@
-//! What was said in a conversation, and what does each part of it count? The request counts 1; questions and answers count
-//! what a configuration says, older turns less, and what the user said "no" to possibly against a question.
+//! What each part of a conversation counts. The opening counts 1; questions and answers count what a
+//! configuration says, older turns less, and what the user said "no" to possibly against a document.
 
-use clariq_collections::clariq::conversation::{Conversation, Turn};
-use clariq_core::{Location, Problem, ProblemKind};
+use crate::error::Error;
+use crate::table::Table;
+use clariq_core::{Location, Problem, ProblemKind, Request, Turn};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What a part counts where the request counts 1.
+/// What a part counts where the opening counts 1.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Weights {
@@ -25,7 +26,7 @@ pub(super) struct Weights {
 /// Which part of a conversation a text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
-    Request,
+    Opening,
     Question,
     Answer,
 }
@@ -35,7 +36,7 @@ pub(super) enum Part {
 pub(super) struct Said<'a> {
     pub(super) text: &'a str,
     pub(super) part: Part,
-    /// The turn, from 1; 0 for the request.
+    /// The turn, from 1; 0 for the opening.
     pub(super) turn: usize,
     /// Whether the turn's question was answered "no".
     pub(super) refused: bool,
@@ -47,7 +48,7 @@ impl fmt::Display for Said<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (turn, no) = (self.turn, if self.refused { ", answered \"no\"" } else { "" });
         match self.part {
-            Part::Request => write!(f, "request"),
+            Part::Opening => write!(f, "request"),
             Part::Question => write!(f, "question {turn}{no}"),
             Part::Answer => write!(f, "answer {turn}"),
         }
@@ -55,62 +56,59 @@ impl fmt::Display for Said<'_> {
 }
 
 impl Weights {
+    /// Takes the key `weights` out of a stage's table, if it is there.
+    pub(super) fn take(table: &mut Table) -> Result<Option<Self>, Error> {
+        let at = table.at("weights");
+        let Some(weights) = table.take_table("weights")? else { return Ok(None) };
+        let weights: Self = weights.read()?;
+        weights.check(at)?;
+        Ok(Some(weights))
+    }
+
     /// Refuses weights that no order comes of.
-    pub(super) fn check(&self, at: Location) -> Result<(), Box<Problem>> {
+    fn check(&self, at: Location) -> Result<(), Problem> {
         let all =
             [self.question, self.answer, self.refused_question, self.refused_answer, self.decay];
         if all.iter().all(|weight| weight.is_finite()) && self.decay >= 0.0 {
             return Ok(());
         }
         let expected = "numbers, with a decay of at least 0";
-        Err(Box::new(
-            Problem::new(at, ProblemKind::Configuration, expected, format!("{all:?}"))
-                .hint("a part that counts nothing has the weight 0, one that counts against a question less"),
+        Err(Problem::new(at, ProblemKind::Configuration, expected, format!("{all:?}")).hint(
+            "a part that counts nothing has the weight 0, one that counts against a question less",
         ))
     }
 
     /// Everything that was said, in its order.
-    pub(super) fn said<'a>(&self, conversation: &'a Conversation) -> Vec<Said<'a>> {
-        let mut said = Vec::with_capacity(1 + 2 * conversation.turns.len());
-        said.push(Said {
-            text: &conversation.request,
-            part: Part::Request,
-            turn: 0,
-            refused: false,
-            weight: 1.0,
-        });
+    pub(super) fn said<'a>(&self, request: &'a Request) -> Vec<Said<'a>> {
+        let turns = request.turns().count();
+        let mut said = Vec::with_capacity(1 + 2 * turns);
+        let (text, part) = (request.opening(), Part::Opening);
+        said.push(Said { text, part, turn: 0, refused: false, weight: 1.0 });
         let ages = std::iter::successors(Some(1.0), |age| Some(age * self.decay));
-        let mut ages: Vec<f64> = ages.take(conversation.turns.len()).collect();
+        let mut ages: Vec<f64> = ages.take(turns).collect();
         ages.reverse();
-        for ((turn, spoken), age) in (1..).zip(&conversation.turns).zip(ages) {
-            said.extend(self.turn(turn, spoken, age));
+        for ((turn, spoken), age) in (1..).zip(request.turns()).zip(ages) {
+            said.extend(self.of_turn(turn, spoken, age));
         }
         said
     }
 
-    fn turn<'a>(&self, turn: usize, spoken: &'a Turn, age: f64) -> [Said<'a>; 2] {
+    fn of_turn<'a>(&self, turn: usize, spoken: Turn<'a>, age: f64) -> [Said<'a>; 2] {
         let refused = spoken.is_refused();
         let (question, answer) = if refused {
             (self.refused_question, self.refused_answer)
         } else {
             (self.question, self.answer)
         };
-        [
-            Said {
-                text: &spoken.question,
-                part: Part::Question,
-                turn,
-                refused,
-                weight: age * question,
-            },
-            Said { text: &spoken.answer, part: Part::Answer, turn, refused, weight: age * answer },
-        ]
+        let said = |text, part, weight| Said { text, part, turn, refused, weight: age * weight };
+        [said(spoken.system, Part::Question, question), said(spoken.user, Part::Answer, answer)]
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clariq_core::Utterance;
 
     #[test]
     fn older_turns_count_less_and_a_no_counts_in_its_own_way() {
@@ -121,13 +119,11 @@ mod tests {
             refused_answer: 0.6,
             decay: 0.5,
         };
-        let mut conversation = Conversation::new(1, "saturn");
+        let mut request = Request::new("1", "saturn");
         for (question, answer) in [("the car", "No, the planet"), ("its rings", "yes")] {
-            conversation
-                .turns
-                .push(Turn { question: question.to_owned(), answer: answer.to_owned() });
+            request.said.extend([Utterance::system(question), Utterance::user(answer)]);
         }
-        let said = weights.said(&conversation);
+        let said = weights.said(&request);
         assert_eq!(
             said.iter().map(|said| said.weight).collect::<Vec<_>>(),
             [1.0, -0.1, 0.3, 0.4, 0.8]
