@@ -15,5 +15,4 @@ mod readme;
 mod real_data;
 mod report;
 mod run_conversations;
-#[cfg(not(feature = "bert"))]
 mod without_learned;
