@@ -4,8 +4,9 @@
 //!
 //! Usage: `model_throughput encode|score|train MODEL THREADS ROUNDS [f32|bf16]`
 
-use clariq_bert::train::{Event, Examples, Recipe, Training};
-use clariq_bert::{BertEncoder, CrossEncoder, Options, Precision};
+use clariq_bert::train::train as run_training;
+use clariq_bert::{BertEncoder, CrossEncoder};
+use clariq_core::{Examples, ModelOptions, Recipe, Training, TrainingEvent};
 use clariq_rank::{Encoder, PairScorer};
 use std::error::Error;
 use std::io::Read;
@@ -22,11 +23,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     } else {
         Precision::F32
     };
-    let options = Options {
+    let options = ModelOptions {
         threads: threads.parse()?,
         precision,
         max_tokens: Some(50),
-        ..Options::default()
+        ..ModelOptions::default()
     };
     let mut input = String::new();
     std::io::stdin().read_to_string(&mut input)?;
@@ -67,8 +68,8 @@ fn main() -> Result<(), Box<dyn Error>> {
                 };
                 let mut start = None;
                 let mut loss = 0.0;
-                training.run(&folder.path().join("model"), &mut |event| {
-                    if let Event::Step(row, _) = event {
+                run_training(&training, &folder.path().join("model"), &mut |event| {
+                    if let TrainingEvent::Step(row, _) = event {
                         start.get_or_insert_with(Instant::now);
                         loss = row.loss;
                     }

@@ -3,10 +3,11 @@
 use crate::error::Error;
 use crate::folder::{ModelFolder, problem};
 use crate::network::Network;
-use crate::options::Options;
+use crate::options::{device, kind, sign};
 use crate::streams::answer_all;
 use crate::tokens::Tokenize;
 use crate::weights::Weights;
+use clariq_core::ModelOptions;
 use clariq_rank::Progress;
 use std::path::Path;
 use std::sync::Mutex;
@@ -23,7 +24,7 @@ pub struct BertClassifier {
 
 impl BertClassifier {
     /// Reads a classifier of so many classes.
-    pub fn open(path: &Path, classes: usize, options: &Options) -> Result<Self, Error> {
+    pub fn open(path: &Path, classes: usize, options: &ModelOptions) -> Result<Self, Error> {
         let folder = ModelFolder::open(path)?;
         let weights = Weights::read(&folder)?;
         weights.get("pooler.dense.weight")?;
@@ -38,7 +39,7 @@ impl BertClassifier {
             .into());
         }
         let network =
-            Network::new(&folder.shape, &weights, options.device()?, options.precision.kind())?
+            Network::new(&folder.shape, &weights, device(options)?, kind(options.precision))?
                 .for_inference();
         Ok(Self {
             network: Mutex::new(network),
@@ -46,7 +47,7 @@ impl BertClassifier {
             classes,
             threads: options.threads,
             name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-            checksum: options.sign(&folder.checksum),
+            checksum: sign(options, &folder.checksum),
         })
     }
 }

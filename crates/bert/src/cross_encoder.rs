@@ -3,10 +3,11 @@
 use crate::error::Error;
 use crate::folder::ModelFolder;
 use crate::network::Network;
-use crate::options::Options;
+use crate::options::{device, kind, sign};
 use crate::streams::answer_all;
 use crate::tokens::Tokenize;
 use crate::weights::Weights;
+use clariq_core::ModelOptions;
 use clariq_rank::Progress;
 use std::path::Path;
 use std::sync::Mutex;
@@ -23,7 +24,7 @@ pub struct CrossEncoder {
 
 impl CrossEncoder {
     /// Reads a cross-encoder.
-    pub fn open(path: &Path, options: &Options) -> Result<Self, Error> {
+    pub fn open(path: &Path, options: &ModelOptions) -> Result<Self, Error> {
         let folder = ModelFolder::open(path)?;
         let weights = Weights::read(&folder)?;
         let classes = weights.get("classifier.weight")?.size()[0];
@@ -38,13 +39,13 @@ impl CrossEncoder {
             .into());
         }
         let network =
-            Network::new(&folder.shape, &weights, options.device()?, options.precision.kind())?
+            Network::new(&folder.shape, &weights, device(options)?, kind(options.precision))?
                 .for_inference();
         Ok(Self {
             network: Mutex::new(network),
             tokenize: Tokenize::open(&folder, options.max_tokens)?,
             threads: options.threads,
-            checksum: options.sign(&folder.checksum),
+            checksum: sign(options, &folder.checksum),
         })
     }
 }

@@ -3,10 +3,11 @@
 use crate::error::Error;
 use crate::folder::ModelFolder;
 use crate::network::Network;
-use crate::options::Options;
+use crate::options::{device, kind, sign};
 use crate::streams::{GROUP_TOKENS, answer_groups};
 use crate::tokens::{Tokenize, groups};
 use crate::weights::Weights;
+use clariq_core::ModelOptions;
 use clariq_rank::{Embeddings, Progress};
 use std::collections::HashMap;
 use std::path::Path;
@@ -23,18 +24,18 @@ pub struct BertEncoder {
 
 impl BertEncoder {
     /// Reads an encoder.
-    pub fn open(path: &Path, options: &Options) -> Result<Self, Error> {
+    pub fn open(path: &Path, options: &ModelOptions) -> Result<Self, Error> {
         let folder = ModelFolder::open(path)?;
         let weights = Weights::read(&folder)?;
         let network =
-            Network::new(&folder.shape, &weights, options.device()?, options.precision.kind())?
+            Network::new(&folder.shape, &weights, device(options)?, kind(options.precision))?
                 .for_inference();
         Ok(Self {
             network: Mutex::new(network),
             tokenize: Tokenize::open(&folder, options.max_tokens)?,
             dim: folder.shape.hidden as usize,
             threads: options.threads,
-            checksum: options.sign(&folder.checksum),
+            checksum: sign(options, &folder.checksum),
         })
     }
 }

@@ -20,6 +20,7 @@ pub mod fetch;
 mod labelled;
 mod need_file;
 mod pickled;
+mod released;
 mod requests;
 mod stats;
 mod text_run;
@@ -32,6 +33,7 @@ pub use eval_table::{
 };
 pub use labelled::{Facet, Labelled, LabelledRow, Topic};
 pub use need_file::{NeedLine, parse_need_file, put_need_lines, read_need_file, write_need_file};
+pub use released::{RELEASED, RELEASED_AT, Released, released};
 pub use requests::{parse_requests, read_requests};
 pub use stats::{SplitStats, Statistics, statistics};
 pub use text_run::{parse_text_run, put_text_run_line, read_text_run};

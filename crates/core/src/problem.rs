@@ -77,6 +77,21 @@ pub enum ProblemKind {
     /// Two rows or files that say different things of one object.
     #[error("contradiction")]
     Contradiction,
+    /// An id that no run file could hold.
+    #[error("not an id")]
+    Id,
+    /// A quoted field that does not end as one.
+    #[error("bad quotes")]
+    Quotes,
+    /// A row that says again what an earlier one said.
+    #[error("repeated row")]
+    Repeated,
+    /// More bytes or lines than a file of that kind can need.
+    #[error("file too large")]
+    TooLarge,
+    /// A pipe, a device or a socket stands where a file was expected.
+    #[error("not a regular file")]
+    Special,
     /// A compressed file that cannot be unpacked.
     #[error("damaged archive")]
     Archive,
@@ -95,12 +110,25 @@ pub enum ProblemKind {
     /// A text with more tokens than a model can read.
     #[error("text too long")]
     TextLength,
+    /// An output that is one of the inputs.
+    #[error("the output is an input")]
+    OutputIsInput,
     /// A configuration that cannot be read or does not make sense.
     #[error("bad configuration")]
     Configuration,
     /// A value on the command line that does not make sense.
     #[error("bad argument")]
     Argument,
+}
+
+/// Whether a problem could change a figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Severity {
+    /// It could, so that no command goes on.
+    #[default]
+    Error,
+    /// It could not: the official scorer reads past it, and so does every command but `data check`.
+    Warning,
 }
 
 /// One thing that is wrong, with its place.
@@ -111,6 +139,8 @@ pub struct Problem {
     pub at: Location,
     /// What kind of trouble it is.
     pub kind: ProblemKind,
+    /// Whether it could change a figure.
+    pub severity: Severity,
     /// What should have stood there.
     pub expected: String,
     /// What stood there, value included.
@@ -120,14 +150,22 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// A problem without a hint yet.
+    /// An error without a hint yet.
     pub fn new(
         at: Location,
         kind: ProblemKind,
         expected: impl Into<String>,
         found: impl Into<String>,
     ) -> Self {
-        Self { at, kind, expected: expected.into(), found: found.into(), hint: String::new() }
+        let (expected, found) = (expected.into(), found.into());
+        Self { at, kind, severity: Severity::Error, expected, found, hint: String::new() }
+    }
+
+    /// The same problem as a warning.
+    #[must_use]
+    pub fn warning(mut self) -> Self {
+        self.severity = Severity::Warning;
+        self
     }
 
     /// The same problem with the move that mends it.

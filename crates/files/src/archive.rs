@@ -1,20 +1,22 @@
-//! What is a large file packed in? Plain, gzip, tar, both, or in pieces: its content as a stream.
+//! Archives: the content of a file that is plain, gzip, tar, both, or in pieces, as a stream.
 
-use crate::source::Source;
+use crate::source::{BYTE_ORDER_MARK, GZIP_MAGIC, MOST_OF_A_RUN, Source};
 use clariq_core::{Error, Location, Problem, ProblemKind};
 use flate2::read::MultiGzDecoder;
-use std::borrow::Cow;
-use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::vec;
 
-const GZIP_MAGIC: &[u8] = b"\x1f\x8b";
 /// Where a tar header says that it is one, and where its checksum stands (POSIX.1-2001, pax).
 const TAR_MAGIC: (usize, &[u8]) = (257, b"ustar");
 const TAR_CHECKSUM: Range<usize> = 148..156;
 const TAR_BLOCK: usize = 512;
+
+/// Bytes that gzip may unfold to however small it is, and how often it may unfold each of its bytes on top of that.
+/// Tables and conversations shrink to a tenth or a fortieth; only bombs reach a thousandth.
+const FREE: u64 = 64 << 20;
+const MOST_TIMES: u64 = 100;
 
 /// What the content should be, for messages.
 #[derive(Debug)]
@@ -30,13 +32,8 @@ pub struct Form {
 /// The bytes of a file or of its pieces, which can be read more than once.
 pub struct Archive {
     name: String,
-    pieces: Vec<Piece>,
+    pieces: Vec<Source>,
     form: &'static Form,
-}
-
-enum Piece {
-    Path(PathBuf),
-    Bytes(Cow<'static, [u8]>),
 }
 
 impl Archive {
@@ -44,10 +41,11 @@ impl Archive {
     pub fn new(sources: &[Source], form: &'static Form) -> Result<Self, Error> {
         let names: Vec<String> = sources.iter().map(Source::name).collect();
         let pieces = sources.iter().map(|source| match source {
-            Source::Path(path) => Ok(Piece::Path(path.clone())),
-            Source::Embedded { bytes, .. } => Ok(Piece::Bytes(Cow::Borrowed(*bytes))),
-            Source::Memory { bytes, .. } => Ok(Piece::Bytes(Cow::Owned(bytes.to_vec()))),
-            Source::Stdin => source.read().map(|input| Piece::Bytes(input.bytes)),
+            // It is read more than once, which a stream cannot be.
+            Source::Stdin => source
+                .read_at_most(MOST_OF_A_RUN)
+                .map(|input| Source::memory(input.name, input.bytes.into_owned())),
+            other => Ok(other.clone()),
         });
         Ok(Self { name: names.join(" + "), pieces: pieces.collect::<Result<_, _>>()?, form })
     }
@@ -59,13 +57,11 @@ impl Archive {
 
     /// All pieces behind each other, without gzip around them.
     pub fn open(&self) -> Result<Box<dyn Read + '_>, Error> {
-        let opened: Vec<Box<dyn Read + '_>> =
-            self.pieces.iter().map(Piece::open).collect::<Result<_, _>>()?;
-        let mut pieces = opened.into_iter();
+        let opened = self.pieces.iter().map(|piece| piece.open().map(|(_, reader)| reader));
+        let mut pieces = opened.collect::<Result<Vec<_>, _>>()?.into_iter();
         let joined = Box::new(Joined { current: pieces.next(), pieces });
-        let (head, reader) =
-            peek(joined, GZIP_MAGIC.len() as u64).map_err(|error| self.broken(error))?;
-        Ok(if head == GZIP_MAGIC { Box::new(MultiGzDecoder::new(reader)) } else { reader })
+        let (head, reader) = peek(joined, GZIP_MAGIC.len()).map_err(|error| self.broken(error))?;
+        Ok(if head == GZIP_MAGIC { Box::new(Unpacked::new(reader)) } else { reader })
     }
 
     /// Gives the content of the archive to `read`, and reads on to its end, where damage would show.
@@ -73,26 +69,24 @@ impl Archive {
         &self,
         read: impl FnOnce(&mut dyn Read) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        self.unpack(read, |rest| self.drain(rest))
+        self.unpack(true, read)
     }
 
     /// The first bytes of the content, as many as there are.
     pub fn head(&self, count: u64) -> Result<Vec<u8>, Error> {
-        let read = |content: &mut dyn Read| {
+        self.unpack(false, |content| {
             let mut head = Vec::new();
             content.take(count).read_to_end(&mut head).map_err(|error| self.broken(error))?;
             Ok(head)
-        };
-        self.unpack(read, |_| Ok(()))
+        })
     }
 
     fn unpack<T>(
         &self,
+        to_the_end: bool,
         read: impl FnOnce(&mut dyn Read) -> Result<T, Error>,
-        end: impl FnOnce(Box<dyn Read + '_>) -> Result<(), Error>,
     ) -> Result<T, Error> {
-        let (head, mut reader) =
-            peek(self.open()?, TAR_BLOCK as u64).map_err(|error| self.broken(error))?;
+        let (head, reader) = peek(self.open()?, TAR_BLOCK).map_err(|error| self.broken(error))?;
         if head.is_empty() {
             return Err(Problem::new(
                 Location::file(&self.name),
@@ -103,36 +97,67 @@ impl Archive {
             .hint("the file was probably cut short: fetch it again")
             .into());
         }
-        if !is_tar(&head) {
-            let value = read(&mut reader)?;
-            end(reader)?;
-            return Ok(value);
+        if is_tar(&head) {
+            return self.unpack_member(tar::Archive::new(reader), to_the_end, read);
         }
-        let mut archive = tar::Archive::new(reader);
-        let value = self.member(&mut archive, read)?;
-        end(archive.into_inner())?;
+        let mut content = self.without_byte_order_mark(reader)?;
+        let value = read(&mut content)?;
+        if to_the_end {
+            self.drain(content)?;
+        }
         Ok(value)
     }
 
-    /// Gives the first file in a tar archive to `read`.
-    fn member<T>(
-        &self,
-        archive: &mut tar::Archive<Box<dyn Read + '_>>,
+    /// Gives the one file in a tar archive to `read`. A second one would be passed over without a word, so that it is an
+    /// error.
+    fn unpack_member<'a, T>(
+        &'a self,
+        mut archive: tar::Archive<Box<dyn Read + 'a>>,
+        to_the_end: bool,
         read: impl FnOnce(&mut dyn Read) -> Result<T, Error>,
     ) -> Result<T, Error> {
+        let (mut read, mut value) = (Some(read), None);
         for entry in archive.entries().map_err(|error| self.broken(error))? {
-            let mut entry = entry.map_err(|error| self.broken(error))?;
-            if entry.header().entry_type().is_file() && !is_apple_double(&entry.path_bytes()) {
-                return read(&mut entry);
+            let entry = entry.map_err(|error| self.broken(error))?;
+            let path = entry.path_bytes().into_owned();
+            if !entry.header().entry_type().is_file() || is_apple_double(&path) {
+                continue;
+            }
+            let Some(read) = read.take() else {
+                let expected =
+                    format!("a tar archive with {} in it and nothing else", self.form.what);
+                let found = format!("a second file, `{}`", String::from_utf8_lossy(&path));
+                return Err(self.problem(&expected, found));
+            };
+            value = Some(read(&mut self.without_byte_order_mark(Box::new(entry))?)?);
+            if !to_the_end {
+                break;
             }
         }
-        Err(self.problem(
-            &format!("a tar archive with {} in it", self.form.what),
-            "no file in it".to_owned(),
-        ))
+        if to_the_end {
+            self.drain(archive.into_inner())?;
+        }
+        value.ok_or_else(|| {
+            let expected = format!("a tar archive with {} in it", self.form.what);
+            self.problem(&expected, "no file in it".to_owned())
+        })
     }
 
-    /// Reads what follows the pickle, so that a damaged end shows in the checksum.
+    fn without_byte_order_mark<'a>(
+        &self,
+        content: Box<dyn Read + 'a>,
+    ) -> Result<Box<dyn Read + 'a>, Error> {
+        let (head, mut content) =
+            peek(content, BYTE_ORDER_MARK.len()).map_err(|error| self.broken(error))?;
+        if head == BYTE_ORDER_MARK {
+            content
+                .read_exact(&mut [0; BYTE_ORDER_MARK.len()])
+                .map_err(|error| self.broken(error))?;
+        }
+        Ok(content)
+    }
+
+    /// Reads what follows the content, so that a damaged end shows in the checksum.
     fn drain(&self, mut rest: impl Read) -> Result<(), Error> {
         io::copy(&mut rest, &mut io::sink()).map(drop).map_err(|error| self.broken(error))
     }
@@ -140,6 +165,14 @@ impl Archive {
     /// An error of the bytes: damage, unless the operating system refused.
     pub fn broken(&self, error: io::Error) -> Error {
         match error.kind() {
+            io::ErrorKind::FileTooLarge => Problem::new(
+                Location::file(&self.name),
+                ProblemKind::TooLarge,
+                format!("gzip of at most {MOST_TIMES} bytes for each of its own"),
+                "more",
+            )
+            .hint("is this the right file? nothing of that kind shrinks so far")
+            .into(),
             io::ErrorKind::InvalidData
             | io::ErrorKind::InvalidInput
             | io::ErrorKind::UnexpectedEof
@@ -187,39 +220,49 @@ fn is_apple_double(path: &[u8]) -> bool {
     path.rsplit(|&byte| byte == b'/').next().is_some_and(|name| name.starts_with(b"._"))
 }
 
-impl Piece {
-    fn open(&self) -> Result<Box<dyn Read + '_>, Error> {
-        match self {
-            Self::Bytes(bytes) => Ok(Box::new(&**bytes)),
-            Self::Path(path) => open_file(path).map(|file| Box::new(file) as Box<dyn Read>),
-        }
+/// What gzip unfolds to, counted.
+struct Unpacked<'a> {
+    decoder: MultiGzDecoder<Counted<'a>>,
+    bytes: u64,
+}
+
+impl<'a> Unpacked<'a> {
+    fn new(reader: Box<dyn Read + 'a>) -> Self {
+        Self { decoder: MultiGzDecoder::new(Counted { reader, bytes: 0 }), bytes: 0 }
     }
 }
 
-fn open_file(path: &Path) -> Result<File, Error> {
-    let at = || Location::file(path.display().to_string());
-    if path.is_dir() {
-        return Err(Problem::new(at(), ProblemKind::Directory, "a file", "a directory")
-            .hint("name the file inside it")
-            .into());
-    }
-    File::open(path).map_err(|source| match source.kind() {
-        io::ErrorKind::NotFound => {
-            Problem::new(at(), ProblemKind::MissingFile, "a file", "nothing at that path")
-                .hint("check the path; `clariq doctor` lists the data that can be found")
-                .into()
+impl Read for Unpacked<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.decoder.read(buffer)?;
+        self.bytes += count as u64;
+        if self.bytes > FREE + MOST_TIMES * self.decoder.get_ref().bytes {
+            return Err(io::ErrorKind::FileTooLarge.into());
         }
-        _ => Error::Io { action: "read", path: path.to_owned(), source },
-    })
+        Ok(count)
+    }
+}
+
+struct Counted<'a> {
+    reader: Box<dyn Read + 'a>,
+    bytes: u64,
+}
+
+impl Read for Counted<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.reader.read(buffer)?;
+        self.bytes += count as u64;
+        Ok(count)
+    }
 }
 
 /// The first bytes of a reader, and a reader of all of it.
 fn peek<'a>(
     mut reader: Box<dyn Read + 'a>,
-    count: u64,
+    count: usize,
 ) -> io::Result<(Vec<u8>, Box<dyn Read + 'a>)> {
     let mut head = Vec::new();
-    reader.by_ref().take(count).read_to_end(&mut head)?;
+    reader.by_ref().take(count as u64).read_to_end(&mut head)?;
     Ok((head.clone(), Box::new(io::Cursor::new(head).chain(reader))))
 }
 

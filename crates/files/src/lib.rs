@@ -1,18 +1,25 @@
-//! Bytes in and out: sources, atomic output, tables, lines, archives, TREC runs and qrels.
+//! Bytes in and out: sources, atomic output, tables, lines, archives, downloads, TREC runs and qrels.
 //!
 //! Every reader takes a [`Source`] (a path, standard input, memory or an embedded file; plain or gzip), names the
 //! file and line of whatever is wrong in a [`Problem`](clariq_core::Problem), and every writer replaces its target only
 //! when it is complete. A `read_…` stops at the first problem; the `parse_…` of the same name hands on all of them.
 
 pub mod archive;
+pub mod download;
+mod inputs;
 pub mod lines;
+mod lock;
 mod output;
+pub mod records;
 mod source;
 pub mod table;
+pub mod temporary;
 mod trec;
 
-pub use output::{Staged, Target, remove_stale, write_atomically};
-pub use source::{Input, Source};
+pub use inputs::{protect, protect_inputs, refuse_input};
+pub use lock::Lock;
+pub use output::{Staged, Target, write_atomically};
+pub use source::{Input, MOST_OF_A_CONFIGURATION, MOST_OF_A_RUN, MOST_OF_A_TABLE, Source};
 pub use trec::qrels::{Judgement, parse_qrels, put_judgements, read_qrels, write_qrels};
 pub use trec::run::{
     Run, RunLine, parse_run, put_run_lines, read_run, strictly_decreasing, write_run,

@@ -1,17 +1,18 @@
-//! How is a file written so that nobody ever sees half of it?
+//! Atomic output: a file is replaced by a whole one or not at all, and never if it is an input.
 //!
 //! Everything goes to a temporary file beside the target, is flushed to the disk, and then takes the target's
-//! name in one step. A full disk, an error or a kill leaves whatever stood there before.
+//! name in one step. A full disk, an error or a kill leaves whatever was there before.
 
+use crate::inputs::{refuse_input, unprotect};
 use crate::source::Source;
+use crate::temporary::{self, Temporary};
 use clariq_core::Error;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// Where something is written to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,7 +79,7 @@ pub fn write_atomically(
 /// the first of them is committed, so that a full disk replaces none of them. One that is dropped leaves no trace.
 #[derive(Debug)]
 pub struct Staged {
-    file: tempfile::NamedTempFile,
+    file: Temporary,
     path: PathBuf,
 }
 
@@ -88,6 +89,7 @@ impl Staged {
         path: &Path,
         fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<Self, Error> {
+        refuse_input(path)?;
         Self::write(path, fill).map_err(cannot_write(path))
     }
 
@@ -99,9 +101,11 @@ impl Staged {
         let folder =
             path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
-        let file = fill_file(temporary_beside(folder, &path)?, &path, fill)?;
-        file.as_file().sync_all()?;
-        Ok(Self { file, path })
+        let mut prefix = OsString::from(".");
+        prefix.push(path.file_name().unwrap_or_default());
+        let (file, listed) = temporary::file_in(folder, &prefix)?;
+        fill_file(file, &path, fill)?.sync_all()?;
+        Ok(Self { file: listed, path })
     }
 
     /// Reads the complete content.
@@ -112,7 +116,8 @@ impl Staged {
     /// Gives the file its name, in one step.
     pub fn commit(self) -> Result<(), Error> {
         let Self { file, path } = self;
-        file.persist(&path).map(drop).map_err(|error| cannot_write(&path)(error.error))
+        unprotect(file.path());
+        file.keep_as(&path).map_err(cannot_write(&path))
     }
 }
 
@@ -151,76 +156,9 @@ fn cannot_write(path: &Path) -> impl Fn(io::Error) -> Error {
     move |source| Error::Io { action: "write", path: path.to_owned(), source }
 }
 
-fn temporary_beside(folder: &Path, path: &Path) -> io::Result<tempfile::NamedTempFile> {
-    let mut prefix = std::ffi::OsString::from(".");
-    prefix.push(path.file_name().unwrap_or_default());
-    remove_stale(folder, &prefix);
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(&prefix).suffix(".tmp");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // Temporary files are private by default; a run file is as readable as the user's umask says.
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(folder)
-}
-
-/// What a killed command left is nobody's after so long.
-const STALE: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// How many letters `tempfile` puts between a prefix and a suffix.
-const RANDOM: usize = 6;
-
-/// Removes temporary files and folders `<prefix>??????.tmp` that commands left behind which were killed a day ago or
-/// earlier. What cannot be removed stays, and harms nobody.
-pub fn remove_stale(folder: &Path, prefix: &OsStr) {
-    let of_prefix = |name: &OsStr| {
-        let middle = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes());
-        middle
-            .and_then(|rest| rest.strip_suffix(b".tmp"))
-            .is_some_and(|random| random.len() == RANDOM)
-    };
-    let is_old = |entry: &fs::DirEntry| {
-        let age =
-            entry.metadata().and_then(|found| found.modified()).map(|changed| changed.elapsed());
-        age.is_ok_and(|age| age.is_ok_and(|age| age > STALE))
-    };
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if of_prefix(&entry.file_name()) && is_old(&entry) {
-            let path = entry.path();
-            // A link is removed as the link that it is.
-            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            let _ = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_a_killed_command_left_yesterday_goes_with_the_next_write() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = |name: &str| folder.path().join(name);
-        let names =
-            [".a.runAb12Cd.tmp", ".a.runEf34Gh.tmp", ".a.run.gzAb12Cd.tmp", "a.runAb12Cd.tmp"];
-        for name in names {
-            fs::write(path(name), "half").unwrap();
-        }
-        for name in names.iter().filter(|name| !name.contains("Ef34Gh")) {
-            let file = fs::File::options().write(true).open(path(name)).unwrap();
-            file.set_modified(std::time::SystemTime::now() - 2 * STALE).unwrap();
-        }
-        write_atomically(&path("a.run"), |out| out.write_all(b"new")).unwrap();
-        let left: Vec<bool> = names.iter().map(|name| path(name).exists()).collect();
-        assert_eq!(
-            left,
-            [false, true, true, true],
-            "a young one may be in use, the others are not of this file"
-        );
-    }
 
     #[test]
     fn a_failed_write_leaves_the_old_file_and_nothing_else() {

@@ -1,16 +1,23 @@
-//! Where do bytes come from: a path, standard input, memory, or a file inside the program?
+//! Sources of bytes: a path, standard input, memory, or a file inside the program.
 
 use clariq_core::{Error, Location, Problem, ProblemKind};
 use flate2::read::MultiGzDecoder;
 use std::borrow::Cow;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The two bytes that every gzip file begins with (RFC 1952).
-const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+pub(crate) const GZIP_MAGIC: &[u8] = b"\x1f\x8b";
+pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Bytes that a configuration may have, unpacked: a thousand times what any has.
+pub const MOST_OF_A_CONFIGURATION: u64 = 1 << 20;
+/// Bytes that a table, a need file or judgements may have, unpacked. The largest that were released have 2.4 million.
+pub const MOST_OF_A_TABLE: u64 = 64 << 20;
+/// Bytes that a run may have, unpacked: a thousand documents for each of seven thousand topics.
+pub const MOST_OF_A_RUN: u64 = 384 << 20;
 
 /// Something that can be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,58 +85,97 @@ impl Source {
         }
     }
 
-    /// Reads everything, unpacking gzip and dropping a byte order mark.
+    /// Reads everything, unpacking gzip and dropping a byte order mark: at most [`MOST_OF_A_RUN`].
     pub fn read(&self) -> Result<Input, Error> {
+        self.read_at_most(MOST_OF_A_RUN)
+    }
+
+    /// Reads everything, unpacking gzip and dropping a byte order mark. A source that holds more than `most` bytes is an
+    /// error before it fills the memory, however small it is packed.
+    pub fn read_at_most(&self, most: u64) -> Result<Input, Error> {
         let name = self.name();
-        let raw = match self {
-            Self::Embedded { bytes, .. } => Cow::Borrowed(*bytes),
-            Self::Memory { bytes, .. } => Cow::Owned(bytes.to_vec()),
-            Self::Path(path) => Cow::Owned(read_file(path)?),
-            Self::Stdin => {
-                let mut bytes = Vec::new();
-                io::stdin().lock().read_to_end(&mut bytes).map_err(|source| Error::Io {
-                    action: "read",
-                    path: PathBuf::from(&name),
-                    source,
-                })?;
-                Cow::Owned(bytes)
-            }
+        let bytes = match self {
+            Self::Embedded { bytes, .. } if !bytes.starts_with(GZIP_MAGIC) => Cow::Borrowed(*bytes),
+            _ => Cow::Owned(self.unpack(&name, most)?),
         };
-        let bytes =
-            if raw.starts_with(&GZIP_MAGIC) { Cow::Owned(gunzip(&name, &raw)?) } else { raw };
         Ok(Input { name, bytes: without_byte_order_mark(bytes) })
+    }
+
+    fn unpack(&self, name: &str, most: u64) -> Result<Vec<u8>, Error> {
+        let refused = |source| Error::Io { action: "read", path: PathBuf::from(name), source };
+        let (size, mut raw) = self.open()?;
+        // What is read beside the content tells a file that is full from one that holds more.
+        let mut bytes = Vec::with_capacity(size.min(most) as usize + 1);
+        let magic = GZIP_MAGIC.len() as u64;
+        raw.by_ref().take(magic).read_to_end(&mut bytes).map_err(refused)?;
+        if bytes == GZIP_MAGIC {
+            let packed = io::Cursor::new(std::mem::take(&mut bytes)).chain(raw);
+            MultiGzDecoder::new(packed)
+                .take(most + 1)
+                .read_to_end(&mut bytes)
+                .map_err(|error| cut_short(name, &error))?;
+        } else {
+            raw.take(most + 1 - bytes.len() as u64).read_to_end(&mut bytes).map_err(refused)?;
+        }
+        if bytes.len() as u64 > most { Err(too_large(name, most).into()) } else { Ok(bytes) }
+    }
+
+    /// The bytes as they are, and how many there will be, as far as that is known.
+    pub(crate) fn open(&self) -> Result<(u64, Box<dyn Read + '_>), Error> {
+        Ok(match self {
+            Self::Path(path) => {
+                let file = open_file(path)?;
+                let size = file.metadata().map_or(0, |metadata| metadata.len());
+                (size, Box::new(file))
+            }
+            Self::Stdin => (0, Box::new(io::stdin().lock())),
+            Self::Embedded { bytes, .. } => (bytes.len() as u64, Box::new(*bytes)),
+            Self::Memory { bytes, .. } => (bytes.len() as u64, Box::new(&**bytes)),
+        })
     }
 }
 
-fn read_file(path: &Path) -> Result<Vec<u8>, Error> {
+/// Opens a file for reading. It must be a regular one: a pipe could let the command wait forever, and a device never
+/// ends.
+pub(crate) fn open_file(path: &Path) -> Result<File, Error> {
     let at = || Location::file(path.display().to_string());
-    fs::read(path).map_err(|source| match source.kind() {
-        io::ErrorKind::NotFound => {
-            Problem::new(at(), ProblemKind::MissingFile, "a file", "nothing at that path")
-                .hint("check the path; `clariq doctor` lists the data that can be found")
-                .into()
-        }
-        io::ErrorKind::IsADirectory => {
-            Problem::new(at(), ProblemKind::Directory, "a file", "a directory")
-                .hint("name the file inside it")
-                .into()
-        }
+    let missing = |source: io::Error| match source.kind() {
+        io::ErrorKind::NotFound => missing_file(path).into(),
         _ => Error::Io { action: "read", path: path.to_owned(), source },
-    })
+    };
+    let metadata = fs::metadata(path).map_err(missing)?;
+    if metadata.is_dir() {
+        return Err(Problem::new(at(), ProblemKind::Directory, "a file", "a directory")
+            .hint("name the file inside it")
+            .into());
+    }
+    if !metadata.is_file() {
+        let found = "a pipe, a device or a socket";
+        return Err(Problem::new(at(), ProblemKind::Special, "a regular file", found)
+            .hint("name a file; what another command writes is read from standard input, as `-`")
+            .into());
+    }
+    crate::protect(path);
+    File::open(path).map_err(missing)
 }
 
-fn gunzip(name: &str, packed: &[u8]) -> Result<Vec<u8>, Error> {
-    let mut bytes = Vec::with_capacity(packed.len().saturating_mul(4));
-    MultiGzDecoder::new(packed).read_to_end(&mut bytes).map_err(|error| {
-        Problem::new(
-            Location::file(name),
-            ProblemKind::Archive,
-            "a whole gzip file",
-            error.to_string(),
-        )
+fn missing_file(path: &Path) -> Problem {
+    let dangling = fs::symlink_metadata(path).is_ok();
+    let found = if dangling { "a link to nothing" } else { "nothing at that path" };
+    let at = Location::file(path.display().to_string());
+    Problem::new(at, ProblemKind::MissingFile, "a file", found)
+        .hint("check the path; `clariq doctor` lists the data that can be found")
+}
+
+fn cut_short(name: &str, error: &io::Error) -> Problem {
+    Problem::new(Location::file(name), ProblemKind::Archive, "a whole gzip file", error.to_string())
         .hint("the file is cut short or damaged: fetch or compress it again")
-    })?;
-    Ok(bytes)
+}
+
+fn too_large(name: &str, most: u64) -> Problem {
+    let expected = format!("at most {} MiB, unpacked", most >> 20);
+    Problem::new(Location::file(name), ProblemKind::TooLarge, expected, "more")
+        .hint("is this the right file? nothing of that kind is so large")
 }
 
 fn without_byte_order_mark(bytes: Cow<'static, [u8]>) -> Cow<'static, [u8]> {
@@ -158,6 +204,13 @@ mod tests {
         encoder.finish().unwrap()
     }
 
+    fn kind(result: Result<Input, Error>) -> ProblemKind {
+        match result.unwrap_err() {
+            Error::Problem(problem) => problem.kind,
+            other => panic!("{other}"),
+        }
+    }
+
     #[test]
     fn gzip_and_byte_order_mark_are_seen_through() {
         let folder = tempfile::tempdir().unwrap();
@@ -172,10 +225,43 @@ mod tests {
         let path = folder.path().join("cut.gz");
         let whole = gzip(&vec![b'x'; 10_000]);
         fs::write(&path, &whole[..whole.len() - 9]).unwrap();
-        let error = Source::new(&path).read().unwrap_err();
-        assert!(
-            matches!(&error, Error::Problem(problem) if problem.kind == ProblemKind::Archive),
-            "{error}"
-        );
+        assert_eq!(kind(Source::new(&path).read()), ProblemKind::Archive);
+    }
+
+    #[test]
+    fn sizes_are_bounded_packed_or_not() {
+        for bytes in [vec![b'x'; 1000], gzip(&vec![b'x'; 1000])] {
+            let source = Source::memory("x", bytes);
+            assert_eq!(source.read_at_most(1000).unwrap().bytes.len(), 1000);
+            assert_eq!(kind(source.read_at_most(999)), ProblemKind::TooLarge);
+        }
+    }
+
+    #[test]
+    fn short_and_empty_sources_are_read() {
+        for bytes in [&b""[..], b"x", b"\x1f"] {
+            assert_eq!(&*Source::memory("x", bytes).read().unwrap().bytes, bytes);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_fifo_as_a_data_file_is_refused_and_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("fifo");
+        let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
+        assert!(made.success());
+        assert_eq!(kind(Source::new(&path).read()), ProblemKind::Special);
+        assert_eq!(kind(Source::new("/dev/zero").read()), ProblemKind::Special);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_dangling_link_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("link");
+        std::os::unix::fs::symlink("nowhere", &path).unwrap();
+        let error = Source::new(&path).read().unwrap_err().to_string();
+        assert!(error.contains("a link to nothing"), "{error}");
     }
 }

@@ -1,13 +1,14 @@
-//! How are the tab-separated files of `ClariQ` split into rows and fields?
+//! Tab-separated tables with a header.
 //!
 //! They are CSV with tabs: a field may be quoted and then hold tabs, line ends and doubled quotes. Columns are found
 //! by name, so their order does not matter and further columns are ignored.
 
+use crate::records::Records;
 use crate::source::Input;
-use clariq_core::{Error, Location, Problem, ProblemKind};
+use clariq_core::{Error, Location, Problem, ProblemKind, Severity};
 use std::str;
 
-/// Where problems go: the strict readers stop at the first, `data check` collects them all.
+/// Where problems go: strict readers return the first error, `data check` collects them all, warnings too.
 pub type Sink<'a> = &'a mut dyn FnMut(Problem);
 
 /// A column by its names: the first is the usual one, the others occur in released files.
@@ -51,6 +52,22 @@ impl Row<'_> {
     ) -> Problem {
         Problem::new(self.place.location(), kind, expected, found)
     }
+
+    /// Whether a field can be an id: a run file separates ids by blanks, so that none may be empty or hold one.
+    pub fn check_id(&self, column: &str, id: &str) -> Result<(), Box<Problem>> {
+        if id.is_empty() {
+            let expected = format!("an id in `{column}`");
+            let problem = self.problem(ProblemKind::EmptyField, expected, "an empty field");
+            return Err(Box::new(problem.hint("only texts may be empty, ids never")));
+        }
+        if id.contains(|c: char| c.is_whitespace() || c.is_control()) {
+            let expected = format!("an id without blanks in `{column}`");
+            let found = format!("`{}`", shorten(id));
+            let problem = self.problem(ProblemKind::Id, expected, found);
+            return Err(Box::new(problem.hint("no run file could name it: take the blanks out")));
+        }
+        Ok(())
+    }
 }
 
 /// Calls `each` with every sound row of `input`; whatever is not sound goes to `sink`.
@@ -60,27 +77,27 @@ pub fn for_each_row(
     sink: Sink,
     mut each: impl FnMut(&Row, Sink),
 ) {
-    let mut reader = csv::ReaderBuilder::new()
-        .delimiter(b'\t')
-        .has_headers(false)
-        .flexible(true)
-        .from_reader(input.bytes.as_ref());
-    let mut lines = LineCounter::new(&input.bytes);
-    let mut record = csv::ByteRecord::new();
+    let mut records = Records::new(input, b'\t');
     let mut header: Option<(Vec<usize>, usize)> = None;
     let mut any = false;
-    // Reading from memory cannot fail, and a flexible reader accepts every record.
-    while let Ok(true) = reader.read_byte_record(&mut record) {
-        let start = record.position().map_or(0, csv::Position::byte) as usize;
-        let place = Place { file: &input.name, line: lines.line_at(start) };
+    while let Some((place, record)) = records.next() {
+        let record = match record {
+            Ok(record) => record,
+            Err(problem) if header.is_none() => return sink(*problem),
+            Err(problem) => {
+                any = true;
+                sink(*problem);
+                continue;
+            }
+        };
         match &header {
-            None => match find_columns(&record, columns, &place.location()) {
+            None => match find_columns(record, columns, &place.location()) {
                 Ok(places) => header = Some((places, record.len())),
                 Err(problem) => return sink(*problem),
             },
             Some((places, width)) => {
                 any = true;
-                match pick(&record, places, *width, columns, place) {
+                match pick(record, places, *width, columns, place) {
                     Ok(row) => each(&row, sink),
                     Err(problem) => sink(*problem),
                 }
@@ -167,7 +184,7 @@ fn pick<'a>(
     Ok(Row { fields, place: at })
 }
 
-/// A text as it is shown in a message: at most so long.
+/// The problem of a field that is not UTF-8.
 pub fn not_utf8(at: Location, column: &str, bytes: &[u8]) -> Problem {
     let found = format!("{:?} in `{column}`", shorten(&String::from_utf8_lossy(bytes)));
     Problem::new(at, ProblemKind::NotUtf8, "UTF-8 text", found)
@@ -182,34 +199,14 @@ pub fn shorten(text: &str) -> String {
     }
 }
 
-/// The csv crate counts a CRLF as a line end followed by an empty rest, which puts its line numbers one too low.
-pub struct LineCounter<'a> {
-    bytes: &'a [u8],
-    offset: usize,
-    line: u64,
-}
-
-impl<'a> LineCounter<'a> {
-    /// Counts the lines of these bytes.
-    pub fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, offset: 0, line: 1 }
-    }
-
-    /// The line of a record that starts at this byte; records are asked for in order.
-    pub fn line_at(&mut self, start: usize) -> u64 {
-        let rest = &self.bytes[start.min(self.bytes.len())..];
-        let start = start + rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
-        self.line += self.bytes[self.offset..start].split(|&byte| byte == b'\n').count() as u64 - 1;
-        self.offset = start;
-        self.line
-    }
-}
-
-/// Runs a parser that reports to a sink, and turns its first problem into an error.
+/// Runs a parser that reports to a sink, and turns its first error into one. Warnings change no figure and are passed
+/// over: `data check` is there to show them.
 pub fn strictly<T>(parse: impl FnOnce(Sink) -> T) -> Result<T, Error> {
     let mut first = None;
     let value = parse(&mut |problem| {
-        first.get_or_insert(problem);
+        if problem.severity == Severity::Error {
+            first.get_or_insert(problem);
+        }
     });
     match first {
         Some(problem) => Err(problem.into()),
@@ -249,6 +246,29 @@ mod tests {
         assert_eq!(found[0].1, ["1", "2"]);
         assert_eq!(problems[0].at.line, Some(3));
         assert_eq!(problems[0].kind, ProblemKind::FieldCount);
+    }
+
+    #[test]
+    fn a_quote_that_is_never_closed_names_the_line_where_it_opened() {
+        let (found, problems) = rows("a\tb\n1\t2\n3\t\"4\n5\t6\n7\t8\n");
+        assert_eq!(found.len(), 1);
+        assert_eq!((problems[0].kind, problems[0].at.line), (ProblemKind::Quotes, Some(3)));
+        let (_, problems) = rows("a\tb\n1\t\"2\n3\t\"4\n5\t6\n");
+        assert_eq!((problems[0].kind, problems[0].at.line), (ProblemKind::Quotes, Some(2)));
+        let (_, problems) = rows("\"a\tb\n1\t2\n");
+        assert_eq!((problems.len(), problems[0].at.line), (1, Some(1)));
+    }
+
+    #[test]
+    fn ids_with_blanks_are_refused() {
+        let input =
+            Input { name: "t.tsv".to_owned(), bytes: Cow::Borrowed(b"a\tb\nx y\t\nxy\t\n") };
+        let mut kinds = Vec::new();
+        for_each_row(&input, AB, &mut |problem| panic!("{problem}"), |row, _| {
+            kinds.push(row.check_id("a", row.fields[0]).err().map(|problem| problem.kind));
+            assert!(row.check_id("b", row.fields[1]).is_err());
+        });
+        assert_eq!(kinds, [Some(ProblemKind::Id), None]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::folder::{SUMS, check_replaceable, is_vacant, seal};
 use clariq_collections::clariq::QuestionBank;
 use clariq_core::Checksum;
-use clariq_files::remove_stale;
+use clariq_files::temporary;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -104,12 +104,7 @@ pub(crate) fn build(
         folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(parent).map_err(Error::io(folder))?;
     let (replace, before) = (!is_vacant(folder)?, list(folder));
-    remove_stale(parent, PREFIX.as_ref());
-    let temporary = tempfile::Builder::new()
-        .prefix(PREFIX)
-        .suffix(".tmp")
-        .tempdir_in(parent)
-        .map_err(Error::io(folder))?;
+    let temporary = temporary::folder_in(parent, PREFIX.as_ref()).map_err(Error::io(folder))?;
     // One level down, because the temporary folder itself is private to the user.
     let new = temporary.path().join("index");
     fs::create_dir(&new).map_err(Error::io(folder))?;

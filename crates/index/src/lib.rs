@@ -24,6 +24,7 @@ mod error;
 mod explanation;
 mod folder;
 mod impacts;
+mod numpy_order;
 mod scorer;
 mod top;
 
@@ -33,4 +34,5 @@ pub use bm25::{Bm25, Variant};
 pub use build::BuildOptions;
 pub use error::{Error, FolderTrouble};
 pub use explanation::Explanation;
+pub use numpy_order::NumpyOrder;
 pub use scorer::{Depth, Hit, Path, Scorer, Scratch};

@@ -7,7 +7,7 @@ use crate::stages::{self, Beside};
 use crate::table::{File, Table};
 use clariq_collections::clariq::Split;
 use clariq_core::{Location, Problem, ProblemKind};
-use clariq_files::Source;
+use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -168,7 +168,7 @@ struct Header {
 impl System {
     /// Reads a configuration file.
     pub fn read(source: &Source, overrides: &[Override]) -> Result<Self, Error> {
-        let input = source.read()?;
+        let input = source.read_at_most(MOST_OF_A_CONFIGURATION)?;
         match std::str::from_utf8(&input.bytes) {
             Ok(text) => Self::parse(&input.name, text, overrides),
             Err(error) => {

@@ -146,7 +146,8 @@ pub trait Models: Send + Sync {
 pub struct NoModels;
 
 impl NoModels {
-    fn refusal(name: &str) -> Error {
+    /// What is said where a model is asked for.
+    pub fn refusal(name: &str) -> Error {
         let at = Location::file(format!("model `{name}`"));
         Problem::new(at, ProblemKind::Model, "a clariq with learned stages", "one that was built without them")
             .hint("build it with the feature `bert`: `scripts/clariq` does that, and installs libtorch where it is missing")

@@ -32,6 +32,7 @@
 
 mod config;
 mod context;
+mod engine;
 mod error;
 mod learned;
 mod pipeline;
@@ -44,6 +45,7 @@ pub use clariq_index::Hit;
 pub use config::{ConversationConfig, WrittenScores};
 pub use config::{Expected, NeedConfig, Override, System, Uses};
 pub use context::Context;
+pub use engine::Engine;
 pub use error::Error;
 pub use learned::{
     ClassifiedTexts, Embeddings, Encoder, Models, NoModels, PairScorer, TextClassifier,

@@ -15,6 +15,7 @@ mod open_questions;
 mod rerank;
 mod said;
 mod stop;
+mod ties;
 
 use crate::config::Override;
 use crate::error::Error;

@@ -1,7 +1,16 @@
-//! How is an error told? What was expected, what was found, and the next move.
+//! How a command ends, and how errors are printed: what was expected, what was found, and the next move.
 
-use clariq_core::{Problem, Report};
+use clariq_core::{Problem, Report, printable};
 use std::io;
+
+/// How a command that printed its results ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// As it should.
+    Done,
+    /// It works, and what it checked does not hold.
+    CheckFailed,
+}
 
 /// Why a command did not do what it was asked to.
 #[derive(Debug)]
@@ -21,16 +30,20 @@ impl Failure {
     }
 }
 
+/// How many characters of each part of a report are shown. The value that was found may be a whole file.
+const LONGEST: usize = 600;
+
 /// Prints a report to standard error, readable without colour.
 pub(crate) fn print_report(severity: &str, report: &Report) {
-    eprintln!("{severity}: {}", report.title);
-    for (label, text) in [("expected", &report.expected), ("   found", &report.found)] {
+    let title = printable(&report.title, LONGEST);
+    eprintln!("{severity}: {title}");
+    for (label, text) in [("  expected", &report.expected), ("     found", &report.found)] {
         if !text.is_empty() {
-            eprintln!("  {label}: {text}");
+            eprintln!("{label}: {}", printable(text, LONGEST));
         }
     }
     if !report.hint.is_empty() {
-        eprintln!("hint: {}", report.hint);
+        eprintln!("hint: {}", printable(&report.hint, LONGEST));
     }
 }
 
@@ -83,8 +96,15 @@ impl From<clariq_core::Error> for Failure {
     }
 }
 
-#[cfg(feature = "bert")]
-from_reportable!(clariq_bert::Error);
+impl From<clariq_experiment::Error> for Failure {
+    fn from(error: clariq_experiment::Error) -> Self {
+        match error {
+            clariq_experiment::Error::File(error) => error.into(),
+            error => Report::from(&error).into(),
+        }
+    }
+}
+
 from_reportable!(
     clariq_index::Error,
     clariq_rank::Error,

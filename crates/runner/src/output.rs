@@ -1,4 +1,4 @@
-//! In which form is a table of results printed? One exporter per file.
+//! Tables of results, and the forms that they are printed in: one exporter per file.
 
 mod json;
 mod latex;
@@ -7,9 +7,24 @@ mod shorten;
 mod table;
 mod tsv;
 
-use crate::cli::Format;
+use clap::ValueEnum;
 pub(crate) use shorten::shorten;
 use std::io::{self, BufWriter, Write};
+
+/// The forms in which a table can be printed.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Aligned columns for a terminal
+    Table,
+    /// Tab-separated values with a header
+    Tsv,
+    /// A JSON array with an object per row
+    Json,
+    /// A Markdown table
+    Md,
+    /// A LaTeX table, for the package booktabs
+    Latex,
+}
 
 /// A value of a table.
 #[derive(Debug, Clone)]

@@ -1,5 +1,6 @@
-//! How far is it? A bar on a terminal, plain lines elsewhere.
+//! Progress on standard error: a bar on a terminal, plain lines elsewhere.
 
+use clariq_experiment::Task;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};
 use std::sync::Mutex;
@@ -8,8 +9,8 @@ use std::time::{Duration, Instant};
 /// Where there is no terminal, a line is printed this often, and none for a task that is done sooner.
 const BETWEEN_LINES: Duration = Duration::from_secs(5);
 
-/// A task with a number of steps.
-pub(crate) struct Task {
+/// The progress of one task.
+pub(crate) struct Bar {
     bar: ProgressBar,
     lines: Option<Lines>,
 }
@@ -22,47 +23,42 @@ struct Lines {
     last: Mutex<Instant>,
 }
 
-impl Task {
-    /// Starts a task; if not `shown`, nothing is ever printed.
-    pub(crate) fn start(name: &str, steps: u64, shown: bool) -> Self {
+impl Bar {
+    /// Starts a task, whose number of steps may be unknown; if not `shown`, nothing is ever printed.
+    pub(crate) fn start(name: &str, steps: Option<u64>, shown: bool) -> Self {
         if !shown {
             return Self { bar: ProgressBar::hidden(), lines: None };
         }
         if !io::stderr().is_terminal() {
-            let hidden = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::hidden());
+            let hidden = ProgressBar::with_draw_target(steps, ProgressDrawTarget::hidden());
             return Self { bar: hidden, lines: Some(Lines::start(name)) };
         }
-        let bar = ProgressBar::new(steps);
-        let template = "{prefix:<16} {wide_bar} {pos}/{len} {per_sec} {eta} left {msg}";
+        let (bar, template) = match steps {
+            Some(steps) => {
+                let template = "{prefix:<16} {wide_bar} {pos}/{len} {per_sec} {eta} left {msg}";
+                (ProgressBar::new(steps), template)
+            }
+            None => (ProgressBar::no_length(), "{prefix:<16} {pos} done, {per_sec}"),
+        };
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
         bar.set_prefix(name.to_owned());
         Self { bar, lines: None }
     }
+}
 
-    /// Starts a task whose number of steps nobody knows yet.
-    pub(crate) fn open(name: &str, shown: bool) -> Self {
-        let task = Self::start(name, 0, shown);
-        if let Ok(style) = ProgressStyle::with_template("{prefix:<16} {pos} done, {per_sec}") {
-            task.bar.set_style(style);
-        }
-        task.bar.unset_length();
-        task
-    }
-
-    /// So many steps more are done. May be called from any thread.
-    pub(crate) fn advance(&self, steps: u64) {
+impl Task for Bar {
+    fn advance(&self, steps: u64) {
         self.bar.inc(steps);
         if let Some(lines) = &self.lines {
-            lines.say(&self.bar);
+            lines.print(&self.bar);
         }
     }
 
-    /// Counts from 0 again, for the next part of the task.
-    pub(crate) fn next_part(&self, name: &str) {
+    fn begin_part(&self, name: &str) {
         self.bar.reset();
-        self.say(name);
+        self.describe(name);
         if let Some(lines) = &self.lines
             && let Ok(mut part) = lines.part.lock()
         {
@@ -70,16 +66,14 @@ impl Task {
         }
     }
 
-    /// Says how it goes, beside how far it is.
-    pub(crate) fn say(&self, text: &str) {
+    fn describe(&self, text: &str) {
         self.bar.set_message(text.to_owned());
     }
 
-    /// The task is done.
-    pub(crate) fn finish(self, what: &str) {
+    fn finish(self: Box<Self>, result: &str) {
         self.bar.finish_and_clear();
         if let Some(lines) = self.lines.filter(|lines| lines.start.elapsed() >= BETWEEN_LINES) {
-            eprintln!("{}: {what} in {:.0} s", lines.name, lines.start.elapsed().as_secs_f64());
+            eprintln!("{}: {result} in {:.0} s", lines.name, lines.start.elapsed().as_secs_f64());
         }
     }
 }
@@ -90,7 +84,7 @@ impl Lines {
         Self { name: name.to_owned(), start, part: Mutex::new(start), last: Mutex::new(start) }
     }
 
-    fn say(&self, bar: &ProgressBar) {
+    fn print(&self, bar: &ProgressBar) {
         // Another thread that holds the lock is saying it already.
         if let Ok(mut last) = self.last.try_lock()
             && last.elapsed() >= BETWEEN_LINES

@@ -1,14 +1,16 @@
-//! What do the raw arguments mean here? Folders, threads and how much is said.
+//! The common arguments resolved: folders, threads, and how much is printed on standard error.
 
-use crate::cli::{Cli, Common, Format, IndexPlace};
+use crate::arguments::{Common, IndexPlace};
+use crate::engine::ENGINE;
 use crate::failure::Failure;
-use clariq_collections::clariq::{Collection, DataDir, QuestionBank};
-use clariq_core::{Location, Problem, ProblemKind};
-use clariq_index::{Analyzer, BankIndex, BuildOptions, Opened};
-use clariq_rank::{Context, Error};
-use std::env;
+use crate::output::Format;
+use crate::progress;
+use clariq_collections::clariq::{Collection, DataDir};
+use clariq_core::{Location, Precision, Problem, ProblemKind, printable};
+use clariq_experiment::{Observer, Options, Session, Task, cache};
+use clariq_rank::Engine;
 use std::ops::RangeInclusive;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// How much is said on standard error.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
@@ -25,17 +27,11 @@ pub(crate) struct Settings {
     pub(crate) threads: usize,
     pub(crate) seed: u64,
     /// Where learned models are run.
-    #[cfg_attr(
-        not(feature = "bert"),
-        expect(dead_code, reason = "only learned models look at it")
-    )]
-    pub(crate) device: String,
+    device: String,
     /// What they compute with.
-    #[cfg(feature = "bert")]
-    pub(crate) precision: clariq_bert::Precision,
-    #[cfg(not(feature = "bert"))]
-    #[expect(dead_code, reason = "only learned models look at it")]
-    pub(crate) precision: crate::cli::PrecisionName,
+    precision: Precision,
+    /// What opens and trains them, if this build has it.
+    pub(crate) engine: Option<&'static dyn Engine>,
     pub(crate) format: Option<Format>,
     pub(crate) verbosity: Verbosity,
     pub(crate) progress: bool,
@@ -50,7 +46,7 @@ pub(crate) const USUAL_DATA: &str = "data/clariq";
 const THREADS: RangeInclusive<usize> = 1..=1024;
 
 impl Settings {
-    pub(crate) fn new(cli: &Cli) -> Result<Self, Failure> {
+    pub(crate) fn new(common: Common) -> Result<Self, Failure> {
         let Common {
             data,
             threads,
@@ -62,12 +58,7 @@ impl Settings {
             quiet,
             short_q,
             no_progress,
-        } = cli.common.clone();
-        #[cfg(feature = "bert")]
-        let precision = match precision {
-            crate::cli::PrecisionName::F32 => clariq_bert::Precision::F32,
-            crate::cli::PrecisionName::Bf16 => clariq_bert::Precision::Bf16,
-        };
+        } = common;
         let quiet = quiet || short_q;
         let threads = match threads {
             Some(threads) if !THREADS.contains(&threads) => {
@@ -95,26 +86,13 @@ impl Settings {
             threads,
             seed,
             device,
-            precision,
+            precision: precision.into(),
+            engine: ENGINE,
             format,
             verbosity,
             progress,
             short_q,
         })
-    }
-
-    /// Says something on standard error unless that is unwanted.
-    pub(crate) fn note(&self, text: &str) {
-        if self.verbosity >= Verbosity::Normal {
-            eprintln!("{text}");
-        }
-    }
-
-    /// Says something on standard error if more is wanted.
-    pub(crate) fn detail(&self, text: &str) {
-        if self.verbosity >= Verbosity::Verbose {
-            eprintln!("{text}");
-        }
     }
 
     /// Opens the data folder, and says so if it was not named.
@@ -133,34 +111,51 @@ impl Settings {
         }
     }
 
-    /// What stages work on, with indexes where `place` says or in the user's cache.
-    pub(crate) fn context<'a>(
+    /// A session under these settings, with indexes where `place` says or in the user's cache.
+    pub(crate) fn session<'a>(
         &'a self,
-        bank: &'a QuestionBank,
-        place: &'a IndexPlace,
-    ) -> Context<'a> {
-        Context::new(bank, move |analyzer, bank| {
-            let folder = index_folder(place, bank, analyzer);
-            let (index, opened) =
-                BankIndex::open_or_build(&folder, bank, analyzer, &self.build_options(place))?;
-            self.say_how_opened(&index, &opened);
-            Ok::<_, Error>(index)
-        })
+        collection: &'a Collection,
+        place: &IndexPlace,
+    ) -> Session<'a> {
+        let options = Options {
+            threads: self.threads,
+            seed: self.seed,
+            device: self.device.clone(),
+            precision: self.precision,
+            cache: cache::folder(),
+            index: place.index.clone(),
+            memory: place.memory,
+        };
+        Session::new(collection, options).with_engine(self.engine).with_observer(self)
     }
 
-    pub(crate) fn build_options(&self, place: &IndexPlace) -> BuildOptions {
-        BuildOptions { threads: self.threads, memory: place.memory }
-    }
-
-    pub(crate) fn say_how_opened(&self, index: &BankIndex, opened: &Opened) {
-        let folder = index.folder().display();
-        match opened {
-            Opened::Reused => self.detail(&format!("index: {folder} is the right one")),
-            Opened::Built => self.detail(&format!("index: built {folder}")),
-            Opened::Rebuilt { because } => {
-                self.note(&format!("note: rebuilt the index {folder}: {because}"))
-            }
+    /// Prints a note on standard error unless that is unwanted.
+    pub(crate) fn note(&self, text: &str) {
+        if self.verbosity >= Verbosity::Normal {
+            // A note may quote a file; its own lines stay lines.
+            text.lines().for_each(|line| eprintln!("{}", printable(line, usize::MAX)));
         }
+    }
+
+    /// Prints a detail on standard error if more is wanted.
+    pub(crate) fn detail(&self, text: &str) {
+        if self.verbosity >= Verbosity::Verbose {
+            eprintln!("{text}");
+        }
+    }
+}
+
+impl Observer for Settings {
+    fn note(&self, text: &str) {
+        self.note(text);
+    }
+
+    fn detail(&self, text: &str) {
+        self.detail(text);
+    }
+
+    fn begin(&self, name: &str, steps: Option<u64>) -> Box<dyn Task> {
+        Box::new(progress::Bar::start(name, steps, self.progress))
     }
 }
 
@@ -168,21 +163,4 @@ fn wrong_threads(threads: usize) -> Problem {
     let expected = format!("{} to {}", THREADS.start(), THREADS.end());
     Problem::new(Location::file("--threads"), ProblemKind::Argument, expected, threads.to_string())
         .hint("leave --threads out to use every core")
-}
-
-/// The folder of an index: as named, or in the cache under what it is made from.
-pub(crate) fn index_folder(place: &IndexPlace, bank: &QuestionBank, analyzer: Analyzer) -> PathBuf {
-    place.index.clone().unwrap_or_else(|| {
-        let name = format!("{analyzer}-{}", bank.checksum().short());
-        cache_folder().join("index").join(name)
-    })
-}
-
-/// `$CLARIQ_CACHE`, or `clariq` in the user's cache folder (XDG base directories), or in the folder for temporary files.
-pub(crate) fn cache_folder() -> PathBuf {
-    let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    set("CLARIQ_CACHE")
-        .or_else(|| set("XDG_CACHE_HOME").map(|folder| folder.join("clariq")))
-        .or_else(|| env::home_dir().map(|home| home.join(".cache/clariq")))
-        .unwrap_or_else(|| env::temp_dir().join("clariq"))
 }

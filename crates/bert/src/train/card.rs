@@ -3,9 +3,9 @@
 use crate::error::Error;
 use crate::folder::ModelFolder;
 use crate::train::curve::Curve;
-use crate::train::examples::{Examples, TopicSplit};
-use crate::train::recipe::{Makes, Objective, Recipe};
+use crate::train::examples::TopicSplit;
 use crate::weights::Weights;
+use clariq_core::{Examples, ModelKind, Objective, Recipe};
 use clariq_files::write_atomically;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -43,7 +43,7 @@ pub(crate) fn write_folder(
 ) -> Result<(), Error> {
     let put =
         |name: &str, bytes: &[u8]| write_atomically(&into.join(name), |out| out.write_all(bytes));
-    let encoder = about.recipe.objective.makes() == Makes::Encoder;
+    let encoder = about.recipe.objective.kind() == ModelKind::Encoder;
     for name in COMPANIONS {
         // What belongs to sentence-transformers describes an encoder.
         if !encoder && !name.contains("token") && name != "vocab.txt" {
@@ -119,14 +119,14 @@ fn card(about: &Description) -> String {
     let of_pairs = format!(
         "{topics} topics of ClariQ's train.tsv with {pairs} relevant (request, question) pairs"
     );
-    let (library, kind, learned_from) = match recipe.objective.makes() {
-        Makes::Encoder => {
+    let (library, kind, learned_from) = match recipe.objective.kind() {
+        ModelKind::Encoder => {
             ("sentence-transformers", "Encoder (mean of the tokens, length 1)", of_pairs)
         }
-        Makes::CrossEncoder => {
+        ModelKind::CrossEncoder => {
             ("transformers", "Cross-encoder of (request, question) pairs", of_pairs)
         }
-        Makes::Classifier => {
+        ModelKind::Classifier => {
             let classes = examples.questions.join(", ");
             (
                 "transformers",

@@ -4,8 +4,8 @@ use crate::error::Error;
 use crate::network::{Input, Network};
 use crate::streams::answer_all;
 use crate::tokens::{Tokenize, Tokens};
-use crate::train::examples::{Examples, TopicSplit};
-use crate::train::recipe::{Objective, Recipe};
+use crate::train::examples::TopicSplit;
+use clariq_core::{Examples, Objective, Recipe};
 use std::collections::HashSet;
 use std::sync::Mutex;
 

@@ -1,23 +1,8 @@
-//! What is learned from? Training topics with their relevant questions, and which of them are held out.
+//! The topics of a training that are held out, and the generators that everything random is drawn from.
 
+use clariq_core::Examples;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
-
-/// The data of a training, in numbers: a question is its place in the bank. Where classes are learned, they stand in the
-/// questions' place.
-#[derive(Debug, Clone, Default)]
-pub struct Examples {
-    /// Ids of the topics, for the model card and for tests.
-    pub topics: Vec<String>,
-    /// The request of each topic.
-    pub requests: Vec<String>,
-    /// Every question of the bank, or the name of every class.
-    pub questions: Vec<String>,
-    /// The relevant questions of each topic, the empty one left out, once per row of the file; or its one class.
-    pub relevant: Vec<Vec<u32>>,
-    /// For each topic, questions that look relevant, best first; relevant ones among them are left out here.
-    pub candidates: Vec<Vec<u32>>,
-}
 
 /// Topics that are trained on, and topics that are held out: places in [`Examples::topics`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,28 +13,16 @@ pub struct TopicSplit {
     pub held_out: Vec<usize>,
 }
 
-impl Examples {
-    /// Texts and the classes that they are of: places in `names`.
-    pub fn of_classes(texts: &[&str], classes: &[usize], names: &[&str]) -> Self {
-        let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
-        Self {
-            topics: (1..=texts.len()).map(|row| row.to_string()).collect(),
-            requests: owned(texts),
-            questions: owned(names),
-            relevant: classes.iter().map(|&class| vec![class as u32]).collect(),
-            candidates: vec![Vec::new(); texts.len()],
-        }
-    }
-
+impl TopicSplit {
     /// Splits by topic, and by request: two topics that ask the same stand on one side.
-    pub fn split(&self, share: f64, seed: u64) -> TopicSplit {
-        let count = self.requests.len();
+    pub(crate) fn draw(examples: &Examples, share: f64, seed: u64) -> Self {
+        let count = examples.requests.len();
         let wanted = (share * count as f64).round() as usize;
         let mut order: Vec<usize> = (0..count).collect();
         shuffle(&mut order, &mut generator(seed, 0));
         let mut held_out: Vec<usize> = order.iter().copied().take(wanted).collect();
         let same = |place: usize, other: usize| {
-            self.requests[place].trim().eq_ignore_ascii_case(self.requests[other].trim())
+            examples.requests[place].trim().eq_ignore_ascii_case(examples.requests[other].trim())
         };
         let mut train: Vec<usize> = order.into_iter().skip(wanted).collect();
         train.retain(|&place| {
@@ -61,24 +34,7 @@ impl Examples {
         });
         train.sort_unstable();
         held_out.sort_unstable();
-        TopicSplit { train, held_out }
-    }
-
-    /// (topic, question) pairs of some topics; each once if `unique`, else once per row.
-    pub(crate) fn pairs(&self, topics: &[usize], unique: bool) -> Vec<(usize, u32)> {
-        let of_topic = |&topic: &usize| {
-            let mut questions = self.relevant[topic].clone();
-            if unique {
-                questions.sort_unstable();
-                questions.dedup();
-            }
-            questions.into_iter().map(move |question| (topic, question))
-        };
-        topics.iter().flat_map(of_topic).collect()
-    }
-
-    pub(crate) fn is_relevant(&self, topic: usize, question: u32) -> bool {
-        self.relevant[topic].contains(&question)
+        Self { train, held_out }
     }
 }
 
@@ -111,12 +67,12 @@ mod tests {
         fn no_request_stands_on_both_sides(kinds in prop::collection::vec(0_u8..30, 1..60), share in 0.0..0.9_f64, seed: u64) {
             let requests: Vec<String> = kinds.iter().map(|kind| format!("Request {kind} ")).collect();
             let examples = Examples { requests, ..Examples::default() };
-            let split = examples.split(share, seed);
+            let split = TopicSplit::draw(&examples, share, seed);
             prop_assert_eq!(split.train.len() + split.held_out.len(), kinds.len());
             for &train in &split.train {
                 prop_assert!(split.held_out.iter().all(|&held| kinds[held] != kinds[train]));
             }
-            prop_assert_eq!(examples.split(share, seed), split);
+            prop_assert_eq!(TopicSplit::draw(&examples, share, seed), split);
         }
     }
 }

@@ -1,9 +1,9 @@
-//! What happens from the first step to the saved folder? The loop: loss, gradient, step, checkpoint, evaluation.
+//! The training loop: loss, gradient, step, checkpoint, evaluation.
 
 use crate::error::Error;
 use crate::folder::{ModelFolder, problem};
 use crate::network::Network;
-use crate::options::Options;
+use crate::options::device;
 use crate::streams::keep_memory;
 use crate::tokens::{Tokenize, Tokens};
 use crate::train::adamw::AdamW;
@@ -11,42 +11,14 @@ use crate::train::card::{Description, write_folder};
 use crate::train::checkpoint::{self, Counts};
 use crate::train::curve::{Curve, Row};
 use crate::train::evaluate;
-use crate::train::examples::{Examples, TopicSplit};
+use crate::train::examples::TopicSplit;
 use crate::train::objective::{Material, Step, pairs_of, steps};
-use crate::train::recipe::{Makes, Objective, Recipe};
 use crate::weights::Weights;
-use clariq_core::sha256_hex;
+use clariq_core::{ModelKind, Objective, Training, TrainingEvent, training_key};
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tch::{Kind, Tensor};
-
-/// What a training is told and made of.
-pub struct Training<'a> {
-    /// The recipe.
-    pub recipe: &'a Recipe,
-    /// The folder that it begins with.
-    pub base: &'a Path,
-    /// The data.
-    pub examples: &'a Examples,
-    /// A sentence on where the data comes from, for the model card.
-    pub data: String,
-    /// Device and threads; weights are trained as 32-bit floats.
-    pub options: &'a Options,
-    /// Whether a checkpoint of the same training is continued.
-    pub resume: bool,
-}
-
-/// What is told while training.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Event {
-    /// A checkpoint was found: training goes on after this step.
-    Resumed(usize),
-    /// A step of so many was done.
-    Step(Row, usize),
-    /// No better evaluation for as long as the recipe waits.
-    StoppedEarly(usize),
-}
 
 /// A model that was trained.
 #[derive(Debug, Clone)]
@@ -55,22 +27,6 @@ pub struct Trained {
     pub folder: PathBuf,
     /// Its curve.
     pub curve: Curve,
-}
-
-/// What identifies a training: the same key, the same bytes on the same kind of machine.
-pub fn key(recipe: &Recipe, base_checksum: &str, examples: &Examples) -> String {
-    let recipe = serde_json::to_string(recipe).unwrap_or_default();
-    let data = format!(
-        "{:?}",
-        (
-            &examples.topics,
-            &examples.requests,
-            &examples.questions,
-            &examples.relevant,
-            &examples.candidates
-        )
-    );
-    sha256_hex(format!("1\n{recipe}\n{base_checksum}\n{}", sha256_hex(data.as_bytes())).as_bytes())
 }
 
 struct Learner<'a> {
@@ -88,47 +44,49 @@ struct Learner<'a> {
     counts: Counts,
 }
 
-impl Training<'_> {
-    /// Trains, and leaves the model in `folder`, which must not exist. Checkpoints are in `<folder>.training`.
-    pub fn run(&self, folder: &Path, tell: &mut dyn FnMut(&Event)) -> Result<Trained, Error> {
-        keep_memory();
-        let base = ModelFolder::open(self.base)?;
-        let split = self.examples.split(self.recipe.held_out, self.recipe.seed);
-        if self.examples.pairs(&split.train, true).is_empty() {
-            return Err(problem(Path::new("train.tsv"), "rows to train on", "none")
-                .hint("`clariq data check` shows what the data folder has")
-                .into());
-        }
-        let mut learner = Learner::new(self, &base, split)?;
-        let aside = folder.with_extension("training");
-        let checkpoint = aside.join("checkpoint.safetensors");
-        learner.restore(&checkpoint, tell)?;
-        learner.learn(&checkpoint, tell)?;
-        let weights = learner.finished()?;
-        let Learner { split, counts, key, .. } = learner;
-        let about = Description {
-            recipe: self.recipe,
-            base: &base,
-            examples: self.examples,
-            split: &split,
-            curve: &counts.curve,
-            best: counts.best,
-            data: &self.data,
-            key: &key,
-        };
-        let made = aside.join("model");
-        let failed = |action: &'static str, path: &Path| {
-            let path = path.to_owned();
-            move |source| Error::Corpus(clariq_core::Error::Io { action, path, source })
-        };
-        let _ = fs::remove_dir_all(&made);
-        fs::create_dir_all(&made).map_err(failed("create", &made))?;
-        write_folder(&made, &about, &weights)?;
-        fs::rename(&made, folder).map_err(failed("create", folder))?;
-        // The model is complete; what is left of its making is of no use.
-        let _ = fs::remove_dir_all(&aside);
-        Ok(Trained { folder: folder.to_owned(), curve: counts.curve })
+/// Trains, and leaves the model in `folder`, which must not exist. Checkpoints are in `<folder>.training`.
+pub fn train(
+    training: &Training,
+    folder: &Path,
+    tell: &mut dyn FnMut(&TrainingEvent),
+) -> Result<Trained, Error> {
+    keep_memory();
+    let base = ModelFolder::open(training.base)?;
+    let split = TopicSplit::draw(training.examples, training.recipe.held_out, training.recipe.seed);
+    if training.examples.pairs(&split.train, true).is_empty() {
+        return Err(problem(Path::new("train.tsv"), "rows to train on", "none")
+            .hint("`clariq data check` shows what the data folder has")
+            .into());
     }
+    let mut learner = Learner::new(training, &base, split)?;
+    let aside = folder.with_extension("training");
+    let checkpoint = aside.join("checkpoint.safetensors");
+    learner.restore(&checkpoint, tell)?;
+    learner.learn(&checkpoint, tell)?;
+    let weights = learner.finished()?;
+    let Learner { split, counts, key, .. } = learner;
+    let about = Description {
+        recipe: training.recipe,
+        base: &base,
+        examples: training.examples,
+        split: &split,
+        curve: &counts.curve,
+        best: counts.best,
+        data: &training.data,
+        key: &key,
+    };
+    let made = aside.join("model");
+    let failed = |action: &'static str, path: &Path| {
+        let path = path.to_owned();
+        move |source| Error::Corpus(clariq_core::Error::Io { action, path, source })
+    };
+    let _ = fs::remove_dir_all(&made);
+    fs::create_dir_all(&made).map_err(failed("create", &made))?;
+    write_folder(&made, &about, &weights)?;
+    fs::rename(&made, folder).map_err(failed("create", folder))?;
+    // The model is complete; what is left of its making is of no use.
+    let _ = fs::remove_dir_all(&aside);
+    Ok(Trained { folder: folder.to_owned(), curve: counts.curve })
 }
 
 impl<'a> Learner<'a> {
@@ -139,7 +97,7 @@ impl<'a> Learner<'a> {
             (shape.dropout, shape.attention_dropout) = (dropout, dropout);
         }
         let mut weights = Weights::read(base)?;
-        let device = training.options.device()?;
+        let device = device(training.options)?;
         seed(recipe.seed, 0);
         let classes = match recipe.objective {
             Objective::InBatchSoftmax { .. } => {
@@ -173,7 +131,7 @@ impl<'a> Learner<'a> {
             *weight = leaf;
         }
         let optimizer = AdamW::new(&mut network, recipe.weight_decay, recipe.clip);
-        let key = key(recipe, &base.checksum, training.examples);
+        let key = training_key(recipe, &base.checksum, training.examples);
         let counts = Counts {
             key: key.clone(),
             step: 0,
@@ -196,14 +154,18 @@ impl<'a> Learner<'a> {
         })
     }
 
-    fn restore(&mut self, checkpoint: &Path, tell: &mut dyn FnMut(&Event)) -> Result<(), Error> {
+    fn restore(
+        &mut self,
+        checkpoint: &Path,
+        tell: &mut dyn FnMut(&TrainingEvent),
+    ) -> Result<(), Error> {
         if !self.training.resume {
             return Ok(());
         }
         if let Some((counts, best)) =
             checkpoint::read(checkpoint, &self.key, &mut self.network, &mut self.optimizer)?
         {
-            tell(&Event::Resumed(counts.step));
+            tell(&TrainingEvent::Resumed(counts.step));
             (self.counts, self.best) = (counts, best);
         }
         Ok(())
@@ -221,14 +183,18 @@ impl<'a> Learner<'a> {
         checkpoint::write(checkpoint, &mut self.network, &self.optimizer, &self.best, &self.counts)
     }
 
-    fn learn(&mut self, checkpoint: &Path, tell: &mut dyn FnMut(&Event)) -> Result<(), Error> {
+    fn learn(
+        &mut self,
+        checkpoint: &Path,
+        tell: &mut dyn FnMut(&TrainingEvent),
+    ) -> Result<(), Error> {
         let recipe = self.training.recipe;
         let per_epoch = steps(recipe, self.training.examples, &self.split, 0).len();
         let total = ((recipe.epochs * per_epoch as f64).round() as usize).max(1);
         let mut current: Option<(usize, Vec<Step>)> = None;
         while self.counts.step < total {
             if self.waited_long_enough() {
-                tell(&Event::StoppedEarly(self.counts.step));
+                tell(&TrainingEvent::StoppedEarly(self.counts.step));
                 break;
             }
             let (epoch, place) = (self.counts.step / per_epoch, self.counts.step % per_epoch);
@@ -242,7 +208,7 @@ impl<'a> Learner<'a> {
                 break;
             };
             let row = self.step(step, total)?;
-            tell(&Event::Step(row.clone(), total));
+            tell(&TrainingEvent::Step { step: row.step, steps: total, loss: row.loss });
             self.counts.curve.rows.push(row);
             if self.counts.step.is_multiple_of(recipe.checkpoint_every) {
                 self.save(checkpoint)?;
@@ -261,7 +227,7 @@ impl<'a> Learner<'a> {
         let value = f64::try_from(&loss).map_err(Error::torch("reading the loss"))?;
         if !value.is_finite() {
             return Err(problem(
-                Path::new(&recipe.name),
+                Path::new(&*recipe.name),
                 "a finite loss",
                 format!("{value} at step {}", before + 1),
             )
@@ -336,8 +302,30 @@ impl<'a> Learner<'a> {
             }
         }
         let _narrow = self.whole_words()?;
-        Ok(self.network.weights())
+        let weights = self.network.weights();
+        check_finite(&self.training.recipe.name, &weights)?;
+        Ok(weights)
     }
+}
+
+/// The last step can leave numbers that no later loss would show.
+fn check_finite(name: &str, weights: &Weights) -> Result<(), Error> {
+    for (tensor, values) in &weights.tensors {
+        let finite = values.f_isfinite().and_then(|finite| finite.f_all());
+        let finite = finite.and_then(|all| all.f_int64_value(&[]));
+        if finite.map_err(Error::torch("checking the weights"))? == 0 {
+            return Err(problem(
+                Path::new(name),
+                "finite weights",
+                format!("NaN or infinity in `{tensor}`"),
+            )
+            .hint(
+                "no model was saved; a lower learning_rate, or a longer warm_up, keeps them finite",
+            )
+            .into());
+        }
+    }
+    Ok(())
 }
 
 impl Material<'_> {
@@ -346,12 +334,12 @@ impl Material<'_> {
         let texts = |texts: &[String]| {
             tokenize.texts(&texts.iter().map(String::as_str).collect::<Vec<_>>())
         };
-        let makes = recipe.objective.makes();
-        if makes != Makes::CrossEncoder {
+        let makes = recipe.objective.kind();
+        if makes != ModelKind::CrossEncoder {
             self.requests = texts(&examples.requests)?;
             // The name of a class says nothing.
             self.questions =
-                if makes == Makes::Encoder { texts(&examples.questions)? } else { Vec::new() };
+                if makes == ModelKind::Encoder { texts(&examples.questions)? } else { Vec::new() };
             return Ok(());
         }
         let wanted = pairs_of(recipe, examples, &self.split, recipe.epochs.ceil() as usize);

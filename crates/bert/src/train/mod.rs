@@ -1,4 +1,4 @@
-//! How does a model learn? Recipes, examples, objectives, and the loop that follows them.
+//! Fine-tuning: objectives, the optimiser, and the loop that follows a recipe.
 
 mod adamw;
 mod batch;
@@ -9,9 +9,7 @@ mod evaluate;
 mod examples;
 mod learner;
 mod objective;
-mod recipe;
 
 pub use curve::{Curve, Row};
-pub use examples::{Examples, TopicSplit};
-pub use learner::{Event, Trained, Training, key};
-pub use recipe::{Makes, Objective, Recipe, Schedule};
+pub use examples::TopicSplit;
+pub use learner::{Trained, train};

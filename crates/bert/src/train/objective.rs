@@ -5,8 +5,8 @@ use crate::error::Error;
 use crate::network::Network;
 use crate::tokens::Tokens;
 use crate::train::batch::Batch;
-use crate::train::examples::{Examples, TopicSplit, below, generator, shuffle};
-use crate::train::recipe::{Objective, Recipe};
+use crate::train::examples::{TopicSplit, below, generator, shuffle};
+use clariq_core::{Examples, Objective, Recipe};
 use std::collections::BTreeMap;
 use tch::{Kind, Tensor};
 

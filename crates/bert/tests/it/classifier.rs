@@ -1,7 +1,8 @@
 //! Does a classifier learn its classes, resume to the same bytes, and leave a folder that is what it says?
 
-use clariq_bert::train::{Event, Examples, Recipe, Training};
-use clariq_bert::{BertClassifier, CrossEncoder, ModelFolder, Options};
+use clariq_bert::train::train as run_training;
+use clariq_bert::{BertClassifier, CrossEncoder, ModelFolder};
+use clariq_core::{Examples, ModelOptions, Recipe, Training, TrainingEvent};
 use clariq_rank::TextClassifier;
 use std::collections::BTreeMap;
 use std::fs;
@@ -40,9 +41,14 @@ fn tiny() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tiny")
 }
 
-fn train(recipe: &Recipe, folder: &Path, resume: bool, tell: &mut dyn FnMut(&Event)) -> (f64, f64) {
+fn train(
+    recipe: &Recipe,
+    folder: &Path,
+    resume: bool,
+    tell: &mut dyn FnMut(&TrainingEvent),
+) -> (f64, f64) {
     let (base, examples, options) =
-        (tiny(), Examples::of_classes(&TEXTS, &CLASSES, &NAMES), Options::default());
+        (tiny(), Examples::of_classes(&TEXTS, &CLASSES, &NAMES), ModelOptions::default());
     let training = Training {
         recipe,
         base: &base,
@@ -51,7 +57,7 @@ fn train(recipe: &Recipe, folder: &Path, resume: bool, tell: &mut dyn FnMut(&Eve
         options: &options,
         resume,
     };
-    training.run(folder, tell).unwrap().curve.loss(3).unwrap()
+    run_training(&training, folder, tell).unwrap().curve.loss(3).unwrap()
 }
 
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
@@ -78,7 +84,7 @@ fn the_loss_falls_and_the_classes_are_learned() {
         );
         let card = fs::read_to_string(model.join("README.md")).unwrap();
         assert!(card.contains("8 requests of the classes 1, 2, 3, 4; 0 topics held out"), "{card}");
-        let classifier = BertClassifier::open(&model, 4, &Options::default()).unwrap();
+        let classifier = BertClassifier::open(&model, 4, &ModelOptions::default()).unwrap();
         let rows = classifier.classify(&TEXTS, &|_| {}).unwrap();
         assert!(
             rows.iter().all(|row| row.len() == 4 && (row.iter().sum::<f64>() - 1.0).abs() < 1e-9)
@@ -86,8 +92,12 @@ fn the_loss_falls_and_the_classes_are_learned() {
         let right =
             rows.iter().zip(CLASSES).filter(|(row, class)| row.iter().all(|p| *p <= row[*class]));
         assert!(right.count() >= 7, "{rows:?}");
-        let two =
-            BertClassifier::open(&model, 4, &Options { threads: 2, ..Options::default() }).unwrap();
+        let two = BertClassifier::open(
+            &model,
+            4,
+            &ModelOptions { threads: 2, ..ModelOptions::default() },
+        )
+        .unwrap();
         assert_eq!(two.classify(&TEXTS, &|_| {}).unwrap(), rows, "threads change no bit");
         assert_eq!((classifier.name(), classifier.checksum()), ("model", two.checksum()));
     }
@@ -102,13 +112,13 @@ fn an_interrupted_training_ends_with_the_same_bytes() {
     train(&recipe, &whole, false, &mut |_| {});
     let interrupted = catch_unwind(AssertUnwindSafe(|| {
         train(&recipe, &broken, false, &mut |event| {
-            assert!(!matches!(event, Event::Step(row, _) if row.step == 4), "interrupted here");
+            assert!(!matches!(event, TrainingEvent::Step { step: 4, .. }), "interrupted here");
         });
     }));
     assert!(interrupted.is_err() && !broken.exists());
     let mut resumed = None;
     train(&recipe, &broken, true, &mut |event| {
-        if let Event::Resumed(step) = event {
+        if let TrainingEvent::Resumed(step) = event {
             resumed = Some(*step);
         }
     });
@@ -124,14 +134,14 @@ fn a_folder_for_another_task_is_refused() {
     train(&recipe(1.0, 0.0), &model, false, &mut |_| {});
     let refused = |error: String, says: &str| assert!(error.contains(says), "{error}");
     refused(
-        BertClassifier::open(&model, 2, &Options::default()).err().unwrap().to_string(),
+        BertClassifier::open(&model, 2, &ModelOptions::default()).err().unwrap().to_string(),
         "of 2 classes, found 4",
     );
     refused(
-        CrossEncoder::open(&model, &Options::default()).err().unwrap().to_string(),
+        CrossEncoder::open(&model, &ModelOptions::default()).err().unwrap().to_string(),
         "1 or 2 classes",
     );
-    let encoder = BertClassifier::open(&tiny(), 4, &Options::default()).err().unwrap();
+    let encoder = BertClassifier::open(&tiny(), 4, &ModelOptions::default()).err().unwrap();
     refused(encoder.to_string(), "classifier");
 }
 

@@ -1,10 +1,8 @@
 //! Does this crate compute what transformers computes? Golden files by `scripts/make-bert-golden`.
 
-use clariq_bert::{
-    BertEncoder, CrossEncoder, Error, ModelFolder, Options, Precision, Tokenize, Weights,
-};
+use clariq_bert::{BertEncoder, CrossEncoder, Error, ModelFolder, Tokenize, Weights};
 use clariq_collections::clariq::{Collection, DataDir, Split};
-use clariq_core::ProblemKind;
+use clariq_core::{ModelOptions, Precision, ProblemKind};
 use clariq_rank::{Encoder, PairScorer};
 use serde_json::Value;
 use std::fs;
@@ -31,8 +29,8 @@ fn pairs(golden: &Value) -> Vec<(&str, &str)> {
         .collect()
 }
 
-fn options() -> Options {
-    Options { threads: 2, ..Options::default() }
+fn options() -> ModelOptions {
+    ModelOptions { threads: 2, ..ModelOptions::default() }
 }
 
 /// A copy of the tiny model that a test may damage.
@@ -152,10 +150,12 @@ fn cross_encoders_equal_transformers() {
 fn a_batch_says_what_single_texts_say_and_threads_change_no_bit() {
     let golden = golden();
     let texts: Vec<&str> = texts(&golden).into_iter().cycle().take(40).collect();
-    let one = BertEncoder::open(&data().join("tiny"), &Options::default()).unwrap();
-    let three =
-        BertEncoder::open(&data().join("tiny"), &Options { threads: 3, ..Options::default() })
-            .unwrap();
+    let one = BertEncoder::open(&data().join("tiny"), &ModelOptions::default()).unwrap();
+    let three = BertEncoder::open(
+        &data().join("tiny"),
+        &ModelOptions { threads: 3, ..ModelOptions::default() },
+    )
+    .unwrap();
     let batch = one.encode(&texts, &|_| {}).unwrap();
     assert_eq!(batch, three.encode(&texts, &|_| {}).unwrap());
     for (text, row) in texts.iter().zip(batch.rows()) {
@@ -183,7 +183,7 @@ fn half_precision_is_near() {
         .unwrap()
         .encode(&texts(&golden), &|_| {})
         .unwrap();
-    let half = Options { precision: Precision::Bf16, ..options() };
+    let half = ModelOptions { precision: Precision::Bf16, ..options() };
     let half = BertEncoder::open(&data().join("tiny"), &half)
         .unwrap()
         .encode(&texts(&golden), &|_| {})
@@ -351,7 +351,7 @@ fn an_encoder_without_a_head_scores_no_pairs() {
 #[test]
 fn an_absent_gpu_is_an_error() {
     for device in ["cuda:99", "tpu", "cuda:x", ""] {
-        let options = Options { device: device.to_owned(), ..Options::default() };
+        let options = ModelOptions { device: device.to_owned(), ..ModelOptions::default() };
         assert!(BertEncoder::open(&data().join("tiny"), &options).is_err(), "{device}");
     }
 }

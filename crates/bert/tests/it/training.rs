@@ -1,7 +1,8 @@
 //! Does training learn, resume to the same bytes, and leave a folder that can be used?
 
-use clariq_bert::train::{Event, Examples, Recipe, Training};
-use clariq_bert::{BertEncoder, CrossEncoder, Options};
+use clariq_bert::train::train as run_training;
+use clariq_bert::{BertEncoder, CrossEncoder};
+use clariq_core::{Examples, ModelOptions, Recipe, Training, TrainingEvent};
 use clariq_rank::{Encoder, PairScorer};
 use std::collections::BTreeMap;
 use std::fs;
@@ -65,8 +66,13 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     fs::read_dir(folder).unwrap().map(entry).collect()
 }
 
-fn train(recipe: &Recipe, folder: &Path, resume: bool, tell: &mut dyn FnMut(&Event)) -> (f64, f64) {
-    let (base, options) = (tiny(), Options::default());
+fn train(
+    recipe: &Recipe,
+    folder: &Path,
+    resume: bool,
+    tell: &mut dyn FnMut(&TrainingEvent),
+) -> (f64, f64) {
+    let (base, options) = (tiny(), ModelOptions::default());
     let examples = examples();
     let training = Training {
         recipe,
@@ -76,7 +82,7 @@ fn train(recipe: &Recipe, folder: &Path, resume: bool, tell: &mut dyn FnMut(&Eve
         options: &options,
         resume,
     };
-    training.run(folder, tell).unwrap().curve.loss(3).unwrap()
+    run_training(&training, folder, tell).unwrap().curve.loss(3).unwrap()
 }
 
 #[test]
@@ -102,13 +108,13 @@ fn a_few_steps_lower_the_loss_and_leave_a_usable_folder() {
         let card = String::from_utf8_lossy(&names["README.md"]).into_owned();
         assert!(card.contains("\"seed\": 42") && card.contains("steps; mean loss"), "{card}");
         if objective.contains("in-batch") {
-            let vectors = BertEncoder::open(&model, &Options::default())
+            let vectors = BertEncoder::open(&model, &ModelOptions::default())
                 .unwrap()
                 .encode(&["tent"], &|_| {})
                 .unwrap();
             assert!((vectors.row(0).iter().map(|x| x * x).sum::<f32>() - 1.0).abs() < 1e-5);
         } else {
-            let scorer = CrossEncoder::open(&model, &Options::default()).unwrap();
+            let scorer = CrossEncoder::open(&model, &ModelOptions::default()).unwrap();
             let scores = scorer.score(
                 &[
                     ("tell me about bees", "do you need bees"),
@@ -135,13 +141,13 @@ fn an_interrupted_training_ends_with_the_same_bytes() {
         train(&recipe, &whole, false, &mut |_| {});
         let interrupted = catch_unwind(AssertUnwindSafe(|| {
             train(&recipe, &broken, false, &mut |event| {
-                assert!(!matches!(event, Event::Step(row, _) if row.step == 4), "interrupted here");
+                assert!(!matches!(event, TrainingEvent::Step { step: 4, .. }), "interrupted here");
             });
         }));
         assert!(interrupted.is_err() && !broken.exists());
         let mut resumed = None;
         train(&recipe, &broken, true, &mut |event| {
-            if let Event::Resumed(step) = event {
+            if let TrainingEvent::Resumed(step) = event {
                 resumed = Some(*step);
             }
         });
@@ -155,8 +161,8 @@ fn a_checkpoint_of_another_training_is_not_used() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let model = folder.path().join("model");
-    let stop = |event: &Event| {
-        assert!(!matches!(event, Event::Step(row, _) if row.step == 4), "interrupted here")
+    let stop = |event: &TrainingEvent| {
+        assert!(!matches!(event, TrainingEvent::Step { step: 4, .. }), "interrupted here")
     };
     let interrupted = catch_unwind(AssertUnwindSafe(|| {
         train(&recipe(OBJECTIVES[0], 2.0), &model, false, &mut |event| stop(event));
@@ -167,7 +173,7 @@ fn a_checkpoint_of_another_training_is_not_used() {
         &model,
         true,
         &mut |event| {
-            assert!(!matches!(event, Event::Resumed(_)));
+            assert!(!matches!(event, TrainingEvent::Resumed(_)));
         },
     );
 }
@@ -180,7 +186,7 @@ fn early_stopping_keeps_the_best_weights() {
     let recipe = Recipe { learning_rate: 1e-12, patience: 2, ..recipe(OBJECTIVES[0], 20.0) };
     let mut stopped = None;
     train(&recipe, &folder.path().join("model"), false, &mut |event| {
-        if let Event::StoppedEarly(step) = event {
+        if let TrainingEvent::StoppedEarly(step) = event {
             stopped = Some(*step);
         }
     });
@@ -193,7 +199,7 @@ fn a_loss_that_is_no_number_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let recipe =
         Recipe { learning_rate: 1e30, clip: 0.0, warm_up: 0.0, ..recipe(OBJECTIVES[1], 10.0) };
-    let (base, options, examples) = (tiny(), Options::default(), examples());
+    let (base, options, examples) = (tiny(), ModelOptions::default(), examples());
     let training = Training {
         recipe: &recipe,
         base: &base,
@@ -202,7 +208,7 @@ fn a_loss_that_is_no_number_is_an_error() {
         options: &options,
         resume: false,
     };
-    let error = training.run(&folder.path().join("model"), &mut |_| {}).unwrap_err();
+    let error = run_training(&training, &folder.path().join("model"), &mut |_| {}).unwrap_err();
     assert!(error.to_string().contains("finite"), "{error}");
     assert!(!folder.path().join("model").exists());
 }

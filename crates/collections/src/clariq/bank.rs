@@ -1,10 +1,10 @@
-//! Which questions can be asked? The bank: every question of the collection, by id and by number.
+//! The question bank: every question of the collection, by id and by number.
 
 use clariq_core::QuestionId;
 use clariq_core::{Checksum, sha256};
-use clariq_core::{Error, ProblemKind};
+use clariq_core::{Error, Location, Problem, ProblemKind};
 use clariq_files::table::{Column, Sink, for_each_row, strictly};
-use clariq_files::{Input, Source};
+use clariq_files::{Input, MOST_OF_A_TABLE, Source};
 
 /// The id of the empty question: choosing it means "ask nothing".
 pub const NO_QUESTION: &str = "Q00001";
@@ -31,7 +31,7 @@ pub struct QuestionBank {
 impl QuestionBank {
     /// Reads `question_bank.tsv`; the first problem is the error.
     pub fn read(source: &Source) -> Result<Self, Error> {
-        let input = source.read()?;
+        let input = source.read_at_most(MOST_OF_A_TABLE)?;
         strictly(|sink| Self::parse(&input, sink))
     }
 
@@ -58,13 +58,11 @@ impl QuestionBank {
         let mut lined: Vec<(u64, QuestionRow)> = Vec::new();
         for_each_row(input, COLUMNS, sink, |row, sink| {
             let [id, text] = row.fields[..] else { return };
-            if id.trim().is_empty() {
-                sink(
-                    row.problem(ProblemKind::EmptyField, "a question id", "an empty field")
-                        .hint("every question needs an id; only its text may be empty"),
-                );
-            } else {
-                lined.push((row.line(), QuestionRow { id: id.into(), text: text.to_owned() }));
+            match row.check_id("question_id", id) {
+                Ok(()) => {
+                    lined.push((row.line(), QuestionRow { id: id.into(), text: text.to_owned() }));
+                }
+                Err(problem) => sink(*problem),
             }
         });
         // Stable: of two equal ids the first in the file stays first, and the second is reported.
@@ -123,20 +121,22 @@ impl QuestionBank {
     }
 }
 
-fn duplicate(
-    input: &Input,
-    first: &(u64, QuestionRow),
-    again: &(u64, QuestionRow),
-) -> clariq_core::Problem {
-    let at = clariq_core::Location::line(&input.name, again.0);
-    let found = format!("`{}`, which stands on line {} already", again.1.id, first.0);
-    clariq_core::Problem::new(
-        at,
-        ProblemKind::DuplicateId,
-        "a question id that is unique in the bank",
-        found,
-    )
-    .hint("remove one of the two lines, or give one a new id")
+/// A row that says the same again changes nothing; with another text it is not clear which is meant.
+fn duplicate(input: &Input, first: &(u64, QuestionRow), again: &(u64, QuestionRow)) -> Problem {
+    let at = Location::line(&input.name, again.0);
+    if first.1.text == again.1.text {
+        return Problem::new(
+            at,
+            ProblemKind::Repeated,
+            "each question once",
+            format!("`{}` again", again.1.id),
+        )
+        .hint("the first of equal rows counts")
+        .warning();
+    }
+    let found = format!("`{}`, which stands on line {} with another text", again.1.id, first.0);
+    Problem::new(at, ProblemKind::DuplicateId, "a question id that is unique in the bank", found)
+        .hint("remove one of the two lines, or give one a new id")
 }
 
 #[cfg(test)]
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
     use std::borrow::Cow;
 
-    fn bank(text: &str) -> (QuestionBank, Vec<clariq_core::Problem>) {
+    fn bank(text: &str) -> (QuestionBank, Vec<Problem>) {
         let input =
             Input { name: "bank.tsv".to_owned(), bytes: Cow::Owned(text.as_bytes().to_vec()) };
         let mut problems = Vec::new();

@@ -1,7 +1,8 @@
-//! Where is a collection, and what does it hold? A data folder, or the sample inside the program.
+//! A collection: a data folder, or the sample inside the program.
 
 use crate::clariq::bank::QuestionBank;
 use crate::clariq::labelled::{Labelled, Topic};
+use crate::clariq::released::RELEASED;
 use crate::clariq::requests::read_requests;
 use clariq_core::{Error, Location, Problem, ProblemKind};
 use clariq_files::Source;
@@ -37,17 +38,29 @@ pub enum DataDir {
 }
 
 impl DataDir {
-    /// The file `name`, plain or with `.gz` appended, or `None` if the folder has neither.
+    /// The file `name`, plain or with `.gz` appended, or `None` if the folder has neither. A link to nothing counts as a
+    /// file: whoever made it expects it to be read.
     pub fn file(&self, name: &str) -> Option<Source> {
         match self {
             Self::Folder(folder) => {
                 let plain = folder.join(name);
                 let packed = folder.join(format!("{name}.gz"));
-                [plain, packed].into_iter().find(|path| path.exists()).map(Source::Path)
+                let found = |path: &PathBuf| path.symlink_metadata().is_ok();
+                [plain, packed].into_iter().find(found).map(Source::Path)
             }
             Self::Sample => {
                 let (_, name, bytes) = SAMPLE.iter().find(|(file, ..)| *file == name)?;
                 Some(Source::Embedded { name, bytes })
+            }
+        }
+    }
+
+    /// Counts the released files of the folder among the inputs, which no output replaces.
+    pub fn protect(&self) {
+        if let Self::Folder(folder) = self {
+            for file in RELEASED {
+                clariq_files::protect(&folder.join(file.name));
+                clariq_files::protect(&folder.join(format!("{}.gz", file.name)));
             }
         }
     }

@@ -6,7 +6,7 @@ use clariq_core::{Error, ProblemKind};
 use clariq_files::Target;
 use clariq_files::lines::for_each_line;
 use clariq_files::table::{Sink, strictly};
-use clariq_files::{Input, Source};
+use clariq_files::{Input, MOST_OF_A_TABLE, Source};
 use std::io;
 
 /// One line of a need file.
@@ -22,7 +22,7 @@ pub struct NeedLine {
 
 /// Reads a need file in file order; the first problem is the error.
 pub fn read_need_file(source: &Source) -> Result<Vec<NeedLine>, Error> {
-    let input = source.read()?;
+    let input = source.read_at_most(MOST_OF_A_TABLE)?;
     strictly(|sink| parse_need_file(&input, sink))
 }
 

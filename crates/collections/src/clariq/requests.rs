@@ -1,10 +1,10 @@
-//! What do people ask? `test.tsv`: requests without labels.
+//! Requests without labels: `test.tsv`.
 
 use crate::clariq::labelled::Topic;
 use clariq_core::TopicId;
-use clariq_core::{Error, ProblemKind};
-use clariq_files::table::{Column, Sink, for_each_row, strictly};
-use clariq_files::{Input, Source};
+use clariq_core::{Error, Problem, ProblemKind};
+use clariq_files::table::{Column, Row, Sink, for_each_row, strictly};
+use clariq_files::{Input, MOST_OF_A_TABLE, Source};
 use std::collections::HashMap;
 
 /// The released `test.tsv` spells its header with a space.
@@ -12,40 +12,45 @@ const COLUMNS: &[Column] = &[&["topic_id"], &["initial_request", "initial reques
 
 /// Reads a file of requests in file order; the first problem is the error.
 pub fn read_requests(source: &Source) -> Result<Vec<Topic>, Error> {
-    let input = source.read()?;
+    let input = source.read_at_most(MOST_OF_A_TABLE)?;
     strictly(|sink| parse_requests(&input, sink))
 }
 
 /// Reads what can be read of a file of requests: every problem goes to `sink`, and its row is left out.
 pub fn parse_requests(input: &Input, sink: Sink) -> Vec<Topic> {
     let mut topics: Vec<Topic> = Vec::new();
-    let mut lines: HashMap<TopicId, u64> = HashMap::new();
+    let mut seen: HashMap<TopicId, (u64, usize)> = HashMap::new();
     for_each_row(input, COLUMNS, sink, |row, sink| {
         let [id, request] = row.fields[..] else { return };
-        let id = TopicId::from(id.trim());
-        if id.as_str().is_empty() {
-            return sink(
-                row.problem(ProblemKind::EmptyField, "a topic id", "an empty field")
-                    .hint("every request needs an id"),
-            );
+        if let Err(problem) = row.check_id("topic_id", id) {
+            return sink(*problem);
         }
-        if let Some(first) = lines.insert(id.clone(), row.line()) {
-            let found = format!("`{id}`, which stands on line {first} already");
-            let problem = row.problem(
-                ProblemKind::DuplicateId,
-                "a topic id that is unique in the file",
-                found,
-            );
-            return sink(problem.hint("remove one of the two lines, or give one a new id"));
+        if let Some(&(line, position)) = seen.get(id) {
+            return sink(repeated(row, line, &topics[position], request));
         }
+        seen.insert(id.into(), (row.line(), topics.len()));
         topics.push(Topic {
-            id,
+            id: id.into(),
             request: request.to_owned(),
             description: String::new(),
             need: None,
         });
     });
     topics
+}
+
+/// A row that says the same again changes nothing; with another request it is not clear which is meant.
+fn repeated(row: &Row, line: u64, first: &Topic, request: &str) -> Problem {
+    let id = &first.id;
+    if first.request == request {
+        return row
+            .problem(ProblemKind::Repeated, "each request once", format!("`{id}` again"))
+            .hint("the first of equal rows counts")
+            .warning();
+    }
+    let found = format!("`{id}`, which stands on line {line} with another request");
+    row.problem(ProblemKind::DuplicateId, "a topic id that is unique in the file", found)
+        .hint("remove one of the two lines, or give one a new id")
 }
 
 #[cfg(test)]

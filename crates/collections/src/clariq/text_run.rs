@@ -1,11 +1,12 @@
-//! What does a system ask next? Multi-turn run files: `<context_id> 0 "<question text>" <rank> <score> <run_id>`.
+//! Multi-turn run files: `<context_id> 0 "<question text>" <rank> <score> <run_id>`.
 //!
 //! The official scorer reads them as CSV with spaces (a quote inside a text is doubled) and finds the text in the question
 //! bank. An empty text is the empty question.
 
 use crate::clariq::bank::QuestionBank;
 use clariq_core::{Error, Location, Problem, ProblemKind};
-use clariq_files::table::{LineCounter, Place, Sink, not_utf8, strictly};
+use clariq_files::records::Records;
+use clariq_files::table::{Place, Sink, not_utf8, strictly};
 use clariq_files::{Input, Source};
 use clariq_files::{Run, RunLine};
 use std::collections::HashMap;
@@ -28,17 +29,11 @@ pub fn parse_text_run(input: &Input, bank: &QuestionBank, sink: Sink) -> Run {
     let ids: HashMap<&str, &str> =
         bank.rows().iter().map(|row| (row.text.as_str(), row.id.as_str())).collect();
     let mut run = Run { name: input.name.clone(), ..Run::default() };
-    let mut reader = csv::ReaderBuilder::new()
-        .delimiter(b' ')
-        .has_headers(false)
-        .flexible(true)
-        .from_reader(input.bytes.as_ref());
-    let mut lines = LineCounter::new(&input.bytes);
-    let mut record = csv::ByteRecord::new();
-    while let Ok(true) = reader.read_byte_record(&mut record) {
-        let start = record.position().map_or(0, csv::Position::byte) as usize;
-        let at = Place { file: &input.name, line: lines.line_at(start) };
-        match parse_line(&record, at, &ids) {
+    let mut records = Records::new(input, b' ');
+    let mut any = false;
+    while let Some((at, record)) = records.next() {
+        any = true;
+        match record.and_then(|record| parse_line(record, at, &ids)) {
             Ok((line, tag)) => {
                 if run.lines.is_empty() {
                     run.tag = tag;
@@ -48,7 +43,7 @@ pub fn parse_text_run(input: &Input, bank: &QuestionBank, sink: Sink) -> Run {
             Err(problem) => sink(*problem),
         }
     }
-    if run.lines.is_empty() {
+    if !any {
         let at = Location::line(&input.name, 1);
         let expected = format!("lines of the form `{FORM}`");
         sink(
@@ -150,5 +145,11 @@ mod tests {
             assert_eq!(problem.at.line, Some(2));
         }
         assert!(read("").is_err());
+        let Err(Error::Problem(problem)) =
+            read("968 0 \"which one\" 0 5 t\n969 0 \"which one 0 4 t\n")
+        else {
+            panic!("the rest of the file is no question")
+        };
+        assert_eq!((problem.kind, problem.at.line), (ProblemKind::Quotes, Some(2)));
     }
 }

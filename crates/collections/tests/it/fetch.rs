@@ -1,271 +1,130 @@
-//! Do downloads arrive whole, resume where they broke, and leave the data folder alone when they are wrong?
-//!
-//! Everything runs against a server on this machine.
+//! Fetching into a data folder: what is right stays, what differs is kept unless it is to go, and processes wait.
 
-mod archives;
-mod bench;
-mod server;
-
-use bench::{Bench, downloaded, kind, known, text, unknown};
-use clariq_collections::clariq::fetch::{Base, Entry, Outcome, Progress};
+use clariq_collections::clariq::Released;
+use clariq_collections::clariq::fetch::{FetchRequest, Fetched, Observer, Outcome, fetch};
 use clariq_core::{Error, ProblemKind, Report, sha256_hex};
-use server::{Behaviour, Server};
+use clariq_files::Lock;
+use clariq_files::download::{Origin, Progress};
 use std::fs;
-use std::net::TcpListener;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tempfile::TempDir;
 
-const OLD: &[u8] = b"an older version";
+/// A released file; digests are leaked, as the real ones are part of the program.
+fn file(name: &'static str, released: Option<&[u8]>, required: bool) -> Released {
+    let sha256 = released.map(|bytes| &*sha256_hex(bytes).leak());
+    Released { name, sha256, most_bytes: 100, required, archive: false }
+}
 
-#[derive(Default)]
-struct Log(Vec<String>);
+fn known(name: &'static str, bytes: &[u8]) -> Released {
+    file(name, Some(bytes), true)
+}
 
-impl Progress for Log {
-    fn start(&mut self, name: &str, done: u64, total: Option<u64>) {
-        self.0.push(format!("{name} {done} of {total:?}"));
+/// An origin with files of these contents, and an empty data folder.
+fn arrange(files: &[(&str, &str)], wanted: &[Released]) -> (TempDir, FetchRequest) {
+    let outer = tempfile::tempdir().unwrap();
+    let origin = outer.path().join("origin");
+    fs::create_dir_all(&origin).unwrap();
+    for (name, content) in files {
+        fs::write(origin.join(name), content).unwrap();
     }
-    fn advance(&mut self, bytes: u64) {
-        self.0.push(bytes.to_string());
-    }
-    fn finish(&mut self, outcome: &Outcome) {
-        self.0.push(format!("{outcome:?}"));
-    }
+    let mut request = FetchRequest::new(outer.path().join("data"));
+    (request.origin, request.files) = (Origin::Folder(origin), wanted.to_vec());
+    (outer, request)
+}
+
+fn outcomes(request: &FetchRequest) -> Vec<Outcome> {
+    fetch(request, &mut ()).unwrap().into_iter().map(|file| file.outcome).collect()
+}
+
+fn kind(error: &Error) -> Option<ProblemKind> {
+    if let Error::Problem(problem) = error { Some(problem.kind) } else { None }
 }
 
 #[test]
-fn a_fresh_download_is_verified_and_told_and_not_repeated() {
-    let body = text(300_000);
-    let server = Server::with(&[("train.tsv", &body), ("dev.qrel", b"x")]);
-    let bench = Bench::at(&server);
-    let entries = [known("train.tsv", &body), unknown("dev.qrel")];
-    let mut log = Log::default();
-    bench.watched(&entries, &mut log).unwrap();
-    assert_eq!(bench.read("train.tsv"), body);
-    assert_eq!(bench.names(), ["dev.qrel", "train.tsv"]);
-    assert_eq!(log.0[0], "train.tsv 0 of Some(300000)");
-    let moved: u64 = log.0.iter().filter_map(|line| line.parse::<u64>().ok()).sum();
-    assert_eq!(moved, 300_001);
-    assert_eq!(log.0.last().unwrap(), "Downloaded { bytes: 1, verified: false }");
-    let agent = server.seen()[0].user_agent.clone().unwrap();
-    assert!(agent.starts_with("clariq/"), "{agent}");
-
-    let again = bench.outcomes(&entries);
-    assert_eq!(again, [Outcome::Present { verified: true }, Outcome::Present { verified: false }]);
-    assert_eq!(server.seen(), []);
+fn what_is_there_already_is_not_fetched_again() {
+    let wanted =
+        [known("train.tsv", b"T"), file("train.qrel", None, false), file("no", None, false)];
+    let (_outer, request) = arrange(&[("train.tsv", "T"), ("train.qrel", "Q")], &wanted);
+    let fetched = |verified| Outcome::Fetched { bytes: 1, verified };
+    let present = |verified| Outcome::Present { verified };
+    assert_eq!(outcomes(&request), [fetched(true), fetched(false), Outcome::NotThere]);
+    assert_eq!(fs::read(request.folder.join("train.tsv")).unwrap(), b"T");
+    assert_eq!(outcomes(&request), [present(true), present(false), Outcome::NotThere]);
 }
 
 #[test]
-fn a_cut_download_resumes_with_only_the_rest() {
-    let body = text(200_000);
-    let server = Server::with(&[("train.tsv", &body)]);
-    let bench = Bench::at(&server);
-    // Without a checksum the ETag alone decides, so both ways are walked.
-    for entry in [known("train.tsv", &body), unknown("train.tsv")] {
-        let _ = fs::remove_file(bench.path("train.tsv"));
-        server.change(|b| b.cut_after = Some(70_000));
-        let error = bench.fetch(&[entry]).unwrap_err();
-        let report = Report::from(&error);
-        assert!(report.found.contains("70000 of 200000"), "{report:?}");
-        assert!(
-            report.hint.contains("train.tsv.part") && report.hint.contains("resumes"),
-            "{report:?}"
-        );
-        assert_eq!(bench.read("train.tsv.part"), &body[..70_000]);
-        assert!(!bench.path("train.tsv").exists());
-
-        server.change(|b| b.cut_after = None);
-        server.seen();
-        assert_eq!(bench.outcomes(&[entry]), [downloaded(130_000, entry.sha256.is_some())]);
-        let seen = server.seen();
-        assert_eq!(seen.len(), 1);
-        assert_eq!(seen[0].range.as_deref(), Some("bytes=70000-"));
-        assert_eq!(seen[0].if_range.as_deref(), Some("\"v1\""));
-        assert_eq!((seen[0].status, seen[0].sent), (206, 130_000));
-        assert_eq!(bench.read("train.tsv"), body);
-        assert_eq!(bench.names(), ["train.tsv"]);
-    }
-}
-
-#[test]
-fn a_silent_server_is_given_up_and_resumed() {
-    let body = text(5_000);
-    let server = Server::with(&[("train.tsv", &body)]);
-    server.change(|b| (b.cut_after, b.stall) = (Some(1_000), Some(Duration::from_millis(1_500))));
-    let bench = Bench::at(&server);
-    let error = bench.fetch(&[known("train.tsv", &body)]).unwrap_err();
-    assert!(error.to_string().contains("fell silent"), "{error}");
-    assert_eq!(bench.read("train.tsv.part").len(), 1_000);
-}
-
-/// Leaves a part of `kept` bytes of `before` and then serves `after`; returns what the second call saw.
-fn resumed(
-    before: &[u8],
-    after: &[u8],
-    entry: Entry,
-    change: impl Fn(&mut Behaviour),
-) -> Vec<(u16, usize)> {
-    let server = Server::with(&[(entry.name, before)]);
-    let bench = Bench::at(&server);
-    server.change(|b| b.cut_after = Some(1_000));
-    bench.fetch(&[entry]).unwrap_err();
-    server.seen();
-    server.change(|b| {
-        b.cut_after = None;
-        b.files.insert(entry.name.to_owned(), after.to_vec());
-        change(b);
-    });
-    bench.fetch(&[entry]).unwrap();
-    assert_eq!(bench.read(entry.name), after);
-    assert_eq!(bench.names(), [entry.name]);
-    server.seen().iter().map(|seen| (seen.status, seen.sent)).collect()
-}
-
-#[test]
-fn a_server_without_ranges_starts_over() {
-    let body = text(3_000);
-    assert_eq!(resumed(&body, &body, known("a", &body), |b| b.ignore_range = true), [(200, 3_000)]);
-}
-
-#[test]
-fn a_changed_file_is_never_mixed_with_its_old_beginning() {
-    let (old, new) = (text(3_000), vec![b'!'; 3_000]);
-    let changed = |b: &mut Behaviour| b.etag = Some("\"v2\"".to_owned());
-    assert_eq!(resumed(&old, &new, unknown("a"), changed), [(200, 3_000)]);
-    let stubborn =
-        |b: &mut Behaviour| (b.etag, b.ignore_if_range) = (Some("\"v2\"".to_owned()), true);
-    assert_eq!(resumed(&old, &new, unknown("a"), stubborn), [(206, 2_000), (200, 3_000)]);
-    let longer = vec![b'!'; 4_000];
-    let silent = |b: &mut Behaviour| (b.etag, b.ignore_if_range) = (None, true);
-    assert_eq!(resumed(&old, &longer, unknown("a"), silent), [(206, 3_000), (200, 4_000)]);
-}
-
-#[test]
-fn a_range_that_the_server_cannot_give_starts_over() {
-    let (old, new) = (text(3_000), text(500));
-    assert_eq!(
-        resumed(&old, &new, known("a", &new), |b| b.ignore_if_range = true),
-        [(416, 0), (200, 500)]
-    );
-}
-
-#[test]
-fn without_etag_and_checksum_nothing_is_resumed() {
-    let server = Server::with(&[("a", &text(3_000))]);
-    server.change(|b| (b.cut_after, b.etag) = (Some(1_000), Some("W/\"weak\"".to_owned())));
-    let bench = Bench::at(&server);
-    let error = bench.fetch(&[unknown("a")]).unwrap_err();
-    assert!(Report::from(&error).hint.contains("from its beginning"), "{error}");
-    server.change(|b| b.cut_after = None);
-    assert_eq!(bench.outcomes(&[unknown("a")]), [downloaded(3_000, false)]);
-    assert!(server.seen().iter().all(|seen| seen.range.is_none()));
-}
-
-#[test]
-fn a_wrong_checksum_leaves_the_old_file_and_no_part() {
-    let server = Server::with(&[("train.tsv", b"tampered")]);
-    let bench = Bench::at(&server);
-    fs::write(bench.path("train.tsv"), OLD).unwrap();
-    let error = bench.fetch(&[known("train.tsv", b"released")]).unwrap_err();
+fn a_differing_local_file_is_kept_unless_it_is_to_be_replaced() {
+    let wanted =
+        [known("question_bank.tsv", b"B"), known("train.tsv", b"T"), known("dev.tsv", b"D")];
+    let released = [("question_bank.tsv", "B"), ("train.tsv", "T"), ("dev.tsv", "D")];
+    let (_outer, mut request) = arrange(&released, &wanted);
+    fs::create_dir(&request.folder).unwrap();
+    let path = |name: &str| request.folder.join(name);
+    fs::write(path("train.tsv"), "mine").unwrap();
+    fs::write(path("dev.tsv"), "mine too").unwrap();
+    let error = fetch(&request, &mut ()).unwrap_err();
     assert_eq!(kind(&error), Some(ProblemKind::Checksum));
     let report = Report::from(&error);
-    assert!(
-        report.expected.contains(&sha256_hex(b"released"))
-            && report.found.contains(&sha256_hex(b"tampered"))
-    );
-    assert!(!report.hint.is_empty());
-    assert_eq!(bench.read("train.tsv"), OLD);
-    assert_eq!(bench.names(), ["train.tsv"]);
+    assert!(report.title.contains("train.tsv") && report.found.contains("dev.tsv"), "{report:?}");
+    assert!(report.found.contains(&sha256_hex(b"mine")), "{report:?}");
+    assert!(report.hint.contains("--force"), "{report:?}");
+    assert_eq!(fs::read(path("train.tsv")).unwrap(), b"mine");
+    assert!(!path("question_bank.tsv").exists(), "nothing is fetched before that is settled");
 
-    server.change(|b| drop(b.files.insert("train.tsv".to_owned(), b"released".to_vec())));
-    assert_eq!(bench.outcomes(&[known("train.tsv", b"released")]), [downloaded(8, true)]);
-    assert_eq!(bench.read("train.tsv"), b"released");
+    request.force = true;
+    let fetched = Outcome::Fetched { bytes: 1, verified: true };
+    assert_eq!(outcomes(&request), [fetched.clone(), fetched.clone(), fetched]);
+    assert_eq!(fs::read(request.folder.join("dev.tsv")).unwrap(), b"D");
 }
 
 #[test]
-fn a_file_that_the_server_lacks_is_an_error_only_if_it_is_needed() {
-    let server = Server::with(&[]);
-    let bench = Bench::at(&server);
-    assert_eq!(bench.outcomes(&[unknown("test.qrel")]), [Outcome::NotThere]);
-    let error = bench.fetch(&[known("train.tsv", b"")]).unwrap_err();
-    assert!(
-        matches!(&error, Error::Download { url, .. } if url.ends_with("/data/train.tsv")),
-        "{error}"
-    );
-    assert_eq!(bench.names(), Vec::<String>::new());
+fn an_origin_without_a_required_file_is_an_error() {
+    let (_outer, request) = arrange(&[], &[known("train.tsv", b"T")]);
+    let error = fetch(&request, &mut ()).unwrap_err();
+    assert_eq!(kind(&error), Some(ProblemKind::MissingFile), "{error}");
 }
 
 #[test]
-fn a_refusal_is_told_with_its_status() {
-    let server = Server::with(&[("a", b"x")]);
-    let bench = Bench::at(&server);
-    for (status, hint) in [(503, "later"), (403, "--from")] {
-        server.change(|b| b.refuse = Some(status));
-        let error = bench.fetch(&[unknown("a")]).unwrap_err();
-        assert!(error.to_string().contains(&status.to_string()), "{error}");
-        assert!(Report::from(&error).hint.contains(hint), "{error}");
+fn twenty_fetches_into_one_folder_all_succeed() {
+    let body = "x".repeat(100);
+    let wanted = [known("train.tsv", body.as_bytes()), file("train.qrel", None, false)];
+    let (_outer, request) = arrange(&[("train.tsv", &body), ("train.qrel", &body)], &wanted);
+    let finished: Vec<Vec<Outcome>> = std::thread::scope(|scope| {
+        let all: Vec<_> = (0..20).map(|_| scope.spawn(|| outcomes(&request))).collect();
+        all.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    let came = |outcome: &Outcome| matches!(outcome, Outcome::Fetched { .. });
+    assert_eq!(finished.iter().flatten().filter(|outcome| came(outcome)).count(), 2);
+    assert_eq!(fs::read_to_string(request.folder.join("train.tsv")).unwrap(), body);
+}
+
+struct Waits<'a>(&'a AtomicBool);
+
+impl Progress for Waits<'_> {
+    fn start(&mut self, _name: &str, _done: u64, _total: Option<u64>) {}
+    fn advance(&mut self, _bytes: u64) {}
+}
+
+impl Observer for Waits<'_> {
+    fn wait(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
     }
+    fn finish(&mut self, _file: &Fetched) {}
 }
 
 #[test]
-fn without_a_server_the_hint_names_the_way_by_hand() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}/", listener.local_addr().unwrap());
-    drop(listener);
-    let bench = Bench::new(Base::parse(&url).unwrap());
-    let error = bench.fetch(&[unknown("a")]).unwrap_err();
-    let report = Report::from(&error);
-    assert!(report.found.contains("connection refused"), "{report:?}");
-    assert!(report.hint.contains("--from DIR"), "{report:?}");
-}
-
-#[test]
-fn an_https_address_that_speaks_no_tls_is_an_error_like_any_other() {
-    let server = Server::with(&[("a", b"x")]);
-    let bench = Bench::new(Base::parse(&server.url.replace("http:", "https:")).unwrap());
-    let error = bench.fetch(&[unknown("a")]).unwrap_err();
-    assert!(
-        matches!(&error, Error::Download { hint, .. } if hint.contains("--from DIR")),
-        "{error}"
-    );
-}
-
-#[test]
-fn stand_ins_for_a_file_are_recognised_wherever_they_come_from() {
-    let pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n";
-    let server =
-        Server::with(&[("a.pkl", pointer), ("b.pkl", b"\n<!DOCTYPE html><html>log in</html>")]);
-    let bench = Bench::at(&server);
-    let error = bench.fetch(&[unknown("a.pkl")]).unwrap_err();
-    assert!(
-        error.to_string().contains("Git LFS pointer") && error.to_string().contains("a.pkl"),
-        "{error}"
-    );
-    let error = bench.fetch(&[unknown("b.pkl")]).unwrap_err();
-    assert!(error.to_string().contains("web page"), "{error}");
-    assert_eq!(bench.names(), Vec::<String>::new());
-
-    // A clone without Git LFS is no data folder yet: the pointer is replaced.
-    fs::write(bench.path("a.pkl"), pointer).unwrap();
-    server.change(|b| drop(b.files.insert("a.pkl".to_owned(), b"table".to_vec())));
-    assert_eq!(bench.outcomes(&[unknown("a.pkl")]), [downloaded(5, false)]);
-}
-
-#[test]
-fn a_folder_is_as_good_as_a_server() {
-    let source = tempfile::tempdir().unwrap();
-    fs::write(source.path().join("train.tsv"), b"released").unwrap();
-    fs::write(source.path().join("dev.tsv"), b"tampered").unwrap();
-    let bench = Bench::new(Base::parse(source.path().to_str().unwrap()).unwrap());
-    let entries = [known("train.tsv", b"released"), unknown("test.qrel")];
-    assert_eq!(bench.outcomes(&entries), [downloaded(8, true), Outcome::NotThere]);
-    assert_eq!(bench.read("train.tsv"), b"released");
-    assert_eq!(
-        kind(&bench.fetch(&[known("dev.tsv", b"released")]).unwrap_err()),
-        Some(ProblemKind::Checksum)
-    );
-    assert_eq!(
-        kind(&bench.fetch(&[known("test.tsv", b"x")]).unwrap_err()),
-        Some(ProblemKind::MissingFile)
-    );
-    assert_eq!(bench.names(), ["train.tsv"]);
-    assert_eq!(fs::read_dir(source.path()).unwrap().count(), 2);
+fn whoever_waits_for_another_fetch_is_told() {
+    let (_outer, request) = arrange(&[("train.tsv", "T")], &[known("train.tsv", b"T")]);
+    fs::create_dir(&request.folder).unwrap();
+    let lock = Lock::acquire(&request.folder.join(".fetch.lock"), || {}).unwrap();
+    let waits = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| fetch(&request, &mut Waits(&waits)).unwrap());
+        while !waits.load(Ordering::SeqCst) {
+            std::thread::yield_now();
+        }
+        assert!(!other.is_finished());
+        drop(lock);
+        assert_eq!(other.join().unwrap().len(), 1);
+    });
 }

@@ -2,7 +2,7 @@
 
 use crate::lines::for_each_line;
 use crate::output::Target;
-use crate::source::{Input, Source};
+use crate::source::{Input, MOST_OF_A_TABLE, Source};
 use crate::table::{Sink, strictly};
 use clariq_core::{Error, ProblemKind};
 use compact_str::CompactString;
@@ -21,7 +21,7 @@ pub struct Judgement {
 
 /// Reads a qrels file in file order; the first problem is the error.
 pub fn read_qrels(source: &Source) -> Result<Vec<Judgement>, Error> {
-    let input = source.read()?;
+    let input = source.read_at_most(MOST_OF_A_TABLE)?;
     strictly(|sink| parse_qrels(&input, sink))
 }
 

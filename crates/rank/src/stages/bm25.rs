@@ -4,10 +4,11 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::stage::{Progress, Ranking, Stage};
 use crate::stages::Build;
+use crate::stages::ties::{Order, Ties};
 use crate::table::Table;
 use clariq_collections::clariq::Topic;
 use clariq_core::ProblemKind;
-use clariq_index::{Analyzer, Bm25, Depth, Explanation, Path, Scorer, Scratch, Variant};
+use clariq_index::{Analyzer, Bm25, Explanation, Path, Scorer, Scratch, Variant};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
@@ -20,6 +21,7 @@ struct Retrieve {
     model: Bm25,
     depth: NonZeroUsize,
     pad: bool,
+    ties: Ties,
     /// Without effect on the result, and so not part of what made it.
     #[serde(skip)]
     path: Path,
@@ -37,6 +39,8 @@ struct Given {
     #[serde(default)]
     pad: bool,
     #[serde(default)]
+    ties: Ties,
+    #[serde(default)]
     path: Path,
 }
 
@@ -46,6 +50,7 @@ pub(super) struct Parameters {
     pub(super) model: Bm25,
     pub(super) depth: NonZeroUsize,
     pub(super) pad: bool,
+    pub(super) ties: Ties,
 }
 
 impl Parameters {
@@ -57,7 +62,7 @@ impl Parameters {
 
 fn read(table: Table) -> Result<(Parameters, Path), Error> {
     let places = ["k1", "b", "delta"].map(|key| (key, table.at(key)));
-    let stage = table.at("stage");
+    let (stage, ties_at) = (table.at("stage"), table.at("ties"));
     let given: Given = table.read()?;
     let usual = Bm25::default_of(given.variant.unwrap_or(Variant::Lucene));
     let model = Bm25 {
@@ -73,13 +78,14 @@ fn read(table: Table) -> Result<(Parameters, Path), Error> {
             .hint("usual values are k1 from 0.5 to 2 and b from 0 to 1")
             .into());
     }
-    let Given { analyzer, depth, pad, path, .. } = given;
-    Ok((Parameters { analyzer, model, depth, pad }, path))
+    let Given { analyzer, depth, pad, ties, path, .. } = given;
+    ties.check(pad, ties_at)?;
+    Ok((Parameters { analyzer, model, depth, pad, ties }, path))
 }
 
 pub(super) fn build(build: Build) -> Result<Box<dyn Stage>, Error> {
-    let (Parameters { analyzer, model, depth, pad }, path) = read(build.table)?;
-    Ok(Box::new(Retrieve { analyzer, model, depth, pad, path }))
+    let (Parameters { analyzer, model, depth, pad, ties }, path) = read(build.table)?;
+    Ok(Box::new(Retrieve { analyzer, model, depth, pad, ties, path }))
 }
 
 impl Stage for Retrieve {
@@ -100,13 +106,14 @@ impl Stage for Retrieve {
     ) -> Result<Vec<Ranking>, Error> {
         let index = context.index(self.analyzer)?;
         let scorer = Scorer::new(&index, self.model)?;
-        let depth = Depth { limit: self.depth.get(), pad: self.pad };
+        let order = Order::new(self.ties, self.analyzer, context.bank);
+        let depth = order.depth(self.depth, self.pad);
         // `collect` keeps the order of the topics, whichever thread ranked them.
         let rank = |scratch: &mut Scratch, topic: &Topic| {
             let tokens = self.analyzer.tokens(&topic.request);
             let hits = scorer.top_by(self.path, &tokens, depth, scratch)?;
             progress(1);
-            Ok(hits)
+            Ok(order.apply(hits, self.depth))
         };
         topics.par_iter().map_init(Scratch::default, rank).collect()
     }

@@ -7,9 +7,10 @@ use crate::stage::{Progress, Ranking, Stage};
 use crate::stages::Build;
 use crate::stages::bm25::Parameters as Bm25Parameters;
 use crate::stages::said::{Part, Said, Weights};
+use crate::stages::ties::{Order, Ties};
 use clariq_collections::clariq::Topic;
 use clariq_collections::clariq::conversation::Conversation;
-use clariq_index::{Analyzer, Bm25, Depth, Explanation, Scorer, Scratch};
+use clariq_index::{Analyzer, Bm25, Explanation, Scorer, Scratch};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::HashSet;
@@ -23,6 +24,7 @@ struct Retrieve {
     model: Bm25,
     depth: NonZeroUsize,
     pad: bool,
+    ties: Ties,
     #[serde(flatten)]
     weights: Weights,
 }
@@ -31,8 +33,8 @@ pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>, Error> {
     let at = build.table.at("weights");
     let weights = build.table.take_part::<Weights>("weights")?;
     weights.check(at)?;
-    let Bm25Parameters { analyzer, depth, pad, model } = Bm25Parameters::read(build.table)?;
-    Ok(Box::new(Retrieve { analyzer, model, depth, pad, weights }))
+    let Bm25Parameters { analyzer, depth, pad, ties, model } = Bm25Parameters::read(build.table)?;
+    Ok(Box::new(Retrieve { analyzer, model, depth, pad, ties, weights }))
 }
 
 impl Retrieve {
@@ -100,12 +102,13 @@ impl Stage for Retrieve {
     ) -> Result<Vec<Ranking>, Error> {
         let index = context.index(self.analyzer)?;
         let scorer = Scorer::new(&index, self.model)?;
-        let depth = Depth { limit: self.depth.get(), pad: self.pad };
+        let order = Order::new(self.ties, self.analyzer, context.bank);
+        let depth = order.depth(self.depth, self.pad);
         let rank = |scratch: &mut Scratch, conversation: &Conversation| {
             let (tokens, weights) = self.query(conversation);
             let hits = scorer.top_weighted(&tokens, &weights, depth, scratch)?;
             progress(1);
-            Ok(hits)
+            Ok(order.apply(hits, self.depth))
         };
         conversations.par_iter().map_init(Scratch::default, rank).collect()
     }

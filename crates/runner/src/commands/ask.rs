@@ -3,10 +3,8 @@
 mod asker;
 mod protocol;
 
-use crate::cli::IndexPlace;
-use crate::commands::Outcome;
-use crate::configs;
-use crate::failure::Failure;
+use crate::arguments::IndexPlace;
+use crate::failure::{Failure, Outcome};
 use crate::settings::Settings;
 use asker::{Asker, Move};
 use clap::Args;
@@ -15,14 +13,12 @@ use clariq_collections::clariq::conversation::{
     Conversation, MOST_TURNS, Reading, Turn, read_records,
 };
 use clariq_core::{Error, Location, Problem, ProblemKind};
+use clariq_experiment::{Loaded, Registry};
 use clariq_files::Source;
 use serde_json::Value;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-
-/// The system that asks if none is named.
-const USUAL: &str = if cfg!(feature = "bert") { "dense-conversation" } else { "bm25-conversation" };
 
 #[derive(Args)]
 pub(crate) struct AskArgs {
@@ -30,8 +26,9 @@ pub(crate) struct AskArgs {
     #[arg(value_name = "REQUEST", required_unless_present_any = ["json", "conversations"])]
     request: Option<String>,
     /// System: a configuration file, or the name of a built-in one
-    #[arg(long, value_name = "NAME", default_value = USUAL)]
-    system: String,
+    /// [default: dense-conversation, or bm25-conversation in a build without learned stages]
+    #[arg(long, value_name = "NAME")]
+    system: Option<String>,
     /// Most questions to ask
     #[arg(long, value_name = "N", default_value_t = 3)]
     max_turns: usize,
@@ -48,6 +45,11 @@ pub(crate) struct AskArgs {
     place: IndexPlace,
 }
 
+/// The system that asks if none is named.
+fn usual(settings: &Settings) -> &'static str {
+    if settings.engine.is_some() { "dense-conversation" } else { "bm25-conversation" }
+}
+
 pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome, Failure> {
     if !(1..=MOST_TURNS).contains(&arguments.max_turns) {
         let (expected, found) = (format!("1 to {MOST_TURNS}"), arguments.max_turns.to_string());
@@ -62,22 +64,13 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome, F
             Problem::new(Location::file("REQUEST"), ProblemKind::Argument, "a request", "nothing");
         return Err(problem.hint("for example: clariq ask \"tell me about jaguars\"").into());
     }
-    let loaded = configs::load(&arguments.system, &[])?;
+    let loaded = Loaded::open(arguments.system.as_deref().unwrap_or_else(|| usual(settings)), &[])?;
     let collection = settings.collection()?;
-    let models = crate::models::of(settings, &collection);
+    let session = settings.session(&collection, &arguments.place);
+    let models = Registry::new(&session);
     // A request of one's own is of no split: nothing was judged before it.
-    let context = settings
-        .context(&collection.bank, &arguments.place)
-        .with_models(models.as_ref())
-        .within(&collection, Split::Train);
-    let asker = Asker::new(
-        settings,
-        &collection,
-        &context,
-        &loaded,
-        arguments.max_turns,
-        arguments.explain,
-    )?;
+    let context = session.context().with_models(&models).within(&collection, Split::Train);
+    let asker = Asker::new(&session, &context, &loaded, arguments.max_turns, arguments.explain)?;
     if let Some(file) = &arguments.conversations {
         return contexts(settings, arguments, &asker, file);
     }

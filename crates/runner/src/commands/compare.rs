@@ -3,9 +3,9 @@
 mod scored;
 mod sheets;
 
-use crate::cli::{Format, splits};
-use crate::commands::Outcome;
-use crate::failure::Failure;
+use crate::arguments::splits;
+use crate::failure::{Failure, Outcome};
+use crate::output::Format;
 use crate::output::print_all;
 use crate::runs;
 use crate::settings::Settings;

@@ -6,20 +6,19 @@
 
 mod partial;
 
-use crate::cli::RunArgs;
-use crate::commands::Outcome;
-use crate::commands::run::{model_record, need_model, need_record};
-use crate::configs::{self, Loaded};
-use crate::failure::Failure;
+use crate::commands::run::RunArgs;
+use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet};
-use crate::progress::Task;
-use crate::record;
 use crate::settings::Settings;
 use clariq_collections::clariq::conversation::{
     Conversation, Counts, MOST_TURNS, Reading, Record, read_records,
 };
-use clariq_collections::clariq::{Collection, QuestionBank, put_text_run_line};
+use clariq_collections::clariq::{QuestionBank, put_text_run_line};
 use clariq_core::{Location, Problem, ProblemKind, sha256_hex, sha256_of_file};
+use clariq_experiment::answers::{model_record, need_model, need_record};
+use clariq_experiment::record;
+use clariq_experiment::systems::check_names_differ;
+use clariq_experiment::{Loaded, Observer, Registry, Session, Task};
 use clariq_files::{Source, Staged, Target};
 use clariq_need::Classifier;
 use clariq_rank::{Context, Ranking, WrittenScores};
@@ -42,22 +41,20 @@ pub(crate) fn run(
     arguments: &RunArgs,
     file: &Path,
 ) -> Result<Outcome, Failure> {
-    let overrides = configs::overrides(&arguments.parameters)?;
-    let load = |name: &String| configs::load(name, &overrides);
+    let overrides = arguments.parameters.overrides()?;
+    let load = |name: &String| Loaded::open(name, &overrides);
     let systems: Vec<Loaded> = arguments.configs.iter().map(load).collect::<Result<_, _>>()?;
-    super::run::names_differ(&systems)?;
+    check_names_differ(&systems)?;
     let collection = settings.collection()?;
     let input = Conversations::open(file)?;
-    let models = crate::models::of(settings, &collection);
-    let context = settings
-        .context(&collection.bank, &arguments.place)
-        .with_models(models.as_ref())
-        .within(&collection, arguments.split);
+    let session = settings.session(&collection, &arguments.place);
+    let models = Registry::new(&session);
+    let context = session.context().with_models(&models).within(&collection, arguments.split);
     let mut sheet = Sheet::new(&["system", "contexts", "lines", "uses", "run file"]);
     for loaded in &systems {
         let usual = || PathBuf::from(format!("runs/{}.{}.run", loaded.system.name, input.stem));
         let path = arguments.output.clone().unwrap_or_else(usual);
-        let job = Job::new(settings, arguments, &collection, &context, loaded, &input)?;
+        let job = Job::new(settings, &session, arguments, &context, loaded, &input)?;
         let done = if Target::new(&path).is_stream() {
             job.stream(&path)?
         } else {
@@ -165,16 +162,16 @@ impl Done {
 impl<'a> Job<'a> {
     fn new(
         settings: &'a Settings,
+        session: &Session<'a>,
         arguments: &RunArgs,
-        collection: &'a Collection,
         context: &'a Context<'a>,
         loaded: &'a Loaded,
         input: &'a Conversations,
     ) -> Result<Self, Failure> {
-        let system = &loaded.system;
+        let (system, collection) = (&loaded.system, session.collection);
         // Nothing is asked, but what the stages work with is opened: the weights are part of what makes the run.
         system.pipeline.run_conversations(context, &[], &|_| {})?;
-        let need = need_model(settings, collection, context, system)?;
+        let need = need_model(session, context, system)?;
         let tag = arguments.run_tag.as_deref().unwrap_or(&system.name);
         let tag: String = tag.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
         let made_by = json!({
@@ -254,11 +251,11 @@ impl<'a> Job<'a> {
 
     /// Ranks every context behind those that are done already. `write` gets the lines of each block.
     fn answer(&self, mut progress: Progress, write: Write) -> Result<Done, Failure> {
-        let task = Task::open(&self.loaded.system.name, self.settings.progress);
+        let task = self.settings.begin(&self.loaded.system.name, None);
         let (send, blocks) = sync_channel(WAITING);
         let counts = thread::scope(|scope| {
             let reader = scope.spawn(move || self.read(progress.contexts, &send));
-            let ranked = self.rank_all(blocks, &task, &mut progress, write);
+            let ranked = self.rank_all(blocks, task.as_ref(), &mut progress, write);
             let read = reader.join().unwrap_or_else(|panic| panic::resume_unwind(panic));
             ranked?;
             Ok::<Counts, Failure>(read?)
@@ -297,7 +294,7 @@ impl<'a> Job<'a> {
     fn rank_all(
         &self,
         blocks: Receiver<Vec<Conversation>>,
-        task: &Task,
+        task: &dyn Task,
         progress: &mut Progress,
         write: Write,
     ) -> Result<(), Failure> {

@@ -1,14 +1,21 @@
 //! `clariq data convert`: an evaluation table in another form.
 
-use crate::cli::ConvertArgs;
-use crate::commands::Outcome;
-use crate::failure::Failure;
+use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
+use clap::Args;
 use clariq_collections::clariq::EvalTable;
 use clariq_core::{Location, Problem, ProblemKind};
 use clariq_files::{Source, Target};
 use std::path::{Path, PathBuf};
+
+#[derive(Args)]
+pub(crate) struct ConvertArgs {
+    /// Table to read: .pkl, .pkl.gz, .pkl.tar.gz, the first piece .aa of a split archive, or .jsonl
+    pub(crate) from: PathBuf,
+    /// File to write: .jsonl or .pkl, or either with .gz
+    pub(crate) to: PathBuf,
+}
 
 pub(crate) fn convert(settings: &Settings, arguments: &ConvertArgs) -> Result<Outcome, Failure> {
     let table = read(&arguments.from)?;

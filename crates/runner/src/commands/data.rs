@@ -1,36 +1,66 @@
-//! `clariq data check` and `clariq data stats`: is a folder sound, and what is in it?
+//! `clariq data`: a folder checked, counted, fetched, converted.
 
-use crate::commands::Outcome;
-use crate::failure::{Failure, print_report};
+use crate::commands::{convert, fetch, synthesize};
+use crate::failure::{Failure, Outcome, print_report};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
+use clap::Subcommand;
 use clariq_collections::clariq::{SplitStats, Statistics, check as check_folder, statistics};
-use clariq_core::Report;
+use clariq_core::{Report, Severity};
 use std::io::{self, Write};
 
-pub(crate) fn check(settings: &Settings) -> Result<Outcome, Failure> {
-    settings.say_which_data();
-    let report = check_folder(&settings.data)?;
-    let mut sheet = Sheet::new(&["file", "problems"]);
-    for file in &report.files {
-        let problems = report.problems.iter().filter(|problem| problem.at.file == *file).count();
-        sheet.row(vec![Cell::text(file), Cell::count(problems)]);
-    }
-    for file in &report.absent {
-        sheet.row(vec![Cell::text(format!("{file} (not there)")), Cell::Nothing]);
-    }
-    for problem in &report.problems {
-        print_report("problem", &Report::from(problem));
-    }
-    sheet.print(settings.format)?;
-    Ok(if report.problems.is_empty() { Outcome::Done } else { Outcome::CheckFailed })
+#[derive(Subcommand)]
+pub(crate) enum DataCommand {
+    /// Name everything that is wrong with a data folder, all at once
+    Check,
+    /// Count topics, facets, questions, labels and words
+    Stats,
+    /// Download the released ClariQ files and verify them
+    Fetch(fetch::FetchArgs),
+    /// Write an evaluation table in another form: pickle or JSON lines
+    Convert(convert::ConvertArgs),
+    /// Make multi-turn conversations of the rows of a labelled split
+    Synthesize(synthesize::SynthesizeArgs),
 }
 
-pub(crate) fn stats(settings: &Settings) -> Result<Outcome, Failure> {
+pub(crate) fn data(settings: &Settings, command: &DataCommand) -> Result<Outcome, Failure> {
+    match command {
+        DataCommand::Check => check(settings),
+        DataCommand::Stats => stats(settings),
+        DataCommand::Fetch(arguments) => fetch::fetch(settings, arguments),
+        DataCommand::Convert(arguments) => convert::convert(settings, arguments),
+        DataCommand::Synthesize(arguments) => synthesize::synthesize(settings, arguments),
+    }
+}
+
+fn check(settings: &Settings) -> Result<Outcome, Failure> {
+    settings.say_which_data();
+    let report = check_folder(&settings.data)?;
+    let mut sheet = Sheet::new(&["file", "errors", "warnings"]);
+    for file in &report.files {
+        let [errors, warnings] = [Severity::Error, Severity::Warning]
+            .map(|severity| Cell::count(report.findings.count(file, severity)));
+        sheet.row(vec![Cell::text(file), errors, warnings]);
+    }
+    for file in &report.absent {
+        sheet.row(vec![Cell::text(format!("{file} (not there)")), Cell::Nothing, Cell::Nothing]);
+    }
+    for finding in report.findings.iter() {
+        let severity = match finding.first.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        print_report(severity, &Report::from(finding));
+    }
+    sheet.print(settings.format)?;
+    Ok(if report.findings.has_errors() { Outcome::CheckFailed } else { Outcome::Done })
+}
+
+fn stats(settings: &Settings) -> Result<Outcome, Failure> {
     let statistics = statistics(&settings.collection()?)?;
     match settings.format {
         // A program wants the figures by name and not a table turned on its side.
-        Some(crate::cli::Format::Json) => {
+        Some(crate::output::Format::Json) => {
             let mut out = io::stdout().lock();
             serde_json::to_writer_pretty(&mut out, &statistics).map_err(io::Error::from)?;
             writeln!(out)?;

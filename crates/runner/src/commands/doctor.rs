@@ -1,13 +1,13 @@
-//! `clariq doctor`: what was found, what is wanted, and how is it mended?
+//! `clariq doctor`: what was found, what is wanted, and how it is mended.
 
-use crate::commands::Outcome;
-use crate::failure::Failure;
-use crate::models;
+use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet};
-use crate::settings::{Settings, cache_folder};
+use crate::settings::Settings;
 use clariq_collections::clariq::{Collection, DataDir, Split};
-use clariq_core::Report;
+use clariq_core::{ModelOptions, Report};
+use clariq_experiment::{cache, recipes};
 use clariq_index::{Analyzer, BankIndex};
+use clariq_rank::Engine;
 use std::fs;
 use std::path::Path;
 
@@ -34,8 +34,8 @@ pub(crate) fn doctor(settings: &Settings) -> Result<Outcome, Failure> {
         Finding::well("threads", settings.threads.to_string()),
     ];
     findings.extend(data(settings));
-    findings.push(cache());
-    findings.extend(learned());
+    findings.push(cache_finding());
+    findings.extend(learned(settings));
     let mut sheet = Sheet::new(&["what", "state", "found"]);
     for finding in &findings {
         let state = if finding.mend.is_none() { "ok" } else { "WANTED" };
@@ -113,7 +113,7 @@ fn index_finding(collection: &Collection, analyzer: Analyzer) -> Finding {
         Analyzer::Nltk => "index nltk",
         Analyzer::English => "index english",
     };
-    let folder = cache_folder()
+    let folder = cache::folder()
         .join("index")
         .join(format!("{analyzer}-{}", collection.bank.checksum().short()));
     if !folder.exists() {
@@ -132,54 +132,36 @@ fn index_finding(collection: &Collection, analyzer: Analyzer) -> Finding {
 }
 
 /// Learned stages in this build, and the weights that they begin with.
-fn learned() -> Vec<Finding> {
-    if !cfg!(feature = "bert") {
+fn learned(settings: &Settings) -> Vec<Finding> {
+    let Some(engine) = settings.engine else {
         let found = "not in this build; `scripts/clariq` makes one that has them";
         return vec![Finding::well("learned stages", found)];
-    }
-    let weights = match models::installed("all-MiniLM-L6-v2") {
-        Some(folder) => weights(&folder),
+    };
+    let models = cache::folder().join("models");
+    let weights = match recipes::installed(&models, "all-MiniLM-L6-v2") {
+        Some(folder) => weights(engine, &folder),
         None => Finding::wanting(
             "weights",
-            format!("no all-MiniLM-L6-v2 in {}", models::folder().display()),
+            format!("no all-MiniLM-L6-v2 in {}", models.display()),
             "scripts/setup",
         ),
     };
-    vec![Finding::well("learned stages", libtorch()), weights]
+    vec![Finding::well("learned stages", engine.describe()), weights]
 }
 
-#[cfg(feature = "bert")]
-fn libtorch() -> String {
-    format!("libtorch 2.4, {}", clariq_bert::devices())
-}
-
-#[cfg(not(feature = "bert"))]
-fn libtorch() -> String {
-    String::new()
-}
-
-#[cfg(feature = "bert")]
-fn weights(folder: &Path) -> Finding {
-    match clariq_bert::BertEncoder::open(folder, &clariq_bert::Options::default()) {
+fn weights(engine: &dyn Engine, folder: &Path) -> Finding {
+    match engine.open_encoder(folder, &ModelOptions::default()) {
         Ok(_) => Finding::well("weights", folder.display().to_string()),
         Err(error) => {
             let report = Report::from(&error);
-            Finding::wanting(
-                "weights",
-                format!("{}: {}", report.title, report.found),
-                "scripts/setup --force",
-            )
+            let found = format!("{}: {}", report.title, report.found);
+            Finding::wanting("weights", found, "scripts/setup --force")
         }
     }
 }
 
-#[cfg(not(feature = "bert"))]
-fn weights(folder: &Path) -> Finding {
-    Finding::well("weights", folder.display().to_string())
-}
-
-fn cache() -> Finding {
-    let folder = cache_folder();
+fn cache_finding() -> Finding {
+    let folder = cache::folder();
     // Created here if need be, as any command would; a test file shows whether it can be written.
     let writable = fs::create_dir_all(&folder).and_then(|()| probe(&folder));
     match writable {

@@ -7,10 +7,8 @@ mod full;
 mod measures;
 mod place;
 
-use crate::commands::Outcome;
-use crate::failure::Failure;
+use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet, print_all};
-use crate::record;
 use crate::settings::Settings;
 use arguments::{Task, TieRule};
 use clariq_collections::clariq::{Collection, Labelled, read_need_file};
@@ -18,6 +16,7 @@ use clariq_eval::{
     CUTOFFS, QuestionRelevance, Ties, clarification_need, diagnose, need_report, python_float,
     question_relevance, recall_interval,
 };
+use clariq_experiment::record;
 use clariq_files::{Source, read_run, write_atomically};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -220,6 +219,9 @@ fn warn_of_record(
     file: &Source,
 ) -> Result<(), Failure> {
     let Source::Path(_) = file else { return Ok(()) };
+    if !runs.iter().any(|run| record::path_of(run).exists()) {
+        return Ok(());
+    }
     let bytes = file.read()?.bytes;
     if runs.iter().find_map(|run| record::contradicts(run, kind, &bytes)) == Some(true) {
         settings.note(&format!(

@@ -1,19 +1,39 @@
 //! `clariq explain`: where does the score of a question come from?
 
-use crate::cli::{ExplainArgs, Format};
-use crate::commands::Outcome;
-use crate::commands::run::need_model;
-use crate::configs;
-use crate::failure::Failure;
+use crate::arguments::{IndexPlace, Parameters, splits};
+use crate::failure::{Failure, Outcome};
+use crate::output::Format;
 use crate::settings::Settings;
-use clariq_collections::clariq::Topic;
+use clap::Args;
+use clariq_collections::clariq::{Split, Topic};
 use clariq_core::{Location, Problem, ProblemKind};
+use clariq_experiment::answers::need_model;
+use clariq_experiment::{Loaded, Registry};
 use clariq_rank::StageTrace;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
+#[derive(Args)]
+pub(crate) struct ExplainArgs {
+    /// What the user asked
+    pub(crate) request: String,
+    /// The question whose score is explained
+    #[arg(value_name = "QUESTION_ID")]
+    pub(crate) question: String,
+    /// System: a configuration file, or the name of a built-in one
+    #[arg(long, value_name = "CONFIG", default_value = "bm25")]
+    pub(crate) system: String,
+    /// Split that the request is taken to be of: stages that look at other requests or at earlier labels need one
+    #[arg(long, default_value = "dev", value_parser = splits())]
+    pub(crate) split: Split,
+    #[command(flatten)]
+    pub(crate) parameters: Parameters,
+    #[command(flatten)]
+    pub(crate) place: IndexPlace,
+}
+
 pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Outcome, Failure> {
-    let loaded = configs::load(&arguments.system, &configs::overrides(&arguments.parameters)?)?;
+    let loaded = Loaded::open(&arguments.system, &arguments.parameters.overrides()?)?;
     let collection = settings.collection()?;
     let Some(question) = collection.bank.find(&arguments.question) else {
         let at = Location::file("QUESTION_ID");
@@ -28,16 +48,14 @@ pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Ou
             .hint("ids look like Q00697; `clariq run … -o -` shows those of a ranking")
             .into());
     };
-    let models = crate::models::of(settings, &collection);
-    let context = settings
-        .context(&collection.bank, &arguments.place)
-        .with_models(models.as_ref())
-        .within(&collection, arguments.split);
+    let session = settings.session(&collection, &arguments.place);
+    let models = Registry::new(&session);
+    let context = session.context().with_models(&models).within(&collection, arguments.split);
     let request = arguments.request.clone();
     let topic = Topic { id: "request".into(), request, description: String::new(), need: None };
     let system = &loaded.system;
     let looked_at = system.pipeline.looks_at_need();
-    let model = if looked_at { need_model(settings, &collection, &context, system)? } else { None };
+    let model = if looked_at { need_model(&session, &context, system)? } else { None };
     let need = model.map(|model| model.predict(std::slice::from_ref(&topic))).transpose()?;
     let need = need.and_then(|predictions| Some(predictions.first()?.need));
     let traces = system.pipeline.explain(&context, &topic, need, question)?;

@@ -1,15 +1,28 @@
-//! `clariq data fetch`: where do the released files come from?
+//! `clariq data fetch`: the released files, into a data folder.
 
-use crate::cli::FetchArgs;
-use crate::commands::Outcome;
-use crate::failure::Failure;
+use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet};
 use crate::settings::{Settings, USUAL_DATA};
-use clariq_collections::clariq::DataDir;
-use clariq_collections::clariq::fetch::{self, Base, FetchRequest, Outcome as Fetched, Selection};
+use clap::Args;
+use clariq_collections::clariq::fetch::{self, FetchRequest, Fetched, Observer};
+use clariq_collections::clariq::{DataDir, RELEASED};
+use clariq_files::download::{Origin, Progress};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
+
+#[derive(Args)]
+pub(crate) struct FetchArgs {
+    /// Another place to get the files from: a URL, or a folder to copy from
+    #[arg(long, value_name = "URL|DIR")]
+    from: Option<String>,
+    /// Also the archives with conversations and multi-turn evaluation tables (large)
+    #[arg(long)]
+    all: bool,
+    /// Replace files that differ from the released ones
+    #[arg(long)]
+    force: bool,
+}
 
 pub(crate) fn fetch(settings: &Settings, arguments: &FetchArgs) -> Result<Outcome, Failure> {
     let folder = match &settings.data {
@@ -17,48 +30,42 @@ pub(crate) fn fetch(settings: &Settings, arguments: &FetchArgs) -> Result<Outcom
         DataDir::Sample => PathBuf::from(USUAL_DATA),
     };
     settings.note(&format!("note: fetching into {}", folder.display()));
-    let selection = if arguments.all { Selection::All } else { Selection::Core };
-    let mut request = FetchRequest { entries: selection.entries(), ..FetchRequest::new(folder) };
-    if let Some(from) = &arguments.from {
-        request.base = Base::parse(from)?;
+    let mut request = FetchRequest { force: arguments.force, ..FetchRequest::new(folder) };
+    if arguments.all {
+        request.files = RELEASED.to_vec();
     }
-    let mut progress =
-        Progress { shown: settings.progress, bar: ProgressBar::hidden(), name: String::new() };
-    let fetched = fetch::fetch(&request, &mut progress)?;
+    if let Some(from) = &arguments.from {
+        request.origin = Origin::parse(from)?;
+    }
+    let fetched = fetch::fetch(&request, &mut Watch { settings, bar: ProgressBar::hidden() })?;
     let mut sheet = Sheet::new(&["file", "outcome"]);
     for file in &fetched {
-        sheet.row(vec![Cell::text(&file.name), Cell::text(told(&file.outcome))]);
+        sheet.row(vec![Cell::text(file.name), Cell::text(describe(&file.outcome))]);
     }
     sheet.print(settings.format)?;
     Ok(Outcome::Done)
 }
 
-fn told(outcome: &Fetched) -> String {
-    match outcome {
-        Fetched::Downloaded { bytes, verified } => {
-            format!("fetched, {bytes} bytes{}", checksum(*verified))
+fn describe(outcome: &fetch::Outcome) -> String {
+    let checked = |verified| if verified { "checksum verified" } else { "no published checksum" };
+    match *outcome {
+        fetch::Outcome::Fetched { bytes, verified } => {
+            format!("fetched, {bytes} bytes, {}", checked(verified))
         }
-        Fetched::Present { verified } => format!("there already{}", checksum(*verified)),
-        Fetched::NotThere => "not released there".to_owned(),
-        Fetched::Unpacked { files } => format!("unpacked: {}", files.join(", ")),
-        Fetched::UnpackedBefore { files } => format!("unpacked before: {}", files.join(", ")),
+        fetch::Outcome::Present { verified } => format!("there already, {}", checked(verified)),
+        fetch::Outcome::NotThere => "not released there".to_owned(),
     }
 }
 
-fn checksum(verified: bool) -> &'static str {
-    if verified { ", checksum verified" } else { ", no published checksum" }
-}
-
-struct Progress {
-    shown: bool,
+/// A bar for each file on a terminal, a line elsewhere.
+struct Watch<'a> {
+    settings: &'a Settings,
     bar: ProgressBar,
-    name: String,
 }
 
-impl fetch::Progress for Progress {
+impl Progress for Watch<'_> {
     fn start(&mut self, name: &str, done: u64, total: Option<u64>) {
-        name.clone_into(&mut self.name);
-        if !self.shown || !io::stderr().is_terminal() {
+        if !self.settings.progress || !io::stderr().is_terminal() {
             return;
         }
         self.bar = total.map_or_else(ProgressBar::new_spinner, ProgressBar::new);
@@ -73,11 +80,17 @@ impl fetch::Progress for Progress {
     fn advance(&mut self, bytes: u64) {
         self.bar.inc(bytes);
     }
+}
 
-    fn finish(&mut self, outcome: &Fetched) {
+impl Observer for Watch<'_> {
+    fn wait(&mut self) {
+        self.settings.note("note: another command fetches into the same folder: waiting for it");
+    }
+
+    fn finish(&mut self, file: &Fetched) {
         self.bar.finish_and_clear();
-        if self.shown && !io::stderr().is_terminal() {
-            eprintln!("{}: {}", self.name, told(outcome));
+        if self.settings.progress && !io::stderr().is_terminal() {
+            eprintln!("{}: {}", file.name, describe(&file.outcome));
         }
     }
 }

@@ -1,11 +1,31 @@
-//! `clariq index build` and `clariq index stats`: is the index there, and how large is it?
+//! `clariq index build` and `clariq index stats`: the index, and how large it is.
 
-use crate::cli::{IndexArgs, IndexCommand};
-use crate::commands::Outcome;
-use crate::failure::Failure;
+use crate::arguments::{IndexPlace, analyzers};
+use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet};
-use crate::settings::{Settings, index_folder};
-use clariq_index::{BankIndex, Opened};
+use crate::settings::Settings;
+use clap::{Args, Subcommand};
+use clariq_index::{Analyzer, BankIndex, Opened};
+
+#[derive(Subcommand)]
+pub(crate) enum IndexCommand {
+    /// Build the index, or say that it is there already
+    Build(IndexArgs),
+    /// Count questions, tokens and bytes
+    Stats(IndexArgs),
+}
+
+#[derive(Args)]
+pub(crate) struct IndexArgs {
+    /// How texts become tokens
+    #[arg(long, default_value = "nltk", value_parser = analyzers())]
+    pub(crate) analyzer: Analyzer,
+    /// Build even if the right index is there
+    #[arg(long)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) place: IndexPlace,
+}
 
 pub(crate) fn index(settings: &Settings, command: &IndexCommand) -> Result<Outcome, Failure> {
     let (IndexCommand::Build(arguments) | IndexCommand::Stats(arguments)) = command;
@@ -15,18 +35,19 @@ pub(crate) fn index(settings: &Settings, command: &IndexCommand) -> Result<Outco
 }
 
 fn open(settings: &Settings, arguments: &IndexArgs) -> Result<BankIndex, Failure> {
-    let bank = settings.collection()?.bank;
-    let folder = index_folder(&arguments.place, &bank, arguments.analyzer);
-    let options = settings.build_options(&arguments.place);
+    let collection = settings.collection()?;
+    let session = settings.session(&collection, &arguments.place);
+    let (bank, analyzer) = (&collection.bank, arguments.analyzer);
+    let (folder, options) = (session.index_folder(analyzer), session.build_options());
     if arguments.force {
-        return Ok(BankIndex::rebuild(&folder, &bank, arguments.analyzer, &options)?);
+        return Ok(BankIndex::rebuild(&folder, bank, analyzer, &options)?);
     }
-    let (index, opened) = BankIndex::open_or_build(&folder, &bank, arguments.analyzer, &options)?;
+    let (index, opened) = BankIndex::open_or_build(&folder, bank, analyzer, &options)?;
     match &opened {
         Opened::Reused => {
-            settings.note("note: the right index was there already; --force builds it anew")
+            settings.note("note: the right index was there already; --force builds it anew");
         }
-        _ => settings.say_how_opened(&index, &opened),
+        _ => session.report_opened(&index, &opened),
     }
     Ok(index)
 }

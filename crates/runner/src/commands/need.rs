@@ -3,14 +3,14 @@
 mod arguments;
 mod report;
 
-use crate::commands::Outcome;
-use crate::configs;
-use crate::failure::Failure;
+use crate::arguments::IndexPlace;
+use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet, print_all};
 use crate::settings::Settings;
 use arguments::{NeedExplainArgs, NeedPredictArgs, NeedTrainArgs};
 use clariq_collections::clariq::{Collection, Split, write_need_file};
 use clariq_core::{Location, Problem, ProblemKind};
+use clariq_experiment::{Loaded, Registry};
 use clariq_files::{Source, Target};
 use clariq_need::{Classifier, Spec, Training};
 use clariq_rank::Models;
@@ -28,7 +28,7 @@ pub(crate) fn need(settings: &Settings, command: &NeedCommand) -> Result<Outcome
 
 /// The need model that a configuration declares.
 fn spec(name: &str) -> Result<Spec, Failure> {
-    let system = configs::load(name, &[])?.system;
+    let system = Loaded::open(name, &[])?.system;
     let Some(config) = &system.need else {
         let at = system.need_at;
         let problem =
@@ -79,8 +79,9 @@ fn train(settings: &Settings, arguments: &NeedTrainArgs) -> Result<Outcome, Fail
         }
     }
     let collection = settings.collection()?;
-    let models = crate::models::of(settings, &collection);
-    let training = training(&collection, models.as_ref(), &arguments.config)?;
+    let session = settings.session(&collection, &IndexPlace::default());
+    let models = Registry::new(&session);
+    let training = training(&collection, &models, &arguments.config)?;
     if arguments.folds > training.labels.len() {
         let expected =
             format!("from 2 to {} folds, one topic at least in each", training.labels.len());
@@ -112,8 +113,9 @@ fn train(settings: &Settings, arguments: &NeedTrainArgs) -> Result<Outcome, Fail
 
 fn predict(settings: &Settings, arguments: &NeedPredictArgs) -> Result<Outcome, Failure> {
     let collection = settings.collection()?;
-    let models = crate::models::of(settings, &collection);
-    let classifier = classifier(settings, &collection, models.as_ref(), &arguments.model)?;
+    let session = settings.session(&collection, &IndexPlace::default());
+    let models = Registry::new(&session);
+    let classifier = classifier(settings, &collection, &models, &arguments.model)?;
     let topics = collection.split(arguments.split)?.topics;
     let predictions = classifier.predict(&topics)?;
     let labels = topics
@@ -133,8 +135,9 @@ fn explain(settings: &Settings, arguments: &NeedExplainArgs) -> Result<Outcome, 
             .into());
     }
     let collection = settings.collection()?;
-    let models = crate::models::of(settings, &collection);
-    let classifier = classifier(settings, &collection, models.as_ref(), &arguments.model)?;
+    let session = settings.session(&collection, &IndexPlace::default());
+    let models = Registry::new(&session);
+    let classifier = classifier(settings, &collection, &models, &arguments.model)?;
     let (prediction, drove) = classifier.explain(&arguments.request)?;
     let mut labels = Sheet::new(&["need", "probability", "label"]);
     for (need, probability) in (1..).zip(prediction.probabilities) {

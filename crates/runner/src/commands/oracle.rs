@@ -1,15 +1,14 @@
 //! `clariq oracle`: what would a system write that knew the evaluation table?
 
-use crate::cli::splits;
-use crate::commands::Outcome;
-use crate::failure::Failure;
+use crate::arguments::splits;
+use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet};
-use crate::record;
 use crate::settings::Settings;
 use clap::{Args, ValueEnum};
 use clariq_collections::clariq::{Collection, EvalTable, NO_QUESTION, Split, put_text_run_line};
 use clariq_core::{Location, Problem, ProblemKind, TopicId};
 use clariq_eval::{Choice, oracle_of_contexts, oracle_of_topics, table_stem};
+use clariq_experiment::record;
 use clariq_files::{Staged, Target};
 use serde_json::json;
 use std::io::Write;

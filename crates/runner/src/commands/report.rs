@@ -2,9 +2,8 @@
 
 mod inputs;
 
-use crate::cli::splits;
-use crate::commands::Outcome;
-use crate::failure::Failure;
+use crate::arguments::splits;
+use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;

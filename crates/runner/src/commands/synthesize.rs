@@ -1,9 +1,8 @@
 //! `clariq data synthesize`: which conversations do the rows of a labelled split make?
 
-use crate::cli::splits;
-use crate::commands::Outcome;
+use crate::arguments::splits;
 use crate::commands::convert::is;
-use crate::failure::Failure;
+use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;

@@ -1,141 +1,78 @@
-//! `clariq train`: which models does a system need, and are they trained?
+//! `clariq train`: the models that a system needs, trained.
 
-use crate::cli::TrainArgs;
-use crate::commands::Outcome;
-use crate::failure::Failure;
+use crate::arguments::IndexPlace;
+use crate::failure::{Failure, Outcome};
+use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
+use clap::Args;
+use clariq_core::Trained;
+use clariq_experiment::Registry;
+use clariq_experiment::train::{Again, check_output, recipes};
+use std::path::PathBuf;
 
-/// Without the feature `bert` there is nothing that could be trained.
-#[cfg(not(feature = "bert"))]
-pub(crate) fn train(_settings: &Settings, arguments: &TrainArgs) -> Result<Outcome, Failure> {
-    use clariq_rank::Models;
-    let TrainArgs { configs, output: _, resume: _, force: _ } = arguments;
-    match clariq_rank::NoModels.encoder(&configs.join(", ")) {
-        Err(error) => Err(error.into()),
-        Ok(_) => Ok(Outcome::Done),
+#[derive(Args)]
+pub(crate) struct TrainArgs {
+    /// Systems or recipes: files, or names of built-in ones
+    #[arg(required = true, value_name = "CONFIG")]
+    pub(crate) configs: Vec<String>,
+    /// Folder for the model, which must not exist [default: in the user's cache, by recipe and data]
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+    /// Go on from the last checkpoint of the same training
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Train even if the same model is there already
+    #[arg(long, conflicts_with = "resume")]
+    pub(crate) force: bool,
+}
+
+impl TrainArgs {
+    fn again(&self) -> Again {
+        match (self.resume, self.force && self.output.is_none()) {
+            (true, _) => Again::Resume,
+            (_, true) => Again::Force,
+            _ => Again::Reuse,
+        }
     }
 }
 
-#[cfg(feature = "bert")]
-pub(crate) use learned::train;
+const COLUMNS: [&str; 6] =
+    ["model", "steps", "loss, first 10", "loss, last 10", "held-out R@30", "folder"];
 
-#[cfg(feature = "bert")]
-mod learned {
-    use super::{Failure, Outcome, Settings, TrainArgs};
-    use crate::configs;
-    use crate::models::{Registry, recipe_of};
-    use crate::output::{Cell, Sheet};
-    use clariq_bert::train::Recipe;
-    use clariq_core::{Location, Problem, ProblemKind};
-    use clariq_need::Spec;
-
-    pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcome, Failure> {
-        let recipes = recipes(&arguments.configs)?;
-        if let Some(output) = &arguments.output {
-            check_output(output, recipes.len())?;
-        }
-        let collection = settings.collection()?;
-        let registry = Registry::new(settings, &collection);
-        let mut sheet = Sheet::new(&[
-            "model",
-            "steps",
-            "loss, first 10",
-            "loss, last 10",
-            "held-out R@30",
-            "folder",
-        ]);
-        for recipe in recipes {
-            let name = recipe.name.clone();
-            let (folder, trained) = registry.train(
-                recipe,
-                arguments.resume,
-                arguments.force,
-                arguments.output.as_deref(),
-            )?;
-            let mut row = vec![Cell::text(&name)];
-            if let Some(trained) = trained {
-                let (first, last) = trained.curve.loss(10).unwrap_or_default();
-                let recall = trained.curve.rows.iter().rev().find_map(|row| row.recall);
-                row.push(Cell::count(trained.curve.rows.len()));
-                row.extend([Cell::Figure(first, 4), Cell::Figure(last, 4)]);
-                row.push(recall.map_or(Cell::Nothing, |recall| Cell::Figure(recall[3], 4)));
-            } else {
-                settings.note(&format!(
-                    "`{name}` was trained before, of the same data and recipe; --force trains again"
-                ));
-                row.extend([Cell::Nothing, Cell::Nothing, Cell::Nothing, Cell::Nothing]);
-            }
-            row.push(Cell::text(folder.display().to_string()));
-            sheet.row(row);
-        }
-        sheet.print(settings.format)?;
-        Ok(Outcome::Done)
+pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcome, Failure> {
+    let recipes = recipes(&arguments.configs)?;
+    if let Some(output) = &arguments.output {
+        check_output(output, recipes.len())?;
     }
-
-    /// What is named: recipes themselves, or systems, which stand for the recipes that their stages ask for.
-    fn recipes(names: &[String]) -> Result<Vec<Recipe>, Failure> {
-        let mut recipes: Vec<Recipe> = Vec::new();
-        let mut add = |recipe: Recipe| {
-            if recipes.iter().all(|known| known.name != recipe.name) {
-                recipes.push(recipe);
-            }
-        };
-        for name in names {
-            // A file is a recipe if it says what is trained.
-            match recipe_of(name) {
-                Ok(Some(recipe)) => add(recipe),
-                found => {
-                    let loaded = configs::load(name, &[]).map_err(|error| {
-                        found.err().filter(|_| is_recipe(name)).unwrap_or(error)
-                    })?;
-                    let mut models = loaded.system.models();
-                    if let Some(need) = &loaded.system.need {
-                        let spec = Spec::new(need, &loaded.system.need_at)?;
-                        models.extend(spec.recipe().map(str::to_owned));
-                    }
-                    let trained: Vec<Recipe> = models
-                        .iter()
-                        .filter_map(|model| recipe_of(model).transpose())
-                        .collect::<Result<_, _>>()?;
-                    if trained.is_empty() {
-                        let found = format!("`{name}`, which needs no model that is trained");
-                        let problem = Problem::new(
-                            Location::file("CONFIG"),
-                            ProblemKind::Argument,
-                            "a system with a trained model, or a recipe",
-                            found,
-                        );
-                        return Err(problem.hint("configs/README.md lists the recipes").into());
-                    }
-                    trained.into_iter().for_each(&mut add);
-                }
-            }
-        }
-        Ok(recipes)
-    }
-
-    fn is_recipe(name: &str) -> bool {
-        std::fs::read_to_string(name).is_ok_and(|text| text.contains("[objective]"))
-    }
-
-    fn check_output(output: &std::path::Path, recipes: usize) -> Result<(), Failure> {
-        let problem = |expected: &str, found: String, hint: &str| -> Failure {
-            Problem::new(Location::file("--output"), ProblemKind::Argument, expected, found)
-                .hint(hint)
-                .into()
-        };
-        if recipes > 1 {
-            let hint = "without --output every model gets a folder of its own in the cache";
-            return Err(problem("one model", format!("{recipes} models"), hint));
-        }
-        if output.exists() {
-            let found = format!("{} is there already", output.display());
-            return Err(problem(
-                "a folder that does not exist",
-                found,
-                "name another folder, or remove that one",
+    let collection = settings.collection()?;
+    let session = settings.session(&collection, &IndexPlace::default());
+    let models = Registry::new(&session);
+    let mut sheet = Sheet::new(&COLUMNS);
+    for recipe in recipes {
+        let name = recipe.name.to_string();
+        let (folder, trained) =
+            models.train(recipe, arguments.again(), arguments.output.as_deref())?;
+        if trained.is_none() {
+            settings.note(&format!(
+                "`{name}` was trained before, of the same data and recipe; --force trains again"
             ));
         }
-        Ok(())
+        let mut row = vec![Cell::text(name)];
+        row.extend(cells(trained.as_ref()));
+        row.push(Cell::text(folder.display().to_string()));
+        sheet.row(row);
     }
+    sheet.print(settings.format)?;
+    Ok(Outcome::Done)
+}
+
+/// Steps, losses and recall of a training; nothing of a model that was there already.
+fn cells(trained: Option<&Trained>) -> [Cell; 4] {
+    let Some(trained) = trained else { return std::array::from_fn(|_| Cell::Nothing) };
+    [
+        Cell::count(trained.steps),
+        Cell::Figure(trained.first_loss, 4),
+        Cell::Figure(trained.last_loss, 4),
+        trained.recall.map_or(Cell::Nothing, |recall| Cell::Figure(recall[3], 4)),
+    ]
 }

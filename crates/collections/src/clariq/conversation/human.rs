@@ -6,12 +6,11 @@
 use super::draft::Draft;
 use super::{Reader, Turn};
 use clariq_core::{Error, Location, Problem, ProblemKind};
-use clariq_files::Input;
 use clariq_files::archive::Archive;
 use clariq_files::table::{Column, Row, for_each_row};
+use clariq_files::{Input, MOST_OF_A_TABLE};
 use std::cell::RefCell;
-
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+use std::io::Read;
 
 const COLUMNS: &[Column] = &[
     &["topic_id"],
@@ -29,13 +28,15 @@ const COLUMNS: &[Column] = &[
 const CONTEXTS_PER_ROW: i64 = 10;
 
 pub(super) fn read(archive: &Archive, reader: &mut Reader) -> Result<(), Error> {
-    let mut bytes = archive.with_content(|content| {
+    let bytes = archive.with_content(|content| {
         let mut bytes = Vec::new();
+        let mut content = content.take(MOST_OF_A_TABLE + 1);
         content.read_to_end(&mut bytes).map_err(|error| archive.broken(error))?;
         Ok(bytes)
     })?;
-    if bytes.starts_with(BYTE_ORDER_MARK) {
-        bytes.drain(..BYTE_ORDER_MARK.len());
+    if bytes.len() as u64 > MOST_OF_A_TABLE {
+        let expected = format!("at most {} MiB, unpacked", MOST_OF_A_TABLE >> 20);
+        return Err(archive.problem(&expected, "more".to_owned()));
     }
     let input = Input { name: archive.name().to_owned(), bytes: bytes.into() };
     let rows = RefCell::new(Rows { reader, file: &input.name, next: 0, fatal: None });

@@ -11,10 +11,14 @@ use serde::de::{MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 
 const FORM: &str =
     r#"{"metric": …, "context": …, "values": {question: {"no_answer": …, "with_answer": …}}}"#;
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+/// A longer line holds more questions than any context has candidates.
+const LONGEST: u64 = 16 << 20;
 
 impl EvalTable {
     /// Writes one JSON object per context of each metric, in file order:
@@ -40,18 +44,7 @@ impl EvalTable {
     /// Reads what [`EvalTable::write_jsonl`] writes, line by line.
     pub fn read_jsonl(source: &Source) -> Result<Self, Error> {
         let archive = Archive::new(std::slice::from_ref(source), &TABLE)?;
-        let mut lines = BufReader::new(archive.open()?);
-        let mut builder = Builder::default();
-        let mut line = Vec::new();
-        for number in 1.. {
-            line.clear();
-            if lines.read_until(b'\n', &mut line).map_err(|error| archive.broken(error))? == 0 {
-                break;
-            }
-            add_line(&mut builder, line.trim_ascii())
-                .map_err(|found| wrong(Location::line(archive.name(), number), found))?;
-        }
-        builder.finish().map_err(|found| wrong(Location::file(archive.name()), found))
+        read_lines(&archive, archive.open()?)
     }
 
     /// Writes a pickle of plain floats, protocol 4, that Python and [`EvalTable::read`] read back.
@@ -74,6 +67,28 @@ impl EvalTable {
         })?;
         writer.finish().map(drop)
     }
+}
+
+fn read_lines(archive: &Archive, content: impl Read) -> Result<EvalTable, Error> {
+    let mut lines = BufReader::new(content);
+    let mut builder = Builder::default();
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
+        let count = lines.by_ref().take(LONGEST).read_until(b'\n', &mut line);
+        let count = count.map_err(|error| archive.broken(error))? as u64;
+        if count == 0 {
+            break;
+        }
+        if count == LONGEST {
+            let found = format!("a line of more than {LONGEST} bytes");
+            return Err(wrong(Location::line(archive.name(), number), found));
+        }
+        let text = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&line).trim_ascii();
+        add_line(&mut builder, text)
+            .map_err(|found| wrong(Location::line(archive.name(), number), found))?;
+    }
+    builder.finish().map_err(|found| wrong(Location::file(archive.name()), found))
 }
 
 fn write_question<W: Write>(

@@ -1,12 +1,11 @@
 //! What is the next move in a conversation: to ask, or to ask nothing more?
 
 use crate::commands::explain::{place, trace_json};
-use crate::commands::run::need_model;
-use crate::configs::Loaded;
 use crate::failure::Failure;
-use crate::settings::Settings;
 use clariq_collections::clariq::conversation::Conversation;
-use clariq_collections::clariq::{Collection, NO_QUESTION, QuestionBank};
+use clariq_collections::clariq::{NO_QUESTION, QuestionBank};
+use clariq_experiment::answers::need_model;
+use clariq_experiment::{Loaded, Session};
 use clariq_need::Classifier;
 use clariq_rank::{Context, Hit, StageTrace};
 use serde_json::{Value, json};
@@ -50,15 +49,14 @@ impl Move {
 
 impl<'a> Asker<'a> {
     pub(super) fn new(
-        settings: &Settings,
-        collection: &'a Collection,
+        session: &Session<'a>,
         context: &'a Context<'a>,
         loaded: &'a Loaded,
         max_turns: usize,
         explain: bool,
     ) -> Result<Self, Failure> {
-        let need = need_model(settings, collection, context, &loaded.system)?;
-        Ok(Self { bank: &collection.bank, context, loaded, need, max_turns, explain })
+        let need = need_model(session, context, &loaded.system)?;
+        Ok(Self { bank: &session.collection.bank, context, loaded, need, max_turns, explain })
     }
 
     /// A conversation in which nothing was asked yet, with the need of its request.

@@ -2,7 +2,7 @@
 
 use super::scored::Scored;
 use super::{Compared, Comparison};
-use crate::cli::Format;
+use crate::output::Format;
 use crate::output::{Cell, Sheet, shorten};
 use clariq_collections::clariq::Labelled;
 use clariq_core::TopicId;

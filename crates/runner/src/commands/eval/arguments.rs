@@ -1,6 +1,6 @@
 //! What does `clariq eval` take? The official scorer's flags among it.
 
-use crate::cli::splits;
+use crate::arguments::splits;
 use clap::{Args, ValueEnum};
 use clariq_collections::clariq::Split;
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! What does `clariq need` take?
 
-use crate::cli::splits;
+use crate::arguments::splits;
 use clap::{Args, Subcommand};
 use clariq_collections::clariq::Split;
 use std::path::PathBuf;

@@ -1,12 +1,12 @@
 //! Which runs and need files is a page made from, and do they fit its labels?
 
 use crate::failure::Failure;
-use crate::record;
 use crate::runs;
 use crate::settings::Settings;
 use clariq_collections::clariq::{Labelled, read_need_file};
 use clariq_core::{Location, Problem, ProblemKind};
 use clariq_eval::Ties;
+use clariq_experiment::record;
 use clariq_files::{Source, read_run};
 use clariq_report::{Entry, NeedEntry};
 use serde_json::Value;

@@ -1,0 +1,125 @@
+//! The problems that a check found, each fact once.
+
+use crate::printable::printable;
+use crate::problem::{Location, Problem, ProblemKind, Report, Severity};
+use std::collections::HashMap;
+
+/// How many occurrences of a fact are shown.
+const SHOWN: usize = 3;
+/// How many characters of each value are shown where several stand in one message.
+const VALUE: usize = 100;
+
+/// A fact: one expectation that a file does not meet, in one place or in many.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// Where it was seen first.
+    pub first: Problem,
+    /// The next places, up to three with the first, and what was found there.
+    pub next: Vec<(Location, String)>,
+    /// How often it was seen.
+    pub count: usize,
+}
+
+/// Facts in the order in which they were first seen. However long a file is, each takes a few hundred bytes.
+#[derive(Debug, Clone, Default)]
+pub struct Findings {
+    findings: Vec<Finding>,
+    positions: HashMap<Fact, usize>,
+}
+
+/// What makes two problems one fact: whatever was expected in the same file.
+type Fact = (String, ProblemKind, Severity, String);
+
+impl Findings {
+    /// Adds a problem.
+    pub fn add(&mut self, problem: Problem) {
+        self.add_times(problem, 1);
+    }
+
+    /// Adds a problem that was seen so often, of which only the first place is known.
+    pub fn add_times(&mut self, problem: Problem, count: usize) {
+        let fact =
+            (problem.at.file.clone(), problem.kind, problem.severity, problem.expected.clone());
+        if let Some(&position) = self.positions.get(&fact) {
+            let finding = &mut self.findings[position];
+            finding.count += count;
+            if finding.next.len() + 1 < SHOWN {
+                finding.next.push((problem.at, problem.found));
+            }
+            return;
+        }
+        self.positions.insert(fact, self.findings.len());
+        self.findings.push(Finding { first: problem, next: Vec::new(), count });
+    }
+
+    /// Every fact.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Finding> {
+        self.findings.iter()
+    }
+
+    /// How many problems of that severity a file has, each occurrence of a fact counted.
+    pub fn count(&self, file: &str, severity: Severity) -> usize {
+        let of_file = |finding: &&Finding| {
+            finding.first.at.file == file && finding.first.severity == severity
+        };
+        self.findings.iter().filter(of_file).map(|finding| finding.count).sum()
+    }
+
+    /// Whether anything found could change a figure.
+    pub fn has_errors(&self) -> bool {
+        self.findings.iter().any(|finding| finding.first.severity == Severity::Error)
+    }
+
+    /// Puts the facts in the order of their files, and of their lines in a file.
+    pub fn sort(&mut self, files: &[String]) {
+        let position = |file: &str| files.iter().position(|name| name == file);
+        self.positions.clear();
+        self.findings.sort_by_cached_key(|Finding { first, .. }| {
+            (position(&first.at.file).unwrap_or(usize::MAX), first.at.line)
+        });
+        for (position, Finding { first, .. }) in self.findings.iter().enumerate() {
+            let fact = (first.at.file.clone(), first.kind, first.severity, first.expected.clone());
+            self.positions.insert(fact, position);
+        }
+    }
+}
+
+impl From<&Finding> for Report {
+    /// ```
+    /// use clariq_core::{Findings, Location, Problem, ProblemKind, Report};
+    ///
+    /// let mut findings = Findings::default();
+    /// for line in 2..=20 {
+    ///     let at = Location::line("dev.tsv", line);
+    ///     findings.add(Problem::new(at, ProblemKind::LabelRange, "1 to 4", "`9`"));
+    /// }
+    /// let report = Report::from(findings.iter().next().unwrap());
+    /// assert_eq!(report.title, "dev.tsv:2: label out of range");
+    /// assert_eq!(report.found, "`9`, 19 times: first on lines 2, 3, 4");
+    /// ```
+    fn from(finding: &Finding) -> Self {
+        let Finding { first, next, count } = finding;
+        let mut report = Self::from(first);
+        if *count == 1 {
+            return report;
+        }
+        let line = |at: &Location| at.line.map(|line| line.to_string());
+        let same = next.iter().all(|(_, found)| *found == first.found);
+        let lines: Vec<_> =
+            [&first.at].into_iter().chain(next.iter().map(|(at, _)| at)).filter_map(line).collect();
+        report.found = if !same {
+            let mut found = printable(&first.found, VALUE).into_owned();
+            for (at, other) in next {
+                let other = printable(other, VALUE);
+                let at = line(at).map(|line| format!("on line {line} ")).unwrap_or_default();
+                found.push_str(&format!("; {at}{other}"));
+            }
+            format!("{found}; {count} times")
+        } else if lines.is_empty() {
+            format!("{}, {count} times", first.found)
+        } else {
+            format!("{}, {count} times: first on lines {}", first.found, lines.join(", "))
+        };
+        report
+    }
+}

@@ -1,0 +1,260 @@
+//! Training recipes: the parameters of `configs/models/*.toml`.
+
+use crate::name::Name;
+use crate::problem::{Error, Location, Problem, ProblemKind};
+use crate::training::ModelKind;
+use serde::{Deserialize, Serialize};
+
+/// A model that is trained, and everything that its weights depend on beside the data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recipe {
+    /// The name by which stages ask for the model.
+    pub name: Name,
+    /// What it is, in a sentence.
+    #[serde(default)]
+    pub description: String,
+    /// The model that training begins with: a name, or a folder.
+    pub base: String,
+    /// What is trained, and towards what.
+    pub objective: Objective,
+    /// How often every example is seen; a part of an epoch is possible.
+    pub epochs: f64,
+    /// The highest rate of the schedule.
+    pub learning_rate: f64,
+    /// The share of all steps in which the rate rises from 0.
+    #[serde(default)]
+    pub warm_up: f64,
+    /// What the rate does after that.
+    #[serde(default)]
+    pub schedule: Schedule,
+    /// Decoupled weight decay (Loshchilov and Hutter, "Decoupled Weight Decay Regularization", ICLR 2019), not applied to
+    /// biases and normalisation. 0 makes AdamW Adam.
+    #[serde(default)]
+    pub weight_decay: f64,
+    /// The norm that the gradient of a step is cut down to; 0 for any.
+    #[serde(default = "usual_clip")]
+    pub clip: f64,
+    /// Dropout in place of that of the base's configuration.
+    pub dropout: Option<f64>,
+    /// Where longer texts are cut.
+    #[serde(default = "usual_tokens")]
+    pub max_tokens: usize,
+    /// Everything random follows from it.
+    #[serde(default = "usual_seed")]
+    pub seed: u64,
+    /// The share of the training topics that is held out, for the curve and for stopping early.
+    #[serde(default)]
+    pub held_out: f64,
+    /// Evaluations on held-out topics without a better one after which training stops; 0 for never.
+    #[serde(default)]
+    pub patience: usize,
+    /// Steps between two evaluations, if topics are held out.
+    #[serde(default = "usual_evaluation")]
+    pub evaluate_every: usize,
+    /// Steps between two checkpoints.
+    #[serde(default = "usual_checkpoint")]
+    pub checkpoint_every: usize,
+}
+
+/// What is trained, and towards what.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
+pub enum Objective {
+    /// An encoder: each relevant question nearer to its request than the other questions of the batch. Softmax over
+    /// cosines, one term for each relevant question, the other relevant ones left out of its denominator.
+    InBatchSoftmax {
+        /// Pairs of request and question in a batch.
+        batch: usize,
+        /// Questions of one request in a batch; 0 draws pairs at random.
+        #[serde(default)]
+        per_request: usize,
+        /// What cosines are multiplied by: the inverse of the temperature.
+        #[serde(default = "usual_scale")]
+        scale: f64,
+        /// Weight of the direction from a request to the questions of the batch.
+        #[serde(default = "one")]
+        request_to_question: f64,
+        /// Weight of the direction from a question to the requests of the batch.
+        #[serde(default)]
+        question_to_request: f64,
+        /// Weight of the direction from a question to the other questions of its request.
+        #[serde(default)]
+        question_to_question: f64,
+    },
+    /// A cross-encoder of two classes, each pair on its own: the published recipe.
+    CrossEntropy {
+        /// Pairs in a batch.
+        batch: usize,
+        /// Negatives per request: the best of the system that names them, topped up at random.
+        negatives: usize,
+        /// The system whose best questions are the negatives.
+        system: String,
+    },
+    /// A classifier of requests on their own: cross-entropy over the classes that the data has names for.
+    Classification {
+        /// Requests in a batch.
+        batch: usize,
+        /// How far rare classes are raised to the weight of frequent ones in the loss: 0 not at all, 1 entirely.
+        #[serde(default)]
+        balance: f64,
+    },
+    /// A cross-encoder of one class: the relevant question before the negatives beside it, by a softmax over all of them.
+    Listwise {
+        /// Lists in a batch.
+        batch: usize,
+        /// Negatives in a list.
+        negatives: usize,
+        /// The system whose best questions the negatives are drawn from.
+        system: String,
+        /// How many of its questions they are drawn from.
+        depth: usize,
+        /// Whether each epoch sees every (request, question) once, and not once per facet.
+        #[serde(default)]
+        unique: bool,
+    },
+}
+
+impl Objective {
+    /// The kind of model that it trains.
+    pub fn kind(&self) -> ModelKind {
+        match self {
+            Self::InBatchSoftmax { .. } => ModelKind::Encoder,
+            Self::CrossEntropy { .. } | Self::Listwise { .. } => ModelKind::CrossEncoder,
+            Self::Classification { .. } => ModelKind::Classifier,
+        }
+    }
+}
+
+/// What the learning rate does after warm-up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Schedule {
+    /// It stays.
+    #[default]
+    Constant,
+    /// It falls to 0 at the last step.
+    Linear,
+}
+
+fn usual_clip() -> f64 {
+    1.0
+}
+fn usual_tokens() -> usize {
+    50
+}
+fn usual_seed() -> u64 {
+    42
+}
+fn usual_evaluation() -> usize {
+    20
+}
+fn usual_checkpoint() -> usize {
+    50
+}
+fn usual_scale() -> f64 {
+    20.0
+}
+fn one() -> f64 {
+    1.0
+}
+
+impl Recipe {
+    /// Parses a recipe; `file` is for messages.
+    pub fn parse(file: &str, text: &str) -> Result<Self, Error> {
+        let recipe: Self = toml::from_str(text).map_err(|error| {
+            let line = error.span().map(|span| 1 + text[..span.start].matches('\n').count() as u64);
+            let at = line.map_or_else(|| Location::file(file), |line| Location::line(file, line));
+            Problem::new(
+                at,
+                ProblemKind::Configuration,
+                "a training recipe",
+                error.message().to_owned(),
+            )
+            .hint("configs/README.md lists the keys of a recipe")
+        })?;
+        recipe.check(file)?;
+        Ok(recipe)
+    }
+
+    fn check(&self, file: &str) -> Result<(), Error> {
+        let (batch, negatives) = match &self.objective {
+            Objective::InBatchSoftmax { batch, .. } | Objective::Classification { batch, .. } => {
+                (*batch, 1)
+            }
+            Objective::CrossEntropy { batch, negatives, .. }
+            | Objective::Listwise { batch, negatives, .. } => (*batch, *negatives),
+        };
+        let balance = if let Objective::Classification { balance, .. } = self.objective {
+            balance
+        } else {
+            0.0
+        };
+        let classifies = self.objective.kind() == ModelKind::Classifier;
+        let finite = [
+            self.epochs,
+            self.learning_rate,
+            self.weight_decay,
+            self.clip,
+            self.dropout.unwrap_or(0.0),
+        ];
+        let wrong = [
+            (self.epochs.is_nan() || self.epochs <= 0.0, "epochs above 0"),
+            (self.learning_rate.is_nan() || self.learning_rate <= 0.0, "learning_rate above 0"),
+            (
+                finite.iter().any(|number| !number.is_finite() || *number < 0.0),
+                "finite numbers, none below 0",
+            ),
+            (!(0.0..=1.0).contains(&self.warm_up), "warm_up from 0 to 1"),
+            (!(0.0..1.0).contains(&self.held_out), "held_out from 0 to below 1"),
+            (!(0.0..1.0).contains(&self.dropout.unwrap_or(0.0)), "dropout from 0 to below 1"),
+            (batch == 0 || negatives == 0, "batch and negatives of at least 1"),
+            (!(0.0..=1.0).contains(&balance), "balance from 0 to 1"),
+            (
+                classifies && self.held_out > 0.0,
+                "no held_out for a classifier, which `clariq need train` cross-validates",
+            ),
+            (self.max_tokens < 8, "max_tokens of at least 8"),
+            (
+                self.evaluate_every == 0 || self.checkpoint_every == 0,
+                "evaluate_every and checkpoint_every of at least 1",
+            ),
+            (self.patience > 0 && self.held_out == 0.0, "held_out above 0 where patience is set"),
+        ];
+        match wrong.into_iter().find(|(wrong, _)| *wrong) {
+            Some((_, expected)) => Err(Problem::new(
+                Location::file(file),
+                ProblemKind::Configuration,
+                expected,
+                "another",
+            )
+            .hint("configs/README.md lists the keys of a recipe")
+            .into()),
+            None => Ok(()),
+        }
+    }
+
+    /// The system that names negatives, and how many of its questions are wanted for each request.
+    pub fn negatives(&self) -> Option<(&str, usize)> {
+        match &self.objective {
+            Objective::InBatchSoftmax { .. } | Objective::Classification { .. } => None,
+            // More than are wanted, since some of them will be relevant.
+            Objective::CrossEntropy { system, negatives, .. } => Some((system, negatives + 30)),
+            Objective::Listwise { system, depth, .. } => Some((system, *depth)),
+        }
+    }
+
+    /// The learning rate of a step, counted from 0, of `steps`.
+    pub fn rate(&self, step: usize, steps: usize) -> f64 {
+        let warm = ((self.warm_up * steps as f64) as usize).max(usize::from(self.warm_up > 0.0));
+        if step < warm {
+            return self.learning_rate * (step + 1) as f64 / warm as f64;
+        }
+        match self.schedule {
+            Schedule::Constant => self.learning_rate,
+            Schedule::Linear => {
+                self.learning_rate * (steps - step) as f64 / (steps - warm).max(1) as f64
+            }
+        }
+    }
+}

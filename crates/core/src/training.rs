@@ -1,0 +1,133 @@
+//! What is asked of an engine: how models are run, and how one is trained.
+
+use crate::checksum::sha256_hex;
+use crate::examples::Examples;
+use crate::recipe::Recipe;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// The kinds of learned models.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ModelKind {
+    /// Texts to vectors.
+    Encoder,
+    /// Pairs to scores.
+    CrossEncoder,
+    /// Texts to classes.
+    Classifier,
+}
+
+impl fmt::Display for ModelKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Encoder => "an encoder",
+            Self::CrossEncoder => "a cross-encoder",
+            Self::Classifier => "a classifier",
+        })
+    }
+}
+
+/// The numbers that a network computes with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Precision {
+    /// 32-bit floats.
+    #[default]
+    F32,
+    /// 16-bit floats with 8 bits of mantissa: faster on processors that multiply them, and off by up to 1 %.
+    Bf16,
+}
+
+impl fmt::Display for Precision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::F32 => "f32",
+            Self::Bf16 => "bf16",
+        })
+    }
+}
+
+/// How a model is run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelOptions {
+    /// `cpu`, or `cuda:0` and so on.
+    pub device: String,
+    /// The numbers it computes with.
+    pub precision: Precision,
+    /// Threads on the CPU.
+    pub threads: usize,
+    /// Where longer texts are cut, in tokens; without it they are refused if the model cannot read them.
+    pub max_tokens: Option<usize>,
+}
+
+impl Default for ModelOptions {
+    fn default() -> Self {
+        Self { device: "cpu".to_owned(), precision: Precision::F32, threads: 1, max_tokens: None }
+    }
+}
+
+/// Everything that a training is made of.
+pub struct Training<'a> {
+    /// The recipe.
+    pub recipe: &'a Recipe,
+    /// The folder of the model that it begins with.
+    pub base: &'a Path,
+    /// The data.
+    pub examples: &'a Examples,
+    /// A sentence on where the data comes from, for the model card.
+    pub data: String,
+    /// Device and threads; weights are trained as 32-bit floats.
+    pub options: &'a ModelOptions,
+    /// Whether a checkpoint of the same training is continued.
+    pub resume: bool,
+}
+
+/// What an engine reports while it trains.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum TrainingEvent {
+    /// A checkpoint was found: training continues after this step.
+    Resumed(usize),
+    /// A step was done.
+    Step {
+        /// The step, counted from 1.
+        step: usize,
+        /// All steps of the training.
+        steps: usize,
+        /// The loss before the step.
+        loss: f64,
+    },
+    /// No better evaluation for as long as the recipe waits.
+    StoppedEarly(usize),
+}
+
+/// A model that was trained.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trained {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// The steps that were done.
+    pub steps: usize,
+    /// Mean loss of the first ten steps.
+    pub first_loss: f64,
+    /// Mean loss of the last ten steps.
+    pub last_loss: f64,
+    /// The last recall at 5, 10, 20 and 30 on held-out topics, where some were held out.
+    pub recall: Option<[f64; 4]>,
+}
+
+/// The SHA-256 of all that a training is made of: the same key, the same bytes on the same kind of machine.
+pub fn training_key(recipe: &Recipe, base_checksum: &str, examples: &Examples) -> String {
+    let recipe = serde_json::to_string(recipe).unwrap_or_default();
+    let data = format!(
+        "{:?}",
+        (
+            &examples.topics,
+            &examples.requests,
+            &examples.questions,
+            &examples.relevant,
+            &examples.candidates
+        )
+    );
+    sha256_hex(format!("1\n{recipe}\n{base_checksum}\n{}", sha256_hex(data.as_bytes())).as_bytes())
+}

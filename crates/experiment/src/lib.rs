@@ -1,0 +1,53 @@
+//! What the command `clariq` does, as a library: systems, learned models by name, answers, records, tuning, training
+//! and the check of expected figures. It parses no arguments and prints nothing; what there is to report goes to an
+//! [`Observer`].
+//!
+//! A [`Session`] is a collection and what work on it needs. Everything else takes one:
+//!
+//! ```
+//! use clariq_collections::clariq::{Collection, DataDir, Split};
+//! use clariq_experiment::tune::{Grid, Search};
+//! use clariq_experiment::{Loaded, Options, Registry, Session, reproduce};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let collection = Collection::open(DataDir::Sample)?;
+//! let options = Options { cache: folder.path().to_owned(), ..Options::default() };
+//! let session = Session::new(&collection, options);
+//!
+//! // Does the built-in system `bm25` reach the figures that its configuration expects?
+//! let systems = [Loaded::open("bm25", &[])?];
+//! let models = Registry::new(&session);
+//! let runs = folder.path().join("runs");
+//! let figures = reproduce::check(&session, &models, &systems, Split::Dev, &runs)?;
+//! assert!(figures.iter().all(|figure| figure.verdict == Some(reproduce::Verdict::Equal)));
+//!
+//! // Which of four pairs of parameters is best on train, and what is such a choice worth?
+//! let grid = Grid::parse(&["bm25.k1=0.9,1.5", "bm25.b=0.4,0.75"])?;
+//! let search = Search { system: "bm25", grid: &grid, split: Split::Train, depth: 30, folds: 2 };
+//! let tuned = search.run(&session)?;
+//! println!("{}: {:.4} on held-out topics", tuned.best_first()[0], tuned.held_out().recall);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Learned stages need an [engine](clariq_rank::Engine), which [`Session::with_engine`] takes; without one they say so.
+
+pub mod answers;
+pub mod cache;
+mod error;
+mod models;
+mod observer;
+mod options;
+pub mod recipes;
+pub mod record;
+pub mod reproduce;
+mod session;
+pub mod systems;
+pub mod train;
+pub mod tune;
+
+pub use error::Error;
+pub use models::Registry;
+pub use observer::{Observer, Silent, Task};
+pub use options::Options;
+pub use session::Session;
+pub use systems::Loaded;

@@ -1,0 +1,175 @@
+//! Learned models by name: a folder, an installed model, or a recipe whose model is trained when it is first needed.
+
+mod classifiers;
+mod examples;
+mod training;
+mod vectors;
+
+use crate::error::Error;
+use crate::recipes;
+use crate::session::Session;
+use clariq_core::{Location, ModelKind, Precision, Problem, ProblemKind, Recipe, Trained};
+use clariq_rank::{
+    ClassifiedTexts, Embeddings, Encoder, Models, PairScorer, Progress, TextClassifier,
+};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+pub use training::Again;
+
+type Opened<T> = Mutex<HashMap<String, Arc<T>>>;
+
+/// The models of a session, each opened once.
+pub struct Registry<'a> {
+    session: &'a Session<'a>,
+    encoders: Opened<dyn Encoder>,
+    scorers: Opened<dyn PairScorer>,
+    banks: Opened<Embeddings>,
+}
+
+impl<'a> Registry<'a> {
+    /// A registry in which nothing is open yet.
+    pub fn new(session: &'a Session<'a>) -> Self {
+        let (encoders, scorers, banks) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Self { session, encoders, scorers, banks }
+    }
+
+    /// Trains a recipe unless the model that it makes of this data is there already. The folder of the model, in the cache
+    /// if `output` names none, and what came of the training if there was one.
+    pub fn train(
+        &self,
+        recipe: Recipe,
+        again: Again,
+        output: Option<&Path>,
+    ) -> Result<(PathBuf, Option<Trained>), Error> {
+        // What a model is trained on must not depend on the precision that it is run with.
+        let mut exact = self.session.clone();
+        exact.options.precision = Precision::F32;
+        let examples = examples::collect(&exact, &recipe, &Registry::new(&exact))?;
+        training::prepare(self.session, recipe, examples, output)?.obtain(self.session, again)
+    }
+
+    /// The folder of a model of the right kind and where it cuts texts; a recipe whose model is not there is trained.
+    fn locate(&self, name: &str, kind: ModelKind) -> Result<(PathBuf, Option<usize>), Error> {
+        if let Some(recipe) = recipes::find(name)? {
+            if recipe.objective.kind() != kind {
+                return Err(wrong_kind(name, kind, recipe.objective.kind()).into());
+            }
+            let max_tokens = recipe.max_tokens;
+            let (folder, _) = self.train(recipe, Again::Resume, None)?;
+            return Ok((folder, Some(max_tokens)));
+        }
+        let models = self.session.models_folder();
+        let folder = recipes::installed(&models, name);
+        Ok((folder.ok_or_else(|| recipes::unknown(&models, name))?, None))
+    }
+
+    fn open_encoder(&self, name: &str) -> Result<Arc<dyn Encoder>, Error> {
+        open_once(&self.encoders, name, || {
+            let engine = self.session.engine_for(name)?;
+            let (folder, max_tokens) = self.locate(name, ModelKind::Encoder)?;
+            Ok(engine.open_encoder(&folder, &self.session.model_options(max_tokens))?)
+        })
+    }
+
+    fn open_pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, Error> {
+        open_once(&self.scorers, name, || {
+            let engine = self.session.engine_for(name)?;
+            let (folder, max_tokens) = self.locate(name, ModelKind::CrossEncoder)?;
+            Ok(engine.open_pair_scorer(&folder, &self.session.model_options(max_tokens))?)
+        })
+    }
+
+    fn encode_bank(
+        &self,
+        name: &str,
+        texts: &[&str],
+        progress: Progress,
+    ) -> Result<Arc<Embeddings>, Error> {
+        let encoder = self.open_encoder(name)?;
+        open_once(&self.banks, name, || {
+            let task = self.session.observer.begin("question bank", Some(texts.len() as u64));
+            let count = |texts: u64| {
+                task.advance(texts);
+                progress(texts);
+            };
+            let folder = self.session.options.cache.join("embeddings");
+            let bank = vectors::cached(&folder, encoder.as_ref(), texts, &count)?;
+            task.finish(&format!("{} questions encoded", bank.len()));
+            Ok(Arc::new(bank))
+        })
+    }
+}
+
+/// What was opened under a name, or what `open` opens now. Others that need it wait for it.
+fn open_once<T: ?Sized>(
+    opened: &Opened<T>,
+    name: &str,
+    open: impl FnOnce() -> Result<Arc<T>, Error>,
+) -> Result<Arc<T>, Error> {
+    let mut opened = opened.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = opened.get(name) {
+        return Ok(Arc::clone(found));
+    }
+    let new = open()?;
+    opened.insert(name.to_owned(), Arc::clone(&new));
+    Ok(new)
+}
+
+fn wrong_kind(name: &str, expected: ModelKind, found: ModelKind) -> Problem {
+    let at = Location::file(format!("model `{name}`"));
+    Problem::new(at, ProblemKind::Model, expected.to_string(), found.to_string()).hint(
+        "`rerank` and `cross_encode` ask cross-encoders, other stages encoders, the need model `bert` a classifier",
+    )
+}
+
+impl Models for Registry<'_> {
+    fn encoder(&self, name: &str) -> Result<Arc<dyn Encoder>, clariq_rank::Error> {
+        Ok(self.open_encoder(name)?)
+    }
+
+    fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, clariq_rank::Error> {
+        Ok(self.open_pair_scorer(name)?)
+    }
+
+    fn prepare(&self, name: &str) -> Result<(), clariq_rank::Error> {
+        if let Some(recipe) = recipes::find(name)? {
+            self.locate(name, recipe.objective.kind())?;
+        }
+        Ok(())
+    }
+
+    fn train_classifier(
+        &self,
+        recipe: &str,
+        data: &ClassifiedTexts,
+        seed: u64,
+        keep: bool,
+    ) -> Result<Arc<dyn TextClassifier>, clariq_rank::Error> {
+        Ok(classifiers::train(self.session, recipe, data, seed, keep)?)
+    }
+
+    fn classifier(
+        &self,
+        recipe: &str,
+        name: &str,
+    ) -> Result<Arc<dyn TextClassifier>, clariq_rank::Error> {
+        Ok(classifiers::open(self.session, recipe, name)?)
+    }
+
+    fn checksum(&self, name: &str) -> Option<String> {
+        let encoders = self.encoders.lock().unwrap_or_else(PoisonError::into_inner);
+        let scorers = self.scorers.lock().unwrap_or_else(PoisonError::into_inner);
+        let encoder = encoders.get(name).map(|encoder| encoder.checksum().to_owned());
+        encoder.or_else(|| scorers.get(name).map(|scorer| scorer.checksum().to_owned()))
+    }
+
+    fn bank(
+        &self,
+        name: &str,
+        texts: &[&str],
+        progress: Progress,
+    ) -> Result<Arc<Embeddings>, clariq_rank::Error> {
+        Ok(self.encode_bank(name, texts, progress)?)
+    }
+}

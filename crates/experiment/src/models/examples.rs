@@ -1,0 +1,80 @@
+//! Training examples of a recipe: train.tsv in numbers, with the negatives that the recipe mines.
+
+use super::classifiers;
+use crate::error::Error;
+use crate::session::Session;
+use crate::systems::Loaded;
+use clariq_collections::clariq::{Labelled, Split};
+use clariq_core::{Examples, Location, ModelKind, Problem, ProblemKind, Recipe};
+use clariq_rank::{Models, Override};
+
+/// The training split in numbers, with the candidates that the recipe wants. `models` are those that mining may use.
+pub(super) fn collect(
+    session: &Session,
+    recipe: &Recipe,
+    models: &dyn Models,
+) -> Result<Examples, Error> {
+    let labelled = session.collection.labelled(Split::Train)?;
+    if recipe.objective.kind() == ModelKind::Classifier {
+        return Ok(classifiers::examples(&labelled));
+    }
+    let bank = &session.collection.bank;
+    let mut examples = Examples {
+        topics: labelled.topics.iter().map(|topic| topic.id.to_string()).collect(),
+        requests: labelled.topics.iter().map(|topic| topic.request.clone()).collect(),
+        questions: bank.rows().iter().map(|row| row.text.clone()).collect(),
+        relevant: vec![Vec::new(); labelled.topics.len()],
+        candidates: vec![Vec::new(); labelled.topics.len()],
+    };
+    for row in &labelled.rows {
+        let question = bank.find(row.question.as_str());
+        if let Some(question) = question.filter(|&found| !bank.text(found).is_empty()) {
+            examples.relevant[labelled.facets[row.facet].topic].push(question);
+        }
+    }
+    if let Some((system, depth)) = recipe.negatives() {
+        let system = mining_system(recipe, system, depth)?;
+        mine(session, &system, models, &labelled, &mut examples)?;
+    }
+    Ok(examples)
+}
+
+/// The system that negatives are mined with, retrieving as many questions as the recipe wants.
+fn mining_system(recipe: &Recipe, name: &str, depth: usize) -> Result<Loaded, Error> {
+    let shallow = Loaded::open(name, &[])?;
+    let first = shallow.system.pipeline.stages.first().map_or("bm25", |stage| stage.name());
+    let deeper =
+        Override { stage: first.to_owned(), key: "depth".to_owned(), value: depth.to_string() };
+    let loaded = Loaded::open(name, &[deeper])?;
+    if loaded.system.models().iter().any(|model| **model == *recipe.name) {
+        let at = Location::file(format!("recipe `{}`", recipe.name));
+        let expected = "negatives of a system that needs no such model";
+        let found = format!("`{name}`, which asks for `{}` itself", recipe.name);
+        return Err(Problem::new(at, ProblemKind::Configuration, expected, found)
+            .hint("take the negatives of `bm25-english` or of a system with an untrained model")
+            .into());
+    }
+    Ok(loaded)
+}
+
+/// Adds the best questions of a system for each topic that are not relevant.
+fn mine(
+    session: &Session,
+    loaded: &Loaded,
+    models: &dyn Models,
+    labelled: &Labelled,
+    examples: &mut Examples,
+) -> Result<(), Error> {
+    let bank = &session.collection.bank;
+    let context = session.context().with_models(models);
+    let rankings = loaded.system.pipeline.run(&context, &labelled.topics)?;
+    for (topic, ranking) in rankings.into_iter().enumerate() {
+        let relevant = &examples.relevant[topic];
+        let negatives = ranking
+            .into_iter()
+            .map(|hit| hit.question)
+            .filter(|question| !relevant.contains(question) && !bank.text(*question).is_empty());
+        examples.candidates[topic] = negatives.collect();
+    }
+    Ok(())
+}

@@ -1,0 +1,111 @@
+//! Trained models in the cache: found under what they are made of, or trained now.
+
+use crate::error::Error;
+use crate::observer::Task;
+use crate::recipes;
+use crate::session::Session;
+use clariq_core::{Examples, Recipe, Trained, Training, TrainingEvent, training_key};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What happens where a training was done or begun before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Again {
+    /// A finished model is used; an interrupted training begins anew.
+    Reuse,
+    /// A finished model is used; an interrupted training continues after its last checkpoint.
+    Resume,
+    /// The model is trained again.
+    Force,
+}
+
+/// A recipe with all that its training needs.
+pub(super) struct Prepared {
+    recipe: Recipe,
+    base: PathBuf,
+    examples: Examples,
+    data: String,
+    pub(super) folder: PathBuf,
+}
+
+/// Finds the base of a recipe, and names the folder of the model: `output`, or one in the cache after all that makes it.
+pub(super) fn prepare(
+    session: &Session,
+    recipe: Recipe,
+    examples: Examples,
+    output: Option<&Path>,
+) -> Result<Prepared, Error> {
+    let models = session.models_folder();
+    let base = recipes::installed(&models, &recipe.base)
+        .ok_or_else(|| recipes::unknown(&models, &recipe.base))?;
+    let engine = session.engine_for(&recipe.name)?;
+    let key = training_key(&recipe, &engine.checksum(&base)?, &examples);
+    let usual = || models.join(format!("{}-{}", recipe.name, &key[..12]));
+    let folder = output.map_or_else(usual, Path::to_owned);
+    let bank = session.collection.bank.checksum().short();
+    let data = format!("Question bank {bank} of {}.", session.collection.data);
+    Ok(Prepared { recipe, base, examples, data, folder })
+}
+
+impl Prepared {
+    /// The folder of the model, trained now if need be, and what came of the training.
+    pub(super) fn obtain(
+        &self,
+        session: &Session,
+        again: Again,
+    ) -> Result<(PathBuf, Option<Trained>), Error> {
+        if again == Again::Force && self.folder.exists() {
+            remove(&self.folder)?;
+        }
+        if self.folder.join("config.json").is_file() {
+            return Ok((self.folder.clone(), None));
+        }
+        session.observer.note(&format!(
+            "training `{}`; it is kept in {}",
+            self.recipe.name,
+            self.folder.display()
+        ));
+        let trained = self.train(session, again == Again::Resume)?;
+        Ok((trained.folder.clone(), Some(trained)))
+    }
+
+    /// Trains, and reports every step to the observer.
+    pub(super) fn train(&self, session: &Session, resume: bool) -> Result<Trained, Error> {
+        let Self { recipe, base, examples, data, folder } = self;
+        let options = &session.model_options(Some(recipe.max_tokens));
+        let training = Training { recipe, base, examples, data: data.clone(), options, resume };
+        let mut task: Option<Box<dyn Task>> = None;
+        let mut report = |event: &TrainingEvent| match *event {
+            TrainingEvent::Resumed(step) => {
+                session.observer.note(&format!("going on after step {step}"));
+            }
+            TrainingEvent::StoppedEarly(step) => {
+                session.observer.note(&format!("stopped early, after step {step}"));
+            }
+            TrainingEvent::Step { step, steps, loss } => {
+                let task = task.get_or_insert_with(|| {
+                    let task = session.observer.begin(&recipe.name, Some(steps as u64));
+                    task.advance(step as u64 - 1);
+                    task
+                });
+                task.describe(&format!("loss {loss:.4}"));
+                task.advance(1);
+            }
+        };
+        let engine = session.engine_for(&recipe.name)?;
+        let trained = engine.train(&training, folder, &mut report)?;
+        if let Some(task) = task {
+            let Trained { steps, first_loss, last_loss, .. } = trained;
+            task.finish(&format!("{steps} steps, loss {first_loss:.4} to {last_loss:.4}"));
+        }
+        Ok(trained)
+    }
+}
+
+/// Removes a folder by way of another name, so that no half of it is ever taken for a model.
+fn remove(folder: &Path) -> Result<(), Error> {
+    let aside = folder.with_extension("old");
+    fs::rename(folder, &aside).and_then(|()| fs::remove_dir_all(&aside)).map_err(|source| {
+        clariq_core::Error::Io { action: "replace", path: folder.to_owned(), source }.into()
+    })
+}

@@ -1,0 +1,110 @@
+//! Vectors of a bank in the cache, kept under what made them.
+
+use crate::error::Error;
+use clariq_core::{Location, Problem, ProblemKind, sha256};
+use clariq_files::write_atomically;
+use clariq_rank::{Embeddings, Encoder, Progress};
+use safetensors::SafeTensors;
+use safetensors::tensor::{Dtype, TensorView};
+use std::fs;
+use std::path::Path;
+
+const TENSOR: &str = "embeddings";
+
+/// The vectors of some texts, from a file in `folder` that is named after what made them, or computed and written there.
+/// A file that cannot be read, or written, costs time and nothing else.
+pub(super) fn cached(
+    folder: &Path,
+    encoder: &dyn Encoder,
+    texts: &[&str],
+    progress: Progress,
+) -> Result<Embeddings, clariq_rank::Error> {
+    let separated = texts.iter().flat_map(|text| [text.as_bytes(), b"\0"]);
+    let made_of = sha256(std::iter::once(encoder.checksum().as_bytes()).chain(separated));
+    let path = folder.join(format!("{}.safetensors", made_of.short()));
+    if let Some(found) = read(&path, texts.len()) {
+        progress(texts.len() as u64);
+        return Ok(found);
+    }
+    let embeddings = encoder.encode(texts, progress)?;
+    // The cache is a convenience: a full disk must not stop a run that needs no file.
+    let _ = write(&path, &embeddings);
+    Ok(embeddings)
+}
+
+fn read(path: &Path, rows: usize) -> Option<Embeddings> {
+    let file = fs::read(path).ok()?;
+    let tensors = SafeTensors::deserialize(&file).ok()?;
+    let tensor = tensors.tensor(TENSOR).ok()?;
+    let &[found, dim] = tensor.shape() else { return None };
+    if found != rows || tensor.dtype() != Dtype::F32 {
+        return None;
+    }
+    let values = tensor
+        .data()
+        .chunks_exact(4)
+        .map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]]));
+    Some(Embeddings { dim, values: values.collect() })
+}
+
+fn write(path: &Path, embeddings: &Embeddings) -> Result<(), Error> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(|source| clariq_core::Error::Io {
+            action: "create",
+            path: folder.to_owned(),
+            source,
+        })?;
+    }
+    let bytes: Vec<u8> = embeddings.values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let view = TensorView::new(Dtype::F32, vec![embeddings.len(), embeddings.dim], &bytes);
+    let file = view.and_then(|view| safetensors::serialize([(TENSOR, view)], &None));
+    let file = file.map_err(|error| {
+        let at = Location::file(path.display().to_string());
+        Problem::new(at, ProblemKind::Model, "vectors that can be written", error.to_string())
+    })?;
+    Ok(write_atomically(path, |out| out.write_all(&file))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    struct Lengths(AtomicUsize, &'static str);
+
+    impl Encoder for Lengths {
+        fn encode(
+            &self,
+            texts: &[&str],
+            _progress: Progress,
+        ) -> Result<Embeddings, clariq_rank::Error> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            let values = texts.iter().flat_map(|text| [text.len() as f32, 0.1]).collect();
+            Ok(Embeddings { dim: 2, values })
+        }
+
+        fn checksum(&self) -> &str {
+            self.1
+        }
+    }
+
+    #[test]
+    fn only_what_made_the_vectors_makes_them_reusable() {
+        let folder = tempfile::tempdir().unwrap();
+        let encoder = Lengths(AtomicUsize::new(0), "one");
+        let get = |encoder: &Lengths, texts: &[&str]| {
+            cached(folder.path(), encoder, texts, &|_| {}).unwrap()
+        };
+        let first = get(&encoder, &["a", "bc"]);
+        assert_eq!(get(&encoder, &["a", "bc"]), first);
+        assert_eq!(encoder.0.load(Ordering::Relaxed), 1);
+        assert_ne!(get(&encoder, &["ab", "c"]), first);
+        let other = Lengths(AtomicUsize::new(0), "two");
+        get(&other, &["a", "bc"]);
+        assert_eq!(other.0.load(Ordering::Relaxed), 1);
+        for file in fs::read_dir(folder.path()).unwrap() {
+            fs::write(file.unwrap().path(), b"damaged").unwrap();
+        }
+        assert_eq!(get(&encoder, &["a", "bc"]), first);
+    }
+}

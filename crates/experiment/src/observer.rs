@@ -1,0 +1,51 @@
+//! What hears of the work while it is done.
+
+/// Hears notes and follows tasks. The command prints them; a library may want none.
+pub trait Observer: Sync {
+    /// Something that a user should know, such as that an index was rebuilt.
+    fn note(&self, text: &str);
+
+    /// Something that a user may want to know.
+    fn detail(&self, text: &str);
+
+    /// A task begins. Its number of steps may be unknown.
+    fn begin(&self, name: &str, steps: Option<u64>) -> Box<dyn Task>;
+}
+
+/// A task that is being done.
+pub trait Task: Send + Sync {
+    /// `steps` more are done. Called from any thread.
+    fn advance(&self, steps: u64);
+
+    /// The count begins again at 0, for the next part of the task.
+    fn begin_part(&self, name: &str);
+
+    /// Replaces the text beside the count.
+    fn describe(&self, text: &str);
+
+    /// The task is done, and what came of it.
+    fn finish(self: Box<Self>, result: &str);
+}
+
+/// Hears nothing.
+pub struct Silent;
+
+impl Observer for Silent {
+    fn note(&self, _text: &str) {}
+
+    fn detail(&self, _text: &str) {}
+
+    fn begin(&self, _name: &str, _steps: Option<u64>) -> Box<dyn Task> {
+        Box::new(Self)
+    }
+}
+
+impl Task for Silent {
+    fn advance(&self, _steps: u64) {}
+
+    fn begin_part(&self, _name: &str) {}
+
+    fn describe(&self, _text: &str) {}
+
+    fn finish(self: Box<Self>, _result: &str) {}
+}

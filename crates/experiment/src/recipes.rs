@@ -1,0 +1,52 @@
+//! Training recipes by name, and the folders that models are in.
+
+use crate::error::Error;
+use clariq_core::{Location, Problem, ProblemKind, Recipe};
+use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
+use std::path::{Path, PathBuf};
+
+/// The recipes of `configs/models/`.
+const BUILT_IN: &[(&str, &str)] = &[
+    ("encoder", include_str!("../../../configs/models/encoder.toml")),
+    ("cross-encoder", include_str!("../../../configs/models/cross-encoder.toml")),
+    ("need-classifier", include_str!("../../../configs/models/need-classifier.toml")),
+    (
+        "published-cross-encoder",
+        include_str!("../../../configs/models/published-cross-encoder.toml"),
+    ),
+];
+
+/// The recipe of that name, or in that file.
+pub fn find(name: &str) -> Result<Option<Recipe>, Error> {
+    let path = Path::new(name);
+    if path.extension().is_some_and(|extension| extension == "toml") && path.is_file() {
+        let input = Source::new(path).read_at_most(MOST_OF_A_CONFIGURATION)?;
+        let text = String::from_utf8_lossy(&input.bytes);
+        return Ok(Some(Recipe::parse(&input.name, &text)?));
+    }
+    let built_in = BUILT_IN.iter().find(|(known, _)| *known == name);
+    Ok(built_in
+        .map(|(name, text)| Recipe::parse(&format!("configs/models/{name}.toml"), text))
+        .transpose()?)
+}
+
+/// Whether the model of that name is trained on the labels of train.
+pub fn is_recipe(name: &str) -> bool {
+    BUILT_IN.iter().any(|(known, _)| *known == name)
+        || Path::new(name).extension().is_some_and(|end| end == "toml")
+}
+
+/// The folder of an installed model, or of one that is named by its path; `models` holds the installed ones.
+pub fn installed(models: &Path, name: &str) -> Option<PathBuf> {
+    let folders = [PathBuf::from(name), models.join(name)];
+    folders.into_iter().find(|folder| folder.join("config.json").is_file())
+}
+
+/// The problem that a name is neither a recipe nor a model in the folder `models`.
+pub(crate) fn unknown(models: &Path, name: &str) -> Problem {
+    let recipes: Vec<_> = BUILT_IN.iter().map(|(name, _)| format!("`{name}`")).collect();
+    let expected = format!("a folder, a recipe ({}), or an installed model", recipes.join(", "));
+    let found = format!("nothing of that name in {} either", models.display());
+    Problem::new(Location::file(format!("model `{name}`")), ProblemKind::Model, expected, found)
+        .hint("`scripts/setup` installs all-MiniLM-L6-v2; `clariq doctor` shows what is there")
+}

@@ -1,0 +1,61 @@
+//! The record beside a run, `<run>.json`: what made it.
+//!
+//! It holds everything that a figure depends on and nothing else (no time, no thread count, no folder), so that the same
+//! inputs give the same bytes. It takes its place last and names the checksums of the files it speaks of: a record
+//! that does not fit its run was left by an interrupted command.
+
+use clariq_core::sha256_hex;
+use clariq_files::Staged;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// Where the record of a run file is.
+pub fn path_of(run: &Path) -> PathBuf {
+    let mut name = run.as_os_str().to_owned();
+    name.push(".json");
+    PathBuf::from(name)
+}
+
+/// An output of a command: its kind, where it will stand, and its content.
+pub type Output = (&'static str, PathBuf, Staged);
+
+/// The record of outputs that are staged already, staged as well.
+pub fn stage(
+    run: &Path,
+    mut made_by: Value,
+    files: &[Output],
+) -> Result<Staged, clariq_core::Error> {
+    let mut outputs = serde_json::Map::new();
+    for (kind, path, staged) in files {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let checksum = sha256_hex(&staged.source().read()?.bytes);
+        outputs.insert((*kind).to_owned(), json!({ "file": name, "sha256": checksum }));
+    }
+    made_by["outputs"] = Value::Object(outputs);
+    Staged::new(&path_of(run), |out| {
+        serde_json::to_writer_pretty(&mut *out, &made_by)?;
+        writeln!(out)
+    })
+}
+
+/// Whether the record of a run speaks of another content of its `kind` of output; `None` where there is no record.
+pub fn contradicts(run: &Path, kind: &str, bytes: &[u8]) -> Option<bool> {
+    let text = std::fs::read_to_string(path_of(run)).ok()?;
+    let record: Value = serde_json::from_str(&text).ok()?;
+    let checksum = record["outputs"][kind]["sha256"].as_str()?;
+    Some(checksum != sha256_hex(bytes))
+}
+
+/// `X.run` has its need file at `X.need`; a name without `.run` gets `.need` appended.
+pub fn need_path(run: &Path) -> PathBuf {
+    let name = run.to_string_lossy();
+    let stem = name.strip_suffix(".gz").unwrap_or(&name);
+    PathBuf::from(format!("{}.need", stem.strip_suffix(".run").unwrap_or(stem)))
+}
+
+/// The runs that could have the need file `need`.
+pub fn runs_of_need(need: &Path) -> Vec<PathBuf> {
+    let name = need.to_string_lossy();
+    let Some(stem) = name.strip_suffix(".need") else { return Vec::new() };
+    ["", ".run", ".run.gz", ".gz"].map(|suffix| PathBuf::from(format!("{stem}{suffix}"))).to_vec()
+}

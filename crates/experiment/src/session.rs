@@ -1,0 +1,98 @@
+//! A session: a collection, and what work on it needs.
+
+use crate::error::Error;
+use crate::observer::{Observer, Silent};
+use crate::options::Options;
+use clariq_collections::clariq::{Collection, QuestionBank};
+use clariq_core::ModelOptions;
+use clariq_index::{Analyzer, BankIndex, BuildOptions, Opened};
+use clariq_rank::{Context, Engine, NoModels};
+use std::path::PathBuf;
+
+/// A collection with the options that work on it is done under, an engine for learned models, and an observer.
+#[derive(Clone)]
+pub struct Session<'a> {
+    /// The collection.
+    pub collection: &'a Collection,
+    /// How work is done.
+    pub options: Options,
+    /// What opens and trains learned models, where there is something that can.
+    pub engine: Option<&'a dyn Engine>,
+    /// What hears of the work.
+    pub observer: &'a dyn Observer,
+}
+
+impl<'a> Session<'a> {
+    /// A session without an engine that nothing hears of.
+    pub fn new(collection: &'a Collection, options: Options) -> Self {
+        Self { collection, options, engine: None, observer: &Silent }
+    }
+
+    /// The same session with learned models.
+    #[must_use]
+    pub fn with_engine(self, engine: Option<&'a dyn Engine>) -> Self {
+        Self { engine, ..self }
+    }
+
+    /// The same session, observed.
+    #[must_use]
+    pub fn with_observer(self, observer: &'a dyn Observer) -> Self {
+        Self { observer, ..self }
+    }
+
+    /// The folder of installed and trained models.
+    pub fn models_folder(&self) -> PathBuf {
+        self.options.cache.join("models")
+    }
+
+    /// How a model is run here that cuts texts at `max_tokens`.
+    pub fn model_options(&self, max_tokens: Option<usize>) -> ModelOptions {
+        ModelOptions {
+            device: self.options.device.clone(),
+            precision: self.options.precision,
+            threads: self.options.threads,
+            max_tokens,
+        }
+    }
+
+    /// The engine, for a model of that name.
+    pub fn engine_for(&self, name: &str) -> Result<&'a dyn Engine, Error> {
+        self.engine.ok_or_else(|| NoModels::refusal(name).into())
+    }
+
+    /// What stages work on, without learned models; indexes are opened or built when a stage first needs one.
+    pub fn context(&self) -> Context<'_> {
+        Context::new(&self.collection.bank, |analyzer, bank| {
+            let folder = self.index_folder(analyzer);
+            let (index, opened) =
+                BankIndex::open_or_build(&folder, bank, analyzer, &self.build_options())?;
+            self.report_opened(&index, &opened);
+            Ok(index)
+        })
+    }
+
+    /// The folder of an index: as named, or in the cache under what it is made from.
+    pub fn index_folder(&self, analyzer: Analyzer) -> PathBuf {
+        let bank: &QuestionBank = &self.collection.bank;
+        self.options.index.clone().unwrap_or_else(|| {
+            self.options.cache.join("index").join(format!("{analyzer}-{}", bank.checksum().short()))
+        })
+    }
+
+    /// How indexes are built.
+    pub fn build_options(&self) -> BuildOptions {
+        BuildOptions { threads: self.options.threads, memory: self.options.memory }
+    }
+
+    /// Tells the observer how an index was come by.
+    pub fn report_opened(&self, index: &BankIndex, opened: &Opened) {
+        let folder = index.folder().display();
+        match opened {
+            Opened::Reused => self.observer.detail(&format!("index: {folder} is the right one")),
+            Opened::Built => self.observer.detail(&format!("index: built {folder}")),
+            Opened::Rebuilt { because } => {
+                self.observer.note(&format!("note: rebuilt the index {folder}: {because}"));
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Systems by name: a configuration file, or one of those that are part of the program.
+
+use crate::error::Error;
+use crate::recipes;
+use clariq_core::{Location, Problem, ProblemKind, sha256_hex};
+use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
+use clariq_rank::{Override, System, Uses};
+use std::path::Path;
+
+/// The systems of `configs/`, in the order in which `reproduce` shows them.
+const BUILT_IN: &[(&str, &str)] = &[
+    ("no-question", include_str!("../../../configs/no-question.toml")),
+    ("bm25", include_str!("../../../configs/bm25.toml")),
+    ("bm25-english", include_str!("../../../configs/bm25-english.toml")),
+    ("bm25-tuned", include_str!("../../../configs/bm25-tuned.toml")),
+    ("dense", include_str!("../../../configs/dense.toml")),
+    ("dense-tuned", include_str!("../../../configs/dense-tuned.toml")),
+    ("bert-reranker", include_str!("../../../configs/bert-reranker.toml")),
+    ("bert-ranker", include_str!("../../../configs/bert-ranker.toml")),
+    ("strict", include_str!("../../../configs/strict.toml")),
+    ("best", include_str!("../../../configs/best.toml")),
+    ("bm25-multi-turn", include_str!("../../../configs/bm25-multi-turn.toml")),
+    ("bm25-conversation", include_str!("../../../configs/bm25-conversation.toml")),
+    ("dense-conversation", include_str!("../../../configs/dense-conversation.toml")),
+];
+
+/// The names of all built-in systems.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    BUILT_IN.iter().map(|(name, _)| *name)
+}
+
+/// A system, and the file that it was read from.
+pub struct Loaded {
+    /// The system.
+    pub system: System,
+    /// The SHA-256 of its file.
+    pub checksum: String,
+}
+
+impl Loaded {
+    /// Reads the file `name`, or the built-in system of that name.
+    pub fn open(name: &str, overrides: &[Override]) -> Result<Self, Error> {
+        let built_in = BUILT_IN.iter().find(|(known, _)| *known == name);
+        let (file, text) = match built_in {
+            Some((_, text)) if !Path::new(name).exists() => {
+                (format!("configs/{name}.toml"), (*text).to_owned())
+            }
+            _ if Path::new(name).exists() => {
+                let source = Source::new(name);
+                let system = System::read(&source, overrides)?;
+                check_training_declared(&source.name(), &system)?;
+                let checksum = sha256_hex(&source.read_at_most(MOST_OF_A_CONFIGURATION)?.bytes);
+                return Ok(Self { system, checksum });
+            }
+            _ => return Err(unknown(name).into()),
+        };
+        let system = System::parse(&file, &text, overrides)?;
+        check_training_declared(&file, &system)?;
+        Ok(Self { system, checksum: sha256_hex(text.as_bytes()) })
+    }
+}
+
+/// Refuses two systems of one name, which would write over each other's files.
+pub fn check_names_differ(systems: &[Loaded]) -> Result<(), Error> {
+    let name = |index: usize| &systems[index].system.name;
+    match (0..systems.len()).find(|&index| (0..index).any(|before| name(before) == name(index))) {
+        Some(index) => {
+            let found = format!("`{}` twice", name(index));
+            let expected = "systems of different names";
+            Err(Problem::new(Location::file("CONFIG"), ProblemKind::Argument, expected, found)
+                .hint(
+                    "files are named after systems: give one another `name`, or run them one by one",
+                )
+                .into())
+        }
+        None => Ok(()),
+    }
+}
+
+/// A model that is trained here has seen the labels of train, which must be said beside its figures.
+fn check_training_declared(file: &str, system: &System) -> Result<(), Error> {
+    let trained = system.models().into_iter().find(|model| recipes::is_recipe(model));
+    let Some(model) = trained.filter(|_| !system.uses.contains(&Uses::TrainLabels)) else {
+        return Ok(());
+    };
+    let expected = format!("uses = [\"{}\"]", Uses::TrainLabels);
+    let found = format!("{:?}, and the model `{model}`, which is trained on them", system.uses);
+    Err(Problem::new(Location::file(file), ProblemKind::Configuration, expected, found)
+        .hint("what a system looks at is shown beside its figures and must be declared")
+        .into())
+}
+
+fn unknown(name: &str) -> Problem {
+    let names: Vec<_> = names().map(|name| format!("`{name}`")).collect();
+    let expected = format!("a configuration file, or one of {}", names.join(", "));
+    Problem::new(Location::file(name), ProblemKind::MissingFile, expected, "nothing of that name")
+        .hint("configs/README.md shows how a system is written")
+}
+
+/// Parses `stage.key=value` into its target and its value; `flag` is for messages.
+pub fn parse_assignment<'a>(text: &'a str, flag: &str) -> Result<(Override, &'a str), Error> {
+    let parts =
+        text.split_once('=').and_then(|(target, value)| Some((target.split_once('.')?, value)));
+    match parts {
+        Some(((stage, key), value))
+            if !stage.is_empty() && !key.is_empty() && !value.is_empty() =>
+        {
+            Ok((
+                Override { stage: stage.to_owned(), key: key.to_owned(), value: String::new() },
+                value,
+            ))
+        }
+        _ => {
+            let expected = "stage.key=value, for example bm25.k1=0.9";
+            let problem = Problem::new(
+                Location::file(flag),
+                ProblemKind::Argument,
+                expected,
+                format!("`{text}`"),
+            );
+            Err(problem.hint("configs/README.md lists all stages and their keys").into())
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The recipes that systems need, and the models that they make.
+
+use crate::error::Error;
+use crate::recipes;
+use crate::systems::Loaded;
+use clariq_core::{Location, Problem, ProblemKind, Recipe};
+use clariq_need::Spec;
+use std::path::Path;
+
+pub use crate::models::Again;
+
+/// The recipes that are named, each once: by themselves, or by systems, which stand for the recipes that their stages and
+/// need models ask for.
+pub fn recipes(names: &[String]) -> Result<Vec<Recipe>, Error> {
+    let mut recipes: Vec<Recipe> = Vec::new();
+    for name in names {
+        for recipe in named(name)? {
+            if recipes.iter().all(|known| known.name != recipe.name) {
+                recipes.push(recipe);
+            }
+        }
+    }
+    Ok(recipes)
+}
+
+fn named(name: &str) -> Result<Vec<Recipe>, Error> {
+    // A file is a recipe if it says what is trained.
+    let says_objective =
+        || std::fs::read_to_string(name).is_ok_and(|text| text.contains("[objective]"));
+    match recipes::find(name) {
+        Ok(Some(recipe)) => Ok(vec![recipe]),
+        Err(error) if says_objective() => Err(error),
+        _ => of_system(name),
+    }
+}
+
+fn of_system(name: &str) -> Result<Vec<Recipe>, Error> {
+    let system = Loaded::open(name, &[])?.system;
+    let mut models = system.models();
+    if let Some(need) = &system.need {
+        models.extend(Spec::new(need, &system.need_at)?.recipe().map(str::to_owned));
+    }
+    let mut trained = Vec::new();
+    for model in &models {
+        trained.extend(recipes::find(model)?);
+    }
+    if trained.is_empty() {
+        let expected = "a system with a trained model, or a recipe";
+        let found = format!("`{name}`, which needs no model that is trained");
+        return Err(Problem::new(Location::file("CONFIG"), ProblemKind::Argument, expected, found)
+            .hint("configs/README.md lists the recipes")
+            .into());
+    }
+    Ok(trained)
+}
+
+/// Checks a folder that is named for the models of `count` recipes: it takes one, and must not exist.
+pub fn check_output(output: &Path, count: usize) -> Result<(), Error> {
+    let (expected, found, hint) = if count > 1 {
+        let hint = "without --output every model gets a folder of its own in the cache";
+        ("one model", format!("{count} models"), hint)
+    } else if output.exists() {
+        let found = format!("{} is there already", output.display());
+        ("a folder that does not exist", found, "name another folder, or remove that one")
+    } else {
+        return Ok(());
+    };
+    Err(Problem::new(Location::file("--output"), ProblemKind::Argument, expected, found)
+        .hint(hint)
+        .into())
+}

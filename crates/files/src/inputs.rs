@@ -1,0 +1,69 @@
+//! Files that this process reads, which none of its outputs may replace.
+//!
+//! Files are told apart by identity (device and inode), not by name, so that links and other spellings of a path are
+//! seen through. A program that carries out one command calls [`protect_inputs`] first; in a library that reads a run
+//! and later writes it again, nothing is refused.
+
+use clariq_core::{Error, Location, Problem, ProblemKind};
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The inputs so far; `None` where they are not protected.
+static INPUTS: Mutex<Option<HashSet<Identity>>> = Mutex::new(None);
+
+#[cfg(unix)]
+type Identity = (u64, u64);
+#[cfg(not(unix))]
+type Identity = std::path::PathBuf;
+
+#[cfg(unix)]
+fn identify(path: &Path) -> Option<Identity> {
+    use std::os::unix::fs::MetadataExt;
+    // A device or a pipe is written to and stays what it is.
+    fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|found| (found.dev(), found.ino()))
+}
+
+#[cfg(not(unix))]
+fn identify(path: &Path) -> Option<Identity> {
+    fs::canonicalize(path).ok().filter(|path| path.is_file())
+}
+
+fn inputs() -> MutexGuard<'static, Option<HashSet<Identity>>> {
+    INPUTS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// From now on, no output of this process replaces a file that it reads.
+pub fn protect_inputs() {
+    inputs().get_or_insert_with(HashSet::new);
+}
+
+/// Counts a file among the inputs, if it exists. Every [`Source`](crate::Source) does so when it is opened.
+pub fn protect(path: &Path) {
+    if let Some(inputs) = &mut *inputs() {
+        inputs.extend(identify(path));
+    }
+}
+
+/// Takes a file out of the inputs again: it was read to be checked, and is an output.
+pub(crate) fn unprotect(path: &Path) {
+    if let (Some(inputs), Some(file)) = (&mut *inputs(), identify(path)) {
+        inputs.remove(&file);
+    }
+}
+
+/// Refuses an output that is one of the inputs so far. Every writer of this crate checks again when it begins; a command
+/// that works for long before it writes checks first.
+pub fn refuse_input(output: &Path) -> Result<(), Error> {
+    let inputs = inputs();
+    let Some(inputs) = inputs.as_ref() else { return Ok(()) };
+    if identify(output).is_none_or(|output| !inputs.contains(&output)) {
+        return Ok(());
+    }
+    let at = Location::file(output.display().to_string());
+    let expected = "an output apart from the files that are read and those of the data folder";
+    Err(Problem::new(at, ProblemKind::OutputIsInput, expected, "one of them")
+        .hint("write to another file: this one would be lost")
+        .into())
+}

@@ -1,0 +1,159 @@
+//! Temporary files and folders of this process, removed when they are dropped or the process is interrupted.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Everything that is temporary now.
+static LISTED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn listed() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    LISTED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A temporary file or folder; dropping this removes it unless it was [kept](Self::keep_as).
+#[derive(Debug)]
+pub struct Temporary {
+    path: PathBuf,
+}
+
+impl Temporary {
+    /// The temporary file at a path, which may be made later.
+    pub fn at(path: &Path) -> Self {
+        listed().insert(path.to_owned());
+        Self { path: path.to_owned() }
+    }
+
+    /// Makes what `create` makes, and lists it before an interrupt can come between.
+    fn create<T>(create: impl FnOnce() -> io::Result<(T, PathBuf)>) -> io::Result<(T, Self)> {
+        let mut listed = listed();
+        let (made, path) = create()?;
+        listed.insert(path.clone());
+        Ok((made, Self { path }))
+    }
+
+    /// The path of the file or folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Gives the file its final name, in one step.
+    pub fn keep_as(self, target: &Path) -> io::Result<()> {
+        // The lock is held meanwhile: an interrupt comes either before the renaming or after it.
+        let _listed = listed();
+        fs::rename(&self.path, target)
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        listed().remove(&self.path);
+        remove(&self.path);
+    }
+}
+
+/// Removes every temporary file and folder of this process. Until the result is dropped, no other is made: the caller is
+/// about to end the process.
+pub fn remove_temporaries() -> impl Sized {
+    let listed = listed();
+    listed.iter().for_each(|path| remove(path));
+    listed
+}
+
+/// Removes a file or folder where it exists. What cannot be removed stays, and harms nobody.
+fn remove(path: &Path) {
+    // A link is removed as the link that it is.
+    let is_folder = fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
+    let _ = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+}
+
+/// Makes an empty temporary file `<prefix>??????.tmp` in a folder.
+pub(crate) fn file_in(folder: &Path, prefix: &OsStr) -> io::Result<(fs::File, Temporary)> {
+    remove_stale(folder, prefix);
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(prefix).suffix(".tmp").disable_cleanup(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // Temporary files are private by default; an output is as readable as the user's umask says.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    Temporary::create(|| {
+        let (file, path) = builder.tempfile_in(folder)?.into_parts();
+        Ok((file, path.to_path_buf()))
+    })
+}
+
+/// Makes an empty temporary folder `<prefix>??????.tmp` in a folder. It is private to the user.
+pub fn folder_in(folder: &Path, prefix: &OsStr) -> io::Result<Temporary> {
+    remove_stale(folder, prefix);
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(prefix).suffix(".tmp").disable_cleanup(true);
+    let made = Temporary::create(|| builder.tempdir_in(folder).map(|made| ((), made.keep())));
+    made.map(|((), listed)| listed)
+}
+
+/// What a killed command left is in nobody's use after so long.
+const STALE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How many letters `tempfile` puts between a prefix and a suffix.
+const RANDOM: usize = 6;
+
+/// Removes temporary files and folders `<prefix>??????.tmp` of commands that were killed a day ago or earlier.
+fn remove_stale(folder: &Path, prefix: &OsStr) {
+    let of_prefix = |name: &OsStr| {
+        let middle = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes());
+        middle
+            .and_then(|rest| rest.strip_suffix(b".tmp"))
+            .is_some_and(|random| random.len() == RANDOM)
+    };
+    let is_old = |entry: &fs::DirEntry| {
+        let age =
+            entry.metadata().and_then(|found| found.modified()).map(|changed| changed.elapsed());
+        age.is_ok_and(|age| age.is_ok_and(|age| age > STALE))
+    };
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if of_prefix(&entry.file_name()) && is_old(&entry) {
+            remove(&entry.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_killed_command_left_yesterday_goes_with_the_next_write() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let names =
+            [".a.runAb12Cd.tmp", ".a.runEf34Gh.tmp", ".a.run.gzAb12Cd.tmp", "a.runAb12Cd.tmp"];
+        for name in names {
+            fs::write(path(name), "half").unwrap();
+        }
+        for name in names.iter().filter(|name| !name.contains("Ef34Gh")) {
+            let file = fs::File::options().write(true).open(path(name)).unwrap();
+            file.set_modified(std::time::SystemTime::now() - 2 * STALE).unwrap();
+        }
+        drop(file_in(folder.path(), ".a.run".as_ref()).unwrap());
+        let left: Vec<bool> = names.iter().map(|name| path(name).exists()).collect();
+        let young = "a young one may be in use, the others are not of this file";
+        assert_eq!(left, [false, true, true, true], "{young}");
+    }
+
+    #[test]
+    fn temporary_files_and_folders_go_when_they_are_dropped() {
+        let folder = tempfile::tempdir().unwrap();
+        let (_, file) = file_in(folder.path(), ".a".as_ref()).unwrap();
+        let inner = folder_in(folder.path(), ".b".as_ref()).unwrap();
+        fs::write(inner.path().join("c"), "").unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+        drop((file, inner));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}

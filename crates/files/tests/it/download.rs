@@ -1,0 +1,269 @@
+//! Downloads arrive whole, resume where they broke, and leave the folder alone when they are wrong.
+//!
+//! Everything runs against a server on this machine.
+
+mod server;
+
+use clariq_core::{Error, ProblemKind, Report, sha256_hex};
+use clariq_files::download::{Downloader, Limits, Local, Origin, Progress, Published};
+use server::Server;
+use std::fs;
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// A folder to download into, and an origin.
+struct Bench {
+    folder: TempDir,
+    origin: Origin,
+}
+
+impl Bench {
+    fn new(origin: &str) -> Self {
+        let origin = Origin::parse(origin).unwrap();
+        Self { folder: tempfile::tempdir().unwrap(), origin }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap()
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.folder.path()).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// Downloads a file of at most `most_bytes` whose published bytes are known or not.
+    fn fetch_at_most(
+        &self,
+        name: &str,
+        published: Option<&[u8]>,
+        most_bytes: u64,
+        progress: &mut dyn Progress,
+    ) -> Result<Option<u64>, Error> {
+        let sha256 = published.map(sha256_hex);
+        let file = Published { name, sha256: sha256.as_deref(), most_bytes };
+        let limits = Limits { connect: Duration::from_secs(5), stall: Duration::from_millis(400) };
+        Downloader::new(&self.origin, &limits).fetch(&file, &self.path(name), progress)
+    }
+
+    fn fetch(&self, name: &str, published: Option<&[u8]>) -> Result<Option<u64>, Error> {
+        self.fetch_at_most(name, published, 1 << 20, &mut ())
+    }
+
+    /// The report of a download that must fail.
+    fn refused(&self, name: &str, published: Option<&[u8]>) -> Report {
+        Report::from(&self.fetch(name, published).unwrap_err())
+    }
+}
+
+fn text(len: usize) -> Vec<u8> {
+    (0..len).map(|i| b'a' + u8::try_from(i % 23).unwrap()).collect()
+}
+
+#[derive(Default)]
+struct Log(Vec<String>);
+
+impl Progress for Log {
+    fn start(&mut self, name: &str, done: u64, total: Option<u64>) {
+        self.0.push(format!("{name} {done} of {total:?}"));
+    }
+    fn advance(&mut self, bytes: u64) {
+        self.0.push(bytes.to_string());
+    }
+}
+
+#[test]
+fn a_download_is_verified_and_observed() {
+    let body = text(300_000);
+    let server = Server::with(&[("a", &body)]);
+    let bench = Bench::new(&server.url);
+    let mut log = Log::default();
+    let came = bench.fetch_at_most("a", Some(&body), 300_000, &mut log).unwrap();
+    assert_eq!((came, bench.read("a")), (Some(300_000), body));
+    assert_eq!(bench.names(), ["a"]);
+    assert_eq!(log.0[0], "a 0 of Some(300000)");
+    assert_eq!(log.0.iter().filter_map(|line| line.parse::<u64>().ok()).sum::<u64>(), 300_000);
+    let agent = server.seen()[0].user_agent.clone().unwrap();
+    assert!(agent.starts_with("clariq/"), "{agent}");
+}
+
+#[test]
+fn a_cut_download_resumes_with_only_the_rest() {
+    let body = text(200_000);
+    let server = Server::with(&[("a", &body)]);
+    let bench = Bench::new(&server.url);
+    server.change(|b| b.cut_after = Some(70_000));
+    let report = bench.refused("a", Some(&body));
+    assert!(report.found.contains("70000 of 200000"), "{report:?}");
+    assert!(report.hint.contains("a.part") && report.hint.contains("resumes"), "{report:?}");
+    assert_eq!(bench.names(), ["a.part"]);
+
+    server.change(|b| b.cut_after = None);
+    server.seen();
+    assert_eq!(bench.fetch("a", Some(&body)).unwrap(), Some(130_000));
+    let seen = server.seen();
+    assert_eq!(seen.len(), 1);
+    assert_eq!(seen[0].range.as_deref(), Some("bytes=70000-"));
+    assert_eq!((seen[0].status, seen[0].sent), (206, 130_000));
+    assert_eq!((bench.read("a"), bench.names()), (body, vec!["a".to_owned()]));
+}
+
+#[test]
+fn a_silent_server_is_given_up_and_resumed() {
+    let body = text(5_000);
+    let server = Server::with(&[("a", &body)]);
+    server.change(|b| (b.cut_after, b.stall) = (Some(1_000), Some(Duration::from_millis(1_500))));
+    let bench = Bench::new(&server.url);
+    let report = bench.refused("a", Some(&body));
+    assert!(report.found.contains("fell silent"), "{report:?}");
+    assert_eq!(bench.read("a.part").len(), 1_000);
+}
+
+/// Leaves a part of 1000 bytes of `before`, then serves `after`; returns what the second call made the server do.
+fn resumed(before: &[u8], after: &[u8], ignore_range: bool) -> Vec<(u16, usize)> {
+    let server = Server::with(&[("a", before)]);
+    let bench = Bench::new(&server.url);
+    server.change(|b| b.cut_after = Some(1_000));
+    bench.fetch("a", Some(after)).unwrap_err();
+    server.seen();
+    server.change(|b| {
+        (b.cut_after, b.ignore_range) = (None, ignore_range);
+        b.files.insert("a".to_owned(), after.to_vec());
+    });
+    bench.fetch("a", Some(after)).unwrap();
+    assert_eq!((bench.read("a"), bench.names()), (after.to_vec(), vec!["a".to_owned()]));
+    server.seen().iter().map(|seen| (seen.status, seen.sent)).collect()
+}
+
+#[test]
+fn what_was_kept_is_never_mixed_with_another_version() {
+    let (old, new) = (text(3_000), vec![b'!'; 3_000]);
+    assert_eq!(resumed(&old, &old, true), [(200, 3_000)], "a server without ranges");
+    assert_eq!(resumed(&old, &new, false), [(206, 2_000), (200, 3_000)], "another file");
+    assert_eq!(resumed(&old, &new[..500], false), [(416, 0), (200, 500)], "a shorter file");
+}
+
+#[test]
+fn without_a_digest_nothing_is_kept() {
+    let server = Server::with(&[("a", &text(3_000))]);
+    server.change(|b| b.cut_after = Some(1_000));
+    let bench = Bench::new(&server.url);
+    let report = bench.refused("a", None);
+    assert!(report.hint.contains("from its beginning"), "{report:?}");
+    assert_eq!(bench.names(), Vec::<String>::new());
+    server.change(|b| b.cut_after = None);
+    assert_eq!(bench.fetch("a", None).unwrap(), Some(3_000));
+    assert!(server.seen().iter().all(|seen| seen.range.is_none()));
+}
+
+#[test]
+fn an_endless_body_stops_at_the_published_size() {
+    let server = Server::with(&[("a", &text(50_000))]);
+    let bench = Bench::new(&server.url);
+    fs::write(bench.path("a"), "old").unwrap();
+    for (endless, found) in [(false, "50000 bytes are announced"), (true, "more came")] {
+        server.change(|b| b.endless = endless);
+        for published in [None, Some(&b"x"[..])] {
+            let error = bench.fetch_at_most("a", published, 1_000, &mut ()).unwrap_err();
+            let report = Report::from(&error);
+            assert!(
+                report.found.contains(found) && report.found.contains("at most 1000"),
+                "{report:?}"
+            );
+            assert_eq!((bench.read("a"), bench.names()), (b"old".to_vec(), vec!["a".to_owned()]));
+        }
+    }
+    let sent = server.seen().iter().map(|seen| seen.sent).max().unwrap();
+    assert!(sent < 100_000_000, "{sent} bytes were taken from an endless body");
+}
+
+#[test]
+fn a_wrong_digest_leaves_the_old_file_and_no_part() {
+    let server = Server::with(&[("a", b"tampered")]);
+    let bench = Bench::new(&server.url);
+    fs::write(bench.path("a"), "old").unwrap();
+    let error = bench.fetch("a", Some(b"released")).unwrap_err();
+    let is_checksum = matches!(&error, Error::Problem(p) if p.kind == ProblemKind::Checksum);
+    assert!(is_checksum, "{error}");
+    let report = Report::from(&error);
+    assert!(report.expected.contains(&sha256_hex(b"released")), "{report:?}");
+    assert!(
+        report.found.contains(&sha256_hex(b"tampered")) && !report.hint.is_empty(),
+        "{report:?}"
+    );
+    assert_eq!((bench.read("a"), bench.names()), (b"old".to_vec(), vec!["a".to_owned()]));
+
+    server.change(|b| drop(b.files.insert("a".to_owned(), b"released".to_vec())));
+    assert_eq!(bench.fetch("a", Some(b"released")).unwrap(), Some(8));
+    assert_eq!(bench.read("a"), b"released");
+}
+
+#[test]
+fn servers_that_refuse_or_lack_the_file_are_reported() {
+    let server = Server::with(&[("a", b"x")]);
+    let bench = Bench::new(&server.url);
+    assert_eq!(bench.fetch("b", None).unwrap(), None);
+    for (status, hint) in [(503, "later"), (403, "--from")] {
+        server.change(|b| b.refuse = Some(status));
+        let report = bench.refused("a", None);
+        assert!(report.found.contains(&status.to_string()), "{report:?}");
+        assert!(report.hint.contains(hint), "{report:?}");
+    }
+}
+
+#[test]
+fn without_a_server_the_hint_names_the_way_by_hand() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    drop(listener);
+    let report = Bench::new(&url).refused("a", None);
+    assert!(report.found.contains("connection refused"), "{report:?}");
+    assert!(report.hint.contains("--from DIR"), "{report:?}");
+
+    let server = Server::with(&[("a", b"x")]);
+    let report = Bench::new(&server.url.replace("http:", "https:")).refused("a", None);
+    assert!(report.hint.contains("--from DIR"), "{report:?}");
+}
+
+#[test]
+fn stand_ins_for_a_file_are_recognised() {
+    let pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n";
+    let page = b"\n<!DOCTYPE html><html>log in</html>";
+    let server = Server::with(&[("pointer", pointer), ("page", page), ("empty", b"")]);
+    let bench = Bench::new(&server.url);
+    for (name, what) in
+        [("pointer", "a Git LFS pointer"), ("page", "a web page"), ("empty", "an empty file")]
+    {
+        let report = bench.refused(name, None);
+        assert!(report.found.contains(what), "{report:?}");
+    }
+    assert_eq!(bench.names(), Vec::<String>::new());
+    fs::write(bench.path("a"), pointer).unwrap();
+    let file = Published { name: "a", sha256: None, most_bytes: 1 };
+    let found = file.compare(&bench.path("a")).unwrap();
+    assert_eq!(found, Local::Different("a Git LFS pointer".to_owned()));
+}
+
+#[test]
+fn a_folder_is_as_good_as_a_server() {
+    let source = tempfile::tempdir().unwrap();
+    let origin = source.path().to_str().unwrap();
+    fs::write(source.path().join("a"), b"released").unwrap();
+    fs::create_dir(source.path().join("folder")).unwrap();
+    let bench = Bench::new(origin);
+    assert_eq!(bench.fetch("a", Some(b"released")).unwrap(), Some(8));
+    assert_eq!(bench.fetch("absent", None).unwrap(), None);
+    assert!(bench.fetch("folder", None).is_err());
+    assert!(bench.fetch_at_most("a", None, 7, &mut ()).is_err());
+    assert_eq!((bench.read("a"), bench.names()), (b"released".to_vec(), vec!["a".to_owned()]));
+    assert_eq!(fs::read_dir(source.path()).unwrap().count(), 2);
+}

@@ -1,0 +1,127 @@
+//! A web server for one test: it serves a few files from memory and misbehaves on request.
+
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+/// What one request asked for and got.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub(crate) range: Option<String>,
+    pub(crate) user_agent: Option<String>,
+    pub(crate) status: u16,
+    /// Bytes of the body that were really sent.
+    pub(crate) sent: usize,
+}
+
+/// What the server has and how it behaves; may be changed between requests.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Behaviour {
+    pub(crate) files: HashMap<String, Vec<u8>>,
+    /// Answers every request with the whole file.
+    pub(crate) ignore_range: bool,
+    /// Closes the connection after so many bytes of a body.
+    pub(crate) cut_after: Option<usize>,
+    /// Sends this instead of closing.
+    pub(crate) stall: Option<Duration>,
+    /// Announces no size and repeats the body until the client closes the connection.
+    pub(crate) endless: bool,
+    /// Answers every request with this status and no file.
+    pub(crate) refuse: Option<u16>,
+}
+
+pub(crate) struct Server {
+    pub(crate) url: String,
+    behaviour: Arc<Mutex<Behaviour>>,
+    seen: Arc<Mutex<Vec<Seen>>>,
+}
+
+impl Server {
+    /// Serves these files without faults.
+    pub(crate) fn with(files: &[(&str, &[u8])]) -> Self {
+        let files = files.iter().map(|(name, bytes)| ((*name).to_owned(), bytes.to_vec()));
+        let behaviour = Behaviour { files: files.collect(), ..Behaviour::default() };
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/data/", listener.local_addr().unwrap());
+        let behaviour = Arc::new(Mutex::new(behaviour));
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let (theirs, log) = (Arc::clone(&behaviour), Arc::clone(&seen));
+        // The thread ends with the process.
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let behaviour = theirs.lock().unwrap().clone();
+                answer(stream, &behaviour, &log);
+            }
+        });
+        Self { url, behaviour, seen }
+    }
+
+    pub(crate) fn change(&self, change: impl FnOnce(&mut Behaviour)) {
+        change(&mut self.behaviour.lock().unwrap());
+    }
+
+    /// The requests since the last call.
+    pub(crate) fn seen(&self) -> Vec<Seen> {
+        std::mem::take(&mut self.seen.lock().unwrap())
+    }
+}
+
+fn answer(mut stream: TcpStream, behaviour: &Behaviour, log: &Mutex<Vec<Seen>>) {
+    let Some((path, headers)) = request(&stream) else { return };
+    let range = headers.get("range").cloned();
+    let file = behaviour.files.get(path.trim_start_matches("/data/")).map(Vec::as_slice);
+    let start = range.as_deref().filter(|_| !behaviour.ignore_range).map(first_byte);
+    let (status, body, extra) = match (behaviour.refuse, file, start) {
+        (Some(status), ..) => (status, &b""[..], String::new()),
+        (None, None, _) => (404, &b"no such file"[..], String::new()),
+        (None, Some(file), None) => (200, file, String::new()),
+        (None, Some(file), Some(start)) if start >= file.len() => (416, &b""[..], String::new()),
+        (None, Some(file), Some(start)) => {
+            let size = file.len();
+            (206, &file[start..], format!("Content-Range: bytes {start}-{}/{size}\r\n", size - 1))
+        }
+    };
+    let length = match behaviour.endless {
+        true => String::new(),
+        false => format!("Content-Length: {}\r\n", body.len()),
+    };
+    let mut sent =
+        behaviour.cut_after.filter(|_| status < 300).unwrap_or(body.len()).min(body.len());
+    let head = format!("HTTP/1.1 {status} Said\r\n{length}Connection: close\r\n{extra}\r\n");
+    // What the client asked for is logged before it gets an answer, and the bytes of an endless one afterwards.
+    let user_agent = headers.get("user-agent").cloned();
+    let number = {
+        let mut log = log.lock().unwrap();
+        log.push(Seen { range, user_agent, status, sent });
+        log.len() - 1
+    };
+    let mut written =
+        stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&body[..sent]));
+    while behaviour.endless && written.is_ok() {
+        written = stream.write_all(body);
+        sent += body.len();
+        if let Some(seen) = log.lock().unwrap().get_mut(number) {
+            seen.sent = sent;
+        }
+    }
+    if let Some(pause) = behaviour.stall.filter(|_| sent < body.len()) {
+        thread::sleep(pause);
+    }
+}
+
+fn request(stream: &TcpStream) -> Option<(String, HashMap<String, String>)> {
+    let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
+    let path = lines.next()?.split(' ').nth(1)?.to_owned();
+    let fields = lines.take_while(|line| !line.is_empty()).filter_map(|line| {
+        let (name, value) = line.split_once(": ")?;
+        Some((name.to_ascii_lowercase(), value.to_owned()))
+    });
+    Some((path, fields.collect()))
+}
+
+fn first_byte(range: &str) -> usize {
+    range.trim_start_matches("bytes=").trim_end_matches('-').parse().unwrap()
+}

@@ -1,0 +1,4 @@
+//! The integration tests of this crate, a module per subject.
+
+mod download;
+mod protection;

@@ -1,0 +1,55 @@
+//! What a program has read, none of its outputs replaces. One test, because the protection is of the whole process.
+
+use clariq_core::{Error, ProblemKind};
+use clariq_files::{Source, Staged, Target, protect, protect_inputs, write_atomically};
+use std::fs;
+use std::path::Path;
+
+fn is_refused(result: Result<(), Error>) -> bool {
+    match result {
+        Ok(()) => false,
+        Err(Error::Problem(problem)) => problem.kind == ProblemKind::OutputIsInput,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn write(path: &Path) -> Result<(), Error> {
+    write_atomically(path, |out| out.write_all(b"new"))
+}
+
+#[test]
+fn outputs_never_replace_inputs_whatever_they_are_called() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    for name in ["read", "listed", "other"] {
+        fs::write(path(name), "old").unwrap();
+    }
+    let read = || Source::new(path("read")).read().unwrap();
+    read();
+    assert!(!is_refused(write(&path("read"))), "a library may write what it has read");
+    protect_inputs();
+    read();
+    protect(&path("listed"));
+    protect(&path("absent"));
+    fs::create_dir(path("folder")).unwrap();
+    let mut spellings = vec![path("read"), path("folder/../read"), path("listed")];
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("read", path("symbolic")).unwrap();
+        fs::hard_link(path("read"), path("hard")).unwrap();
+        spellings.extend([path("symbolic"), path("hard")]);
+    }
+    for path in spellings {
+        assert!(is_refused(write(&path)), "{}", path.display());
+        assert!(is_refused(Target::new(&path).write(|_| Ok(()))), "{}", path.display());
+    }
+    assert_eq!(fs::read(path("read")).unwrap(), b"new");
+    assert!(!is_refused(write(&path("other"))) && !is_refused(write(&path("absent"))));
+
+    // An output that was read to be checked is no input: the same command may write it again.
+    for _ in 0..2 {
+        let staged = Staged::new(&path("out"), |out| out.write_all(b"x")).unwrap();
+        staged.source().read().unwrap();
+        staged.commit().unwrap();
+    }
+}

@@ -1,0 +1,202 @@
+//! Arguments that more than one subcommand takes, and parsers of their values.
+
+use crate::failure::Failure;
+use crate::output::Format;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use clariq_collections::clariq::Split;
+use clariq_core::Precision;
+use clariq_experiment::systems::parse_assignment;
+use clariq_index::{Analyzer, Variant};
+use clariq_rank::Override;
+use std::path::PathBuf;
+
+/// Flags that every subcommand has.
+#[derive(Args, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+pub(crate) struct Common {
+    /// Folder with the ClariQ files [default: data/clariq if present, else the built-in sample]
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        alias = "data_dir",
+        help_heading = "Common options"
+    )]
+    pub(crate) data: Option<PathBuf>,
+    /// Threads to use; results are the same with any number [default: one per core]
+    #[arg(long, global = true, value_name = "N", help_heading = "Common options")]
+    pub(crate) threads: Option<usize>,
+    /// Seed of everything random but fine-tuning, whose recipe has its own
+    #[arg(
+        long,
+        global = true,
+        value_name = "N",
+        default_value_t = 42,
+        help_heading = "Common options"
+    )]
+    pub(crate) seed: u64,
+    /// Where learned models are run: cpu, or cuda:0 with a CUDA build of libtorch
+    #[arg(
+        long,
+        global = true,
+        value_name = "DEVICE",
+        default_value = "cpu",
+        help_heading = "Common options"
+    )]
+    pub(crate) device: String,
+    /// Numbers that learned models compute with; bf16 is faster on processors that multiply them, and less exact
+    #[arg(long, global = true, value_enum, default_value = "f32", help_heading = "Common options")]
+    pub(crate) precision: PrecisionName,
+    /// How results are printed [default: table]
+    #[arg(long, global = true, value_enum, help_heading = "Common options")]
+    pub(crate) format: Option<Format>,
+    /// Say more on standard error
+    #[arg(short, long, global = true, conflicts_with = "quiet", help_heading = "Common options")]
+    pub(crate) verbose: bool,
+    /// Say nothing but errors on standard error
+    #[arg(long, global = true, help_heading = "Common options")]
+    pub(crate) quiet: bool,
+    /// The same as --quiet; with `eval -m`, the figures of every topic
+    #[arg(short = 'q', global = true, conflicts_with = "verbose", help_heading = "Common options")]
+    pub(crate) short_q: bool,
+    /// Show no progress
+    #[arg(long, global = true, help_heading = "Common options")]
+    pub(crate) no_progress: bool,
+}
+
+/// What `--precision` accepts.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PrecisionName {
+    /// 32-bit floats
+    F32,
+    /// 16-bit floats with 8 bits of mantissa
+    Bf16,
+}
+
+impl From<PrecisionName> for Precision {
+    fn from(name: PrecisionName) -> Self {
+        match name {
+            PrecisionName::F32 => Self::F32,
+            PrecisionName::Bf16 => Self::Bf16,
+        }
+    }
+}
+
+/// Where indexes are and how they are built.
+#[derive(Args, Clone)]
+pub(crate) struct IndexPlace {
+    /// Folder of the index [default: in the user's cache, by bank checksum and analyser]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) index: Option<PathBuf>,
+    /// Memory for building the index, as 64M or 1G
+    #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = parse_size)]
+    pub(crate) memory: usize,
+}
+
+impl Default for IndexPlace {
+    fn default() -> Self {
+        Self { index: None, memory: 64_000_000 }
+    }
+}
+
+/// Parameters in place of those of a configuration.
+#[derive(Args, Clone, Default)]
+pub(crate) struct Parameters {
+    /// Term saturation of the stage `bm25`, at least 0
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub(crate) k1: Option<f64>,
+    /// Length normalisation of the stage `bm25`, from 0 to 1
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub(crate) b: Option<f64>,
+    /// Formula of the stage `bm25`
+    #[arg(long, value_parser = variants())]
+    pub(crate) variant: Option<Variant>,
+    /// Any parameter of any stage, as stage.key=value; may be given more than once
+    #[arg(long = "set", value_name = "STAGE.KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+}
+
+impl Parameters {
+    /// The same as overrides of stages.
+    pub(crate) fn overrides(&self) -> Result<Vec<Override>, Failure> {
+        let bm25 = |key: &str, value: String| Override {
+            stage: "bm25".to_owned(),
+            key: key.to_owned(),
+            value,
+        };
+        let mut overrides = Vec::new();
+        overrides.extend(self.k1.map(|k1| bm25("k1", as_toml(k1))));
+        overrides.extend(self.b.map(|b| bm25("b", as_toml(b))));
+        let name = self.variant.and_then(|variant| serde_json::to_string(&variant).ok());
+        overrides.extend(name.map(|name| bm25("variant", name)));
+        for text in &self.set {
+            let (target, value) = parse_assignment(text, "--set")?;
+            overrides.push(Override { value: value.to_owned(), ..target });
+        }
+        Ok(overrides)
+    }
+}
+
+/// TOML writes `nan` in lower case.
+fn as_toml(number: f64) -> String {
+    format!("{number:?}").to_lowercase()
+}
+
+/// Accepts the names of some values, shows them in help and errors, and gives the value.
+fn one_of<T>(names: &'static [(&'static str, T)]) -> impl TypedValueParser<Value = T>
+where
+    T: Copy + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(names.iter().map(|(name, _)| *name)).try_map(|text| {
+        names.iter().find(|(name, _)| *name == text).map(|(_, value)| *value).ok_or("no such name")
+    })
+}
+
+pub(crate) fn splits() -> impl TypedValueParser<Value = Split> {
+    one_of(&[("train", Split::Train), ("dev", Split::Dev), ("test", Split::Test)])
+}
+
+pub(crate) fn analyzers() -> impl TypedValueParser<Value = Analyzer> {
+    one_of(&[("nltk", Analyzer::Nltk), ("english", Analyzer::English)])
+}
+
+fn variants() -> impl TypedValueParser<Value = Variant> {
+    one_of(&[
+        ("okapi", Variant::Okapi),
+        ("lucene", Variant::Lucene),
+        ("bm25plus", Variant::Plus),
+        ("bm25l", Variant::L),
+    ])
+}
+
+/// The depths of the official scorer.
+pub(crate) fn depths() -> impl TypedValueParser<Value = usize> {
+    one_of(&[("5", 5), ("10", 10), ("20", 20), ("30", 30)])
+}
+
+/// `64M`, `1G`, `500000K` or plain bytes; decimal units.
+fn parse_size(text: &str) -> Result<usize, String> {
+    let (digits, unit) = match text.char_indices().next_back() {
+        Some((end, 'K' | 'k')) => (&text[..end], 1_000),
+        Some((end, 'M' | 'm')) => (&text[..end], 1_000_000),
+        Some((end, 'G' | 'g')) => (&text[..end], 1_000_000_000),
+        _ => (text, 1),
+    };
+    let size = digits.parse::<usize>().ok().and_then(|number| number.checked_mul(unit));
+    size.filter(|&size| size > 0).ok_or_else(|| "expected a size such as 64M or 1G".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        assert_eq!(parse_size("64M"), Ok(64_000_000));
+        assert_eq!(parse_size("123"), Ok(123));
+        for bad in ["", "M", "0", "-1", "1T", "99999999999999999999G"] {
+            assert!(parse_size(bad).is_err(), "{bad}");
+        }
+    }
+}
