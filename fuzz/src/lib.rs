@@ -7,11 +7,13 @@
 #![allow(clippy::missing_panics_doc)]
 
 mod conversation;
+mod ikat;
 mod lines;
 mod table;
 mod tsv;
 
 pub use conversation::conversations;
+pub use ikat::{cast, ikat_passages, ikat_run, ikat_topics};
 pub use lines::{need, qrels, run, text_run};
 pub use table::{jsonl, pickle};
 pub use tsv::tsv;
@@ -23,8 +25,12 @@ use clariq_files::{Input, Source};
 pub type Check = fn(&[u8]);
 
 /// All targets, by the names of their folders in `fuzz/corpus`.
-pub const TARGETS: [(&str, Check); 8] = [
+pub const TARGETS: [(&str, Check); 12] = [
+    ("cast", cast),
     ("conversations", conversations),
+    ("ikat_passages", ikat_passages),
+    ("ikat_run", ikat_run),
+    ("ikat_topics", ikat_topics),
     ("jsonl", jsonl),
     ("need", need),
     ("pickle", pickle),

@@ -16,7 +16,7 @@ fn bank(bytes: &[u8]) {
     let Some(bank) = both(bytes, QuestionBank::parse, QuestionBank::read) else { return };
     assert!(bank.rows().windows(2).all(|pair| pair[0].id < pair[1].id));
     for (number, row) in (0..).zip(bank.rows()) {
-        assert_eq!(bank.find(row.id.as_str()), Some(number));
+        assert_eq!(bank.find(row.id.as_str()).map(|doc| doc.0), Some(number));
     }
     let rows = bank.rows().iter().map(|row| vec![row.text.as_str(), row.id.as_str()]);
     let again = read_back(table(&["question", "question_id"], rows), QuestionBank::read);

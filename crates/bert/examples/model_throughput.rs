@@ -6,8 +6,8 @@
 
 use clariq_bert::train::train as run_training;
 use clariq_bert::{BertEncoder, CrossEncoder};
+use clariq_core::{Encoder, PairScorer};
 use clariq_core::{Examples, ModelOptions, Recipe, Training, TrainingEvent};
-use clariq_rank::{Encoder, PairScorer};
 use std::error::Error;
 use std::io::Read;
 use std::path::Path;

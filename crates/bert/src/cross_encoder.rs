@@ -8,7 +8,7 @@ use crate::streams::answer_all;
 use crate::tokens::Tokenize;
 use crate::weights::Weights;
 use clariq_core::ModelOptions;
-use clariq_rank::Progress;
+use clariq_core::Progress;
 use std::path::Path;
 use std::sync::Mutex;
 use tch::Tensor;
@@ -58,12 +58,12 @@ pub(crate) fn score(logits: &Tensor) -> Tensor {
     }
 }
 
-impl clariq_rank::PairScorer for CrossEncoder {
+impl clariq_core::PairScorer for CrossEncoder {
     fn score(
         &self,
         pairs: &[(&str, &str)],
         progress: Progress,
-    ) -> Result<Vec<f32>, clariq_rank::Error> {
+    ) -> Result<Vec<f32>, clariq_core::Error> {
         let tokens = self.tokenize.pairs(pairs)?;
         let answer =
             |network: &Network, input: &crate::network::Input| Ok(score(&network.logits(input)?));

@@ -8,7 +8,7 @@ use crate::streams::{GROUP_TOKENS, answer_groups};
 use crate::tokens::{Tokenize, groups};
 use crate::weights::Weights;
 use clariq_core::ModelOptions;
-use clariq_rank::{Embeddings, Progress};
+use clariq_core::{Embeddings, Progress};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Mutex;
@@ -47,7 +47,7 @@ impl BertEncoder {
         texts: &[&str],
         tokens: usize,
         progress: Progress,
-    ) -> Result<Embeddings, clariq_rank::Error> {
+    ) -> Result<Embeddings, clariq_core::Error> {
         // Each text once, however often it is asked for.
         let mut places: HashMap<&str, usize> = HashMap::new();
         let mut unique = Vec::new();
@@ -80,8 +80,8 @@ impl BertEncoder {
     }
 }
 
-impl clariq_rank::Encoder for BertEncoder {
-    fn encode(&self, texts: &[&str], progress: Progress) -> Result<Embeddings, clariq_rank::Error> {
+impl clariq_core::Encoder for BertEncoder {
+    fn encode(&self, texts: &[&str], progress: Progress) -> Result<Embeddings, clariq_core::Error> {
         self.encode_in_groups(texts, GROUP_TOKENS, progress)
     }
 
@@ -89,7 +89,7 @@ impl clariq_rank::Encoder for BertEncoder {
         &self,
         texts: &[&str],
         progress: Progress,
-    ) -> Result<Embeddings, clariq_rank::Error> {
+    ) -> Result<Embeddings, clariq_core::Error> {
         self.encode_in_groups(texts, 1, progress)
     }
 

@@ -1,13 +1,12 @@
 //! libtorch as an engine.
 
-use crate::classifier::BertClassifier;
 use crate::cross_encoder::CrossEncoder;
 use crate::encoder::BertEncoder;
 use crate::folder::ModelFolder;
 use crate::options::devices;
 use crate::train::train;
+use clariq_core::{Encoder, Engine, Error, PairScorer};
 use clariq_core::{ModelOptions, Trained, Training, TrainingEvent};
-use clariq_rank::{Encoder, Engine, Error, PairScorer, TextClassifier};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -40,15 +39,6 @@ impl Engine for Torch {
         options: &ModelOptions,
     ) -> Result<Arc<dyn PairScorer>, Error> {
         Ok(Arc::new(CrossEncoder::open(folder, options)?))
-    }
-
-    fn open_classifier(
-        &self,
-        folder: &Path,
-        classes: usize,
-        options: &ModelOptions,
-    ) -> Result<Arc<dyn TextClassifier>, Error> {
-        Ok(Arc::new(BertClassifier::open(folder, classes, options)?))
     }
 
     fn train(

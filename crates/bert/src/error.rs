@@ -12,9 +12,6 @@ pub enum Error {
     /// A file cannot be read or written.
     #[error(transparent)]
     Corpus(#[from] clariq_core::Error),
-    /// A stage of a pipeline that was run for training failed.
-    #[error(transparent)]
-    Rank(#[from] clariq_rank::Error),
     /// libtorch refused.
     #[error("libtorch: {action}: {source}")]
     Torch {
@@ -46,12 +43,11 @@ impl Error {
     }
 }
 
-impl From<Error> for clariq_rank::Error {
+impl From<Error> for clariq_core::Error {
     fn from(error: Error) -> Self {
         match error {
-            Error::Problem(problem) => Self::Config(problem),
-            Error::Corpus(error) => Self::Corpus(error),
-            Error::Rank(error) => error,
+            Error::Problem(problem) => Self::Problem(problem),
+            Error::Corpus(error) => error,
             Error::Torch { action, source } => Error::into_problem(action, &source).into(),
         }
     }
@@ -62,7 +58,6 @@ impl From<&Error> for Report {
         match error {
             Error::Problem(problem) => Self::from(problem.as_ref()),
             Error::Corpus(error) => Self::from(error),
-            Error::Rank(error) => Self::from(error),
             Error::Torch { action, source } => Self::from(&Error::into_problem(action, source)),
         }
     }

@@ -1,10 +1,10 @@
 //! Everything that touches libtorch: weights, tokens, encoders, cross-encoders and their training. Other crates see
-//! the trait [`Engine`](clariq_rank::Engine), which [`Torch`] implements, and the models that it opens.
+//! the trait [`Engine`](clariq_core::Engine), which [`Torch`] implements, and the models that it opens.
 //!
 //! ```no_run
 //! use clariq_bert::BertEncoder;
 //! use clariq_core::ModelOptions;
-//! use clariq_rank::Encoder;
+//! use clariq_core::{Encoder};
 //!
 //! let encoder = BertEncoder::open("all-MiniLM-L6-v2".as_ref(), &ModelOptions { threads: 2, ..ModelOptions::default() })?;
 //! let vectors = encoder.encode(&["tell me about jaguars", "do you mean the animal"], &|_| {})?;
@@ -18,7 +18,6 @@
     reason = "libtorch counts in i64; no count here is near its limits, and none is negative"
 )]
 
-mod classifier;
 mod cross_encoder;
 mod encoder;
 mod engine;
@@ -31,7 +30,6 @@ mod tokens;
 pub mod train;
 mod weights;
 
-pub use classifier::BertClassifier;
 pub use cross_encoder::CrossEncoder;
 pub use encoder::BertEncoder;
 pub use engine::Torch;

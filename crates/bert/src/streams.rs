@@ -6,7 +6,7 @@
 use crate::error::Error;
 use crate::network::{Input, Network};
 use crate::tokens::{Tokens, groups};
-use clariq_rank::Progress;
+use clariq_core::Progress;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
 use std::thread;

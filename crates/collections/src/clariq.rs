@@ -11,6 +11,7 @@
 //! # Ok::<(), clariq_core::Error>(())
 //! ```
 
+mod around;
 mod bank;
 mod check;
 mod collection;
@@ -25,6 +26,7 @@ mod requests;
 mod stats;
 mod text_run;
 
+pub use around::Around;
 pub use bank::{NO_QUESTION, QuestionBank, QuestionRow};
 pub use check::{CheckReport, check};
 pub use collection::{Collection, DataDir, Split, SplitData};

@@ -1,4 +1,4 @@
-//! What are topics, facets and questions called?
+//! Ids of requests, topics, facets and questions.
 //!
 //! Ids are text, never numbers: `ClariQ` writes topics as integers, TREC collections do not.
 
@@ -41,6 +41,10 @@ macro_rules! id {
     };
 }
 
+id!(
+    /// A request: what runs call it.
+    RequestId
+);
 id!(
     /// A topic: one request of the collection, `101`.
     TopicId

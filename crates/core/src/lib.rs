@@ -1,28 +1,45 @@
 //! The types and traits that every crate of `clariq` speaks in.
 //!
-//! A [`Problem`] names the file and line of whatever is wrong, what was expected there, what was found, and a hint; a
-//! [`Report`] is the same for any error of any crate. No engine, no format and no collection is known here.
+//! A [`Request`] is a conversation so far; [`Documents`] are what is ranked for it; a [`Ranking`]
+//! is what comes out. [`Encoder`] and [`PairScorer`] are what learned models can do, and an
+//! [`Engine`] opens and trains them. A [`Problem`] names the file and line of whatever is wrong,
+//! what was expected there, what was found, and a hint; a [`Report`] is the same for any error of
+//! any crate. No engine, no format and no collection is known here.
 
 mod checksum;
+mod document;
+mod engine;
 mod examples;
+mod explanation;
 mod findings;
 mod id;
+mod model;
 mod name;
 mod need;
 mod printable;
 mod problem;
+mod ranking;
 mod recipe;
+mod request;
+mod surroundings;
 mod training;
 
 pub use checksum::{Checksum, hex, sha256, sha256_hex, sha256_of_file};
+pub use document::{Doc, Documents};
+pub use engine::Engine;
 pub use examples::Examples;
+pub use explanation::Explanation;
 pub use findings::{Finding, Findings};
-pub use id::{FacetId, QuestionId, TopicId};
+pub use id::{FacetId, QuestionId, RequestId, TopicId};
+pub use model::{Embeddings, Encoder, ModelName, Models, NoModels, PairScorer, Progress};
 pub use name::{BadName, Name};
 pub use need::Need;
 pub use printable::printable;
 pub use problem::{Error, Location, Problem, ProblemKind, Report, Severity};
+pub use ranking::{Hit, Ranking, best_first, rank_by_score};
 pub use recipe::{Objective, Recipe, Schedule};
+pub use request::{Request, Speaker, Turn, Utterance, is_refusal};
+pub use surroundings::{Judged, Surroundings};
 pub use training::{
     ModelKind, ModelOptions, Precision, Trained, Training, TrainingEvent, training_key,
 };

@@ -77,6 +77,15 @@ pub enum ProblemKind {
     /// Two rows or files that say different things of one object.
     #[error("contradiction")]
     Contradiction,
+    /// A text that is no JSON.
+    #[error("not JSON")]
+    Json,
+    /// A value of another kind, a key that is missing, or one that the format does not have.
+    #[error("wrong value")]
+    WrongValue,
+    /// An id of something that is not there.
+    #[error("unknown id")]
+    UnknownId,
     /// An id that no run file could hold.
     #[error("not an id")]
     Id,
@@ -203,11 +212,20 @@ pub enum Error {
         /// The next move.
         hint: String,
     },
+    /// An error of another crate, behind one of the traits of this one.
+    #[error("{}", .0.title)]
+    Other(Box<Report>),
 }
 
 impl From<Problem> for Error {
     fn from(problem: Problem) -> Self {
         Self::Problem(Box::new(problem))
+    }
+}
+
+impl From<Report> for Error {
+    fn from(report: Report) -> Self {
+        Self::Other(Box::new(report))
     }
 }
 
@@ -251,6 +269,7 @@ impl From<&Error> for Report {
                 found: reason.clone(),
                 hint: hint.clone(),
             },
+            Error::Other(report) => report.as_ref().clone(),
         }
     }
 }

@@ -91,14 +91,6 @@ pub enum Objective {
         /// The system whose best questions are the negatives.
         system: String,
     },
-    /// A classifier of requests on their own: cross-entropy over the classes that the data has names for.
-    Classification {
-        /// Requests in a batch.
-        batch: usize,
-        /// How far rare classes are raised to the weight of frequent ones in the loss: 0 not at all, 1 entirely.
-        #[serde(default)]
-        balance: f64,
-    },
     /// A cross-encoder of one class: the relevant question before the negatives beside it, by a softmax over all of them.
     Listwise {
         /// Lists in a batch.
@@ -121,7 +113,6 @@ impl Objective {
         match self {
             Self::InBatchSoftmax { .. } => ModelKind::Encoder,
             Self::CrossEntropy { .. } | Self::Listwise { .. } => ModelKind::CrossEncoder,
-            Self::Classification { .. } => ModelKind::Classifier,
         }
     }
 }
@@ -179,18 +170,10 @@ impl Recipe {
 
     fn check(&self, file: &str) -> Result<(), Error> {
         let (batch, negatives) = match &self.objective {
-            Objective::InBatchSoftmax { batch, .. } | Objective::Classification { batch, .. } => {
-                (*batch, 1)
-            }
+            Objective::InBatchSoftmax { batch, .. } => (*batch, 1),
             Objective::CrossEntropy { batch, negatives, .. }
             | Objective::Listwise { batch, negatives, .. } => (*batch, *negatives),
         };
-        let balance = if let Objective::Classification { balance, .. } = self.objective {
-            balance
-        } else {
-            0.0
-        };
-        let classifies = self.objective.kind() == ModelKind::Classifier;
         let finite = [
             self.epochs,
             self.learning_rate,
@@ -209,11 +192,6 @@ impl Recipe {
             (!(0.0..1.0).contains(&self.held_out), "held_out from 0 to below 1"),
             (!(0.0..1.0).contains(&self.dropout.unwrap_or(0.0)), "dropout from 0 to below 1"),
             (batch == 0 || negatives == 0, "batch and negatives of at least 1"),
-            (!(0.0..=1.0).contains(&balance), "balance from 0 to 1"),
-            (
-                classifies && self.held_out > 0.0,
-                "no held_out for a classifier, which `clariq need train` cross-validates",
-            ),
             (self.max_tokens < 8, "max_tokens of at least 8"),
             (
                 self.evaluate_every == 0 || self.checkpoint_every == 0,
@@ -237,7 +215,7 @@ impl Recipe {
     /// The system that names negatives, and how many of its questions are wanted for each request.
     pub fn negatives(&self) -> Option<(&str, usize)> {
         match &self.objective {
-            Objective::InBatchSoftmax { .. } | Objective::Classification { .. } => None,
+            Objective::InBatchSoftmax { .. } => None,
             // More than are wanted, since some of them will be relevant.
             Objective::CrossEntropy { system, negatives, .. } => Some((system, negatives + 30)),
             Objective::Listwise { system, depth, .. } => Some((system, *depth)),

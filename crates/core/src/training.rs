@@ -8,14 +8,12 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// The kinds of learned models.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ModelKind {
     /// Texts to vectors.
     Encoder,
     /// Pairs to scores.
     CrossEncoder,
-    /// Texts to classes.
-    Classifier,
 }
 
 impl fmt::Display for ModelKind {
@@ -23,7 +21,6 @@ impl fmt::Display for ModelKind {
         f.pad(match self {
             Self::Encoder => "an encoder",
             Self::CrossEncoder => "a cross-encoder",
-            Self::Classifier => "a classifier",
         })
     }
 }

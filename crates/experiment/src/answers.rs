@@ -6,10 +6,11 @@ use crate::record;
 use crate::session::Session;
 use crate::systems::Loaded;
 use clariq_collections::clariq::{QuestionBank, Split, SplitData, Topic, put_need_lines};
-use clariq_core::Need;
+use clariq_core::Ranking;
+use clariq_core::{ModelName, Need, Request};
 use clariq_files::{Run, RunLine, Staged, Target, put_run_lines, strictly_decreasing, write_run};
-use clariq_need::{Classifier, HELD_OUT_FOLDS, Spec, Training};
-use clariq_rank::{Context, Ranking, System};
+use clariq_need::{Classifier, HELD_OUT_FOLDS, NeedConfig, Training};
+use clariq_rank::{Batch, Context, System};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -47,10 +48,11 @@ pub fn predict_needs(
     data: &SplitData,
 ) -> Result<Option<PredictedNeeds>, Error> {
     let Some(training) = need_training(session, context, system)? else { return Ok(None) };
-    let hold_out = system.pipeline.looks_at_need() && data.split == Split::Train;
+    let hold_out = system.pipeline.sees_need() && data.split == Split::Train;
     let held_out = if hold_out { training.held_out(session.options.seed)? } else { Vec::new() };
-    let model = training.fit(session.options.seed)?;
-    let mut predictions = model.predict(&data.topics)?;
+    let model = training.fit()?;
+    let texts: Vec<&str> = data.topics.iter().map(|topic| topic.request.as_str()).collect();
+    let mut predictions = model.predict(&texts)?;
     let labelled =
         data.topics.iter().zip(&mut predictions).filter(|(topic, _)| topic.need.is_some());
     labelled.zip(held_out).for_each(|((_, prediction), held_out)| *prediction = held_out);
@@ -64,17 +66,16 @@ pub fn predict_needs(
     }))
 }
 
-fn need_training<'m>(
+fn need_training(
     session: &Session,
-    context: &Context<'m>,
+    context: &Context,
     system: &System,
-) -> Result<Option<Training<'m>>, Error> {
-    let Some(config) = &system.need else { return Ok(None) };
-    let spec = Spec::new(config, &system.need_at)?;
+) -> Result<Option<Training>, Error> {
+    let Some(section) = &system.need else { return Ok(None) };
     Ok(Some(Training::new(
-        spec,
+        NeedConfig::read(section)?,
         &session.collection.bank,
-        context.models(),
+        context.models,
         &session.collection.labelled(Split::Train)?,
     )?))
 }
@@ -86,12 +87,12 @@ pub fn need_model(
     system: &System,
 ) -> Result<Option<Classifier>, Error> {
     let training = need_training(session, context, system)?;
-    Ok(training.map(|training| training.fit(session.options.seed)).transpose()?)
+    Ok(training.map(Training::fit).transpose()?)
 }
 
 /// What made a need model, as it is written beside a run.
 pub fn need_record(model: &Classifier) -> Value {
-    json!({ "model": model.made_of.spec.model, "parameters": model.model.parameters() })
+    json!({ "model": model.made_of.config.name(), "parameters": model.model.parameters() })
 }
 
 /// How far the stage is that is at work: one may take minutes and the next no time, so that each is counted by itself.
@@ -104,7 +105,7 @@ struct Stages<'a> {
 
 impl<'a> Stages<'a> {
     fn new(system: &System, task: &'a dyn Task, topics: usize) -> Self {
-        let names: Vec<&str> = system.pipeline.stages.iter().map(|stage| stage.name()).collect();
+        let names: Vec<&str> = system.pipeline.about().map(|stage| stage.name).collect();
         task.describe(names.first().unwrap_or(&""));
         Self { task, names, topics: topics.max(1) as u64, done: AtomicU64::new(0) }
     }
@@ -122,11 +123,18 @@ impl<'a> Stages<'a> {
 
 /// The checksums of the learned models that were asked, by name.
 pub fn model_record(context: &Context, system: &System) -> Value {
-    let checksum = |name: String| {
-        let checksum = context.models().checksum(&name);
-        (name, json!(checksum))
+    let checksum = |model: ModelName| {
+        let checksum = context.models.checksum(&model.name);
+        (model.name, json!(checksum))
     };
     system.models().into_iter().map(checksum).collect()
+}
+
+/// The topics of a split as systems see them, with their predicted needs.
+pub fn requests(topics: &[Topic], needs: Option<&[Need]>) -> Vec<Request> {
+    let need = |index: usize| needs.and_then(|needs| needs.get(index)).copied();
+    let topics = topics.iter().enumerate();
+    topics.map(|(index, topic)| Request { need: need(index), ..topic.into() }).collect()
 }
 
 /// Runs the pipeline and the need model of a system.
@@ -138,16 +146,17 @@ pub fn answer(
 ) -> Result<Answers, Error> {
     let system = &loaded.system;
     let predict = || predict_needs(session, context, system, data);
-    system.models().iter().try_for_each(|model| context.models().prepare(model))?;
+    system.models().iter().try_for_each(|model| context.models.prepare(model))?;
     let title = format!("{} {}", system.name, data.split);
     let task = session.observer.begin(&title, Some(data.topics.len() as u64));
     let stages = Stages::new(system, task.as_ref(), data.topics.len());
     let rank = |needs: Option<&[Need]>| {
-        system
-            .pipeline
-            .run_with_needs(context, &data.topics, needs, &|topics| stages.advance(topics))
+        let requests = requests(&data.topics, needs);
+        let progress = |finished| stages.advance(finished);
+        let batch = Batch { progress: &progress, ..Batch::new(context, &requests) };
+        system.pipeline.run(&batch, batch.unranked())
     };
-    let (predicted, rankings) = if system.pipeline.looks_at_need() {
+    let (predicted, rankings) = if system.pipeline.sees_need() {
         let predicted = predict()?;
         let rankings = rank(predicted.as_ref().map(|predicted| &predicted.needs[..]))?;
         (predicted, rankings)
@@ -174,12 +183,7 @@ pub fn as_run(bank: &QuestionBank, topics: &[Topic], rankings: &[Ranking]) -> Ru
     for (topic, ranking) in topics.iter().zip(rankings) {
         let scores: Vec<f64> = ranking.iter().map(|hit| hit.score).collect();
         run.lines.extend(ranking.iter().zip(strictly_decreasing(&scores)).map(|(hit, score)| {
-            RunLine {
-                topic: topic.id.clone(),
-                question: bank.id(hit.question).clone(),
-                score,
-                line: 0,
-            }
+            RunLine { topic: topic.id.clone(), question: bank.id(hit.doc).clone(), score, line: 0 }
         }));
     }
     run
@@ -198,7 +202,7 @@ impl Answers {
     ) -> Result<(), Error> {
         let bank = &session.collection.bank;
         let rankings = data.topics.iter().zip(&self.rankings).map(|(topic, ranking)| {
-            (&topic.id, ranking.iter().map(|hit| (bank.id(hit.question), hit.score)))
+            (&topic.id, ranking.iter().map(|hit| (bank.id(hit.doc), hit.score)))
         });
         let target = Target::new(path);
         if target.is_stream() {

@@ -38,13 +38,12 @@ impl From<&Error> for Report {
 }
 
 /// What stages are told when a model cannot be had.
-impl From<Error> for clariq_rank::Error {
+impl From<Error> for clariq_core::Error {
     fn from(error: Error) -> Self {
         match error {
-            Error::Problem(problem) => Self::Config(problem),
-            Error::File(error) => Self::Corpus(error),
-            Error::Rank(error) => error,
-            Error::Need(error) => Self::Model(Box::new(Report::from(&error))),
+            Error::Problem(problem) => Self::Problem(problem),
+            Error::File(error) => error,
+            other => Report::from(&other).into(),
         }
     }
 }

@@ -29,7 +29,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Learned stages need an [engine](clariq_rank::Engine), which [`Session::with_engine`] takes; without one they say so.
+//! Learned stages need an [engine](clariq_core::Engine), which [`Session::with_engine`] takes; without one they say so.
 
 pub mod answers;
 pub mod cache;

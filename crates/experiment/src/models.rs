@@ -1,6 +1,5 @@
 //! Learned models by name: a folder, an installed model, or a recipe whose model is trained when it is first needed.
 
-mod classifiers;
 mod examples;
 mod training;
 mod vectors;
@@ -8,9 +7,9 @@ mod vectors;
 use crate::error::Error;
 use crate::recipes;
 use crate::session::Session;
-use clariq_core::{Location, ModelKind, Precision, Problem, ProblemKind, Recipe, Trained};
-use clariq_rank::{
-    ClassifiedTexts, Embeddings, Encoder, Models, PairScorer, Progress, TextClassifier,
+use clariq_core::{
+    Embeddings, Encoder, Location, ModelKind, ModelName, Models, PairScorer, Precision, Problem,
+    ProblemKind, Progress, Recipe, Trained,
 };
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -118,43 +117,24 @@ fn open_once<T: ?Sized>(
 
 fn wrong_kind(name: &str, expected: ModelKind, found: ModelKind) -> Problem {
     let at = Location::file(format!("model `{name}`"));
-    Problem::new(at, ProblemKind::Model, expected.to_string(), found.to_string()).hint(
-        "`rerank` and `cross_encode` ask cross-encoders, other stages encoders, the need model `bert` a classifier",
-    )
+    Problem::new(at, ProblemKind::Model, expected.to_string(), found.to_string())
+        .hint("`rerank` and `cross_encode` take cross-encoders, other stages take encoders")
 }
 
 impl Models for Registry<'_> {
-    fn encoder(&self, name: &str) -> Result<Arc<dyn Encoder>, clariq_rank::Error> {
+    fn encoder(&self, name: &str) -> Result<Arc<dyn Encoder>, clariq_core::Error> {
         Ok(self.open_encoder(name)?)
     }
 
-    fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, clariq_rank::Error> {
+    fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, clariq_core::Error> {
         Ok(self.open_pair_scorer(name)?)
     }
 
-    fn prepare(&self, name: &str) -> Result<(), clariq_rank::Error> {
-        if let Some(recipe) = recipes::find(name)? {
-            self.locate(name, recipe.objective.kind())?;
+    fn prepare(&self, model: &ModelName) -> Result<(), clariq_core::Error> {
+        if recipes::find(&model.name)?.is_some() {
+            self.locate(&model.name, model.kind)?;
         }
         Ok(())
-    }
-
-    fn train_classifier(
-        &self,
-        recipe: &str,
-        data: &ClassifiedTexts,
-        seed: u64,
-        keep: bool,
-    ) -> Result<Arc<dyn TextClassifier>, clariq_rank::Error> {
-        Ok(classifiers::train(self.session, recipe, data, seed, keep)?)
-    }
-
-    fn classifier(
-        &self,
-        recipe: &str,
-        name: &str,
-    ) -> Result<Arc<dyn TextClassifier>, clariq_rank::Error> {
-        Ok(classifiers::open(self.session, recipe, name)?)
     }
 
     fn checksum(&self, name: &str) -> Option<String> {
@@ -164,12 +144,12 @@ impl Models for Registry<'_> {
         encoder.or_else(|| scorers.get(name).map(|scorer| scorer.checksum().to_owned()))
     }
 
-    fn bank(
+    fn embed_documents(
         &self,
         name: &str,
         texts: &[&str],
         progress: Progress,
-    ) -> Result<Arc<Embeddings>, clariq_rank::Error> {
+    ) -> Result<Arc<Embeddings>, clariq_core::Error> {
         Ok(self.encode_bank(name, texts, progress)?)
     }
 }

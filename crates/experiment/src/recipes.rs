@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 const BUILT_IN: &[(&str, &str)] = &[
     ("encoder", include_str!("../../../configs/models/encoder.toml")),
     ("cross-encoder", include_str!("../../../configs/models/cross-encoder.toml")),
-    ("need-classifier", include_str!("../../../configs/models/need-classifier.toml")),
     (
         "published-cross-encoder",
         include_str!("../../../configs/models/published-cross-encoder.toml"),

@@ -4,13 +4,15 @@ use crate::answers::{Answers, answer, as_run, usual_path};
 use crate::error::Error;
 use crate::session::Session;
 use crate::systems::Loaded;
-use clariq_collections::clariq::{EvalTable, Labelled, NeedLine, QuestionBank, Split, SplitData};
-use clariq_core::ProblemKind;
+use clariq_collections::clariq::{
+    Around, EvalTable, Labelled, NeedLine, QuestionBank, Split, SplitData,
+};
+use clariq_core::{Models, ProblemKind};
 use clariq_eval::{
     CUTOFFS, Ties, clarification_need, document_relevance, question_relevance, table_stem,
 };
 use clariq_files::Run;
-use clariq_rank::{Expected, Models, Uses};
+use clariq_rank::{Expected, Uses};
 use std::path::Path;
 
 /// A figure as near as this is the expected one: figures are written with six digits.
@@ -67,7 +69,8 @@ pub fn check<'s>(
 ) -> Result<Vec<Figure<'s>>, Error> {
     let data = session.collection.split(split)?;
     let labels = session.collection.labelled(split)?;
-    let context = session.context().with_models(models).within(session.collection, split);
+    let around = Around::new(session.collection, split);
+    let context = session.context().with_models(models).within(&around);
     let mut figures = Vec::new();
     for loaded in systems.iter().filter(|loaded| says_something(loaded, split)) {
         let answers = answer(session, &context, loaded, &data)?;
@@ -78,7 +81,7 @@ pub fn check<'s>(
         let run = as_run(bank, &data.topics, &answers.rankings);
         let mut obtained = score(&answers, &run, &data, &labels);
         if let Some(expected) = expected.filter(|expected| expects_documents(expected)) {
-            obtained.extend(score_documents(session, &run, &labels, expected)?);
+            obtained.extend(score_documents(session, split, &run, &labels, expected)?);
         }
         figures.extend(
             obtained.into_iter().map(|(measure, obtained)| {
@@ -96,7 +99,11 @@ fn says_something(loaded: &Loaded, split: Split) -> bool {
 /// The figures hold for one bank, so that the sample and the real collection have their own.
 fn expected<'a>(loaded: &'a Loaded, bank: &QuestionBank, split: Split) -> Option<&'a Expected> {
     let of_bank = |expected: &&Expected| bank.checksum().as_str().starts_with(&expected.bank);
-    loaded.system.expected.iter().find(|expected| of_bank(expected) && expected.split == split)
+    loaded
+        .system
+        .expected
+        .iter()
+        .find(|expected| of_bank(expected) && expected.split == split.name())
 }
 
 fn compare<'s>(
@@ -130,11 +137,12 @@ fn expects_documents(expected: &Expected) -> bool {
 /// Document relevance by the expected measures, where the data folder has the table.
 fn score_documents(
     session: &Session,
+    split: Split,
     run: &Run,
     labels: &Labelled,
     expected: &Expected,
 ) -> Result<Vec<(String, f64)>, Error> {
-    let (data, split) = (&session.collection.data, expected.split);
+    let data = &session.collection.data;
     let stem = table_stem(split, false);
     let table = match EvalTable::open(data, &stem) {
         Err(clariq_core::Error::Problem(problem)) if problem.kind == ProblemKind::MissingFile => {

@@ -5,8 +5,9 @@ use crate::observer::{Observer, Silent};
 use crate::options::Options;
 use clariq_collections::clariq::{Collection, QuestionBank};
 use clariq_core::ModelOptions;
-use clariq_index::{Analyzer, BankIndex, BuildOptions, Opened};
-use clariq_rank::{Context, Engine, NoModels};
+use clariq_core::{Engine, NoModels};
+use clariq_index::{Analyzer, BuildOptions, DocumentIndex, Opened};
+use clariq_rank::Context;
 use std::path::PathBuf;
 
 /// A collection with the options that work on it is done under, an engine for learned models, and an observer.
@@ -65,7 +66,7 @@ impl<'a> Session<'a> {
         Context::new(&self.collection.bank, |analyzer, bank| {
             let folder = self.index_folder(analyzer);
             let (index, opened) =
-                BankIndex::open_or_build(&folder, bank, analyzer, &self.build_options())?;
+                DocumentIndex::open_or_build(&folder, bank, analyzer, &self.build_options())?;
             self.report_opened(&index, &opened);
             Ok(index)
         })
@@ -85,7 +86,7 @@ impl<'a> Session<'a> {
     }
 
     /// Tells the observer how an index was come by.
-    pub fn report_opened(&self, index: &BankIndex, opened: &Opened) {
+    pub fn report_opened(&self, index: &DocumentIndex, opened: &Opened) {
         let folder = index.folder().display();
         match opened {
             Opened::Reused => self.observer.detail(&format!("index: {folder} is the right one")),

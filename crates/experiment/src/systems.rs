@@ -79,12 +79,13 @@ pub fn check_names_differ(systems: &[Loaded]) -> Result<(), Error> {
 
 /// A model that is trained here has seen the labels of train, which must be said beside its figures.
 fn check_training_declared(file: &str, system: &System) -> Result<(), Error> {
-    let trained = system.models().into_iter().find(|model| recipes::is_recipe(model));
+    let trained = system.models().into_iter().find(|model| recipes::is_recipe(&model.name));
     let Some(model) = trained.filter(|_| !system.uses.contains(&Uses::TrainLabels)) else {
         return Ok(());
     };
     let expected = format!("uses = [\"{}\"]", Uses::TrainLabels);
-    let found = format!("{:?}, and the model `{model}`, which is trained on them", system.uses);
+    let found =
+        format!("{:?}, and the model `{}`, which is trained on them", system.uses, model.name);
     Err(Problem::new(Location::file(file), ProblemKind::Configuration, expected, found)
         .hint("what a system looks at is shown beside its figures and must be declared")
         .into())

@@ -4,13 +4,11 @@ use crate::error::Error;
 use crate::recipes;
 use crate::systems::Loaded;
 use clariq_core::{Location, Problem, ProblemKind, Recipe};
-use clariq_need::Spec;
 use std::path::Path;
 
 pub use crate::models::Again;
 
-/// The recipes that are named, each once: by themselves, or by systems, which stand for the recipes that their stages and
-/// need models ask for.
+/// The recipes that are named, each once: by themselves, or by systems, which stand for the recipes that their stages use.
 pub fn recipes(names: &[String]) -> Result<Vec<Recipe>, Error> {
     let mut recipes: Vec<Recipe> = Vec::new();
     for name in names {
@@ -36,13 +34,9 @@ fn named(name: &str) -> Result<Vec<Recipe>, Error> {
 
 fn of_system(name: &str) -> Result<Vec<Recipe>, Error> {
     let system = Loaded::open(name, &[])?.system;
-    let mut models = system.models();
-    if let Some(need) = &system.need {
-        models.extend(Spec::new(need, &system.need_at)?.recipe().map(str::to_owned));
-    }
     let mut trained = Vec::new();
-    for model in &models {
-        trained.extend(recipes::find(model)?);
+    for model in system.models() {
+        trained.extend(recipes::find(&model.name)?);
     }
     if trained.is_empty() {
         let expected = "a system with a trained model, or a recipe";

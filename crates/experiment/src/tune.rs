@@ -1,14 +1,14 @@
 //! Grid search over the parameters of a system, judged by cross-validation over topics.
 
-use crate::answers::{as_run, predict_needs};
+use crate::answers::{as_run, predict_needs, requests};
 use crate::error::Error;
 use crate::models::Registry;
 use crate::session::Session;
 use crate::systems::{Loaded, parse_assignment};
-use clariq_collections::clariq::Split;
+use clariq_collections::clariq::{Around, Split};
 use clariq_core::{Location, Need, Problem, ProblemKind};
 use clariq_eval::{CUTOFFS, QuestionRelevance, Ties, exact_mean, question_relevance};
-use clariq_rank::Override;
+use clariq_rank::{Batch, Override};
 use std::fmt;
 
 /// The most points of a grid: the figures of all of them, for every topic, are kept.
@@ -139,23 +139,21 @@ impl Search<'_> {
         let labels = session.collection.labelled(self.split)?;
         let cutoff = self.check(data.topics.len())?;
         let models = Registry::new(session);
-        let context = session.context().with_models(&models).within(session.collection, self.split);
+        let around = Around::new(session.collection, self.split);
+        let context = session.context().with_models(&models).within(&around);
         let task = session.observer.begin("tune", Some(self.grid.len() as u64));
         let mut trials = Vec::with_capacity(self.grid.len());
         let mut needs: Option<Vec<Need>> = None;
         for values in self.grid.points() {
             let system = Loaded::open(self.system, &values)?.system;
-            if needs.is_none() && system.pipeline.looks_at_need() {
+            if needs.is_none() && system.pipeline.sees_need() {
                 // No parameter of a stage changes them: one prediction is enough for the whole grid.
                 needs = predict_needs(session, &context, &system, &data)?
                     .map(|predicted| predicted.needs);
             }
-            let rankings = system.pipeline.run_with_needs(
-                &context,
-                &data.topics,
-                needs.as_deref(),
-                &|_| {},
-            )?;
+            let requests = requests(&data.topics, needs.as_deref());
+            let batch = Batch::new(&context, &requests);
+            let rankings = system.pipeline.run(&batch, batch.unranked())?;
             let run = as_run(&session.collection.bank, &data.topics, &rankings);
             trials
                 .push(Trial { values, scores: question_relevance(&run, &labels, Ties::Official) });

@@ -10,6 +10,7 @@ mod inputs;
 pub mod lines;
 mod lock;
 mod output;
+mod python;
 pub mod records;
 mod source;
 pub mod table;
@@ -19,6 +20,7 @@ mod trec;
 pub use inputs::{protect, protect_inputs, refuse_input};
 pub use lock::Lock;
 pub use output::{Staged, Target, write_atomically};
+pub use python::python_float;
 pub use source::{Input, MOST_OF_A_CONFIGURATION, MOST_OF_A_RUN, MOST_OF_A_TABLE, Source};
 pub use trec::qrels::{Judgement, parse_qrels, put_judgements, read_qrels, write_qrels};
 pub use trec::run::{

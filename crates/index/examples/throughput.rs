@@ -13,9 +13,10 @@
 
 use clariq_collections::clariq::conversation::{Reading, read_records};
 use clariq_collections::clariq::{Collection, DataDir, QuestionBank, Split};
+use clariq_core::{Hit, Request};
 use clariq_files::Source;
 use clariq_index::{
-    Analyzer, BankIndex, Bm25, BuildOptions, Depth, Hit, Path, Scorer, Scratch, Variant,
+    Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Path, Query, Scorer, Scratch, Variant,
 };
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -97,7 +98,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = arguments.index.clone().unwrap_or_else(|| scratch_folder.path().join("index"));
     let options = BuildOptions { threads: 1, memory: arguments.memory };
     let opening = Instant::now();
-    let (index, opened) = BankIndex::open_or_build(&folder, &bank, Analyzer::Nltk, &options)?;
+    let (index, opened) = DocumentIndex::open_or_build(&folder, &bank, Analyzer::Nltk, &options)?;
     let opening = opening.elapsed();
     // Only the index is measured from here on.
     drop(bank);
@@ -109,7 +110,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         dump_hits(path, &scorer, &requests, &arguments)?;
     }
     let report = json!({
-        "questions": index.questions(),
+        "questions": index.documents(),
         "requests": requests.len(),
         "model": arguments.model,
         "path": arguments.path,
@@ -143,7 +144,7 @@ fn contexts(file: &std::path::Path, sample: usize) -> Result<Vec<Vec<String>>, B
     let (mut seen, mut texts) = (HashSet::new(), Vec::new());
     read_records(&Source::new(file), &Reading::default(), &mut |record| {
         if seen.insert(record.conversation.id) {
-            texts.push(record.conversation.text());
+            texts.push(Request::from(&record.conversation).flatten().into_owned());
         }
         ControlFlow::Continue(())
     })?;
@@ -167,10 +168,8 @@ fn measure(
     let mut scratch = Scratch::default();
     let mut pass = || -> Result<(), clariq_index::Error> {
         for tokens in requests {
-            std::hint::black_box(scorer.top_by(
-                arguments.path,
-                tokens,
-                arguments.depth,
+            std::hint::black_box(scorer.rank(
+                &Query { path: arguments.path, ..Query::new(tokens, arguments.depth) },
                 &mut scratch,
             )?);
         }
@@ -187,10 +186,8 @@ fn measure(
     let mut times = Vec::with_capacity(requests.len());
     for tokens in requests {
         let start = Instant::now();
-        std::hint::black_box(scorer.top_by(
-            arguments.path,
-            tokens,
-            arguments.depth,
+        std::hint::black_box(scorer.rank(
+            &Query { path: arguments.path, ..Query::new(tokens, arguments.depth) },
             &mut scratch,
         )?);
         times.push(start.elapsed().as_secs_f64() * 1e6);
@@ -232,9 +229,11 @@ fn dump_hits(
 ) -> Result<(), Box<dyn Error>> {
     let mut file = BufWriter::new(File::create(path)?);
     for tokens in requests {
-        let hits =
-            scorer.top_by(arguments.path, tokens, arguments.depth, &mut Scratch::default())?;
-        let pair = |hit: &Hit| (hit.question, hit.score);
+        let hits = scorer.rank(
+            &Query { path: arguments.path, ..Query::new(tokens, arguments.depth) },
+            &mut Scratch::default(),
+        )?;
+        let pair = |hit: &Hit| (hit.doc.0, hit.score);
         writeln!(file, "{}", json!(hits.iter().map(pair).collect::<Vec<_>>()))?;
     }
     Ok(file.flush()?)

@@ -1,12 +1,14 @@
-//! Can most questions be skipped? tantivy's block-max WAND, made to return exactly what the exhaustive path returns.
+//! tantivy's block-max WAND, which skips most documents, made to return exactly what the
+//! exhaustive path returns.
 //!
-//! tantivy computes in `f32` and breaks ties by its own document order, so its list is only used to rule questions out:
-//! every question within a margin of the `limit`-th best is kept, scored again in `f64`, and ordered by the project's
-//! rule. The margin is far above what `f32` can be wrong by, so no question of the exact list is ruled out.
+//! tantivy computes in `f32` and breaks ties by its own document order, so its list is only used to rule documents out:
+//! every document within a margin of the `limit`-th best is kept, scored again in `f64`, and ordered by the project's
+//! rule. The margin is far above what `f32` can be wrong by, so no document of the exact list is ruled out.
 
 use crate::error::Error;
-use crate::scorer::{Hit, Matched, Scorer};
+use crate::scorer::{Matched, Scorer};
 use crate::top::Top;
+use clariq_core::Hit;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use tantivy::postings::Postings;
@@ -20,7 +22,7 @@ fn margin(score: Score, tokens: usize) -> Score {
     1e-5 * (score.abs() + tokens as Score)
 }
 
-/// The best `limit` questions with at least one of the tokens.
+/// The best `limit` documents with at least one of the tokens.
 pub(crate) fn top(scorer: &Scorer, matched: &[Matched], limit: usize) -> Result<Vec<Hit>, Error> {
     if limit == 0 || matched.is_empty() {
         return Ok(Vec::new());
@@ -104,7 +106,7 @@ fn rescore(
     let mut hits = Vec::new();
     let mut top = Top::new(&mut hits, limit);
     for (&document, score) in documents.iter().zip(scores) {
-        top.offer(Hit { question: scorer.index.numbers[document as usize], score });
+        top.offer(Hit { doc: scorer.index.docs[document as usize], score });
     }
     Ok(top.finish())
 }

@@ -1,7 +1,7 @@
-//! How much does a word in a question say? The BM25 family, each formula with its source.
+//! The BM25 family, each formula with its source.
 //!
-//! Throughout, *N* is the number of questions (the empty one included), *df* the number of questions with the
-//! token, *tf* its count in one question, *dl* that question's length in tokens and *avgdl* the mean length.
+//! Throughout, *N* is the number of documents (empty ones included), *df* the number of documents
+//! with the token, *tf* its count in one document, *dl* that document's length in tokens and *avgdl* the mean length.
 //! A request's token counts as often as the request repeats it.
 
 use crate::error::Error;
@@ -19,11 +19,11 @@ pub enum Variant {
     /// "Which BM25 Do You Mean?", ECIR 2020): idf = ln(1 + (N − df + ½)/(df + ½)); tf / (tf + k1·(1 − b + b·dl/avgdl)).
     Lucene,
     /// Lv and Zhai, "Lower-Bounding Term Frequency Normalization", CIKM 2011: idf = ln((N + 1)/df);
-    /// δ + tf·(k1 + 1) / (tf + k1·(1 − b + b·dl/avgdl)) for the tokens that the question has.
+    /// δ + tf·(k1 + 1) / (tf + k1·(1 − b + b·dl/avgdl)) for the tokens that the document has.
     #[serde(rename = "bm25plus")]
     Plus,
     /// Lv and Zhai, "When Documents Are Very Long, BM25 Fails!", SIGIR 2011: idf = ln((N + 1)/(df + ½));
-    /// with c = tf / (1 − b + b·dl/avgdl), (k1 + 1)·(c + δ) / (k1 + c + δ) for the tokens that the question has.
+    /// with c = tf / (1 − b + b·dl/avgdl), (k1 + 1)·(c + δ) / (k1 + c + δ) for the tokens that the document has.
     #[serde(rename = "bm25l")]
     L,
 }
@@ -77,7 +77,7 @@ impl Bm25 {
         Ok(())
     }
 
-    /// The weight of a token that `df` of `n` questions have, before `rank_bm25`'s floor.
+    /// The weight of a token that `df` of `n` documents have, before `rank_bm25`'s floor.
     pub fn idf(&self, n: f64, df: f64) -> f64 {
         match self.variant {
             Variant::Okapi => (n - df + 0.5).ln() - (df + 0.5).ln(),
@@ -97,14 +97,14 @@ impl Bm25 {
         self.variant == Variant::Okapi
     }
 
-    /// The length normalisation of a question: computed once per question, in the order of operations of
+    /// The length normalisation of a document: computed once per document, in the order of operations of
     /// `rank_bm25`, so that what ties there ties here.
     pub fn norm(&self, length: f64, mean_length: f64) -> f64 {
         let relative = (1.0 - self.b) + self.b * length / mean_length;
         if self.variant == Variant::L { relative } else { self.k1 * relative }
     }
 
-    /// What `tf` occurrences in a question with this [`Bm25::norm`] count, to be multiplied by the idf.
+    /// What `tf` occurrences in a document with this [`Bm25::norm`] count, to be multiplied by the idf.
     #[inline]
     pub fn saturation(&self, tf: f64, norm: f64) -> f64 {
         match self.variant {
@@ -118,7 +118,7 @@ impl Bm25 {
         }
     }
 
-    /// Whether tantivy's own scorer, whose constants cannot be set, orders questions as this one does.
+    /// Whether tantivy's own scorer, whose constants cannot be set, orders documents as this one does.
     pub(crate) fn is_tantivys(&self) -> bool {
         let same = self.k1 == 1.2 && self.b == 0.75;
         same && self.variant == Variant::Lucene

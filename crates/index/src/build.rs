@@ -1,4 +1,4 @@
-//! How is a question bank turned into an index, so that a kill at any moment leaves no half of one?
+//! Building an index, so that a kill at any moment leaves no half of one.
 //!
 //! The index is built in a temporary folder beside its final place and takes its name in one step. All segments are
 //! merged into one, so that a ranking cannot depend on how many threads built it.
@@ -6,8 +6,7 @@
 use crate::analysis::Analyzer;
 use crate::error::Error;
 use crate::folder::{SUMS, check_replaceable, is_vacant, seal};
-use clariq_collections::clariq::QuestionBank;
-use clariq_core::Checksum;
+use clariq_core::{Checksum, Doc, Documents};
 use clariq_files::temporary;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -23,7 +22,7 @@ use tantivy::tokenizer::{PreTokenizedString, Token};
 use tantivy::{Index, IndexWriter, TantivyDocument};
 
 /// Raised whenever what is written changes: an index of another format is rebuilt.
-pub(crate) const FORMAT: u32 = 1;
+pub(crate) const FORMAT: u32 = 2;
 
 /// tantivy refuses a writer with less memory per thread.
 const LEAST_MEMORY_PER_THREAD: usize = 15_000_000;
@@ -54,8 +53,8 @@ impl Default for BuildOptions {
 pub(crate) struct Metadata {
     pub(crate) clariq_index_format: u32,
     pub(crate) analyzer: Analyzer,
-    pub(crate) bank: Checksum,
-    pub(crate) questions: usize,
+    pub(crate) checksum: Checksum,
+    pub(crate) documents: usize,
     pub(crate) tokens: u64,
 }
 
@@ -71,7 +70,7 @@ pub(crate) const NUMBER: &str = "number";
 pub(crate) const LENGTH: &str = "length";
 pub(crate) const TEXT: &str = "text";
 
-/// Only the ids are stored beside the words: the texts are in the bank.
+/// Only the ids are stored beside the words: the texts are in the collection.
 pub(crate) fn schema() -> (Schema, Fields) {
     let mut builder = Schema::builder();
     // tantivy asks for a tokeniser it knows, but never runs it: an `Analyzer` makes the tokens beforehand.
@@ -91,10 +90,10 @@ pub(crate) fn schema() -> (Schema, Fields) {
 /// How the names of temporary folders begin.
 const PREFIX: &str = ".clariq-index-";
 
-/// Builds the index of `bank` in `folder`, which must not exist or hold an index to be replaced.
+/// Builds the index of `documents` in `folder`, which must not exist or hold an index to be replaced.
 pub(crate) fn build(
     folder: &Path,
-    bank: &QuestionBank,
+    documents: &dyn Documents,
     analyzer: Analyzer,
     options: &BuildOptions,
 ) -> Result<(), Error> {
@@ -108,7 +107,7 @@ pub(crate) fn build(
     // One level down, because the temporary folder itself is private to the user.
     let new = temporary.path().join("index");
     fs::create_dir(&new).map_err(Error::io(folder))?;
-    write_index(&new, bank, analyzer, options).map_err(Error::tantivy(folder))?;
+    write_index(&new, documents, analyzer, options).map_err(|failed| failed.at(folder))?;
     seal(&new)?;
     if let Some(list) = list(folder)
         && Some(list) != before
@@ -149,23 +148,55 @@ fn swap(new: &Path, folder: &Path, old: Option<&Path>) -> io::Result<()> {
     }
 }
 
-/// Up to so many questions, an index is made in memory by one thread and then written, each file once. tantivy syncs
+/// Up to so many documents, an index is made in memory by one thread and then written, each file once. tantivy syncs
 /// every file of every step to the disk, which takes far longer than making such an index does.
 const SMALL: usize = 20_000;
 
+/// Why an index could not be written.
+enum Failed {
+    Tantivy(tantivy::TantivyError),
+    Documents(clariq_core::Error),
+}
+
+impl Failed {
+    fn at(self, folder: &Path) -> Error {
+        match self {
+            Self::Tantivy(error) => Error::tantivy(folder)(error),
+            Self::Documents(error) => Error::Documents(error),
+        }
+    }
+}
+
+impl From<tantivy::TantivyError> for Failed {
+    fn from(error: tantivy::TantivyError) -> Self {
+        Self::Tantivy(error)
+    }
+}
+
+impl From<clariq_core::Error> for Failed {
+    fn from(error: clariq_core::Error) -> Self {
+        Self::Documents(error)
+    }
+}
+
 fn write_index(
     folder: &Path,
-    bank: &QuestionBank,
+    documents: &dyn Documents,
     analyzer: Analyzer,
     options: &BuildOptions,
-) -> tantivy::Result<()> {
+) -> Result<(), Failed> {
     let (schema, fields) = schema();
-    let small = bank.len() <= SMALL;
+    let small = documents.len() <= SMALL;
     let index =
         if small { Index::create_in_ram(schema) } else { Index::create_in_dir(folder, schema)? };
     let threads = if small { 1 } else { options.threads };
-    let writer =
-        write_segments(&index, &fields, bank, analyzer, &BuildOptions { threads, ..*options })?;
+    let writer = write_segments(
+        &index,
+        &fields,
+        documents,
+        analyzer,
+        &BuildOptions { threads, ..*options },
+    )?;
     merge_into_one(&index, writer)?;
     if small {
         copy(&index, folder)?;
@@ -186,10 +217,10 @@ fn copy(index: &Index, folder: &Path) -> tantivy::Result<()> {
 fn write_segments(
     index: &Index,
     fields: &Fields,
-    bank: &QuestionBank,
+    documents: &dyn Documents,
     analyzer: Analyzer,
     options: &BuildOptions,
-) -> tantivy::Result<IndexWriter> {
+) -> Result<IndexWriter, Failed> {
     let threads = options.threads.clamp(1, (options.memory / LEAST_MEMORY_PER_THREAD).max(1));
     let total = |per_thread: usize| threads.saturating_mul(per_thread);
     let memory =
@@ -197,12 +228,12 @@ fn write_segments(
     let mut writer: IndexWriter = index.writer_with_num_threads(threads, memory)?;
     // From eight segments on, tantivy would begin merges of its own, which `merge_into_one` would be refused.
     writer.set_merge_policy(Box::new(NoMergePolicy));
-    let tokens = add_questions(&writer, bank, analyzer, fields)?;
+    let tokens = add_documents(&writer, documents, analyzer, fields)?;
     let metadata = Metadata {
         clariq_index_format: FORMAT,
         analyzer,
-        bank: bank.checksum().clone(),
-        questions: bank.len(),
+        checksum: documents.checksum().clone(),
+        documents: documents.len(),
         tokens,
     };
     let mut commit = writer.prepare_commit()?;
@@ -220,47 +251,49 @@ fn merge_into_one(index: &Index, mut writer: IndexWriter) -> tantivy::Result<()>
     writer.wait_merging_threads()
 }
 
-/// Questions are analysed in blocks, so that all threads work and memory stays that of one block.
+/// Documents are analysed in blocks, so that all threads work and memory stays that of one block.
 const BLOCK: usize = 16_384;
 
-fn add_questions(
+fn add_documents(
     writer: &IndexWriter,
-    bank: &QuestionBank,
+    documents: &dyn Documents,
     analyzer: Analyzer,
     fields: &Fields,
-) -> tantivy::Result<u64> {
+) -> Result<u64, Failed> {
     let mut total = 0;
-    for (block, rows) in bank.rows().chunks(BLOCK).enumerate() {
-        let analysed: Vec<Vec<String>> =
-            rows.par_iter().map(|row| analyzer.tokens(&row.text)).collect();
-        for (place, (row, tokens)) in rows.iter().zip(analysed).enumerate() {
+    let docs: Vec<Doc> = Doc::all(documents.len()).collect();
+    for block in docs.chunks(BLOCK) {
+        let analyse = |&doc: &Doc| documents.text(doc).map(|text| analyzer.tokens(&text));
+        let analysed: Vec<Vec<String>> = block.par_iter().map(analyse).collect::<Result<_, _>>()?;
+        for (&doc, tokens) in block.iter().zip(analysed) {
             let length = tokens.len() as u64;
             total += length;
             let mut document = TantivyDocument::default();
-            document.add_text(fields.id, row.id.as_str());
-            document.add_u64(fields.number, (block * BLOCK + place) as u64);
+            document.add_text(fields.id, documents.id(doc));
+            document.add_u64(fields.number, doc.0.into());
             document.add_u64(fields.length, length);
-            document.add_pre_tokenized_text(fields.text, pre_tokenized(&row.text, tokens));
+            document.add_pre_tokenized_text(fields.text, pre_tokenized(tokens));
             writer.add_document(document)?;
         }
     }
     Ok(total)
 }
 
-fn pre_tokenized(text: &str, tokens: Vec<String>) -> PreTokenizedString {
+fn pre_tokenized(tokens: Vec<String>) -> PreTokenizedString {
     let tokens = tokens.into_iter().enumerate().map(|(position, text)| Token {
         position,
         text,
         position_length: 1,
         ..Token::default()
     });
-    PreTokenizedString { text: text.to_owned(), tokens: tokens.collect() }
+    // The text itself is not stored.
+    PreTokenizedString { text: String::new(), tokens: tokens.collect() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clariq_collections::clariq::QuestionRow;
+    use clariq_collections::clariq::{QuestionBank, QuestionRow};
 
     /// Questions of twenty different words each, so that the writer's memory fills soon.
     fn bank(questions: usize) -> QuestionBank {
@@ -277,7 +310,8 @@ mod tests {
         let (schema, fields) = schema();
         let index = Index::create_in_ram(schema);
         let options = BuildOptions { threads, memory };
-        let writer = write_segments(&index, &fields, bank, Analyzer::English, &options).unwrap();
+        let writer =
+            write_segments(&index, &fields, bank, Analyzer::English, &options).ok().unwrap();
         let written = index.searchable_segment_ids().unwrap().len();
         merge_into_one(&index, writer).unwrap();
         let metadata = index.load_metas().unwrap();

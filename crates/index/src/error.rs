@@ -1,4 +1,4 @@
-//! What can go wrong with an index?
+//! What can go wrong with an index.
 
 use clariq_core::Report;
 use std::path::PathBuf;
@@ -48,8 +48,11 @@ pub enum Error {
         source: Box<tantivy::TantivyError>,
     },
     /// There is nothing to index.
-    #[error("the question bank has no questions")]
-    EmptyBank,
+    #[error("the collection has no documents")]
+    NoDocuments,
+    /// A document cannot be read.
+    #[error(transparent)]
+    Documents(#[from] clariq_core::Error),
     /// A parameter of a scorer that makes no sense.
     #[error("{parameter} must be {expected}, found {found}")]
     Parameter {
@@ -117,9 +120,10 @@ impl From<&Error> for Report {
                     folder.display()
                 ),
             },
-            Error::EmptyBank => Self {
+            Error::Documents(error) => Self::from(error),
+            Error::NoDocuments => Self {
                 title: error.to_string(),
-                expected: "at least one question, such as the empty one".to_owned(),
+                expected: "at least one, such as the empty question of ClariQ".to_owned(),
                 found: "none".to_owned(),
                 hint: "`clariq data check` says what is in the data folder".to_owned(),
             },

@@ -1,13 +1,13 @@
-//! Which questions share words with a request? Analysers, the tantivy index over the question bank, and
-//! BM25 scorers over its postings. No other crate knows tantivy.
+//! Analysers, the tantivy index over documents, and BM25 scorers over its postings. No other crate
+//! knows tantivy.
 //!
 //! ```
 //! use clariq_collections::clariq::{Collection, DataDir};
-//! use clariq_index::{Analyzer, BankIndex, Bm25, BuildOptions, Depth, Scorer, Scratch};
+//! use clariq_index::{Analyzer, DocumentIndex, Bm25, BuildOptions, Depth, Scorer, Scratch};
 //!
 //! let bank = Collection::open(DataDir::Sample)?.bank;
 //! let folder = tempfile::tempdir()?;
-//! let (index, _) = BankIndex::open_or_build(folder.path(), &bank, Analyzer::Nltk, &BuildOptions::default())?;
+//! let (index, _) = DocumentIndex::open_or_build(folder.path(), &bank, Analyzer::Nltk, &BuildOptions::default())?;
 //! let scorer = Scorer::new(&index, Bm25::okapi())?;
 //! let tokens = Analyzer::Nltk.tokens("How do I look after a sourdough starter?");
 //! let hits = scorer.top(&tokens, Depth::matching(5), &mut Scratch::default())?;
@@ -16,12 +16,12 @@
 //! ```
 
 pub mod analysis;
-mod bank_index;
 mod block_max;
 mod bm25;
 mod build;
+mod document_index;
 mod error;
-mod explanation;
+mod explain;
 mod folder;
 mod impacts;
 mod numpy_order;
@@ -29,10 +29,9 @@ mod scorer;
 mod top;
 
 pub use analysis::Analyzer;
-pub use bank_index::{BankIndex, IndexStats, Opened};
 pub use bm25::{Bm25, Variant};
 pub use build::BuildOptions;
+pub use document_index::{DocumentIndex, IndexStats, Opened};
 pub use error::{Error, FolderTrouble};
-pub use explanation::Explanation;
 pub use numpy_order::NumpyOrder;
-pub use scorer::{Depth, Hit, Path, Scorer, Scratch};
+pub use scorer::{Depth, Path, Query, Scorer, Scratch};

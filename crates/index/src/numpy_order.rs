@@ -10,7 +10,7 @@
 //! instructions and give another order.
 
 use crate::analysis::Analyzer;
-use crate::scorer::Hit;
+use clariq_core::{Doc, Hit, Ranking};
 use std::collections::HashMap;
 
 /// numpy sorts parts of up to so many elements by insertion (`SMALL_QUICKSORT` + 1).
@@ -20,7 +20,7 @@ const INSERTION: usize = 16;
 #[derive(Debug)]
 pub struct NumpyOrder {
     /// For each question, all questions with the same tokens, in bank order.
-    same_tokens: Vec<Vec<u32>>,
+    same_tokens: Vec<Vec<Doc>>,
 }
 
 impl NumpyOrder {
@@ -29,10 +29,10 @@ impl NumpyOrder {
     /// The baseline looks up what it found by the tokens, joined with spaces, so that questions
     /// with equal tokens are found together.
     pub fn new<'t>(analyzer: Analyzer, texts: impl Iterator<Item = &'t str>) -> Self {
-        let mut groups: HashMap<String, Vec<u32>> = HashMap::new();
+        let mut groups: HashMap<String, Vec<Doc>> = HashMap::new();
         let joined: Vec<String> = texts.map(|text| analyzer.tokens(text).join(" ")).collect();
-        for (question, tokens) in (0..).zip(&joined) {
-            groups.entry(tokens.clone()).or_default().push(question);
+        for (doc, tokens) in Doc::all(joined.len()).zip(&joined) {
+            groups.entry(tokens.clone()).or_default().push(doc);
         }
         Self { same_tokens: joined.iter().map(|tokens| groups[tokens].clone()).collect() }
     }
@@ -42,16 +42,16 @@ impl NumpyOrder {
     ///
     /// `matching` holds the questions that share a token with the request, in any order; all
     /// others score 0. The list may be longer than `limit`, and a question may be in it twice.
-    pub fn rank(&self, matching: &[Hit], limit: usize) -> Vec<Hit> {
+    pub fn rank(&self, matching: &[Hit], limit: usize) -> Ranking {
         let mut scores = vec![0.0; self.same_tokens.len()];
         for hit in matching {
-            scores[hit.question as usize] = hit.score;
+            scores[hit.doc.index()] = hit.score;
         }
         let mut ranking = Vec::with_capacity(limit.min(scores.len()));
         for &best in argsort(&scores).iter().rev().take(limit) {
             let score = scores[best as usize];
             let found = self.same_tokens[best as usize].iter();
-            ranking.extend(found.map(|&question| Hit { question, score }));
+            ranking.extend(found.map(|&doc| Hit { doc, score }));
         }
         ranking
     }

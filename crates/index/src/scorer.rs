@@ -1,65 +1,84 @@
-//! How well does each question answer a request's words? Exact BM25 over tantivy's postings.
+//! Exact BM25 over tantivy's postings.
 //!
 //! Scores are `f64` sums over the request's tokens in order, with the operations in the order of `rank_bm25`: what ties in
 //! the published baseline ties here.
 
-use crate::bank_index::BankIndex;
 use crate::block_max;
 use crate::bm25::Bm25;
+use crate::document_index::DocumentIndex;
 use crate::error::Error;
-use crate::explanation::Explanation;
 use crate::impacts::{self, Impact, Impacts, Slot};
 use crate::top::Top;
+use clariq_core::{Doc, Hit, Ranking, best_first};
 use serde::{Deserialize, Serialize};
-use tantivy::DocSet;
-use tantivy::postings::{Postings, TermInfo};
+use tantivy::postings::TermInfo;
 use tantivy::schema::IndexRecordOption;
 
 /// tantivy keeps lengths exactly up to this many tokens and rounds longer ones.
 const EXACT_LENGTHS: u32 = 40;
 
-/// A question and its score.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Hit {
-    /// The question's number in the bank.
-    pub question: u32,
-    /// Its score; higher is better.
-    pub score: f64,
-}
-
-/// How many questions are wanted.
+/// How many documents are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Depth {
     /// At most so many.
     pub limit: usize,
-    /// Whether questions that share no token with the request fill the list up, with score 0 and by descending id, as
+    /// Whether documents that share no token with the request fill the list up, with score 0 and by descending id, as
     /// `rank_bm25`'s users get them.
     pub pad: bool,
 }
 
 impl Depth {
-    /// At most `limit` questions that share a token with the request.
+    /// At most `limit` documents that share a token with the request.
     pub fn matching(limit: usize) -> Self {
         Self { limit, pad: false }
     }
 }
 
-/// Which way the best questions are found. Both give the same hits.
+/// Which way the best documents are found. Both give the same hits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Path {
-    /// Block-max where it applies and the bank is large enough to gain from it.
+    /// Block-max where it applies and there are enough documents to gain from it.
     #[default]
     Auto,
     /// Every posting of every token.
     Exhaustive,
-    /// tantivy's block-max WAND, which skips questions that cannot be among the best. Applies to `lucene` with k1 = 1.2
-    /// and b = 0.75 (tantivy's constants) over questions of at most 40 tokens; elsewhere the exhaustive path is taken.
+    /// tantivy's block-max WAND, which skips documents that cannot be among the best. Applies to `lucene` with k1 = 1.2
+    /// and b = 0.75 (tantivy's constants) over documents of at most 40 tokens; elsewhere the exhaustive path is taken.
     BlockMax,
 }
 
-/// From so many questions on, block-max is worth its overhead (measured by `scripts/bench-bm25`).
+/// From so many documents on, block-max is worth its overhead (measured by `scripts/bench-bm25`).
 const WORTH_BLOCK_MAX: usize = 250_000;
+
+/// What is looked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Query<'q> {
+    /// The tokens of the request.
+    pub tokens: &'q [String],
+    /// How much each token counts, where some count more than others or against a document. Every
+    /// posting is looked at then.
+    pub weights: Option<&'q [f64]>,
+    /// The only documents that are ranked, in ascending order; all if there is no such list. Every
+    /// posting is looked at then, too.
+    pub among: Option<&'q [Doc]>,
+    /// How many documents are wanted.
+    pub depth: Depth,
+    /// Which way they are found; only speed can differ.
+    pub path: Path,
+}
+
+impl<'q> Query<'q> {
+    /// All tokens count the same, and all documents are ranked.
+    pub fn new(tokens: &'q [String], depth: Depth) -> Self {
+        Self { tokens, weights: None, among: None, depth, path: Path::Auto }
+    }
+
+    /// Whether a document may be ranked.
+    fn admits(&self, doc: Doc) -> bool {
+        self.among.is_none_or(|among| among.binary_search(&doc).is_ok())
+    }
+}
 
 /// Buffers of a query, to be reused by the next one on the same thread.
 #[derive(Debug, Default)]
@@ -71,19 +90,19 @@ pub struct Scratch {
 
 /// BM25 with its parameters over one index.
 pub struct Scorer<'a> {
-    pub(crate) index: &'a BankIndex,
-    model: Bm25,
+    pub(crate) index: &'a DocumentIndex,
+    pub(crate) model: Bm25,
     /// The length normalisation of each document.
     pub(crate) norms: Vec<f64>,
     /// Replaces a negative idf.
     floor: Option<f64>,
     /// Whether tantivy's own order is this scorer's order.
     block_max_applies: bool,
-    /// Over a small bank only.
+    /// Over few documents only.
     impacts: Option<Impacts>,
 }
 
-/// A token of a request that some question has.
+/// A token of a request that some document has.
 pub(crate) struct Matched<'s> {
     pub(crate) token: &'s str,
     pub(crate) info: TermInfo,
@@ -95,7 +114,7 @@ pub(crate) struct Matched<'s> {
 
 impl<'a> Scorer<'a> {
     /// Prepares the figures that do not depend on a request.
-    pub fn new(index: &'a BankIndex, model: Bm25) -> Result<Self, Error> {
+    pub fn new(index: &'a DocumentIndex, model: Bm25) -> Result<Self, Error> {
         model.check()?;
         let mean = index.mean_length();
         let norms =
@@ -121,63 +140,40 @@ impl<'a> Scorer<'a> {
         let mut terms = self.index.postings.terms().stream().map_err(Error::io(folder))?;
         let (mut sum, mut count) = (0.0, 0_u32);
         while let Some((_, info)) = terms.next() {
-            sum += self.model.idf(self.index.questions() as f64, f64::from(info.doc_freq));
+            sum += self.model.idf(self.index.documents() as f64, f64::from(info.doc_freq));
             count += 1;
         }
         Ok(if count == 0 { 0.0 } else { sum / f64::from(count) })
     }
 
-    /// The best questions for the tokens of a request, best first.
+    /// Ranks documents by the tokens of a request.
     pub fn top(
         &self,
         tokens: &[String],
         depth: Depth,
         scratch: &mut Scratch,
-    ) -> Result<Vec<Hit>, Error> {
-        self.top_by(Path::Auto, tokens, depth, scratch)
+    ) -> Result<Ranking, Error> {
+        self.rank(&Query::new(tokens, depth), scratch)
     }
 
-    /// The same by a certain path; only speed can differ.
-    pub fn top_by(
-        &self,
-        path: Path,
-        tokens: &[String],
-        depth: Depth,
-        scratch: &mut Scratch,
-    ) -> Result<Vec<Hit>, Error> {
+    /// Ranks documents by a query.
+    pub fn rank(&self, query: &Query, scratch: &mut Scratch) -> Result<Ranking, Error> {
         // More than there are would only cost memory.
-        let depth = Depth { limit: depth.limit.min(self.index.questions()), ..depth };
-        let matched = self.matched(tokens)?;
-        let wanted = match path {
-            Path::Auto => self.index.questions() >= WORTH_BLOCK_MAX,
+        let limit = query.depth.limit.min(self.index.documents());
+        let matched = self.matched(query.tokens, query.weights)?;
+        let wanted = match query.path {
+            Path::Auto => self.index.documents() >= WORTH_BLOCK_MAX,
             Path::Exhaustive => false,
             Path::BlockMax => true,
         };
-        let mut hits = if wanted && self.block_max_applies() {
-            block_max::top(self, &matched, depth.limit)?
+        let plain = query.weights.is_none() && query.among.is_none();
+        let mut hits = if wanted && plain && self.block_max_applies() {
+            block_max::top(self, &matched, limit)?
         } else {
-            self.exhaustive(&matched, depth.limit, scratch)?
+            self.exhaustive(&matched, query, limit, scratch)?
         };
-        if depth.pad {
-            self.pad(&mut hits, &matched, depth.limit)?;
-        }
-        Ok(hits)
-    }
-
-    /// The same for tokens that count more or less than others, or against a question. Every posting is looked at.
-    pub fn top_weighted(
-        &self,
-        tokens: &[String],
-        weights: &[f64],
-        depth: Depth,
-        scratch: &mut Scratch,
-    ) -> Result<Vec<Hit>, Error> {
-        let depth = Depth { limit: depth.limit.min(self.index.questions()), ..depth };
-        let matched =
-            self.matched_by(tokens, |place| weights.get(place).copied().unwrap_or(1.0))?;
-        let mut hits = self.exhaustive(&matched, depth.limit, scratch)?;
-        if depth.pad {
-            self.pad(&mut hits, &matched, depth.limit)?;
+        if query.depth.pad {
+            self.pad(&mut hits, &matched, query, limit)?;
         }
         Ok(hits)
     }
@@ -187,17 +183,14 @@ impl<'a> Scorer<'a> {
         self.block_max_applies
     }
 
-    pub(crate) fn matched<'s>(&'s self, tokens: &'s [String]) -> Result<Vec<Matched<'s>>, Error> {
-        self.matched_by(tokens, |_| 1.0)
-    }
-
-    fn matched_by<'s>(
+    /// The tokens that some document has. A token without a weight counts 1.
+    pub(crate) fn matched<'s>(
         &'s self,
         tokens: &'s [String],
-        weight: impl Fn(usize) -> f64,
+        weights: Option<&[f64]>,
     ) -> Result<Vec<Matched<'s>>, Error> {
         let mut matched = Vec::with_capacity(tokens.len());
-        for (place, token) in tokens.iter().enumerate() {
+        for (index, token) in tokens.iter().enumerate() {
             let found = match &self.impacts {
                 Some(impacts) => {
                     impacts.get(token.as_str()).map(|(info, slot)| (info.clone(), Some(slot)))
@@ -206,7 +199,8 @@ impl<'a> Scorer<'a> {
             };
             if let Some((info, impacts)) = found {
                 let idf = self.idf(info.doc_freq);
-                matched.push(Matched { token, info, idf, weight: weight(place), impacts });
+                let weight = weights.and_then(|weights| weights.get(index)).copied().unwrap_or(1.0);
+                matched.push(Matched { token, info, idf, weight, impacts });
             }
         }
         Ok(matched)
@@ -217,7 +211,7 @@ impl<'a> Scorer<'a> {
     }
 
     fn idf(&self, doc_freq: u32) -> f64 {
-        let idf = self.model.idf(self.index.questions() as f64, f64::from(doc_freq));
+        let idf = self.model.idf(self.index.documents() as f64, f64::from(doc_freq));
         match self.floor {
             Some(floor) if idf < 0.0 => floor,
             _ => idf,
@@ -231,9 +225,10 @@ impl<'a> Scorer<'a> {
     fn exhaustive(
         &self,
         matched: &[Matched],
+        query: &Query,
         limit: usize,
         scratch: &mut Scratch,
-    ) -> Result<Vec<Hit>, Error> {
+    ) -> Result<Ranking, Error> {
         scratch.scores.resize(self.norms.len(), 0.0);
         let Scratch { scores, touched, hits } = scratch;
         touched.clear();
@@ -258,12 +253,15 @@ impl<'a> Scorer<'a> {
         let mut top = Top::new(hits, limit);
         for &document in touched.iter() {
             let score = std::mem::take(&mut scores[document as usize]);
-            top.offer(Hit { question: self.index.numbers[document as usize], score });
+            let doc = self.index.docs[document as usize];
+            if query.admits(doc) {
+                top.offer(Hit { doc, score });
+            }
         }
         Ok(top.finish())
     }
 
-    /// Shows every question with the token and what the token adds to its score.
+    /// Shows every document with the token and what the token adds to its score.
     fn add(&self, token: &Matched, mut each: impl FnMut(u32, f64)) -> Result<(), Error> {
         let Some(slot) = token.impacts else {
             return self.decode(token, |document, score| each(document, score * token.weight));
@@ -298,83 +296,29 @@ impl<'a> Scorer<'a> {
         }
     }
 
-    /// Fills up with questions that share nothing with the request. They score 0, above any that a negative idf has put
-    /// below it.
-    fn pad(&self, hits: &mut Vec<Hit>, matched: &[Matched], limit: usize) -> Result<(), Error> {
+    /// Fills up with documents that share nothing with the request. They score 0, above any that a
+    /// negative idf has put below it.
+    fn pad(
+        &self,
+        hits: &mut Ranking,
+        matched: &[Matched],
+        query: &Query,
+        limit: usize,
+    ) -> Result<(), Error> {
         if hits.len() >= limit && hits.last().is_none_or(|last| last.score > 0.0) {
             return Ok(());
         }
-        let mut shares = vec![false; self.index.questions()];
+        let mut shares = vec![false; self.index.documents()];
         for token in matched {
             self.add(token, |document, _| {
-                shares[self.index.numbers[document as usize] as usize] = true
+                shares[self.index.docs[document as usize].index()] = true;
             })?;
         }
-        let rest =
-            (0..self.index.questions() as u32).rev().filter(|&question| !shares[question as usize]);
-        hits.extend(rest.take(limit).map(|question| Hit { question, score: 0.0 }));
-        hits.sort_unstable_by(crate::top::best_first);
+        let rest = Doc::all(self.index.documents()).rev();
+        let rest = rest.filter(|&doc| !shares[doc.index()] && query.admits(doc));
+        hits.extend(rest.take(limit).map(|doc| Hit { doc, score: 0.0 }));
+        hits.sort_unstable_by(best_first);
         hits.truncate(limit);
         Ok(())
-    }
-
-    /// The score of one question, with idf, term frequency, length and product per token of the request.
-    pub fn explain(&self, tokens: &[String], question: u32) -> Result<Explanation, Error> {
-        let mut parts = Vec::new();
-        let Some(document) = self.index.numbers.iter().position(|&number| number == question)
-        else {
-            return Ok(Explanation::value(0.0, "no such question"));
-        };
-        for token in tokens {
-            parts.push(self.explain_token(token, document as u32)?);
-        }
-        let score = parts.iter().map(|part| part.value).sum();
-        Ok(Explanation::of(score, "sum over the tokens of the request", parts))
-    }
-
-    fn explain_token(&self, token: &str, document: u32) -> Result<Explanation, Error> {
-        let token = [token.to_owned()];
-        let matched = self.matched(&token)?;
-        let [token] = &token;
-        let Some(matched) = matched.first() else {
-            return Ok(Explanation::value(0.0, format!("`{token}` is in no question")));
-        };
-        let mut tf = 0;
-        let mut postings = self
-            .index
-            .postings
-            .read_postings_from_terminfo(&matched.info, IndexRecordOption::WithFreqs)
-            .map_err(Error::io(self.index.folder()))?;
-        // tantivy seeks forward only.
-        if postings.doc() < document {
-            postings.seek(document);
-        }
-        if postings.doc() == document {
-            tf = postings.term_freq();
-        }
-        if tf == 0 {
-            return Ok(Explanation::value(0.0, format!("`{token}` is not in this question")));
-        }
-        let (score, norm) =
-            (self.contribution(matched.idf, tf, document), self.norms[document as usize]);
-        let saturation = self.model.saturation(f64::from(tf), norm);
-        let (n, df) = (self.index.questions(), matched.info.doc_freq);
-        let dl = self.index.lengths[document as usize];
-        let counts = vec![
-            Explanation::value(f64::from(tf), "tf, occurrences in the question"),
-            Explanation::value(f64::from(dl), "dl, tokens of the question"),
-            Explanation::value(self.index.mean_length(), "avgdl, mean tokens of a question"),
-            Explanation::value(self.model.k1, "k1"),
-            Explanation::value(self.model.b, "b"),
-        ];
-        let idf = vec![
-            Explanation::value(f64::from(df), "df, questions with the token"),
-            Explanation::value(n as f64, "N, questions"),
-        ];
-        let parts = vec![
-            Explanation::of(matched.idf, format!("idf = {}", self.model.idf_formula()), idf),
-            Explanation::of(saturation, format!("tf part = {}", self.model.formula()), counts),
-        ];
-        Ok(Explanation::of(score, format!("`{token}` = idf × tf part"), parts))
     }
 }

@@ -1,12 +1,6 @@
-//! Which hits are the best so many? A bounded selection under the one order of the project.
+//! A bounded selection of the best hits under the one order of the project.
 
-use crate::scorer::Hit;
-use std::cmp::Ordering;
-
-/// The order of every ranking: score descending, equal scores by descending question number (which is descending id).
-pub(crate) fn best_first(a: &Hit, b: &Hit) -> Ordering {
-    b.score.total_cmp(&a.score).then(b.question.cmp(&a.question))
-}
+use clariq_core::{Hit, best_first};
 
 /// Keeps the best `depth` of the hits it is shown, whatever their order.
 ///
@@ -56,16 +50,17 @@ impl<'a> Top<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clariq_core::Doc;
     use proptest::prelude::*;
 
     proptest! {
         #[test]
         fn equals_sorting_everything(scores in prop::collection::vec(0..20_i32, 0..400), depth in 0..50_usize) {
-            let hits: Vec<Hit> = (0..).zip(&scores).map(|(question, &score)| Hit { question, score: score.into() }).collect();
+            let hits: Vec<Hit> = (0..).zip(&scores).map(|(doc, &score)| Hit { doc: Doc(doc), score: score.into() }).collect();
             let mut sorted = hits.clone();
             sorted.sort_by(best_first);
             sorted.truncate(depth);
-            let mut buffer = vec![Hit { question: 0, score: 1e9 }];
+            let mut buffer = vec![Hit { doc: Doc(0), score: 1e9 }];
             let mut top = Top::new(&mut buffer, depth);
             for &hit in &hits {
                 top.offer(hit);

@@ -1,13 +1,18 @@
-//! How well does a model do on topics that it was not trained on? Repeated stratified cross-validation.
+//! Repeated stratified cross-validation.
 
-use crate::classifier::Training;
 use crate::error::Error;
-use crate::model::Prediction;
-use crate::random::shuffle;
-use clariq_core::Need;
+use crate::prediction::Prediction;
+use crate::training::Training;
+use clariq_core::{Location, Need, Problem, ProblemKind};
 use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
+use rand_chacha::rand_core::{RngCore, SeedableRng};
 use rayon::prelude::*;
+
+/// The folds of [`Training::held_out`].
+pub const HELD_OUT_FOLDS: usize = 10;
+
+/// The most repeats: the error of a mean over so many is 3 % of the deviation of one repeat.
+pub const MOST_REPEATS: usize = 1000;
 
 /// One pass over all topics.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,63 +23,97 @@ pub struct Repeat {
     pub predictions: Vec<Prediction>,
 }
 
-/// The folds of [`Training::held_out`].
-pub const HELD_OUT_FOLDS: usize = 10;
-
-impl Training<'_> {
-    /// Trains on all folds but one and predicts that one, for every fold; `repeats` times, each with other folds. The topics
-    /// of each label are spread evenly over the folds. The same seed gives the same folds.
+impl Training {
+    /// Trains on all folds but one and predicts that one, for every fold; `repeats` times, each
+    /// with other folds. The topics of each label are spread evenly over the folds, and the same
+    /// seed gives the same folds.
+    ///
+    /// # Errors
+    ///
+    /// Fewer than two folds, more folds than topics, no repeat or more than [`MOST_REPEATS`]; folds
+    /// that there is nothing to learn from.
     pub fn cross_validate(
         &self,
         folds: usize,
         repeats: usize,
         seed: u64,
     ) -> Result<Vec<Repeat>, Error> {
+        check_size("folds", folds, 2, self.labels.len(), "5 and 10 folds are usual")?;
+        check_size("repeats", repeats, 1, MOST_REPEATS, "10 to 100 repeats are usual")?;
         let pass = |repeat: u64| self.pass(folds, seed.wrapping_add(repeat));
-        if self.spec().trains_alone() {
-            return (0..repeats as u64).map(pass).collect();
-        }
         (0..repeats as u64).into_par_iter().map(pass).collect()
     }
 
-    /// A prediction for every topic by a model that was trained on other topics: what labels of training topics may stand for
-    /// where something else looks at them.
+    /// Predicts every topic by a model that was trained on other topics. Where something else looks
+    /// at labels of training topics, these stand for them.
+    ///
+    /// # Errors
+    ///
+    /// Folds that there is nothing to learn from.
     pub fn held_out(&self, seed: u64) -> Result<Vec<Prediction>, Error> {
         Ok(self.pass(HELD_OUT_FOLDS, seed)?.predictions)
     }
 
     fn pass(&self, folds: usize, seed: u64) -> Result<Repeat, Error> {
-        let of = stratified(&self.labels, folds, seed);
+        let folds_of = stratify(&self.labels, folds, seed);
         let mut predictions: Vec<Option<Prediction>> = vec![None; self.labels.len()];
         for fold in 0..folds {
             let (held_out, rows): (Vec<usize>, Vec<usize>) =
-                (0..self.labels.len()).partition(|&row| of[row] == fold);
+                (0..self.labels.len()).partition(|&row| folds_of[row] == fold);
             if held_out.is_empty() {
                 continue;
             }
-            let all = self.fit_rows(&rows, seed, false)?.as_model().predict(&self.features)?;
+            let all = self.fit_rows(&rows)?.predict(&self.features);
             for row in held_out {
                 predictions[row] = Some(all[row]);
             }
         }
-        Ok(Repeat { folds: of, predictions: predictions.into_iter().flatten().collect() })
+        Ok(Repeat { folds: folds_of, predictions: predictions.into_iter().flatten().collect() })
     }
 }
 
-/// A fold for every topic. Each label's topics are dealt out one by one, beginning where the label before ended.
-fn stratified(labels: &[Need], folds: usize, seed: u64) -> Vec<usize> {
+fn check_size(
+    what: &str,
+    given: usize,
+    least: usize,
+    most: usize,
+    hint: &str,
+) -> Result<(), Error> {
+    if (least..=most).contains(&given) {
+        return Ok(());
+    }
+    let expected = format!("from {least} to {most} {what}");
+    let at = Location::file(format!("--{what}"));
+    Err(Problem::new(at, ProblemKind::Argument, expected, given.to_string()).hint(hint).into())
+}
+
+/// A fold for every topic. The topics of each label are dealt out one by one, beginning where the
+/// label before ended.
+fn stratify(labels: &[Need], folds: usize, seed: u64) -> Vec<usize> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut of = vec![0; labels.len()];
+    let mut folds_of = vec![0; labels.len()];
     let mut next = 0;
     for need in Need::ALL {
         let mut rows: Vec<usize> = (0..labels.len()).filter(|&row| labels[row] == need).collect();
         shuffle(&mut random, &mut rows);
         for row in rows {
-            of[row] = next % folds;
+            folds_of[row] = next % folds;
             next += 1;
         }
     }
-    of
+    folds_of
+}
+
+/// Puts items in a random order, after Fisher and Yates.
+fn shuffle<T>(random: &mut ChaCha8Rng, items: &mut [T]) {
+    for last in (1..items.len()).rev() {
+        items.swap(last, draw_below(random, last + 1));
+    }
+}
+
+/// A whole number below `count`, each as likely as the others to 1 in 2³².
+fn draw_below(random: &mut ChaCha8Rng, count: usize) -> usize {
+    ((u64::from(random.next_u32()) * count as u64) >> 32) as usize
 }
 
 #[cfg(test)]
@@ -84,13 +123,13 @@ mod tests {
     #[test]
     fn folds_are_even_and_labels_are_spread() {
         let labels: Vec<Need> = (0..40).map(|row| Need::ALL[usize::from(row % 8 > 0)]).collect();
-        let of = stratified(&labels, 5, 1);
+        let folds = stratify(&labels, 5, 1);
         for fold in 0..5 {
-            let inside: Vec<usize> = (0..40).filter(|&row| of[row] == fold).collect();
+            let inside: Vec<usize> = (0..40).filter(|&row| folds[row] == fold).collect();
             assert_eq!(inside.len(), 8);
             assert_eq!(inside.iter().filter(|&&row| labels[row] == Need::ALL[0]).count(), 1);
         }
-        assert_eq!(of, stratified(&labels, 5, 1));
-        assert_ne!(of, stratified(&labels, 5, 2));
+        assert_eq!(folds, stratify(&labels, 5, 1));
+        assert_ne!(folds, stratify(&labels, 5, 2));
     }
 }

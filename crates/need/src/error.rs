@@ -1,20 +1,20 @@
-//! What can go wrong while a need model is made, read or asked?
+//! Errors of training, reading and applying need models.
 
 use clariq_core::{Problem, Report};
 
-/// A need model that cannot be made, read or asked.
+/// A need model that cannot be trained, read or applied.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The configuration, the training labels or a saved model do not make sense.
     #[error(transparent)]
     Problem(#[from] Box<Problem>),
-    /// A learned model cannot be had.
+    /// A learned model is not available.
     #[error("{}", .0.title)]
     Learned(Box<Report>),
     /// A file cannot be read or written.
     #[error(transparent)]
-    Corpus(#[from] clariq_core::Error),
+    File(#[from] clariq_core::Error),
 }
 
 impl From<Problem> for Error {
@@ -24,11 +24,11 @@ impl From<Problem> for Error {
 }
 
 impl Error {
-    /// A learned model that cannot be had or asked: the need model has a variant that asks for none.
-    pub(crate) fn learned(error: &clariq_rank::Error) -> Self {
+    /// A learned model that is not available; the hint names the need model that does without.
+    pub(crate) fn learned(error: &clariq_core::Error) -> Self {
         let mut report = Report::from(error);
         report.hint = format!(
-            "{}; or use model = \"lexical\" in [need], which asks for no learned model",
+            "{}; or use model = \"lexical\" in [need], which needs no learned model",
             report.hint
         );
         Self::Learned(Box::new(report))
@@ -40,7 +40,7 @@ impl From<&Error> for Report {
         match error {
             Error::Problem(problem) => Self::from(problem.as_ref()),
             Error::Learned(report) => report.as_ref().clone(),
-            Error::Corpus(error) => Self::from(error),
+            Error::File(error) => Self::from(error),
         }
     }
 }

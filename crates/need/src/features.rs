@@ -1,15 +1,16 @@
-//! What is looked at of a request? Blocks of features, made for all requests at once.
+//! Blocks of features, made for all requests at once.
 
 mod aspects;
 mod core;
 mod projection;
 
+use crate::config::NeedConfig;
 use crate::error::Error;
 use crate::phrase::parse;
 use crate::text::stems;
 use aspects::Aspects;
 use clariq_collections::clariq::QuestionBank;
-use clariq_rank::Models;
+use clariq_core::Models;
 use ndarray::Array2;
 use projection::Projection;
 use rayon::prelude::*;
@@ -69,30 +70,25 @@ impl Block {
 #[derive(Debug, Clone, Default)]
 pub struct Features {
     blocks: Vec<(Block, Array2<f64>)>,
-    requests: Vec<String>,
+    rows: usize,
 }
 
 impl Features {
-    /// How many requests there are.
+    /// The number of requests.
     pub fn len(&self) -> usize {
-        self.requests.len()
+        self.rows
     }
 
-    /// Whether there are none.
+    /// Whether there are no requests.
     pub fn is_empty(&self) -> bool {
-        self.requests.is_empty()
+        self.rows == 0
     }
 
-    /// The requests themselves, for models that read.
-    pub fn requests(&self) -> &[String] {
-        &self.requests
-    }
-
-    /// One block.
+    /// One block: requests × features.
     ///
     /// # Panics
     ///
-    /// If the block was not asked for when the features were made.
+    /// If the features were made without that block.
     pub fn block(&self, block: Block) -> &Array2<f64> {
         let found = self.blocks.iter().find(|(known, _)| *known == block);
         &found.unwrap_or_else(|| panic!("the block `{}` was made", block.name())).1
@@ -107,38 +103,45 @@ pub struct Extractor {
 }
 
 impl Extractor {
-    /// Prepares the blocks; only those made with an encoder ask `models` for the one of that name.
+    /// Prepares the blocks that a model looks at. Its encoder is opened only if a block needs it.
+    ///
+    /// # Errors
+    ///
+    /// An encoder that is not available, or a bank whose vectors do not differ.
     pub fn new(
-        blocks: &[Block],
+        config: &NeedConfig,
         bank: &QuestionBank,
         models: &dyn Models,
-        encoder: &str,
     ) -> Result<Self, Error> {
+        let blocks = config.blocks();
         let aspects = blocks.contains(&Block::Aspects).then(|| Aspects::new(bank));
-        let vectors = blocks.iter().any(|block| block.needs_encoder());
-        let projection = vectors.then(|| Projection::new(bank, models, encoder)).transpose()?;
-        Ok(Self { blocks: blocks.to_vec(), aspects, projection })
+        let encoder = config.encoder();
+        let projection =
+            encoder.map(|encoder| Projection::new(bank, models, &encoder)).transpose()?;
+        Ok(Self { blocks, aspects, projection })
     }
 
-    /// What identifies the encoder, if there is one.
+    /// The checksum of the encoder, if there is one.
     pub fn encoder_checksum(&self) -> Option<&str> {
         self.projection.as_ref().map(Projection::checksum)
     }
 
-    /// The features of requests.
+    /// Makes the features of requests.
+    ///
+    /// # Errors
+    ///
+    /// An encoder that fails.
     pub fn extract(&self, requests: &[&str]) -> Result<Features, Error> {
         let parsed: Vec<_> = requests.par_iter().map(|request| parse(request)).collect();
         let content: Vec<_> =
             parsed.par_iter().map(|parsed| core::content_words(&parsed.phrase)).collect();
         let phrases: Vec<&str> = parsed.iter().map(|parsed| parsed.phrase.as_str()).collect();
-        let vectors = self
-            .projection
-            .as_ref()
-            .map(|space| Ok::<_, Error>((space, space.encode(&phrases)?)))
-            .transpose()?;
-        let place = |row: usize| core::features(requests[row], &parsed[row], &content[row]);
-        let requests_as_given = requests.iter().map(|&request| request.to_owned()).collect();
-        let mut features = Features { blocks: Vec::new(), requests: requests_as_given };
+        let vectors = match &self.projection {
+            Some(space) => Some((space, space.encode(&phrases)?)),
+            None => None,
+        };
+        let core = |row: usize| core::features(requests[row], &parsed[row], &content[row]);
+        let mut features = Features { blocks: Vec::new(), rows: requests.len() };
         for &block in &self.blocks {
             let values = match (block, &self.aspects, &vectors) {
                 (Block::Aspects, Some(aspects), _) => {
@@ -148,7 +151,7 @@ impl Extractor {
                 (Block::Feedback, _, Some((space, vectors))) => {
                     space.project(&space.feedback(vectors))
                 }
-                _ => table((0..requests.len()).map(place).collect()),
+                _ => table((0..requests.len()).map(core).collect()),
             };
             features.blocks.push((block, values));
         }

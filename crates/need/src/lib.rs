@@ -1,49 +1,45 @@
-//! How much clarification does a request need, from 1 (clear by itself) to 4 (cannot be answered before asking back)?
+//! Clarification need: how much a request needs a question back, from 1 (clear by itself) to 4
+//! (cannot be answered before asking).
 //!
-//! A [`Spec`] says which model a configuration means. [`Training`] makes the features of labelled topics, on which
-//! [`Training::cross_validate`] judges it and [`Training::fit`] makes a [`Classifier`] of it; that labels requests, says why, and is
-//! kept as JSON. Models see [`Features`] alone, through the trait [`NeedModel`].
+//! A [`NeedConfig`] declares a model. [`Training`] makes the features of labelled topics, judges
+//! the model by [`Training::cross_validate`] and trains it by [`Training::fit`]. The [`Classifier`]
+//! that comes out labels requests, explains its labels, and is saved as JSON.
 //!
 //! ```
 //! use clariq_collections::clariq::{Collection, DataDir, Split};
-//! use clariq_core::Location;
-//! use clariq_need::{Spec, Training};
-//! use clariq_rank::{NeedConfig, NoModels};
+//! use clariq_need::{NeedConfig, Training};
+//! use clariq_core::{NoModels};
 //!
 //! let sample = Collection::open(DataDir::Sample)?;
-//! let config = NeedConfig { model: "lexical".to_owned(), ..NeedConfig::default() };
-//! let spec = Spec::new(&config, &Location::file("example"))?;
 //! let train = sample.labelled(Split::Train)?;
-//! let classifier = Training::new(spec, &sample.bank, &NoModels, &train)?.fit(42)?;
-//! let labels = classifier.predict(&sample.split(Split::Dev)?.topics)?;
+//! let classifier = Training::new(NeedConfig::lexical(), &sample.bank, &NoModels, &train)?.fit()?;
+//! let labels = classifier.predict(&["Tell me about jaguars."])?;
 //! assert!((labels[0].probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-12);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod baseline;
-mod bert;
 mod classifier;
+mod config;
 mod cross_validation;
 mod ensemble;
 mod error;
 mod features;
 mod linear;
+mod majority;
 mod model;
-mod ordinal;
 mod phrase;
-mod random;
+mod prediction;
 mod saved;
-mod spec;
 mod text;
+mod training;
 
-pub use baseline::{Majority, Prior};
-pub use bert::{Bert, BertSpec};
-pub use classifier::{Classifier, MadeOf, Training};
-pub use cross_validation::{HELD_OUT_FOLDS, Repeat};
-pub use ensemble::{Ensemble, EnsembleSpec};
+pub use classifier::{Classifier, MadeOf};
+pub use config::{NeedConfig, Weighted};
+pub use cross_validation::{HELD_OUT_FOLDS, MOST_REPEATS, Repeat};
+pub use ensemble::Ensemble;
 pub use error::Error;
 pub use features::{Block, Extractor, Features};
-pub use linear::Weighted;
-pub use model::{Contribution, NeedModel, Prediction};
-pub use ordinal::Ordinal;
-pub use spec::{Model, Spec};
+pub use majority::Majority;
+pub use model::Model;
+pub use prediction::{Contribution, Prediction};
+pub use training::Training;

@@ -1,27 +1,27 @@
-//! How are labels read off features? Softmax and logistic regressions over standardised blocks, fitted by linfa.
+//! Softmax regressions over standardised blocks of features, fitted by linfa.
 //!
-//! linfa minimises Σ −ln p + α/2 ‖W‖² with free intercepts, by L-BFGS; C here is 1/α, as scikit-learn calls it. The problem
-//! is convex: there is no seed.
+//! linfa minimises Σ −ln p + α/2 ‖W‖² with free intercepts, by L-BFGS; C here is 1/α, as
+//! scikit-learn calls it. The problem is convex, so that there is no seed.
 
+use crate::config::Weighted;
 use crate::error::Error;
 use crate::features::{Block, Features};
 use clariq_core::{Location, Need, Problem, ProblemKind};
 use linfa::prelude::*;
-use linfa_logistic::{LogisticRegression, MultiLogisticRegression};
+use linfa_logistic::MultiLogisticRegression;
 use ndarray::{Array1, Array2};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// Where the fit stops: the norm of the gradient, and the number of iterations.
 const GRADIENT: f64 = 1e-7;
 const ITERATIONS: u64 = 2000;
 
-/// A column that varies less than this is constant.
+/// A column whose standard deviation is below this is constant.
 const CONSTANT: f64 = 1e-12;
 
-/// Which blocks are looked at, and what each is multiplied by after it is standardised.
-pub type Weighted = BTreeMap<Block, f64>;
-
-/// Makes the columns of blocks comparable: mean 0 and standard deviation 1 over the training topics, times the block's weight.
+/// Makes the columns of blocks comparable: mean 0 and standard deviation 1 over the training
+/// topics, times the block's weight.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Standard {
     blocks: Weighted,
@@ -56,23 +56,20 @@ impl Standard {
         [self.means.len(), self.factors.len(), weights.columns.len()] == [count; 3]
     }
 
-    /// The columns of one request.
+    /// The standardised columns of one request.
     pub(crate) fn row(&self, features: &Features, row: usize) -> Vec<f64> {
-        let values = self.blocks.keys().flat_map(|&block| features.block(block).row(row));
-        values
-            .zip(&self.means)
-            .zip(&self.factors)
-            .map(|((value, mean), factor)| factor * (value - mean))
-            .collect()
+        let values = self.blocks().flat_map(|block| features.block(block).row(row));
+        let scales = self.means.iter().zip(&self.factors);
+        values.zip(scales).map(|(value, (mean, factor))| factor * (value - mean)).collect()
     }
 
-    /// The names of the columns, and what stands in them for one request.
+    /// The names of the columns with their values for one request, before standardisation.
     pub(crate) fn named(&self, features: &Features, row: usize) -> Vec<(String, f64)> {
-        let values = |block: &Block| features.block(*block).row(row).to_vec();
-        self.blocks
-            .keys()
-            .flat_map(|block| block.features().into_iter().zip(values(block)))
-            .collect()
+        let mut named = Vec::new();
+        for block in self.blocks() {
+            named.extend(block.features().into_iter().zip(features.block(block).row(row).to_vec()));
+        }
+        named
     }
 
     fn matrix(&self, features: &Features, rows: &[usize]) -> Array2<f64> {
@@ -84,14 +81,14 @@ impl Standard {
 /// A weight per column, and the intercept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Weights {
-    pub(crate) intercept: f64,
-    pub(crate) columns: Vec<f64>,
+    intercept: f64,
+    columns: Vec<f64>,
 }
 
 impl Weights {
-    pub(crate) fn of(&self, row: &[f64]) -> f64 {
-        self.intercept
-            + self.columns.iter().zip(row).map(|(weight, value)| weight * value).sum::<f64>()
+    fn score(&self, row: &[f64]) -> f64 {
+        let products = self.columns.iter().zip(row).map(|(weight, value)| weight * value);
+        self.intercept + products.sum::<f64>()
     }
 }
 
@@ -99,12 +96,12 @@ impl Weights {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Softmax {
     pub(crate) standard: Standard,
-    /// The labels that were in the training topics.
+    /// The labels that the training topics have.
     pub(crate) labels: BTreeMap<Need, Weights>,
 }
 
 impl Softmax {
-    /// Fits the given rows, whose labels are `labels[row]`.
+    /// Fits the named rows of `features`, whose labels are `labels[row]`.
     pub(crate) fn fit(
         blocks: &Weighted,
         c: f64,
@@ -121,23 +118,20 @@ impl Softmax {
             .gradient_tolerance(GRADIENT)
             .max_iterations(ITERATIONS);
         let fitted = regression.fit(&dataset).map_err(|error| cannot_fit(&error.to_string()))?;
-        let weights = |place: usize| Weights {
-            intercept: fitted.intercept()[place],
-            columns: fitted.params().column(place).to_vec(),
+        let weights = |class: usize| Weights {
+            intercept: fitted.intercept()[class],
+            columns: fitted.params().column(class).to_vec(),
         };
-        let labels = fitted
-            .classes()
-            .iter()
-            .enumerate()
-            .map(|(place, &label)| (label, weights(place)))
-            .collect();
+        let classes = fitted.classes().iter().enumerate();
+        let labels = classes.map(|(class, &label)| (label, weights(class))).collect();
         Ok(Self { standard, labels })
     }
 
-    /// The probability of every label for standardised columns; 0 for labels that were never seen.
+    /// The probability of every label for standardised columns; 0 for labels that no training topic
+    /// has.
     pub(crate) fn probabilities(&self, row: &[f64]) -> [f64; 4] {
         let mut probabilities = [0.0; 4];
-        let scores: Vec<f64> = self.labels.values().map(|weights| weights.of(row)).collect();
+        let scores: Vec<f64> = self.labels.values().map(|weights| weights.score(row)).collect();
         let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let total: f64 = scores.iter().map(|score| (score - highest).exp()).sum();
         for (label, score) in self.labels.keys().zip(&scores) {
@@ -145,43 +139,18 @@ impl Softmax {
         }
         probabilities
     }
-}
 
-/// A regression that tells two sides apart.
-pub(crate) fn fit_two_sides(
-    standard: &Standard,
-    c: f64,
-    features: &Features,
-    rows: &[usize],
-    above: &[bool],
-) -> Result<Weights, Error> {
-    let targets: Array1<bool> = above.iter().copied().collect();
-    let dataset = Dataset::new(standard.matrix(features, rows), targets);
-    let regression = LogisticRegression::default()
-        .alpha(1.0 / c)
-        .with_intercept(true)
-        .gradient_tolerance(GRADIENT)
-        .max_iterations(ITERATIONS);
-    let fitted = regression.fit(&dataset).map_err(|error| cannot_fit(&error.to_string()))?;
-    // linfa calls the more frequent side positive.
-    let sign = if fitted.labels().pos.class { 1.0 } else { -1.0 };
-    Ok(Weights {
-        intercept: sign * fitted.intercept(),
-        columns: fitted.params().iter().map(|weight| sign * weight).collect(),
-    })
-}
-
-pub(crate) fn standardise(blocks: &Weighted, features: &Features, rows: &[usize]) -> Standard {
-    Standard::fit(blocks, features, rows)
+    /// The weight of a column for a label, less the mean over all labels.
+    pub(crate) fn weight_against_mean(&self, need: Need, column: usize) -> f64 {
+        let sum = self.labels.values().map(|weights| weights.columns[column]).sum::<f64>();
+        let own = self.labels.get(&need).map_or(0.0, |weights| weights.columns[column]);
+        own - sum / self.labels.len() as f64
+    }
 }
 
 fn cannot_fit(found: &str) -> Error {
-    Problem::new(
-        Location::file("[need]"),
-        ProblemKind::Model,
-        "a regression that can be fitted",
-        found,
-    )
-    .hint("a smaller `c` makes the problem easier; model = \"majority\" always works")
-    .into()
+    let expected = "a regression that can be fitted";
+    Problem::new(Location::file("[need]"), ProblemKind::Model, expected, found)
+        .hint("a smaller `c` makes the problem easier; model = \"majority\" always works")
+        .into()
 }

@@ -1,84 +1,89 @@
-//! What is a need model? Features in, labels with probabilities out.
+//! Trained need models: features in, labels with probabilities out.
 
+use crate::config::NeedConfig;
+use crate::ensemble::Ensemble;
 use crate::error::Error;
 use crate::features::{Block, Features};
+use crate::majority::Majority;
+use crate::prediction::{Contribution, Prediction};
 use clariq_core::Need;
-use clariq_rank::Models;
+use serde::{Deserialize, Serialize};
 
-/// A label, and how probable each of the four is.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Prediction {
-    /// The label.
-    pub need: Need,
-    /// The probabilities of the labels 1 to 4; they sum to 1. The label need not be the most probable one.
-    pub probabilities: [f64; 4],
+/// A trained model of any kind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Model {
+    /// Always the most frequent label.
+    Majority(Majority),
+    /// Softmax regressions.
+    Ensemble(Ensemble),
 }
 
-/// What a feature did to a label.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Contribution {
-    /// The feature's name.
-    pub feature: String,
-    /// Its value.
-    pub value: f64,
-    /// How far it moved the label's score.
-    pub share: f64,
-}
-
-/// What a training may use beside features and labels.
-#[derive(Clone, Copy)]
-pub(crate) struct Means<'m> {
-    /// Who trains networks.
-    pub(crate) models: &'m dyn Models,
-    /// The seed of everything random.
-    pub(crate) seed: u64,
-    /// Whether the weights of a network are kept.
-    pub(crate) keep: bool,
-}
-
-/// A trained model: one prediction per request, in the same order.
-pub trait NeedModel: Send + Sync {
-    /// The kind of model.
-    fn name(&self) -> &'static str;
-
-    /// The blocks of features that it looks at.
-    fn blocks(&self) -> Vec<Block> {
-        Vec::new()
+impl Model {
+    /// Trains on the named rows of `features`, whose labels are `labels[row]`.
+    ///
+    /// # Errors
+    ///
+    /// Features that no regression can be fitted to.
+    pub(crate) fn fit(
+        config: &NeedConfig,
+        features: &Features,
+        labels: &[Need],
+        rows: &[usize],
+    ) -> Result<Self, Error> {
+        Ok(match config {
+            NeedConfig::Majority {} => {
+                Self::Majority(Majority::fit(rows.iter().map(|&row| labels[row])))
+            }
+            _ => Self::Ensemble(Ensemble::fit(config, features, labels, rows)?),
+        })
     }
 
-    /// Whether it has as many weights as its blocks have features: one that was read from a file may not.
-    fn is_consistent(&self) -> bool {
-        true
+    /// The blocks of features that the model looks at.
+    pub(crate) fn blocks(&self) -> Vec<Block> {
+        match self {
+            Self::Majority(_) => Vec::new(),
+            Self::Ensemble(ensemble) => ensemble.blocks(),
+        }
     }
 
-    /// A label for every request.
-    fn predict(&self, features: &Features) -> Result<Vec<Prediction>, Error>;
-
-    /// What drove the score of a label; empty for models that do not look at the request.
-    fn contributions(&self, _features: &Features, _row: usize, _need: Need) -> Vec<Contribution> {
-        Vec::new()
+    /// Whether it has as many weights as its blocks have features. A model from a file may not.
+    pub(crate) fn is_consistent(&self) -> bool {
+        match self {
+            Self::Majority(_) => true,
+            Self::Ensemble(ensemble) => ensemble.is_consistent(),
+        }
     }
-}
 
-/// The label with the highest score; of equal ones the lowest.
-pub(crate) fn decide(scores: [f64; 4]) -> Need {
-    let best = Need::ALL
-        .into_iter()
-        .zip(scores)
-        .reduce(|best, next| if next.1 > best.1 { next } else { best });
-    best.map_or(Need::ALL[0], |(need, _)| need)
-}
+    /// A label for every request, in order.
+    pub fn predict(&self, features: &Features) -> Vec<Prediction> {
+        match self {
+            Self::Majority(majority) => vec![majority.predict(); features.len()],
+            Self::Ensemble(ensemble) => {
+                (0..features.len()).map(|row| ensemble.predict(features, row)).collect()
+            }
+        }
+    }
 
-/// How many of the labels are 1, 2, 3 and 4.
-pub(crate) fn counts(labels: impl IntoIterator<Item = Need>) -> [usize; 4] {
-    let mut counts = [0; 4];
-    labels.into_iter().for_each(|need| counts[usize::from(need.get()) - 1] += 1);
-    counts
-}
+    /// What drove the score of a label; empty for a model that does not look at the request.
+    pub(crate) fn contributions(
+        &self,
+        features: &Features,
+        row: usize,
+        need: Need,
+    ) -> Vec<Contribution> {
+        match self {
+            Self::Majority(_) => Vec::new(),
+            Self::Ensemble(ensemble) => ensemble.contributions(features, row, need),
+        }
+    }
 
-/// The share of each label.
-pub(crate) fn shares(labels: impl IntoIterator<Item = Need>) -> [f64; 4] {
-    let counts = counts(labels);
-    let all: usize = counts.iter().sum();
-    counts.map(|count| count as f64 / all.max(1) as f64)
+    /// What was learned, as it is written beside a run.
+    pub fn parameters(&self) -> serde_json::Value {
+        let value = match self {
+            Self::Majority(majority) => serde_json::to_value(majority),
+            Self::Ensemble(ensemble) => serde_json::to_value(ensemble),
+        };
+        value.unwrap_or_default()
+    }
 }

@@ -1,6 +1,6 @@
-//! What is a request about? Its form, and the phrase that is left without the words that open it.
+//! Requests without the words that open them.
 
-use crate::text::straight;
+use crate::text::normalise;
 use std::cmp::Reverse;
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 pub(crate) struct Parsed {
     /// The request in lower case, without final punctuation.
     pub(crate) lower: String,
-    /// What is left without the opening words: the topic.
+    /// The topic: the request without its opening words.
     pub(crate) phrase: String,
 }
 
@@ -20,9 +20,9 @@ const AUXILIARIES: [&str; 10] =
 const PERSONS: [&str; 3] = ["i", "you", "one"];
 const ARTICLES: [&str; 5] = ["the", "a", "an", "some", "my"];
 
-/// Takes a request apart: a known opening goes, else a question's first words; then one article.
+/// Takes a request apart: drops a known opening, or a question's first words; then one article.
 pub(crate) fn parse(request: &str) -> Parsed {
-    let text = straight(request);
+    let text = normalise(request);
     let text = text.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '?' | '.' | '!'));
     let lower = text.to_lowercase();
     let rest = match LEADS.iter().find(|lead| opens(&lower, lead)) {
@@ -45,8 +45,8 @@ fn opens(lower: &str, lead: &str) -> bool {
 fn without_question_words(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let lower: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
-    let is = |place: usize, among: &[&str]| {
-        lower.get(place).is_some_and(|word| among.contains(&word.as_str()))
+    let is = |position: usize, among: &[&str]| {
+        lower.get(position).is_some_and(|word| among.contains(&word.as_str()))
     };
     if is(0, &QUESTION_WORDS) {
         let mut dropped = 1;
@@ -69,7 +69,7 @@ static LEADS: LazyLock<Vec<String>> = LazyLock::new(|| {
     leads
 });
 
-/// Each is a sequence of choices; `-` is the choice of nothing, `_` a space within one.
+/// Each pattern is a sequence of choices; `-` chooses nothing, `_` is a space within a choice.
 const PATTERNS: &[&str] = &[
     "-|please tell_me -|some|more -|information|info|bio -|about_of|about|on|of",
     "-|i_am|i'm|im looking_for -|some|more information|info on|about",

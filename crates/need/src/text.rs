@@ -1,26 +1,27 @@
-//! Which words does a request have? The tokens, function words and stems that features are made of.
+//! The tokens, function words and stems that features are made of.
 //!
-//! They are not those of the index: "I'm" is one word here, and the words that open a request ("find", "get") say nothing
-//! of what it is about.
+//! They differ from those of the index: "I'm" is one word here, and the words that open a request
+//! ("find", "get") do not tell what it is about.
 
 use frostem::{Algorithm, Stemmer};
 
 /// Lucene's English stop words.
-const STOP: &str = "a an and are as at be but by for if in into is it no not of on or such that the their then there these \
-                    they this to was will with";
+const STOP: &str = "a an and are as at be but by for if in into is it no not of on or such that \
+                    the their then there these they this to was will with";
 
-/// What else is no content: pronouns, auxiliaries, question words, and how requests begin.
-const FUNCTION: &str = "i me my you your he she we us our do does did can could should would how what which who where when \
-                        why from about have has had am im id s m d some any more most so than get find";
+/// Further words without content: pronouns, auxiliaries, question words, openings of requests.
+const FUNCTION: &str = "i me my you your he she we us our do does did can could should would how \
+                        what which who where when why from about have has had am im id s m d some \
+                        any more most so than get find";
 
-/// With straight apostrophes and no white space around.
-pub(crate) fn straight(text: &str) -> String {
+/// Straightens apostrophes and trims white space.
+pub(crate) fn normalise(text: &str) -> String {
     text.replace('\u{2019}', "'").trim().to_owned()
 }
 
-/// Lower-case runs of ASCII letters and digits, apostrophes passed over.
+/// Splits into lower-case runs of ASCII letters and digits, apostrophes dropped.
 pub(crate) fn tokens(text: &str) -> Vec<String> {
-    let plain = straight(text).to_lowercase().replace('\'', "");
+    let plain = normalise(text).to_lowercase().replace('\'', "");
     let words = plain.split(|c: char| !c.is_ascii_lowercase() && !c.is_ascii_digit());
     words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
@@ -30,7 +31,7 @@ pub(crate) fn is_stop(token: &str) -> bool {
     STOP.split_ascii_whitespace().any(|stop| stop == token)
 }
 
-/// Whether a token says nothing of what a request is about.
+/// Whether a token does not tell what a request is about.
 pub(crate) fn is_function(token: &str) -> bool {
     is_stop(token) || FUNCTION.split_ascii_whitespace().any(|function| function == token)
 }

@@ -1,40 +1,42 @@
-//! What do stages work on? The question bank, indexes over it and models, opened when a stage first asks, and the collection
-//! around the requests for stages that look beyond them.
+//! What all stages of a run share: documents, indexes and spaces over them, models, and what lies
+//! around the requests. Indexes and spaces are opened when a stage first asks for them.
 
 use crate::error::Error;
-use crate::learned::{Models, NoModels};
 use crate::space::{Space, SpaceConfig};
-use clariq_collections::clariq::{Collection, Labelled, QuestionBank, Split, Topic};
-use clariq_index::{Analyzer, BankIndex};
-use std::sync::{Arc, Mutex, PoisonError};
+use clariq_core::{Doc, Documents, Models, NoModels, Surroundings};
+use clariq_index::{Analyzer, DocumentIndex};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-type OpenIndex<'a> = dyn Fn(Analyzer, &QuestionBank) -> Result<BankIndex, Error> + Sync + 'a;
+type OpenIndex<'a> = dyn Fn(Analyzer, &dyn Documents) -> Result<DocumentIndex, Error> + Sync + 'a;
 
 /// What all stages of a run share.
 pub struct Context<'a> {
-    /// All questions.
-    pub bank: &'a QuestionBank,
+    /// All documents.
+    pub documents: &'a dyn Documents,
+    /// Opens models by name.
+    pub models: &'a dyn Models,
+    /// What lies around the requests, where they are of a split.
+    pub surroundings: Option<&'a dyn Surroundings>,
     open_index: Box<OpenIndex<'a>>,
-    indexes: Mutex<Vec<Arc<BankIndex>>>,
+    indexes: Mutex<Vec<Arc<DocumentIndex>>>,
     spaces: Mutex<Vec<(SpaceConfig, Arc<Space>)>>,
-    models: &'a dyn Models,
-    around: Option<(&'a Collection, Split)>,
+    with_text: OnceLock<Vec<Doc>>,
 }
 
 impl<'a> Context<'a> {
-    /// `open_index` says where the index of an analyser is; it is called at most once per analyser.
+    /// A context without models or surroundings. `open_index` is called at most once per analyser.
     pub fn new(
-        bank: &'a QuestionBank,
-        open_index: impl Fn(Analyzer, &QuestionBank) -> Result<BankIndex, Error> + Sync + 'a,
+        documents: &'a dyn Documents,
+        open_index: impl Fn(Analyzer, &dyn Documents) -> Result<DocumentIndex, Error> + Sync + 'a,
     ) -> Self {
-        let (indexes, spaces) = (Mutex::default(), Mutex::default());
         Self {
-            bank,
-            open_index: Box::new(open_index),
-            indexes,
-            spaces,
+            documents,
             models: &NoModels,
-            around: None,
+            surroundings: None,
+            open_index: Box::new(open_index),
+            indexes: Mutex::default(),
+            spaces: Mutex::default(),
+            with_text: OnceLock::new(),
         }
     }
 
@@ -44,62 +46,47 @@ impl<'a> Context<'a> {
         Self { models, ..self }
     }
 
-    /// The same for requests of a split: its other requests, and what was judged in earlier splits, can be looked at.
+    /// The same for requests with splits around them.
     #[must_use]
-    pub fn within(self, collection: &'a Collection, split: Split) -> Self {
-        Self { around: Some((collection, split)), ..self }
+    pub fn within(self, surroundings: &'a dyn Surroundings) -> Self {
+        Self { surroundings: Some(surroundings), ..self }
     }
 
-    /// Where models come from.
-    pub fn models(&self) -> &'a dyn Models {
-        self.models
+    /// All documents that say something, in order.
+    pub(crate) fn documents_with_text(&self) -> Result<&[Doc], Error> {
+        if let Some(docs) = self.with_text.get() {
+            return Ok(docs);
+        }
+        let mut docs = Vec::with_capacity(self.documents.len());
+        for doc in Doc::all(self.documents.len()) {
+            if !self.documents.text(doc)?.is_empty() {
+                docs.push(doc);
+            }
+        }
+        Ok(self.with_text.get_or_init(|| docs))
     }
 
     /// The index whose tokens this analyser made.
-    pub fn index(&self, analyzer: Analyzer) -> Result<Arc<BankIndex>, Error> {
-        // A poisoned lock means that another thread panicked while opening; the list itself is whole.
+    pub(crate) fn index(&self, analyzer: Analyzer) -> Result<Arc<DocumentIndex>, Error> {
+        // A poisoned lock means that another thread panicked while opening; the list is whole.
         let mut indexes = self.indexes.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(index) = indexes.iter().find(|index| index.analyzer() == analyzer) {
             return Ok(Arc::clone(index));
         }
-        let index = Arc::new((self.open_index)(analyzer, self.bank)?);
+        let index = Arc::new((self.open_index)(analyzer, self.documents)?);
         indexes.push(Arc::clone(&index));
         Ok(index)
     }
 
-    /// The space that a configuration describes. The bank's side of it is made once, whichever stages ask.
+    /// The space that a configuration describes. The documents' side of it is computed once,
+    /// whichever stages ask.
     pub(crate) fn space(&self, config: &SpaceConfig) -> Result<Arc<Space>, Error> {
         let mut spaces = self.spaces.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, space)) = spaces.iter().find(|(known, _)| known == config) {
             return Ok(Arc::clone(space));
         }
-        let space = Arc::new(config.open(self)?);
+        let space = Arc::new(Space::open(config, self.documents, self.models)?);
         spaces.push((config.clone(), Arc::clone(&space)));
         Ok(space)
-    }
-
-    /// The labelled splits that come before the one whose requests are answered: train for dev, train and dev for test.
-    /// Nothing that was judged for a request itself is ever among them.
-    pub fn judged_before(&self) -> Result<Vec<Labelled>, Error> {
-        let Some((collection, split)) = self.around else { return Ok(Vec::new()) };
-        let before = Split::ALL.into_iter().take_while(|&before| before != split);
-        before
-            .filter(|&before| collection.has(before, true))
-            .map(|before| collection.labelled(before).map_err(Error::from))
-            .collect()
-    }
-
-    /// The requests of all splits, without anything that was judged of them; each text once, in the order of the splits.
-    pub fn all_requests(&self) -> Result<Vec<Topic>, Error> {
-        let Some((collection, _)) = self.around else { return Ok(Vec::new()) };
-        let mut all: Vec<Topic> = Vec::new();
-        for split in Split::ALL.into_iter().filter(|&split| collection.has(split, false)) {
-            for topic in collection.split(split)?.topics {
-                if all.iter().all(|known| known.request != topic.request) {
-                    all.push(Topic { need: None, description: String::new(), ..topic });
-                }
-            }
-        }
-        Ok(all)
     }
 }

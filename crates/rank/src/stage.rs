@@ -1,94 +1,100 @@
-//! What is a stage? The one idea of this crate.
+//! The one idea of this crate: a stage turns rankings into better ones.
 
-use crate::config::Uses;
 use crate::context::Context;
 use crate::error::Error;
-use clariq_collections::clariq::Topic;
-use clariq_collections::clariq::conversation::Conversation;
-use clariq_index::{Explanation, Hit};
+use clariq_core::{Doc, Explanation, ModelName, Progress, Ranking, Request};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::fmt;
 
-/// The questions proposed for one topic, best first: score descending, equal scores by descending question number.
-pub type Ranking = Vec<Hit>;
+/// What a system looks at beyond one request and the documents. Every table of results shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Uses {
+    /// Labels of other requests.
+    TrainLabels,
+    /// The other requests of the batch.
+    Batch,
+}
 
-/// Told how far a stage is; called from any thread.
-pub type Progress<'a> = &'a (dyn Fn(u64) + Sync);
+impl fmt::Display for Uses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::TrainLabels => "train-labels",
+            Self::Batch => "batch",
+        })
+    }
+}
 
-/// A step of a pipeline: all topics of a batch with their rankings so far go in, new rankings come out, in the same order
-/// and as many.
-pub trait Stage: Send + Sync {
+/// What a stage says of itself.
+#[derive(Debug, Clone)]
+pub struct About {
     /// The name in configurations.
-    fn name(&self) -> &'static str;
-
+    pub name: &'static str,
     /// The parameters with their defaults filled in, as they are written beside a run.
-    fn parameters(&self) -> serde_json::Value;
+    pub parameters: Value,
+    /// What it looks at beyond one request and the documents.
+    pub uses: Vec<Uses>,
+    /// The models that it asks for.
+    pub models: Vec<ModelName>,
+    /// Whether it looks at the predicted need; where no stage does, none is predicted first.
+    pub sees_need: bool,
+}
 
-    /// What the stage looks at beyond one request and the bank.
-    fn uses(&self) -> Vec<Uses> {
-        Vec::new()
+impl About {
+    /// A stage that looks at nothing but the request and the documents.
+    pub(crate) fn new(name: &'static str, parameters: &impl Serialize) -> Self {
+        let parameters = serde_json::to_value(parameters).unwrap_or_default();
+        Self { name, parameters, uses: Vec::new(), models: Vec::new(), sees_need: false }
+    }
+}
+
+/// Requests that are ranked together.
+#[derive(Clone, Copy)]
+pub struct Batch<'a> {
+    /// What stages share.
+    pub context: &'a Context<'a>,
+    /// The requests.
+    pub requests: &'a [Request],
+    /// Counts the requests that a stage has finished.
+    pub progress: Progress<'a>,
+}
+
+impl<'a> Batch<'a> {
+    /// A batch whose progress nobody looks at.
+    pub fn new(context: &'a Context<'a>, requests: &'a [Request]) -> Self {
+        Self { context, requests, progress: &|_| {} }
     }
 
-    /// The learned models that it asks for.
-    fn models(&self) -> Vec<String> {
-        Vec::new()
+    /// An empty ranking for each request, for a pipeline to begin with.
+    pub fn unranked(&self) -> Vec<Ranking> {
+        vec![Ranking::new(); self.requests.len()]
     }
 
-    /// Whether it looks at the need that a model predicted for a topic; without such a look nothing is predicted first.
-    fn looks_at_need(&self) -> bool {
-        false
+    /// Counts all requests as finished.
+    pub(crate) fn finish(&self) {
+        (self.progress)(self.requests.len() as u64);
     }
+}
 
-    /// Ranks. What a topic has as its need is a prediction, never its label. `progress` is called with the number of topics that were finished since the last call.
-    fn apply(
-        &self,
-        context: &Context,
-        topics: &[Topic],
-        rankings: Vec<Ranking>,
-        progress: Progress,
-    ) -> Result<Vec<Ranking>, Error>;
+/// A step of a pipeline: rankings of all requests of a batch go in, and as many come out, in the
+/// same order.
+pub trait Stage: Send + Sync {
+    /// Describes the stage and its parameters.
+    fn about(&self) -> About;
 
-    /// Ranks for the next turn of conversations. A stage that says nothing else takes everything that was said for one
-    /// request, put together as the published baseline does.
-    fn apply_to_conversations(
-        &self,
-        context: &Context,
-        conversations: &[Conversation],
-        rankings: Vec<Ranking>,
-        progress: Progress,
-    ) -> Result<Vec<Ranking>, Error> {
-        let topics: Vec<Topic> = conversations.iter().map(Conversation::as_topic).collect();
-        self.apply(context, &topics, rankings, progress)
-    }
+    /// Ranks. `batch.progress` is called with the number of requests finished since the last call.
+    fn apply(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>, Error>;
 
-    /// Where the score that this stage gave a question comes from; `None` where there is nothing to tell beyond the rank.
+    /// Explains the score that this stage gives a document of a batch of one request, whose ranking
+    /// so far is `before`; `None` where there is nothing to tell beyond the rank.
     fn explain(
         &self,
-        _context: &Context,
-        _topic: &Topic,
-        _question: u32,
-    ) -> Result<Option<Explanation>, Error> {
-        Ok(None)
-    }
-
-    /// The same, for stages whose score depends on the ranking that came in.
-    fn explain_ranked(
-        &self,
-        context: &Context,
-        topic: &Topic,
-        question: u32,
-        _before: &Ranking,
-    ) -> Result<Option<Explanation>, Error> {
-        self.explain(context, topic, question)
-    }
-
-    /// The same for the next turn of a conversation. A stage that says nothing else explains what it makes of everything
-    /// that was said.
-    fn explain_conversation(
-        &self,
-        context: &Context,
-        conversation: &Conversation,
-        question: u32,
+        one: &Batch,
+        doc: Doc,
         before: &Ranking,
     ) -> Result<Option<Explanation>, Error> {
-        self.explain_ranked(context, &conversation.as_topic(), question, before)
+        let _ = (one, doc, before);
+        Ok(None)
     }
 }

@@ -1,14 +1,30 @@
-//! How is a table of a configuration read, so that an error names its line?
+//! Tables of a configuration, read so that an error names its line.
 
-use crate::config::Override;
-use crate::error::Error;
-use clariq_core::{Location, Problem, ProblemKind};
+use clariq_core::{Error, Location, Problem, ProblemKind};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use std::borrow::Cow;
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+
+/// A parameter given on the command line in place of the file's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Override {
+    /// The stage whose parameter it is.
+    pub stage: String,
+    /// The parameter.
+    pub key: String,
+    /// Its value, as TOML.
+    pub value: String,
+}
+
+impl Override {
+    /// Where it was given, for messages.
+    pub(crate) fn location(&self) -> Location {
+        Location::file(format!("command line, {}.{}={}", self.stage, self.key, self.value))
+    }
+}
 
 /// The file that tables come from.
 #[derive(Clone, Copy)]
@@ -130,6 +146,15 @@ impl<'i> Table<'i> {
         self.take(key).map(|value| Self::of(self.file, value)).transpose()
     }
 
+    /// Takes a key out that holds a table for another crate to read, if it is there.
+    pub(crate) fn take_section(&mut self, key: &str) -> Result<Option<Section>, Error> {
+        let at = self.at(key);
+        let File { name, text } = self.file;
+        let section =
+            Section { file: name.to_owned(), text: text.to_owned(), key: key.to_owned(), at };
+        Ok(self.take_table(key)?.map(|_| section))
+    }
+
     /// Takes a key out that holds a list of tables; an absent one is an empty list.
     pub(crate) fn take_tables(&mut self, key: &str) -> Result<Vec<Self>, Error> {
         let Some(value) = self.take(key) else { return Ok(Vec::new()) };
@@ -140,20 +165,6 @@ impl<'i> Table<'i> {
             }
             other => Err(self.file.wrong_type(span, "a list of tables", other.type_str()).into()),
         }
-    }
-
-    /// Takes a key out that must hold a table, and reads that.
-    pub(crate) fn take_part<T: for<'de> Deserialize<'de>>(
-        &mut self,
-        key: &str,
-    ) -> Result<T, Error> {
-        if let Some(value) = self.take(key) {
-            return Self::of(self.file, value)?.read();
-        }
-        let expected = format!("a table `{key}`");
-        let at = self.file.at(self.span.clone());
-        let problem = Problem::new(at, ProblemKind::Configuration, expected, "a table without it");
-        Err(problem.hint("configs/README.md lists all stages and their keys").into())
     }
 
     /// Sets a key to a value given as TOML text; text that is not TOML is taken as a string.
@@ -189,5 +200,35 @@ impl File<'_> {
             format!("a value of type {found}"),
         )
         .hint("configs/README.md lists all stages and their keys")
+    }
+}
+
+/// A table of a configuration that another crate reads.
+#[derive(Debug, Clone)]
+pub struct Section {
+    file: String,
+    text: String,
+    key: String,
+    /// Where the table is, for messages.
+    pub at: Location,
+}
+
+impl Section {
+    /// Reads the table as an enum: the value of `tag` names the variant, the other keys are its
+    /// fields.
+    ///
+    /// Serde's own tagged enums forget the lines of their fields; this keeps them.
+    ///
+    /// # Errors
+    ///
+    /// An unknown variant, key or value, with its line.
+    pub fn read_tagged<T: for<'de> Deserialize<'de>>(&self, tag: &str) -> Result<T, Error> {
+        let mut whole = Table::parse(File { name: &self.file, text: &self.text })?;
+        let Some(mut table) = whole.take_table(&self.key)? else { return whole.read() };
+        let (variant, span) = table.take_string(tag)?;
+        let fields = Spanned::new(table.span.clone(), DeValue::Table(table.entries));
+        table.entries = DeTable::new();
+        table.entries.insert(Spanned::new(span, Cow::Owned(variant)), fields);
+        table.read()
     }
 }

@@ -1,4 +1,4 @@
-//! How are differences by topic drawn? A bar per topic, the best for the run on the left, upwards where it is better.
+//! The chart of differences by topic: a bar per topic, sorted, upwards where the run is better.
 
 use crate::scale::{Scale, px, steps_to};
 use crate::words::difference;
@@ -10,16 +10,17 @@ const LEFT: f64 = 68.0;
 const RIGHT: f64 = 712.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 236.0;
-/// More topics than this have no room for their ids.
+/// With more topics than this there is no room for their ids.
 const NAMED: usize = 64;
 
-/// A bar: what it is called, and how high it is.
+/// A bar: its label and its height.
 pub(crate) struct Bar<'a> {
     pub(crate) name: &'a str,
     pub(crate) value: f64,
 }
 
-/// The chart. `id` is unique on the page, `title` says what is drawn, `measure` names the vertical axis.
+/// Draws the chart. `id` is unique on the page, `title` describes the chart, `measure` labels the
+/// vertical axis.
 pub(crate) fn chart(bars: &[Bar], id: &str, title: &str, measure: &str) -> Markup {
     let named = bars.len() <= NAMED;
     let height = if named { HEIGHT } else { BOTTOM + 28.0 };
@@ -28,10 +29,11 @@ pub(crate) fn chart(bars: &[Bar], id: &str, title: &str, measure: &str) -> Marku
     let y = Scale { from: (-reach, reach), to: (BOTTOM, TOP) };
     let x = Scale { from: (0.0, bars.len().max(1) as f64), to: (LEFT, RIGHT) };
     html! {
-        svg.chart.wide viewBox={ "0 0 " (px(WIDTH)) " " (px(height)) } role="img" aria-labelledby=(id) {
+        svg.chart.wide viewBox={ "0 0 " (px(WIDTH)) " " (px(height)) } role="img"
+            aria-labelledby=(id) {
             title id=(id) { (title) }
             (grid(y, steps, measure))
-            @for (place, bar) in bars.iter().enumerate() { (one(bar, place, x, y)) }
+            @for (index, bar) in bars.iter().enumerate() { (one(bar, index, x, y)) }
             line.axis x1=(px(LEFT)) x2=(px(RIGHT)) y1=(px(y.at(0.0))) y2=(px(y.at(0.0))) {}
             @if named { (names(bars, x)) }
             text.name x=(px(LEFT)) y=(px(height - 6.0)) { "topics, sorted by difference" }
@@ -47,7 +49,8 @@ fn grid(y: Scale, steps: usize, measure: &str) -> Markup {
             line.grid x1=(px(LEFT)) x2=(px(RIGHT)) y1=(at) y2=(at) {}
             text.tick x=(px(LEFT - 8.0)) y=(at) dy="0.35em" text-anchor="end" { (tick(value)) }
         }
-        text.name x="14" y=(middle) transform={ "rotate(-90 14 " (middle) ")" } text-anchor="middle" { (measure) }
+        text.name x="14" y=(middle) transform={ "rotate(-90 14 " (middle) ")" }
+            text-anchor="middle" { (measure) }
     }
 }
 
@@ -56,13 +59,14 @@ fn tick(value: f64) -> String {
     if text.ends_with("0.0") { "0".to_owned() } else { text.replace('-', "−") }
 }
 
-fn one(bar: &Bar, place: usize, x: Scale, y: Scale) -> Markup {
-    let (from, to) = (x.at(place as f64 + 0.1), x.at(place as f64 + 0.9));
+fn one(bar: &Bar, index: usize, x: Scale, y: Scale) -> Markup {
+    let (from, to) = (x.at(index as f64 + 0.1), x.at(index as f64 + 0.9));
     let (top, bottom) = (y.at(bar.value.max(0.0)), y.at(bar.value.min(0.0)));
     let class = if bar.value < 0.0 { "worse" } else { "better" };
     html! {
         @if bar.value != 0.0 {
-            rect class=(class) x=(px(from)) width=(px(to - from)) y=(px(top)) height=(px(bottom - top)) {
+            rect class=(class) x=(px(from)) width=(px(to - from)) y=(px(top))
+                height=(px(bottom - top)) {
                 title { (bar.name) ": " (difference(bar.value)) }
             }
         }
@@ -74,14 +78,14 @@ fn names(bars: &[Bar], x: Scale) -> Markup {
     let longest = bars.iter().map(|bar| bar.name.chars().count()).max().unwrap_or(0);
     let upright = longest as f64 * 8.0 < x.at(1.0) - x.at(0.0);
     html! {
-        @for (place, bar) in bars.iter().enumerate() {
-            @let (at, below) = (px(x.at(place as f64 + 0.5)), px(BOTTOM + 8.0));
+        @for (index, bar) in bars.iter().enumerate() {
+            @let (at, below) = (px(x.at(index as f64 + 0.5)), px(BOTTOM + 8.0));
             @if upright {
                 text.id x=(at) y=(below) dy="0.8em" text-anchor="middle" { (bar.name) }
             } @else {
                 @let turned = format!("rotate(-90 {at} {below})");
                 text.id x=(at) y=(below) dy="0.35em" text-anchor="end" transform=(turned) {
-                    (crate::words::shortened(bar.name, 6))
+                    (crate::words::shorten(bar.name, 6))
                 }
             }
         }

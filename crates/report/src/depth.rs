@@ -1,8 +1,8 @@
-//! How much is found by looking deeper? Recall at every depth, as a chart and as numbers.
+//! Recall at every depth, as a chart and as numbers.
 
 use crate::judged::{DEPTH, Judged};
-use crate::lines::{chart, kind};
-use crate::page::scroll;
+use crate::lines::{chart, line_classes};
+use crate::markup::scroll;
 use crate::words::figure;
 use maud::{Markup, html};
 
@@ -11,7 +11,8 @@ pub(crate) fn section(judged: &Judged) -> Markup {
         section id="depth" {
             h2 { "Recall against depth" }
             p {
-                "The share of a topic's relevant questions among the first questions of its list, averaged over topics."
+                "The share of a topic's relevant questions among the first questions of its list, "
+                "averaged over topics."
             }
             figure {
                 (scroll("Chart of recall against depth", &chart(judged)))
@@ -28,10 +29,12 @@ pub(crate) fn section(judged: &Judged) -> Markup {
 fn legend(judged: &Judged) -> Markup {
     html! {
         ul.legend {
-            @for (place, run) in judged.runs.iter().enumerate() {
+            @for (index, run) in judged.runs.iter().enumerate() {
                 li {
                     svg.swatch viewBox="0 0 44 12" aria-hidden="true" {
-                        g class=(kind(place)) { polyline points="1,6 43,6" {} circle cx="22" cy="6" r="3.5" {} }
+                        g class=(line_classes(index)) {
+                            polyline points="1,6 43,6" {} circle cx="22" cy="6" r="3.5" {}
+                        }
                     }
                     (run.entry.name)
                 }
@@ -44,7 +47,12 @@ fn numbers(judged: &Judged) -> Markup {
     html! {
         table {
             caption { "Mean recall at every depth" }
-            thead { tr { th scope="col" { "depth" } @for run in &judged.runs { th scope="col" { (run.entry.name) } } } }
+            thead {
+                tr {
+                    th scope="col" { "depth" }
+                    @for run in &judged.runs { th scope="col" { (run.entry.name) } }
+                }
+            }
             tbody {
                 @for depth in 0..DEPTH {
                     tr {

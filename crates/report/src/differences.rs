@@ -1,8 +1,8 @@
-//! On which topics does a run differ from the baseline?
+//! Differences between each run and the baseline, topic by topic.
 
 use crate::bars::{self, Bar};
 use crate::judged::{Judged, Scored};
-use crate::page::scroll;
+use crate::markup::scroll;
 use crate::words::{difference, figure};
 use maud::{Markup, html};
 
@@ -14,24 +14,25 @@ pub(crate) fn section(judged: &Judged) -> Markup {
             section id="differences" {
                 h2 { "Differences by topic" }
                 p {
-                    "R@30 of each run minus R@30 of " b { (baseline) } ", topic by topic, sorted. Bars go up (and are blue) "
-                    "where the run is better, down (and are orange) where " b { (baseline) } " is. No bar: no difference."
+                    "R@30 of each run minus R@30 of " b { (baseline) } ", topic by topic, sorted. "
+                    "Bars go up (and are blue) where the run is better, down (and are orange) where "
+                    b { (baseline) } " is. No bar: no difference."
                 }
-                @for (place, run) in judged.others() { (one(judged, place, run)) }
+                @for (index, run) in judged.others() { (one(judged, index, run)) }
             }
         }
     }
 }
 
-fn one(judged: &Judged, place: usize, run: &Scored) -> Markup {
-    let sorted = sorted(judged, run);
+fn one(judged: &Judged, index: usize, run: &Scored) -> Markup {
+    let sorted = sort_by_difference(judged, run);
     let bars: Vec<Bar> = sorted
         .iter()
         .map(|&(topic, value)| Bar { name: judged.topics[topic].topic.id.as_str(), value })
         .collect();
     let baseline = &judged.baseline().entry.name;
     let (id, title) = (
-        format!("difference-{place}"),
+        format!("difference-{index}"),
         format!("R@30 of {} minus R@30 of {baseline}", run.entry.name),
     );
     let [better, same, worse] =
@@ -45,11 +46,14 @@ fn one(judged: &Judged, place: usize, run: &Scored) -> Markup {
                 p {
                     @if same_everywhere { "The same on all " (sorted.len()) " topics." }
                     @else {
-                        "Better on " (better) ", the same on " (same) ", worse on " (worse) " of " (sorted.len()) " topics."
+                        "Better on " (better) ", the same on " (same) ", worse on " (worse) " of "
+                        (sorted.len()) " topics."
                     }
                 }
             }
-            @if !same_everywhere { (scroll(&title, &bars::chart(&bars, &id, &title, "difference in R@30"))) }
+            @if !same_everywhere {
+                (scroll(&title, &bars::chart(&bars, &id, &title, "difference in R@30")))
+            }
         }
         @if !same_everywhere {
             details {
@@ -60,8 +64,8 @@ fn one(judged: &Judged, place: usize, run: &Scored) -> Markup {
     }
 }
 
-/// Topics and their differences, the best for the run first; of equal ones in the order of topics.
-fn sorted(judged: &Judged, run: &Scored) -> Vec<(usize, f64)> {
+/// Topics and their differences, the best for the run first; equal ones in the order of topics.
+fn sort_by_difference(judged: &Judged, run: &Scored) -> Vec<(usize, f64)> {
     let difference = |topic| run.deepest(topic) - judged.baseline().deepest(topic);
     let mut sorted: Vec<(usize, f64)> =
         (0..judged.topics.len()).map(|topic| (topic, difference(topic))).collect();
@@ -76,14 +80,17 @@ fn table(judged: &Judged, run: &Scored, sorted: &[(usize, f64)]) -> Markup {
             thead {
                 tr {
                     th scope="col" { "topic" } th.text scope="col" { "request" }
-                    th scope="col" { (judged.baseline().entry.name) } th scope="col" { (run.entry.name) }
+                    th scope="col" { (judged.baseline().entry.name) }
+                    th scope="col" { (run.entry.name) }
                     th scope="col" { "difference" }
                 }
             }
             tbody {
                 @for &(topic, value) in sorted {
                     tr {
-                        th scope="row" { a href={ "#topic-" (topic) } { (judged.topics[topic].topic.id) } }
+                        th scope="row" {
+                            a href={ "#topic-" (topic) } { (judged.topics[topic].topic.id) }
+                        }
                         td.text { (judged.topics[topic].topic.request) }
                         td { (figure(judged.baseline().deepest(topic))) }
                         td { (figure(run.deepest(topic))) }

@@ -1,10 +1,10 @@
-//! What are the figures, and which of them differ by more than luck?
+//! The figures of every run, and which of them differ significantly.
 
+use crate::comparison::{Comparison, Entry};
 use crate::judged::{Judged, Scored};
-use crate::page::scroll;
+use crate::markup::scroll;
 use crate::significance::{LEVEL, Tested};
 use crate::words::{count, difference, effect, figure, p_value, thousands};
-use crate::{Comparison, Entry};
 use clariq_eval::{CUTOFFS, ROUNDS, diagnose, recall_interval};
 use maud::{Markup, html};
 
@@ -14,15 +14,16 @@ pub(crate) fn section(comparison: &Comparison, judged: &Judged, tested: &[Tested
         section id="figures" {
             h2 { "Figures" }
             p {
-                "Recall of relevant questions among the first 5, 10, 20 and 30, as the official scorer computes it, averaged "
-                "over " (count(judged.topics.len(), "topic")) "."
+                "Recall of relevant questions among the first 5, 10, 20 and 30, as the official "
+                "scorer computes it, averaged over " (count(judged.topics.len(), "topic")) "."
                 @if compared { " The highest of each column is bold." }
             }
             (scroll("Recall of every run", &table(judged, tested)))
             @if compared {
                 p.note {
-                    "▲ better, ▼ worse than the baseline by more than luck: p ≤ " (LEVEL) " in a two-sided paired "
-                    "randomisation test over topics (" (thousands(ROUNDS as usize)) " rounds, seed " (comparison.seed)
+                    "▲ significantly better, ▼ significantly worse than the baseline: p ≤ " (LEVEL)
+                    " in a two-sided paired randomisation test over topics ("
+                    (thousands(ROUNDS as usize)) " rounds, seed " (comparison.seed)
                     "), after Holm's correction for the " (count(tested.len(), "comparison"))
                     " of this table. No mark: not shown to differ."
                 }
@@ -49,14 +50,18 @@ fn table(judged: &Judged, tested: &[Tested]) -> Markup {
                 }
             }
             tbody {
-                @for (place, run) in judged.runs.iter().enumerate() {
+                @for (index, run) in judged.runs.iter().enumerate() {
                     tr {
                         th scope="row" {
                             (run.entry.name)
-                            @if judged.runs.len() > 1 && place == judged.baseline { " " span.tag { "baseline" } }
+                            @if judged.runs.len() > 1 && index == judged.baseline {
+                                " " span.tag { "baseline" }
+                            }
                         }
-                        @for cutoff in 0..CUTOFFS.len() { (cell(judged, tested, place, run, cutoff)) }
-                        @if uses { td.text { (used(run.entry)) } }
+                        @for cutoff in 0..CUTOFFS.len() {
+                            (cell(judged, tested, index, run, cutoff))
+                        }
+                        @if uses { td.text { (list_uses(run.entry)) } }
                     }
                 }
             }
@@ -64,21 +69,21 @@ fn table(judged: &Judged, tested: &[Tested]) -> Markup {
     }
 }
 
-fn cell(judged: &Judged, tested: &[Tested], place: usize, run: &Scored, cutoff: usize) -> Markup {
+fn cell(judged: &Judged, tested: &[Tested], index: usize, run: &Scored, cutoff: usize) -> Markup {
     let highest = judged.runs.iter().map(|run| run.means[cutoff]).fold(0.0, f64::max);
     let best = judged.runs.len() > 1 && run.means[cutoff] == highest;
     let found = tested
         .iter()
-        .find(|tested| (tested.run, tested.cutoff) == (place, cutoff) && tested.is_significant());
+        .find(|tested| (tested.run, tested.cutoff) == (index, cutoff) && tested.is_significant());
     html! {
         td {
             @if best { b { (figure(run.means[cutoff])) } } @else { (figure(run.means[cutoff])) }
-            span.sign { (found.map_or(html! {}, mark)) }
+            span.sign { (found.map_or(html! {}, mark_direction)) }
         }
     }
 }
 
-fn mark(tested: &Tested) -> Markup {
+fn mark_direction(tested: &Tested) -> Markup {
     let better = tested.test.mean_difference > 0.0;
     let (sign, class, words) = if better {
         ("▲", "up", "better than the baseline")
@@ -88,9 +93,21 @@ fn mark(tested: &Tested) -> Markup {
     html! { span class=(class) aria-hidden="true" { (sign) } span.unseen { " " (words) } }
 }
 
-fn used(entry: &Entry) -> String {
+fn list_uses(entry: &Entry) -> String {
     if entry.uses.is_empty() { "–".to_owned() } else { entry.uses.join(", ") }
 }
+
+/// The columns of a test, after run and measure.
+const TESTS: [&str; 8] = [
+    "difference",
+    "better on",
+    "same on",
+    "worse on",
+    "effect size",
+    "p (t-test)",
+    "p (randomisation)",
+    "p (Holm)",
+];
 
 fn tests(judged: &Judged, tested: &[Tested]) -> Markup {
     html! {
@@ -99,10 +116,7 @@ fn tests(judged: &Judged, tested: &[Tested]) -> Markup {
             thead {
                 tr {
                     th scope="col" { "run" } th scope="col" { "measure" }
-                    @for name in ["difference", "better on", "same on", "worse on", "effect size", "p (t-test)",
-                        "p (randomisation)", "p (Holm)"] {
-                        th scope="col" { (name) }
-                    }
+                    @for name in TESTS { th scope="col" { (name) } }
                 }
             }
             tbody { @for tested in tested { (test_row(judged, tested)) } }
@@ -124,18 +138,21 @@ fn test_row(judged: &Judged, tested: &Tested) -> Markup {
             td { (test.wins) } td { (test.ties) } td { (test.losses) }
             td { (effect(test.effect_size)) }
             td { (p_value(test.t_p)) } td { (p_value(test.randomisation_p)) }
-            td { (p_value(tested.corrected)) span.sign { @if tested.is_significant() { (mark(tested)) } } }
+            td {
+                (p_value(tested.corrected))
+                span.sign { @if tested.is_significant() { (mark_direction(tested)) } }
+            }
         }
     }
 }
 
-/// What in a run would surprise its reader; nothing where there is nothing.
+/// Oddities of runs that a reader would not expect; nothing where there are none.
 fn remarks(comparison: &Comparison) -> Markup {
     let remarks: Vec<(&str, String)> = comparison
         .runs
         .iter()
         .flat_map(|entry| {
-            surprises(comparison, entry).into_iter().map(|remark| (entry.name.as_str(), remark))
+            diagnose_run(comparison, entry).into_iter().map(|remark| (entry.name.as_str(), remark))
         })
         .collect();
     html! {
@@ -146,15 +163,15 @@ fn remarks(comparison: &Comparison) -> Markup {
     }
 }
 
-fn surprises(comparison: &Comparison, entry: &Entry) -> Vec<String> {
+fn diagnose_run(comparison: &Comparison, entry: &Entry) -> Vec<String> {
     let topics = comparison.labels.topics.iter().map(|topic| &topic.id);
     let found = diagnose(&entry.run, topics, Some(comparison.bank));
     let mut remarks = Vec::new();
     if found.dropped_lines > 0 {
         let range = recall_interval(&entry.run, comparison.labels);
         remarks.push(format!(
-            "{} of {} repeat a score and are dropped, as the official scorer does. Over all orders of equal scores R@30 \
-             lies between {} and {}.",
+            "{} of {} repeat a score and are dropped, as by the official scorer. Over all orders \
+             of equal scores, R@30 lies between {} and {}.",
             count(found.dropped_lines, "line"),
             count(found.dropped_topics, "topic"),
             figure(range.lowest[3]),
@@ -164,7 +181,7 @@ fn surprises(comparison: &Comparison, entry: &Entry) -> Vec<String> {
     let counts = [
         (found.duplicates, "line", "repeating a question of the same topic"),
         (found.missing_topics, "topic", "without an answer, counted 0"),
-        (found.unknown_topics, "topic", "not among the labels and not looked at"),
+        (found.unknown_topics, "topic", "not among the labels, ignored"),
         (found.unknown_questions, "line", "with a question that is not in the bank"),
     ];
     let counts = counts.iter().filter(|(number, ..)| *number > 0);

@@ -1,7 +1,7 @@
-//! What does every run propose for every topic, and how much of it is relevant? The official scorer's reading of runs,
-//! kept down to the questions.
+//! The questions of every run for every topic with their relevance, as the official scorer reads
+//! them.
 
-use crate::{Comparison, Entry};
+use crate::comparison::{Comparison, Entry};
 use clariq_collections::clariq::Topic;
 use clariq_core::QuestionId;
 use clariq_eval::{CUTOFFS, QuestionRelevance, Ties, exact_mean, question_relevance};
@@ -9,7 +9,7 @@ use clariq_files::{Run, RunLine};
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// How deep lists are shown: as deep as the challenge measures.
+/// The depth of the lists shown: the largest depth that the challenge measures.
 pub(crate) const DEPTH: usize = 30;
 
 /// A topic and its relevant questions.
@@ -60,7 +60,7 @@ impl<'a> Judged<'a> {
             .runs
             .iter()
             .zip(scores)
-            .map(|(entry, scores)| scored(entry, scores, &topics))
+            .map(|(entry, scores)| score(entry, scores, &topics))
             .collect();
         Self { topics, runs, baseline: comparison.baseline }
     }
@@ -69,9 +69,9 @@ impl<'a> Judged<'a> {
         &self.runs[self.baseline]
     }
 
-    /// The runs that are compared with the baseline, with their places.
+    /// The runs that are compared with the baseline, with their positions.
     pub(crate) fn others(&self) -> impl Iterator<Item = (usize, &Scored<'a>)> {
-        self.runs.iter().enumerate().filter(|(place, _)| *place != self.baseline)
+        self.runs.iter().enumerate().filter(|(index, _)| *index != self.baseline)
     }
 }
 
@@ -87,21 +87,24 @@ impl Scored<'_> {
     }
 }
 
-fn scored<'a>(entry: &'a Entry, scores: QuestionRelevance, topics: &[JudgedTopic]) -> Scored<'a> {
+fn score<'a>(entry: &'a Entry, scores: QuestionRelevance, topics: &[JudgedTopic]) -> Scored<'a> {
     let mut lists = first_questions(&entry.run);
     let lists: Vec<Vec<&QuestionId>> = topics
         .iter()
         .map(|judged| lists.remove(judged.topic.id.as_str()).unwrap_or_default())
         .collect();
-    let climbs: Vec<Vec<f64>> =
-        topics.iter().zip(&lists).map(|(judged, list)| climb(list, &judged.relevant)).collect();
+    let curves: Vec<Vec<f64>> = topics
+        .iter()
+        .zip(&lists)
+        .map(|(judged, list)| recall_curve(list, &judged.relevant))
+        .collect();
     let curve =
-        (0..DEPTH).map(|depth| exact_mean(climbs.iter().map(|climb| climb[depth]))).collect();
+        (0..DEPTH).map(|depth| exact_mean(curves.iter().map(|curve| curve[depth]))).collect();
     Scored { entry, lists, means: scores.means(), scores, curve }
 }
 
-/// The first questions of each topic under the official tie rule: lines by score, descending, and of lines with the
-/// same score only the first in the file.
+/// The first questions of each topic under the official tie rule: lines by score, descending; of
+/// lines with the same score, only the first in the file.
 fn first_questions<'a>(run: &'a Run) -> HashMap<&'a str, Vec<&'a QuestionId>> {
     let mut topics: HashMap<&str, Vec<&RunLine>> = HashMap::new();
     for line in &run.lines {
@@ -118,7 +121,7 @@ fn first_questions<'a>(run: &'a Run) -> HashMap<&'a str, Vec<&'a QuestionId>> {
 }
 
 /// Recall at depth 1, 2, … of one topic.
-fn climb(list: &[&QuestionId], relevant: &BTreeSet<QuestionId>) -> Vec<f64> {
+fn recall_curve(list: &[&QuestionId], relevant: &BTreeSet<QuestionId>) -> Vec<f64> {
     let mut found: HashSet<&QuestionId> = HashSet::new();
     (0..DEPTH)
         .map(|depth| {

@@ -1,25 +1,25 @@
-//! Where would the runs stand in the challenge?
+//! The runs among the published entries of the challenge.
 
-use crate::Comparison;
+use crate::comparison::Comparison;
 use crate::judged::Judged;
-use crate::page::scroll;
+use crate::markup::scroll;
 use crate::words::figure;
 use clariq_eval::{Leaderboard, LeaderboardTask, Placement, clarification_need};
 use maud::{Markup, html};
 use std::cmp::Reverse;
 
-/// The released bank. Figures on any other collection cannot stand beside published ones.
+/// The released bank. Figures on any other collection cannot be compared with published ones.
 const RELEASED_BANK: &str = "2100c70232f6";
 
-/// What is placed: its name, its figures and its place.
+/// A run or need file with its rank among the entries.
 struct Placed {
     name: String,
     figures: Vec<f64>,
     placement: Placement,
 }
 
-/// The leaderboards with the runs and need files in their places; `None` on any but the released collection, and where
-/// nothing was published.
+/// The leaderboards with the runs and need files among their entries; `None` on other collections
+/// than the released one, and where nothing was published.
 pub(crate) fn section(comparison: &Comparison, judged: &Judged) -> Option<Markup> {
     if !comparison.bank.checksum().to_string().starts_with(RELEASED_BANK) {
         return None;
@@ -30,9 +30,9 @@ pub(crate) fn section(comparison: &Comparison, judged: &Judged) -> Option<Markup
         section id="leaderboard" {
             h2 { "Among the published entries" }
             p {
-                "The final leaderboard of the challenge in the order of its figures on " (comparison.split)
-                ", with these runs where they would stand. Ranks are the published ones, by the figures on test; "
-                "→ is the rank that a run would have here."
+                "The final leaderboard of the challenge in the order of its figures on "
+                (comparison.split) ", with these runs among the entries. Ranks are the published "
+                "ones, by the figures on test; → is the rank that a run would have here."
             }
             (part("Question relevance", "runs", &board, runs))
             (needs(comparison).unwrap_or_default())
@@ -56,22 +56,25 @@ fn part(title: &str, what: &str, board: &Leaderboard, entries: Vec<(String, Vec<
         .into_iter()
         .map(|(name, figures)| Placed { name, placement: board.place(&figures), figures })
         .collect();
-    // Stable: equal runs stay in the order in which they were given.
-    placed.sort_by_key(|run| (run.placement.before, Reverse(key(board, &run.figures))));
+    // The sort is stable: equal runs keep their given order.
+    placed.sort_by_key(|run| (run.placement.before, Reverse(sort_key(board, &run.figures))));
     let order = board.place(&vec![0.0; board.measures.len()]).order;
     html! {
         h3 { (title) }
         ul {
             @for run in &placed {
-                li { b { (run.name) } " would be number " (run.placement.rank) " of " (run.placement.ranked) "." }
+                li {
+                    b { (run.name) } " would be number " (run.placement.rank) " of "
+                    (run.placement.ranked) "."
+                }
             }
         }
         (scroll(&format!("Leaderboard: {title}"), &table(what, board, &order, &placed)))
     }
 }
 
-/// What orders entries, in units of the fourth decimal.
-fn key(board: &Leaderboard, figures: &[f64]) -> Vec<i64> {
+/// The key that entries are ordered by, in units of the fourth decimal.
+fn sort_key(board: &Leaderboard, figures: &[f64]) -> Vec<i64> {
     board.ordered_by.iter().map(|&measure| (figures[measure] * 1e4).round() as i64).collect()
 }
 
@@ -82,12 +85,16 @@ fn table(what: &str, board: &Leaderboard, order: &[usize], placed: &[Placed]) ->
             thead {
                 tr {
                     th scope="col" { "rank" } th.text scope="col" { "entry" }
-                    @for measure in &board.measures { th scope="col" { (short(measure)) } }
+                    @for measure in &board.measures {
+                        th scope="col" { (shorten_measure(measure)) }
+                    }
                 }
             }
             tbody {
                 @for before in 0..=order.len() {
-                    @for run in placed.iter().filter(|run| run.placement.before == before) { (own_row(run)) }
+                    @for run in placed.iter().filter(|run| run.placement.before == before) {
+                        (own_row(run))
+                    }
                     @if let Some(&entry) = order.get(before) { (published_row(board, entry)) }
                 }
             }
@@ -95,8 +102,8 @@ fn table(what: &str, board: &Leaderboard, order: &[usize], placed: &[Placed]) ->
     }
 }
 
-/// `Recall30` as `R@30`, as everywhere on the page; `Recall` of need labels has no depth.
-fn short(measure: &str) -> String {
+/// Shortens `Recall30` to `R@30`, as everywhere on the page; `Recall` of need labels has no depth.
+fn shorten_measure(measure: &str) -> String {
     measure
         .strip_prefix("Recall")
         .filter(|depth| !depth.is_empty())
@@ -106,7 +113,8 @@ fn short(measure: &str) -> String {
 fn own_row(run: &Placed) -> Markup {
     html! {
         tr.mine {
-            td { "→ " (run.placement.rank) } th.text.entry scope="row" { (run.name) " " span.team { "this page" } }
+            td { "→ " (run.placement.rank) }
+            th.text.entry scope="row" { (run.name) " " span.team { "this page" } }
             @for value in &run.figures { td { (figure(*value)) } }
         }
     }
@@ -130,13 +138,13 @@ mod tests {
     use clariq_collections::clariq::Split;
 
     #[test]
-    fn other_collections_have_no_place() {
+    fn other_collections_are_not_ranked() {
         let small = Small::new(&[("run", &[])]);
         assert!(section(&small.comparison(), &Judged::new(&small.comparison())).is_none());
     }
 
     #[test]
-    fn runs_stand_in_the_order_of_their_figures() {
+    fn runs_are_in_the_order_of_their_figures() {
         let board = Leaderboard::published(LeaderboardTask::QuestionRelevance, Split::Dev).unwrap();
         let entry = |name: &str, deepest| (name.to_owned(), vec![0.3, 0.5, 0.6, deepest]);
         let page = part(

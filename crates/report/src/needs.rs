@@ -1,13 +1,13 @@
-//! Which clarification needs are taken for which? A confusion matrix per need file.
+//! A confusion matrix of clarification needs per need file.
 
-use crate::page::scroll;
+use crate::comparison::{Comparison, NeedEntry};
+use crate::markup::scroll;
 use crate::words::{count, figure};
-use crate::{Comparison, NeedEntry};
 use clariq_collections::clariq::Labelled;
 use clariq_eval::{NeedClass, NeedReport, clarification_need, need_report};
 use maud::{Markup, html};
 
-/// Shades of a cell, from none to all of its row.
+/// The number of shades of a cell, by its share of the row.
 const SHADES: usize = 5;
 
 /// One matrix per need file; nothing where there is none.
@@ -17,8 +17,9 @@ pub(crate) fn section(comparison: &Comparison) -> Markup {
             section id="needs" {
                 h2 { "Clarification need" }
                 p {
-                    "Rows are the labels, columns the predictions, from 1 (clear by itself) to 4 (cannot be answered before "
-                    "asking back); ✓ marks what is right. The stronger the colour of a cell, the larger its share of the row."
+                    "Rows are the labels, columns the predictions, from 1 (clear by itself) to 4 "
+                    "(cannot be answered before asking back); ✓ marks correct predictions. The "
+                    "stronger the colour of a cell, the larger its share of the row."
                 }
                 div.matrices { @for entry in comparison.needs { (one(entry, comparison.labels)) } }
             }
@@ -34,14 +35,19 @@ fn one(entry: &NeedEntry, labels: &Labelled) -> Markup {
             h3 { (entry.name) }
             (scroll(&format!("Confusion matrix of {}", entry.name), &table(&report)))
             p {
-                "Precision " (figure(scores.precision)) ", recall " (figure(scores.recall)) ", F1 " (figure(scores.f1))
-                ", weighted by class as the official scorer does. Accuracy " (figure(report.accuracy)) ", off by "
-                (figure(report.mean_absolute_error)) " on average"
-                @if let Some(kappa) = report.quadratic_kappa { ", quadratically weighted kappa " (figure(kappa)) }
+                "Precision " (figure(scores.precision)) ", recall " (figure(scores.recall))
+                ", F1 " (figure(scores.f1)) ", weighted by class as by the official scorer. "
+                "Accuracy " (figure(report.accuracy)) ", off by " (figure(report.mean_absolute_error))
+                " on average"
+                @if let Some(kappa) = report.quadratic_kappa {
+                    ", quadratically weighted kappa " (figure(kappa))
+                }
                 "."
             }
             @if scores.unknown > 0 {
-                p.note { (count(scores.unknown, "predicted topic")) " not among the labels and not looked at." }
+                p.note {
+                    (count(scores.unknown, "predicted topic")) " not among the labels, ignored."
+                }
             }
         }
     }
@@ -51,7 +57,7 @@ fn table(report: &NeedReport) -> Markup {
     let sum = |column: usize| {
         report.classes.iter().map(|class| class.predicted_as[column]).sum::<usize>()
     };
-    // The last column stands for what is no need at all, and only where there is any.
+    // The last column is for predictions outside 1 to 4, and is shown only if there are any.
     let columns: Vec<usize> = (1..=4).chain((sum(0) > 0).then_some(0)).collect();
     html! {
         table.confusion {
@@ -59,7 +65,9 @@ fn table(report: &NeedReport) -> Markup {
                 tr { td {} th scope="colgroup" colspan=(columns.len()) { "predicted" } td {} }
                 tr {
                     th scope="col" { "labelled" }
-                    @for &column in &columns { th scope="col" { @if column == 0 { "none" } @else { (column) } } }
+                    @for &column in &columns {
+                        th scope="col" { @if column == 0 { "none" } @else { (column) } }
+                    }
                     th scope="col" { "all" }
                 }
             }
@@ -87,7 +95,9 @@ fn cell(class: &NeedClass, column: usize) -> Markup {
     html! {
         td class={ "shade" (shade) } {
             (predicted)
-            @if column == usize::from(class.need) { span.right aria-hidden="true" { " ✓" } span.unseen { " right" } }
+            @if column == usize::from(class.need) {
+                span.right aria-hidden="true" { " ✓" } span.unseen { " right" }
+            }
         }
     }
 }
@@ -109,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_need_has_a_column_of_its_own() {
+    fn predictions_outside_the_scale_have_their_own_column() {
         assert!(!page(&[("1", 1), ("2", 2)]).contains(">none<"));
         let page = page(&[("1", 1), ("2", 7)]);
         assert!(

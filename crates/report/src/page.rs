@@ -1,17 +1,20 @@
-//! What surrounds the parts? Head, style, contents and what the figures were made from.
+//! The page around the sections: head, style, contents and footer.
 
+use crate::comparison::Comparison;
 use crate::judged::Judged;
 use crate::words::count;
-use crate::{Comparison, depth, differences, figures, leaderboard, needs, significance, topics};
+use crate::{depth, differences, figures, leaderboard, needs, significance, topics};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-/// Nothing is loaded and nothing runs, whatever a request or a run's name contains.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
+/// Nothing is loaded and nothing executes, whatever a request or the name of a run contains.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; \
+                      base-uri 'none'; form-action 'none'";
 const STYLE: &str = include_str!("style.css");
 
-pub(crate) fn page(comparison: &Comparison) -> String {
+/// Renders all sections that have something to show.
+pub(crate) fn render(comparison: &Comparison) -> String {
     let judged = Judged::new(comparison);
-    let tested = significance::against_baseline(&judged, comparison.seed);
+    let tested = significance::test_against_baseline(&judged, comparison.seed);
     let placed = leaderboard::section(comparison, &judged);
     let page = html! {
         (DOCTYPE)
@@ -20,7 +23,7 @@ pub(crate) fn page(comparison: &Comparison) -> String {
             body {
                 header {
                     h1 { (comparison.title) }
-                    p { (about(comparison, &judged)) }
+                    p { (describe(comparison, &judged)) }
                     (contents(comparison, placed.is_some()))
                 }
                 main {
@@ -35,7 +38,7 @@ pub(crate) fn page(comparison: &Comparison) -> String {
             }
         }
     };
-    visible(page.into_string())
+    replace_controls(page.into_string())
 }
 
 fn head(title: &str) -> Markup {
@@ -46,7 +49,7 @@ fn head(title: &str) -> Markup {
             meta name="viewport" content="width=device-width, initial-scale=1";
             meta name="color-scheme" content="light dark";
             meta name="generator" content={ "clariq " (env!("CARGO_PKG_VERSION")) };
-            // Else a browser asks the server for one.
+            // Without it, browsers request an icon from the server.
             link rel="icon" href="data:,";
             title { (title) }
             style { (PreEscaped(STYLE)) }
@@ -54,7 +57,7 @@ fn head(title: &str) -> Markup {
     }
 }
 
-fn about(comparison: &Comparison, judged: &Judged) -> String {
+fn describe(comparison: &Comparison, judged: &Judged) -> String {
     let what = format!(
         "{} on {} of {}",
         count(comparison.runs.len(), "run"),
@@ -79,7 +82,7 @@ fn contents(comparison: &Comparison, placed: bool) -> Markup {
     ];
     html! {
         nav aria-label="Contents" {
-            @for (id, name, _) in parts.iter().filter(|(.., there)| *there) { a href={ "#" (id) } { (name) } }
+            @for (id, name, shown) in parts { @if shown { a href={ "#" (id) } { (name) } } }
         }
     }
 }
@@ -88,22 +91,18 @@ fn footer(comparison: &Comparison) -> Markup {
     html! {
         footer {
             p {
-                "Made by clariq " (env!("CARGO_PKG_VERSION")) ". Question bank " code { (comparison.bank.checksum().short()) }
+                "Made by clariq " (env!("CARGO_PKG_VERSION")) ". Question bank "
+                code { (comparison.bank.checksum().short()) }
                 ", split " (comparison.split) ", seed " (comparison.seed) "."
-                " Equal scores are treated as the official scorer treats them: of a topic's lines with the same score the "
-                "first counts."
+                " Equal scores are treated as by the official scorer: of a topic's lines with the "
+                "same score, the first counts."
             }
         }
     }
 }
 
-/// A box that scrolls by itself where its content is wider than the screen, by touch, mouse or keyboard.
-pub(crate) fn scroll(name: &str, content: &Markup) -> Markup {
-    html! { div.scroll role="region" aria-label=(name) tabindex="0" { (content) } }
-}
-
-/// Control characters are no part of HTML; what stood there is shown to be something else.
-fn visible(page: String) -> String {
+/// Replaces control characters, which HTML does not allow, by a visible mark.
+fn replace_controls(page: String) -> String {
     let stray = |c: char| c.is_control() && c != '\n';
     if page.contains(stray) { page.replace(stray, "\u{fffd}") } else { page }
 }
@@ -116,7 +115,7 @@ mod tests {
     #[test]
     fn one_run_has_nothing_to_compare() {
         let small = Small::new(&[("only", &[("1", "Q1", 1.0)])]);
-        let page = page(&small.comparison());
+        let page = render(&small.comparison());
         assert!(!page.contains("id=\"differences\"") && !page.contains("class=\"tag\""));
         assert!(page.contains("1 run on 2 topics of dev"));
     }
@@ -124,7 +123,7 @@ mod tests {
     #[test]
     fn control_characters_are_made_visible() {
         let small = Small::new(&[("a\u{1}b", &[])]);
-        assert!(page(&small.comparison()).contains("a\u{fffd}b"));
+        assert!(render(&small.comparison()).contains("a\u{fffd}b"));
     }
 
     #[test]

@@ -1,19 +1,19 @@
-//! Which runs differ from the baseline by more than luck?
+//! Significance tests of each run against the baseline.
 
 use crate::judged::Judged;
 use clariq_eval::{CUTOFFS, PairedTest, ROUNDS, holm, paired_test};
 
-/// The chance of any false mark on the page that is accepted.
+/// The accepted probability of any false mark on the page.
 pub(crate) const LEVEL: f64 = 0.05;
 
 /// One run against the baseline at one depth.
 pub(crate) struct Tested {
-    /// The run's place.
+    /// The position of the run.
     pub(crate) run: usize,
-    /// The place in [`CUTOFFS`].
+    /// The position in [`CUTOFFS`].
     pub(crate) cutoff: usize,
     pub(crate) test: PairedTest,
-    /// p of the randomisation test, corrected for all comparisons of the page.
+    /// The p-value of the randomisation test, corrected for all comparisons of the page.
     pub(crate) corrected: f64,
 }
 
@@ -23,15 +23,15 @@ impl Tested {
     }
 }
 
-/// Every other run against the baseline, at every depth.
-pub(crate) fn against_baseline(judged: &Judged, seed: u64) -> Vec<Tested> {
+/// Tests every other run against the baseline, at every depth.
+pub(crate) fn test_against_baseline(judged: &Judged, seed: u64) -> Vec<Tested> {
     let mut tested: Vec<Tested> = judged
         .others()
-        .flat_map(|(place, run)| (0..CUTOFFS.len()).map(move |cutoff| (place, run, cutoff)))
-        .map(|(place, run, cutoff)| {
+        .flat_map(|(index, run)| (0..CUTOFFS.len()).map(move |cutoff| (index, run, cutoff)))
+        .map(|(index, run, cutoff)| {
             let test =
                 paired_test(&run.recalls(cutoff), &judged.baseline().recalls(cutoff), ROUNDS, seed);
-            Tested { run: place, cutoff, test, corrected: 1.0 }
+            Tested { run: index, cutoff, test, corrected: 1.0 }
         })
         .collect();
     let corrected =

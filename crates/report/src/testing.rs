@@ -1,6 +1,6 @@
-//! A small comparison for the tests of this crate: two topics, of which the first has an attack for a request.
+//! A small comparison for the tests of this crate: two topics, the first with an attack as request.
 
-use crate::{Comparison, Entry, NeedEntry};
+use crate::comparison::{Comparison, Entry, NeedEntry};
 use clariq_collections::clariq::{
     Facet, Labelled, LabelledRow, QuestionBank, QuestionRow, Split, Topic,
 };
@@ -62,13 +62,13 @@ pub(crate) fn lines(lines: &[Line]) -> Run {
 
 fn labels(topics: &[(&str, &str, &[&str])]) -> Labelled {
     let mut labelled = Labelled::default();
-    for (place, (id, request, questions)) in topics.iter().enumerate() {
-        let (request, need) = ((*request).to_owned(), Need::new(place as u8 + 1));
+    for (index, (id, request, questions)) in topics.iter().enumerate() {
+        let (request, need) = ((*request).to_owned(), Need::new(index as u8 + 1));
         labelled.topics.push(Topic { id: (*id).into(), request, description: String::new(), need });
-        let id = format!("F{place}").as_str().into();
-        labelled.facets.push(Facet { id, topic: place, description: String::new() });
+        let id = format!("F{index}").as_str().into();
+        labelled.facets.push(Facet { id, topic: index, description: String::new() });
         labelled.rows.extend(questions.iter().map(|&question| LabelledRow {
-            facet: place,
+            facet: index,
             question: question.into(),
             text: String::new(),
             answer: String::new(),

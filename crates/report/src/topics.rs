@@ -1,15 +1,15 @@
-//! What does every run ask about every topic, and what does it miss?
+//! The questions of every run for every topic, with hits and misses.
 
-use crate::Comparison;
+use crate::comparison::Comparison;
 use crate::judged::{DEPTH, Judged, JudgedTopic, Scored};
-use crate::page::scroll;
+use crate::markup::scroll;
 use crate::words::{count, question};
 use clariq_collections::clariq::QuestionBank;
 use clariq_core::QuestionId;
 use clariq_eval::CUTOFFS;
 use maud::{Markup, html};
 
-/// Questions of a list that are shown at once; the rest is a click away.
+/// The questions of a list that are shown at once; a click shows the rest.
 const SHOWN: usize = 10;
 
 pub(crate) fn section(comparison: &Comparison, judged: &Judged) -> Markup {
@@ -17,7 +17,8 @@ pub(crate) fn section(comparison: &Comparison, judged: &Judged) -> Markup {
         section id="topics" {
             h2 { "Topics and their questions" }
             p {
-                "Open a topic to see where each run has its relevant questions and how its list begins. "
+                "Open a topic to see where each run has its relevant questions and how its list "
+                "begins. "
                 span.mark { "✓" } " and bold mark a relevant question, " span.cross { "✗" }
                 " one that is not among the first " (DEPTH) "."
             }
@@ -40,7 +41,8 @@ fn one(bank: &QuestionBank, judged: &Judged, topic: usize) -> Markup {
                     (count(it.relevant.len(), "relevant question"))
                     @if let Some(need) = it.topic.need { " · clarification need " (need) }
                 }
-                (scroll(&format!("Relevant questions of topic {}", it.topic.id), &places(bank, judged, it, topic)))
+                @let name = format!("Relevant questions of topic {}", it.topic.id);
+                (scroll(&name, &rank_table(bank, judged, it, topic)))
                 div.lists { @for run in &judged.runs { (list(bank, it, run, topic)) } }
             }
         }
@@ -59,28 +61,31 @@ fn range(judged: &Judged, topic: usize) -> String {
     }
 }
 
-/// Where each run has each relevant question, the earliest found first, those that nobody has last.
-fn places(bank: &QuestionBank, judged: &Judged, it: &JudgedTopic, topic: usize) -> Markup {
-    let place = |run: &Scored, wanted: &QuestionId| {
+/// The rank of each relevant question in each run, the earliest found first, missed questions last.
+fn rank_table(bank: &QuestionBank, judged: &Judged, it: &JudgedTopic, topic: usize) -> Markup {
+    let rank_in = |run: &Scored, wanted: &QuestionId| {
         run.lists[topic].iter().position(|question| *question == wanted)
     };
     let mut rows: Vec<(&QuestionId, Vec<Option<usize>>)> = it
         .relevant
         .iter()
-        .map(|wanted| (wanted, judged.runs.iter().map(|run| place(run, wanted)).collect()))
+        .map(|wanted| (wanted, judged.runs.iter().map(|run| rank_in(run, wanted)).collect()))
         .collect();
-    rows.sort_by_key(|(_, places)| places.iter().flatten().min().copied().unwrap_or(DEPTH));
+    rows.sort_by_key(|(_, ranks)| ranks.iter().flatten().min().copied().unwrap_or(DEPTH));
     html! {
         table.texts {
             caption { "Relevant questions and their ranks" }
             thead {
-                tr { th.text scope="col" { "question" } @for run in &judged.runs { th scope="col" { (run.entry.name) } } }
+                tr {
+                    th.text scope="col" { "question" }
+                    @for run in &judged.runs { th scope="col" { (run.entry.name) } }
+                }
             }
             tbody {
-                @for (wanted, places) in rows {
+                @for (wanted, ranks) in rows {
                     tr {
                         th.text scope="row" { (words(bank, wanted)) }
-                        @for place in places { td { (rank(place)) } }
+                        @for rank in ranks { td { (mark_rank(rank)) } }
                     }
                 }
                 (found(judged, it, topic))
@@ -89,10 +94,10 @@ fn places(bank: &QuestionBank, judged: &Judged, it: &JudgedTopic, topic: usize) 
     }
 }
 
-fn rank(place: Option<usize>) -> Markup {
+fn mark_rank(rank: Option<usize>) -> Markup {
     html! {
-        @match place {
-            Some(place) => { span.mark aria-hidden="true" { "✓ " } (place + 1) },
+        @match rank {
+            Some(rank) => { span.mark aria-hidden="true" { "✓ " } (rank + 1) },
             None => { span.cross aria-hidden="true" { "✗ " } "missed" },
         }
     }
@@ -116,14 +121,20 @@ fn list(bank: &QuestionBank, it: &JudgedTopic, run: &Scored, topic: usize) -> Ma
     html! {
         div.list {
             h3 { (run.entry.name) }
-            p.note { @for (cutoff, recall) in recalls { "R@" (cutoff) " " (format!("{recall:.2}")) " " } }
+            p.note {
+                @for (cutoff, recall) in recalls { "R@" (cutoff) " " (format!("{recall:.2}")) " " }
+            }
             @if questions.is_empty() { p { "No answer." } }
-            ol { @for place in 0..questions.len().min(SHOWN) { (item(bank, it, questions, place)) } }
+            ol {
+                @for rank in 0..questions.len().min(SHOWN) { (item(bank, it, questions, rank)) }
+            }
             @if questions.len() > SHOWN {
                 @let hits = hits_below(it, questions);
                 details.more {
                     summary { "Ranks 11 to " (questions.len()) ": " (hits) }
-                    ol start=(SHOWN + 1) { @for place in SHOWN..questions.len() { (item(bank, it, questions, place)) } }
+                    ol start=(SHOWN + 1) {
+                        @for rank in SHOWN..questions.len() { (item(bank, it, questions, rank)) }
+                    }
                 }
             }
         }
@@ -133,8 +144,8 @@ fn list(bank: &QuestionBank, it: &JudgedTopic, run: &Scored, topic: usize) -> Ma
 /// The ranks of the hits that are not shown at once.
 fn hits_below(it: &JudgedTopic, questions: &[&QuestionId]) -> String {
     let hits: Vec<String> = (SHOWN..questions.len())
-        .filter(|&place| is_hit(it, questions, place))
-        .map(|place| (place + 1).to_string())
+        .filter(|&rank| is_hit(it, questions, rank))
+        .map(|rank| (rank + 1).to_string())
         .collect();
     match hits.len() {
         0 => "no hit".to_owned(),
@@ -143,17 +154,19 @@ fn hits_below(it: &JudgedTopic, questions: &[&QuestionId]) -> String {
     }
 }
 
-/// A question that comes again is no second hit.
-fn is_hit(it: &JudgedTopic, questions: &[&QuestionId], place: usize) -> bool {
-    it.relevant.contains(questions[place]) && !questions[..place].contains(&questions[place])
+/// A repeated question is no second hit.
+fn is_hit(it: &JudgedTopic, questions: &[&QuestionId], rank: usize) -> bool {
+    it.relevant.contains(questions[rank]) && !questions[..rank].contains(&questions[rank])
 }
 
-fn item(bank: &QuestionBank, it: &JudgedTopic, questions: &[&QuestionId], place: usize) -> Markup {
-    let id = questions[place];
-    let again = questions[..place].contains(&id);
+fn item(bank: &QuestionBank, it: &JudgedTopic, questions: &[&QuestionId], rank: usize) -> Markup {
+    let id = questions[rank];
+    let again = questions[..rank].contains(&id);
     html! {
-        @if is_hit(it, questions, place) {
-            li.hit { span.mark aria-hidden="true" { "✓ " } span.unseen { "relevant: " } (words(bank, id)) }
+        @if is_hit(it, questions, rank) {
+            li.hit {
+                span.mark aria-hidden="true" { "✓ " } span.unseen { "relevant: " } (words(bank, id))
+            }
         } @else {
             li { (words(bank, id)) @if again { " (again)" } }
         }
@@ -176,12 +189,12 @@ mod tests {
     }
 
     #[test]
-    fn hits_are_marked_and_what_is_missed_is_listed() {
+    fn hits_are_marked_and_misses_are_listed() {
         let page = page(&[("1", "Q1", 3.0), ("1", "Q4", 2.0), ("1", "Q1", 1.0)]);
         assert_eq!(
             page.matches("<li class=\"hit\">").count(),
             1,
-            "a question that comes again is no second hit"
+            "a repeated question is no second hit"
         );
         assert!(page.contains("what about Q1 <span class=\"id\">Q1</span> (again)"));
         assert!(page.contains("found among the first 30</th><td>1 of 4"));

@@ -1,14 +1,14 @@
-//! How are figures and questions put into words?
+//! Figures and questions as text.
 
 use clariq_collections::clariq::{NO_QUESTION, QuestionBank};
 use clariq_core::QuestionId;
 
-/// Four digits, as the challenge's leaderboards have them.
+/// A figure to four digits, as on the challenge's leaderboards.
 pub(crate) fn figure(value: f64) -> String {
     difference(value).trim_start_matches('+').to_owned()
 }
 
-/// Four digits and the sign, always.
+/// A difference to four digits, with its sign.
 pub(crate) fn difference(value: f64) -> String {
     signed(value, 4)
 }
@@ -18,7 +18,7 @@ pub(crate) fn effect(value: f64) -> String {
     if value.is_finite() { signed(value, 2) } else { "–".to_owned() }
 }
 
-/// The minus sign is as wide as the plus; what is shown as 0 has no sign.
+/// The minus sign is as wide as the plus. A number that rounds to 0 has no sign.
 fn signed(value: f64, digits: usize) -> String {
     let shown = format!("{:.digits$}", value.abs());
     match value {
@@ -42,14 +42,14 @@ pub(crate) fn count(count: usize, what: &str) -> String {
 /// `1234567` as `1,234,567`.
 pub(crate) fn thousands(number: usize) -> String {
     let digits = number.to_string();
-    let comma = |place: usize| place > 0 && (digits.len() - place).is_multiple_of(3);
+    let comma = |index: usize| index > 0 && (digits.len() - index).is_multiple_of(3);
     digits
         .char_indices()
-        .flat_map(|(place, digit)| comma(place).then_some(',').into_iter().chain([digit]))
+        .flat_map(|(index, digit)| comma(index).then_some(',').into_iter().chain([digit]))
         .collect()
 }
 
-/// The words of a question, and of what has none.
+/// The text of a question, or a remark in brackets where there is none.
 pub(crate) fn question<'a>(bank: &'a QuestionBank, id: &QuestionId) -> &'a str {
     match bank.find(id.as_str()) {
         Some(number) if !bank.text(number).trim().is_empty() => bank.text(number),
@@ -59,8 +59,8 @@ pub(crate) fn question<'a>(bank: &'a QuestionBank, id: &QuestionId) -> &'a str {
     }
 }
 
-/// At most `most` characters, the last an ellipsis where some are left out.
-pub(crate) fn shortened(text: &str, most: usize) -> String {
+/// Cuts a text to `most` characters; the last is an ellipsis if some are left out.
+pub(crate) fn shorten(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
     }
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn names_are_shortened_by_characters() {
-        assert_eq!(shortened("ünïcödé", 7), "ünïcödé");
-        assert_eq!(shortened("ünïcödé name", 7), "ünïcöd…");
+        assert_eq!(shorten("ünïcödé", 7), "ünïcödé");
+        assert_eq!(shorten("ünïcödé name", 7), "ünïcöd…");
     }
 }

@@ -1,6 +1,6 @@
 //! The engine of this build: the one place that knows whether it has learned stages.
 
-use clariq_rank::Engine;
+use clariq_core::Engine;
 
 /// What opens and trains learned models.
 #[cfg(feature = "bert")]

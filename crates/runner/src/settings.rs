@@ -6,9 +6,8 @@ use crate::failure::Failure;
 use crate::output::Format;
 use crate::progress;
 use clariq_collections::clariq::{Collection, DataDir};
-use clariq_core::{Location, Precision, Problem, ProblemKind, printable};
+use clariq_core::{Engine, Location, Precision, Problem, ProblemKind, printable};
 use clariq_experiment::{Observer, Options, Session, Task, cache};
-use clariq_rank::Engine;
 use std::ops::RangeInclusive;
 use std::path::Path;
 

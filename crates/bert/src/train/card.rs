@@ -82,9 +82,6 @@ fn config(about: &Description, encoder: bool) -> Value {
         Objective::InBatchSoftmax { .. } => Vec::new(),
         Objective::CrossEntropy { .. } => vec!["not relevant", "relevant"],
         Objective::Listwise { .. } => vec!["relevant"],
-        Objective::Classification { .. } => {
-            about.examples.questions.iter().map(String::as_str).collect()
-        }
     };
     if !labels.is_empty() {
         let numbered = labels.iter().enumerate();
@@ -116,24 +113,12 @@ fn card(about: &Description) -> String {
     let Description { recipe, examples, split, curve, .. } = about;
     let pairs = examples.pairs(&split.train, true).len();
     let topics = split.train.len();
-    let of_pairs = format!(
+    let learned_from = format!(
         "{topics} topics of ClariQ's train.tsv with {pairs} relevant (request, question) pairs"
     );
-    let (library, kind, learned_from) = match recipe.objective.kind() {
-        ModelKind::Encoder => {
-            ("sentence-transformers", "Encoder (mean of the tokens, length 1)", of_pairs)
-        }
-        ModelKind::CrossEncoder => {
-            ("transformers", "Cross-encoder of (request, question) pairs", of_pairs)
-        }
-        ModelKind::Classifier => {
-            let classes = examples.questions.join(", ");
-            (
-                "transformers",
-                "Classifier of requests",
-                format!("{topics} requests of the classes {classes}"),
-            )
-        }
+    let (library, kind) = match recipe.objective.kind() {
+        ModelKind::Encoder => ("sentence-transformers", "Encoder (mean of the tokens, length 1)"),
+        ModelKind::CrossEncoder => ("transformers", "Cross-encoder of (request, question) pairs"),
     };
     let mut text = format!(
         "---\nlibrary_name: {library}\nlanguage: en\ntags: [clariq, clarifying-questions]\n---\n\n# {}\n\n{}\n\n{kind}, \

@@ -107,7 +107,6 @@ impl<'a> Learner<'a> {
             }
             Objective::CrossEntropy { .. } => Some(2),
             Objective::Listwise { .. } => Some(1),
-            Objective::Classification { .. } => Some(training.examples.questions.len() as i64),
         };
         let mut network = Network::new(&shape, &weights, device, Kind::Float)?;
         if let Some(classes) = classes {
@@ -334,12 +333,9 @@ impl Material<'_> {
         let texts = |texts: &[String]| {
             tokenize.texts(&texts.iter().map(String::as_str).collect::<Vec<_>>())
         };
-        let makes = recipe.objective.kind();
-        if makes != ModelKind::CrossEncoder {
+        if recipe.objective.kind() == ModelKind::Encoder {
             self.requests = texts(&examples.requests)?;
-            // The name of a class says nothing.
-            self.questions =
-                if makes == ModelKind::Encoder { texts(&examples.questions)? } else { Vec::new() };
+            self.questions = texts(&examples.questions)?;
             return Ok(());
         }
         let wanted = pairs_of(recipe, examples, &self.split, recipe.epochs.ceil() as usize);

@@ -1,5 +1,4 @@
-//! What does a step look at, and how wrong is the network there? One objective for encoders, two for cross-encoders, one for
-//! classifiers.
+//! What does a step look at, and how wrong is the network there? One objective for encoders, two for cross-encoders.
 
 use crate::error::Error;
 use crate::network::Network;
@@ -15,7 +14,7 @@ pub(crate) struct Material<'a> {
     pub(crate) recipe: &'a Recipe,
     pub(crate) examples: &'a Examples,
     pub(crate) split: TopicSplit,
-    /// Tokens of the requests, for an encoder or a classifier.
+    /// Tokens of the requests, for an encoder.
     pub(crate) requests: Vec<Tokens>,
     /// Tokens of the questions, for an encoder.
     pub(crate) questions: Vec<Tokens>,
@@ -42,11 +41,6 @@ pub(crate) fn steps(
                 return in_batches(&pairs, *batch);
             }
             by_request(&pairs, *batch, *per_request, &mut random)
-        }
-        Objective::Classification { batch, .. } => {
-            let mut pairs = examples.pairs(&split.train, true);
-            shuffle(&mut pairs, &mut random);
-            pairs.chunks(*batch).map(<[_]>::to_vec).collect()
         }
         Objective::CrossEntropy { batch, negatives, .. } => {
             let mut pairs = examples.pairs(&split.train, false);
@@ -167,21 +161,12 @@ impl Material<'_> {
                     i64::from(self.examples.is_relevant(topic, question))
                 };
                 let labels: Vec<i64> = step.iter().map(label).collect();
-                cross_entropy(&self.logits(network, step, train)?, &labels, None)
-            }
-            Objective::Classification { balance, .. } => {
-                let texts: Vec<&Tokens> =
-                    step.iter().map(|&(topic, _)| &self.requests[topic]).collect();
-                let logits = network.logits(&Batch::new(&texts, network.device()).input(train))?;
-                let labels: Vec<i64> = step.iter().map(|&(_, class)| i64::from(class)).collect();
-                let weights =
-                    (*balance > 0.0).then(|| class_weights(self.examples, &self.split, *balance));
-                cross_entropy(&logits, &labels, weights.as_deref())
+                cross_entropy(&self.logits(network, step, train)?, &labels)
             }
             Objective::Listwise { negatives, .. } => {
                 let logits = self.logits(network, step, train)?.view([-1, 1 + *negatives as i64]);
                 let first = vec![0; logits.size()[0] as usize];
-                cross_entropy(&logits, &first, None)
+                cross_entropy(&logits, &first)
             }
         }
     }
@@ -253,28 +238,13 @@ impl Material<'_> {
     }
 }
 
-/// Mean over the rows of −log of the softmax of their label; where classes have weights, their sum divides.
-fn cross_entropy(
-    logits: &Tensor,
-    labels: &[i64],
-    weights: Option<&[f32]>,
-) -> Result<Tensor, Error> {
+/// Mean over the rows of −log of the softmax of their label.
+fn cross_entropy(logits: &Tensor, labels: &[i64]) -> Result<Tensor, Error> {
     let labels = Tensor::from_slice(labels).to_device(logits.device());
-    let weights = weights.map(|weights| Tensor::from_slice(weights).to_device(logits.device()));
+    let no_weights: Option<Tensor> = None;
     logits
-        .f_cross_entropy_loss(&labels, weights.as_ref(), tch::Reduction::Mean, -100, 0.0)
+        .f_cross_entropy_loss(&labels, no_weights, tch::Reduction::Mean, -100, 0.0)
         .map_err(Error::torch("the loss"))
-}
-
-/// A weight for each class: how much rarer it is than on average among the topics that are trained on, to a power.
-fn class_weights(examples: &Examples, split: &TopicSplit, power: f64) -> Vec<f32> {
-    let pairs = examples.pairs(&split.train, true);
-    let classes = examples.questions.len();
-    let weight = |class: u32| {
-        let count = pairs.iter().filter(|&&(_, of)| of == class).count().max(1);
-        (pairs.len() as f64 / (classes * count) as f64).powf(power) as f32
-    };
-    (0..classes as u32).map(weight).collect()
 }
 
 /// Mean over the `positives` of −log of their softmax among themselves alone and everything outside `left_out`, along a
@@ -326,12 +296,11 @@ mod tests {
         TopicSplit { train: vec![0, 2], held_out: vec![1] }
     }
 
-    const OBJECTIVES: [&str; 5] = [
+    const OBJECTIVES: [&str; 4] = [
         "kind = \"in-batch-softmax\"\nbatch = 4",
         "kind = \"in-batch-softmax\"\nbatch = 4\nper_request = 2",
         "kind = \"cross-entropy\"\nbatch = 4\nnegatives = 5\nsystem = \"bm25\"",
         "kind = \"listwise\"\nbatch = 2\nnegatives = 4\nsystem = \"bm25\"\ndepth = 3",
-        "kind = \"classification\"\nbatch = 2\nbalance = 1.0",
     ];
 
     #[test]
@@ -380,16 +349,6 @@ mod tests {
             assert_eq!(epoch(0), epoch(0), "{objective}");
             assert_ne!(epoch(0), epoch(1), "{objective}");
         }
-    }
-
-    #[test]
-    fn rare_classes_weigh_more() {
-        let names = ["a", "b", "c"];
-        let examples = Examples::of_classes(&["t1", "t2", "t3", "t4"], &[0, 0, 1, 0], &names);
-        let all = TopicSplit { train: vec![0, 1, 2, 3], held_out: Vec::new() };
-        let third = 1.0 / 3.0_f32;
-        assert_eq!(class_weights(&examples, &all, 1.0), [4.0 / 9.0, 4.0 * third, 4.0 * third]);
-        assert_eq!(class_weights(&examples, &all, 0.0), [1.0; 3]);
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use clariq_bert::{BertEncoder, CrossEncoder, Error, ModelFolder, Tokenize, Weights};
 use clariq_collections::clariq::{Collection, DataDir, Split};
+use clariq_core::{Encoder, PairScorer};
 use clariq_core::{ModelOptions, Precision, ProblemKind};
-use clariq_rank::{Encoder, PairScorer};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};

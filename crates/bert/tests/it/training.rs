@@ -2,8 +2,8 @@
 
 use clariq_bert::train::train as run_training;
 use clariq_bert::{BertEncoder, CrossEncoder};
+use clariq_core::{Encoder, PairScorer};
 use clariq_core::{Examples, ModelOptions, Recipe, Training, TrainingEvent};
-use clariq_rank::{Encoder, PairScorer};
 use std::collections::BTreeMap;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,10 +1,11 @@
 //! The question bank: every question of the collection, by id and by number.
 
-use clariq_core::QuestionId;
-use clariq_core::{Checksum, sha256};
-use clariq_core::{Error, Location, Problem, ProblemKind};
+use clariq_core::{
+    Checksum, Doc, Documents, Error, Location, Problem, ProblemKind, QuestionId, sha256,
+};
 use clariq_files::table::{Column, Sink, for_each_row, strictly};
 use clariq_files::{Input, MOST_OF_A_TABLE, Source};
+use std::borrow::Cow;
 
 /// The id of the empty question: choosing it means "ask nothing".
 pub const NO_QUESTION: &str = "Q00001";
@@ -93,8 +94,9 @@ impl QuestionBank {
     }
 
     /// The number of the question `id`.
-    pub fn find(&self, id: &str) -> Option<u32> {
-        self.rows.binary_search_by(|row| row.id.as_str().cmp(id)).ok().map(|place| place as u32)
+    pub fn find(&self, id: &str) -> Option<Doc> {
+        let found = self.rows.binary_search_by(|row| row.id.as_str().cmp(id)).ok();
+        found.map(|index| Doc(index as u32))
     }
 
     /// The id of a question.
@@ -102,8 +104,8 @@ impl QuestionBank {
     /// # Panics
     ///
     /// If the bank has no such number.
-    pub fn id(&self, number: u32) -> &QuestionId {
-        &self.rows[number as usize].id
+    pub fn id(&self, question: Doc) -> &QuestionId {
+        &self.rows[question.index()].id
     }
 
     /// The text of a question.
@@ -111,12 +113,38 @@ impl QuestionBank {
     /// # Panics
     ///
     /// If the bank has no such number.
-    pub fn text(&self, number: u32) -> &str {
-        &self.rows[number as usize].text
+    pub fn text(&self, question: Doc) -> &str {
+        &self.rows[question.index()].text
     }
 
     /// SHA-256 over `id TAB text LF` of all questions in id order: the same for a bank with CRLF, packed or not.
     pub fn checksum(&self) -> &Checksum {
+        &self.checksum
+    }
+}
+
+impl Documents for QuestionBank {
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn id(&self, doc: Doc) -> Cow<'_, str> {
+        self.id(doc).as_str().into()
+    }
+
+    fn text(&self, doc: Doc) -> Result<Cow<'_, str>, Error> {
+        Ok(self.text(doc).into())
+    }
+
+    fn find(&self, id: &str) -> Option<Doc> {
+        self.find(id)
+    }
+
+    fn silence(&self) -> Option<Doc> {
+        self.find(NO_QUESTION)
+    }
+
+    fn checksum(&self) -> &Checksum {
         &self.checksum
     }
 }
@@ -142,7 +170,6 @@ fn duplicate(input: &Input, first: &(u64, QuestionRow), again: &(u64, QuestionRo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::borrow::Cow;
 
     fn bank(text: &str) -> (QuestionBank, Vec<Problem>) {
         let input =
@@ -156,8 +183,11 @@ mod tests {
     fn the_empty_question_is_a_question() {
         let (bank, problems) = bank("question_id\tquestion\nQ2\twhich one\nQ1\t\n");
         assert!(problems.is_empty());
-        assert_eq!((bank.find("Q1"), bank.find("Q2"), bank.find("Q3")), (Some(0), Some(1), None));
-        assert_eq!(bank.text(0), "");
+        assert_eq!(
+            (bank.find("Q1"), bank.find("Q2"), bank.find("Q3")),
+            (Some(Doc(0)), Some(Doc(1)), None)
+        );
+        assert_eq!(bank.text(Doc(0)), "");
     }
 
     #[test]

@@ -34,10 +34,10 @@ pub use synthesize::{Order, Shape, Synthesis};
 pub use write::{put_json_lines, put_pickle};
 
 use crate::clariq::bank::QuestionBank;
-use crate::clariq::labelled::Topic;
-use clariq_core::Need;
-use clariq_core::{Error, Location, Problem, ProblemKind};
-use clariq_core::{FacetId, TopicId};
+use clariq_core::{
+    Error, FacetId, Location, Problem, ProblemKind, Request, RequestId, TopicId, Utterance,
+    is_refusal,
+};
 use clariq_files::Source;
 use clariq_files::archive::{Archive, Form};
 use draft::Draft;
@@ -65,22 +65,10 @@ pub struct Turn {
     pub answer: String,
 }
 
-/// How an answer begins that turns a question down.
-const REFUSALS: [&str; 7] = ["nah", "neither", "never", "no", "none", "nope", "not"];
-
 impl Turn {
     /// Whether the user said "no", whatever came after it.
-    ///
-    /// ```
-    /// use clariq_collections::clariq::conversation::Turn;
-    ///
-    /// let said = |answer: &str| Turn { question: "is it a car".to_owned(), answer: answer.to_owned() };
-    /// assert!(said("No, a planet").is_refused() && said("no").is_refused());
-    /// assert!(!said("nothing but the car").is_refused() && !said("yes").is_refused() && !said("").is_refused());
-    /// ```
     pub fn is_refused(&self) -> bool {
-        let first = self.answer.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());
-        first.is_some_and(|word| REFUSALS.iter().any(|refusal| word.eq_ignore_ascii_case(refusal)))
+        is_refusal(&self.answer)
     }
 }
 
@@ -97,59 +85,31 @@ pub struct Conversation {
     pub request: String,
     /// The turns so far, oldest first.
     pub turns: Vec<Turn>,
-    /// How much clarification the request needs, where a model has said so; no file does.
-    pub need: Option<Need>,
 }
 
 impl Conversation {
     /// A conversation in which nothing was asked yet.
     pub fn new(id: i64, request: impl Into<String>) -> Self {
-        Self {
-            id,
-            topic: "".into(),
-            facet: "".into(),
-            request: request.into(),
-            turns: Vec::new(),
-            need: None,
-        }
-    }
-
-    /// Everything that was said as one text, put together as the published baseline does: the request, then for each
-    /// turn the question, a blank and the answer, with nothing before the question.
-    ///
-    /// ```
-    /// use clariq_collections::clariq::conversation::{Conversation, Turn};
-    ///
-    /// let mut conversation = Conversation::new(7, "Tell me about Saturn.");
-    /// conversation.turns.push(Turn { question: "which one".to_owned(), answer: "the car".to_owned() });
-    /// assert_eq!(conversation.text(), "Tell me about Saturn.which one the car");
-    /// ```
-    pub fn text(&self) -> String {
-        let mut text = self.request.clone();
-        for turn in &self.turns {
-            text.push_str(&turn.question);
-            text.push(' ');
-            text.push_str(&turn.answer);
-        }
-        text
-    }
-
-    /// The same as a request, for everything that knows nothing of conversations.
-    pub fn as_topic(&self) -> Topic {
-        let id = self.id.to_string().as_str().into();
-        Topic { id, request: self.text(), description: String::new(), need: self.need }
-    }
-
-    /// Whether a question was asked, by its text, to the letter.
-    pub fn asked(&self, question: &str) -> bool {
-        self.turns.iter().any(|turn| turn.question == question)
+        Self { id, topic: "".into(), facet: "".into(), request: request.into(), turns: Vec::new() }
     }
 
     /// Whether a question was asked, however many blanks stand between its words.
     pub fn asked_words(&self, question: &str) -> bool {
-        self.turns
-            .iter()
-            .any(|turn| turn.question.split_whitespace().eq(question.split_whitespace()))
+        let same = |turn: &Turn| turn.question.split_whitespace().eq(question.split_whitespace());
+        self.turns.iter().any(same)
+    }
+}
+
+impl From<&Conversation> for Request {
+    /// The same, as systems see it.
+    fn from(conversation: &Conversation) -> Self {
+        let id = RequestId::from(conversation.id.to_string().as_str());
+        let mut request = Self::new(id, conversation.request.as_str());
+        for turn in &conversation.turns {
+            request.said.push(Utterance::system(turn.question.as_str()));
+            request.said.push(Utterance::user(turn.answer.as_str()));
+        }
+        request
     }
 }
 

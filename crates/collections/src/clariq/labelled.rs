@@ -1,9 +1,7 @@
 //! Relevance labels: `train.tsv`, `dev.tsv` and `test_with_labels.tsv`. They hold topics, facets, and one row per facet
 //! and question that was judged relevant to the topic.
 
-use clariq_core::Need;
-use clariq_core::{Error, Problem, ProblemKind};
-use clariq_core::{FacetId, QuestionId, TopicId};
+use clariq_core::{Error, FacetId, Need, Problem, ProblemKind, QuestionId, Request, TopicId};
 use clariq_files::table::{Column, Row, Sink, for_each_row, strictly};
 use clariq_files::{Input, MOST_OF_A_TABLE, Source};
 use std::collections::{HashMap, HashSet};
@@ -31,6 +29,13 @@ pub struct Topic {
     pub description: String,
     /// How much clarification the request needs; `None` in a file without labels.
     pub need: Option<Need>,
+}
+
+impl From<&Topic> for Request {
+    /// The same, as systems see it: neither the description nor the label is part of it.
+    fn from(topic: &Topic) -> Self {
+        Self::new(topic.id.as_str(), topic.request.as_str())
+    }
 }
 
 /// One information need behind a topic.

@@ -10,6 +10,7 @@ use clariq_files::table::{Place, Sink, not_utf8, strictly};
 use clariq_files::{Input, Source};
 use clariq_files::{Run, RunLine};
 use std::collections::HashMap;
+use std::fmt;
 use std::io::{self, Write};
 
 const FORM: &str = "<context_id> 0 \"<question text>\" <rank> <score> <run_id>";
@@ -64,7 +65,7 @@ pub fn parse_text_run(input: &Input, bank: &QuestionBank, sink: Sink) -> Run {
 /// ```
 pub fn put_text_run_line(
     out: &mut dyn Write,
-    context: i64,
+    context: impl fmt::Display,
     text: &str,
     rank: usize,
     score: f64,

@@ -1,5 +1,10 @@
 //! The integration tests of this crate, a module per subject.
 
+mod cast;
 mod eval_table;
 mod fetch;
 mod fuzz_corpora;
+mod ikat;
+mod ikat_passage_ids;
+mod ikat_validator;
+mod released;

@@ -1,12 +1,11 @@
 //! Training examples of a recipe: train.tsv in numbers, with the negatives that the recipe mines.
 
-use super::classifiers;
 use crate::error::Error;
 use crate::session::Session;
 use crate::systems::Loaded;
 use clariq_collections::clariq::{Labelled, Split};
-use clariq_core::{Examples, Location, ModelKind, Problem, ProblemKind, Recipe};
-use clariq_rank::{Models, Override};
+use clariq_core::{Examples, Location, Models, Problem, ProblemKind, Recipe, Request};
+use clariq_rank::{Batch, Override};
 
 /// The training split in numbers, with the candidates that the recipe wants. `models` are those that mining may use.
 pub(super) fn collect(
@@ -15,9 +14,6 @@ pub(super) fn collect(
     models: &dyn Models,
 ) -> Result<Examples, Error> {
     let labelled = session.collection.labelled(Split::Train)?;
-    if recipe.objective.kind() == ModelKind::Classifier {
-        return Ok(classifiers::examples(&labelled));
-    }
     let bank = &session.collection.bank;
     let mut examples = Examples {
         topics: labelled.topics.iter().map(|topic| topic.id.to_string()).collect(),
@@ -29,7 +25,7 @@ pub(super) fn collect(
     for row in &labelled.rows {
         let question = bank.find(row.question.as_str());
         if let Some(question) = question.filter(|&found| !bank.text(found).is_empty()) {
-            examples.relevant[labelled.facets[row.facet].topic].push(question);
+            examples.relevant[labelled.facets[row.facet].topic].push(question.0);
         }
     }
     if let Some((system, depth)) = recipe.negatives() {
@@ -42,11 +38,11 @@ pub(super) fn collect(
 /// The system that negatives are mined with, retrieving as many questions as the recipe wants.
 fn mining_system(recipe: &Recipe, name: &str, depth: usize) -> Result<Loaded, Error> {
     let shallow = Loaded::open(name, &[])?;
-    let first = shallow.system.pipeline.stages.first().map_or("bm25", |stage| stage.name());
+    let first = shallow.system.pipeline.about().next().map_or("bm25", |stage| stage.name);
     let deeper =
         Override { stage: first.to_owned(), key: "depth".to_owned(), value: depth.to_string() };
     let loaded = Loaded::open(name, &[deeper])?;
-    if loaded.system.models().iter().any(|model| **model == *recipe.name) {
+    if loaded.system.models().iter().any(|model| *model.name == *recipe.name) {
         let at = Location::file(format!("recipe `{}`", recipe.name));
         let expected = "negatives of a system that needs no such model";
         let found = format!("`{name}`, which asks for `{}` itself", recipe.name);
@@ -67,14 +63,16 @@ fn mine(
 ) -> Result<(), Error> {
     let bank = &session.collection.bank;
     let context = session.context().with_models(models);
-    let rankings = loaded.system.pipeline.run(&context, &labelled.topics)?;
+    let requests: Vec<Request> = labelled.topics.iter().map(Request::from).collect();
+    let batch = Batch::new(&context, &requests);
+    let rankings = loaded.system.pipeline.run(&batch, batch.unranked())?;
     for (topic, ranking) in rankings.into_iter().enumerate() {
         let relevant = &examples.relevant[topic];
         let negatives = ranking
             .into_iter()
-            .map(|hit| hit.question)
-            .filter(|question| !relevant.contains(question) && !bank.text(*question).is_empty());
-        examples.candidates[topic] = negatives.collect();
+            .map(|hit| hit.doc)
+            .filter(|doc| !relevant.contains(&doc.0) && !bank.text(*doc).is_empty());
+        examples.candidates[topic] = negatives.map(|doc| doc.0).collect();
     }
     Ok(())
 }

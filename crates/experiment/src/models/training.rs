@@ -25,7 +25,7 @@ pub(super) struct Prepared {
     base: PathBuf,
     examples: Examples,
     data: String,
-    pub(super) folder: PathBuf,
+    folder: PathBuf,
 }
 
 /// Finds the base of a recipe, and names the folder of the model: `output`, or one in the cache after all that makes it.
@@ -70,7 +70,7 @@ impl Prepared {
     }
 
     /// Trains, and reports every step to the observer.
-    pub(super) fn train(&self, session: &Session, resume: bool) -> Result<Trained, Error> {
+    fn train(&self, session: &Session, resume: bool) -> Result<Trained, Error> {
         let Self { recipe, base, examples, data, folder } = self;
         let options = &session.model_options(Some(recipe.max_tokens));
         let training = Training { recipe, base, examples, data: data.clone(), options, resume };

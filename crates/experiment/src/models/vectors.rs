@@ -1,9 +1,9 @@
 //! Vectors of a bank in the cache, kept under what made them.
 
 use crate::error::Error;
+use clariq_core::{Embeddings, Encoder, Progress};
 use clariq_core::{Location, Problem, ProblemKind, sha256};
 use clariq_files::write_atomically;
-use clariq_rank::{Embeddings, Encoder, Progress};
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
 use std::fs;
@@ -18,7 +18,7 @@ pub(super) fn cached(
     encoder: &dyn Encoder,
     texts: &[&str],
     progress: Progress,
-) -> Result<Embeddings, clariq_rank::Error> {
+) -> Result<Embeddings, clariq_core::Error> {
     let separated = texts.iter().flat_map(|text| [text.as_bytes(), b"\0"]);
     let made_of = sha256(std::iter::once(encoder.checksum().as_bytes()).chain(separated));
     let path = folder.join(format!("{}.safetensors", made_of.short()));
@@ -77,7 +77,7 @@ mod tests {
             &self,
             texts: &[&str],
             _progress: Progress,
-        ) -> Result<Embeddings, clariq_rank::Error> {
+        ) -> Result<Embeddings, clariq_core::Error> {
             self.0.fetch_add(1, Ordering::Relaxed);
             let values = texts.iter().flat_map(|text| [text.len() as f32, 0.1]).collect();
             Ok(Embeddings { dim: 2, values })

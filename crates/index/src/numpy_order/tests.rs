@@ -145,7 +145,7 @@ fn questions_of_equal_tokens_are_found_together_and_repeated() {
     let texts = ["", "are you looking for dogs", "the cat", "looking for a dog"];
     let order = NumpyOrder::new(Analyzer::Nltk, texts.into_iter());
     let ranking =
-        order.rank(&[Hit { question: 1, score: 2.0 }, Hit { question: 3, score: 2.0 }], 3);
-    let found: Vec<(u32, f64)> = ranking.iter().map(|hit| (hit.question, hit.score)).collect();
+        order.rank(&[Hit { doc: Doc(1), score: 2.0 }, Hit { doc: Doc(3), score: 2.0 }], 3);
+    let found: Vec<(u32, f64)> = ranking.iter().map(|hit| (hit.doc.0, hit.score)).collect();
     assert_eq!(found, [(1, 2.0), (3, 2.0), (1, 2.0), (3, 2.0), (2, 0.0)]);
 }

@@ -1,7 +1,8 @@
 //! Does skipping lose anything? tantivy's block-max path against every posting, over banks of many blocks.
 
 use crate::common::{Built, Numbers, bank, build, tokens, zipf_texts};
-use clariq_index::{Bm25, Depth, Hit, Path, Scorer, Scratch, Variant};
+use clariq_core::Hit;
+use clariq_index::{Bm25, Depth, Path, Query, Scorer, Scratch, Variant};
 use proptest::prelude::*;
 use std::sync::LazyLock;
 
@@ -36,10 +37,16 @@ fn both(index: usize, request: &str, depth: Depth) -> [Vec<(u32, u64)>; 2] {
     let scorer =
         Scorer::new(&INDEXES[index].index, Bm25::default_of(Variant::Lucene)).expect("a scorer");
     assert!(scorer.block_max_applies(), "the path under test must be taken");
-    let bits =
-        |hits: Vec<Hit>| hits.iter().map(|hit| (hit.question, hit.score.to_bits())).collect();
+    let bits = |hits: Vec<Hit>| hits.iter().map(|hit| (hit.doc.0, hit.score.to_bits())).collect();
     [Path::BlockMax, Path::Exhaustive].map(|path| {
-        bits(scorer.top_by(path, &tokens(request), depth, &mut Scratch::default()).expect("hits"))
+        bits(
+            scorer
+                .rank(
+                    &Query { path, ..Query::new(&tokens(request), depth) },
+                    &mut Scratch::default(),
+                )
+                .expect("hits"),
+        )
     })
 }
 

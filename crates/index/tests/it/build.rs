@@ -2,7 +2,7 @@
 
 use crate::common::{ANALYZER, bank, build, open_or_build, rankings, tokens, zipf_texts};
 use clariq_collections::clariq::QuestionBank;
-use clariq_index::{Analyzer, BankIndex, BuildOptions, Error, FolderTrouble, Opened};
+use clariq_index::{Analyzer, BuildOptions, DocumentIndex, Error, FolderTrouble, Opened};
 use std::fs;
 use std::path::Path;
 
@@ -12,10 +12,10 @@ fn large_bank() -> QuestionBank {
     bank(zipf_texts(7, 3_000, 20, 400))
 }
 
-fn build_with(folder: &Path, bank: &QuestionBank, threads: usize, memory: usize) -> BankIndex {
+fn build_with(folder: &Path, bank: &QuestionBank, threads: usize, memory: usize) -> DocumentIndex {
     let options = BuildOptions { threads, memory };
     let (index, opened) =
-        BankIndex::open_or_build(folder, bank, ANALYZER, &options).expect("an index");
+        DocumentIndex::open_or_build(folder, bank, ANALYZER, &options).expect("an index");
     assert_eq!(opened, Opened::Built);
     index
 }
@@ -65,15 +65,15 @@ fn memory_beyond_what_tantivy_takes_is_no_error() {
 fn figures_are_those_of_the_bank() {
     let bank = bank(["", "river stone river", "lamp", "the of and"]);
     let stats = build(&bank).index.stats().expect("figures");
-    assert_eq!((stats.questions, stats.tokens, stats.vocabulary, stats.longest), (4, 4, 3, 3));
-    assert_eq!((stats.analyzer, &*stats.bank), (ANALYZER, bank.checksum().as_str()));
+    assert_eq!((stats.documents, stats.tokens, stats.vocabulary, stats.longest), (4, 4, 3, 3));
+    assert_eq!((stats.analyzer, &*stats.checksum), (ANALYZER, bank.checksum().as_str()));
 }
 
 #[test]
 fn a_bank_of_the_empty_question_alone_is_a_bank() {
     let built = build(&bank([""]));
     let stats = built.index.stats().expect("figures");
-    assert_eq!((stats.questions, stats.tokens, stats.vocabulary, stats.longest), (1, 0, 0, 0));
+    assert_eq!((stats.documents, stats.tokens, stats.vocabulary, stats.longest), (1, 0, 0, 0));
     assert_eq!(rankings(&built.index).iter().map(Vec::len).collect::<Vec<_>>(), [1; 10]);
 }
 
@@ -81,7 +81,7 @@ fn a_bank_of_the_empty_question_alone_is_a_bank() {
 fn a_bank_without_questions_is_refused_before_anything_is_written() {
     let parent = tempfile::tempdir().expect("a temporary folder");
     let result = open_or_build(&parent.path().join("index"), &bank([""; 0]));
-    assert!(matches!(result.map(|_| ()), Err(Error::EmptyBank)));
+    assert!(matches!(result.map(|_| ()), Err(Error::NoDocuments)));
     assert!(names(parent.path()).is_empty());
 }
 
@@ -92,12 +92,12 @@ fn another_bank_or_analyser_is_rebuilt_and_says_so() {
     let folder = built.folder.path();
     let open = |bank, analyzer| {
         let (index, opened) =
-            BankIndex::open_or_build(folder, bank, analyzer, &BuildOptions::default())
+            DocumentIndex::open_or_build(folder, bank, analyzer, &BuildOptions::default())
                 .expect("an index");
-        assert_eq!((index.questions(), index.analyzer()), (bank.len(), analyzer));
+        assert_eq!((index.documents(), index.analyzer()), (bank.len(), analyzer));
         opened
     };
-    let because = format!("it is of another question bank ({})", old.checksum().short());
+    let because = format!("it is of other documents ({})", old.checksum().short());
     assert_eq!(open(&new, ANALYZER), Opened::Rebuilt { because });
     assert_eq!(open(&new, ANALYZER), Opened::Reused);
     let because = "it was made with the analyser `english`".to_owned();
@@ -112,13 +112,13 @@ fn another_format_is_rebuilt_whatever_its_fields() {
     let meta = built.folder.path().join("meta.json");
     let text = fs::read_to_string(&meta).expect("tantivy's metadata");
     let other =
-        text.replace(r#"\"clariq_index_format\":1"#, r#"\"clariq_index_format\":99,\"new\":true"#);
+        text.replace(r#"\"clariq_index_format\":2"#, r#"\"clariq_index_format\":99,\"new\":true"#);
     assert_ne!(other, text);
     fs::write(&meta, other).expect("written");
     let (_, opened) = open_or_build(built.folder.path(), &bank).expect("an index");
     assert_eq!(
         opened,
-        Opened::Rebuilt { because: "its format is 99, this version writes 1".to_owned() }
+        Opened::Rebuilt { because: "its format is 99, this version writes 2".to_owned() }
     );
 }
 
@@ -155,7 +155,7 @@ fn what_a_killed_build_left_is_never_used() {
     let before = (names(&whole), names(&half));
     for expected in [Opened::Built, Opened::Reused] {
         let (index, opened) = open_or_build(&folder, &bank).expect("an index");
-        assert_eq!((opened, index.questions()), (expected, 2));
+        assert_eq!((opened, index.documents()), (expected, 2));
     }
     assert_eq!(
         (names(&whole), names(&half)),
@@ -208,7 +208,7 @@ fn a_link_to_a_folder_stays_a_link() {
     std::os::unix::fs::symlink(&real, &link).expect("linked");
     for texts in [["", "river"], ["", "stone"]] {
         let (index, _) = open_or_build(&link, &bank(texts)).expect("an index");
-        assert_eq!(index.questions(), 2);
+        assert_eq!(index.documents(), 2);
         assert!(link.is_symlink() && real.join("meta.json").is_file());
     }
     assert_eq!(names(&parent.path().join("disk")), ["real"]);
@@ -218,12 +218,12 @@ fn a_link_to_a_folder_stays_a_link() {
 fn opening_where_nothing_was_built_says_so() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     for place in [folder.path().to_owned(), folder.path().join("nowhere")] {
-        let error = BankIndex::open(&place).err().expect("an error");
+        let error = DocumentIndex::open(&place).err().expect("an error");
         assert!(error.to_string().ends_with("no index has been built here"), "{error}");
     }
     let file = folder.path().join("file");
     fs::write(&file, "").expect("written");
-    let error = BankIndex::open(&file).err().expect("an error");
+    let error = DocumentIndex::open(&file).err().expect("an error");
     assert!(
         matches!(error, Error::Folder { trouble: FolderTrouble::Foreign { .. }, .. }),
         "{error}"
@@ -235,7 +235,7 @@ fn pre_analysed_tokens_reach_the_index_unchanged() {
     // Neither of tantivy's own tokenisers would keep "'m" or "?" as the analyser gives them.
     let text = "I'm looking for U.S. houses?";
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let built = BankIndex::open_or_build(
+    let built = DocumentIndex::open_or_build(
         folder.path(),
         &bank(["", text]),
         Analyzer::Nltk,

@@ -3,7 +3,8 @@
 
 use crate::common::{ANALYZER, Built, Numbers, bank, build, open_or_build, rankings, zipf_texts};
 use clariq_collections::clariq::QuestionBank;
-use clariq_index::{BankIndex, BuildOptions, Error, FolderTrouble, Hit, Opened};
+use clariq_core::Hit;
+use clariq_index::{BuildOptions, DocumentIndex, Error, FolderTrouble, Opened};
 use std::collections::BTreeMap;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -182,8 +183,12 @@ fn rebuilding_repairs_any_one_file() {
             files.remove(name);
             files.extend(damage.map(|garbage| (name.clone(), garbage.into())));
             write(folder.path(), &files);
-            let index =
-                BankIndex::rebuild(folder.path(), &intact.bank, ANALYZER, &BuildOptions::default());
+            let index = DocumentIndex::rebuild(
+                folder.path(),
+                &intact.bank,
+                ANALYZER,
+                &BuildOptions::default(),
+            );
             assert_eq!(rankings(&index.expect("repaired")), intact.rankings, "`{name}` {damage:?}");
             assert_eq!(
                 open_or_build(folder.path(), &intact.bank).expect("the index").1,
@@ -197,7 +202,8 @@ fn rebuilding_repairs_any_one_file() {
 fn assert_refused(folder: &Path, bank: &QuestionBank, found: &str) {
     let before = files(folder);
     let opened = open_or_build(folder, bank).map(|_| ());
-    let rebuilt = BankIndex::rebuild(folder, bank, ANALYZER, &BuildOptions::default()).map(|_| ());
+    let rebuilt =
+        DocumentIndex::rebuild(folder, bank, ANALYZER, &BuildOptions::default()).map(|_| ());
     for result in [opened, rebuilt] {
         let Err(Error::Folder { trouble: FolderTrouble::Foreign { found: said }, .. }) = &result
         else {

@@ -2,7 +2,8 @@
 
 use crate::common::naive::close;
 use crate::common::{bank, build, tokens};
-use clariq_index::{Bm25, Depth, Explanation, Scorer, Scratch, Variant};
+use clariq_core::{Doc, Explanation};
+use clariq_index::{Bm25, Depth, Scorer, Scratch, Variant};
 
 const TEXTS: [&str; 6] =
     ["", "river stone", "river river lamp", "lamp", "river wolf bread", "river copper"];
@@ -22,7 +23,7 @@ fn values_multiply_and_add_up_to_the_hits_score() {
             .expect("hits");
         assert_eq!(hits.len(), TEXTS.len());
         for hit in hits {
-            let explanation = scorer.explain(&request, hit.question).expect("an explanation");
+            let explanation = scorer.explain(&request, hit.doc).expect("an explanation");
             assert_eq!(
                 explanation.value.to_bits(),
                 hit.score.to_bits(),
@@ -46,7 +47,7 @@ fn values_multiply_and_add_up_to_the_hits_score() {
 fn counts_are_those_of_the_bank() {
     let built = build(&bank(TEXTS));
     let scorer = Scorer::new(&built.index, Bm25::okapi()).expect("a scorer");
-    let explanation = scorer.explain(&tokens("river"), 2).expect("an explanation");
+    let explanation = scorer.explain(&tokens("river"), Doc(2)).expect("an explanation");
     let [idf, saturation] = &explanation.parts[0].parts[..] else {
         panic!("two factors:\n{explanation}")
     };
@@ -60,9 +61,9 @@ fn what_is_not_there_is_said() {
     let built = build(&bank(TEXTS));
     let scorer = Scorer::new(&built.index, Bm25::okapi()).expect("a scorer");
     let explain = |request, question| {
-        scorer.explain(&tokens(request), question).expect("an explanation").to_string()
+        scorer.explain(&tokens(request), Doc(question)).expect("an explanation").to_string()
     };
-    assert!(explain("zebra", 1).contains("`zebra` is in no question"));
-    assert!(explain("lamp", 1).contains("`lamp` is not in this question"));
-    assert!(explain("river", 6).contains("no such question"));
+    assert!(explain("zebra", 1).contains("`zebra` is in no document"));
+    assert!(explain("lamp", 1).contains("`lamp` is not in this document"));
+    assert!(explain("river", 6).contains("no such document"));
 }

@@ -3,7 +3,8 @@
 use crate::common::naive::{Naive, close, difference};
 use crate::common::{bank, build, text, tokens};
 use clariq_collections::clariq::QuestionBank;
-use clariq_index::{Bm25, Depth, Path, Scorer, Scratch, Variant};
+use clariq_core::Doc;
+use clariq_index::{Bm25, Depth, Path, Query, Scorer, Scratch, Variant};
 use proptest::prelude::*;
 
 const VARIANTS: [Variant; 4] = [Variant::Okapi, Variant::Lucene, Variant::Plus, Variant::L];
@@ -59,7 +60,10 @@ fn check(
                 let expected = naive.ranking(&model, &request, pad);
                 for path in [Path::Auto, Path::Exhaustive, Path::BlockMax] {
                     let found = scorer
-                        .top_by(path, &request, Depth { limit, pad }, &mut scratch)
+                        .rank(
+                            &Query { path, ..Query::new(&request, Depth { limit, pad }) },
+                            &mut scratch,
+                        )
                         .expect("hits");
                     let wrong = difference(&found, &expected, limit);
                     prop_assert!(
@@ -114,7 +118,10 @@ fn a_question_of_more_than_forty_tokens_rules_block_max_out() {
         assert_eq!(scorer.block_max_applies(), applies, "{length} tokens");
         let request = tokens("river lamp river");
         let found = scorer
-            .top_by(Path::BlockMax, &request, Depth::matching(3), &mut Scratch::default())
+            .rank(
+                &Query { path: Path::BlockMax, ..Query::new(&request, Depth::matching(3)) },
+                &mut Scratch::default(),
+            )
             .expect("hits");
         assert_eq!(difference(&found, &naive(&bank).ranking(&model, &request, false), 3), None);
     }
@@ -145,7 +152,7 @@ fn okapi_replaces_a_negative_idf_by_a_quarter_of_the_mean() {
     let hits =
         scorer.top(&tokens("river"), Depth::matching(9), &mut Scratch::default()).expect("hits");
     // Six questions of ten tokens: the shortest with the word is best, the others tie and go by descending number.
-    assert_eq!(hits.iter().map(|hit| hit.question).collect::<Vec<_>>(), [4, 3, 2, 1, 0]);
+    assert_eq!(hits.iter().map(|hit| hit.doc.0).collect::<Vec<_>>(), [4, 3, 2, 1, 0]);
     let rare = 5.5_f64.ln() - 1.5_f64.ln();
     let mean = (5.0 * rare + 1.5_f64.ln() - 5.5_f64.ln()) / 6.0;
     let saturation = 2.5 / (1.0 + 1.5 * (0.25 + 0.75 * 0.6));
@@ -160,7 +167,7 @@ fn questions_below_zero_come_after_the_padding() {
     let scorer = Scorer::new(&built.index, Bm25::okapi()).expect("a scorer");
     let top = |depth| scorer.top(&tokens("river"), depth, &mut Scratch::default()).expect("hits");
     let all = top(Depth { limit: 9, pad: true });
-    assert_eq!(all.iter().map(|hit| hit.question).collect::<Vec<_>>(), [0, 3, 2, 1, 4]);
+    assert_eq!(all.iter().map(|hit| hit.doc.0).collect::<Vec<_>>(), [0, 3, 2, 1, 4]);
     assert!(all[0].score == 0.0 && all[1].score < 0.0, "{all:?}");
     assert_eq!(top(Depth { limit: 1, pad: true }), all[..1]);
     assert_eq!(top(Depth::matching(9)), all[1..], "a negative score is still a match");
@@ -175,10 +182,45 @@ fn padding_goes_by_descending_id() {
         let hits = scorer
             .top(&tokens(request), Depth { limit, pad: true }, &mut Scratch::default())
             .expect("hits");
-        hits.iter().map(|hit| hit.question).collect::<Vec<_>>()
+        hits.iter().map(|hit| hit.doc.0).collect::<Vec<_>>()
     };
     assert_eq!(top("river", 4), [4, 1, 3, 2]);
     assert_eq!(top("nothing known", 3), [4, 3, 2]);
     assert_eq!(top("", 9), [4, 3, 2, 1, 0]);
     assert!(top("river", 0).is_empty());
+}
+
+#[test]
+fn only_the_documents_named_are_ranked() {
+    let bank = bank(["a river", "a lamp", "the river", "river river", "a zebra"]);
+    let built = build(&bank);
+    let scorer = Scorer::new(&built.index, Bm25::default_of(Variant::Lucene)).expect("a scorer");
+    let request = tokens("river");
+    let ranked = |among: Option<&[Doc]>, pad: bool| -> Vec<u32> {
+        let query = Query { among, ..Query::new(&request, Depth { limit: 9, pad }) };
+        let hits = scorer.rank(&query, &mut Scratch::default()).expect("hits");
+        hits.iter().map(|hit| hit.doc.0).collect()
+    };
+    let all = ranked(None, false);
+    let among = [Doc(0), Doc(1), Doc(3)];
+    let kept: Vec<u32> = all.iter().copied().filter(|doc| [0, 1, 3].contains(doc)).collect();
+    assert_eq!(ranked(Some(&among), false), kept);
+    assert_eq!(ranked(Some(&among), true), [&kept[..], &[1]].concat());
+    assert_eq!(ranked(Some(&[]), true), [] as [u32; 0]);
+}
+
+#[test]
+fn a_weight_multiplies_what_a_token_adds() {
+    let bank = bank(["a river", "a lamp", "the river lamp"]);
+    let built = build(&bank);
+    let scorer = Scorer::new(&built.index, Bm25::default_of(Variant::Lucene)).expect("a scorer");
+    let request = tokens("river lamp");
+    let score = |weights: Option<&[f64]>, doc: u32| {
+        let query = Query { weights, ..Query::new(&request, Depth::matching(9)) };
+        let hits = scorer.rank(&query, &mut Scratch::default()).expect("hits");
+        hits.iter().find(|hit| hit.doc.0 == doc).map(|hit| hit.score).expect("a hit")
+    };
+    assert_eq!(score(Some(&[1.0, 1.0]), 2), score(None, 2));
+    assert_eq!(score(Some(&[0.5, -2.0]), 0), score(None, 0) * 0.5);
+    assert_eq!(score(Some(&[0.5, -2.0]), 1), score(None, 1) * -2.0);
 }

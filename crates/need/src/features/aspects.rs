@@ -1,7 +1,8 @@
-//! What does the bank ask of such a phrase? The share of twelve kinds of questions among the first fifteen that BM25 finds.
+//! The share of twelve kinds of questions among the first fifteen that BM25 finds for a phrase.
 //!
-//! BM25 is Lucene's formula over the bank with this crate's tokens: k1 = 0.9, b = 0.4, exact lengths, and a query token
-//! counts as often as it stands there. Equal scores stand in the order of the bank.
+//! BM25 is Lucene's formula over the bank with this crate's tokens: k1 = 0.9, b = 0.4, exact
+//! lengths; a query token counts as often as it is repeated. Questions of equal scores are in the
+//! order of the bank.
 
 use crate::text::{is_stop, stems, tokens};
 use clariq_collections::clariq::QuestionBank;
@@ -28,7 +29,8 @@ const KINDS: [(&str, &str); 12] = [
 
 pub(super) const COUNT: usize = KINDS.len();
 
-/// How many questions are looked at. The features are shares of this number, also where fewer are found.
+/// The number of questions looked at. The features are shares of this number even where fewer are
+/// found.
 const TOP: usize = 15;
 const K1: f64 = 0.9;
 const B: f64 = 0.4;
@@ -41,13 +43,13 @@ pub(super) fn names() -> impl Iterator<Item = String> {
     KINDS.iter().map(|(name, _)| format!("aspect_{name}"))
 }
 
-/// The bank, ready to be asked.
+/// The inverted index of the bank, and the kinds of its questions.
 pub(super) struct Aspects {
-    /// Question and count of every stem.
+    /// By stem: the questions that have it, and how often.
     postings: HashMap<String, Vec<(u32, u32)>>,
-    /// By question: what BM25 adds to a count for the question's length.
+    /// By question: the length norm that BM25 adds to a count.
     norms: Vec<f64>,
-    /// By question: which kinds it is of.
+    /// By question: its kinds.
     kinds: Vec<[bool; COUNT]>,
 }
 
@@ -64,7 +66,7 @@ impl Aspects {
         let mut postings: HashMap<String, Vec<(u32, u32)>> = HashMap::new();
         for (question, stem) in (0..)
             .zip(&documents)
-            .flat_map(|(place, stems)| stems.iter().map(move |stem| (place, stem)))
+            .flat_map(|(question, stems)| stems.iter().map(move |stem| (question, stem)))
         {
             let list = postings.entry(stem.clone()).or_default();
             match list.last_mut() {
@@ -83,7 +85,7 @@ impl Aspects {
     /// The features of a phrase, given the stems of its content words.
     pub(super) fn features(&self, stems: &[String]) -> [f64; COUNT] {
         let mut shares = [0.0; COUNT];
-        for question in self.top(stems) {
+        for question in self.rank(stems) {
             for (share, &is_of_kind) in shares.iter_mut().zip(&self.kinds[question]) {
                 *share += f64::from(u8::from(is_of_kind));
             }
@@ -91,14 +93,15 @@ impl Aspects {
         shares.map(|share| share / TOP as f64)
     }
 
-    fn top(&self, stems: &[String]) -> Vec<usize> {
+    /// The first questions by BM25.
+    fn rank(&self, stems: &[String]) -> Vec<usize> {
         let mut scores = vec![0.0; self.norms.len()];
         for list in stems.iter().filter_map(|stem| self.postings.get(stem)) {
             let (all, having) = (scores.len() as f64, list.len() as f64);
             let idf = (1.0 + (all - having + 0.5) / (having + 0.5)).ln();
             for &(question, count) in list {
-                let (place, count) = (question as usize, f64::from(count));
-                scores[place] += idf * count / (count + self.norms[place]);
+                let (question, count) = (question as usize, f64::from(count));
+                scores[question] += idf * count / (count + self.norms[question]);
             }
         }
         let mut found: Vec<usize> =

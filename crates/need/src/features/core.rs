@@ -1,4 +1,4 @@
-//! What does the phrase of a request look like? How many content words it has, and a few signs of how specific it is.
+//! The number of a phrase's content words, and a few signs of how specific it is.
 
 use crate::phrase::Parsed;
 use crate::text::{is_function, tokens};
@@ -18,12 +18,13 @@ pub(super) const NAMES: [&str; 11] = [
     "capitals",
 ];
 
-/// The words of a phrase that say what it is about.
+/// The words of a phrase that tell what it is about.
 pub(super) fn content_words(phrase: &str) -> Vec<String> {
     tokens(phrase).into_iter().filter(|token| !is_function(token)).collect()
 }
 
-/// The features of a request, in the order of [`NAMES`]. A phrase without a content word counts as one with a single one.
+/// The features of a request, in the order of [`NAMES`]. A phrase without a content word
+/// counts as one with a single content word.
 pub(super) fn features(request: &str, parsed: &Parsed, content: &[String]) -> [f64; NAMES.len()] {
     let count = content.len();
     let words = || parsed.phrase.split_whitespace();

@@ -1,21 +1,21 @@
-//! What is a phrase about, in a few numbers? Its vector along the axes on which the bank's questions differ most.
+//! A phrase's vector along the axes on which the bank's questions differ most.
 //!
-//! The axes are the principal ones of the bank's vectors, the empty question left out: nothing is learned from labels. The
-//! sign of an axis is arbitrary and has no effect on predictions.
+//! The axes are the principal ones of the bank's vectors without the empty question: nothing is
+//! learned from labels. The sign of an axis is arbitrary and has no effect on predictions.
 
 use crate::error::Error;
 use clariq_collections::clariq::{NO_QUESTION, QuestionBank};
+use clariq_core::{Embeddings, Encoder, Models};
 use clariq_core::{Location, Problem, ProblemKind};
-use clariq_rank::{Embeddings, Encoder, Models};
 use linfa_linalg::eigh::{EigSort, Eigh};
 use ndarray::{Array1, Array2, Axis, s};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// How many axes there are.
+/// The number of axes.
 pub(super) const AXES: usize = 12;
 
-/// How many questions near a phrase give its feedback vector.
+/// The number of questions near a phrase whose mean is its feedback vector.
 const NEAREST: usize = 10;
 
 /// An encoder, and the axes of a bank in its space.
@@ -32,12 +32,13 @@ impl Projection {
     pub(super) fn new(bank: &QuestionBank, models: &dyn Models, name: &str) -> Result<Self, Error> {
         let encoder = models.encoder(name).map_err(|error| Error::learned(&error))?;
         let texts: Vec<&str> = bank.rows().iter().map(|row| row.text.as_str()).collect();
-        let vectors = models.bank(name, &texts, &|_| {}).map_err(|error| Error::learned(&error))?;
+        let vectors = models
+            .embed_documents(name, &texts, &|_| {})
+            .map_err(|error| Error::learned(&error))?;
         let all = rows(&vectors);
-        let asking: Vec<usize> = (0..bank.len())
-            .filter(|&place| bank.rows()[place].id.as_str() != NO_QUESTION)
-            .collect();
-        let questions = all.select(Axis(0), &asking);
+        let is_question = |&row: &usize| bank.rows()[row].id.as_str() != NO_QUESTION;
+        let rows_of_questions: Vec<usize> = (0..bank.len()).filter(is_question).collect();
+        let questions = all.select(Axis(0), &rows_of_questions);
         let mean = questions
             .mean_axis(Axis(0))
             .filter(|mean| !mean.is_empty())
@@ -46,7 +47,7 @@ impl Projection {
         Ok(Self { encoder, questions, mean, axes })
     }
 
-    /// What identifies the encoder.
+    /// The checksum of the encoder.
     pub(super) fn checksum(&self) -> &str {
         self.encoder.checksum()
     }
@@ -58,12 +59,13 @@ impl Projection {
         Ok(rows(&vectors))
     }
 
-    /// Where vectors lie along the axes.
+    /// Projects vectors onto the axes.
     pub(super) fn project(&self, vectors: &Array2<f64>) -> Array2<f64> {
         (vectors - &self.mean).dot(&self.axes)
     }
 
-    /// The mean of the questions nearest to each vector by cosine; of equally near ones the first of the bank.
+    /// The mean of the questions nearest to each vector by cosine; of equally near ones, the first
+    /// of the bank.
     pub(super) fn feedback(&self, vectors: &Array2<f64>) -> Array2<f64> {
         let means: Vec<Array1<f64>> = (0..vectors.nrows())
             .into_par_iter()
@@ -103,8 +105,9 @@ fn principal_axes(centred: &Array2<f64>) -> Result<Array2<f64>, Error> {
 }
 
 fn no_axes(found: &str) -> Error {
-    Problem::new(Location::file("question_bank.tsv"), ProblemKind::Model, "questions whose vectors differ", found)
-        .hint("`clariq data check` says what is wrong with the bank; model = \"lexical\" needs no vectors")
+    let expected = "questions whose vectors differ";
+    Problem::new(Location::file("question_bank.tsv"), ProblemKind::Model, expected, found)
+        .hint("check the bank with `clariq data check`; model = \"lexical\" needs no vectors")
         .into()
 }
 

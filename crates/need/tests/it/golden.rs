@@ -1,9 +1,10 @@
-//! The features and labels of a second implementation, `scripts/make-need-golden`, on the released files where they are.
+//! Features and labels against a second implementation, `scripts/make-need-golden`, on the released
+//! files where they are present.
 
 use clariq_collections::clariq::{Collection, DataDir, Split};
-use clariq_core::{Location, sha256_hex};
-use clariq_need::{Block, Extractor, Spec, Training};
-use clariq_rank::{NeedConfig, NoModels};
+use clariq_core::NoModels;
+use clariq_core::sha256_hex;
+use clariq_need::{Block, Extractor, NeedConfig, Training};
 use serde_json::Value;
 use std::path::Path;
 
@@ -27,8 +28,7 @@ fn near(found: f64, expected: &Value, within: f64) {
 #[test]
 fn features_are_those_of_the_reference() {
     let Some(collection) = released() else { return };
-    let extractor =
-        Extractor::new(&[Block::Core, Block::Aspects], &collection.bank, &NoModels, "").unwrap();
+    let extractor = Extractor::new(&NeedConfig::lexical(), &collection.bank, &NoModels).unwrap();
     for split in Split::ALL {
         let expected = &golden()[split.name()];
         let topics = collection.split(split).unwrap().topics;
@@ -36,12 +36,12 @@ fn features_are_those_of_the_reference() {
         let requests: Vec<&str> = topics.iter().map(|topic| topic.request.as_str()).collect();
         let features = extractor.extract(&requests).unwrap();
         let columns = [Block::Core, Block::Aspects].map(|block| features.block(block).clone());
-        for (place, column) in
+        for (index, column) in
             columns.iter().flat_map(|block| block.columns().into_iter()).enumerate()
         {
-            near(column.sum(), &expected["sums"][place], 1e-6);
+            near(column.sum(), &expected["sums"][index], 1e-6);
             let weighted: f64 = (1..).zip(column).map(|(row, value)| f64::from(row) * value).sum();
-            near(weighted, &expected["weighted"][place], 1e-6);
+            near(weighted, &expected["weighted"][index], 1e-6);
         }
     }
 }
@@ -49,14 +49,15 @@ fn features_are_those_of_the_reference() {
 #[test]
 fn labels_are_those_of_the_reference() {
     let Some(collection) = released() else { return };
-    let config = NeedConfig { model: "lexical".to_owned(), ..NeedConfig::default() };
-    let spec = Spec::new(&config, &Location::file("test")).unwrap();
     let train = collection.labelled(Split::Train).unwrap();
-    let classifier =
-        Training::new(spec, &collection.bank, &NoModels, &train).unwrap().fit(42).unwrap();
+    let config = NeedConfig::lexical();
+    let training = Training::new(config, &collection.bank, &NoModels, &train).unwrap();
+    let classifier = training.fit().unwrap();
     for split in [Split::Dev, Split::Test] {
         let expected = &golden()[split.name()];
-        let predictions = classifier.predict(&collection.split(split).unwrap().topics).unwrap();
+        let topics = collection.split(split).unwrap().topics;
+        let requests: Vec<&str> = topics.iter().map(|topic| topic.request.as_str()).collect();
+        let predictions = classifier.predict(&requests).unwrap();
         let labels: String =
             predictions.iter().map(|prediction| prediction.need.to_string()).collect();
         assert_eq!(sha256_hex(labels.as_bytes()), expected["labels_sha256"], "{split}");

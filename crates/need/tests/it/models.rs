@@ -1,23 +1,28 @@
-//! Every kind of model on the sample collection, and on what is no proper training or request.
+//! Every kind of model on the sample collection, and on odd trainings and requests.
 
 use clariq_collections::clariq::{Collection, DataDir, Labelled, Split, Topic};
-use clariq_core::{Location, Need};
+use clariq_core::{Embeddings, Encoder, Models, NoModels, PairScorer, Progress};
+use clariq_core::{Need, Report};
 use clariq_files::{Source, Target};
-use clariq_need::{Classifier, Error, Spec, Training};
-use clariq_rank::{
-    ClassifiedTexts, Embeddings, Encoder, Models, NeedConfig, NoModels, PairScorer, Progress,
-    TextClassifier,
-};
-use std::sync::{Arc, Mutex};
+use clariq_need::{Classifier, Error, NeedConfig, Training};
+use std::collections::HashMap;
+use std::sync::Arc;
 
-const WITHOUT_VECTORS: [&str; 6] =
-    ["majority", "prior", "lexical", "logistic", "ordinal", "ensemble"];
+const MAJORITY: NeedConfig = NeedConfig::Majority {};
+
+fn without_vectors() -> [NeedConfig; 2] {
+    [MAJORITY, NeedConfig::lexical()]
+}
+
+fn with_vectors() -> [NeedConfig; 3] {
+    [MAJORITY, NeedConfig::lexical(), NeedConfig::full()]
+}
 
 /// Vectors of letter counts: texts that share letters are near each other.
 struct Letters(&'static str);
 
 impl Encoder for Letters {
-    fn encode(&self, texts: &[&str], _: Progress) -> Result<Embeddings, clariq_rank::Error> {
+    fn encode(&self, texts: &[&str], _: Progress) -> Result<Embeddings, clariq_core::Error> {
         let vector = |text: &&str| {
             let mut counts = [0.1_f32; 26];
             text.bytes()
@@ -37,86 +42,12 @@ impl Encoder for Letters {
 struct LetterModels(&'static str);
 
 impl Models for LetterModels {
-    fn encoder(&self, _: &str) -> Result<Arc<dyn Encoder>, clariq_rank::Error> {
+    fn encoder(&self, _: &str) -> Result<Arc<dyn Encoder>, clariq_core::Error> {
         Ok(Arc::new(Letters(self.0)))
     }
 
-    fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, clariq_rank::Error> {
+    fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, clariq_core::Error> {
         NoModels.pair_scorer(name)
-    }
-}
-
-/// Texts and their classes.
-type Lesson = Vec<(String, usize)>;
-
-/// Knows by heart what it was taught, and takes everything else for the first class.
-struct Parrot {
-    taught: Lesson,
-    checksum: &'static str,
-}
-
-impl TextClassifier for Parrot {
-    fn classify(&self, texts: &[&str], _: Progress) -> Result<Vec<Vec<f64>>, clariq_rank::Error> {
-        let class = |text: &&str| {
-            self.taught.iter().find(|(known, _)| known == text).map_or(0, |(_, class)| *class)
-        };
-        Ok(texts
-            .iter()
-            .map(|text| (0..4).map(|place| f64::from(u8::from(place == class(text)))).collect())
-            .collect())
-    }
-
-    fn name(&self) -> &'static str {
-        "parrot-1"
-    }
-
-    fn checksum(&self) -> &str {
-        self.checksum
-    }
-}
-
-/// Teaches parrots, and remembers what every one was taught and whether it is kept.
-#[derive(Default)]
-struct Parrots {
-    taught: Mutex<Vec<(Lesson, bool)>>,
-    checksum: &'static str,
-}
-
-impl Models for Parrots {
-    fn encoder(&self, name: &str) -> Result<Arc<dyn Encoder>, clariq_rank::Error> {
-        NoModels.encoder(name)
-    }
-
-    fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, clariq_rank::Error> {
-        NoModels.pair_scorer(name)
-    }
-
-    fn train_classifier(
-        &self,
-        _: &str,
-        data: &ClassifiedTexts,
-        _: u64,
-        keep: bool,
-    ) -> Result<Arc<dyn TextClassifier>, clariq_rank::Error> {
-        assert_eq!(data.names, ["1", "2", "3", "4"]);
-        let taught: Lesson = data
-            .texts
-            .iter()
-            .map(|&text| text.to_owned())
-            .zip(data.classes.iter().copied())
-            .collect();
-        self.taught.lock().unwrap().push((taught.clone(), keep));
-        Ok(Arc::new(Parrot { taught, checksum: self.checksum }))
-    }
-
-    fn classifier(
-        &self,
-        _: &str,
-        name: &str,
-    ) -> Result<Arc<dyn TextClassifier>, clariq_rank::Error> {
-        assert_eq!(name, "parrot-1");
-        let (taught, _) = self.taught.lock().unwrap().last().unwrap().clone();
-        Ok(Arc::new(Parrot { taught, checksum: self.checksum }))
     }
 }
 
@@ -124,13 +55,16 @@ fn sample() -> Collection {
     Collection::open(DataDir::Sample).unwrap()
 }
 
-fn spec(model: &str) -> Spec {
-    let config = NeedConfig { model: model.to_owned(), ..NeedConfig::default() };
-    Spec::new(&config, &Location::file("test")).unwrap()
+fn trained(
+    config: &NeedConfig,
+    models: &dyn Models,
+    train: &Labelled,
+) -> Result<Classifier, Error> {
+    Training::new(config.clone(), &sample().bank, models, train)?.fit()
 }
 
-fn trained(model: &str, models: &dyn Models, train: &Labelled) -> Result<Classifier, Error> {
-    Training::new(spec(model), &sample().bank, models, train)?.fit(42)
+fn texts(topics: &[Topic]) -> Vec<&str> {
+    topics.iter().map(|topic| topic.request.as_str()).collect()
 }
 
 fn topic(request: &str, need: Option<u8>) -> Topic {
@@ -159,14 +93,15 @@ fn the_sample_trains_and_predicts_and_the_same_seed_gives_the_same_bytes() {
     let (collection, models) = (sample(), LetterModels("a"));
     let train = collection.labelled(Split::Train).unwrap();
     let dev = collection.split(Split::Dev).unwrap().topics;
-    for model in WITHOUT_VECTORS.iter().chain(&["full"]) {
-        let classifier = trained(model, &models, &train).unwrap();
+    for config in with_vectors() {
+        let model = config.name();
+        let classifier = trained(&config, &models, &train).unwrap();
         let bytes = written(&classifier);
-        assert_eq!(bytes, written(&trained(model, &models, &train).unwrap()), "{model}");
+        assert_eq!(bytes, written(&trained(&config, &models, &train).unwrap()), "{model}");
         let read =
             Classifier::read(&source("model.json", &bytes), &collection.bank, &models).unwrap();
-        let predictions = classifier.predict(&dev).unwrap();
-        assert_eq!(predictions, read.predict(&dev).unwrap(), "{model}");
+        let predictions = classifier.predict(&texts(&dev)).unwrap();
+        assert_eq!(predictions, read.predict(&texts(&dev)).unwrap(), "{model}");
         assert_eq!(predictions.len(), dev.len());
         assert!(
             predictions.iter().all(|of| (of.probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-9),
@@ -201,11 +136,12 @@ fn odd_requests_get_a_label() {
         "🏕",
     ]
     .map(|text| topic(text, None));
-    for model in WITHOUT_VECTORS.iter().chain(&["full"]) {
-        let classifier = trained(model, &LetterModels("a"), &train).unwrap();
-        let predictions = classifier.predict(&topics).unwrap();
+    for config in with_vectors() {
+        let classifier = trained(&config, &LetterModels("a"), &train).unwrap();
+        let predictions = classifier.predict(&texts(&topics)).unwrap();
         assert_eq!(predictions.len(), topics.len());
-        assert!(predictions.iter().flat_map(|of| of.probabilities).all(f64::is_finite), "{model}");
+        let mut probabilities = predictions.iter().flat_map(|of| of.probabilities);
+        assert!(probabilities.all(f64::is_finite), "{}", config.name());
         assert!(classifier.explain("").is_ok());
     }
 }
@@ -219,27 +155,23 @@ fn topics_without_a_label_are_not_trained_on() {
         ("map", Some(3)),
     ]);
     let without = train_of(&[("a tent", Some(1)), ("cheese in Oslo", Some(3)), ("map", Some(3))]);
-    for model in WITHOUT_VECTORS {
+    for config in without_vectors() {
         let [with, without] =
-            [&with, &without].map(|train| written(&trained(model, &NoModels, train).unwrap()));
-        assert_eq!(with, without, "{model}");
+            [&with, &without].map(|train| written(&trained(&config, &NoModels, train).unwrap()));
+        assert_eq!(with, without, "{}", config.name());
     }
     let none = train_of(&[("a tent", None)]);
-    let error = trained("majority", &NoModels, &none).err().unwrap().to_string();
+    let error = trained(&MAJORITY, &NoModels, &none).err().unwrap().to_string();
     assert!(error.starts_with("train.tsv: ") && error.contains("found none"), "{error}");
 }
 
 #[test]
-fn one_label_is_enough_for_the_baselines_only() {
+fn one_label_is_enough_for_the_majority_only() {
     let one = train_of(&[("a tent", Some(2)), ("boats", Some(2))]);
-    for model in ["lexical", "ordinal"] {
-        let error = trained(model, &NoModels, &one).err().unwrap().to_string();
-        assert!(error.contains("at least two different labels"), "{error}");
-    }
-    for model in ["majority", "prior"] {
-        let of = trained(model, &NoModels, &one).unwrap().predict(&[topic("map", None)]).unwrap();
-        assert_eq!(of[0].need.get(), 2);
-    }
+    let error = trained(&NeedConfig::lexical(), &NoModels, &one).err().unwrap().to_string();
+    assert!(error.contains("at least two different labels"), "{error}");
+    let of = trained(&MAJORITY, &NoModels, &one).unwrap().predict(&["map"]).unwrap();
+    assert_eq!(of[0].need.get(), 2);
 }
 
 #[test]
@@ -250,12 +182,10 @@ fn a_label_that_was_never_seen_is_never_given() {
         ("cheese in Oslo", Some(3)),
         ("map", Some(1)),
     ]);
-    for model in ["lexical", "ordinal", "prior"] {
-        for prediction in trained(model, &NoModels, &train).unwrap().predict(&train.topics).unwrap()
-        {
-            assert!([1, 3].contains(&prediction.need.get()), "{model}");
-            assert!(prediction.probabilities[3] < 1e-12, "{model}");
-        }
+    let classifier = trained(&NeedConfig::lexical(), &NoModels, &train).unwrap();
+    for prediction in classifier.predict(&texts(&train.topics)).unwrap() {
+        assert!([1, 3].contains(&prediction.need.get()));
+        assert!(prediction.probabilities[3] < 1e-12);
     }
 }
 
@@ -263,7 +193,8 @@ fn a_label_that_was_never_seen_is_never_given() {
 fn models_that_do_not_fit_are_refused() {
     let (collection, models) = (sample(), LetterModels("a"));
     let train = collection.labelled(Split::Train).unwrap();
-    let text = String::from_utf8(written(&trained("full", &models, &train).unwrap())).unwrap();
+    let text = String::from_utf8(written(&trained(&NeedConfig::full(), &models, &train).unwrap()))
+        .unwrap();
     let refused = |text: &str, models: &dyn Models, says: &str| {
         let source = source("bad.json", text.as_bytes());
         let error = Classifier::read(&source, &collection.bank, models).err().unwrap().to_string();
@@ -272,7 +203,7 @@ fn models_that_do_not_fit_are_refused() {
     refused(&text, &LetterModels("b"), "made with the encoder b, found a");
     refused("{}", &models, "need_model");
     refused("", &models, "need train");
-    refused(&text.replace("\"need_model\": 1", "\"need_model\": 2"), &models, "format 2");
+    refused(&text.replace("\"need_model\": 2", "\"need_model\": 1"), &models, "format 1");
     refused(&text.replacen("\"letters\"", "\"lettres\"", 1), &models, "features of this program");
     refused(
         &text.replace(collection.bank.checksum().as_str(), &"0".repeat(64)),
@@ -284,15 +215,15 @@ fn models_that_do_not_fit_are_refused() {
 #[test]
 fn without_an_encoder_the_hint_names_the_model_that_needs_none() {
     let train = sample().labelled(Split::Train).unwrap();
-    let error = trained("full", &NoModels, &train).err().unwrap();
-    let report = clariq_core::Report::from(&error);
+    let error = trained(&NeedConfig::full(), &NoModels, &train).err().unwrap();
+    let report = Report::from(&error);
     assert!(report.hint.contains("model = \"lexical\""), "{}", report.hint);
 }
 
 #[test]
 fn cross_validation_repeats_with_its_seed() {
     let train = sample().labelled(Split::Train).unwrap();
-    let training = Training::new(spec("lexical"), &sample().bank, &NoModels, &train).unwrap();
+    let training = Training::new(NeedConfig::lexical(), &sample().bank, &NoModels, &train).unwrap();
     let pass = |seed| training.cross_validate(5, 2, seed).unwrap();
     assert_eq!(pass(1), pass(1));
     assert_ne!(pass(1)[0].folds, pass(9)[0].folds);
@@ -300,61 +231,37 @@ fn cross_validation_repeats_with_its_seed() {
 }
 
 #[test]
-fn a_fold_is_never_taught_what_it_is_asked() {
-    let (collection, models) = (sample(), Parrots::default());
+fn a_fold_is_predicted_by_the_other_folds_alone() {
+    let collection = sample();
     let train = collection.labelled(Split::Train).unwrap();
-    let training = Training::new(spec("bert"), &collection.bank, &models, &train).unwrap();
-    let passes = training.cross_validate(4, 2, 42).unwrap();
-    let taught = models.taught.lock().unwrap();
-    assert_eq!(taught.len(), 8);
-    for (place, (rows, kept)) in taught.iter().enumerate() {
-        assert!(!kept, "folds are looked at once");
-        let (pass, fold) = (&passes[place / 4], place % 4);
-        for (topic, of) in train.topics.iter().zip(&pass.folds) {
-            assert_eq!(
-                rows.iter().any(|(text, _)| *text == topic.request),
-                *of != fold,
-                "{}",
-                topic.request
-            );
+    let config = NeedConfig::lexical();
+    let training = Training::new(config.clone(), &collection.bank, &NoModels, &train).unwrap();
+    let pass = training.cross_validate(4, 1, 42).unwrap().remove(0);
+    let fold_of: HashMap<_, _> = train
+        .topics
+        .iter()
+        .zip(&pass.folds)
+        .map(|(topic, fold)| (topic.id.clone(), *fold))
+        .collect();
+    for fold in 0..4 {
+        let mut others = train.clone();
+        others.topics.retain(|topic| fold_of[&topic.id] != fold);
+        let classifier = trained(&config, &NoModels, &others).unwrap();
+        let alone = classifier.predict(&texts(&train.topics)).unwrap();
+        for (row, topic) in train.topics.iter().enumerate() {
+            if fold_of[&topic.id] == fold {
+                assert_eq!(pass.predictions[row], alone[row], "{}", topic.request);
+            }
         }
     }
-    assert!(
-        passes.iter().flat_map(|pass| &pass.predictions).all(|of| of.need.get() == 1),
-        "no label was known"
-    );
 }
 
 #[test]
-fn a_saved_classifier_names_its_weights_and_takes_no_others() {
-    let (collection, models) = (sample(), Parrots { checksum: "a", ..Parrots::default() });
-    let train = collection.labelled(Split::Train).unwrap();
-    let classifier = trained("bert", &models, &train).unwrap();
-    assert!(models.taught.lock().unwrap()[0].1, "its weights are kept");
-    let bytes = written(&classifier);
-    let read = Classifier::read(&source("bert.json", &bytes), &collection.bank, &models).unwrap();
-    assert_eq!(read.predict(&train.topics).unwrap(), classifier.predict(&train.topics).unwrap());
-    assert!(
-        classifier
-            .predict(&train.topics)
-            .unwrap()
-            .iter()
-            .zip(&train.topics)
-            .all(|(of, is)| Some(of.need) == is.need)
-    );
-    let other =
-        Parrots { taught: Mutex::new(models.taught.lock().unwrap().clone()), checksum: "b" };
-    let error =
-        Classifier::read(&source("bert.json", &bytes), &collection.bank, &other).err().unwrap();
-    let report = clariq_core::Report::from(&error);
-    assert!(
-        error
-            .to_string()
-            .contains("parrot-1 with the checksum a, found weights with the checksum b"),
-        "{error}"
-    );
-    assert!(report.hint.contains("need train"), "{}", report.hint);
-    let error =
-        Classifier::read(&source("bert.json", &bytes), &collection.bank, &NoModels).err().unwrap();
-    assert!(clariq_core::Report::from(&error).hint.contains("scripts/clariq"), "{error}");
+fn sizes_beyond_the_data_are_refused() {
+    let train = sample().labelled(Split::Train).unwrap();
+    let training = Training::new(MAJORITY, &sample().bank, &NoModels, &train).unwrap();
+    for (folds, repeats) in [(1, 1), (30, 1), (usize::MAX, 1), (2, 0), (2, usize::MAX)] {
+        let error = training.cross_validate(folds, repeats, 1).err().unwrap().to_string();
+        assert!(error.starts_with("--") && error.contains("from "), "{error}");
+    }
 }

@@ -1,27 +1,28 @@
-//! How alike are two spellings? Cosines of character n-grams, weighted by how rare they are in the bank.
+//! Cosines of character n-grams, weighted by how rare they are in the documents.
 //!
 //! Words that an encoder's tokenizer tears to pieces, names above all, keep most of their n-grams when they are misspelt.
 //! Salton and Buckley, "Term-weighting approaches in automatic text retrieval", 1988 (logarithmic term frequency, smoothed
 //! inverse document frequency, cosine), over the n-grams of McNamee and Mayfield, "Character N-Gram Tokenization for
 //! European Language Text Retrieval", 2004.
 
+use clariq_core::Doc;
 use ndarray::Array2;
 use std::collections::HashMap;
 
 /// Lengths of n-grams; a word has a space on both sides.
 const LENGTHS: [usize; 3] = [3, 4, 5];
-/// N-grams in more than this share of the questions say nothing.
+/// N-grams in more than this share of the documents say nothing.
 const COMMON: f64 = 0.05;
 
 type Vector = Vec<(u32, f32)>;
 
-/// The vectors of a bank.
+/// The vectors of documents.
 pub(crate) struct Characters {
     /// Number and weight of every n-gram that counts.
     grams: HashMap<String, (u32, f32)>,
-    bank: Vec<Vector>,
-    /// The questions that have an n-gram, by its number, with its value in their vectors.
-    postings: Vec<Vec<(u32, f32)>>,
+    documents: Vec<Vector>,
+    /// The documents that have an n-gram, by its number, with its value in their vectors.
+    postings: Vec<Vec<(Doc, f32)>>,
 }
 
 impl Characters {
@@ -31,26 +32,26 @@ impl Characters {
         for gram in counted.iter().flat_map(HashMap::keys) {
             *frequencies.entry(gram).or_default() += 1;
         }
-        let questions = texts.len() as f64;
+        let count = texts.len() as f64;
         let mut kept: Vec<(&str, usize)> = frequencies
             .into_iter()
-            .filter(|&(_, frequency)| frequency as f64 <= COMMON * questions)
+            .filter(|&(_, frequency)| frequency as f64 <= COMMON * count)
             .collect();
         // In one order, whatever the hash: numbers decide in which order products are summed.
         kept.sort_unstable();
         let weight =
-            |frequency: usize| (((1.0 + questions) / (1.0 + frequency as f64)).ln() + 1.0) as f32;
+            |frequency: usize| (((1.0 + count) / (1.0 + frequency as f64)).ln() + 1.0) as f32;
         let grams: HashMap<String, (u32, f32)> = kept
             .iter()
             .zip(0..)
             .map(|(&(gram, frequency), number)| (gram.to_owned(), (number, weight(frequency))))
             .collect();
         let mut characters =
-            Self { postings: vec![Vec::new(); grams.len()], grams, bank: Vec::new() };
-        characters.bank = counted.iter().map(|counts| characters.vector(counts)).collect();
-        for (question, vector) in (0..).zip(&characters.bank) {
+            Self { postings: vec![Vec::new(); grams.len()], grams, documents: Vec::new() };
+        characters.documents = counted.iter().map(|counts| characters.vector(counts)).collect();
+        for (doc, vector) in Doc::all(texts.len()).zip(&characters.documents) {
             for &(gram, value) in vector {
-                characters.postings[gram as usize].push((question, value));
+                characters.postings[gram as usize].push((doc, value));
             }
         }
         characters
@@ -73,36 +74,33 @@ impl Characters {
         vector
     }
 
-    /// Adds weighted cosines of requests (rows) and questions (columns) to a matrix.
-    pub(crate) fn add_requests(
+    /// Adds weighted cosines of texts (rows) and documents (columns) to a matrix.
+    pub(crate) fn add_texts(
         &self,
-        requests: &[&str],
-        questions: &[u32],
+        texts: &[&str],
+        docs: &[Doc],
         weight: f32,
         sum: &mut Array2<f32>,
     ) {
-        let vectors: Vec<Vector> =
-            requests.iter().map(|request| self.vector(&count(request))).collect();
-        self.add(&vectors.iter().collect::<Vec<_>>(), questions, weight, sum);
+        let vectors: Vec<Vector> = texts.iter().map(|text| self.vector(&count(text))).collect();
+        self.add(&vectors.iter().collect::<Vec<_>>(), docs, weight, sum);
     }
 
-    /// Adds weighted cosines of questions with each other to a matrix.
-    pub(crate) fn add_questions(&self, questions: &[u32], weight: f32, sum: &mut Array2<f32>) {
-        let vectors: Vec<&Vector> =
-            questions.iter().map(|&question| &self.bank[question as usize]).collect();
-        self.add(&vectors, questions, weight, sum);
+    /// Adds weighted cosines of documents with each other to a matrix.
+    pub(crate) fn add_documents(&self, docs: &[Doc], weight: f32, sum: &mut Array2<f32>) {
+        let vectors: Vec<&Vector> = docs.iter().map(|doc| &self.documents[doc.index()]).collect();
+        self.add(&vectors, docs, weight, sum);
     }
 
-    fn add(&self, vectors: &[&Vector], questions: &[u32], weight: f32, sum: &mut Array2<f32>) {
-        // Where each question of the bank stands among the columns.
-        let mut places = vec![usize::MAX; self.bank.len()];
-        for (place, &question) in questions.iter().enumerate() {
-            places[question as usize] = place;
+    fn add(&self, vectors: &[&Vector], docs: &[Doc], weight: f32, sum: &mut Array2<f32>) {
+        let mut columns = vec![usize::MAX; self.documents.len()];
+        for (column, doc) in docs.iter().enumerate() {
+            columns[doc.index()] = column;
         }
         for (mut row, vector) in sum.rows_mut().into_iter().zip(vectors) {
             for &(gram, value) in *vector {
-                for &(question, other) in &self.postings[gram as usize] {
-                    if let Some(cell) = row.get_mut(places[question as usize]) {
+                for &(doc, other) in &self.postings[gram as usize] {
+                    if let Some(cell) = row.get_mut(columns[doc.index()]) {
                         *cell += weight * value * other;
                     }
                 }
@@ -132,9 +130,9 @@ fn count(text: &str) -> HashMap<String, usize> {
 mod tests {
     use super::*;
 
-    fn cosine(characters: &Characters, request: &str, question: u32) -> f32 {
+    fn cosine(characters: &Characters, text: &str, doc: u32) -> f32 {
         let mut sum = Array2::zeros((1, 1));
-        characters.add_requests(&[request], &[question], 1.0, &mut sum);
+        characters.add_texts(&[text], &[Doc(doc)], 1.0, &mut sum);
         sum[[0, 0]]
     }
 

@@ -1,67 +1,81 @@
-//! Was this text encoded before? Conversations are made of few texts that come again and again: requests, questions of the
-//! bank, and answers.
+//! The vectors of texts that come again and again: conversations are made of few requests,
+//! questions and answers.
 
-use super::matrix;
-use crate::context::Context;
+use super::vectors::matrix;
 use crate::error::Error;
-use crate::learned::Embeddings;
+use clariq_core::{Doc, Documents, Embeddings, Models};
 use ndarray::{Array2, ArrayView1};
 use std::collections::HashMap;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-/// So many texts are remembered: 50 MB of vectors of length 384. The train split has 9,000 answers.
+/// So many texts are remembered: 50 MB of vectors of length 384. `ClariQ`'s train split has 9,000
+/// answers.
 const MOST: usize = 32_768;
 
 /// The vectors of texts under one encoder.
 #[derive(Default)]
-pub(super) struct Remembered {
-    /// Questions of the bank have vectors already.
-    questions: OnceLock<HashMap<String, u32>>,
-    vectors: Mutex<HashMap<String, Box<[f32]>>>,
+pub(super) struct Remembered(Mutex<Vectors>);
+
+#[derive(Default)]
+struct Vectors {
+    /// The documents by their texts: they have vectors already.
+    docs: Option<HashMap<String, Doc>>,
+    others: HashMap<String, Box<[f32]>>,
 }
 
 impl Remembered {
-    /// One row per text. Each is computed by itself, so that it is the same whether or not it was remembered.
-    pub(super) fn vectors(
+    /// Encodes texts, one row per text. Each is encoded by itself, so that it is the same whether
+    /// or not it was remembered.
+    pub(super) fn encode(
         &self,
-        context: &Context,
-        model: &str,
-        bank: &Embeddings,
+        documents: &dyn Documents,
+        models: &dyn Models,
+        encoder: &str,
+        embedded: &Embeddings,
         texts: &[&str],
     ) -> Result<Array2<f32>, Error> {
-        let questions = self.questions.get_or_init(|| {
-            let rows = (0..).zip(context.bank.rows());
-            rows.map(|(question, row)| (row.text.clone(), question)).collect()
-        });
-        let mut vectors = self.vectors.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = |text: &str| questions.contains_key(text) || vectors.contains_key(text);
+        let mut vectors = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Vectors { docs, others } = &mut *vectors;
+        let docs = match docs {
+            Some(docs) => docs,
+            None => docs.insert(by_text(documents)?),
+        };
         let mut new: HashMap<&str, usize> = HashMap::new();
         let mut missing: Vec<&str> = Vec::new();
-        for &text in texts.iter().filter(|text| !known(text)) {
-            new.entry(text).or_insert_with(|| {
+        for &text in texts {
+            if !docs.contains_key(text) && !others.contains_key(text) && !new.contains_key(text) {
+                new.insert(text, missing.len());
                 missing.push(text);
-                missing.len() - 1
-            });
+            }
         }
         let encoded = match missing[..] {
             [] => Embeddings::default(),
-            _ => context.models().encoder(model)?.encode_apart(&missing, &|_| {})?,
+            _ => models.encoder(encoder)?.encode_apart(&missing, &|_| {})?,
         };
         let encoded_rows = matrix(&encoded);
-        let mut rows = Array2::zeros((texts.len(), bank.dim));
+        let mut rows = Array2::zeros((texts.len(), embedded.dim));
         for (mut row, text) in rows.rows_mut().into_iter().zip(texts) {
-            match (questions.get(*text), new.get(text), vectors.get(*text)) {
-                (Some(&question), ..) => row.assign(&ArrayView1::from(bank.row(question as usize))),
-                (_, Some(&place), _) => row.assign(&encoded_rows.row(place)),
+            match (docs.get(*text), new.get(text), others.get(*text)) {
+                (Some(doc), ..) => row.assign(&ArrayView1::from(embedded.row(doc.index()))),
+                (_, Some(&index), _) => row.assign(&encoded_rows.row(index)),
                 (.., Some(vector)) => row.assign(&ArrayView1::from(&vector[..])),
                 (None, None, None) => unreachable!("it is one of the three"),
             }
         }
-        if vectors.len() + missing.len() > MOST {
-            vectors.clear();
+        if others.len() + missing.len() > MOST {
+            others.clear();
         }
         let learned = missing.iter().zip(encoded.rows()).take(MOST);
-        vectors.extend(learned.map(|(text, vector)| ((*text).to_owned(), vector.into())));
+        others.extend(learned.map(|(text, vector)| ((*text).to_owned(), vector.into())));
         Ok(rows)
     }
+}
+
+/// The documents by their texts; of two with one text, the last.
+fn by_text(documents: &dyn Documents) -> Result<HashMap<String, Doc>, Error> {
+    let mut docs = HashMap::with_capacity(documents.len());
+    for doc in Doc::all(documents.len()) {
+        docs.insert(documents.text(doc)?.into_owned(), doc);
+    }
+    Ok(docs)
 }

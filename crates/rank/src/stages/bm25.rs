@@ -1,16 +1,20 @@
-//! Stage `bm25`: which questions share words with the request?
+//! Stage `bm25`: retrieves documents that share words with what was said.
+//!
+//! Without `weights`, everything said is one query. With them, the opening, the system's questions
+//! and the user's answers count differently, older turns count less, and what the user said "no" to
+//! counts against a document.
 
-use crate::context::Context;
+use crate::build::Build;
 use crate::error::Error;
-use crate::stage::{Progress, Ranking, Stage};
-use crate::stages::Build;
+use crate::stage::{About, Batch, Stage};
 use crate::stages::ties::{Order, Ties};
+use crate::stages::weights::{Part, Said, Weights};
 use crate::table::Table;
-use clariq_collections::clariq::Topic;
-use clariq_core::ProblemKind;
-use clariq_index::{Analyzer, Bm25, Explanation, Path, Scorer, Scratch, Variant};
+use clariq_core::{Doc, Explanation, Problem, ProblemKind, Ranking, Request};
+use clariq_index::{Analyzer, Bm25, Path, Query, Scorer, Scratch, Variant};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 use std::num::NonZeroUsize;
 
 /// Retrieves: whatever ranking comes in is replaced.
@@ -22,6 +26,8 @@ struct Retrieve {
     depth: NonZeroUsize,
     pad: bool,
     ties: Ties,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weights: Option<Weights>,
     /// Without effect on the result, and so not part of what made it.
     #[serde(skip)]
     path: Path,
@@ -44,23 +50,14 @@ struct Given {
     path: Path,
 }
 
-/// What every stage that retrieves by BM25 is told.
-pub(super) struct Parameters {
-    pub(super) analyzer: Analyzer,
-    pub(super) model: Bm25,
-    pub(super) depth: NonZeroUsize,
-    pub(super) pad: bool,
-    pub(super) ties: Ties,
+pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>, Error> {
+    let weights = Weights::take(&mut build.table)?;
+    let (model, given) = read(build.table)?;
+    let Given { analyzer, depth, pad, ties, path, .. } = given;
+    Ok(Box::new(Retrieve { analyzer, model, depth, pad, ties, weights, path }))
 }
 
-impl Parameters {
-    /// Reads what is left in the table of a stage.
-    pub(super) fn read(table: Table) -> Result<Self, Error> {
-        read(table).map(|(parameters, _)| parameters)
-    }
-}
-
-fn read(table: Table) -> Result<(Parameters, Path), Error> {
+fn read(table: Table) -> Result<(Bm25, Given), Error> {
     let places = ["k1", "b", "delta"].map(|key| (key, table.at(key)));
     let (stage, ties_at) = (table.at("stage"), table.at("ties"));
     let given: Given = table.read()?;
@@ -74,58 +71,108 @@ fn read(table: Table) -> Result<(Parameters, Path), Error> {
     if let Err(clariq_index::Error::Parameter { parameter, expected, found }) = model.check() {
         let at = places.into_iter().find(|(key, _)| *key == parameter).map_or(stage, |(_, at)| at);
         let (expected, found) = (format!("{parameter} = {expected}"), found.to_string());
-        return Err(clariq_core::Problem::new(at, ProblemKind::Configuration, expected, found)
+        return Err(Problem::new(at, ProblemKind::Configuration, expected, found)
             .hint("usual values are k1 from 0.5 to 2 and b from 0 to 1")
             .into());
     }
-    let Given { analyzer, depth, pad, ties, path, .. } = given;
-    ties.check(pad, ties_at)?;
-    Ok((Parameters { analyzer, model, depth, pad, ties }, path))
+    given.ties.check(given.pad, ties_at)?;
+    Ok((model, given))
 }
 
-pub(super) fn build(build: Build) -> Result<Box<dyn Stage>, Error> {
-    let (Parameters { analyzer, model, depth, pad, ties }, path) = read(build.table)?;
-    Ok(Box::new(Retrieve { analyzer, model, depth, pad, ties, path }))
+impl Retrieve {
+    /// The tokens of everything said. Of a question that was answered "no", only those count that
+    /// the user never said.
+    fn tokens<'a>(&self, weights: &Weights, request: &'a Request) -> Vec<(Said<'a>, Vec<String>)> {
+        let mut said: Vec<(Said, Vec<String>)> = weights
+            .said(request)
+            .into_iter()
+            .map(|said| (said, self.analyzer.tokens(said.text)))
+            .collect();
+        let of_user = said.iter().filter(|(said, _)| said.part != Part::Question);
+        let wanted: HashSet<String> = of_user.flat_map(|(_, tokens)| tokens).cloned().collect();
+        for (said, tokens) in &mut said {
+            if said.refused && said.part == Part::Question {
+                tokens.retain(|token| !wanted.contains(token));
+            }
+        }
+        said
+    }
+
+    /// The tokens of a request, and how much each counts.
+    fn query(&self, request: &Request) -> (Vec<String>, Option<Vec<f64>>) {
+        let Some(weights) = &self.weights else {
+            return (self.analyzer.tokens(&request.flatten()), None);
+        };
+        let (mut all, mut counts) = (Vec::new(), Vec::new());
+        for (said, tokens) in self.tokens(weights, request) {
+            counts.extend(std::iter::repeat_n(said.weight, tokens.len()));
+            all.extend(tokens);
+        }
+        (all, Some(counts))
+    }
+
+    fn rank(
+        &self,
+        scorer: &Scorer,
+        order: &Order,
+        request: &Request,
+        scratch: &mut Scratch,
+    ) -> Result<Ranking, Error> {
+        let (tokens, weights) = self.query(request);
+        let query = Query {
+            tokens: &tokens,
+            weights: weights.as_deref(),
+            among: request.candidates.as_deref(),
+            depth: order.depth(self.depth, self.pad),
+            path: self.path,
+        };
+        Ok(order.apply(scorer.rank(&query, scratch)?, self.depth))
+    }
 }
 
 impl Stage for Retrieve {
-    fn name(&self) -> &'static str {
-        "bm25"
+    fn about(&self) -> About {
+        About::new("bm25", self)
     }
 
-    fn parameters(&self) -> serde_json::Value {
-        serde_json::to_value(self).unwrap_or_default()
-    }
-
-    fn apply(
-        &self,
-        context: &Context,
-        topics: &[Topic],
-        _rankings: Vec<Ranking>,
-        progress: Progress,
-    ) -> Result<Vec<Ranking>, Error> {
-        let index = context.index(self.analyzer)?;
+    fn apply(&self, batch: &Batch, _rankings: Vec<Ranking>) -> Result<Vec<Ranking>, Error> {
+        let index = batch.context.index(self.analyzer)?;
         let scorer = Scorer::new(&index, self.model)?;
-        let order = Order::new(self.ties, self.analyzer, context.bank);
-        let depth = order.depth(self.depth, self.pad);
-        // `collect` keeps the order of the topics, whichever thread ranked them.
-        let rank = |scratch: &mut Scratch, topic: &Topic| {
-            let tokens = self.analyzer.tokens(&topic.request);
-            let hits = scorer.top_by(self.path, &tokens, depth, scratch)?;
-            progress(1);
-            Ok(order.apply(hits, self.depth))
+        let order = Order::new(self.ties, self.analyzer, batch.context.documents)?;
+        let rank = |scratch: &mut Scratch, request: &Request| {
+            let ranking = self.rank(&scorer, &order, request, scratch)?;
+            (batch.progress)(1);
+            Ok(ranking)
         };
-        topics.par_iter().map_init(Scratch::default, rank).collect()
+        // `collect` keeps the order of the requests, whichever thread ranked them.
+        batch.requests.par_iter().map_init(Scratch::default, rank).collect()
     }
 
     fn explain(
         &self,
-        context: &Context,
-        topic: &Topic,
-        question: u32,
+        one: &Batch,
+        doc: Doc,
+        _before: &Ranking,
     ) -> Result<Option<Explanation>, Error> {
-        let index = context.index(self.analyzer)?;
+        let index = one.context.index(self.analyzer)?;
         let scorer = Scorer::new(&index, self.model)?;
-        Ok(Some(scorer.explain(&self.analyzer.tokens(&topic.request), question)?))
+        let Some(request) = one.requests.first() else { return Ok(None) };
+        let Some(weights) = &self.weights else {
+            let tokens = self.analyzer.tokens(&request.flatten());
+            return Ok(Some(scorer.explain(&tokens, doc)?));
+        };
+        let mut parts = Vec::new();
+        for (said, tokens) in self.tokens(weights, request) {
+            let mut words = scorer.explain(&tokens, doc)?.parts;
+            words.retain(|word| word.value != 0.0);
+            if !words.is_empty() {
+                let sum = words.iter().map(|word| word.value).sum::<f64>();
+                let what = format!("{said}: {:.3} × {sum:.6}", said.weight);
+                parts.push(Explanation::of(said.weight * sum, what, words));
+            }
+        }
+        let score = parts.iter().map(|part| part.value).sum();
+        let what = "sum over what was said, of the words that the document has";
+        Ok(Some(Explanation::of(score, what, parts)))
     }
 }

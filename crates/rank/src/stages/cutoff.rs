@@ -1,15 +1,12 @@
-//! Stage `cutoff`: how long may a ranking be?
+//! Stage `cutoff`: keeps the first documents of every ranking.
 
-use crate::context::Context;
+use crate::build::Build;
 use crate::error::Error;
-use crate::stage::{Progress, Ranking, Stage};
-use crate::stages::Build;
-use clariq_collections::clariq::Topic;
-use clariq_index::Explanation;
+use crate::stage::{About, Batch, Stage};
+use clariq_core::{Doc, Explanation, Hit, Ranking};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 
-/// Keeps the first questions of every ranking.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Cutoff {
@@ -24,50 +21,41 @@ pub(super) fn build(build: Build) -> Result<Box<dyn Stage>, Error> {
     Ok(Box::new(build.table.read::<Cutoff>()?))
 }
 
+impl Cutoff {
+    fn keeps(&self, index: usize, hit: &Hit) -> bool {
+        index < self.depth.get() && self.min_score.is_none_or(|least| hit.score >= least)
+    }
+}
+
 impl Stage for Cutoff {
-    fn name(&self) -> &'static str {
-        "cutoff"
+    fn about(&self) -> About {
+        About::new("cutoff", self)
     }
 
-    fn parameters(&self) -> serde_json::Value {
-        serde_json::to_value(self).unwrap_or_default()
-    }
-
-    fn apply(
-        &self,
-        _context: &Context,
-        topics: &[Topic],
-        mut rankings: Vec<Ranking>,
-        progress: Progress,
-    ) -> Result<Vec<Ranking>, Error> {
+    fn apply(&self, batch: &Batch, mut rankings: Vec<Ranking>) -> Result<Vec<Ranking>, Error> {
         for ranking in &mut rankings {
-            ranking.truncate(self.depth.get());
-            if let Some(least) = self.min_score {
-                ranking.retain(|hit| hit.score >= least);
-            }
+            let mut index = 0..;
+            ranking.retain(|hit| self.keeps(index.next().unwrap_or_default(), hit));
         }
-        progress(topics.len() as u64);
+        batch.finish();
         Ok(rankings)
     }
 
-    fn explain_ranked(
+    fn explain(
         &self,
-        _context: &Context,
-        _topic: &Topic,
-        question: u32,
+        _one: &Batch,
+        doc: Doc,
         before: &Ranking,
     ) -> Result<Option<Explanation>, Error> {
-        let place = before.iter().position(|hit| hit.question == question);
-        Ok(place.map(|place| {
-            let mut parts = vec![Explanation::value(
-                (place + 1) as f64,
-                format!("rank, kept up to {}", self.depth),
-            )];
-            let least = self.min_score.map(|least| format!("score, kept from {least}"));
-            parts.extend(least.map(|what| Explanation::value(before[place].score, what)));
-            let kept = place < self.depth.get()
-                && self.min_score.is_none_or(|least| before[place].score >= least);
-            Explanation::of(f64::from(u8::from(kept)), if kept { "kept" } else { "cut off" }, parts)
-        }))
+        let Some(index) = before.iter().position(|hit| hit.doc == doc) else { return Ok(None) };
+        let hit = &before[index];
+        let rank = format!("rank, kept up to {}", self.depth);
+        let mut parts = vec![Explanation::value((index + 1) as f64, rank)];
+        if let Some(least) = self.min_score {
+            parts.push(Explanation::value(hit.score, format!("score, kept from {least}")));
+        }
+        let kept = self.keeps(index, hit);
+        let what = if kept { "kept" } else { "cut off" };
+        Ok(Some(Explanation::of(f64::from(u8::from(kept)), what, parts)))
     }
 }

@@ -1,93 +1,119 @@
-//! Stage `dense`: which questions are nearest to the request?
+//! Stage `dense`: ranks documents by their similarity to what was said.
+//!
+//! Without `weights`, everything said is one text. With them, a document's score is the weighted
+//! mean of its similarities to what was said.
 
-use crate::context::Context;
+use crate::build::Build;
 use crate::error::Error;
 use crate::space::SpaceConfig;
-use crate::stage::{Progress, Ranking, Stage};
-use crate::stages::{Build, ranked};
-use clariq_collections::clariq::Topic;
-use clariq_index::Explanation;
+use crate::stage::{About, Batch, Stage};
+use crate::stages::dense_weighted::Weighted;
+use crate::stages::weights::Weights;
+use clariq_core::{
+    Doc, Explanation, Location, Problem, ProblemKind, Ranking, Request, rank_by_score,
+};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::num::NonZeroUsize;
 
-/// Ranks the whole bank, the empty question left out, by similarity in a space.
+/// Retrieves: whatever ranking comes in is replaced. Documents without a text are left out.
 #[derive(Serialize)]
 struct Dense {
+    /// How many documents are kept; all if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    depth: Option<NonZeroUsize>,
     #[serde(flatten)]
-    parameters: Parameters,
+    weighted: Option<Weighted>,
     space: SpaceConfig,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Parameters {
-    /// How many questions are kept; all if left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
+struct Given {
     depth: Option<NonZeroUsize>,
+    min_likeness: Option<f32>,
+    repeat: Option<f32>,
 }
 
 pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>, Error> {
     let space = build.space()?;
-    Ok(Box::new(Dense { parameters: build.table.read()?, space }))
+    let weights = Weights::take(&mut build.table)?;
+    let places = ["min_likeness", "repeat"].map(|key| build.table.at(key));
+    let Given { depth, min_likeness, repeat } = build.table.read()?;
+    let keys = [min_likeness, repeat].into_iter().zip(places).zip(["min_likeness", "repeat"]);
+    let needs_weights =
+        keys.filter(|((value, _), _)| value.is_some()).map(|((_, at), key)| (at, key));
+    let weighted = match (weights, { needs_weights }.next()) {
+        (Some(weights), _) => Some(Weighted { weights, min_likeness, repeat }),
+        (None, Some((at, key))) => return Err(without_weights(at, key).into()),
+        (None, None) => None,
+    };
+    Ok(Box::new(Dense { depth, weighted, space }))
 }
 
-/// All questions that can be asked: the empty one is none.
-pub(super) fn askable(context: &Context) -> Vec<u32> {
-    (0..)
-        .zip(context.bank.rows())
-        .filter(|(_, row)| !row.text.is_empty())
-        .map(|(question, _)| question)
-        .collect()
+fn without_weights(at: Location, key: &str) -> Problem {
+    let expected = format!("a table `weights`, whose parts of a conversation `{key}` looks at");
+    Problem::new(at, ProblemKind::Configuration, expected, "a stage without it")
+        .hint("configs/dense-conversation.toml is an example")
+}
+
+impl Dense {
+    /// Ranks the same documents for several requests.
+    fn rank(
+        &self,
+        batch: &Batch,
+        requests: &[Request],
+        docs: &[Doc],
+    ) -> Result<Vec<Ranking>, Error> {
+        let context = batch.context;
+        let space = context.space(&self.space)?;
+        let depth = self.depth.map_or(usize::MAX, NonZeroUsize::get);
+        if let Some(weighted) = &self.weighted {
+            return weighted.rank(context, &space, requests, docs, depth, batch.progress);
+        }
+        let texts: Vec<Cow<str>> = requests.iter().map(Request::flatten).collect();
+        let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+        let scores = space.to_documents(context.models, &texts, docs)?;
+        (batch.progress)(requests.len() as u64);
+        let rank = |row: ndarray::ArrayView1<f32>| rank_by_score(docs, row.iter().copied(), depth);
+        Ok(scores.rows().into_iter().map(rank).collect())
+    }
 }
 
 impl Stage for Dense {
-    fn name(&self) -> &'static str {
-        "dense"
+    fn about(&self) -> About {
+        About { models: self.space.models(), ..About::new("dense", self) }
     }
 
-    fn parameters(&self) -> serde_json::Value {
-        serde_json::to_value(self).unwrap_or_default()
-    }
-
-    fn models(&self) -> Vec<String> {
-        self.space.models.keys().cloned().collect()
-    }
-
-    fn apply(
-        &self,
-        context: &Context,
-        topics: &[Topic],
-        _rankings: Vec<Ranking>,
-        progress: Progress,
-    ) -> Result<Vec<Ranking>, Error> {
-        let questions = askable(context);
-        let requests: Vec<&str> = topics.iter().map(|topic| topic.request.as_str()).collect();
-        let scores =
-            context.space(&self.space)?.to_questions(context, &requests, &questions, &|_| {})?;
-        let depth = self.parameters.depth.map_or(usize::MAX, NonZeroUsize::get);
-        let rankings = scores
-            .rows()
-            .into_iter()
-            .map(|row| ranked(&questions, row.iter().copied(), depth))
-            .collect();
-        progress(topics.len() as u64);
+    fn apply(&self, batch: &Batch, _rankings: Vec<Ranking>) -> Result<Vec<Ranking>, Error> {
+        let all = batch.context.documents_with_text()?;
+        let mut rankings = Vec::with_capacity(batch.requests.len());
+        for requests in batch.requests.chunk_by(|one, next| one.candidates == next.candidates) {
+            let own = requests.first().and_then(|request| request.candidates.as_deref());
+            rankings.extend(self.rank(batch, requests, own.unwrap_or(all))?);
+        }
         Ok(rankings)
     }
 
     fn explain(
         &self,
-        context: &Context,
-        topic: &Topic,
-        question: u32,
+        one: &Batch,
+        doc: Doc,
+        _before: &Ranking,
     ) -> Result<Option<Explanation>, Error> {
-        let parts = context.space(&self.space)?.parts(context, &topic.request, question)?;
-        let parts: Vec<_> = parts
-            .into_iter()
-            .map(|(name, weight, cosine)| {
-                Explanation::value(weight * cosine, format!("{name}: {weight:.3} × {cosine:.6}"))
-            })
-            .collect();
+        let space = one.context.space(&self.space)?;
+        let Some(request) = one.requests.first() else { return Ok(None) };
+        if let Some(weighted) = &self.weighted {
+            let all = one.context.documents_with_text()?;
+            let docs = request.candidates.as_deref().unwrap_or(all);
+            return weighted.explain(one.context, &space, request, docs, doc).map(Some);
+        }
+        let parts = space.parts(one.context.models, &request.flatten(), doc)?;
+        let part = |(name, weight, cosine): (String, f64, f64)| {
+            Explanation::value(weight * cosine, format!("{name}: {weight:.3} × {cosine:.6}"))
+        };
+        let parts: Vec<_> = parts.into_iter().map(part).collect();
         let sum = parts.iter().map(|part| part.value).sum();
-        Ok(Some(Explanation::of(sum, "similarity of request and question", parts)))
+        Ok(Some(Explanation::of(sum, "similarity of request and document", parts)))
     }
 }

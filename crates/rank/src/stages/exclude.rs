@@ -1,22 +1,17 @@
-//! Stage `exclude`: which questions belong to somebody else? Those that were judged relevant for another request.
+//! Stage `exclude`: takes documents out that were judged relevant for other requests.
 //!
-//! Every question of the bank was written for one topic; of all of them, 7 are relevant to a topic of train and to one of
-//! dev. A question that the labelled splits before this one list for their topics is therefore no candidate here. The empty
-//! question is no question and stays.
+//! Every question of `ClariQ`'s bank was written for one topic; of all of them, 7 are relevant to a
+//! topic of train and to one of dev. A question that the labelled splits before this one list for
+//! their topics is therefore no candidate here. Silence belongs to nobody and stays.
 
-use crate::config::Uses;
+use crate::build::Build;
 use crate::context::Context;
 use crate::error::Error;
-use crate::stage::{Progress, Ranking, Stage};
-use crate::stages::Build;
-use clariq_collections::clariq::conversation::Conversation;
-use clariq_collections::clariq::{NO_QUESTION, Topic};
-use clariq_core::{Location, Problem, ProblemKind};
-use clariq_index::Explanation;
+use crate::stage::{About, Batch, Stage, Uses};
+use clariq_core::{Doc, Explanation, Judged, Location, Problem, ProblemKind, Ranking, Request};
 use serde::{Deserialize, Serialize};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-/// Takes questions out that were judged relevant for topics of earlier splits: train for dev, train and dev for test.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Exclude {}
@@ -25,86 +20,73 @@ pub(super) fn build(build: Build) -> Result<Box<dyn Stage>, Error> {
     Ok(Box::new(build.table.read::<Exclude>()?))
 }
 
-/// The questions that were judged before, with the request that each was judged for.
-fn judged(context: &Context) -> Result<HashMap<u32, String>, Error> {
-    let mut judged = HashMap::new();
-    for labelled in context.judged_before()? {
-        for row in labelled.rows.iter().filter(|row| row.question.as_str() != NO_QUESTION) {
-            if let Some(question) = context.bank.find(row.question.as_str()) {
-                let topic = &labelled.topics[labelled.facets[row.facet].topic];
-                judged.entry(question).or_insert_with(|| topic.request.clone());
+fn judged<'a>(context: &Context<'a>) -> Result<&'a [Judged], Error> {
+    Ok(match context.surroundings {
+        Some(surroundings) => surroundings.judged_before()?,
+        None => &[],
+    })
+}
+
+/// Refuses requests that were judged themselves, unless they are of this split as well: without what
+/// was judged for the others, their own documents would be left, and the labels would choose.
+fn refuse_judged(context: &Context, requests: &[Request]) -> Result<(), Error> {
+    let mut own: Option<HashSet<&str>> = None;
+    for judged in judged(context)? {
+        let known: HashSet<&str> = judged.requests.iter().map(String::as_str).collect();
+        for request in requests.iter().filter(|request| known.contains(request.opening())) {
+            let own = match (&mut own, context.surroundings) {
+                (Some(own), _) => own,
+                (own, Some(surroundings)) => {
+                    let requests = surroundings.own_requests()?;
+                    own.insert(requests.iter().map(String::as_str).collect())
+                }
+                (own, None) => own.insert(HashSet::new()),
+            };
+            if !own.contains(request.opening()) {
+                return Err(judged_itself(&judged.source, request).into());
             }
         }
     }
-    Ok(judged)
+    Ok(())
+}
+
+fn judged_itself(source: &str, request: &Request) -> Problem {
+    let expected = format!("conversations about other requests than those of {source}");
+    let found = format!("context {} about {:?}", request.id, request.opening());
+    let hint =
+        "leave the stage `exclude` out of the system, or take conversations about dev or test";
+    Problem::new(Location::file("stage `exclude`"), ProblemKind::Argument, expected, found)
+        .hint(hint)
 }
 
 impl Stage for Exclude {
-    fn name(&self) -> &'static str {
-        "exclude"
+    fn about(&self) -> About {
+        About { uses: vec![Uses::TrainLabels], ..About::new("exclude", self) }
     }
 
-    fn parameters(&self) -> serde_json::Value {
-        serde_json::to_value(self).unwrap_or_default()
-    }
-
-    fn uses(&self) -> Vec<Uses> {
-        vec![Uses::TrainLabels]
-    }
-
-    fn apply(
-        &self,
-        context: &Context,
-        topics: &[Topic],
-        mut rankings: Vec<Ranking>,
-        progress: Progress,
-    ) -> Result<Vec<Ranking>, Error> {
-        let judged = judged(context)?;
+    fn apply(&self, batch: &Batch, mut rankings: Vec<Ranking>) -> Result<Vec<Ranking>, Error> {
+        refuse_judged(batch.context, batch.requests)?;
+        let relevant = judged(batch.context)?.iter().flat_map(|judged| &judged.relevant);
+        let taken: HashSet<Doc> = relevant.map(|&(doc, _)| doc).collect();
         for ranking in &mut rankings {
-            ranking.retain(|hit| !judged.contains_key(&hit.question));
+            ranking.retain(|hit| !taken.contains(&hit.doc));
         }
-        progress(topics.len() as u64);
+        batch.finish();
         Ok(rankings)
-    }
-
-    /// Where a conversation is about a request that was judged itself, leaving out what was judged for the others would
-    /// leave its own questions: the labels would choose.
-    fn apply_to_conversations(
-        &self,
-        context: &Context,
-        conversations: &[Conversation],
-        rankings: Vec<Ranking>,
-        progress: Progress,
-    ) -> Result<Vec<Ranking>, Error> {
-        for labelled in context.judged_before()? {
-            let requests: HashSet<&str> =
-                labelled.topics.iter().map(|topic| topic.request.as_str()).collect();
-            if let Some(known) =
-                conversations.iter().find(|one| requests.contains(one.request.as_str()))
-            {
-                let expected =
-                    format!("conversations about other requests than those of {}", labelled.name);
-                let found = format!("context {} about {:?}", known.id, known.request);
-                let at = Location::file("stage `exclude`");
-                return Err(Problem::new(at, ProblemKind::Argument, expected, found)
-                    .hint("leave the stage `exclude` out of the system, or take conversations about dev or test")
-                    .into());
-            }
-        }
-        let topics: Vec<Topic> = conversations.iter().map(Conversation::as_topic).collect();
-        self.apply(context, &topics, rankings, progress)
     }
 
     fn explain(
         &self,
-        context: &Context,
-        _topic: &Topic,
-        question: u32,
+        one: &Batch,
+        doc: Doc,
+        _before: &Ranking,
     ) -> Result<Option<Explanation>, Error> {
-        let judged = judged(context)?;
-        let request = judged.get(&question);
-        Ok(request.map(|request| {
-            Explanation::value(0.0, format!("taken out: it was written for \"{request}\""))
-        }))
+        for judged in judged(one.context)? {
+            if let Some((_, request)) = judged.relevant.iter().find(|(known, _)| *known == doc) {
+                let what = format!("taken out: it was written for {:?}", judged.requests[*request]);
+                return Ok(Some(Explanation::value(0.0, what)));
+            }
+        }
+        Ok(None)
     }
 }

@@ -1,15 +1,12 @@
-//! Stage `exclude_asked`: what was asked once is not asked again. Drops the questions of the conversation so far.
+//! Stage `exclude_asked`: drops what the system said in the conversation so far.
 
-use crate::context::Context;
+use crate::build::Build;
 use crate::error::Error;
-use crate::stage::{Progress, Ranking, Stage};
-use crate::stages::Build;
-use clariq_collections::clariq::Topic;
-use clariq_collections::clariq::conversation::Conversation;
-use clariq_index::Explanation;
+use crate::stage::{About, Batch, Stage};
+use clariq_core::{Doc, Explanation, Ranking, Request};
 use serde::{Deserialize, Serialize};
 
-/// When two questions are the same.
+/// When two texts are the same.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Same {
@@ -29,7 +26,6 @@ impl Same {
     }
 }
 
-/// Drops questions.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ExcludeAsked {
@@ -41,60 +37,48 @@ pub(super) fn build(build: Build) -> Result<Box<dyn Stage>, Error> {
     Ok(Box::new(build.table.read::<ExcludeAsked>()?))
 }
 
+impl ExcludeAsked {
+    /// The first turn, counted from 1, in which the system said a text.
+    fn asked(&self, request: &Request, text: &str) -> Option<usize> {
+        (1..).zip(request.turns()).find(|(_, turn)| self.by.same(turn.system, text)).map(|it| it.0)
+    }
+}
+
 impl Stage for ExcludeAsked {
-    fn name(&self) -> &'static str {
-        "exclude_asked"
+    fn about(&self) -> About {
+        About::new("exclude_asked", self)
     }
 
-    fn parameters(&self) -> serde_json::Value {
-        serde_json::to_value(self).unwrap_or_default()
-    }
-
-    /// Before the first turn nothing was asked.
-    fn apply(
-        &self,
-        _context: &Context,
-        topics: &[Topic],
-        rankings: Vec<Ranking>,
-        progress: Progress,
-    ) -> Result<Vec<Ranking>, Error> {
-        progress(topics.len() as u64);
-        Ok(rankings)
-    }
-
-    fn apply_to_conversations(
-        &self,
-        context: &Context,
-        conversations: &[Conversation],
-        mut rankings: Vec<Ranking>,
-        progress: Progress,
-    ) -> Result<Vec<Ranking>, Error> {
-        for (conversation, ranking) in conversations.iter().zip(&mut rankings) {
-            if !conversation.turns.is_empty() {
-                let asked = |text: &str| {
-                    conversation.turns.iter().any(|turn| self.by.same(&turn.question, text))
-                };
-                ranking.retain(|hit| !asked(context.bank.text(hit.question)));
+    fn apply(&self, batch: &Batch, mut rankings: Vec<Ranking>) -> Result<Vec<Ranking>, Error> {
+        for (request, ranking) in batch.requests.iter().zip(&mut rankings) {
+            // Before the first turn nothing was asked.
+            if request.has_turns() {
+                let mut kept = Ranking::with_capacity(ranking.len());
+                for hit in ranking.drain(..) {
+                    let text = batch.context.documents.text(hit.doc)?;
+                    if self.asked(request, &text).is_none() {
+                        kept.push(hit);
+                    }
+                }
+                *ranking = kept;
             }
         }
-        progress(conversations.len() as u64);
+        batch.finish();
         Ok(rankings)
     }
 
-    fn explain_conversation(
+    fn explain(
         &self,
-        context: &Context,
-        conversation: &Conversation,
-        question: u32,
+        one: &Batch,
+        doc: Doc,
         _before: &Ranking,
     ) -> Result<Option<Explanation>, Error> {
-        let text = context.bank.text(question);
-        let asked =
-            (1..).zip(&conversation.turns).find(|(_, turn)| self.by.same(&turn.question, text));
-        let what = asked.map_or_else(
-            || "not asked so far".to_owned(),
-            |(turn, _)| format!("taken out: asked in turn {turn}"),
-        );
+        let Some(request) = one.requests.first() else { return Ok(None) };
+        let text = one.context.documents.text(doc)?;
+        let what = match self.asked(request, &text) {
+            Some(turn) => format!("taken out: asked in turn {turn}"),
+            None => "not asked so far".to_owned(),
+        };
         Ok(Some(Explanation::value(0.0, what)))
     }
 }

@@ -1,17 +1,16 @@
-//! Stage `feedback`: which questions are like the best ones found so far?
+//! Stage `feedback`: moves each request towards the best documents found so far.
 //!
-//! Pseudo-relevance feedback as Rocchio's ("Relevance feedback in information retrieval", 1971) in a space of
-//! similarities: the request moves towards the mean of its first questions. Questions that are near to many others come
-//! first for too many requests; the mean similarity to their nearest questions is taken off their scores, after Conneau,
-//! Lample, Ranzato, Denoyer and Jégou, "Word translation without parallel data", ICLR 2018.
+//! Pseudo-relevance feedback as Rocchio's ("Relevance feedback in information retrieval", 1971) in a
+//! space of similarities: the request moves towards the mean of its first documents. Documents that
+//! are near to many others come first for too many requests; the mean similarity to their nearest
+//! neighbours is taken off their scores, after Conneau, Lample, Ranzato, Denoyer and Jégou, "Word
+//! translation without parallel data", ICLR 2018.
 
-use crate::context::Context;
+use crate::build::Build;
 use crate::error::Error;
 use crate::space::{Space, SpaceConfig};
-use crate::stage::{Progress, Ranking, Stage};
-use crate::stages::{Build, ranked};
-use clariq_collections::clariq::Topic;
-use clariq_index::Explanation;
+use crate::stage::{About, Batch, Stage};
+use clariq_core::{Doc, Explanation, Models, Ranking, rank_by_score};
 use ndarray::{Array1, Array2, ArrayView1};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
@@ -26,15 +25,15 @@ struct Feedback {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Parameters {
-    /// How many of the first questions are taken.
+    /// How many of the first documents are taken.
     questions: NonZeroUsize,
     /// The weight of their mean beside the request's 1.
     #[serde(default = "usual_weight")]
     weight: f32,
-    /// What part of a question's similarity to its neighbours is taken off its score.
+    /// What part of a document's similarity to its neighbours is taken off its score.
     #[serde(default)]
     hub_weight: f32,
-    /// How many nearest questions are its neighbours.
+    /// How many nearest documents are its neighbours.
     #[serde(default = "usual_neighbours")]
     hub_neighbours: NonZeroUsize,
 }
@@ -52,20 +51,21 @@ pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>, Error> {
     Ok(Box::new(Feedback { parameters: build.table.read()?, space }))
 }
 
-/// The similarity of every question to the request moved by `weight` towards a mean of questions, for each row of
-/// `means`, whose numbers sum to 1 in each row. With B the similarities of requests and K those of questions: the cosine of
-/// the request's vector plus `weight` times the mean's, scaled to length 1.
-pub(super) fn moved(
-    to_questions: &Array2<f32>,
+/// The similarity of every document to the request moved by `weight` towards a mean of documents,
+/// for each row of `means`, whose numbers sum to 1 in each row. With B the similarities of requests
+/// and K those of documents: the cosine of the request's vector plus `weight` times the mean's,
+/// scaled to length 1.
+pub(super) fn move_towards(
+    to_documents: &Array2<f32>,
     among: &Array2<f32>,
     means: &Array2<f32>,
     weight: f32,
 ) -> Array2<f32> {
     let towards = means.dot(among);
-    let mut scores = Array2::zeros(to_questions.dim());
-    for (place, mut row) in scores.rows_mut().into_iter().enumerate() {
+    let mut scores = Array2::zeros(to_documents.dim());
+    for (index, mut row) in scores.rows_mut().into_iter().enumerate() {
         let (mean, toward, request) =
-            (means.row(place), towards.row(place), to_questions.row(place));
+            (means.row(index), towards.row(index), to_documents.row(index));
         let length = toward.dot(&mean).max(1e-9).sqrt();
         let cross = request.dot(&mean) / length;
         let whole = (1.0 + 2.0 * weight * cross + weight * weight).sqrt();
@@ -74,13 +74,13 @@ pub(super) fn moved(
     scores
 }
 
-/// Mean similarity of each question to the others that are nearest to it.
+/// Mean similarity of each document to the others that are nearest to it.
 fn hubs(among: &Array2<f32>, neighbours: usize) -> Array1<f32> {
-    let mean = |(place, row): (usize, ArrayView1<f32>)| {
+    let mean = |(index, row): (usize, ArrayView1<f32>)| {
         let mut others: Vec<f32> = row
             .iter()
             .enumerate()
-            .filter(|&(other, _)| other != place)
+            .filter(|&(other, _)| other != index)
             .map(|(_, &value)| value)
             .collect();
         others.sort_unstable_by(|a, b| b.total_cmp(a));
@@ -92,108 +92,95 @@ fn hubs(among: &Array2<f32>, neighbours: usize) -> Array1<f32> {
 
 /// A pool of candidates with what does not depend on the request.
 struct Pool {
-    questions: Vec<u32>,
+    docs: Vec<Doc>,
     among: Array2<f32>,
     hubs: Array1<f32>,
 }
 
+/// The documents of a ranking in ascending order.
+fn docs_of(ranking: &Ranking) -> Vec<Doc> {
+    let mut docs: Vec<Doc> = ranking.iter().map(|hit| hit.doc).collect();
+    docs.sort_unstable();
+    docs
+}
+
 impl Feedback {
-    fn pool(&self, space: &Space, questions: Vec<u32>) -> Pool {
-        let among = space.among_questions(&questions);
+    fn pool(&self, space: &Space, docs: Vec<Doc>) -> Pool {
+        let among = space.among(&docs);
         let hubs = match self.parameters.hub_weight {
-            0.0 => Array1::zeros(questions.len()),
+            0.0 => Array1::zeros(docs.len()),
             weight => hubs(&among, self.parameters.hub_neighbours.get()) * weight,
         };
-        Pool { questions, among, hubs }
+        Pool { docs, among, hubs }
     }
 
-    /// Scores of a request for a pool, and which of its questions were taken.
-    fn scores(
+    /// Scores a pool for a text, and says how many of its documents were taken.
+    fn score(
         &self,
-        context: &Context,
+        models: &dyn Models,
         space: &Space,
-        request: &str,
+        text: &str,
         pool: &Pool,
-    ) -> Result<(Array2<f32>, Ranking), Error> {
-        let nearest = space.to_questions(context, &[request], &pool.questions, &|_| {})?;
-        let places: Vec<u32> = (0..pool.questions.len() as u32).collect();
+    ) -> Result<(Array2<f32>, usize), Error> {
+        let nearest = space.to_documents(models, &[text], &pool.docs)?;
+        let columns: Vec<Doc> = Doc::all(pool.docs.len()).collect();
         let corrected = &nearest.row(0) - &pool.hubs;
-        let first = ranked(&places, corrected.iter().copied(), self.parameters.questions.get());
+        let taken = self.parameters.questions.get();
+        let first = rank_by_score(&columns, corrected.iter().copied(), taken);
         let mut mean = Array2::zeros(nearest.dim());
         for hit in &first {
-            mean[[0, hit.question as usize]] = 1.0 / first.len() as f32;
+            mean[[0, hit.doc.index()]] = 1.0 / first.len() as f32;
         }
-        let scores = moved(&nearest, &pool.among, &mean, self.parameters.weight) - &pool.hubs;
-        Ok((scores, first))
+        let moved = move_towards(&nearest, &pool.among, &mean, self.parameters.weight);
+        Ok((moved - &pool.hubs, first.len()))
     }
 }
 
 impl Stage for Feedback {
-    fn name(&self) -> &'static str {
-        "feedback"
+    fn about(&self) -> About {
+        About { models: self.space.models(), ..About::new("feedback", self) }
     }
 
-    fn parameters(&self) -> serde_json::Value {
-        serde_json::to_value(self).unwrap_or_default()
-    }
-
-    fn models(&self) -> Vec<String> {
-        self.space.models.keys().cloned().collect()
-    }
-
-    fn apply(
-        &self,
-        context: &Context,
-        topics: &[Topic],
-        rankings: Vec<Ranking>,
-        progress: Progress,
-    ) -> Result<Vec<Ranking>, Error> {
-        let space = context.space(&self.space)?;
-        // Rankings of the whole bank have one pool, and what belongs to it is computed once.
+    fn apply(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>, Error> {
+        let (context, space) = (batch.context, batch.context.space(&self.space)?);
+        // Rankings of all documents have one pool, and what belongs to it is computed once.
         let mut last: Option<Pool> = None;
-        let mut answers = Vec::with_capacity(topics.len());
-        for (topic, ranking) in topics.iter().zip(rankings) {
-            let mut questions: Vec<u32> = ranking.iter().map(|hit| hit.question).collect();
-            questions.sort_unstable();
+        let mut answers = Vec::with_capacity(rankings.len());
+        for (request, ranking) in batch.requests.iter().zip(rankings) {
+            let docs = docs_of(&ranking);
             let pool = match last.take() {
-                Some(pool) if pool.questions == questions => pool,
-                _ => self.pool(&space, questions),
+                Some(pool) if pool.docs == docs => pool,
+                _ => self.pool(&space, docs),
             };
-            let (scores, _) = self.scores(context, &space, &topic.request, &pool)?;
-            answers.push(ranked(&pool.questions, scores.iter().copied(), usize::MAX));
+            let (scores, _) = self.score(context.models, &space, &request.flatten(), &pool)?;
+            answers.push(rank_by_score(&pool.docs, scores.iter().copied(), usize::MAX));
             last = Some(pool);
-            progress(1);
+            (batch.progress)(1);
         }
         Ok(answers)
     }
 
-    fn explain_ranked(
+    fn explain(
         &self,
-        context: &Context,
-        topic: &Topic,
-        question: u32,
+        one: &Batch,
+        doc: Doc,
         before: &Ranking,
     ) -> Result<Option<Explanation>, Error> {
-        let space = context.space(&self.space)?;
-        let mut questions: Vec<u32> = before.iter().map(|hit| hit.question).collect();
-        questions.sort_unstable();
-        let Ok(place) = questions.binary_search(&question) else { return Ok(None) };
-        let pool = self.pool(&space, questions);
-        let (scores, first) = self.scores(context, &space, &topic.request, &pool)?;
-        let hub = pool.hubs[place];
-        let score = scores[[0, place]];
-        let mut parts = vec![Explanation::value(
-            f64::from(score + hub),
-            format!(
-                "similarity to the request moved by {} towards its first {} questions",
-                self.parameters.weight,
-                first.len()
-            ),
-        )];
+        let (context, space) = (one.context, one.context.space(&self.space)?);
+        let docs = docs_of(before);
+        let Ok(column) = docs.binary_search(&doc) else { return Ok(None) };
+        let Some(request) = one.requests.first() else { return Ok(None) };
+        let pool = self.pool(&space, docs);
+        let (scores, taken) = self.score(context.models, &space, &request.flatten(), &pool)?;
+        let (score, hub) = (scores[[0, column]], pool.hubs[column]);
+        let Parameters { weight, hub_weight, hub_neighbours, .. } = &self.parameters;
+        let what = format!(
+            "similarity to the request moved by {weight} towards its first {taken} questions"
+        );
+        let mut parts = vec![Explanation::value(f64::from(score + hub), what)];
         if hub != 0.0 {
             let what = format!(
-                "{} × mean similarity to its {} nearest questions, taken off",
-                self.parameters.hub_weight, self.parameters.hub_neighbours
+                "{hub_weight} × mean similarity to its {hub_neighbours} nearest questions, taken off"
             );
             parts.push(Explanation::value(f64::from(-hub), what));
         }
@@ -208,17 +195,17 @@ mod tests {
 
     #[test]
     fn moving_is_adding_vectors() {
-        // Vectors of length 1: a request, and three questions.
+        // Vectors of length 1: a request, and three documents.
         let request = array![[0.6_f32, 0.8, 0.0]];
         let questions = array![[1.0_f32, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.6, 0.8]];
-        let (to_questions, among) = (request.dot(&questions.t()), questions.dot(&questions.t()));
+        let (to_documents, among) = (request.dot(&questions.t()), questions.dot(&questions.t()));
         let means = array![[0.5_f32, 0.0, 0.5]];
         let unit = |vector: Array2<f32>| {
             let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
             vector / length
         };
         let by_hand = unit(request + unit(means.dot(&questions)) * 2.0).dot(&questions.t());
-        for (one, other) in moved(&to_questions, &among, &means, 2.0).iter().zip(&by_hand) {
+        for (one, other) in move_towards(&to_documents, &among, &means, 2.0).iter().zip(&by_hand) {
             assert!((one - other).abs() < 1e-6, "{one} {other}");
         }
     }

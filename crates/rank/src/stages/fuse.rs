@@ -1,14 +1,10 @@
-//! Stage `fuse`: what do several rankings say together?
+//! Stage `fuse`: combines the rankings of several pipelines.
 
-use crate::context::Context;
+use crate::build::Build;
 use crate::error::Error;
-use crate::pipeline::{Pipeline, StageTrace};
-use crate::stage::{Progress, Ranking, Stage};
-use crate::stages::Build;
-use clariq_collections::clariq::Topic;
-use clariq_collections::clariq::conversation::Conversation;
-use clariq_core::{Problem, ProblemKind};
-use clariq_index::{Explanation, Hit};
+use crate::pipeline::Pipeline;
+use crate::stage::{About, Batch, Stage};
+use clariq_core::{Doc, Explanation, Hit, Problem, ProblemKind, Ranking, best_first};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -18,10 +14,10 @@ use std::num::NonZeroUsize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Method {
-    /// Σ weight / (k + rank): Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and
-    /// individual Rank Learning Methods", SIGIR 2009, which uses k = 60.
+    /// Σ weight / (k + rank): Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms
+    /// Condorcet and individual Rank Learning Methods", SIGIR 2009, which uses k = 60.
     ReciprocalRank,
-    /// Σ weight × score, a question that a ranking does not have counting 0 there.
+    /// Σ weight × score, a document that a ranking does not have counting 0 there.
     WeightedSum,
 }
 
@@ -96,7 +92,7 @@ pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>, Error> {
 }
 
 impl Parameters {
-    /// What each question of a ranking contributes, before the weight.
+    /// What each document of a ranking contributes, before the weight.
     fn contributions(&self, ranking: &Ranking) -> Vec<f64> {
         let scores = ranking.iter().map(|hit| hit.score);
         match (self.method, self.normalise) {
@@ -115,148 +111,71 @@ impl Parameters {
     }
 
     fn fuse(&self, rankings: &[&Ranking]) -> Ranking {
-        let mut sums: HashMap<u32, f64> = HashMap::new();
+        let mut sums: HashMap<Doc, f64> = HashMap::new();
         for (ranking, weight) in rankings.iter().zip(&self.weights) {
             for (hit, contribution) in ranking.iter().zip(self.contributions(ranking)) {
-                *sums.entry(hit.question).or_default() += weight * contribution;
+                *sums.entry(hit.doc).or_default() += weight * contribution;
             }
         }
-        let mut fused: Ranking =
-            sums.into_iter().map(|(question, score)| Hit { question, score }).collect();
-        fused
-            .sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(b.question.cmp(&a.question)));
+        let mut fused: Ranking = sums.into_iter().map(|(doc, score)| Hit { doc, score }).collect();
+        fused.sort_unstable_by(best_first);
         fused.truncate(self.depth.get());
         fused
     }
 }
 
 impl Stage for Fuse {
-    fn name(&self) -> &'static str {
-        "fuse"
-    }
-
-    fn parameters(&self) -> Value {
-        let mut parameters = serde_json::to_value(&self.parameters).unwrap_or_default();
+    fn about(&self) -> About {
+        let inner = || self.inputs.iter().flat_map(Pipeline::about);
         let inputs = self.inputs.iter().map(|input| json!({ "stages": input.parameters() }));
-        parameters["inputs"] = Value::Array(inputs.collect());
-        parameters
+        let mut about = About::new("fuse", &self.parameters);
+        about.parameters["inputs"] = Value::Array(inputs.collect());
+        about.uses = inner().flat_map(|stage| stage.uses).collect();
+        about.models = inner().flat_map(|stage| stage.models).collect();
+        about.sees_need = inner().any(|stage| stage.sees_need);
+        about
     }
 
-    fn uses(&self) -> Vec<crate::config::Uses> {
-        self.inputs.iter().flat_map(|input| &input.stages).flat_map(|stage| stage.uses()).collect()
-    }
-
-    fn models(&self) -> Vec<String> {
-        self.inputs
-            .iter()
-            .flat_map(|input| &input.stages)
-            .flat_map(|stage| stage.models())
-            .collect()
-    }
-
-    fn looks_at_need(&self) -> bool {
-        self.inputs.iter().any(Pipeline::looks_at_need)
-    }
-
-    fn apply(
-        &self,
-        context: &Context,
-        topics: &[Topic],
-        rankings: Vec<Ranking>,
-        progress: Progress,
-    ) -> Result<Vec<Ranking>, Error> {
-        self.fuse_all(&rankings, progress, |input, rankings| {
-            input.go_on(context, topics, rankings, &|_| {})
-        })
-    }
-
-    fn apply_to_conversations(
-        &self,
-        context: &Context,
-        conversations: &[Conversation],
-        rankings: Vec<Ranking>,
-        progress: Progress,
-    ) -> Result<Vec<Ranking>, Error> {
-        self.fuse_all(&rankings, progress, |input, rankings| {
-            input.continue_conversations(context, conversations, rankings, &|_| {})
-        })
-    }
-
-    fn explain(
-        &self,
-        context: &Context,
-        topic: &Topic,
-        question: u32,
-    ) -> Result<Option<Explanation>, Error> {
-        let one = std::slice::from_ref(topic);
-        let rank = |input: &Pipeline| input.go_on(context, one, vec![Vec::new()], &|_| {});
-        self.explain_inputs(question, rank, |input| {
-            input.explain(context, topic, topic.need, question)
-        })
-        .map(Some)
-    }
-
-    fn explain_conversation(
-        &self,
-        context: &Context,
-        conversation: &Conversation,
-        question: u32,
-        _before: &Ranking,
-    ) -> Result<Option<Explanation>, Error> {
-        let one = std::slice::from_ref(conversation);
-        let rank = |input: &Pipeline| input.run_conversations(context, one, &|_| {});
-        let explain =
-            |input: &Pipeline| input.explain_conversation(context, conversation, question);
-        self.explain_inputs(question, rank, explain).map(Some)
-    }
-}
-
-impl Fuse {
-    /// What all inputs make of the rankings that came in, combined.
-    fn fuse_all(
-        &self,
-        before: &[Ranking],
-        progress: Progress,
-        rank: impl Fn(&Pipeline, Vec<Ranking>) -> Result<Vec<Ranking>, Error>,
-    ) -> Result<Vec<Ranking>, Error> {
-        let ranked = self.inputs.iter().map(|input| rank(input, before.to_vec()));
-        let inputs: Vec<Vec<Ranking>> = ranked.collect::<Result<_, _>>()?;
-        let fused = (0..before.len()).map(|place| {
-            let rankings: Vec<&Ranking> = inputs.iter().map(|input| &input[place]).collect();
-            self.parameters.fuse(&rankings)
-        });
-        let fused = fused.collect();
-        progress(before.len() as u64);
+    fn apply(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>, Error> {
+        let silent = Batch { progress: &|_| {}, ..*batch };
+        let run = |input: &Pipeline| input.run(&silent, rankings.clone());
+        let inputs: Vec<Vec<Ranking>> = self.inputs.iter().map(run).collect::<Result<_, _>>()?;
+        let mut fused = Vec::with_capacity(rankings.len());
+        for request in 0..rankings.len() {
+            let rankings: Vec<&Ranking> = inputs.iter().map(|input| &input[request]).collect();
+            fused.push(self.parameters.fuse(&rankings));
+        }
+        batch.finish();
         Ok(fused)
     }
 
-    /// What each input adds to the score of a question.
-    fn explain_inputs(
+    /// Explains what each input adds to the score.
+    fn explain(
         &self,
-        question: u32,
-        rank: impl Fn(&Pipeline) -> Result<Vec<Ranking>, Error>,
-        explain: impl Fn(&Pipeline) -> Result<Vec<StageTrace>, Error>,
-    ) -> Result<Explanation, Error> {
+        one: &Batch,
+        doc: Doc,
+        before: &Ranking,
+    ) -> Result<Option<Explanation>, Error> {
         let mut parts = Vec::new();
         for (input, weight) in self.inputs.iter().zip(&self.parameters.weights) {
-            let ranking = rank(input)?.swap_remove(0);
-            let names: Vec<_> = input.stages.iter().map(|stage| stage.name()).collect();
-            let name = names.join(" >> ");
-            let Some(place) = ranking.iter().position(|hit| hit.question == question) else {
+            let ranking = input.run(one, vec![before.clone()])?.pop().unwrap_or_default();
+            let name = input.about().map(|stage| stage.name).collect::<Vec<_>>().join(" >> ");
+            let Some(index) = ranking.iter().position(|hit| hit.doc == doc) else {
                 parts.push(Explanation::value(0.0, format!("{name}: not in its ranking")));
                 continue;
             };
-            let share = self.parameters.contributions(&ranking)[place];
+            let share = self.parameters.contributions(&ranking)[index];
             let what = format!(
                 "{name}: {weight} × {share:.6} (rank {}, score {:.6})",
-                place + 1,
-                ranking[place].score
+                index + 1,
+                ranking[index].score
             );
-            let inner = explain(input)?.into_iter().filter_map(|trace| trace.explanation).collect();
+            let traces = input.explain(one, doc, before)?;
+            let inner = traces.into_iter().filter_map(|trace| trace.explanation).collect();
             parts.push(Explanation::of(weight * share, what, inner));
         }
         let sum = parts.iter().map(|part| part.value).sum();
-        Ok(Explanation::of(sum, "sum over the inputs", parts))
+        Ok(Some(Explanation::of(sum, "sum over the inputs", parts)))
     }
 }
 
@@ -265,7 +184,7 @@ mod tests {
     use super::*;
 
     fn ranking(hits: &[(u32, f64)]) -> Ranking {
-        hits.iter().map(|&(question, score)| Hit { question, score }).collect()
+        hits.iter().map(|&(doc, score)| Hit { doc: Doc(doc), score }).collect()
     }
 
     fn parameters(method: Method, normalise: Normalise) -> Parameters {
@@ -282,7 +201,7 @@ mod tests {
     fn reciprocal_rank_by_hand() {
         let (a, b) = (ranking(&[(1, 9.0), (2, 8.0)]), ranking(&[(2, 0.5)]));
         let fused = parameters(Method::ReciprocalRank, Normalise::None).fuse(&[&a, &b]);
-        assert_eq!(fused[0].question, 2);
+        assert_eq!(fused[0].doc, Doc(2));
         assert!((fused[0].score - (1.0 / 62.0 + 2.0 / 61.0)).abs() < 1e-15);
         assert!((fused[1].score - 1.0 / 61.0).abs() < 1e-15);
     }
@@ -300,6 +219,6 @@ mod tests {
     fn ties_are_ordered_by_descending_id() {
         let (a, b) = (ranking(&[(1, 1.0), (5, 1.0), (3, 1.0)]), ranking(&[]));
         let fused = parameters(Method::WeightedSum, Normalise::None).fuse(&[&a, &b]);
-        assert_eq!(fused.iter().map(|hit| hit.question).collect::<Vec<_>>(), [5, 3, 1]);
+        assert_eq!(fused.iter().map(|hit| hit.doc.0).collect::<Vec<_>>(), [5, 3, 1]);
     }
 }

@@ -1,16 +1,13 @@
-//! Stage `open_questions`: which questions cannot be answered by a mere "no"? Those that begin with "what", "which" and the
-//! like move up.
+//! Stage `open_questions`: moves questions up that cannot be answered by a mere "no": those that
+//! begin with "what", "which" and the like.
 //!
-//! Of the questions in the train split, 41 % of those that begin with "are", "do" or "would" are answered by something else
-//! than "no", and 84 % of those that begin with "what" or "which".
+//! Of the questions in `ClariQ`'s train split, 41 % of those that begin with "are", "do" or "would"
+//! are answered by something else than "no", and 84 % of those that begin with "what" or "which".
 
-use crate::context::Context;
+use crate::build::Build;
 use crate::error::Error;
-use crate::stage::{Progress, Ranking, Stage};
-use crate::stages::{Build, best_first};
-use clariq_collections::clariq::Topic;
-use clariq_core::{Problem, ProblemKind};
-use clariq_index::Explanation;
+use crate::stage::{About, Batch, Stage};
+use clariq_core::{Doc, Explanation, Problem, ProblemKind, Ranking, best_first};
 use serde::{Deserialize, Serialize};
 
 /// How an open question begins.
@@ -43,40 +40,31 @@ fn is_open(question: &str) -> bool {
 }
 
 impl Stage for OpenQuestions {
-    fn name(&self) -> &'static str {
-        "open_questions"
+    fn about(&self) -> About {
+        About::new("open_questions", self)
     }
 
-    fn parameters(&self) -> serde_json::Value {
-        serde_json::to_value(self).unwrap_or_default()
-    }
-
-    fn apply(
-        &self,
-        context: &Context,
-        topics: &[Topic],
-        mut rankings: Vec<Ranking>,
-        progress: Progress,
-    ) -> Result<Vec<Ranking>, Error> {
+    fn apply(&self, batch: &Batch, mut rankings: Vec<Ranking>) -> Result<Vec<Ranking>, Error> {
         for ranking in &mut rankings {
-            for hit in ranking.iter_mut().filter(|hit| is_open(context.bank.text(hit.question))) {
-                hit.score += self.bonus;
+            for hit in ranking.iter_mut() {
+                if is_open(&batch.context.documents.text(hit.doc)?) {
+                    hit.score += self.bonus;
+                }
             }
             ranking.sort_unstable_by(best_first);
         }
-        progress(topics.len() as u64);
+        batch.finish();
         Ok(rankings)
     }
 
-    fn explain_ranked(
+    fn explain(
         &self,
-        context: &Context,
-        _topic: &Topic,
-        question: u32,
+        one: &Batch,
+        doc: Doc,
         before: &Ranking,
     ) -> Result<Option<Explanation>, Error> {
-        let Some(hit) = before.iter().find(|hit| hit.question == question) else { return Ok(None) };
-        let (bonus, what) = if is_open(context.bank.text(question)) {
+        let Some(hit) = before.iter().find(|hit| hit.doc == doc) else { return Ok(None) };
+        let (bonus, what) = if is_open(&one.context.documents.text(doc)?) {
             (self.bonus, "an open question")
         } else {
             (0.0, "can be answered by a mere \"no\"")

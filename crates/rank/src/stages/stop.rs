@@ -1,16 +1,13 @@
-//! Stage `stop`: when has enough been asked? Puts the empty question first where the conversation, the need of its request or
-//! the scores say so.
+//! Stage `stop`: puts silence first where the conversation, the predicted need or the scores say that
+//! enough has been asked.
 
-use crate::context::Context;
+use crate::build::Build;
 use crate::error::Error;
-use crate::stage::{Progress, Ranking, Stage};
-use crate::stages::no_question::{empty_question, place_first};
-use crate::stages::{Build, no_need_model};
-use clariq_collections::clariq::Topic;
-use clariq_collections::clariq::conversation::{Conversation, Turn};
-use clariq_core::Need;
-use clariq_index::Explanation;
+use crate::stage::{About, Batch, Stage};
+use crate::stages::silence::{insert_at, silence};
+use clariq_core::{Doc, Explanation, Need, Ranking, Request};
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroUsize;
 
 /// Reasons to ask nothing more; each is left out where it is not given.
 #[derive(Serialize, Deserialize)]
@@ -25,7 +22,8 @@ struct Stop {
     /// The best question scores less.
     #[serde(skip_serializing_if = "Option::is_none")]
     min_score: Option<f64>,
-    /// The best question is ahead of the next by less than this share of its score, so that it is as good as drawn by lot.
+    /// The best question is ahead of the next by less than this share of its score, so that it is
+    /// as good as drawn by lot.
     #[serde(skip_serializing_if = "Option::is_none")]
     min_margin: Option<f64>,
     /// The request's predicted need is at most this: it is clear enough.
@@ -34,12 +32,10 @@ struct Stop {
 }
 
 pub(super) fn build(build: Build) -> Result<Box<dyn Stage>, Error> {
-    let (at, predicted) = (build.table.at("need"), build.predicts_need());
-    let stage: Stop = build.table.read()?;
-    if stage.need.is_some() && !predicted {
-        return Err(no_need_model(at, "need"));
+    if build.table.has("need") {
+        build.require_need_model(build.table.at("need"), "need")?;
     }
-    Ok(Box::new(stage))
+    Ok(Box::new(build.table.read::<Stop>()?))
 }
 
 /// A reason to stop: what is looked at, in words and as a figure, and whether it is enough.
@@ -51,7 +47,7 @@ struct Reason {
 
 impl Stop {
     /// Every reason that is given, whether or not it is enough.
-    fn reasons(&self, turns: &[Turn], need: Option<Need>, ranking: &Ranking) -> Vec<Reason> {
+    fn reasons(&self, request: &Request, ranking: &Ranking) -> Vec<Reason> {
         let mut reasons = Vec::new();
         let mut add =
             |figure: f64, due: bool, what: String| reasons.push(Reason { what, figure, due });
@@ -59,16 +55,13 @@ impl Stop {
             add(0.0, true, "questions are left".to_owned());
             return reasons;
         };
-        let refusals = turns.iter().rev().take_while(|turn| turn.is_refused()).count();
+        let turns = request.turns().count();
+        let refusals = request.turns().rev().take_while(|turn| turn.is_refused()).count();
         let margin = ranking
             .get(1)
             .map_or(f64::INFINITY, |next| (best.score - next.score) / best.score.abs());
         if let Some(most) = self.turns {
-            add(
-                turns.len() as f64,
-                turns.len() >= most,
-                format!("questions asked, stops at {most}"),
-            );
+            add(turns as f64, turns >= most, format!("questions asked, stops at {most}"));
         }
         if let Some(most) = self.refusals {
             add(
@@ -91,7 +84,7 @@ impl Stop {
                 format!("its lead as a share of its score, stops below {least}"),
             );
         }
-        if let (Some(clear), Some(need)) = (self.need, need) {
+        if let (Some(clear), Some(need)) = (self.need, request.need) {
             add(
                 f64::from(need.get()),
                 need <= clear,
@@ -101,103 +94,61 @@ impl Stop {
         reasons
     }
 
-    fn is_due(&self, turns: &[Turn], need: Option<Need>, ranking: &Ranking) -> bool {
-        self.reasons(turns, need, ranking).iter().any(|reason| reason.due)
+    fn is_due(&self, request: &Request, ranking: &Ranking) -> bool {
+        self.reasons(request, ranking).iter().any(|reason| reason.due)
+    }
+}
+
+impl Stage for Stop {
+    fn about(&self) -> About {
+        About { sees_need: self.need.is_some(), ..About::new("stop", self) }
     }
 
-    fn tell(&self, turns: &[Turn], need: Option<Need>, ranking: &Ranking) -> Explanation {
-        let reasons = self.reasons(turns, need, ranking);
+    fn apply(&self, batch: &Batch, mut rankings: Vec<Ranking>) -> Result<Vec<Ranking>, Error> {
+        let silence = silence(batch.context, "stop")?;
+        for (request, ranking) in batch.requests.iter().zip(&mut rankings) {
+            if self.is_due(request, ranking) {
+                insert_at(ranking, silence, NonZeroUsize::MIN);
+            }
+        }
+        batch.finish();
+        Ok(rankings)
+    }
+
+    fn explain(
+        &self,
+        one: &Batch,
+        _doc: Doc,
+        before: &Ranking,
+    ) -> Result<Option<Explanation>, Error> {
+        let Some(request) = one.requests.first() else { return Ok(None) };
+        let reasons = self.reasons(request, before);
         let due = reasons.iter().any(|reason| reason.due);
         let part = |reason: Reason| {
             let sign = if reason.due { "stop: " } else { "" };
             Explanation::value(reason.figure, format!("{sign}{}", reason.what))
         };
         let what = if due { "asks nothing more" } else { "no reason to stop" };
-        Explanation::of(f64::from(u8::from(due)), what, reasons.into_iter().map(part).collect())
-    }
-}
-
-impl Stage for Stop {
-    fn name(&self) -> &'static str {
-        "stop"
-    }
-
-    fn parameters(&self) -> serde_json::Value {
-        serde_json::to_value(self).unwrap_or_default()
-    }
-
-    fn apply(
-        &self,
-        context: &Context,
-        topics: &[Topic],
-        mut rankings: Vec<Ranking>,
-        progress: Progress,
-    ) -> Result<Vec<Ranking>, Error> {
-        let empty = empty_question(context, self.name())?;
-        for (topic, ranking) in topics.iter().zip(&mut rankings) {
-            if self.is_due(&[], topic.need, ranking) {
-                place_first(ranking, empty);
-            }
-        }
-        progress(topics.len() as u64);
-        Ok(rankings)
-    }
-
-    fn looks_at_need(&self) -> bool {
-        self.need.is_some()
-    }
-
-    fn apply_to_conversations(
-        &self,
-        context: &Context,
-        conversations: &[Conversation],
-        mut rankings: Vec<Ranking>,
-        progress: Progress,
-    ) -> Result<Vec<Ranking>, Error> {
-        let empty = empty_question(context, self.name())?;
-        for (conversation, ranking) in conversations.iter().zip(&mut rankings) {
-            if self.is_due(&conversation.turns, conversation.need, ranking) {
-                place_first(ranking, empty);
-            }
-        }
-        progress(conversations.len() as u64);
-        Ok(rankings)
-    }
-
-    fn explain_ranked(
-        &self,
-        _context: &Context,
-        topic: &Topic,
-        _question: u32,
-        before: &Ranking,
-    ) -> Result<Option<Explanation>, Error> {
-        Ok(Some(self.tell(&[], topic.need, before)))
-    }
-
-    fn explain_conversation(
-        &self,
-        _context: &Context,
-        conversation: &Conversation,
-        _question: u32,
-        before: &Ranking,
-    ) -> Result<Option<Explanation>, Error> {
-        Ok(Some(self.tell(&conversation.turns, conversation.need, before)))
+        let parts = reasons.into_iter().map(part).collect();
+        Ok(Some(Explanation::of(f64::from(u8::from(due)), what, parts)))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clariq_index::Hit;
+    use clariq_core::{Hit, Utterance};
 
     const NEVER: Stop =
         Stop { turns: None, refusals: None, min_score: None, min_margin: None, need: None };
 
     fn due(stop: &Stop, answers: &[&str], need: u8, scores: &[f64]) -> bool {
-        let turn = |answer: &&str| Turn { question: "q".to_owned(), answer: (*answer).to_owned() };
-        let turns: Vec<Turn> = answers.iter().map(turn).collect();
-        let ranking = (0..).zip(scores).map(|(question, &score)| Hit { question, score }).collect();
-        stop.is_due(&turns, Need::new(need), &ranking)
+        let mut request = Request { need: Need::new(need), ..Request::new("1", "r") };
+        for &answer in answers {
+            request.said.extend([Utterance::system("q"), Utterance::user(answer)]);
+        }
+        let hit = |(doc, &score): (u32, &f64)| Hit { doc: Doc(doc), score };
+        stop.is_due(&request, &(0..).zip(scores).map(hit).collect())
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! The order of equal scores in a BM25 ranking.
 
-use crate::stage::Ranking;
-use clariq_collections::clariq::QuestionBank;
-use clariq_core::{Location, Problem, ProblemKind};
+use crate::error::Error;
+use clariq_core::{Doc, Documents, Location, Problem, ProblemKind, Ranking};
 use clariq_index::{Analyzer, Depth, NumpyOrder};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
@@ -30,13 +29,21 @@ impl Ties {
     }
 }
 
-/// An order of equal scores, ready for one bank.
+/// An order of equal scores, ready for some documents.
 pub(super) struct Order(Option<NumpyOrder>);
 
 impl Order {
-    pub(super) fn new(ties: Ties, analyzer: Analyzer, bank: &QuestionBank) -> Self {
-        let texts = bank.rows().iter().map(|row| row.text.as_str());
-        Self((ties == Ties::Numpy).then(|| NumpyOrder::new(analyzer, texts)))
+    pub(super) fn new(
+        ties: Ties,
+        analyzer: Analyzer,
+        documents: &dyn Documents,
+    ) -> Result<Self, Error> {
+        if ties == Ties::Id {
+            return Ok(Self(None));
+        }
+        let texts = Doc::all(documents.len()).map(|doc| documents.text(doc));
+        let texts = texts.collect::<Result<Vec<_>, _>>()?;
+        Ok(Self(Some(NumpyOrder::new(analyzer, texts.iter().map(AsRef::as_ref)))))
     }
 
     /// The hits that a scorer has to find for a ranking of this depth.
@@ -58,8 +65,8 @@ impl Order {
 
 #[cfg(test)]
 mod tests {
-    use crate::config::System;
     use crate::error::Error;
+    use crate::system::System;
 
     fn parse(keys: &str) -> Result<System, Error> {
         let stage = "stage = \"bm25\"\nanalyzer = \"nltk\"\ndepth = 3";
@@ -72,7 +79,9 @@ mod tests {
         assert!(parse("ties = \"id\"").is_ok());
         for keys in ["ties = \"numpy\"", "pad = false\nties = \"numpy\""] {
             match parse(keys) {
-                Err(Error::Config(problem)) => assert_eq!(problem.found, "`pad = false`"),
+                Err(Error::Core(clariq_core::Error::Problem(problem))) => {
+                    assert_eq!(problem.found, "`pad = false`")
+                }
                 _ => panic!("{keys} is refused"),
             }
         }

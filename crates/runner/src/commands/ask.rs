@@ -1,4 +1,4 @@
-//! `clariq ask`: should it ask back, and what? A conversation at the terminal, through a pipe, or in JSON lines.
+//! `clariq ask`: what to ask back. A conversation at the terminal, through a pipe, or in JSON lines.
 
 mod asker;
 mod protocol;
@@ -8,11 +8,9 @@ use crate::failure::{Failure, Outcome};
 use crate::settings::Settings;
 use asker::{Asker, Move};
 use clap::Args;
-use clariq_collections::clariq::Split;
-use clariq_collections::clariq::conversation::{
-    Conversation, MOST_TURNS, Reading, Turn, read_records,
-};
-use clariq_core::{Error, Location, Problem, ProblemKind};
+use clariq_collections::clariq::conversation::{MOST_TURNS, Reading, read_records};
+use clariq_collections::clariq::{Around, Split};
+use clariq_core::{Error, Location, Problem, ProblemKind, Request, Utterance};
 use clariq_experiment::{Loaded, Registry};
 use clariq_files::Source;
 use serde_json::Value;
@@ -69,7 +67,8 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome, F
     let session = settings.session(&collection, &arguments.place);
     let models = Registry::new(&session);
     // A request of one's own is of no split: nothing was judged before it.
-    let context = session.context().with_models(&models).within(&collection, Split::Train);
+    let around = Around::new(&collection, Split::Train);
+    let context = session.context().with_models(&models).within(&around);
     let asker = Asker::new(&session, &context, &loaded, arguments.max_turns, arguments.explain)?;
     if let Some(file) = &arguments.conversations {
         return contexts(settings, arguments, &asker, file);
@@ -83,7 +82,7 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome, F
 
 /// A conversation in plain text: questions go to standard output, everything else to standard error.
 fn talk(settings: &Settings, asker: &Asker, request: &str) -> Result<(), Failure> {
-    let mut conversation = asker.begin(0, request)?;
+    let mut conversation = asker.begin(Request::new("0", request))?;
     if let Some(need) = conversation.need {
         settings.note(&format!("need for clarification: {need} of 4"));
     }
@@ -109,10 +108,8 @@ fn talk(settings: &Settings, asker: &Asker, request: &str) -> Result<(), Failure
             settings.note("no reply");
             return Ok(());
         };
-        conversation.turns.push(Turn {
-            question: asker.text(*question).to_owned(),
-            answer: reply.trim().to_owned(),
-        });
+        let question = Utterance::system(asker.text(*question));
+        conversation.said.extend([question, Utterance::user(reply.trim())]);
     }
 }
 
@@ -153,7 +150,7 @@ fn contexts(
         if record.again {
             return ControlFlow::Continue(());
         }
-        let conversation = asker.with_need(record.conversation);
+        let conversation = asker.begin(Request::from(&record.conversation));
         match conversation
             .and_then(|conversation| answer(arguments, asker, &conversation, &mut out))
         {
@@ -172,13 +169,14 @@ fn contexts(
 fn answer(
     arguments: &AskArgs,
     asker: &Asker,
-    conversation: &Conversation,
+    conversation: &Request,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let next = asker.next(conversation)?;
     if arguments.json {
         let mut object = asker.object(conversation, &next);
-        object["context_id"] = Value::from(conversation.id);
+        // Ids of contexts are whole numbers in every file of conversations.
+        object["context_id"] = Value::from(conversation.id.as_str().parse::<i64>().ok());
         return Ok(writeln!(out, "{object}")?);
     }
     let question = next.question().map_or("", |question| asker.text(question));

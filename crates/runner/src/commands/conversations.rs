@@ -10,18 +10,18 @@ use crate::commands::run::RunArgs;
 use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
-use clariq_collections::clariq::conversation::{
-    Conversation, Counts, MOST_TURNS, Reading, Record, read_records,
+use clariq_collections::clariq::conversation::{Counts, MOST_TURNS, Reading, Record, read_records};
+use clariq_collections::clariq::{Around, QuestionBank, put_text_run_line};
+use clariq_core::{
+    Location, Problem, ProblemKind, Ranking, Request, RequestId, sha256_hex, sha256_of_file,
 };
-use clariq_collections::clariq::{QuestionBank, put_text_run_line};
-use clariq_core::{Location, Problem, ProblemKind, sha256_hex, sha256_of_file};
 use clariq_experiment::answers::{model_record, need_model, need_record};
 use clariq_experiment::record;
 use clariq_experiment::systems::check_names_differ;
 use clariq_experiment::{Loaded, Observer, Registry, Session, Task};
 use clariq_files::{Source, Staged, Target};
 use clariq_need::Classifier;
-use clariq_rank::{Context, Ranking, WrittenScores};
+use clariq_rank::{Batch, Context, WrittenScores};
 use partial::Partial;
 use serde_json::{Value, json};
 use std::io;
@@ -49,7 +49,8 @@ pub(crate) fn run(
     let input = Conversations::open(file)?;
     let session = settings.session(&collection, &arguments.place);
     let models = Registry::new(&session);
-    let context = session.context().with_models(&models).within(&collection, arguments.split);
+    let around = Around::new(&collection, arguments.split);
+    let context = session.context().with_models(&models).within(&around);
     let mut sheet = Sheet::new(&["system", "contexts", "lines", "uses", "run file"]);
     for loaded in &systems {
         let usual = || PathBuf::from(format!("runs/{}.{}.run", loaded.system.name, input.stem));
@@ -170,7 +171,8 @@ impl<'a> Job<'a> {
     ) -> Result<Self, Failure> {
         let (system, collection) = (&loaded.system, session.collection);
         // Nothing is asked, but what the stages work with is opened: the weights are part of what makes the run.
-        system.pipeline.run_conversations(context, &[], &|_| {})?;
+        let nothing = Batch::new(context, &[]);
+        system.pipeline.run(&nothing, nothing.unranked())?;
         let need = need_model(session, context, system)?;
         let tag = arguments.run_tag.as_deref().unwrap_or(&system.name);
         let tag: String = tag.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
@@ -268,7 +270,7 @@ impl<'a> Job<'a> {
     fn read(
         &self,
         done: u64,
-        send: &SyncSender<Vec<Conversation>>,
+        send: &SyncSender<Vec<Request>>,
     ) -> Result<Counts, clariq_core::Error> {
         let reading = Reading { bank: Some(self.bank), skip_bad: self.skip_bad };
         let (mut seen, mut block) = (0, Vec::with_capacity(BLOCK));
@@ -277,7 +279,7 @@ impl<'a> Job<'a> {
             if record.again || seen <= done {
                 return ControlFlow::Continue(());
             }
-            block.push(record.conversation);
+            block.push(Request::from(&record.conversation));
             if block.len() < BLOCK {
                 return ControlFlow::Continue(());
             }
@@ -293,7 +295,7 @@ impl<'a> Job<'a> {
 
     fn rank_all(
         &self,
-        blocks: Receiver<Vec<Conversation>>,
+        blocks: Receiver<Vec<Request>>,
         task: &dyn Task,
         progress: &mut Progress,
         write: Write,
@@ -301,11 +303,11 @@ impl<'a> Job<'a> {
         let mut lines = Vec::new();
         for mut block in blocks {
             self.predict_need(&mut block)?;
-            let rankings =
-                self.loaded.system.pipeline.run_conversations(self.context, &block, &|_| {})?;
+            let batch = Batch::new(self.context, &block);
+            let rankings = self.loaded.system.pipeline.run(&batch, batch.unranked())?;
             lines.clear();
-            for (conversation, ranking) in block.iter().zip(&rankings) {
-                let written = self.put(&mut lines, conversation.id, ranking)?;
+            for (request, ranking) in block.iter().zip(&rankings) {
+                let written = self.put(&mut lines, &request.id, ranking)?;
                 progress.lines += written;
                 progress.silent += u64::from(written == 0);
             }
@@ -316,20 +318,23 @@ impl<'a> Job<'a> {
         Ok(())
     }
 
-    fn predict_need(&self, block: &mut [Conversation]) -> Result<(), Failure> {
+    fn predict_need(&self, block: &mut [Request]) -> Result<(), Failure> {
         let Some(model) = &self.need else { return Ok(()) };
-        let request = |conversation: &Conversation| {
-            Conversation::new(conversation.id, &*conversation.request).as_topic()
-        };
-        let requests: Vec<_> = block.iter().map(request).collect();
-        for (conversation, prediction) in block.iter_mut().zip(model.predict(&requests)?) {
-            conversation.need = Some(prediction.need);
+        let openings: Vec<&str> = block.iter().map(Request::opening).collect();
+        let predictions = model.predict(&openings)?;
+        for (request, prediction) in block.iter_mut().zip(predictions) {
+            request.need = Some(prediction.need);
         }
         Ok(())
     }
 
     /// Writes the lines of one context; how many.
-    fn put(&self, out: &mut Vec<u8>, context: i64, ranking: &Ranking) -> Result<u64, Failure> {
+    fn put(
+        &self,
+        out: &mut Vec<u8>,
+        context: &RequestId,
+        ranking: &Ranking,
+    ) -> Result<u64, Failure> {
         let form = self.loaded.system.conversation;
         let hits = &ranking[..ranking.len().min(form.lines.get())];
         for (place, hit) in hits.iter().enumerate() {
@@ -337,7 +342,7 @@ impl<'a> Job<'a> {
                 WrittenScores::Own => (place + 1, hit.score),
                 WrittenScores::Remaining => (place, (ranking.len() - place) as f64),
             };
-            put_text_run_line(out, context, self.bank.text(hit.question), rank, score, &self.tag)?;
+            put_text_run_line(out, context, self.bank.text(hit.doc), rank, score, &self.tag)?;
         }
         Ok(hits.len() as u64)
     }

@@ -4,10 +4,10 @@ use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clariq_collections::clariq::{Collection, DataDir, Split};
+use clariq_core::Engine;
 use clariq_core::{ModelOptions, Report};
 use clariq_experiment::{cache, recipes};
-use clariq_index::{Analyzer, BankIndex};
-use clariq_rank::Engine;
+use clariq_index::{Analyzer, DocumentIndex};
 use std::fs;
 use std::path::Path;
 
@@ -119,9 +119,9 @@ fn index_finding(collection: &Collection, analyzer: Analyzer) -> Finding {
     if !folder.exists() {
         return Finding::well(what, "not built yet; the first run builds it");
     }
-    match BankIndex::open(&folder) {
+    match DocumentIndex::open(&folder) {
         Ok(index) => {
-            Finding::well(what, format!("{} questions in {}", index.questions(), folder.display()))
+            Finding::well(what, format!("{} questions in {}", index.documents(), folder.display()))
         }
         Err(error) => {
             let report = Report::from(&error);

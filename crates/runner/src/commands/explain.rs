@@ -1,15 +1,15 @@
-//! `clariq explain`: where does the score of a question come from?
+//! `clariq explain`: where the score of a question comes from.
 
 use crate::arguments::{IndexPlace, Parameters, splits};
 use crate::failure::{Failure, Outcome};
 use crate::output::Format;
 use crate::settings::Settings;
 use clap::Args;
-use clariq_collections::clariq::{Split, Topic};
-use clariq_core::{Location, Problem, ProblemKind};
+use clariq_collections::clariq::{Around, Split};
+use clariq_core::{Location, Problem, ProblemKind, Ranking, Request};
 use clariq_experiment::answers::need_model;
 use clariq_experiment::{Loaded, Registry};
-use clariq_rank::StageTrace;
+use clariq_rank::{Batch, StageTrace};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
@@ -50,15 +50,16 @@ pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Ou
     };
     let session = settings.session(&collection, &arguments.place);
     let models = Registry::new(&session);
-    let context = session.context().with_models(&models).within(&collection, arguments.split);
-    let request = arguments.request.clone();
-    let topic = Topic { id: "request".into(), request, description: String::new(), need: None };
+    let around = Around::new(&collection, arguments.split);
+    let context = session.context().with_models(&models).within(&around);
+    let mut request = Request::new("request", arguments.request.as_str());
     let system = &loaded.system;
-    let looked_at = system.pipeline.looks_at_need();
+    let looked_at = system.pipeline.sees_need();
     let model = if looked_at { need_model(&session, &context, system)? } else { None };
-    let need = model.map(|model| model.predict(std::slice::from_ref(&topic))).transpose()?;
-    let need = need.and_then(|predictions| Some(predictions.first()?.need));
-    let traces = system.pipeline.explain(&context, &topic, need, question)?;
+    let need = model.map(|model| model.predict(&[&arguments.request])).transpose()?;
+    request.need = need.and_then(|predictions| Some(predictions.first()?.need));
+    let one = Batch::new(&context, std::slice::from_ref(&request));
+    let traces = system.pipeline.explain(&one, question, &Ranking::new())?;
     let mut out = io::stdout().lock();
     if settings.format == Some(Format::Json) {
         let stages: Vec<Value> = traces.iter().map(trace_json).collect();

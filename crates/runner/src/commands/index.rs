@@ -5,7 +5,7 @@ use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::{Args, Subcommand};
-use clariq_index::{Analyzer, BankIndex, Opened};
+use clariq_index::{Analyzer, DocumentIndex, Opened};
 
 #[derive(Subcommand)]
 pub(crate) enum IndexCommand {
@@ -34,15 +34,15 @@ pub(crate) fn index(settings: &Settings, command: &IndexCommand) -> Result<Outco
     Ok(Outcome::Done)
 }
 
-fn open(settings: &Settings, arguments: &IndexArgs) -> Result<BankIndex, Failure> {
+fn open(settings: &Settings, arguments: &IndexArgs) -> Result<DocumentIndex, Failure> {
     let collection = settings.collection()?;
     let session = settings.session(&collection, &arguments.place);
     let (bank, analyzer) = (&collection.bank, arguments.analyzer);
     let (folder, options) = (session.index_folder(analyzer), session.build_options());
     if arguments.force {
-        return Ok(BankIndex::rebuild(&folder, bank, analyzer, &options)?);
+        return Ok(DocumentIndex::rebuild(&folder, bank, analyzer, &options)?);
     }
-    let (index, opened) = BankIndex::open_or_build(&folder, bank, analyzer, &options)?;
+    let (index, opened) = DocumentIndex::open_or_build(&folder, bank, analyzer, &options)?;
     match &opened {
         Opened::Reused => {
             settings.note("note: the right index was there already; --force builds it anew");
@@ -52,14 +52,14 @@ fn open(settings: &Settings, arguments: &IndexArgs) -> Result<BankIndex, Failure
     Ok(index)
 }
 
-fn print(settings: &Settings, index: &BankIndex) -> Result<(), Failure> {
+fn print(settings: &Settings, index: &DocumentIndex) -> Result<(), Failure> {
     let stats = index.stats()?;
     let mut sheet = Sheet::new(&["figure", "value"]);
     let rows = [
         ("folder", Cell::text(index.folder().display().to_string())),
         ("analyser", Cell::text(stats.analyzer.name())),
-        ("bank checksum", Cell::text(&stats.bank[..12])),
-        ("questions", Cell::count(stats.questions)),
+        ("bank checksum", Cell::text(&stats.checksum[..12])),
+        ("questions", Cell::count(stats.documents)),
         ("tokens", Cell::Count(stats.tokens)),
         ("distinct tokens", Cell::count(stats.vocabulary)),
         ("tokens of the longest question", Cell::Count(u64::from(stats.longest))),

@@ -1,4 +1,4 @@
-//! `clariq need`: how much clarification does each request need, and why? Training with its report, predicting, explaining.
+//! `clariq need`: training need models with their report, predicting needs, explaining a label.
 
 mod arguments;
 mod report;
@@ -8,12 +8,12 @@ use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet, print_all};
 use crate::settings::Settings;
 use arguments::{NeedExplainArgs, NeedPredictArgs, NeedTrainArgs};
-use clariq_collections::clariq::{Collection, Split, write_need_file};
+use clariq_collections::clariq::{Collection, Split, Topic, write_need_file};
+use clariq_core::Models;
 use clariq_core::{Location, Problem, ProblemKind};
 use clariq_experiment::{Loaded, Registry};
 use clariq_files::{Source, Target};
-use clariq_need::{Classifier, Spec, Training};
-use clariq_rank::Models;
+use clariq_need::{Classifier, NeedConfig, Training};
 use std::path::Path;
 
 pub(crate) use arguments::NeedCommand;
@@ -26,32 +26,31 @@ pub(crate) fn need(settings: &Settings, command: &NeedCommand) -> Result<Outcome
     }
 }
 
-/// The need model that a configuration declares.
-fn spec(name: &str) -> Result<Spec, Failure> {
+/// Reads the need model that a system declares.
+fn read_config(name: &str) -> Result<NeedConfig, Failure> {
     let system = Loaded::open(name, &[])?.system;
-    let Some(config) = &system.need else {
-        let at = system.need_at;
+    let Some(section) = &system.need else {
+        let (at, expected) = (Location::file(name), "a system with a table [need]");
         let problem =
-            Problem::new(at, ProblemKind::Configuration, "a table [need]", "a system without one");
+            Problem::new(at, ProblemKind::Configuration, expected, "a system without one");
         return Err(problem
             .hint("`bm25-tuned` has one; configs/README.md lists the need models")
             .into());
     };
-    Ok(Spec::new(config, &system.need_at)?)
+    Ok(NeedConfig::read(section)?)
 }
 
-fn training<'m>(
+fn open_training(
     collection: &Collection,
-    models: &'m dyn Models,
+    models: &dyn Models,
     name: &str,
-) -> Result<Training<'m>, Failure> {
-    let spec = spec(name)?;
-    Ok(Training::new(spec, &collection.bank, models, &collection.labelled(Split::Train)?)?)
+) -> Result<Training, Failure> {
+    let train = collection.labelled(Split::Train)?;
+    Ok(Training::new(read_config(name)?, &collection.bank, models, &train)?)
 }
 
-/// A saved model, or the one that a configuration declares, trained now.
-fn classifier(
-    settings: &Settings,
+/// A saved model, or the model that a configuration declares, trained now.
+fn open_classifier(
     collection: &Collection,
     models: &dyn Models,
     name: &str,
@@ -60,45 +59,20 @@ fn classifier(
     if path.extension().is_some_and(|extension| extension == "json") {
         return Ok(Classifier::read(&Source::new(path), &collection.bank, models)?);
     }
-    Ok(training(collection, models, name)?.fit(settings.seed)?)
+    Ok(open_training(collection, models, name)?.fit()?)
 }
 
 fn train(settings: &Settings, arguments: &NeedTrainArgs) -> Result<Outcome, Failure> {
-    for (flag, given, least) in
-        [("--folds", arguments.folds, 2), ("--repeats", arguments.repeats, 1)]
-    {
-        if given < least {
-            let at = Location::file(flag);
-            let problem = Problem::new(
-                at,
-                ProblemKind::Argument,
-                format!("at least {least}"),
-                given.to_string(),
-            );
-            return Err(problem.hint("leave the option out for 10 folds and 20 repeats").into());
-        }
-    }
     let collection = settings.collection()?;
     let session = settings.session(&collection, &IndexPlace::default());
     let models = Registry::new(&session);
-    let training = training(&collection, &models, &arguments.config)?;
-    if arguments.folds > training.labels.len() {
-        let expected =
-            format!("from 2 to {} folds, one topic at least in each", training.labels.len());
-        let problem = Problem::new(
-            Location::file("--folds"),
-            ProblemKind::Argument,
-            expected,
-            arguments.folds.to_string(),
-        );
-        return Err(problem.hint("5 and 10 folds are usual").into());
-    }
-    let mut sheets =
-        report::cross_validation(settings, &training, arguments.folds, arguments.repeats)?;
-    let classifier = training.fit(settings.seed)?;
+    let training = open_training(&collection, &models, &arguments.config)?;
+    let passes = training.cross_validate(arguments.folds, arguments.repeats, settings.seed)?;
+    let mut sheets = report::cross_validation(&training.labels, &passes, arguments.folds);
+    let classifier = training.fit()?;
     if collection.has(Split::Dev, true) {
         let labels = collection.labelled(Split::Dev)?;
-        let predictions = classifier.predict(&labels.topics)?;
+        let predictions = classifier.predict(&texts(&labels.topics))?;
         sheets.extend(report::held_out(settings, &labels, &predictions));
     }
     if let Some(path) = &arguments.output {
@@ -111,17 +85,19 @@ fn train(settings: &Settings, arguments: &NeedTrainArgs) -> Result<Outcome, Fail
     Ok(Outcome::Done)
 }
 
+fn texts(topics: &[Topic]) -> Vec<&str> {
+    topics.iter().map(|topic| topic.request.as_str()).collect()
+}
+
 fn predict(settings: &Settings, arguments: &NeedPredictArgs) -> Result<Outcome, Failure> {
     let collection = settings.collection()?;
     let session = settings.session(&collection, &IndexPlace::default());
     let models = Registry::new(&session);
-    let classifier = classifier(settings, &collection, &models, &arguments.model)?;
+    let classifier = open_classifier(&collection, &models, &arguments.model)?;
     let topics = collection.split(arguments.split)?.topics;
-    let predictions = classifier.predict(&topics)?;
-    let labels = topics
-        .iter()
-        .map(|topic| &topic.id)
-        .zip(predictions.iter().map(|prediction| prediction.need));
+    let predictions = classifier.predict(&texts(&topics))?;
+    let needs = predictions.iter().map(|prediction| prediction.need);
+    let labels = topics.iter().map(|topic| &topic.id).zip(needs);
     write_need_file(&Target::new(&arguments.output), labels)?;
     Ok(Outcome::Done)
 }
@@ -137,7 +113,7 @@ fn explain(settings: &Settings, arguments: &NeedExplainArgs) -> Result<Outcome, 
     let collection = settings.collection()?;
     let session = settings.session(&collection, &IndexPlace::default());
     let models = Registry::new(&session);
-    let classifier = classifier(settings, &collection, &models, &arguments.model)?;
+    let classifier = open_classifier(&collection, &models, &arguments.model)?;
     let (prediction, drove) = classifier.explain(&arguments.request)?;
     let mut labels = Sheet::new(&["need", "probability", "label"]);
     for (need, probability) in (1..).zip(prediction.probabilities) {

@@ -6,7 +6,7 @@ use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
-use clariq_collections::clariq::{Split, SplitData};
+use clariq_collections::clariq::{Around, Split, SplitData};
 use clariq_core::{Location, Problem, ProblemKind};
 use clariq_experiment::answers::{Answers, answer, usual_path};
 use clariq_experiment::systems::check_names_differ;
@@ -69,7 +69,8 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, F
     let data = collection.split(arguments.split)?;
     let session = settings.session(&collection, &arguments.place);
     let models = Registry::new(&session);
-    let context = session.context().with_models(&models).within(&collection, arguments.split);
+    let around = Around::new(&collection, arguments.split);
+    let context = session.context().with_models(&models).within(&around);
     let mut sheet = Sheet::new(&["system", "split", "topics", "lines", "uses", "run file"]);
     for loaded in &systems {
         let answers = answer(&session, &context, loaded, &data)?;

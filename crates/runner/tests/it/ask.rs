@@ -69,7 +69,7 @@ fn it_shows_why() {
     let bench = Bench::with_sample();
     let finished = ask(&bench, &[REQUEST, "--explain"], "");
     for text in [
-        "\n  bm25_conversation: rank 1 of ",
+        "\n  bm25: rank 1 of ",
         "request: 1.000 × ",
         "`saturn` = idf × tf part",
         "\n  exclude_asked: ",
@@ -85,7 +85,7 @@ fn it_shows_why() {
     let object = &objects(&finished)[0];
     assert!(object["candidates"].as_array().is_some_and(|all| all.len() == 5));
     assert_eq!(object["candidates"][0]["question_id"], object["question_id"]);
-    assert_eq!(object["stages"][0]["stage"], "bm25_conversation");
+    assert_eq!(object["stages"][0]["stage"], "bm25");
     let stages = object["stages"].as_array().expect("stages");
     assert!(stages.iter().all(|stage| stage["explanation"]["what"].is_string()), "{object}");
     let input = "no\nthe car\nyes\n";
@@ -102,7 +102,7 @@ fn without_a_system_it_asks_by_meaning_and_knows_what_the_bank_has_nothing_about
     let bench = Bench::with_sample();
     let talk = asked(&bench, &[REQUEST, "--explain"], "the car\n").stdout;
     for text in [
-        "\n  dense_conversation: rank 1 of ",
+        "\n  dense: rank 1 of ",
         "cosine by `all-MiniLM-L6-v2`: ",
         "answer 1: ",
         "no reason to stop",

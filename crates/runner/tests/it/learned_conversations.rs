@@ -12,7 +12,7 @@ fn bench(stages: &str) -> Bench {
         "tiny.toml",
         format!(
             "name = \"tiny\"\nuses = [\"train-labels\", \"batch\"]\n[space]\nmodels = {{ {:?} = 1.0 }}\ncharacters = 0.5\n\
-             [[stages]]\nstage = \"dense_conversation\"\ndepth = 20\nweights = {{ {weights} }}\n\
+             [[stages]]\nstage = \"dense\"\ndepth = 20\nweights = {{ {weights} }}\n\
              [[stages]]\nstage = \"exclude_asked\"\nby = \"words\"\n{stages}",
             tiny.display().to_string()
         ),
@@ -68,11 +68,11 @@ fn what_was_asked_in_other_words_is_not_asked_again() {
             .succeed(&format!("-q run tiny.toml --data data --conversations c.jsonl -o -{more}"))
             .stdout
     };
-    let (all, distant) = (run(""), run(" --set dense_conversation.repeat=0.7"));
+    let (all, distant) = (run(""), run(" --set dense.repeat=0.7"));
     assert!(all != distant && all.len() > 10_000);
-    assert!(run(" --set dense_conversation.repeat=1.1") == all);
+    assert!(run(" --set dense.repeat=1.1") == all);
     // Nobody has said anything that is that near to a question.
-    assert_eq!(run(" --set dense_conversation.min_likeness=1.1"), "");
+    assert_eq!(run(" --set dense.min_likeness=1.1"), "");
 }
 
 #[test]
@@ -117,8 +117,8 @@ fn two_rankings_of_conversations_are_fused() {
         "fused.toml",
         format!(
             "name = \"fused\"\n[space]\nmodels = {{ {:?} = 1.0 }}\n[[stages]]\nstage = \"fuse\"\nmethod = \"weighted-sum\"\n\
-             weights = [1.0, 0.0]\ndepth = 30\n[[stages.inputs]]\nstages = [{{ stage = \"bm25_conversation\", analyzer = \
-             \"nltk\", depth = 30, weights = {weights} }}]\n[[stages.inputs]]\nstages = [{{ stage = \"dense_conversation\", \
+             weights = [1.0, 0.0]\ndepth = 30\n[[stages.inputs]]\nstages = [{{ stage = \"bm25\", analyzer = \
+             \"nltk\", depth = 30, weights = {weights} }}]\n[[stages.inputs]]\nstages = [{{ stage = \"dense\", \
              depth = 30, weights = {weights} }}]\n[[stages]]\nstage = \"exclude_asked\"\n",
             tiny.display().to_string()
         ),
@@ -126,7 +126,7 @@ fn two_rankings_of_conversations_are_fused() {
     bench.write(
         "alone.toml",
         format!(
-            "name = \"fused\"\n[[stages]]\nstage = \"bm25_conversation\"\nanalyzer = \"nltk\"\ndepth = 30\nweights = \
+            "name = \"fused\"\n[[stages]]\nstage = \"bm25\"\nanalyzer = \"nltk\"\ndepth = 30\nweights = \
              {weights}\n[[stages]]\nstage = \"exclude_asked\"\n"
         ),
     );
@@ -139,9 +139,5 @@ fn two_rankings_of_conversations_are_fused() {
     let same = fused.lines().filter(|line| alone.contains(*line)).count();
     assert!(same * 10 > alone.lines().count() * 9, "{same} of {}", alone.lines().count());
     let explained = bench.succeed("-q ask --system fused.toml --data data --explain Saturn").stdout;
-    assert!(
-        explained.contains("bm25_conversation: 1 × ")
-            && explained.contains("dense_conversation: 0 × "),
-        "{explained}"
-    );
+    assert!(explained.contains("bm25: 1 × ") && explained.contains("dense: 0 × "), "{explained}");
 }

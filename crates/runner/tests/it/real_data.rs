@@ -3,7 +3,7 @@
 use crate::common::{Bench, root};
 use clariq_collections::clariq::{Collection, DataDir, Split};
 use clariq_files::{Run, Source, read_run};
-use clariq_index::{Analyzer, BankIndex, Bm25, BuildOptions, Depth, Scorer, Scratch};
+use clariq_index::{Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Scorer, Scratch};
 use std::collections::HashMap;
 use std::path::PathBuf;
 
@@ -169,7 +169,7 @@ fn the_published_baseline_is_a_descending_order_of_our_scores() {
         Collection::open(DataDir::Folder(released.join("data"))).expect("the collection");
     let bank = &collection.bank;
     let opened =
-        BankIndex::open_or_build(index.path(), bank, Analyzer::Nltk, &BuildOptions::default());
+        DocumentIndex::open_or_build(index.path(), bank, Analyzer::Nltk, &BuildOptions::default());
     let index = opened.expect("an index").0;
     let scorer = Scorer::new(&index, Bm25::okapi()).expect("a scorer");
     let run =
@@ -183,7 +183,7 @@ fn the_published_baseline_is_a_descending_order_of_our_scores() {
             .expect("hits");
         assert_eq!(hits.len(), bank.len());
         let scores: HashMap<&str, f64> =
-            hits.iter().map(|hit| (bank.id(hit.question).as_str(), hit.score)).collect();
+            hits.iter().map(|hit| (bank.id(hit.doc).as_str(), hit.score)).collect();
         let lines = &published[topic.id.as_str()];
         let ordered: Vec<f64> = lines.iter().map(|question| scores[question]).collect();
         assert!(

@@ -71,7 +71,7 @@ impl Draft {
         let (topic, facet) = (topic.as_str().into(), facet.as_str().into());
         Ok(Record {
             id: self.id,
-            conversation: Conversation { id, topic, facet, request, turns, need: None },
+            conversation: Conversation { id, topic, facet, request, turns },
             next,
             again: false,
         })

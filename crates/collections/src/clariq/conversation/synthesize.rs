@@ -148,7 +148,6 @@ impl<'a> Synthesis<'a> {
             facet: about.id.clone(),
             request: topic.request.clone(),
             turns: context.iter().map(|&place| turn(facet.rows[place].1)).collect(),
-            need: None,
         }
     }
 

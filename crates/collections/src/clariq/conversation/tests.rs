@@ -118,7 +118,7 @@ fn lines_may_be_nested_in_their_record_id() {
         records("x", format!("{{\"2287\": {LINE}}}\r\n\n"), &Reading::default()).unwrap();
     assert_eq!((plain[0].id.as_str(), nested[0].id.as_str()), ("1", "2287"));
     assert_eq!(plain[0].conversation, nested[0].conversation);
-    assert_eq!(plain[0].conversation.text(), "rp b");
+    assert_eq!(Request::from(&plain[0].conversation).flatten(), "rp b");
 }
 
 #[test]

@@ -5,8 +5,9 @@
 pub(crate) mod naive;
 
 use clariq_collections::clariq::{QuestionBank, QuestionRow};
+use clariq_core::Hit;
 use clariq_index::{
-    Analyzer, BankIndex, Bm25, BuildOptions, Depth, Error, Hit, Opened, Scorer, Scratch, Variant,
+    Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Error, Opened, Scorer, Scratch, Variant,
 };
 use std::path::Path;
 use tempfile::TempDir;
@@ -37,7 +38,7 @@ pub(crate) fn bank<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Quest
 
 /// An index in a folder of its own, which goes with it.
 pub(crate) struct Built {
-    pub(crate) index: BankIndex,
+    pub(crate) index: DocumentIndex,
     pub(crate) folder: TempDir,
 }
 
@@ -51,8 +52,8 @@ pub(crate) fn build(bank: &QuestionBank) -> Built {
 pub(crate) fn open_or_build(
     folder: &Path,
     bank: &QuestionBank,
-) -> Result<(BankIndex, Opened), Error> {
-    BankIndex::open_or_build(folder, bank, ANALYZER, &BuildOptions::default())
+) -> Result<(DocumentIndex, Opened), Error> {
+    DocumentIndex::open_or_build(folder, bank, ANALYZER, &BuildOptions::default())
 }
 
 pub(crate) fn tokens(text: &str) -> Vec<String> {
@@ -60,7 +61,7 @@ pub(crate) fn tokens(text: &str) -> Vec<String> {
 }
 
 /// Whole rankings of some requests by two formulas, padded: what must not change with how an index was made.
-pub(crate) fn rankings(index: &BankIndex) -> Vec<Vec<Hit>> {
+pub(crate) fn rankings(index: &DocumentIndex) -> Vec<Vec<Hit>> {
     let mut rankings = Vec::new();
     for model in [Bm25::okapi(), Bm25::default_of(Variant::Lucene)] {
         let scorer = Scorer::new(index, model).expect("a scorer");

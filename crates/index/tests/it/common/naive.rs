@@ -1,6 +1,7 @@
 //! BM25 as the papers write it: plain loops over texts, sharing no code with the crate.
 
-use clariq_index::{Bm25, Hit, Variant};
+use clariq_core::{Doc, Hit};
+use clariq_index::{Bm25, Variant};
 use std::collections::{HashMap, HashSet};
 
 pub(crate) struct Naive {
@@ -79,10 +80,10 @@ impl Naive {
         for (number, question) in self.questions.iter().enumerate() {
             let score = self.score(model, request, question).or(pad.then_some(0.0));
             let question = u32::try_from(number).expect("a small bank");
-            hits.extend(score.map(|score| Hit { question, score }));
+            hits.extend(score.map(|score| Hit { doc: Doc(question), score }));
         }
         hits.sort_by(|x, y| {
-            y.score.partial_cmp(&x.score).expect("a number").then(y.question.cmp(&x.question))
+            y.score.partial_cmp(&x.score).expect("a number").then(y.doc.cmp(&x.doc))
         });
         hits
     }
@@ -99,10 +100,10 @@ pub(crate) fn difference(found: &[Hit], expected: &[Hit], limit: usize) -> Optio
     if found.len() != limit.min(expected.len()) {
         return Some(format!("{} hits for {} of {limit}", found.len(), expected.len()));
     }
-    let scores: HashMap<u32, f64> = expected.iter().map(|hit| (hit.question, hit.score)).collect();
+    let scores: HashMap<u32, f64> = expected.iter().map(|hit| (hit.doc.0, hit.score)).collect();
     let ordered = |pair: &[Hit]| {
         pair[0].score > pair[1].score
-            || (pair[0].score == pair[1].score && pair[0].question > pair[1].question)
+            || (pair[0].score == pair[1].score && pair[0].doc > pair[1].doc)
     };
     if let Some(pair) = found.windows(2).find(|pair| !ordered(pair)) {
         return Some(format!("not in order: {pair:?}"));
@@ -114,8 +115,8 @@ pub(crate) fn difference(found: &[Hit], expected: &[Hit], limit: usize) -> Optio
         };
         let unique = apart(place + 1) && (place == 0 || apart(place - 1));
         let right = close(hit.score, wanted.score)
-            && scores.get(&hit.question).is_some_and(|&score| close(score, hit.score))
-            && (!unique || hit.question == wanted.question);
+            && scores.get(&hit.doc.0).is_some_and(|&score| close(score, hit.score))
+            && (!unique || hit.doc.0 == wanted.doc.0);
         (!right).then(|| format!("at {place}: {hit:?}, but {wanted:?} is wanted"))
     })
 }

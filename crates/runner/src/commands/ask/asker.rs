@@ -1,13 +1,13 @@
-//! What is the next move in a conversation: to ask, or to ask nothing more?
+//! The next move in a conversation: to ask, or to ask nothing more.
 
 use crate::commands::explain::{place, trace_json};
 use crate::failure::Failure;
-use clariq_collections::clariq::conversation::Conversation;
 use clariq_collections::clariq::{NO_QUESTION, QuestionBank};
+use clariq_core::{Doc, Hit, Ranking, Request};
 use clariq_experiment::answers::need_model;
 use clariq_experiment::{Loaded, Session};
 use clariq_need::Classifier;
-use clariq_rank::{Context, Hit, StageTrace};
+use clariq_rank::{Batch, Context, StageTrace};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -28,7 +28,7 @@ pub(super) struct Asker<'a> {
 
 /// The next move, and for who wants to know why, the best candidates and what each stage made of the first question.
 pub(super) enum Move {
-    Ask { question: u32, score: f64, why: Why },
+    Ask { question: Doc, score: f64, why: Why },
     Stop { reason: &'static str, why: Why },
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Why {
 }
 
 impl Move {
-    pub(super) fn question(&self) -> Option<u32> {
+    pub(super) fn question(&self) -> Option<Doc> {
         match self {
             Self::Ask { question, .. } => Some(*question),
             Self::Stop { .. } => None,
@@ -59,48 +59,36 @@ impl<'a> Asker<'a> {
         Ok(Self { bank: &session.collection.bank, context, loaded, need, max_turns, explain })
     }
 
-    /// A conversation in which nothing was asked yet, with the need of its request.
-    pub(super) fn begin(&self, id: i64, request: &str) -> Result<Conversation, Failure> {
-        self.with_need(Conversation::new(id, request))
-    }
-
-    pub(super) fn with_need(
-        &self,
-        mut conversation: Conversation,
-    ) -> Result<Conversation, Failure> {
-        let request = Conversation::new(conversation.id, &*conversation.request).as_topic();
+    /// A conversation with the need of its opening.
+    pub(super) fn begin(&self, mut conversation: Request) -> Result<Request, Failure> {
         if let Some(model) = &self.need {
-            conversation.need =
-                model.predict(&[request])?.first().map(|prediction| prediction.need);
+            let predictions = model.predict(&[conversation.opening()])?;
+            conversation.need = predictions.first().map(|prediction| prediction.need);
         }
         Ok(conversation)
     }
 
-    pub(super) fn text(&self, question: u32) -> &str {
+    pub(super) fn text(&self, question: Doc) -> &str {
         self.bank.text(question)
     }
 
     /// Decides what comes next.
-    pub(super) fn next(&self, conversation: &Conversation) -> Result<Move, Failure> {
-        if conversation.turns.len() >= self.max_turns {
+    pub(super) fn next(&self, conversation: &Request) -> Result<Move, Failure> {
+        if conversation.turns().count() >= self.max_turns {
             return Ok(Move::Stop { reason: "enough questions were asked", why: Why::default() });
         }
         let pipeline = &self.loaded.system.pipeline;
-        let rankings = pipeline.run_conversations(
-            self.context,
-            std::slice::from_ref(conversation),
-            &|_| {},
-        )?;
-        let ranking = rankings.into_iter().next().unwrap_or_default();
-        let Some(&Hit { question, score }) = ranking.first() else {
+        let one = Batch::new(self.context, std::slice::from_ref(conversation));
+        let ranking = pipeline.run(&one, one.unranked())?.pop().unwrap_or_default();
+        let Some(&Hit { doc: question, score }) = ranking.first() else {
             return Ok(Move::Stop { reason: "no question is left", why: Why::default() });
         };
         let mut why = Why::default();
         if self.explain {
             // What it would ask, if it asks nothing.
-            let real = ranking.iter().find(|hit| !self.text(hit.question).is_empty());
-            let about = real.map_or(question, |hit| hit.question);
-            why.stages = pipeline.explain_conversation(self.context, conversation, about)?;
+            let real = ranking.iter().find(|hit| !self.text(hit.doc).is_empty());
+            let about = real.map_or(question, |hit| hit.doc);
+            why.stages = pipeline.explain(&one, about, &Ranking::new())?;
             why.candidates = ranking.into_iter().take(SHOWN).collect();
         }
         if self.bank.id(question).as_str() == NO_QUESTION {
@@ -131,16 +119,17 @@ impl<'a> Asker<'a> {
                 text,
                 "  {:.6}  {} {:?}",
                 hit.score,
-                self.bank.id(hit.question),
-                self.text(hit.question)
+                self.bank.id(hit.doc),
+                self.text(hit.doc)
             );
         }
         text
     }
 
     /// The same for a program.
-    pub(super) fn object(&self, conversation: &Conversation, next: &Move) -> Value {
-        let mut object = json!({ "turn": conversation.turns.len() + 1, "need": conversation.need });
+    pub(super) fn object(&self, conversation: &Request, next: &Move) -> Value {
+        let mut object =
+            json!({ "turn": conversation.turns().count() + 1, "need": conversation.need });
         let (Move::Ask { why, .. } | Move::Stop { why, .. }) = next;
         match next {
             Move::Ask { question, score, .. } => {
@@ -158,8 +147,8 @@ impl<'a> Asker<'a> {
         }
         if self.explain {
             let candidate = |hit: &Hit| {
-                let id = self.bank.id(hit.question).as_str();
-                json!({ "question_id": id, "question": self.text(hit.question), "score": hit.score })
+                let id = self.bank.id(hit.doc).as_str();
+                json!({ "question_id": id, "question": self.text(hit.doc), "score": hit.score })
             };
             object["candidates"] = why.candidates.iter().map(candidate).collect();
             object["stages"] = why.stages.iter().map(trace_json).collect();

@@ -1,4 +1,4 @@
-//! How does another program talk with `clariq ask --json`? One JSON object a line in, one out, flushed.
+//! The protocol of `clariq ask --json`: one JSON object a line in, one out, flushed.
 //!
 //! `{"request": …}` begins a conversation, with `"conversation_context": [{"question": …, "answer": …}, …]` in the middle of
 //! it; `{"answer": …}` replies to the last question. An `"id"` comes back as it was. What comes out has `"action"`: `"ask"`
@@ -7,8 +7,8 @@
 use super::asker::{Asker, Move};
 use super::read_line;
 use crate::failure::Failure;
-use clariq_collections::clariq::conversation::{Conversation, MOST_TURNS, Turn};
-use clariq_core::{Location, Problem, ProblemKind};
+use clariq_collections::clariq::conversation::MOST_TURNS;
+use clariq_core::{Location, Problem, ProblemKind, Request, Utterance};
 use serde::Deserialize;
 use serde_json::Value;
 use std::io::{self, Write};
@@ -34,7 +34,7 @@ struct Said {
 
 /// A conversation, and the question that waits for an answer.
 struct State {
-    conversation: Conversation,
+    conversation: Request,
     open: Option<String>,
 }
 
@@ -112,11 +112,10 @@ fn continued(
                 )
                 .into());
             }
-            let mut conversation = asker.begin(0, &request)?;
-            conversation.turns = turns
-                .into_iter()
-                .map(|Said { question, answer }| Turn { question, answer })
-                .collect();
+            let mut conversation = asker.begin(Request::new("0", request))?;
+            for Said { question, answer } in turns {
+                conversation.said.extend([Utterance::system(question), Utterance::user(answer)]);
+            }
             Ok(State { conversation, open: None })
         }
         (None, Some(answer)) if answer.trim().is_empty() => {
@@ -124,7 +123,7 @@ fn continued(
         }
         (None, Some(answer)) => match state {
             Some(State { mut conversation, open: Some(question) }) => {
-                conversation.turns.push(Turn { question, answer });
+                conversation.said.extend([Utterance::system(question), Utterance::user(answer)]);
                 Ok(State { conversation, open: None })
             }
             _ => Err(wrong(line, "{\"request\": …}", "an answer where nothing was asked").into()),

@@ -1,8 +1,9 @@
-//! What does `clariq need` take?
+//! The arguments of `clariq need`.
 
 use crate::arguments::splits;
 use clap::{Args, Subcommand};
 use clariq_collections::clariq::Split;
+use clariq_need::MOST_REPEATS;
 use std::path::PathBuf;
 
 #[derive(Subcommand)]
@@ -24,10 +25,10 @@ pub(crate) struct NeedTrainArgs {
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Folds of the cross-validation over topics
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = parse_folds)]
     pub(crate) folds: usize,
     /// How often the cross-validation is repeated with other folds
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = parse_repeats)]
     pub(crate) repeats: usize,
 }
 
@@ -54,4 +55,14 @@ pub(crate) struct NeedExplainArgs {
     /// Features to print, the strongest first
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub(crate) top: usize,
+}
+
+/// The data say how many folds there can be; fewer than two are none.
+fn parse_folds(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|folds| *folds >= 2).ok_or("expected at least 2 folds".to_owned())
+}
+
+fn parse_repeats(text: &str) -> Result<usize, String> {
+    let repeats = text.parse().ok().filter(|repeats| (1..=MOST_REPEATS).contains(repeats));
+    repeats.ok_or(format!("expected from 1 to {MOST_REPEATS} repeats"))
 }

@@ -1,12 +1,11 @@
-//! How good is a need model? The official figure first, by cross-validation and on dev, then where it goes wrong.
+//! The report of a need model: the official figure by cross-validation and on dev, then mistakes.
 
-use crate::failure::Failure;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
-use clariq_collections::clariq::Labelled;
+use clariq_collections::clariq::{Labelled, NeedLine};
 use clariq_core::Need;
-use clariq_eval::{need_interval, reliability, weighted_f1};
-use clariq_need::{Prediction, Training};
+use clariq_eval::{need_interval, need_report, reliability, weighted_f1};
+use clariq_need::{Prediction, Repeat};
 
 /// The rounds of a bootstrap.
 const ROUNDS: u32 = 10_000;
@@ -14,32 +13,23 @@ const ROUNDS: u32 = 10_000;
 type Sheets = Vec<(&'static str, Sheet)>;
 
 /// Mean and standard deviation over repeats and over folds.
-pub(super) fn cross_validation(
-    settings: &Settings,
-    training: &Training,
-    folds: usize,
-    repeats: usize,
-) -> Result<Sheets, Failure> {
-    let labels = &training.labels;
-    let passes = training.cross_validate(folds, repeats, settings.seed)?;
-    let (mut pooled, mut of_folds) = (Vec::new(), Vec::new());
-    for pass in &passes {
-        let pairs = |fold: Option<usize>| -> Vec<(Need, Need)> {
-            let rows =
-                (0..labels.len()).filter(|&row| fold.is_none_or(|fold| pass.folds[row] == fold));
-            rows.map(|row| (labels[row], pass.predictions[row].need)).collect()
-        };
-        pooled.push(weighted_f1(&pairs(None)));
-        of_folds.extend(
-            (0..folds)
-                .map(|fold| pairs(Some(fold)))
-                .filter(|pairs| !pairs.is_empty())
-                .map(|pairs| weighted_f1(&pairs)),
-        );
+pub(super) fn cross_validation(labels: &[Need], passes: &[Repeat], folds: usize) -> Sheets {
+    let (mut pooled, mut single) = (Vec::new(), Vec::new());
+    for pass in passes {
+        let mut all: Vec<(Need, Need)> = Vec::new();
+        let mut of_fold: Vec<Vec<(Need, Need)>> = vec![Vec::new(); folds];
+        for (row, &label) in labels.iter().enumerate() {
+            let pair = (label, pass.predictions[row].need);
+            all.push(pair);
+            of_fold[pass.folds[row]].push(pair);
+        }
+        pooled.push(weighted_f1(&all));
+        let filled = of_fold.iter().filter(|pairs| !pairs.is_empty());
+        single.extend(filled.map(|pairs| weighted_f1(pairs)));
     }
     let mut sheet =
         Sheet::new(&["cross-validation on train", "weighted F1", "standard deviation", "figures"]);
-    for (what, figures) in [("all topics, per repeat", &pooled), ("one fold", &of_folds)] {
+    for (what, figures) in [("all topics, per repeat", &pooled), ("one fold", &single)] {
         let (mean, deviation) = mean_and_deviation(figures);
         sheet.row(vec![
             Cell::text(what),
@@ -48,67 +38,43 @@ pub(super) fn cross_validation(
             Cell::count(figures.len()),
         ]);
     }
-    Ok(vec![("cross_validation", sheet)])
+    vec![("cross_validation", sheet)]
 }
 
-/// Everything there is to say of predictions for labelled topics.
+/// The figures of predictions for the topics of `labels`, in their order.
 pub(super) fn held_out(
     settings: &Settings,
     labels: &Labelled,
     predictions: &[Prediction],
 ) -> Sheets {
-    let labelled = labels
-        .topics
-        .iter()
-        .zip(predictions)
-        .filter_map(|(topic, prediction)| Some((topic.need?, prediction)));
-    let all: Vec<(Need, &Prediction)> = labelled.collect();
-    let pairs: Vec<(Need, Need)> =
-        all.iter().map(|(label, prediction)| (*label, prediction.need)).collect();
+    let (mut pairs, mut confidence, mut lines) = (Vec::new(), Vec::new(), Vec::new());
+    for (topic, prediction) in labels.topics.iter().zip(predictions) {
+        let Some(label) = topic.need else { continue };
+        let predicted = prediction.need;
+        pairs.push((label, predicted));
+        let probability = prediction.probabilities[usize::from(predicted.get()) - 1];
+        confidence.push((probability, predicted == label));
+        let topic = topic.id.clone();
+        lines.push(NeedLine { topic, label: i64::from(predicted.get()), line: 0 });
+    }
     let (low, high) = need_interval(&pairs, ROUNDS, settings.seed);
     let mut f1 = Sheet::new(&["dev", "weighted F1", "95 % from", "to"]);
-    let figure = |value| Cell::Figure(value, 4);
-    f1.row(vec![
-        Cell::text(format!("{} topics", pairs.len())),
-        figure(weighted_f1(&pairs)),
-        figure(low),
-        figure(high),
-    ]);
-    let confidence: Vec<(f64, bool)> = all
-        .iter()
-        .map(|(label, prediction)| {
-            (
-                prediction.probabilities[usize::from(prediction.need.get()) - 1],
-                prediction.need == *label,
-            )
-        })
-        .collect();
-    vec![("dev", f1), ("classes", classes(&pairs)), ("reliability", curve(&confidence))]
+    let mut row = vec![Cell::text(format!("{} topics", pairs.len()))];
+    row.extend([weighted_f1(&pairs), low, high].map(|value| Cell::Figure(value, 4)));
+    f1.row(row);
+    vec![("dev", f1), ("classes", classes(&lines, labels)), ("reliability", curve(&confidence))]
 }
 
 /// A row per label: its figures, and what its topics were predicted as.
-fn classes(pairs: &[(Need, Need)]) -> Sheet {
+fn classes(lines: &[NeedLine], labels: &Labelled) -> Sheet {
     let header = ["need", "precision", "recall", "F1", "topics", "as 1", "as 2", "as 3", "as 4"];
     let mut sheet = Sheet::new(&header);
-    let count = |label: Option<Need>, predicted: Option<Need>| {
-        let fits = |(is, was): &&(Need, Need)| {
-            label.is_none_or(|want| want == *is) && predicted.is_none_or(|want| want == *was)
-        };
-        pairs.iter().filter(fits).count()
-    };
-    for need in Need::ALL {
-        let (hits, support, predicted) =
-            (count(Some(need), Some(need)), count(Some(need), None), count(None, Some(need)));
-        let ratio = |part: usize, whole: usize| {
-            Cell::Figure(if whole == 0 { 0.0 } else { part as f64 / whole as f64 }, 4)
-        };
-        let mut row = vec![
-            Cell::count(usize::from(need.get())),
-            ratio(hits, predicted),
-            ratio(hits, support),
-        ];
-        row.extend([ratio(2 * hits, predicted + support), Cell::count(support)]);
-        row.extend(Need::ALL.map(|was| Cell::count(count(Some(need), Some(was)))));
+    for class in need_report(lines, labels).classes {
+        let mut row = vec![Cell::count(usize::from(class.need))];
+        let figures = [class.precision, class.recall, class.f1];
+        row.extend(figures.map(|value| Cell::Figure(value, 4)));
+        row.push(Cell::count(class.support));
+        row.extend(class.predicted_as[1..].iter().map(|&count| Cell::count(count)));
         sheet.row(row);
     }
     sheet

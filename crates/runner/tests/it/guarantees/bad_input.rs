@@ -197,9 +197,9 @@ const BAD_CONFIGURATIONS: &[Case] = &[
     ),
     case(
         "no weights",
-        changed!("\"bm25\"" to "\"bm25_conversation\""),
+        changed!("\"bm25\"\nanalyzer = \"nltk\"\nk1 = 1.5" to "\"dense\"\nspace = { characters = 1.0 }\nrepeat = 0.9"),
         MINE,
-        ["mine.toml:3", "a table `weights`", "without it"],
+        ["mine.toml:6", "a table `weights`", "without it"],
     ),
     case(
         "no need",

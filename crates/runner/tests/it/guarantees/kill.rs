@@ -2,7 +2,7 @@
 
 use crate::common::Bench;
 use clariq_core::sha256_hex;
-use clariq_index::BankIndex;
+use clariq_index::DocumentIndex;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::process::{Child, Stdio};
@@ -154,8 +154,8 @@ fn a_killed_first_run_leaves_no_file_or_whole_ones() {
 fn absent_or_whole(bench: &Bench) {
     let folder = bench.path("idx");
     if folder.exists() {
-        let index = BankIndex::open(&folder).expect("a whole index");
-        assert!(index.questions() > QUESTIONS);
+        let index = DocumentIndex::open(&folder).expect("a whole index");
+        assert!(index.documents() > QUESTIONS);
     }
 }
 

@@ -1,0 +1,11 @@
+//! The files of TREC CAsT, 2019 to 2022: topics with resolved utterances, and the mixed-initiative task of 2022.
+//!
+//! The mixed-initiative task is question ranking as in `ClariQ`: for every user turn, rank a pool of clarifying questions.
+
+mod pool;
+mod run;
+mod topics;
+
+pub use pool::{NO_QUESTION, PooledQuestion, parse_pool, read_pool};
+pub use run::{QuestionRun, QuestionTurn};
+pub use topics::{Conversation, Said, Topics, Turn};

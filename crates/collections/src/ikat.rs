@@ -1,0 +1,34 @@
+//! The files of TREC iKAT, 2023 to 2025, in and out: topics, passages, labels and runs.
+//!
+//! iKAT is conversational search with a persona. For every user turn a system ranks the statements of the user's
+//! personal knowledge base (PTKB), ranks passages, and answers; one file holds all of it. The forms changed every year;
+//! here they are read into one model.
+//!
+//! ```
+//! use clariq_collections::ikat::{Class, Sample, Topics};
+//!
+//! let topics = Topics::read(&Sample::Topics.source())?;
+//! let conversation = &topics.conversations[0];
+//! let view = conversation.view(1, Class::Automatic);
+//! assert_eq!(view.earlier.len(), 1);
+//! assert!(view.manual.is_none(), "an automatic system sees no resolved utterance and no label");
+//! # Ok::<(), clariq_core::Error>(())
+//! ```
+
+mod class;
+pub mod convert;
+pub mod passage_ids;
+mod passages;
+mod qrels;
+pub mod run;
+mod sample;
+mod topics;
+pub mod validate;
+
+pub use class::{Class, Exchange, Manual, View};
+pub use passages::{Passage, for_each_passage, read_passages};
+pub use qrels::{
+    citation_judgements, parse_statement_qrels, read_statement_qrels, statement_judgements,
+};
+pub use sample::Sample;
+pub use topics::{Conversation, Topics, Turn, Year};

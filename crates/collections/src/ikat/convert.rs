@@ -1,0 +1,152 @@
+//! Runs as TREC runs, byte for byte as the official `generate_run.py` of each year writes them.
+//!
+//! The fields are separated by tabs: turn, `Q0`, passage, rank, score, name of the run. 2023 and 2024 take a passage once, where
+//! it comes first, multiply its score by 1 / (rank of the response + 1), and number the passages by appearance, so that the
+//! scores of a second response lie between those of the first. 2025 sorts the references of a turn by score.
+
+use super::run::{Submission, SubmittedTurn};
+use super::topics::Year;
+use clariq_core::{Error, Location, Problem, ProblemKind};
+use clariq_files::{Target, python_float};
+use std::collections::HashSet;
+use std::io::{self, Write};
+
+/// Writes the passages of a run as a TREC run, atomically where the target is a file; `name` is the run's file, for messages.
+pub fn write_trec(target: &Target, submission: &Submission, name: &str) -> Result<(), Error> {
+    let lines = trec_lines(submission, name)?;
+    target.write(|out| put_lines(out, &submission.run_name, &lines))
+}
+
+/// The same lines, to anything that can be written to.
+pub fn put_trec(out: &mut dyn Write, submission: &Submission, name: &str) -> Result<(), Error> {
+    let lines = trec_lines(submission, name)?;
+    put_lines(out, &submission.run_name, &lines).map_err(|source| Error::Io {
+        action: "write",
+        path: "<trec run>".into(),
+        source,
+    })
+}
+
+/// A passage of a turn with its score as it is written.
+struct TrecLine<'a> {
+    turn: &'a str,
+    passage: &'a str,
+    rank: usize,
+    score: String,
+}
+
+fn trec_lines<'a>(submission: &'a Submission, name: &str) -> Result<Vec<TrecLine<'a>>, Error> {
+    let mut lines = Vec::new();
+    for turn in &submission.turns {
+        let passages = match submission.year {
+            Year::Y2025 => by_score(turn),
+            _ => by_appearance(turn, name)?,
+        };
+        lines.extend(passages.into_iter().zip(1..).map(|((passage, score), rank)| TrecLine {
+            turn: &turn.id,
+            passage,
+            rank,
+            score,
+        }));
+    }
+    Ok(lines)
+}
+
+fn put_lines(out: &mut dyn Write, run: &str, lines: &[TrecLine]) -> io::Result<()> {
+    lines.iter().try_for_each(|TrecLine { turn, passage, rank, score }| {
+        writeln!(out, "{turn}\tQ0\t{passage}\t{rank}\t{score}\t{run}")
+    })
+}
+
+fn by_appearance<'a>(
+    turn: &'a SubmittedTurn,
+    name: &str,
+) -> Result<Vec<(&'a str, String)>, Problem> {
+    let mut seen = HashSet::new();
+    let mut passages = Vec::new();
+    for response in &turn.responses {
+        if response.rank == -1 && !response.passages.is_empty() {
+            let at = Location::line(name, response.line);
+            let expected = "a rank from 1: scores are divided by the rank plus 1";
+            let problem = Problem::new(at, ProblemKind::WrongValue, expected, "the rank -1");
+            return Err(problem.hint("number the responses of a turn from 1"));
+        }
+        let weight = 1.0 / (f64::from(response.rank) + 1.0);
+        for passage in &response.passages {
+            if seen.insert(passage.id.as_str()) {
+                let score = f64::from((weight * passage.score) as f32);
+                passages.push((passage.id.as_str(), python_float(score)));
+            }
+        }
+    }
+    Ok(passages)
+}
+
+/// Of equal scores the first in the file stays first.
+fn by_score(turn: &SubmittedTurn) -> Vec<(&str, String)> {
+    let mut references: Vec<_> = turn.references.iter().collect();
+    references.sort_by(|a, b| b.score.partial_cmp(&a.score).unwrap_or(std::cmp::Ordering::Equal));
+    references
+        .iter()
+        .map(|reference| (reference.id.as_str(), format!("{:.6}", reference.score)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ikat::run::{RankedPassage, Reference, Response};
+
+    fn passage(id: &str, score: f64) -> RankedPassage {
+        RankedPassage { id: id.to_owned(), score, ..Default::default() }
+    }
+
+    fn converted(year: Year, turn: SubmittedTurn) -> Result<String, Error> {
+        let submission = Submission {
+            year,
+            run_name: "r".to_owned(),
+            run_type: String::new(),
+            team: String::new(),
+            eval_response: false,
+            turns: vec![turn],
+        };
+        let mut out = Vec::new();
+        put_trec(&mut out, &submission, "r.json")?;
+        Ok(String::from_utf8(out).unwrap())
+    }
+
+    #[test]
+    fn a_passage_is_taken_once_and_ranks_follow_the_file() {
+        let response = |rank, passages| Response { rank, passages, ..Default::default() };
+        let turn = |rank| SubmittedTurn {
+            id: "0_1".to_owned(),
+            responses: vec![
+                response(1, vec![passage("a", 1.0), passage("b", 0.5)]),
+                response(rank, vec![passage("b", 9.0), passage("c", 3.0)]),
+            ],
+            ..Default::default()
+        };
+        assert_eq!(
+            converted(Year::Y2024, turn(2)).unwrap(),
+            "0_1\tQ0\ta\t1\t0.5\tr\n0_1\tQ0\tb\t2\t0.25\tr\n0_1\tQ0\tc\t3\t1.0\tr\n"
+        );
+        assert!(converted(Year::Y2024, turn(-1)).is_err());
+    }
+
+    #[test]
+    fn references_are_sorted_and_keep_the_order_of_equal_scores() {
+        let reference = |id: &str, score| Reference { id: id.to_owned(), score, line: 1 };
+        let references = vec![
+            reference("a", 0.1),
+            reference("b", 2.0),
+            reference("c", 0.1),
+            reference("d", 0.000_000_5),
+        ];
+        let turn = SubmittedTurn { id: "1-1_1".to_owned(), references, ..Default::default() };
+        let text = converted(Year::Y2025, turn).unwrap();
+        let fields: Vec<Vec<&str>> = text.lines().map(|line| line.split('\t').collect()).collect();
+        let column = |index: usize| fields.iter().map(|line| line[index]).collect::<Vec<_>>();
+        assert_eq!(column(2), ["b", "a", "c", "d"]);
+        assert_eq!(column(4), ["2.000000", "0.100000", "0.100000", "0.000000"]);
+    }
+}

@@ -1,0 +1,128 @@
+//! Building the file of passage ids from lists of them, in bounded memory.
+
+use super::sort::Sorter;
+use crate::json;
+use clariq_core::{Error, Location, Problem, ProblemKind};
+use clariq_files::archive::{Archive, Form};
+use clariq_files::table::{not_utf8, shorten};
+use clariq_files::{Source, write_atomically};
+use fst::SetBuilder;
+use std::borrow::Cow;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+/// A longer line names no passage; those of passages with their texts may be long.
+const LONGEST: u64 = 16 << 20;
+
+static FORM: Form = Form {
+    kind: ProblemKind::WrongValue,
+    what: "a list of passage ids",
+    hint: "a line is `page<TAB>number<TAB>md5`, as the track lists them, or `page:number`, or a passage in JSON",
+};
+
+/// The memory that ids of a whole collection wait in, in bytes: they are sorted in eight pieces.
+pub const MEMORY: usize = 512 << 20;
+
+/// What went into a file of passage ids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BuildReport {
+    /// The number of passages.
+    pub ids: u64,
+    /// How often an id was given again.
+    pub repeated: u64,
+}
+
+/// Builds a file of passage ids from lists of them, each plain or gzip, and replaces `path` by it.
+///
+/// A line is `page<TAB>number<TAB>md5`, `page:number`, or a passage in JSON. `memory` is the number of bytes that ids wait
+/// in before they are sorted and put on the disk beside `path`; [`MEMORY`] suits a whole collection.
+pub fn build(sources: &[Source], path: &Path, memory: usize) -> Result<BuildReport, Error> {
+    let cannot_write =
+        |source: io::Error| Error::Io { action: "write", path: path.to_owned(), source };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut sorter = Sorter::new(folder.unwrap_or(Path::new(".")), memory);
+    for source in sources {
+        let archive = Archive::new(std::slice::from_ref(source), &FORM)?;
+        archive.with_content(|content| {
+            read_ids(&archive, content, &mut |id| sorter.push(id).map_err(cannot_write))
+        })?;
+    }
+    let given = sorter.len();
+    if given == 0 {
+        let names: Vec<String> = sources.iter().map(Source::name).collect();
+        let at = Location::file(names.join(" + "));
+        return Err(Problem::new(at, ProblemKind::Empty, FORM.what, "no id")
+            .hint(FORM.hint)
+            .into());
+    }
+    let mut ids = 0;
+    write_atomically(path, |out| {
+        let mut builder = SetBuilder::new(out).map_err(io::Error::other)?;
+        sorter.for_each_sorted(|id| {
+            ids += 1;
+            builder.insert(id).map_err(io::Error::other)
+        })?;
+        builder.finish().map_err(io::Error::other)
+    })?;
+    Ok(BuildReport { ids, repeated: given - ids })
+}
+
+fn read_ids(
+    archive: &Archive,
+    content: &mut dyn Read,
+    each: &mut dyn FnMut(&str) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut lines = BufReader::with_capacity(1 << 18, content);
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
+        let count = lines.by_ref().take(LONGEST).read_until(b'\n', &mut line);
+        let count = count.map_err(|error| archive.broken(error))?;
+        let at = || Location::line(archive.name(), number);
+        if count == 0 {
+            break;
+        }
+        let text = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line).trim_ascii();
+        let text = str::from_utf8(text).map_err(|_| not_utf8(at(), "passage id", text))?;
+        if text.is_empty() {
+            continue;
+        }
+        let Some(id) = id_of_line(text).filter(|_| (count as u64) < LONGEST) else {
+            let found = format!("`{}`", shorten(text));
+            let problem = Problem::new(at(), ProblemKind::WrongValue, FORM.what, found);
+            return Err(problem.hint(FORM.hint).into());
+        };
+        each(&id)?;
+    }
+    Ok(())
+}
+
+fn id_of_line(line: &str) -> Option<Cow<'_, str>> {
+    if line.starts_with('{') {
+        let node = json::parse_text("", 1, line).ok()?;
+        let text = |key: &str| node.get(key)?.text().map(str::to_owned);
+        let id =
+            text("id").or_else(|| Some(format!("{}:{}", text("doc_id")?, text("passage_id")?)));
+        return id.filter(|id| is_id(id)).map(Cow::Owned);
+    }
+    let mut fields = line.split('\t');
+    let (first, number) = (fields.next()?, fields.next());
+    let id = match number {
+        None => Cow::Borrowed(first),
+        Some(number) if number.bytes().all(|byte| byte.is_ascii_digit()) => {
+            Cow::Owned(format!("{first}:{number}"))
+        }
+        Some(_) => return None,
+    };
+    is_id(&id).then_some(id)
+}
+
+/// A page, a colon and a number.
+fn is_id(id: &str) -> bool {
+    id.rsplit_once(':').is_some_and(|(page, number)| {
+        !page.is_empty()
+            && !page.contains(char::is_whitespace)
+            && !number.is_empty()
+            && number.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}

@@ -1,0 +1,138 @@
+//! Runs as they are handed in: statements, passages and responses for every turn, in the form of each year.
+//!
+//! 2023 and 2024: one JSON object, read by the rules of proto3's JSON form. 2025: JSON lines, one per turn. A reader of
+//! this module refuses what the official programs refuse to read; what they only warn of is the business of
+//! [`validate`](crate::ikat::validate).
+
+mod lines;
+mod object;
+mod proto;
+mod write;
+
+pub use write::put_submission;
+
+use super::topics::Year;
+use clariq_core::{Error, Problem};
+use clariq_files::table::{Sink, strictly};
+use clariq_files::{Input, Source, Target};
+
+/// A run of one system over the turns of a year.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Submission {
+    /// The year whose form it has.
+    pub year: Year,
+    /// The name of the run; 2025 calls it `run_id`.
+    pub run_name: String,
+    /// The class of the system in the words of the year, see [`Class::run_type`](super::Class::run_type).
+    pub run_type: String,
+    /// Who hands it in; in 2025 alone.
+    pub team: String,
+    /// Whether the responses are to be judged; in 2024 alone.
+    pub eval_response: bool,
+    /// The turns, in file order.
+    pub turns: Vec<SubmittedTurn>,
+}
+
+/// What a run says of one turn.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SubmittedTurn {
+    /// The turn, `9-1_3`.
+    pub id: String,
+    /// The responses, best first.
+    pub responses: Vec<Response>,
+    /// The ranked passages; in 2025 alone. The other years have them in each response.
+    pub references: Vec<Reference>,
+    /// The line on which it begins, where it was read from a file.
+    pub line: u64,
+}
+
+/// One response with what it rests on.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Response {
+    /// From 1.
+    pub rank: i32,
+    /// What the user is told.
+    pub text: String,
+    /// The ranked passages; in 2025 the cited ones.
+    pub passages: Vec<RankedPassage>,
+    /// The ranked statements.
+    pub statements: Vec<RankedStatement>,
+    /// The line on which it begins, where it was read from a file.
+    pub line: u64,
+}
+
+/// A passage of a response.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RankedPassage {
+    /// Its id, `clueweb22-en0004-50-00170:0`.
+    pub id: String,
+    /// Its text, which nobody has to give.
+    pub text: String,
+    /// Higher is better. 2023 and 2024 are read in single precision, as the official parser does.
+    pub score: f64,
+    /// Whether the response was written from it.
+    pub used: bool,
+    /// The line on which it begins, where it was read from a file.
+    pub line: u64,
+}
+
+/// A statement of a response.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RankedStatement {
+    /// Its number as text; empty in 2025, which names statements by their text.
+    pub id: String,
+    /// Its text; empty in 2024, which names statements by their number.
+    pub text: String,
+    /// Higher is better; in 2023 alone.
+    pub score: f64,
+    /// The line on which it begins, where it was read from a file.
+    pub line: u64,
+}
+
+/// A ranked passage of a turn in 2025.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Reference {
+    /// Its id, `clueweb22-en0004-50-00170:0`.
+    pub id: String,
+    /// Higher is better.
+    pub score: f64,
+    /// The line on which it begins, where it was read from a file.
+    pub line: u64,
+}
+
+impl Submission {
+    /// Reads a run in the form of `year`; the first problem is the error.
+    pub fn read(source: &Source, year: Year) -> Result<Self, Error> {
+        let input = source.read()?;
+        strictly(|sink| Self::parse(&input, year, sink))
+    }
+
+    /// Reads what can be read: every problem goes to `sink`, and its turn is left out.
+    pub fn parse(input: &Input, year: Year, sink: Sink) -> Self {
+        match year {
+            Year::Y2023 | Year::Y2024 => object::submission(input, year, sink),
+            Year::Y2025 => lines::submission(input, sink),
+        }
+    }
+
+    /// Writes the run in the form of its year, atomically where the target is a file.
+    pub fn write(&self, target: &Target) -> Result<(), Error> {
+        target.write(|out| put_submission(out, self))
+    }
+
+    fn empty(year: Year) -> Self {
+        Self {
+            year,
+            run_name: String::new(),
+            run_type: String::new(),
+            team: String::new(),
+            eval_response: false,
+            turns: Vec::new(),
+        }
+    }
+}
+
+/// Hands a problem on, and goes on with what is sound.
+fn keep<T>(result: Result<T, Box<Problem>>, sink: Sink) -> Option<T> {
+    result.map_err(|problem| sink(*problem)).ok()
+}

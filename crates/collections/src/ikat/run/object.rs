@@ -1,0 +1,104 @@
+//! The run of 2023 and 2024: one JSON object.
+
+use super::proto::{Fallible, Message, int32};
+use super::{RankedPassage, RankedStatement, Response, Submission, SubmittedTurn, keep};
+use crate::ikat::topics::Year;
+use crate::json::{self, Node};
+use clariq_core::{Location, Problem, ProblemKind};
+use clariq_files::Input;
+use clariq_files::table::Sink;
+
+pub(super) fn submission(input: &Input, year: Year, sink: Sink) -> Submission {
+    let mut submission = Submission::empty(year);
+    let Some(root) = keep(json::parse(input), sink) else { return submission };
+    // The names are looked for as they are, before any rule about spellings.
+    for name in ["run_name", "run_type", "turns"] {
+        if root.get(name).is_none() {
+            let at = Location::line(&input.name, root.line);
+            let expected = format!("`{name}` at the head of the run");
+            sink(
+                Problem::new(at, ProblemKind::WrongValue, expected, root.describe())
+                    .hint("a run has run_name, run_type and turns"),
+            );
+            return submission;
+        }
+    }
+    if let Some(turns) = keep(head(&input.name, &root, &mut submission), sink) {
+        for turn in turns {
+            submission.turns.extend(keep(read_turn(&input.name, turn, year), sink));
+        }
+    }
+    submission
+}
+
+fn head<'n, 'a>(
+    file: &'n str,
+    root: &'n Node<'a>,
+    submission: &mut Submission,
+) -> Fallible<&'n [Node<'a>]> {
+    let names: &[&str] = match submission.year {
+        Year::Y2024 => &["run_name", "run_type", "eval_response", "turns"],
+        _ => &["run_name", "run_type", "turns"],
+    };
+    let run = Message::read(file, root, names)?;
+    submission.run_name = run.text("run_name")?;
+    submission.run_type = run.text("run_type")?;
+    submission.eval_response = run.boolean("eval_response")?;
+    run.list("turns")
+}
+
+fn read_turn(file: &str, node: &Node, year: Year) -> Fallible<SubmittedTurn> {
+    let turn = Message::read(file, node, &["turn_id", "responses"])?;
+    let responses = turn.list("responses")?.iter();
+    Ok(SubmittedTurn {
+        id: turn.text("turn_id")?,
+        responses: responses.map(|node| response(file, node, year)).collect::<Fallible<_>>()?,
+        references: Vec::new(),
+        line: node.line,
+    })
+}
+
+fn response(file: &str, node: &Node, year: Year) -> Fallible<Response> {
+    let names = &["text", "rank", "passage_provenance", "ptkb_provenance"];
+    let response = Message::read(file, node, names)?;
+    let passages = response.list("passage_provenance")?.iter();
+    let statements = response.list("ptkb_provenance")?.iter();
+    Ok(Response {
+        rank: response.int32("rank")?,
+        text: response.text("text")?,
+        passages: passages.map(|node| passage(file, node)).collect::<Fallible<_>>()?,
+        statements: statements
+            .map(|node| match year {
+                Year::Y2024 => numbered_statement(file, node),
+                _ => statement(file, node),
+            })
+            .collect::<Fallible<_>>()?,
+        line: node.line,
+    })
+}
+
+fn passage(file: &str, node: &Node) -> Fallible<RankedPassage> {
+    let passage = Message::read(file, node, &["id", "text", "score", "used"])?;
+    Ok(RankedPassage {
+        id: passage.text("id")?,
+        text: passage.text("text")?,
+        score: passage.float("score")?,
+        used: passage.boolean("used")?,
+        line: node.line,
+    })
+}
+
+fn statement(file: &str, node: &Node) -> Fallible<RankedStatement> {
+    let statement = Message::read(file, node, &["id", "text", "score"])?;
+    Ok(RankedStatement {
+        id: statement.text("id")?,
+        text: statement.text("text")?,
+        score: statement.float("score")?,
+        line: node.line,
+    })
+}
+
+fn numbered_statement(file: &str, node: &Node) -> Fallible<RankedStatement> {
+    let number = int32(file, "ptkb_provenance", node)?;
+    Ok(RankedStatement { id: number.to_string(), line: node.line, ..RankedStatement::default() })
+}

@@ -1,0 +1,127 @@
+//! Topics: conversations, the statements of their users, and what the organisers labelled.
+
+mod read;
+
+use clariq_core::{Error, TopicId};
+use clariq_files::table::{Sink, strictly};
+use clariq_files::{Input, Source};
+use std::fmt;
+
+/// A year of the track. The year decides the form of topics and runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Year {
+    /// 2023: numbers such as `9-1`, statements by number.
+    Y2023,
+    /// 2024: whole numbers for conversations; runs name statements by number alone.
+    Y2024,
+    /// 2025: lists of statements, other names for fields; runs are JSON lines.
+    Y2025,
+}
+
+impl Year {
+    /// All years, in order.
+    pub const ALL: [Self; 3] = [Self::Y2023, Self::Y2024, Self::Y2025];
+
+    /// The year as a number.
+    pub fn number(self) -> u16 {
+        match self {
+            Self::Y2023 => 2023,
+            Self::Y2024 => 2024,
+            Self::Y2025 => 2025,
+        }
+    }
+}
+
+impl fmt::Display for Year {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.number().fmt(f)
+    }
+}
+
+/// A file of topics, in file order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Topics {
+    /// The file, for messages.
+    pub name: String,
+    /// The year whose form the file has, 2023 if it has no conversation.
+    pub year: Year,
+    /// All conversations.
+    pub conversations: Vec<Conversation>,
+}
+
+/// One conversation of a user and a system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conversation {
+    /// Its name: `9-1` (topic and persona), in 2024 a number, `0`.
+    pub number: String,
+    /// What it is about, in the organisers' words. No system may use it.
+    pub title: String,
+    /// What the user says about themselves. Statement *n* of the files is at *n* − 1.
+    pub statements: Vec<String>,
+    /// The user's turns, in order.
+    pub turns: Vec<Turn>,
+    /// The line on which it begins.
+    pub line: u64,
+}
+
+/// What a user said once, what was answered, and the labels where they were released.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Turn {
+    /// The turn as runs and labels call it: `9-1_3`.
+    pub id: TopicId,
+    /// Its number in the conversation, from 1.
+    pub number: u32,
+    /// What the user said.
+    pub utterance: String,
+    /// The same, written by hand so that it can be understood alone; empty in one released turn.
+    pub resolved: String,
+    /// The organisers' response.
+    pub response: String,
+    /// The numbers (from 1) of the statements that matter here; `None` where labels were not released.
+    pub relevant_statements: Option<Vec<u32>>,
+    /// The passages that the response was written from, `clueweb22-…:3`; `None` where labels were not released.
+    pub citations: Option<Vec<String>>,
+    /// The line on which it begins.
+    pub line: u64,
+}
+
+impl Turn {
+    /// The resolved utterance, or the utterance where nobody wrote one.
+    pub fn resolved_or_raw(&self) -> &str {
+        if self.resolved.trim().is_empty() { &self.utterance } else { &self.resolved }
+    }
+}
+
+impl Topics {
+    /// Reads a file of topics of any year; the first error is returned, oddities are passed over.
+    pub fn read(source: &Source) -> Result<Self, Error> {
+        let input = source.read()?;
+        strictly(|sink| Self::parse(&input, sink))
+    }
+
+    /// Reads what can be read: every problem goes to `sink`. A conversation with an error is left out; what is odd but changes
+    /// no figure is a warning.
+    pub fn parse(input: &Input, sink: Sink) -> Self {
+        read::topics(input, sink)
+    }
+
+    /// All turns with their conversations, in file order.
+    pub fn turns(&self) -> impl Iterator<Item = (&Conversation, &Turn)> {
+        self.conversations.iter().flat_map(|conversation| {
+            conversation.turns.iter().map(move |turn| (conversation, turn))
+        })
+    }
+
+    /// The conversation with this number.
+    pub fn conversation(&self, number: &str) -> Option<&Conversation> {
+        self.conversations.iter().find(|conversation| conversation.number == number)
+    }
+
+    /// The turn with this name, and its conversation.
+    pub fn turn(&self, id: &str) -> Option<(&Conversation, &Turn)> {
+        let (number, _) = id.rsplit_once('_')?;
+        let conversation = self.conversation(number)?;
+        let turn = conversation.turns.iter().find(|turn| turn.id.as_str() == id)?;
+        Some((conversation, turn))
+    }
+}

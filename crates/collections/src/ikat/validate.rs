@@ -1,0 +1,142 @@
+//! What the official validator of each year says of a run, and what it lets through.
+//!
+//! The checks are those of the track's own programs (irlabamsterdam/iKAT at 0539930: `run_validation/main.py` of 2023 and 2024,
+//! `validate_trec_ikat25.py` of 2025). They stop at the first error; here all findings are listed, and the verdict is the
+//! same, because any error is an error. Where the program of 2025 crashes, the verdict is an error.
+
+mod let_through;
+mod lines;
+mod object;
+
+use super::passage_ids::PassageIds;
+use super::run::Submission;
+use super::topics::{Topics, Year};
+use clariq_core::{Error, Findings, Location, Problem, ProblemKind, Severity};
+use clariq_files::{Input, Source};
+
+/// The number of warnings from which the validators of 2023 and 2024 give up: one more is an error.
+pub const MAX_WARNINGS: usize = 2000;
+
+/// The number of tokens that the guidelines allow a response.
+const MOST_TOKENS: usize = 250;
+
+/// What a check may use beyond the topics.
+pub struct Options<'a> {
+    /// The ids of all passages; without them nobody checks whether a passage exists.
+    pub passage_ids: Option<&'a PassageIds>,
+    /// Counts the tokens of a response, as the guidelines count them.
+    pub tokens: &'a dyn Fn(&str) -> usize,
+    /// The number of warnings that the validators of 2023 and 2024 let pass, [`MAX_WARNINGS`] by default.
+    pub max_warnings: usize,
+}
+
+/// What the official validator says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It refuses the run.
+    Error,
+    /// A run of 2023 or 2024 has no turn: it says so and reports success without a look at anything else.
+    NothingToValidate,
+    /// It accepts the run with so many warnings.
+    Accepted {
+        /// The number of warnings.
+        warnings: usize,
+    },
+}
+
+/// What was found in a run.
+#[derive(Debug, Clone)]
+pub struct Validation {
+    /// What the official validator says.
+    pub verdict: Verdict,
+    /// Its errors and warnings.
+    pub official: Findings,
+    /// What it lets through although no run should have it, as warnings.
+    pub let_through: Findings,
+    /// The number of turns in the run.
+    pub turns: usize,
+}
+
+/// Checks a run against the topics of its year.
+///
+/// ```
+/// use clariq_collections::ikat::{Sample, Topics, validate::{MAX_WARNINGS, Options, Verdict, validate}};
+/// use clariq_files::Source;
+///
+/// let topics = Topics::read(&Sample::Topics.source())?;
+/// let run = Source::memory("mine.json", *br#"{"run_name": "mine", "run_type": "automatic", "turns": []}"#);
+/// let tokens = |text: &str| text.split_whitespace().count();
+/// let options = Options { passage_ids: None, tokens: &tokens, max_warnings: MAX_WARNINGS };
+/// assert_eq!(validate(&run, &topics, &options)?.verdict, Verdict::NothingToValidate);
+/// # Ok::<(), clariq_core::Error>(())
+/// ```
+pub fn validate(run: &Source, topics: &Topics, options: &Options) -> Result<Validation, Error> {
+    let input = run.read()?;
+    let mut check = Check {
+        input: &input,
+        topics,
+        options,
+        errors: 0,
+        warnings: 0,
+        official: Findings::default(),
+        let_through: Findings::default(),
+    };
+    let submission = match topics.year {
+        Year::Y2023 | Year::Y2024 => object::check(&mut check),
+        Year::Y2025 => lines::check(&mut check),
+    };
+    let_through::check(&mut check, &submission);
+    let verdict = check.verdict(&submission);
+    let Check { official, let_through, .. } = check;
+    Ok(Validation { verdict, official, let_through, turns: submission.turns.len() })
+}
+
+/// A run while it is checked.
+struct Check<'a> {
+    input: &'a Input,
+    topics: &'a Topics,
+    options: &'a Options<'a>,
+    errors: usize,
+    warnings: usize,
+    official: Findings,
+    let_through: Findings,
+}
+
+impl Check<'_> {
+    fn verdict(&self, submission: &Submission) -> Verdict {
+        let by_object = submission.year != Year::Y2025;
+        if self.errors > 0 || by_object && self.warnings > self.options.max_warnings {
+            Verdict::Error
+        } else if by_object && submission.turns.is_empty() {
+            Verdict::NothingToValidate
+        } else {
+            Verdict::Accepted { warnings: self.warnings }
+        }
+    }
+
+    fn at(&self, line: u64) -> Location {
+        Location::line(&self.input.name, line)
+    }
+
+    /// Counts a problem that the official validator has with the run.
+    fn add(&mut self, problem: Problem) {
+        match problem.severity {
+            Severity::Error => self.errors += 1,
+            Severity::Warning => self.warnings += 1,
+        }
+        self.official.add(problem);
+    }
+
+    fn error(&mut self, line: u64, kind: ProblemKind, expected: &str, found: &str, hint: &str) {
+        self.add(Problem::new(self.at(line), kind, expected, found).hint(hint));
+    }
+
+    fn warn(&mut self, line: u64, kind: ProblemKind, expected: &str, found: &str, hint: &str) {
+        self.add(Problem::new(self.at(line), kind, expected, found).hint(hint).warning());
+    }
+
+    fn note(&mut self, line: u64, kind: ProblemKind, expected: &str, found: &str, hint: &str) {
+        let problem = Problem::new(self.at(line), kind, expected, found).hint(hint);
+        self.let_through.add(problem.warning());
+    }
+}

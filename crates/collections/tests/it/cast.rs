@@ -1,0 +1,96 @@
+//! The released files of CAsT are read in full.
+
+use crate::released::{file, released};
+use clariq_collections::cast::{Conversation, NO_QUESTION, QuestionRun, Said, Topics, read_pool};
+use clariq_files::Source;
+use std::collections::HashSet;
+use std::path::Path;
+
+fn topics(folder: &Path, name: &str) -> Topics {
+    Topics::read(&file(folder, &format!("{name}.json"))).expect("topics")
+}
+
+#[test]
+fn topics_of_all_years_are_read_in_full() {
+    let Some(folder) = released("cast") else { return };
+    let files = [
+        ("2019_evaluation_topics_v1.0", (50, 479, 0, 0, 0)),
+        ("2020_manual_evaluation_topics_v1.0", (25, 216, 216, 216, 0)),
+        ("2021_manual_evaluation_topics_v1.0", (26, 239, 239, 239, 239)),
+        ("2022_evaluation_topics_tree_v1.0", (18, 205, 205, 0, 203)),
+        ("2022_automatic_evaluation_topics_tree_v1.0", (18, 205, 0, 205, 203)),
+        ("2022_evaluation_topics_flattened_duplicated_v1.0", (50, 284, 284, 0, 278)),
+    ];
+    for (name, expected) in files {
+        let topics = topics(&folder, name);
+        let turns = || topics.conversations.iter().flat_map(|conversation| &conversation.turns);
+        let found = (
+            topics.conversations.len(),
+            topics.user_turns().count(),
+            turns().filter(|turn| turn.resolved.is_some()).count(),
+            turns().filter(|turn| turn.rewritten.is_some()).count(),
+            turns().filter(|turn| turn.response.is_some()).count(),
+        );
+        assert_eq!(found, expected, "{name}");
+    }
+}
+
+#[test]
+fn resolved_utterances_of_2019_find_their_turns() {
+    let Some(folder) = released("cast") else { return };
+    let mut topics = topics(&folder, "2019_evaluation_topics_v1.0");
+    topics
+        .add_resolved(&file(&folder, "2019_evaluation_topics_annotated_resolved_v1.0.tsv"))
+        .unwrap();
+    assert!(topics.conversations.iter().flat_map(|c| &c.turns).all(|turn| turn.resolved.is_some()));
+    let stranger = Source::memory("resolved.tsv", *b"999_1\tWhat?\n");
+    assert!(topics.add_resolved(&stranger).is_err());
+}
+
+/// A path of the tree is the flattened conversation that ends at the same turn.
+#[test]
+fn paths_of_the_tree_are_the_flattened_conversations() {
+    let Some(folder) = released("cast") else { return };
+    let tree = topics(&folder, "2022_evaluation_topics_tree_v1.0");
+    let flat = topics(&folder, "2022_evaluation_topics_flattened_duplicated_v1.0");
+    let said = |conversation: &Conversation, index: usize| {
+        let texts = conversation.said(index).into_iter().map(|said| match said {
+            Said::User(text) => format!("user: {text}"),
+            Said::System(text) => format!("system: {text}"),
+        });
+        texts.collect::<Vec<_>>()
+    };
+    let paths: HashSet<Vec<String>> =
+        tree.user_turns().map(|(conversation, index)| said(conversation, index)).collect();
+    assert_eq!(paths.len(), 205);
+    for (conversation, index) in flat.user_turns() {
+        let path = said(conversation, index);
+        assert!(paths.contains(&path), "{}: {path:#?}", conversation.turns[index].id);
+    }
+}
+
+#[test]
+fn the_organisers_run_ranks_the_pool_and_comes_back() {
+    let Some(folder) = released("cast") else { return };
+    let pool = read_pool(&file(&folder, "2022_mixed_initiative_question_pool.json")).unwrap();
+    assert_eq!(pool.len(), 4497);
+    assert_eq!((pool[0].id.as_str(), pool[0].text.as_str()), (NO_QUESTION, ""));
+    let ids: HashSet<&str> = pool.iter().map(|question| question.id.as_str()).collect();
+    let tree = topics(&folder, "2022_automatic_evaluation_topics_tree_v1.0");
+    let turns: HashSet<&str> = tree
+        .user_turns()
+        .map(|(conversation, index)| conversation.turns[index].id.as_str())
+        .collect();
+    for name in ["bm25_baseline", "miniLM_bert_sample"] {
+        let name = format!("2022_mi_ranking_{name}_mi_run.json.gz");
+        let run = QuestionRun::read(&file(&folder, &name)).unwrap();
+        assert_eq!(run.turns.len(), 205);
+        for turn in &run.turns {
+            assert!(turns.contains(turn.id.as_str()), "{}", turn.id);
+            assert!(turn.questions.iter().all(|(id, _)| ids.contains(id.as_str())), "{}", turn.id);
+        }
+        let mut written = Vec::new();
+        run.put(&mut written).unwrap();
+        assert_eq!(QuestionRun::read(&Source::memory("written", written)).unwrap(), run);
+    }
+}

@@ -1,0 +1,52 @@
+//! Documents: whatever is ranked, by number, id and text.
+
+use crate::checksum::Checksum;
+use crate::problem::Error;
+use std::borrow::Cow;
+
+/// The number of a document. Numbers ascend with ids, so that comparing numbers is comparing ids:
+/// the tie rule of every ranking ("descending id") needs no text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Doc(pub u32);
+
+impl Doc {
+    /// The number as a position in a list of all documents.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// All documents of a list of so many, in order.
+    pub fn all(count: usize) -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator + Clone {
+        (0..count).map(|index| Self(index as u32))
+    }
+}
+
+/// Documents that can be ranked: a question bank, a person's statements, passages.
+///
+/// Methods that take a [`Doc`] may panic if there is no such document.
+pub trait Documents: Send + Sync {
+    /// How many documents there are.
+    fn len(&self) -> usize;
+
+    /// Whether there is none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The id of a document.
+    fn id(&self, doc: Doc) -> Cow<'_, str>;
+
+    /// The text of a document. Reading it from disk may fail.
+    fn text(&self, doc: Doc) -> Result<Cow<'_, str>, Error>;
+
+    /// The document of that id.
+    fn find(&self, id: &str) -> Option<Doc>;
+
+    /// The document that stands for saying nothing, where the collection has one.
+    fn silence(&self) -> Option<Doc> {
+        None
+    }
+
+    /// The checksum of all ids and texts.
+    fn checksum(&self) -> &Checksum;
+}

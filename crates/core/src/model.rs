@@ -1,0 +1,139 @@
+//! Traits for learned models, and for whatever opens them by name. No engine is known here.
+
+use crate::problem::{Error, Location, Problem, ProblemKind};
+use crate::training::ModelKind;
+use std::sync::Arc;
+
+/// Called with the number of items finished since the last call, from any thread.
+pub type Progress<'a> = &'a (dyn Fn(u64) + Sync);
+
+/// Vectors of one length, one row per text.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Embeddings {
+    /// The length of a vector.
+    pub dim: usize,
+    /// All rows, one after the other.
+    pub values: Vec<f32>,
+}
+
+impl Embeddings {
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.values.len().checked_div(self.dim).unwrap_or(0)
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// One row.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such row.
+    pub fn row(&self, index: usize) -> &[f32] {
+        &self.values[index * self.dim..(index + 1) * self.dim]
+    }
+
+    /// All rows in order.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = &[f32]> {
+        self.values.chunks_exact(self.dim.max(1))
+    }
+}
+
+/// Texts in, vectors of length 1 out: the dot product of two is their cosine similarity.
+pub trait Encoder: Send + Sync {
+    /// Encodes texts, one row per text, in order. `progress` counts texts.
+    fn encode(&self, texts: &[&str], progress: Progress) -> Result<Embeddings, Error>;
+
+    /// Encodes each text by itself: its vector is the same to the last bit, whatever else is
+    /// encoded. Slower, because texts of one length are not computed together.
+    fn encode_apart(&self, texts: &[&str], progress: Progress) -> Result<Embeddings, Error> {
+        let mut all = Embeddings::default();
+        for &text in texts {
+            let one = self.encode(&[text], progress)?;
+            all.dim = one.dim;
+            all.values.extend(one.values);
+        }
+        Ok(all)
+    }
+
+    /// What identifies the weights and everything else that the vectors depend on.
+    fn checksum(&self) -> &str;
+}
+
+/// Pairs of request and document in, logits out: the higher, the better the document fits.
+pub trait PairScorer: Send + Sync {
+    /// Scores pairs, one logit per pair, in order. `progress` counts pairs.
+    fn score(&self, pairs: &[(&str, &str)], progress: Progress) -> Result<Vec<f32>, Error>;
+
+    /// What identifies the weights and everything else that the logits depend on.
+    fn checksum(&self) -> &str;
+}
+
+/// A model as a stage asks for it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ModelName {
+    /// The name that the configuration gives.
+    pub name: String,
+    /// What it must be.
+    pub kind: ModelKind,
+}
+
+/// Opens models by the names that configurations give them.
+pub trait Models: Send + Sync {
+    /// Opens the encoder of that name.
+    fn encoder(&self, name: &str) -> Result<Arc<dyn Encoder>, Error>;
+
+    /// Opens the cross-encoder of that name.
+    fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, Error>;
+
+    /// Trains whatever has to be trained before the model can be opened, so that the progress of a
+    /// run does not include it. Opening a model does the same where this was not called.
+    fn prepare(&self, _model: &ModelName) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// What identifies the weights of an opened model, for the record of a run.
+    fn checksum(&self, _name: &str) -> Option<String> {
+        None
+    }
+
+    /// Encodes all documents, in the order of their numbers; may come from a cache.
+    fn embed_documents(
+        &self,
+        encoder: &str,
+        texts: &[&str],
+        progress: Progress,
+    ) -> Result<Arc<Embeddings>, Error> {
+        Ok(Arc::new(self.encoder(encoder)?.encode(texts, progress)?))
+    }
+}
+
+/// For programs without learned models: opening one is an error that says how to get them.
+pub struct NoModels;
+
+impl NoModels {
+    /// The error that there is no such model.
+    pub fn refusal(name: &str) -> Error {
+        let at = Location::file(format!("model `{name}`"));
+        let (expected, found) = ("a clariq with learned stages", "one that was built without them");
+        Problem::new(at, ProblemKind::Model, expected, found)
+            .hint(
+                "build it with the feature `bert`: `scripts/clariq` does that, and installs \
+                 libtorch where it is missing",
+            )
+            .into()
+    }
+}
+
+impl Models for NoModels {
+    fn encoder(&self, name: &str) -> Result<Arc<dyn Encoder>, Error> {
+        Err(Self::refusal(name))
+    }
+
+    fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, Error> {
+        Err(Self::refusal(name))
+    }
+}

@@ -1,0 +1,163 @@
+//! Requests: a conversation so far, to which documents are ranked.
+
+use crate::document::Doc;
+use crate::id::RequestId;
+use crate::need::Need;
+use std::borrow::Cow;
+
+/// Who says something in a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Speaker {
+    /// The person who wants to know something.
+    User,
+    /// Whoever answers, or asks back.
+    System,
+}
+
+/// What one of the two says at a time.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Utterance {
+    /// Who says it.
+    pub speaker: Speaker,
+    /// What is said; empty where nothing was.
+    pub text: String,
+}
+
+impl Utterance {
+    /// What the user says.
+    pub fn user(text: impl Into<String>) -> Self {
+        Self { speaker: Speaker::User, text: text.into() }
+    }
+
+    /// What the system says.
+    pub fn system(text: impl Into<String>) -> Self {
+        Self { speaker: Speaker::System, text: text.into() }
+    }
+}
+
+/// A conversation so far. It holds what a system may look at, and nothing else: no label and no
+/// description of what the user means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// What runs call it.
+    pub id: RequestId,
+    /// Everything said, oldest first. A request of a single turn has one utterance.
+    pub said: Vec<Utterance>,
+    /// The documents that can be ranked for it, in ascending order; all where it has none of its own.
+    pub candidates: Option<Vec<Doc>>,
+    /// The need for clarification that a model predicted.
+    pub need: Option<Need>,
+}
+
+/// What the system said, and what the user said to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Turn<'a> {
+    /// The system's utterance.
+    pub system: &'a str,
+    /// The user's reply; empty where there was none.
+    pub user: &'a str,
+}
+
+/// How a reply begins that turns down what the system said.
+const REFUSALS: [&str; 7] = ["nah", "neither", "never", "no", "none", "nope", "not"];
+
+/// Whether a reply says "no", whatever comes after it.
+///
+/// ```
+/// use clariq_core::is_refusal;
+///
+/// assert!(is_refusal("No, a planet") && is_refusal("no"));
+/// assert!(!is_refusal("nothing but the car") && !is_refusal("yes") && !is_refusal(""));
+/// ```
+pub fn is_refusal(reply: &str) -> bool {
+    let first = reply.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());
+    first.is_some_and(|word| REFUSALS.iter().any(|refusal| word.eq_ignore_ascii_case(refusal)))
+}
+
+impl Turn<'_> {
+    /// Whether the user said "no".
+    pub fn is_refused(&self) -> bool {
+        is_refusal(self.user)
+    }
+}
+
+impl Request {
+    /// A request of a single turn.
+    pub fn new(id: impl Into<RequestId>, text: impl Into<String>) -> Self {
+        Self { id: id.into(), said: vec![Utterance::user(text)], candidates: None, need: None }
+    }
+
+    /// What the user said first.
+    pub fn opening(&self) -> &str {
+        self.said.first().map_or("", |first| &first.text)
+    }
+
+    /// Whether more was said than the opening.
+    pub fn has_turns(&self) -> bool {
+        self.said.len() > 1
+    }
+
+    /// What followed the opening, oldest first: each utterance of the system with the user's reply.
+    pub fn turns(&self) -> impl DoubleEndedIterator<Item = Turn<'_>> {
+        let later = self.said.get(1..).unwrap_or_default();
+        let replies = |one: &Utterance, next: &Utterance| {
+            (one.speaker, next.speaker) == (Speaker::System, Speaker::User)
+        };
+        later.chunk_by(replies).map(|said| match said {
+            [system, user] => Turn { system: &system.text, user: &user.text },
+            [one] if one.speaker == Speaker::System => Turn { system: &one.text, user: "" },
+            // The user speaks again unprompted; there is no other chunk.
+            [one, ..] => Turn { system: "", user: &one.text },
+            [] => Turn { system: "", user: "" },
+        })
+    }
+
+    /// Everything said as one text, put together as the published multi-turn baseline of `ClariQ`
+    /// does: the opening, then for each turn the system's question, a blank and the answer, with
+    /// nothing before the question.
+    ///
+    /// ```
+    /// use clariq_core::{Request, Utterance};
+    ///
+    /// let mut request = Request::new("7", "Tell me about Saturn.");
+    /// assert_eq!(request.flatten(), "Tell me about Saturn.");
+    /// request.said.push(Utterance::system("which one"));
+    /// request.said.push(Utterance::user("the car"));
+    /// assert_eq!(request.flatten(), "Tell me about Saturn.which one the car");
+    /// ```
+    pub fn flatten(&self) -> Cow<'_, str> {
+        if !self.has_turns() {
+            return Cow::Borrowed(self.opening());
+        }
+        let mut text = self.opening().to_owned();
+        for utterance in &self.said[1..] {
+            if utterance.speaker == Speaker::User {
+                text.push(' ');
+            }
+            text.push_str(&utterance.text);
+        }
+        Cow::Owned(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turns(said: &[Utterance]) -> Vec<(String, String)> {
+        let request = Request { said: said.to_vec(), ..Request::new("1", "") };
+        request.turns().map(|turn| (turn.system.to_owned(), turn.user.to_owned())).collect()
+    }
+
+    #[test]
+    fn a_turn_is_what_the_system_said_and_the_reply_to_it() {
+        let (user, system) = (Utterance::user, Utterance::system);
+        let pair = |system: &str, user: &str| (system.to_owned(), user.to_owned());
+        assert_eq!(turns(&[]), []);
+        assert_eq!(turns(&[user("a")]), []);
+        let both = [user("a"), system("b"), user("c"), system("d"), user("e")];
+        assert_eq!(turns(&both), [pair("b", "c"), pair("d", "e")]);
+        assert_eq!(turns(&[user("a"), system("b"), system("c")]), [pair("b", ""), pair("c", "")]);
+        assert_eq!(turns(&[user("a"), user("b"), system("c")]), [pair("", "b"), pair("c", "")]);
+    }
+}

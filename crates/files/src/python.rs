@@ -1,0 +1,73 @@
+//! Numbers as Python writes them, for files that have to equal those of Python programs.
+
+/// A number as Python prints it: the shortest decimal that reads back, with `.0` where there is no other digit behind the
+/// point, and an exponent below 10⁻⁴ and from 10¹⁶ on.
+///
+/// ```
+/// use clariq_files::python_float;
+///
+/// assert_eq!(python_float(1.0), "1.0");
+/// assert_eq!(python_float(1e-7), "1e-07");
+/// ```
+pub fn python_float(number: f64) -> String {
+    if !number.is_finite() {
+        return number.to_string().to_lowercase();
+    }
+    let scientific = shortest(number);
+    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or_default();
+    if !(-4..16).contains(&exponent) {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        return format!("{digits}e{sign}{:02}", exponent.abs());
+    }
+    let (sign, digits) = digits.strip_prefix('-').map_or(("", digits), |digits| ("-", digits));
+    let digits = digits.replace('.', "");
+    let point = usize::try_from(exponent + 1).unwrap_or_default();
+    if point == 0 {
+        let zeros = "0".repeat(exponent.unsigned_abs() as usize - 1);
+        return format!("{sign}0.{zeros}{digits}");
+    }
+    let (whole, fraction) = digits.split_at(point.min(digits.len()));
+    let fraction = if fraction.is_empty() { "0" } else { fraction };
+    format!("{sign}{whole:0<point$}.{fraction}")
+}
+
+/// The shortest decimal that reads back, in scientific notation. Where two of one length are equally close, Rust prints the
+/// upper one and Python the even one; numbers that were in single precision are often halfway.
+fn shortest(number: f64) -> String {
+    let upper = format!("{number:e}");
+    let digits = upper.bytes().take_while(|&byte| byte != b'e').filter(u8::is_ascii_digit).count();
+    let even = format!("{number:.*e}", digits.saturating_sub(1));
+    if even.parse() == Ok(number) { even } else { upper }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_printed_as_python_prints_them() {
+        for (number, text) in [
+            (0.5, "0.5"),
+            (0.0, "0.0"),
+            (-0.0, "-0.0"),
+            (1.0, "1.0"),
+            (1e15, "1000000000000000.0"),
+            (1e16, "1e+16"),
+            (1.5e-5, "1.5e-05"),
+            (0.0001, "0.0001"),
+            (1e300, "1e+300"),
+            (f64::from(1.0_f32 / 6.0), "0.1666666716337204"),
+            (2.794_960_021_972_656_25, "2.7949600219726562"),
+            (1e22, "1e+22"),
+            (5e-324, "5e-324"),
+            (123_456_789_012.5, "123456789012.5"),
+            (100.0, "100.0"),
+            (0.000_123, "0.000123"),
+            (f64::NEG_INFINITY, "-inf"),
+            (f64::NAN, "nan"),
+        ] {
+            assert_eq!(python_float(number), text);
+        }
+    }
+}

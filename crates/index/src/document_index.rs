@@ -1,0 +1,226 @@
+//! The index on disk: opening it, checking that it is of these documents and this analyser, and
+//! rebuilding it where it is not.
+
+use crate::analysis::Analyzer;
+use crate::build::{self, BuildOptions, FORMAT, LENGTH, Metadata, NUMBER, TEXT};
+use crate::error::Error;
+use crate::folder;
+use clariq_core::{Doc, Documents};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tantivy::schema::Field;
+use tantivy::{Index, InvertedIndexReader, Searcher};
+
+/// What opening an index took.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Opened {
+    /// It was there and is the right one.
+    Reused,
+    /// There was none.
+    Built,
+    /// There was one of something else, which is replaced.
+    Rebuilt {
+        /// What the old one was of.
+        because: String,
+    },
+}
+
+/// An opened index over documents.
+pub struct DocumentIndex {
+    folder: PathBuf,
+    metadata: Metadata,
+    pub(crate) searcher: Searcher,
+    pub(crate) postings: Arc<InvertedIndexReader>,
+    pub(crate) text: Field,
+    /// The number of each of tantivy's documents.
+    pub(crate) docs: Vec<Doc>,
+    /// The exact number of tokens of each document.
+    pub(crate) lengths: Vec<u32>,
+}
+
+/// The figures of an index.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct IndexStats {
+    /// The analyser that made the tokens.
+    pub analyzer: Analyzer,
+    /// The checksum of the documents.
+    pub checksum: String,
+    /// How many documents there are.
+    pub documents: usize,
+    /// Tokens of all documents.
+    pub tokens: u64,
+    /// Different tokens.
+    pub vocabulary: usize,
+    /// Tokens of the longest document.
+    pub longest: u32,
+    /// Bytes on disk.
+    pub bytes: u64,
+}
+
+impl DocumentIndex {
+    /// Opens the index in `folder` if it is of these documents and this analyser, and builds it
+    /// otherwise.
+    ///
+    /// A folder with something else in it, or an index whose files are damaged, is an error and is left as it is.
+    pub fn open_or_build(
+        folder: &Path,
+        documents: &dyn Documents,
+        analyzer: Analyzer,
+        options: &BuildOptions,
+    ) -> Result<(Self, Opened), Error> {
+        let opened = if folder::is_vacant(folder)? {
+            Opened::Built
+        } else {
+            match mismatch(folder, &folder::payload(folder)?, documents, analyzer)? {
+                None => return Ok((Self::open(folder)?, Opened::Reused)),
+                Some(because) => Opened::Rebuilt { because },
+            }
+        };
+        Ok((Self::rebuild(folder, documents, analyzer, options)?, opened))
+    }
+
+    /// Builds the index anew, whatever index is in `folder`, damaged ones included. A folder with something else in it
+    /// is still an error.
+    pub fn rebuild(
+        folder: &Path,
+        documents: &dyn Documents,
+        analyzer: Analyzer,
+        options: &BuildOptions,
+    ) -> Result<Self, Error> {
+        if documents.is_empty() {
+            return Err(Error::NoDocuments);
+        }
+        folder::check_replaceable(folder)?;
+        build::build(folder, documents, analyzer, options)?;
+        // Another process may have built here at the same time, and its index may stand in place of this one.
+        match mismatch(folder, &folder::payload(folder)?, documents, analyzer)? {
+            None => Self::open(folder),
+            Some(why) => Err(Error::damaged(
+                folder,
+                format!("another program writes here at the same time: {why}"),
+            )),
+        }
+    }
+
+    /// Opens an index that must be there, whole and of this format.
+    pub fn open(folder: &Path) -> Result<Self, Error> {
+        // Where there is no index of this program, that is the news, not which file of it is missing.
+        folder::payload(folder)?;
+        let files = folder::read_checked(folder)?;
+        let index =
+            Index::open(files).map_err(|error| Error::damaged(folder, error.to_string()))?;
+        let payload =
+            index.load_metas().map_err(|error| Error::damaged(folder, error.to_string()))?.payload;
+        match parse(folder, &payload.unwrap_or_default())? {
+            Parsed::Current(metadata) => Self::load(folder, metadata, &index),
+            Parsed::OtherFormat(why) => Err(Error::damaged(folder, why)),
+        }
+    }
+
+    fn load(folder: &Path, metadata: Metadata, index: &Index) -> Result<Self, Error> {
+        let broken = |error: tantivy::TantivyError| Error::damaged(folder, error.to_string());
+        let searcher = index.reader().map_err(broken)?.searcher();
+        let [segment] = searcher.segment_readers() else {
+            let found = format!("{} segments in place of one", searcher.segment_readers().len());
+            return Err(Error::damaged(folder, found));
+        };
+        let text = index.schema().get_field(TEXT).map_err(broken)?;
+        let column = |name: &str| -> Result<Vec<u32>, Error> {
+            let values = segment.fast_fields().u64(name).map_err(broken)?;
+            let value = |doc| u32::try_from(values.first(doc)?).ok();
+            let column: Option<Vec<u32>> = (0..segment.max_doc()).map(value).collect();
+            column.ok_or_else(|| Error::damaged(folder, format!("a document without `{name}`")))
+        };
+        let docs: Vec<Doc> = column(NUMBER)?.into_iter().map(Doc).collect();
+        let lengths = column(LENGTH)?;
+        let postings = segment.inverted_index(text).map_err(broken)?;
+        if docs.len() != metadata.documents {
+            let found = format!("{} documents in place of {}", docs.len(), metadata.documents);
+            return Err(Error::damaged(folder, found));
+        }
+        let folder = folder.to_owned();
+        Ok(Self { folder, metadata, searcher: searcher.clone(), postings, text, docs, lengths })
+    }
+
+    /// The folder it was opened from.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The analyser that made its tokens.
+    pub fn analyzer(&self) -> Analyzer {
+        self.metadata.analyzer
+    }
+
+    /// How many documents there are.
+    pub fn documents(&self) -> usize {
+        self.metadata.documents
+    }
+
+    /// Mean tokens per document.
+    pub fn mean_length(&self) -> f64 {
+        self.metadata.tokens as f64 / self.metadata.documents as f64
+    }
+
+    /// The figures of the index.
+    pub fn stats(&self) -> Result<IndexStats, Error> {
+        let files = fs::read_dir(&self.folder).map_err(Error::io(&self.folder))?;
+        let sizes = files
+            .filter_map(Result::ok)
+            .filter_map(|file| file.metadata().ok())
+            .map(|file| file.len());
+        Ok(IndexStats {
+            analyzer: self.metadata.analyzer,
+            checksum: self.metadata.checksum.to_string(),
+            documents: self.metadata.documents,
+            tokens: self.metadata.tokens,
+            vocabulary: self.postings.terms().num_terms(),
+            longest: self.lengths.iter().copied().max().unwrap_or(0),
+            bytes: sizes.sum(),
+        })
+    }
+}
+
+/// Why the index that says `payload` of itself is not the one wanted.
+fn mismatch(
+    folder: &Path,
+    payload: &str,
+    documents: &dyn Documents,
+    analyzer: Analyzer,
+) -> Result<Option<String>, Error> {
+    let metadata = match parse(folder, payload)? {
+        Parsed::Current(metadata) => metadata,
+        Parsed::OtherFormat(why) => return Ok(Some(why)),
+    };
+    Ok(if metadata.checksum != *documents.checksum() {
+        Some(format!("it is of other documents ({})", metadata.checksum.short()))
+    } else if metadata.analyzer != analyzer {
+        Some(format!("it was made with the analyser `{}`", metadata.analyzer))
+    } else {
+        None
+    })
+}
+
+enum Parsed {
+    Current(Metadata),
+    OtherFormat(String),
+}
+
+/// The format number is read by itself first: another format may have other fields.
+fn parse(folder: &Path, payload: &str) -> Result<Parsed, Error> {
+    let bad = |error: serde_json::Error| Error::damaged(folder, format!("its metadata: {error}"));
+    let Format { clariq_index_format: format } = serde_json::from_str(payload).map_err(bad)?;
+    if format != FORMAT {
+        return Ok(Parsed::OtherFormat(format!(
+            "its format is {format}, this version writes {FORMAT}"
+        )));
+    }
+    serde_json::from_str(payload).map(Parsed::Current).map_err(bad)
+}
+
+#[derive(Deserialize)]
+struct Format {
+    clariq_index_format: u32,
+}

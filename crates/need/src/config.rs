@@ -1,0 +1,268 @@
+//! The table `[need]` of a configuration: which model, with which parameters.
+
+use crate::error::Error;
+use crate::features::Block;
+use clariq_core::{Problem, ProblemKind};
+use clariq_rank::Section;
+use serde::de::{Error as _, Unexpected};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::collections::BTreeMap;
+
+/// The blocks that a regression looks at, and what each is multiplied by after it is standardised.
+pub type Weighted = BTreeMap<Block, f64>;
+
+/// A need model that can be trained, as the table `[need]` declares it: the key `model` names the
+/// variant, the other keys are its fields.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum NeedConfig {
+    /// Always the most frequent label.
+    Majority {},
+    /// Two regressions over words and the kinds of questions that BM25 finds.
+    Lexical {
+        /// The inverse of the penalty on weights.
+        #[serde(default = "default_c", deserialize_with = "above_zero")]
+        c: f64,
+        /// The power of the labels' frequency that probabilities are divided by.
+        #[serde(default = "default_prior_power", deserialize_with = "zero_to_one")]
+        prior_power: f64,
+    },
+    /// Three regressions over the same and the vectors of an encoder.
+    Full {
+        /// The inverse of the penalty on weights.
+        #[serde(default = "default_c", deserialize_with = "above_zero")]
+        c: f64,
+        /// The power of the labels' frequency that probabilities are divided by.
+        #[serde(default = "default_prior_power", deserialize_with = "zero_to_one")]
+        prior_power: f64,
+        /// The encoder of the vectors.
+        #[serde(default = "default_encoder")]
+        encoder: String,
+    },
+    /// Any regressions, their probabilities averaged.
+    Ensemble {
+        /// The blocks of each regression, and their weights.
+        #[serde(deserialize_with = "weighted_members")]
+        members: Vec<Weighted>,
+        /// The inverse of the penalty on weights.
+        #[serde(default = "default_c", deserialize_with = "above_zero")]
+        c: f64,
+        /// The power of the labels' frequency that probabilities are divided by.
+        #[serde(default = "default_prior_power", deserialize_with = "zero_to_one")]
+        prior_power: f64,
+        /// The encoder of the vectors, for members that look at them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        encoder: Option<String>,
+    },
+}
+
+/// More regressions than that are a mistake, and would train for hours.
+const MOST_MEMBERS: usize = 32;
+
+/// The weight of vectors beside other blocks. Chosen by cross-validation on train, like the
+/// defaults of `c` and `prior_power`; docs/EXPERIMENTS.md has the table.
+const VECTORS: f64 = 0.7;
+
+fn default_c() -> f64 {
+    0.03
+}
+
+fn default_prior_power() -> f64 {
+    0.25
+}
+
+fn default_encoder() -> String {
+    "all-MiniLM-L6-v2".to_owned()
+}
+
+impl NeedConfig {
+    /// The model `lexical` with its default parameters.
+    pub fn lexical() -> Self {
+        Self::Lexical { c: default_c(), prior_power: default_prior_power() }
+    }
+
+    /// The model `full` with its default parameters.
+    pub fn full() -> Self {
+        Self::Full {
+            c: default_c(),
+            prior_power: default_prior_power(),
+            encoder: default_encoder(),
+        }
+    }
+
+    /// Reads the table `[need]`.
+    ///
+    /// # Errors
+    ///
+    /// A model, key or value that there is not, with its line.
+    pub fn read(section: &Section) -> Result<Self, Error> {
+        let config = section.read_tagged("model").map_err(with_own_hint)?;
+        if let Self::Ensemble { encoder: Some(encoder), .. } = &config
+            && !config.blocks().iter().any(|block| block.needs_encoder())
+        {
+            let expected = "members with the block `p12` or `f12`, where there is an encoder";
+            let found = format!("the encoder `{encoder}`, which no member looks at");
+            let problem =
+                Problem::new(section.at.clone(), ProblemKind::Configuration, expected, found);
+            return Err(problem.hint(HINT).into());
+        }
+        Ok(config)
+    }
+
+    /// The name in configurations.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Majority {} => "majority",
+            Self::Lexical { .. } => "lexical",
+            Self::Full { .. } => "full",
+            Self::Ensemble { .. } => "ensemble",
+        }
+    }
+
+    /// The blocks of each regression; none for a model without regressions.
+    pub(crate) fn members(&self) -> Vec<Weighted> {
+        let [core, aspects] = [Block::Core, Block::Aspects].map(|block| (block, 1.0));
+        let [phrase, feedback] = [Block::Phrase, Block::Feedback].map(|block| (block, VECTORS));
+        match self {
+            Self::Majority {} => Vec::new(),
+            Self::Lexical { .. } => vec![[core].into(), [core, aspects].into()],
+            Self::Full { .. } => vec![
+                [core, phrase].into(),
+                [core, aspects, phrase].into(),
+                [core, aspects, feedback].into(),
+            ],
+            Self::Ensemble { members, .. } => members.clone(),
+        }
+    }
+
+    /// The inverse of the penalty on weights, and the power of the prior.
+    pub(crate) fn parameters(&self) -> (f64, f64) {
+        match self {
+            Self::Majority {} => (default_c(), default_prior_power()),
+            Self::Lexical { c, prior_power }
+            | Self::Full { c, prior_power, .. }
+            | Self::Ensemble { c, prior_power, .. } => (*c, *prior_power),
+        }
+    }
+
+    /// The blocks of features that the model looks at, each once.
+    pub fn blocks(&self) -> Vec<Block> {
+        let members = self.members();
+        let is_used = |block: &Block| members.iter().any(|member| member.contains_key(block));
+        Block::ALL.into_iter().filter(is_used).collect()
+    }
+
+    /// The names of all features, in order.
+    pub(crate) fn feature_names(&self) -> Vec<String> {
+        self.blocks().into_iter().flat_map(Block::features).collect()
+    }
+
+    /// The encoder that features are made with, if any are.
+    pub fn encoder(&self) -> Option<String> {
+        let encoder = match self {
+            Self::Majority {} | Self::Lexical { .. } => None,
+            Self::Full { encoder, .. } => Some(encoder.clone()),
+            Self::Ensemble { encoder, .. } => encoder.clone(),
+        };
+        let needs_one = self.blocks().iter().any(|block| block.needs_encoder());
+        needs_one.then(|| encoder.unwrap_or_else(default_encoder))
+    }
+}
+
+const HINT: &str = "configs/README.md lists the need models and their keys";
+
+fn with_own_hint(error: clariq_core::Error) -> Error {
+    match error {
+        clariq_core::Error::Problem(problem) => (*problem).hint(HINT).into(),
+        other => Error::learned(&other),
+    }
+}
+
+fn above_zero<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    let value = f64::deserialize(from)?;
+    if value > 0.0 && value.is_finite() {
+        return Ok(value);
+    }
+    Err(D::Error::invalid_value(Unexpected::Float(value), &"a number above 0"))
+}
+
+fn zero_to_one<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    let value = f64::deserialize(from)?;
+    if (0.0..=1.0).contains(&value) {
+        return Ok(value);
+    }
+    Err(D::Error::invalid_value(Unexpected::Float(value), &"a number from 0 to 1"))
+}
+
+fn weighted_members<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Weighted>, D::Error> {
+    let members = Vec::<Weighted>::deserialize(from)?;
+    if !(1..=MOST_MEMBERS).contains(&members.len()) {
+        let expected = format!("1 to {MOST_MEMBERS} members");
+        return Err(D::Error::invalid_length(members.len(), &expected.as_str()));
+    }
+    let weights = || members.iter().flat_map(BTreeMap::values);
+    if let Some(wrong) = weights().find(|weight| !(**weight > 0.0 && weight.is_finite())) {
+        return Err(D::Error::invalid_value(Unexpected::Float(*wrong), &"weights above 0"));
+    }
+    if members.iter().any(BTreeMap::is_empty) {
+        let expected = &"a block of features in each member";
+        return Err(D::Error::invalid_value(Unexpected::Map, expected));
+    }
+    Ok(members)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clariq_core::Report;
+    use clariq_rank::System;
+
+    fn config(keys: &str) -> Result<NeedConfig, Report> {
+        let stages = "[[stages]]\nstage = \"no_question\"\nrank = 1\n";
+        let text = format!("name = \"mine\"\n{stages}[need]\n{keys}\n");
+        let system = System::parse("my.toml", &text, &[]).unwrap();
+        NeedConfig::read(&system.need.unwrap()).map_err(|error| Report::from(&error))
+    }
+
+    #[test]
+    fn models_have_the_features_of_their_names() {
+        assert!(config("model = \"majority\"").unwrap().blocks().is_empty());
+        let lexical = config("model = \"lexical\"").unwrap();
+        assert_eq!(lexical, NeedConfig::lexical());
+        assert_eq!(lexical.blocks(), [Block::Core, Block::Aspects]);
+        let full = config("model = \"full\"\nc = 1").unwrap();
+        assert_eq!((full.blocks().len(), full.encoder()), (4, Some(default_encoder())));
+        assert_eq!(full.parameters(), (1.0, 0.25));
+        let own = "model = \"ensemble\"\nmembers = [{ core = 1 }, { p12 = 0.5 }]\nencoder = \"x\"";
+        let own = config(own).unwrap();
+        assert_eq!(own.blocks(), [Block::Core, Block::Phrase]);
+        assert_eq!(own.encoder().as_deref(), Some("x"));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_with_its_line() {
+        for (keys, line, says) in [
+            ("model = \"oracle\"", 6, "unknown variant `oracle`"),
+            ("c = 1.0", 5, "a key `model`"),
+            ("model = \"majority\"\nc = 1.0", 7, "unknown field `c`"),
+            ("model = \"lexical\"\nc = -1.0", 7, "a number above 0"),
+            ("model = \"lexical\"\n\nprior_power = nan", 8, "from 0 to 1"),
+            ("model = \"lexical\"\nencoder = \"x\"", 7, "unknown field `encoder`"),
+            ("model = \"ensemble\"", 5, "members"),
+            ("model = \"ensemble\"\nmembers = []", 7, "1 to 32 members"),
+            ("model = \"ensemble\"\nmembers = [{}]", 7, "a block of features"),
+            ("model = \"ensemble\"\nmembers = [{ words = 1.0 }]", 7, "`words`"),
+            ("model = \"ensemble\"\nmembers = [{ core = 0.0 }]", 7, "above 0"),
+            (
+                "encoder = \"x\"\nmodel = \"ensemble\"\nmembers = [{ core = 1.0 }]",
+                5,
+                "which no member looks at",
+            ),
+        ] {
+            let report = config(keys).unwrap_err();
+            let place = format!("my.toml:{line}: ");
+            assert!(report.title.starts_with(&place) && report.title.contains(says), "{report:?}");
+            assert_eq!(report.hint, HINT);
+        }
+    }
+}
