@@ -12,6 +12,7 @@ pub(crate) mod fetch;
 pub(crate) mod index;
 pub(crate) mod need;
 pub(crate) mod oracle;
+pub(crate) mod rank;
 pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod run;
