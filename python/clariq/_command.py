@@ -33,7 +33,7 @@ def find_command() -> str:
     """The path of the command.
 
     ``$CLARIQ`` names it; otherwise it is the one that was installed with this package, or the
-    first one on the PATH. ``clariq-learned``, if it is installed, has the learned stages too.
+    first one on the PATH.
 
     Raises:
         FileNotFoundError: If there is none.
@@ -41,17 +41,13 @@ def find_command() -> str:
     named = os.environ.get("CLARIQ")
     if named:
         return named
-    suffix = ".exe" if sys.platform == "win32" else ""
-    folders = [sysconfig.get_path("scripts"), str(Path(sys.executable).parent)]
-    for name in ("clariq-learned", "clariq"):
-        for folder in folders:
-            path = Path(folder) / f"{name}{suffix}"
-            if path.is_file():
-                return str(path)
-    for name in ("clariq-learned", "clariq"):
-        path = shutil.which(name)
-        if path:
-            return path
+    name = "clariq.exe" if sys.platform == "win32" else "clariq"
+    for folder in (sysconfig.get_path("scripts"), str(Path(sys.executable).parent)):
+        if (Path(folder) / name).is_file():
+            return str(Path(folder) / name)
+    path = shutil.which(name)
+    if path:
+        return path
     raise FileNotFoundError("no command `clariq`: `pip install clariq` installs it")
 
 

@@ -2,6 +2,7 @@
 
 use crate::arguments::{IndexPlace, Parameters};
 use crate::failure::{Failure, Outcome};
+use crate::learned;
 use crate::output::Format;
 use crate::settings::Settings;
 use clap::Args;
@@ -46,6 +47,14 @@ pub(crate) struct RankArgs {
     parameters: Parameters,
     #[command(flatten)]
     place: IndexPlace,
+}
+
+impl RankArgs {
+    /// Whether the system asks for a learned model.
+    pub(crate) fn needs_models(&self) -> bool {
+        let overrides = self.parameters.overrides().unwrap_or_default();
+        learned::is_needed_by(&self.system, &overrides)
+    }
 }
 
 /// Writes answers to standard output.
