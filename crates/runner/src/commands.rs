@@ -8,6 +8,7 @@ pub(crate) mod data;
 pub(crate) mod doctor;
 pub(crate) mod eval;
 pub(crate) mod explain;
+pub(crate) mod export;
 pub(crate) mod fetch;
 pub(crate) mod index;
 pub(crate) mod need;
