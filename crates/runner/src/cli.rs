@@ -6,17 +6,11 @@ use crate::commands::{
     train, tune,
 };
 use crate::failure::{Failure, Outcome};
-<<<<<<< HEAD
+use crate::learned;
 use crate::output::Format;
 use crate::settings::Settings;
 use clap::{Parser, Subcommand};
-use clariq_core::{Location, Problem, ProblemKind};
-=======
-use crate::learned;
-use crate::settings::Settings;
-use clap::{Parser, Subcommand};
-use clariq_core::Engine;
->>>>>>> main
+use clariq_core::{Engine, Location, Problem, ProblemKind};
 
 /// Baselines, rankings and scores for the ClariQ clarifying-question benchmark.
 ///
