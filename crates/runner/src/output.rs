@@ -21,10 +21,14 @@ pub(crate) enum Format {
     Tsv,
     /// A JSON array with an object per row
     Json,
+    /// A JSON object a line
+    Jsonl,
     /// A Markdown table
     Md,
     /// A LaTeX table, for the package booktabs
     Latex,
+    /// A TREC run; of `rank` alone
+    Trec,
 }
 
 /// A value of a table.
@@ -104,8 +108,12 @@ impl Sheet {
             Format::Table => table::write(self, out),
             Format::Tsv => tsv::write(self, out),
             Format::Json => json::write(self, out),
+            Format::Jsonl => json::write_lines(self, out),
             Format::Md => md::write(self, out),
             Format::Latex => latex::write(self, out),
+            Format::Trec => {
+                Err(io::Error::new(io::ErrorKind::InvalidInput, "a table is no TREC run"))
+            }
         }
     }
 }

@@ -9,6 +9,12 @@ pub(super) fn write(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)
 }
 
+/// Each row as a line of its own.
+pub(super) fn write_lines(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
+    let Value::Array(rows) = rows(sheet) else { return Ok(()) };
+    rows.iter().try_for_each(|row| writeln!(out, "{row}"))
+}
+
 /// An object that holds each table by its name.
 pub(super) fn write_all(sheets: &[(&str, Sheet)], out: &mut dyn Write) -> io::Result<()> {
     let tables: Map<_, _> =
