@@ -97,7 +97,7 @@ fn all_systems(settings: &Settings) -> Result<Vec<Loaded>, Failure> {
     }
     if !left_out.is_empty() {
         settings.note(&format!(
-            "note: this build has no learned stages; {} left out: scripts/clariq has them",
+            "note: this build has no learned stages; {} left out: scripts/install adds them",
             left_out.join(", ")
         ));
     }

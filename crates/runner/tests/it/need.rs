@@ -380,7 +380,7 @@ fn a_command_without_learned_models_says_so() {
     let finished = bench.run(&["need", "predict", "full.toml", "--data", "data"]);
     assert_eq!(finished.status, Some(2), "{}", finished.stderr);
     assert!(
-        finished.stderr.contains("scripts/clariq") && finished.stderr.contains("lexical"),
+        finished.stderr.contains("scripts/install") && finished.stderr.contains("lexical"),
         "{}",
         finished.stderr
     );
