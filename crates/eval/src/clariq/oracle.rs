@@ -1,4 +1,4 @@
-//! What could a system that knew the answers reach? The best question of each topic or context by an evaluation table.
+//! Oracles: the best or worst question of each topic or context by an evaluation table.
 
 use clariq_collections::clariq::{BEST, ContextId, EvalTable, Labelled, MetricTable, WORST};
 use clariq_core::TopicId;
@@ -84,7 +84,7 @@ pub fn oracle_of_contexts(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::labels;
+    use crate::clariq::testing::labels;
     use clariq_collections::clariq::{EvalTableBuilder, Scores};
 
     fn table<'a>(

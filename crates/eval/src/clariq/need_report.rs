@@ -1,4 +1,4 @@
-//! Where does a need model go wrong? Figures per class, the confusion matrix, and how far off it is.
+//! Figures of a need model per class, its confusion matrix, and how far off its predictions are.
 //!
 //! Need labels are ordinal: taking a 4 for a 3 is a smaller mistake than taking it for a 1. The official figures do not
 //! see that; the mean absolute error and the quadratically weighted kappa do. Kappa is of Cohen, *Weighted kappa: nominal
@@ -123,7 +123,7 @@ fn quadratic_kappa(confusion: &[[usize; CLASSES]; CLASSES]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::needs;
+    use crate::clariq::testing::needs;
 
     const LABELS: [u8; 15] = [1, 1, 2, 2, 2, 2, 3, 3, 3, 4, 4, 2, 3, 1, 4];
 

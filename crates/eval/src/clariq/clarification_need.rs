@@ -1,4 +1,4 @@
-//! How well is the clarification need predicted? Precision, recall and F1, weighted by class support.
+//! Precision, recall and F1 of predicted clarification need, weighted by class support.
 //!
 //! The official scorer calls scikit-learn with `average='weighted'`; the operations here are in its order (that of
 //! releases since 1.3, in which F1 is 2·TP / (support + predicted)), so that all digits agree.
@@ -22,7 +22,7 @@ pub struct NeedScores {
     pub out_of_range: usize,
     /// Topics that are predicted more than once; the last line counts.
     pub duplicates: usize,
-    /// Predicted topics that the labels do not have; they are not looked at.
+    /// Predicted topics that the labels do not have; they are left out.
     pub unknown: usize,
 }
 
@@ -92,7 +92,7 @@ fn numpy_sum(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::needs;
+    use crate::clariq::testing::needs;
 
     fn lines(labels: &[(&str, i64)]) -> Vec<NeedLine> {
         (1..)

@@ -1,5 +1,4 @@
-//! How much of a need model's figure is luck of the topics? A percentile bootstrap, and how far its confidence can be
-//! believed.
+//! A percentile bootstrap of a need model's F1, and the reliability of its confidence.
 //!
 //! The bootstrap is that of Efron & Tibshirani, *An introduction to the bootstrap*, 1993, chapter 13.
 

@@ -1,8 +1,10 @@
-//! How good are the documents after the chosen question and its answer? ClariQ's document relevance.
+//! `ClariQ`'s document relevance: how good the documents are after the first question and its answer.
 //!
-//! The figures of every candidate question were computed once, by retrieving documents with the question and its answer, and
-//! released as a table. The official scorer looks up the question that a run puts first.
+//! The figures of every candidate question were computed once, by retrieving documents with the
+//! question and its answer, and released as a table. The official scorer looks up the question
+//! that a run puts first.
 
+use super::first_questions::first_questions;
 use crate::mean::exact_mean;
 use clariq_collections::clariq::{ContextId, EvalTable, Labelled, MetricTable, Split, WORST};
 use clariq_core::TopicId;
@@ -74,7 +76,7 @@ fn score(
     table: &EvalTable,
     answered_by: impl Fn(&ContextId) -> Option<TopicId>,
 ) -> DocumentRelevance {
-    let (first, tied) = first_questions(run);
+    let first = first_questions(run);
     let (mut missing, mut not_candidates) = (HashSet::new(), HashSet::new());
     let mut metrics = Vec::new();
     for metric in table.metrics().filter_map(|name| table.metric(name)) {
@@ -84,7 +86,7 @@ fn score(
         };
         for context in metric.contexts() {
             let Some(topic) = answered_by(&context) else { continue };
-            let question = first.get(&topic);
+            let question = first.get(topic.as_str()).map(|first| first.question.as_str());
             let found = question.and_then(|question| look_up(metric, &context, question));
             let figure = found.unwrap_or_else(|| {
                 let counted = if question.is_some() { &mut not_candidates } else { &mut missing };
@@ -97,7 +99,7 @@ fn score(
     }
     DocumentRelevance {
         metrics,
-        tied,
+        tied: first.values().filter(|first| first.tied).count(),
         missing: missing.len(),
         not_candidates: not_candidates.len(),
     }
@@ -109,28 +111,11 @@ fn look_up(metric: MetricTable, context: &ContextId, question: &str) -> Option<f
     metric.scores(context, question)?.with_answer
 }
 
-/// The question of each topic with the highest score, the last in the file among equals, and how many topics have equals.
-fn first_questions(run: &Run) -> (HashMap<&TopicId, &str>, usize) {
-    let mut first: HashMap<&TopicId, (f64, &str, bool)> = HashMap::new();
-    for line in &run.lines {
-        let question = line.question.as_str();
-        first
-            .entry(&line.topic)
-            .and_modify(|best| {
-                if line.score >= best.0 {
-                    *best = (line.score, question, line.score <= best.0);
-                }
-            })
-            .or_insert((line.score, question, false));
-    }
-    let tied = first.values().filter(|(.., tied)| *tied).count();
-    (first.into_iter().map(|(topic, (_, question, _))| (topic, question)).collect(), tied)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{labels, run};
+    use crate::clariq::testing::labels;
+    use crate::testing::run;
     use clariq_collections::clariq::{EvalTableBuilder, Scores};
 
     fn table() -> EvalTable {

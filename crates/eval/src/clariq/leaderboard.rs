@@ -1,6 +1,6 @@
-//! Where would a run stand among the published entries? The final leaderboards of the `ClariQ` challenge, and a place in them.
+//! The final leaderboards of the `ClariQ` challenge, and the rank that a run would have there.
 //!
-//! The tables are those of `configs/leaderboard`, which names their source. The challenge ranked by one measure on test:
+//! The tables are those of `leaderboard`, which names their source. The challenge ranked by one measure on test:
 //! Recall@30 (then Recall@20) for questions, NDCG@3 for documents, F1 for need. An order is made of the same measure on
 //! whichever split is asked for; the published rank stands beside it.
 
@@ -62,7 +62,7 @@ type Table = (LeaderboardTask, Split, &'static str, &'static str);
 
 macro_rules! table {
     ($name:literal) => {
-        include_str!(concat!("../leaderboard/", $name, ".tsv"))
+        include_str!(concat!("../../leaderboard/", $name, ".tsv"))
     };
 }
 
