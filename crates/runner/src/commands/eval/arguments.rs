@@ -18,10 +18,10 @@ pub(crate) struct EvalArgs {
     #[arg(long, alias = "run_file", value_name = "FILE", conflicts_with = "run")]
     pub(crate) run_file: Option<PathBuf>,
     /// What is scored
-    #[arg(long, alias = "eval_task", value_enum, default_value = "question_relevance")]
+    #[arg(long, aliases = ["eval_task", "eval-task"], value_enum, default_value = "question_relevance")]
     pub(crate) task: Task,
     /// Labels to score against
-    #[arg(long, alias = "experiment_type", default_value = "dev", value_parser = splits())]
+    #[arg(long, aliases = ["experiment_type", "experiment-type"], default_value = "dev", value_parser = splits())]
     pub(crate) split: Split,
     /// Measures by name, such as nDCG@10, R@30, AP, RR, P@5, Success@5, RBP(p=0.8) or recall_30; may be given more than
     /// once
