@@ -222,6 +222,7 @@ impl Recipe {
     }
 
     /// The learning rate of a step, counted from 0, of `steps`.
+    #[expect(clippy::cast_sign_loss, reason = "the share of warm-up is checked to be at least 0")]
     pub fn rate(&self, step: usize, steps: usize) -> f64 {
         let warm = ((self.warm_up * steps as f64) as usize).max(usize::from(self.warm_up > 0.0));
         if step < warm {

@@ -94,7 +94,9 @@ pub fn score_sets(
             ..Counts::default()
         }),
     );
-    each.iter().for_each(|counts| all.add(*counts));
+    for counts in &each {
+        all.add(*counts);
+    }
     report.topics = each.len();
     each.retain(|counts| counts.relevant > 0);
     report.relevant_topics = each.len();

@@ -14,13 +14,13 @@ pub fn export(collection: &Collection, folder: &Path) -> Result<Vec<(PathBuf, us
     let mut files = Vec::new();
     let rows = collection.bank.rows();
     let documents = rows.iter().map(|row| json!({ "id": row.id, "text": row.text }).to_string());
-    files.push(stage(folder.join("documents.jsonl"), documents.collect())?);
+    files.push(stage(folder.join("documents.jsonl"), &documents.collect::<Vec<_>>())?);
     for split in Split::ALL.into_iter().filter(|&split| collection.has(split, false)) {
         let data = collection.split(split)?;
         let requests = data.topics.iter();
         let requests = requests.map(|topic| json!({ "id": topic.id, "text": topic.request }));
-        let requests = requests.map(|request| request.to_string()).collect();
-        files.push(stage(folder.join(format!("requests.{split}.jsonl")), requests)?);
+        let requests: Vec<String> = requests.map(|request| request.to_string()).collect();
+        files.push(stage(folder.join(format!("requests.{split}.jsonl")), &requests)?);
         let Some(labels) = &data.labels else { continue };
         let mut judgements = Vec::new();
         for (topic, relevant) in labels.topics.iter().zip(labels.relevant()) {
@@ -29,14 +29,14 @@ pub fn export(collection: &Collection, folder: &Path) -> Result<Vec<(PathBuf, us
             judgements
                 .extend(documents.iter().map(|document| format!("{} 0 {document} 1", topic.id)));
         }
-        files.push(stage(folder.join(format!("qrels.{split}.txt")), judgements)?);
+        files.push(stage(folder.join(format!("qrels.{split}.txt")), &judgements)?);
     }
     let (staged, listed): (Vec<_>, Vec<_>) = files.into_iter().unzip();
     staged.into_iter().try_for_each(Staged::commit)?;
     Ok(listed)
 }
 
-fn stage(path: PathBuf, lines: Vec<String>) -> Result<(Staged, (PathBuf, usize)), Error> {
+fn stage(path: PathBuf, lines: &[String]) -> Result<(Staged, (PathBuf, usize)), Error> {
     let fill = |out: &mut dyn Write| -> io::Result<()> {
         lines.iter().try_for_each(|line| writeln!(out, "{line}"))
     };

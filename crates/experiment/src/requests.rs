@@ -16,9 +16,6 @@ const LONGEST: u64 = 1 << 20;
 /// So many characters of a wrong value are kept for a message.
 const SHOWN: usize = 200;
 
-/// A line that is no request.
-pub type Bad = Box<Problem>;
-
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Fields {
@@ -62,7 +59,7 @@ impl<'a> Requests<'a> {
     }
 
     /// The next request, or what is wrong with its line; `None` at the end.
-    pub fn read_next(&mut self) -> Result<Option<Result<Request, Bad>>, Error> {
+    pub fn read_next(&mut self) -> Result<Option<Result<Request, Problem>>, Error> {
         loop {
             self.line += 1;
             self.buffer.clear();
@@ -101,7 +98,7 @@ impl<'a> Requests<'a> {
         }
     }
 
-    fn parse(&self, text: &[u8]) -> Result<Request, Bad> {
+    fn parse(&self, text: &[u8]) -> Result<Request, Problem> {
         let fields: Fields =
             serde_json::from_slice(text).map_err(|error| self.unreadable(text, &error))?;
         let id = match fields.id {
@@ -121,11 +118,11 @@ impl<'a> Requests<'a> {
         if request.opening().trim().is_empty() {
             return Err(self.problem("a request that says something", "an empty one"));
         }
-        let candidates = fields.candidates.map(|ids| self.find(ids)).transpose()?;
+        let candidates = fields.candidates.map(|ids| self.find(&ids)).transpose()?;
         Ok(Request { candidates, ..request })
     }
 
-    fn find(&self, ids: Vec<String>) -> Result<Vec<clariq_core::Doc>, Bad> {
+    fn find(&self, ids: &[String]) -> Result<Vec<clariq_core::Doc>, Problem> {
         let find = |id: &String| {
             self.documents.find(id).ok_or_else(|| {
                 self.problem("candidates of the collection", &format!("the id `{id}`"))
@@ -137,7 +134,7 @@ impl<'a> Requests<'a> {
         Ok(docs)
     }
 
-    fn unreadable(&self, text: &[u8], error: &serde_json::Error) -> Bad {
+    fn unreadable(&self, text: &[u8], error: &serde_json::Error) -> Problem {
         if let Err(error) = str::from_utf8(text) {
             let byte = text[error.valid_up_to()];
             return self.problem("UTF-8 text", &format!("the byte 0x{byte:02x}"));
@@ -148,10 +145,10 @@ impl<'a> Requests<'a> {
         self.problem(FORM, &found)
     }
 
-    fn problem(&self, expected: &str, found: &str) -> Bad {
+    fn problem(&self, expected: &str, found: &str) -> Problem {
         let at = Location::line(&self.name, self.line);
         let problem = Problem::new(at, ProblemKind::Argument, expected, printable(found, SHOWN));
-        Box::new(problem.hint("one JSON object a line; --skip-bad answers bad lines with an error"))
+        problem.hint("one JSON object a line; --skip-bad answers bad lines with an error")
     }
 }
 
@@ -169,7 +166,7 @@ mod tests {
     use super::*;
     use clariq_collections::clariq::{Collection, DataDir};
 
-    fn read_all(text: &str) -> Vec<Result<Request, Bad>> {
+    fn read_all(text: &str) -> Vec<Result<Request, Problem>> {
         let sample = Collection::open(DataDir::Sample).unwrap();
         let mut requests = Requests::new("r", Box::new(text.as_bytes()), &sample.bank);
         let mut all = Vec::new();

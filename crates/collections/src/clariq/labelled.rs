@@ -255,8 +255,8 @@ mod tests {
         );
         let found: Vec<_> =
             problems.iter().map(|problem| (problem.at.line, problem.severity)).collect();
-        use Severity::{Error, Warning};
-        assert_eq!(found, [(Some(3), Warning), (Some(3), Error), (Some(4), Error)]);
+        let (warning, error) = (Severity::Warning, Severity::Error);
+        assert_eq!(found, [(Some(3), warning), (Some(3), error), (Some(4), error)]);
         assert!(problems.iter().all(|problem| problem.kind == ProblemKind::Contradiction));
         assert!(problems[0].expected.contains("line 2"));
     }

@@ -40,11 +40,17 @@ fn tied_run(judgements: &[Judgement]) -> Run {
         });
     };
     let mut topics: Vec<&str> = Vec::new();
-    for judgement in judgements.iter().filter(|judgement| hash(&judgement.topic) % 10 != 0) {
+    for judgement in
+        judgements.iter().filter(|judgement| !hash(&judgement.topic).is_multiple_of(10))
+    {
         let (topic, document) = (judgement.topic.as_str(), judgement.document.as_str());
         let hash = hash(&format!("{topic} {document}"));
-        if hash % 4 != 0 {
-            add(topic, document, (hash >> 8) % 50 + 10 * judgement.relevance as u64);
+        if !hash.is_multiple_of(4) {
+            add(
+                topic,
+                document,
+                (hash >> 8) % 50 + 10 * u64::from(judgement.relevance.unsigned_abs()),
+            );
         }
         if topics.last() != Some(&topic) {
             topics.push(topic);
@@ -125,7 +131,7 @@ fn chosen(judgements: &[Judgement]) -> Vec<(TopicId, Vec<QuestionId>)> {
     for judgement in judgements {
         let (topic, document) = (judgement.topic.as_str(), judgement.document.as_str());
         let documents = topics.entry(topic).or_default();
-        if hash(&format!("{topic} {document}")) % 5 == 0 {
+        if hash(&format!("{topic} {document}")).is_multiple_of(5) {
             documents.push(document.into());
         }
     }

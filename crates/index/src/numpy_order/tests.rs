@@ -1,3 +1,9 @@
+#![expect(
+    clippy::cast_sign_loss,
+    clippy::cast_possible_wrap,
+    reason = "the transcription keeps numpy's signed indices"
+)]
+
 use super::*;
 use proptest::prelude::*;
 

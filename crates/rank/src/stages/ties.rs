@@ -85,7 +85,7 @@ mod tests {
         for keys in ["ties = \"numpy\"", "pad = false\nties = \"numpy\""] {
             match parse(keys) {
                 Err(Error::Core(clariq_core::Error::Problem(problem))) => {
-                    assert_eq!(problem.found, "`pad = false`")
+                    assert_eq!(problem.found, "`pad = false`");
                 }
                 _ => panic!("{keys} is refused"),
             }

@@ -8,7 +8,7 @@ use crate::settings::Settings;
 use clap::Args;
 use clariq_collections::clariq::{Around, Split};
 use clariq_core::{Documents, Location, Problem, ProblemKind};
-use clariq_experiment::requests::{Bad, Requests};
+use clariq_experiment::requests::Requests;
 use clariq_experiment::{Loaded, Ranked, Ranker, Registry};
 use clariq_files::Source;
 use clariq_files::archive::{Archive, Form};
@@ -130,7 +130,7 @@ fn rank_each(
                 bad += 1;
                 printer.put_bad(&mut out, &problem)?;
             }
-            Err(problem) => return Err((*problem).into()),
+            Err(problem) => return Err(problem.into()),
         }
         out.flush()?;
     }
@@ -144,7 +144,7 @@ fn rank_batch(
     requests: &mut Requests,
     skip_bad: bool,
 ) -> Result<u64, Failure> {
-    let (mut batch, mut bad): (Vec<_>, Vec<(usize, Bad)>) = (Vec::new(), Vec::new());
+    let (mut batch, mut bad): (Vec<_>, Vec<(usize, Problem)>) = (Vec::new(), Vec::new());
     while let Some(next) = requests.read_next()? {
         match next {
             Ok(_) if batch.len() == MOST_IN_BATCH => {
@@ -155,7 +155,7 @@ fn rank_batch(
             }
             Ok(request) => batch.push(request),
             Err(problem) if skip_bad => bad.push((batch.len(), problem)),
-            Err(problem) => return Err((*problem).into()),
+            Err(problem) => return Err(problem.into()),
         }
     }
     let count = bad.len() as u64;

@@ -56,12 +56,10 @@ fn with_everything() -> Bench {
     let metrics = ["MRR100", "P1", "NDCG3", "NDCG5"];
     let values = r#"{"MIN": {"with_answer": 0.25}, "MAX": {"with_answer": 0.75}}"#;
     for (name, context) in [("single_turn_train_eval", "\"F0012\""), ("multi_turn_dev_eval", "1")] {
-        let mut table = String::new();
-        for metric in metrics {
-            table += &format!(
-                "{{\"metric\": \"{metric}\", \"context\": {context}, \"values\": {values}}}\n"
-            );
-        }
+        let line = |metric: &str| {
+            format!("{{\"metric\": \"{metric}\", \"context\": {context}, \"values\": {values}}}\n")
+        };
+        let table = metrics.map(line).concat();
         bench.write("table.jsonl", table);
         bench.succeed(&format!("data convert table.jsonl data/{name}.pkl"));
     }

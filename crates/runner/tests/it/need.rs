@@ -247,7 +247,7 @@ const BAD_TRAINING: &[Case] = &[
     case(
         "a key of another model",
         |bench| {
-            bench.write("mine.toml", system(&format!("{LEXICAL}encoder = \"all-MiniLM-L6-v2\"\n")))
+            bench.write("mine.toml", system(&format!("{LEXICAL}encoder = \"all-MiniLM-L6-v2\"\n")));
         },
         "need train mine.toml --data data -o out/old.json",
         ["mine.toml:8", "`prior_power`", "`encoder`"],

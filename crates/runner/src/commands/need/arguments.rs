@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use clariq_collections::clariq::Split;
 use clariq_need::MOST_REPEATS;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Subcommand)]
 pub(crate) enum NeedCommand {
@@ -26,7 +26,8 @@ impl NeedCommand {
             Self::Predict(arguments) => &arguments.model,
             Self::Explain(arguments) => &arguments.model,
         };
-        if name.ends_with(".json") { names_encoder(name) } else { learned::is_needed_by(name, &[]) }
+        let saved = Path::new(name).extension().is_some_and(|end| end == "json");
+        if saved { names_encoder(name) } else { learned::is_needed_by(name, &[]) }
     }
 }
 

@@ -22,7 +22,7 @@ fn gzip_cut(bench: &Bench, from: &str, to: &str) {
 
 /// So many MiB of blank lines, packed.
 fn bomb(bench: &Bench, name: &str, size: usize) {
-    let script = format!("yes '' | head -c {}M | gzip -9 > {name}", size);
+    let script = format!("yes '' | head -c {size}M | gzip -9 > {name}");
     assert_eq!(bench.shell(&["sh"], &script).status, Some(0));
 }
 
@@ -88,7 +88,7 @@ const BAD_DATA: &[Case] = &[
     case(
         "unknown question",
         |bench| {
-            bench.edit(DEV, |text| with_line(&text, 3, |line| line.replace("Q00102", "Q77777")))
+            bench.edit(DEV, |text| with_line(&text, 3, |line| line.replace("Q00102", "Q77777")));
         },
         RUN,
         ["data/dev.tsv:3", "a question id of question_bank.tsv", "`Q77777`"],
