@@ -1,4 +1,4 @@
-//! What is the mean, rounded once?
+//! The mean of finite values, rounded once.
 //!
 //! The official scorer takes `statistics.mean` of Python, which adds exact fractions and rounds the quotient to the nearest
 //! double. A sum of doubles differs from that in the last digits.

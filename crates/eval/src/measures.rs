@@ -1,4 +1,4 @@
-//! How good is a ranking by any of the measures that the literature knows? Measures by name, after `trec_eval`'s definitions.
+//! Measures of rankings by name, after `trec_eval`'s definitions.
 //!
 //! Names are spelled as `ir_measures` spells them, [`NAME(parameter=value)@cut-off`](parse_measure); the names of `trec_eval`
 //! and of the `ClariQ` challenge are understood as well:
@@ -15,7 +15,8 @@
 //!
 //! All but nDCG take `rel=`, the lowest grade that counts as relevant: `P(rel=2)@5`. It is 1 unless given.
 //!
-//! What is measured is a [`RankedRun`] against [`Qrels`]: from `ClariQ`'s labelled files or any TREC qrels, with any TREC run.
+//! What is measured is a [`RankedRun`], from any TREC run, against [`Qrels`], from any TREC qrels or
+//! `ClariQ`'s labelled files.
 //!
 //! ```
 //! use clariq_files::{Judgement, Run, RunLine};
@@ -56,7 +57,7 @@ pub use ndcg::Ndcg;
 pub use parse::{parse_measure, parse_measures};
 pub use precision::Precision;
 pub use qrels::{Qrels, TopicJudgements};
-pub use ranked_run::{Favour, RankedRun};
+pub use ranked_run::RankedRun;
 pub use rbp::RankBiasedPrecision;
 pub use recall::Recall;
 pub use reciprocal_rank::ReciprocalRank;
@@ -71,9 +72,9 @@ pub trait Measure: fmt::Debug + Send + Sync {
     /// The name in the spelling of `ir_measures`; [`parse_measure`] of it gives the same measure.
     fn name(&self) -> String;
 
-    /// The value for one topic: its documents, best first and none twice, against what is known of the topic. 0 where the
-    /// definition divides by zero.
-    fn topic(&self, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64;
+    /// The value for one topic: its documents, best first and none twice, against its judgements.
+    /// 0 where the definition divides by zero.
+    fn score(&self, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64;
 }
 
 impl PartialEq for dyn Measure {

@@ -1,5 +1,4 @@
-//! Is the difference between two runs more than luck? Paired tests over the same topics, and Holm's correction for asking
-//! more than once.
+//! Paired significance tests over the same topics, and Holm's correction for several comparisons.
 //!
 //! Sources: the choice of tests follows Smucker, Allan & Carterette, *A comparison of statistical significance tests for
 //! information retrieval evaluation*, CIKM 2007: the randomisation test needs no assumption on how differences are

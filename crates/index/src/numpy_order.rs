@@ -42,15 +42,23 @@ impl NumpyOrder {
     ///
     /// `matching` holds the questions that share a token with the request, in any order; all
     /// others score 0. The list may be longer than `limit`, and a question may be in it twice.
-    pub fn rank(&self, matching: &[Hit], limit: usize) -> Ranking {
+    /// With `among`, all other questions are left out of the whole order.
+    pub fn rank(&self, matching: &[Hit], limit: usize, among: Option<&[Doc]>) -> Ranking {
         let mut scores = vec![0.0; self.same_tokens.len()];
         for hit in matching {
             scores[hit.doc.index()] = hit.score;
         }
-        let mut ranking = Vec::with_capacity(limit.min(scores.len()));
-        for &best in argsort(&scores).iter().rev().take(limit) {
+        let mut allowed = vec![among.is_none(); scores.len()];
+        for doc in among.into_iter().flatten() {
+            allowed[doc.index()] = true;
+        }
+        let mut order = argsort(&scores);
+        order.retain(|&index| allowed[index as usize]);
+        let mut ranking = Vec::with_capacity(limit.min(order.len()));
+        for &best in order.iter().rev().take(limit) {
             let score = scores[best as usize];
             let found = self.same_tokens[best as usize].iter();
+            let found = found.filter(|doc| allowed[doc.index()]);
             ranking.extend(found.map(|&doc| Hit { doc, score }));
         }
         ranking

@@ -307,7 +307,8 @@ mod tests {
         ] {
             let report = config(keys).unwrap_err();
             let place = format!("my.toml:{line}: ");
-            assert!(report.title.starts_with(&place) && report.title.contains(says), "{report:?}");
+            let told = format!("{} {} {}", report.title, report.expected, report.found);
+            assert!(told.starts_with(&place) && told.contains(says), "{report:?}");
             assert_eq!(report.hint, HINT);
         }
     }

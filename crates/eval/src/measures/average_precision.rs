@@ -1,4 +1,4 @@
-//! How precise is a ranking at the ranks where something relevant stands?
+//! Average precision, AP.
 
 use super::parameters::{spelled, spelled_rel};
 use super::{Measure, Spec, TopicJudgements};
@@ -32,7 +32,7 @@ impl Measure for AveragePrecision {
         spelled(SPEC.name, &spelled_rel(self.rel), self.cutoff)
     }
 
-    fn topic(&self, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64 {
+    fn score(&self, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64 {
         let relevant = judgements.relevant(self.rel);
         if relevant == 0 {
             return 0.0;

@@ -1,4 +1,4 @@
-//! How close does a ranking come to the ideal one, where grades differ and early places matter more?
+//! Normalised discounted cumulative gain, nDCG.
 
 use super::parameters::spelled;
 use super::{Measure, Spec, TopicJudgements};
@@ -31,7 +31,7 @@ impl Measure for Ndcg {
         spelled(SPEC.name, &[], self.cutoff)
     }
 
-    fn topic(&self, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64 {
+    fn score(&self, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64 {
         let cutoff = self.cutoff.unwrap_or(usize::MAX);
         let mut ideal: Vec<i32> = judgements.grades().filter(|grade| *grade > 0).collect();
         if ideal.is_empty() {

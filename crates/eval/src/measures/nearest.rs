@@ -1,4 +1,4 @@
-//! Which measure was probably meant by a name that none has?
+//! A guess at the measure that a misspelt name meant.
 
 use super::CATALOGUE;
 

@@ -1,4 +1,4 @@
-//! Which measure is meant by a name?
+//! Measures by name, in the spellings of three tools.
 
 use super::error::MeasureError;
 use super::nearest::nearest;

@@ -1,4 +1,4 @@
-//! How often does a reader who goes on to the next with probability p meet something relevant?
+//! Rank-biased precision, RBP.
 
 use super::parameters::spelled;
 use super::{Measure, Spec, TopicJudgements};
@@ -40,7 +40,7 @@ impl Measure for RankBiasedPrecision {
         spelled(SPEC.name, &[format!("p={:?}", self.p), format!("rel={}", self.rel)], self.cutoff)
     }
 
-    fn topic(&self, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64 {
+    fn score(&self, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64 {
         let (mut reached, mut met) = (1.0, 0.0);
         for document in ranking.iter().take(self.cutoff.unwrap_or(usize::MAX)) {
             if judgements.is_relevant(document, self.rel) {

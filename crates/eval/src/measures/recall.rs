@@ -1,4 +1,4 @@
-//! How much of what is relevant is among the first k?
+//! Recall among the first k, R.
 
 use super::parameters::{spelled, spelled_rel};
 use super::{Measure, Spec, TopicJudgements};
@@ -32,7 +32,7 @@ impl Measure for Recall {
         spelled(SPEC.name, &spelled_rel(self.rel), Some(self.cutoff))
     }
 
-    fn topic(&self, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64 {
+    fn score(&self, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64 {
         let relevant = judgements.relevant(self.rel);
         if relevant == 0 {
             return 0.0;

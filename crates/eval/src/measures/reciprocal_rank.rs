@@ -1,4 +1,4 @@
-//! How far down is the first that is relevant?
+//! Reciprocal rank, RR.
 
 use super::parameters::{spelled, spelled_rel};
 use super::{Measure, Spec, TopicJudgements};
@@ -34,7 +34,7 @@ impl Measure for ReciprocalRank {
         spelled(SPEC.name, &spelled_rel(self.rel), self.cutoff)
     }
 
-    fn topic(&self, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64 {
+    fn score(&self, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64 {
         let mut first = ranking.iter().take(self.cutoff.unwrap_or(usize::MAX));
         let place = first.position(|document| judgements.is_relevant(document, self.rel));
         place.map_or(0.0, |place| 1.0 / (place + 1) as f64)

@@ -70,7 +70,7 @@ fn the_commands_of_the_readme_are_the_ones_that_the_gate_runs() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     let gate = fs::read_to_string(root().join("scripts/test")).unwrap();
     assert!(readme.contains("\nscripts/clariq reproduce\n"));
-    assert!(gate.contains("step scripts/clariq reproduce\n"));
+    assert!(gate.contains("target/debug/clariq reproduce"));
     assert!(readme.contains("\nscripts/test\n"));
     assert!(fs::read_to_string(root().join(".ci/run")).unwrap().contains("exec scripts/test"));
 }

@@ -1,0 +1,93 @@
+//! Counts of what the official scorer passes over without a word and would surprise a run's author.
+
+use crate::ties::{double, lines_by_topic};
+use clariq_collections::clariq::QuestionBank;
+use clariq_core::TopicId;
+use clariq_files::Run;
+use rustc_hash::FxHashSet;
+
+/// The counts; all zero is a run without surprises.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Diagnosis {
+    /// Lines that the official scorer drops because an earlier line of the topic has the same score.
+    pub dropped_lines: usize,
+    /// Topics that such lines belong to.
+    pub dropped_topics: usize,
+    /// Lines that repeat a (topic, question) pair.
+    pub duplicates: usize,
+    /// Topics of the labels that the run does not answer; each counts 0.
+    pub missing_topics: usize,
+    /// Topics of the run that the labels do not have; they are left out.
+    pub unknown_topics: usize,
+    /// Lines with a question that the bank does not have; it is relevant to nothing.
+    pub unknown_questions: usize,
+}
+
+/// Counts the surprises of a run; `topics` are those of the labels.
+pub fn diagnose<'a>(
+    run: &Run,
+    topics: impl Iterator<Item = &'a TopicId>,
+    bank: Option<&QuestionBank>,
+) -> Diagnosis {
+    let known: FxHashSet<&TopicId> = topics.collect();
+    let bank: Option<FxHashSet<&str>> =
+        bank.map(|bank| bank.rows().iter().map(|row| row.id.as_str()).collect());
+    let answered = lines_by_topic(run);
+    let missing_topics = known.iter().filter(|topic| !answered.contains_key(*topic)).count();
+    let mut diagnosis = Diagnosis { missing_topics, ..Diagnosis::default() };
+    let (mut questions, mut scores) = (FxHashSet::default(), Vec::new());
+    for (topic, lines) in answered {
+        if !known.contains(topic) {
+            diagnosis.unknown_topics += 1;
+            continue;
+        }
+        questions.clear();
+        let again = lines.iter().filter(|line| !questions.insert(&line.question));
+        diagnosis.duplicates += again.count();
+        scores.clear();
+        scores.extend(lines.iter().map(|line| double(line)));
+        scores.sort_unstable_by(f64::total_cmp);
+        let dropped = scores.windows(2).filter(|pair| pair[0] == pair[1]).count();
+        diagnosis.dropped_lines += dropped;
+        diagnosis.dropped_topics += usize::from(dropped > 0);
+        if let Some(bank) = &bank {
+            diagnosis.unknown_questions +=
+                lines.iter().filter(|line| !bank.contains(line.question.as_str())).count();
+        }
+    }
+    diagnosis
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clariq::testing::labels;
+    use crate::testing::run;
+    use clariq_collections::clariq::QuestionRow;
+
+    #[test]
+    fn every_surprise_is_counted() {
+        let labels = labels(&[("1", &["Q1"]), ("2", &["Q1"])]);
+        let row = |id: &str| QuestionRow { id: id.into(), text: id.to_owned() };
+        let bank = QuestionBank::from_rows(vec![row("Q1"), row("Q2")]);
+        let run = run(&[
+            ("1", "Q1", 1.0),
+            ("1", "Q2", 1.0),
+            ("1", "Q2", 0.5),
+            ("1", "Q9", 0.1),
+            ("3", "Q9", 1.0),
+        ]);
+        let expected = Diagnosis {
+            dropped_lines: 1,
+            dropped_topics: 1,
+            duplicates: 1,
+            missing_topics: 1,
+            unknown_topics: 1,
+            unknown_questions: 1,
+        };
+        assert_eq!(
+            diagnose(&run, labels.topics.iter().map(|topic| &topic.id), Some(&bank)),
+            expected
+        );
+    }
+}
