@@ -23,6 +23,7 @@ mod ranking;
 mod recipe;
 mod request;
 mod surroundings;
+mod train_on;
 mod training;
 
 pub use checksum::{Checksum, hex, sha256, sha256_hex, sha256_of_file};
@@ -42,6 +43,7 @@ pub use ranking::{Hit, Ranking, best_first, rank_by_score};
 pub use recipe::{Objective, Recipe, Schedule};
 pub use request::{Request, Speaker, Turn, Utterance, is_refusal};
 pub use surroundings::{Judged, Surroundings};
+pub use train_on::TrainOn;
 pub use training::{
     ModelKind, ModelOptions, Precision, Trained, Training, TrainingEvent, training_key,
 };

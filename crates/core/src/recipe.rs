@@ -2,6 +2,7 @@
 
 use crate::name::Name;
 use crate::problem::{Error, Location, Problem, ProblemKind};
+use crate::train_on::TrainOn;
 use crate::training::ModelKind;
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +41,9 @@ pub struct Recipe {
     /// Where longer texts are cut.
     #[serde(default = "usual_tokens")]
     pub max_tokens: usize,
+    /// The splits whose labels it is trained on.
+    #[serde(default, skip_serializing_if = "TrainOn::is_default")]
+    pub train_on: TrainOn,
     /// Everything random follows from it.
     #[serde(default = "usual_seed")]
     pub seed: u64,

@@ -47,7 +47,7 @@ impl File<'_> {
     /// toml's message ("unknown field `x`, expected one of …") as a problem of this file.
     pub(crate) fn problem(self, error: &toml::de::Error, fallback: Range<usize>) -> Problem {
         let span = error.span().filter(|span| *span != (0..0)).unwrap_or(fallback);
-        let message = error.message();
+        let message = &plain_keys(error.message());
         let (expected, found) = plain_words(message, "");
         let (expected, found) = if expected.is_empty() {
             (format!("valid TOML: {message}"), self.found(span.clone()))
@@ -56,6 +56,20 @@ impl File<'_> {
         };
         Problem::new(self.at(span), ProblemKind::Configuration, expected, found)
             .hint("configs/README.md lists all stages and their keys")
+    }
+}
+
+/// Unknown keys of a variant, in the words that serde has for those of a struct.
+fn plain_keys(message: &str) -> Cow<'_, str> {
+    let keys = message
+        .strip_prefix("unexpected keys in table: ")
+        .and_then(|keys| keys.split_once(", available keys: "));
+    match keys {
+        Some((unknown, known)) => {
+            let known = known.replace(", ", "`, `");
+            Cow::Owned(format!("unknown field `{unknown}`, expected one of `{known}`"))
+        }
+        None => Cow::Borrowed(message),
     }
 }
 

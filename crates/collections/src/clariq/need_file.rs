@@ -1,4 +1,4 @@
-//! How much clarification does a system think each request needs? Need files: `<topic_id> <label>`.
+//! Need files: `<topic_id> <label>`, how much clarification a system predicts that each request needs.
 
 use clariq_core::Need;
 use clariq_core::TopicId;

@@ -1,7 +1,8 @@
 //! Precision, recall and F1 of predicted clarification need, weighted by class support.
 //!
-//! The official scorer calls scikit-learn with `average='weighted'`; the operations here are in its order (that of
-//! releases since 1.3, in which F1 is 2·TP / (support + predicted)), so that all digits agree.
+//! The official scorer calls scikit-learn with `average='weighted'`; the operations here are in its
+//! order (that of releases since 1.3, in which F1 is 2·TP / (support + predicted)), so that all
+//! digits agree.
 
 use clariq_collections::clariq::{Labelled, NeedLine};
 use clariq_core::TopicId;
@@ -73,7 +74,8 @@ fn ratio(part: u32, whole: u32) -> f64 {
     if whole == 0 { 0.0 } else { f64::from(part) / f64::from(whole) }
 }
 
-/// The sum of up to 128 numbers as numpy adds them: one after the other below eight, in eight strands from there on.
+/// The sum of up to 128 numbers as numpy adds them: one after the other below eight, in eight
+/// strands from there on.
 fn numpy_sum(values: &[f64]) -> f64 {
     if values.len() < 8 {
         return values.iter().sum();

@@ -29,8 +29,8 @@ pub struct ContextRelevance {
 }
 
 impl ContextRelevance {
-    /// Names and figures: the share of contexts for which a question is asked, and of those questions the shares that are
-    /// relevant, new, and answered.
+    /// Names and figures: the share of contexts for which a question is asked, and of those
+    /// questions the shares that are relevant, new, and answered.
     pub fn figures(&self) -> [(&'static str, f64); 4] {
         let share =
             |part: usize, whole: usize| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };

@@ -1,4 +1,5 @@
-//! `ClariQ`'s document relevance: how good the documents are after the first question and its answer.
+//! `ClariQ`'s document relevance: how good the documents are after the first question and its
+//! answer.
 //!
 //! The figures of every candidate question were computed once, by retrieving documents with the
 //! question and its answer, and released as a table. The official scorer looks up the question
@@ -21,7 +22,8 @@ pub struct MetricScores {
 }
 
 impl MetricScores {
-    /// The mean over contexts, rounded once as Python's `statistics.mean` does; `None` without contexts.
+    /// The mean over contexts, rounded once as Python's `statistics.mean` does; `None` without
+    /// contexts.
     pub fn mean(&self) -> Option<f64> {
         (!self.contexts.is_empty())
             .then(|| exact_mean(self.contexts.iter().map(|(_, figure)| *figure)))
@@ -33,8 +35,8 @@ impl MetricScores {
 pub struct DocumentRelevance {
     /// All metrics of the table, in its order.
     pub metrics: Vec<MetricScores>,
-    /// Topics or contexts whose highest score stands on more than one line: the last of them in the file counts, where the
-    /// official scorer's unstable sort leaves it open.
+    /// Topics or contexts whose highest score stands on more than one line: the last of them in the
+    /// file counts, where the official scorer's unstable sort leaves it open.
     pub tied: usize,
     /// Contexts that the run does not answer; each counts 0.
     pub missing: usize,
@@ -42,8 +44,8 @@ pub struct DocumentRelevance {
     pub not_candidates: usize,
 }
 
-/// The name of the table with the figures of a split. The official scorer finds the dev facets in the one that is called
-/// train.
+/// The name of the table with the figures of a split. The official scorer finds the dev facets in
+/// the one that is called train.
 pub fn table_stem(split: Split, multi_turn: bool) -> String {
     match (multi_turn, split) {
         (true, split) => format!("multi_turn_{split}_eval"),
@@ -52,7 +54,8 @@ pub fn table_stem(split: Split, multi_turn: bool) -> String {
     }
 }
 
-/// Scores a single-turn run: contexts are the facets of `labels`, answered by their topic's first question.
+/// Scores a single-turn run: contexts are the facets of `labels`, answered by their topic's first
+/// question.
 pub fn document_relevance(run: &Run, table: &EvalTable, labels: &Labelled) -> DocumentRelevance {
     let topics: HashMap<&str, &TopicId> = labels
         .facets

@@ -61,7 +61,8 @@ mod tests {
     }
 
     proptest! {
-        /// Any order of the equal scores is a run without ties; its official recall must lie in the interval.
+        /// Any order of the equal scores is a run without ties; its official recall must lie in the
+        /// interval.
         #[test]
         fn contains_every_order(
             lines in prop::collection::vec((0..9_u32, 0..3_i32), 1..24).prop_flat_map(|lines| Just(lines).prop_shuffle()),

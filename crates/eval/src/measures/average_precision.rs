@@ -4,10 +4,11 @@ use super::parameters::{spelled, spelled_rel};
 use super::{Measure, Spec, TopicJudgements};
 use clariq_core::QuestionId;
 
-/// AP@k = Σ precision at the rank of each relevant document among the first k, by the number of *all* relevant documents.
+/// AP@k = Σ precision at the rank of each relevant document among the first k, by the number of
+/// *all* relevant documents.
 ///
-/// Its mean over topics is MAP. Source: Harman, *Evaluation issues in information retrieval*, IPM 1992; `trec_eval`'s `map` and
-/// `map_cut_k`. Default: the whole ranking, `rel=1`.
+/// Its mean over topics is MAP. Source: Harman, *Evaluation issues in information retrieval*, IPM
+/// 1992; `trec_eval`'s `map` and `map_cut_k`. Default: the whole ranking, `rel=1`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AveragePrecision {
     cutoff: Option<usize>,

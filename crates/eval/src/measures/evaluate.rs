@@ -10,7 +10,8 @@ use clariq_core::TopicId;
 pub struct Scores {
     /// The names of the measures.
     pub measures: Vec<String>,
-    /// Each judged topic with its value by each measure; by number, or by text where an id is not a number.
+    /// Each judged topic with its value by each measure; by number, or by text where an id is not a
+    /// number.
     pub topics: Vec<(TopicId, Vec<f64>)>,
     /// The means over these topics, each rounded once.
     pub means: Vec<f64>,

@@ -6,10 +6,10 @@ use clariq_core::QuestionId;
 
 /// nDCG@k = DCG@k / ideal DCG@k, with DCG@k = Σ gain / log₂(rank + 1) over the first k ranks.
 ///
-/// The gain of a document is its grade (linear, not 2^grade − 1), 0 if it is not judged or the grade is negative; the ideal
-/// ranking is all judged documents by descending grade, retrieved or not. Source: Järvelin and Kekäläinen, *Cumulated
-/// gain-based evaluation of IR techniques*, TOIS 2002, in the form of `trec_eval`'s `ndcg` and `ndcg_cut_k`. Default: the
-/// whole ranking.
+/// The gain of a document is its grade (linear, not 2^grade − 1), 0 if it is not judged or the
+/// grade is negative; the ideal ranking is all judged documents by descending grade, retrieved or
+/// not. Source: Järvelin and Kekäläinen, *Cumulated gain-based evaluation of IR techniques*, TOIS
+/// 2002, in the form of `trec_eval`'s `ndcg` and `ndcg_cut_k`. Default: the whole ranking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ndcg {
     cutoff: Option<usize>,

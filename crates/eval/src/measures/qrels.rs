@@ -12,8 +12,8 @@ pub struct TopicJudgements {
 }
 
 impl TopicJudgements {
-    /// The grade of a document; `None` if nobody judged it. Below zero is, as for `trec_eval`, in the pool but not judged:
-    /// never relevant and without gain.
+    /// The grade of a document; `None` if nobody judged it. Below zero is, as for `trec_eval`, in
+    /// the pool but not judged: never relevant and without gain.
     pub fn grade(&self, document: &QuestionId) -> Option<i32> {
         self.grades.get(document).copied()
     }
@@ -34,15 +34,17 @@ impl TopicJudgements {
     }
 }
 
-/// The judgements of all topics. A topic is part of it if it has at least one judgement, whatever its grade.
+/// The judgements of all topics. A topic is part of it if it has at least one judgement, whatever
+/// its grade.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Qrels {
     topics: HashMap<TopicId, TopicJudgements>,
 }
 
 impl Qrels {
-    /// From the lines of a qrels file; `name` is that of the file, for messages. A document that is judged twice with the
-    /// same grade counts once, with two grades it is a contradiction. (`trec_eval` refuses both.)
+    /// From the lines of a qrels file; `name` is that of the file, for messages. A document that is
+    /// judged twice with the same grade counts once, with two grades it is a contradiction.
+    /// (`trec_eval` refuses both.)
     pub fn from_judgements<'a>(
         name: &str,
         judgements: impl IntoIterator<Item = &'a Judgement>,

@@ -6,8 +6,8 @@ use clariq_core::QuestionId;
 
 /// Recall@k = |relevant ∩ first k| / |relevant|.
 ///
-/// `ClariQ`'s measure of question relevance. Source: van Rijsbergen, *Information Retrieval*, 1979; `trec_eval`'s `recall_k`.
-/// Default: `rel=1`.
+/// `ClariQ`'s measure of question relevance. Source: van Rijsbergen, *Information Retrieval*, 1979;
+/// `trec_eval`'s `recall_k`. Default: `rel=1`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Recall {
     cutoff: usize,

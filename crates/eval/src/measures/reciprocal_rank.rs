@@ -6,10 +6,12 @@ use clariq_core::QuestionId;
 
 /// RR@k = 1 / the rank of the first relevant document, 0 if there is none among the first k.
 ///
-/// Its mean over topics is MRR. Source: Kantor and Voorhees, *The TREC-5 confusion track*, Information Retrieval 2000;
-/// `trec_eval`'s `recip_rank`, which knows no cut-off. Default: the whole ranking, `rel=1`.
+/// Its mean over topics is MRR. Source: Kantor and Voorhees, *The TREC-5 confusion track*,
+/// Information Retrieval 2000; `trec_eval`'s `recip_rank`, which knows no cut-off. Default: the
+/// whole ranking, `rel=1`.
 ///
-/// `ir_measures` hands `RR@k` to the script of MS MARCO, which breaks ties by *ascending* id; here they are broken as everywhere.
+/// `ir_measures` hands `RR@k` to the script of MS MARCO, which breaks ties by *ascending* id; here
+/// they are broken as everywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReciprocalRank {
     cutoff: Option<usize>,

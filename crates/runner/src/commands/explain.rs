@@ -57,7 +57,7 @@ pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Ou
             .hint("ids look like Q00697; `clariq run … -o -` shows those of a ranking")
             .into());
     };
-    let session = settings.session(&collection, &arguments.place);
+    let session = settings.session(&collection, &arguments.place).answering(arguments.split);
     let models = Registry::new(&session);
     let around = Around::new(&collection, arguments.split);
     let context = session.context().with_models(&models).within(&around);

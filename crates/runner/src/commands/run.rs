@@ -76,7 +76,7 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, F
     check_names_differ(&systems)?;
     let collection = settings.collection()?;
     let data = collection.split(arguments.split)?;
-    let session = settings.session(&collection, &arguments.place);
+    let session = settings.session(&collection, &arguments.place).answering(arguments.split);
     let models = Registry::new(&session);
     let around = Around::new(&collection, arguments.split);
     let context = session.context().with_models(&models).within(&around);
@@ -100,8 +100,8 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, F
 }
 
 /// What a system declares to look at beyond one request and the bank.
-pub(crate) fn uses_cell(loaded: &Loaded) -> Cell {
-    let uses: Vec<String> = loaded.system.uses.iter().map(ToString::to_string).collect();
+pub(crate) fn uses_cell(loaded: &Loaded, split: Option<Split>) -> Cell {
+    let uses: Vec<String> = loaded.uses(split).iter().map(ToString::to_string).collect();
     if uses.is_empty() { Cell::Nothing } else { Cell::text(uses.join(", ")) }
 }
 
@@ -111,7 +111,7 @@ fn summary(answers: &Answers, loaded: &Loaded, data: &SplitData, path: &Path) ->
         Cell::text(data.split.name()),
         Cell::count(data.topics.len()),
         Cell::count(answers.rankings.iter().map(Vec::len).sum()),
-        uses_cell(loaded),
+        uses_cell(loaded, Some(data.split)),
         Cell::text(path.display().to_string()),
     ]
 }

@@ -70,7 +70,8 @@ fn with_everything() -> Bench {
 
 /// The figures per topic that a command writes to `out.json`.
 fn per_topic(bench: &Bench, line: &str) -> (String, serde_json::Value) {
-    let printed = bench.succeed(&format!("-q eval --data data {line} --out-file out.json")).stdout;
+    let printed =
+        bench.succeed(&format!("--quiet eval --data data {line} --out-file out.json")).stdout;
     let written = serde_json::from_slice(&bench.read("out.json")).expect("JSON");
     bench.remove("out.json");
     (printed, written)

@@ -75,13 +75,25 @@ fn the_commands_of_the_readme_are_the_ones_that_the_gate_runs() {
     assert!(fs::read_to_string(root().join(".ci/run")).unwrap().contains("exec scripts/test"));
 }
 
+/// The documents whose links are followed, and the least number of files that each links to.
+const DOCUMENTS: [(&str, usize); 4] = [
+    ("README.md", 5),
+    ("CONTRIBUTING.md", 5),
+    ("configs/README.md", 1),
+    ("docs/EXPERIMENTS.md", 1),
+];
+
 #[test]
-fn every_file_that_the_readme_links_to_is_there() {
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let links = readme.split("](").skip(1).filter_map(|rest| rest.split(')').next());
-    let files: Vec<&str> = links.filter(|link| !link.starts_with("http")).collect();
-    assert!(files.len() >= 5, "the README links to its neighbours");
-    for file in files {
-        assert!(root().join(file).exists(), "{file}");
+fn every_file_that_a_document_links_to_is_there() {
+    for (document, least) in DOCUMENTS {
+        let path = root().join(document);
+        let text = fs::read_to_string(&path).unwrap();
+        let links = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        let files: Vec<&str> =
+            links.filter(|link| !link.starts_with("http") && !link.starts_with('#')).collect();
+        assert!(files.len() >= least, "{document} links to its neighbours");
+        for file in files {
+            assert!(path.with_file_name(file).exists(), "{document}: {file}");
+        }
     }
 }

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 #[derive(Subcommand)]
 pub(crate) enum NeedCommand {
-    /// Train on train.tsv, report by cross-validation and on dev, and save the model
+    /// Train a model, report by cross-validation and on dev, and save it
     Train(NeedTrainArgs),
     /// Write the need file of a split
     Predict(NeedPredictArgs),
@@ -41,6 +41,9 @@ pub(crate) struct NeedTrainArgs {
     /// System with a need model: a configuration file, or the name of a built-in one
     #[arg(value_name = "CONFIG")]
     pub(crate) config: String,
+    /// The split that the model will answer: for test, `train_on` of its configuration counts
+    #[arg(long, default_value = "dev", value_parser = splits())]
+    pub(crate) split: Split,
     /// Model file to write, as JSON [default: none, only the report]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

@@ -178,7 +178,7 @@ fn bad_qrels_are_named_by_the_check_of_a_folder() {
     let finished = bench.run(&["data", "check", "--data", "data"]);
     assert_eq!(finished.status, Some(1), "a check that failed");
     for text in [
-        "problem: data/dev.qrel:2: ",
+        "error: data/dev.qrel:2: ",
         "expected: a whole number",
         "found: `F0001 0 d2 much`",
         "hint: ",
