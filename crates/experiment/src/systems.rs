@@ -1,27 +1,30 @@
 //! Systems by name: a configuration file, or one of those that are part of the program.
 
 use crate::error::Error;
+use crate::measures::check_measures;
 use crate::recipes;
-use clariq_core::{Location, Problem, ProblemKind, sha256_hex};
+use clariq_collections::clariq::Split;
+use clariq_core::{Location, Problem, ProblemKind, TrainOn, sha256_hex};
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
+use clariq_need::NeedConfig;
 use clariq_rank::{Override, System, Uses};
 use std::path::Path;
 
 /// The systems of `configs/`, in the order in which `reproduce` shows them.
 const BUILT_IN: &[(&str, &str)] = &[
-    ("no-question", include_str!("../../../configs/no-question.toml")),
-    ("bm25", include_str!("../../../configs/bm25.toml")),
-    ("bm25-english", include_str!("../../../configs/bm25-english.toml")),
-    ("bm25-tuned", include_str!("../../../configs/bm25-tuned.toml")),
-    ("dense", include_str!("../../../configs/dense.toml")),
-    ("dense-tuned", include_str!("../../../configs/dense-tuned.toml")),
-    ("bert-reranker", include_str!("../../../configs/bert-reranker.toml")),
-    ("bert-ranker", include_str!("../../../configs/bert-ranker.toml")),
-    ("strict", include_str!("../../../configs/strict.toml")),
-    ("best", include_str!("../../../configs/best.toml")),
-    ("bm25-multi-turn", include_str!("../../../configs/bm25-multi-turn.toml")),
-    ("bm25-conversation", include_str!("../../../configs/bm25-conversation.toml")),
-    ("dense-conversation", include_str!("../../../configs/dense-conversation.toml")),
+    ("no-question", include_str!("../configs/no-question.toml")),
+    ("bm25", include_str!("../configs/bm25.toml")),
+    ("bm25-english", include_str!("../configs/bm25-english.toml")),
+    ("bm25-tuned", include_str!("../configs/bm25-tuned.toml")),
+    ("dense", include_str!("../configs/dense.toml")),
+    ("dense-tuned", include_str!("../configs/dense-tuned.toml")),
+    ("bert-reranker", include_str!("../configs/bert-reranker.toml")),
+    ("bert-ranker", include_str!("../configs/bert-ranker.toml")),
+    ("strict", include_str!("../configs/strict.toml")),
+    ("best", include_str!("../configs/best.toml")),
+    ("bm25-multi-turn", include_str!("../configs/bm25-multi-turn.toml")),
+    ("bm25-conversation", include_str!("../configs/bm25-conversation.toml")),
+    ("dense-conversation", include_str!("../configs/dense-conversation.toml")),
 ];
 
 /// The names of all built-in systems.
@@ -40,23 +43,36 @@ pub struct Loaded {
 impl Loaded {
     /// Reads the file `name`, or the built-in system of that name.
     pub fn open(name: &str, overrides: &[Override]) -> Result<Self, Error> {
-        let built_in = BUILT_IN.iter().find(|(known, _)| *known == name);
-        let (file, text) = match built_in {
-            Some((_, text)) if !Path::new(name).exists() => {
-                (format!("configs/{name}.toml"), (*text).to_owned())
-            }
-            _ if Path::new(name).exists() => {
-                let source = Source::new(name);
-                let system = System::read(&source, overrides)?;
-                check_training_declared(&source.name(), &system)?;
-                let checksum = sha256_hex(&source.read_at_most(MOST_OF_A_CONFIGURATION)?.bytes);
-                return Ok(Self { system, checksum });
-            }
-            _ => return Err(unknown(name).into()),
+        let source = if Path::new(name).exists() {
+            Source::new(name)
+        } else {
+            let built_in = BUILT_IN.iter().find(|(known, _)| *known == name);
+            let (_, text) = built_in.ok_or_else(|| unknown(name))?;
+            Source::memory(format!("configs/{name}.toml"), text.as_bytes().to_vec())
         };
-        let system = System::parse(&file, &text, overrides)?;
-        check_training_declared(&file, &system)?;
-        Ok(Self { system, checksum: sha256_hex(text.as_bytes()) })
+        let system = System::read(&source, overrides)?;
+        let bytes = source.read_at_most(MOST_OF_A_CONFIGURATION)?.bytes;
+        for model in system.models() {
+            recipes::find_kind(&model.name, model.kind)?;
+        }
+        check_training_declared(&source.name(), &system)?;
+        check_measures(&source.name(), &String::from_utf8_lossy(&bytes))?;
+        Ok(Self { system, checksum: sha256_hex(&bytes) })
+    }
+
+    /// Whether its stages or its need model ask for learned models.
+    pub fn needs_models(&self) -> bool {
+        let need = self.system.need.as_ref().and_then(|section| NeedConfig::read(section).ok());
+        !self.system.models().is_empty() || need.is_some_and(|need| need.encoder().is_some())
+    }
+}
+
+impl Loaded {
+    /// What the system looks at to answer a split, or requests of no split: labels of dev count for test alone.
+    pub fn uses(&self, split: Option<Split>) -> Vec<Uses> {
+        let mut uses = self.system.uses.clone();
+        uses.retain(|&uses| uses != Uses::DevLabels || split == Some(Split::Test));
+        uses
     }
 }
 
@@ -77,15 +93,32 @@ pub fn check_names_differ(systems: &[Loaded]) -> Result<(), Error> {
     }
 }
 
-/// A model that is trained here has seen the labels of train, which must be said beside its figures.
+/// A system declares the labels that its models are trained on, which are shown beside its figures.
 fn check_training_declared(file: &str, system: &System) -> Result<(), Error> {
-    let trained = system.models().into_iter().find(|model| recipes::is_recipe(&model.name));
-    let Some(model) = trained.filter(|_| !system.uses.contains(&Uses::TrainLabels)) else {
+    for model in system.models() {
+        if recipes::is_recipe(&model.name) {
+            check_declared(file, system, Uses::TrainLabels, &model.name)?;
+        }
+        // A file that is no recipe is reported where the model is opened.
+        let recipe = recipes::find(&model.name).ok().flatten();
+        if recipe.is_some_and(|recipe| recipe.train_on == TrainOn::TrainAndDev) {
+            check_declared(file, system, Uses::DevLabels, &model.name)?;
+        }
+    }
+    let Some(section) = &system.need else { return Ok(()) };
+    let need = NeedConfig::read(section)?;
+    if need.train_on() == TrainOn::TrainAndDev {
+        check_declared(file, system, Uses::DevLabels, need.name())?;
+    }
+    Ok(())
+}
+
+fn check_declared(file: &str, system: &System, uses: Uses, model: &str) -> Result<(), Error> {
+    if system.uses.contains(&uses) {
         return Ok(());
-    };
-    let expected = format!("uses = [\"{}\"]", Uses::TrainLabels);
-    let found =
-        format!("{:?}, and the model `{}`, which is trained on them", system.uses, model.name);
+    }
+    let expected = format!("uses = [\"{uses}\"]");
+    let found = format!("{:?}, and the model `{model}`, which is trained on them", system.uses);
     Err(Problem::new(Location::file(file), ProblemKind::Configuration, expected, found)
         .hint("what a system looks at is shown beside its figures and must be declared")
         .into())

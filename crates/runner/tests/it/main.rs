@@ -11,9 +11,9 @@ mod learned;
 #[cfg(feature = "bert")]
 mod learned_conversations;
 mod need;
+mod rank;
 mod readme;
 mod real_data;
 mod report;
 mod run_conversations;
-#[cfg(not(feature = "bert"))]
 mod without_learned;

@@ -1,14 +1,16 @@
 //! The arguments of `clariq need`.
 
 use crate::arguments::splits;
+use crate::learned;
 use clap::{Args, Subcommand};
 use clariq_collections::clariq::Split;
 use clariq_need::MOST_REPEATS;
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 #[derive(Subcommand)]
 pub(crate) enum NeedCommand {
-    /// Train on train.tsv, report by cross-validation and on dev, and save the model
+    /// Train a model, report by cross-validation and on dev, and save it
     Train(NeedTrainArgs),
     /// Write the need file of a split
     Predict(NeedPredictArgs),
@@ -16,11 +18,33 @@ pub(crate) enum NeedCommand {
     Explain(NeedExplainArgs),
 }
 
+impl NeedCommand {
+    /// Whether the need model asks for an encoder.
+    pub(crate) fn needs_models(&self) -> bool {
+        let name = match self {
+            Self::Train(arguments) => &arguments.config,
+            Self::Predict(arguments) => &arguments.model,
+            Self::Explain(arguments) => &arguments.model,
+        };
+        let saved = Path::new(name).extension().is_some_and(|end| end == "json");
+        if saved { names_encoder(name) } else { learned::is_needed_by(name, &[]) }
+    }
+}
+
+/// Whether a saved model names an encoder, as a text and not as `null`.
+fn names_encoder(file: &str) -> bool {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    text.split("\"encoder\":").skip(1).any(|value| value.trim_start().starts_with('"'))
+}
+
 #[derive(Args)]
 pub(crate) struct NeedTrainArgs {
     /// System with a need model: a configuration file, or the name of a built-in one
     #[arg(value_name = "CONFIG")]
     pub(crate) config: String,
+    /// The split that the model will answer: for test, `train_on` of its configuration counts
+    #[arg(long, default_value = "dev", value_parser = splits())]
+    pub(crate) split: Split,
     /// Model file to write, as JSON [default: none, only the report]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
