@@ -3,13 +3,12 @@
 mod json;
 mod latex;
 mod md;
-mod sheet;
 mod shorten;
 mod table;
 mod tsv;
 
 use clap::ValueEnum;
-pub(crate) use sheet::{Cell, Sheet};
+use clariq_core::fixed;
 pub(crate) use shorten::shorten;
 use std::io::{self, BufWriter, Write};
 
@@ -22,13 +21,72 @@ pub(crate) enum Format {
     Tsv,
     /// A JSON array with an object per row
     Json,
+    /// A JSON object a line
+    Jsonl,
     /// A Markdown table
     Md,
     /// A LaTeX table, for the package booktabs
     Latex,
+    /// A TREC run; of `rank` alone
+    Trec,
+}
+
+/// A value of a table.
+#[derive(Debug, Clone)]
+pub(crate) enum Cell {
+    Text(String),
+    Count(u64),
+    /// A figure and the digits that are shown of it where a person reads.
+    Figure(f64, usize),
+    /// The p-value of a test.
+    Probability(f64),
+    /// Whether a row is marked.
+    Mark(bool),
+    Nothing,
+}
+
+impl Cell {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+
+    pub(crate) fn count(count: usize) -> Self {
+        Self::Count(count as u64)
+    }
+
+    /// As a person reads it.
+    fn shown(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Count(count) => count.to_string(),
+            Self::Figure(figure, digits) => fixed(*figure, *digits),
+            Self::Probability(p) if *p < 0.001 => "<.001".to_owned(),
+            Self::Probability(p) => format!("{p:.3}"),
+            Self::Mark(marked) => if *marked { "*" } else { "" }.to_owned(),
+            Self::Nothing => "-".to_owned(),
+        }
+    }
+
+    fn is_text(&self) -> bool {
+        matches!(self, Self::Text(_))
+    }
+}
+
+/// A table with a header.
+pub(crate) struct Sheet {
+    pub(crate) header: Vec<&'static str>,
+    pub(crate) rows: Vec<Vec<Cell>>,
 }
 
 impl Sheet {
+    pub(crate) fn new(header: &[&'static str]) -> Self {
+        Self { header: header.to_vec(), rows: Vec::new() }
+    }
+
+    pub(crate) fn row(&mut self, cells: Vec<Cell>) {
+        self.rows.push(cells);
+    }
+
     /// The same with the texts of one column shortened so that lines fit a terminal of 80 columns; in forms that nobody
     /// reads in a terminal, as it is.
     pub(crate) fn fit(mut self, column: usize, format: Option<Format>) -> Self {
@@ -50,10 +108,19 @@ impl Sheet {
             Format::Table => table::write(self, out),
             Format::Tsv => tsv::write(self, out),
             Format::Json => json::write(self, out),
+            Format::Jsonl => json::write_lines(self, out),
             Format::Md => md::write(self, out),
             Format::Latex => latex::write(self, out),
+            Format::Trec => {
+                Err(io::Error::new(io::ErrorKind::InvalidInput, "a table is no TREC run"))
+            }
         }
     }
+}
+
+/// A negative zero as zero.
+fn without_sign(figure: f64) -> f64 {
+    figure + 0.0
 }
 
 /// Prints tables to standard output, one after the other with an empty line between; as JSON they are one object that
@@ -63,8 +130,8 @@ pub(crate) fn print_all(sheets: &[(&str, Sheet)], format: Option<Format>) -> io:
     if format == Some(Format::Json) {
         json::write_all(sheets, &mut out)?;
     } else {
-        for (index, (_, sheet)) in sheets.iter().enumerate() {
-            if index > 0 {
+        for (place, (_, sheet)) in sheets.iter().enumerate() {
+            if place > 0 {
                 writeln!(out)?;
             }
             sheet.write(format, &mut out)?;
@@ -96,6 +163,17 @@ mod tests {
             written(table::write),
             "system  topics     R@5\nbm25        50  0.3333\na|b          -  1.0000\n"
         );
+    }
+
+    #[test]
+    fn no_form_writes_a_negative_zero() {
+        let mut sheet = Sheet::new(&["difference"]);
+        sheet.row(vec![Cell::Figure(-0.0, 6)]);
+        for format in [Format::Table, Format::Tsv, Format::Json, Format::Md, Format::Latex] {
+            let mut bytes = Vec::new();
+            sheet.write(Some(format), &mut bytes).unwrap();
+            assert!(!String::from_utf8(bytes).unwrap().contains("-0"));
+        }
     }
 
     #[test]

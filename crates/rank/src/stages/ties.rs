@@ -54,11 +54,16 @@ impl Order {
         }
     }
 
-    /// The ranking of a scorer's hits.
-    pub(super) fn apply(&self, hits: Ranking, depth: NonZeroUsize) -> Ranking {
+    /// The ranking of a scorer's hits for a request with these candidates.
+    pub(super) fn apply(
+        &self,
+        hits: Ranking,
+        depth: NonZeroUsize,
+        candidates: Option<&[Doc]>,
+    ) -> Ranking {
         match &self.0 {
             None => hits,
-            Some(order) => order.rank(&hits, depth.get()),
+            Some(order) => order.rank(&hits, depth.get(), candidates),
         }
     }
 }
@@ -80,7 +85,7 @@ mod tests {
         for keys in ["ties = \"numpy\"", "pad = false\nties = \"numpy\""] {
             match parse(keys) {
                 Err(Error::Core(clariq_core::Error::Problem(problem))) => {
-                    assert_eq!(problem.found, "`pad = false`")
+                    assert_eq!(problem.found, "`pad = false`");
                 }
                 _ => panic!("{keys} is refused"),
             }

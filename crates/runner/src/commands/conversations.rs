@@ -66,7 +66,7 @@ pub(crate) fn run(
             Cell::text(&loaded.system.name),
             Cell::Count(done.progress.contexts),
             Cell::Count(done.progress.lines),
-            super::run::uses_cell(loaded),
+            super::run::uses_cell(loaded, None),
             Cell::text(path.display().to_string()),
         ]);
     }
@@ -180,7 +180,7 @@ impl<'a> Job<'a> {
             "clariq": env!("CARGO_PKG_VERSION"),
             "system": system.name,
             "config_sha256": loaded.checksum,
-            "uses": system.uses,
+            "uses": loaded.uses(None),
             "stages": system.pipeline.parameters(),
             "models": model_record(context, system),
             "need": need.as_ref().map(need_record),

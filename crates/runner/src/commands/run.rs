@@ -1,6 +1,6 @@
 //! `clariq run`: what a system answers to every request of a split, or next in every conversation of a file.
 
-use crate::arguments::{IndexPlace, Parameters, splits};
+use crate::arguments::{IndexPlace, Parameters, parse_name, splits};
 use crate::commands::conversations;
 use crate::failure::{Failure, Outcome};
 use crate::learned;
@@ -8,11 +8,11 @@ use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_collections::clariq::{Around, Split, SplitData};
-use clariq_core::{Location, Problem, ProblemKind};
+use clariq_core::{Location, Name, Problem, ProblemKind};
 use clariq_experiment::answers::{Answers, answer, usual_path};
 use clariq_experiment::systems::check_names_differ;
 use clariq_experiment::{Loaded, Registry};
-use clariq_files::Target;
+use clariq_files::{Target, refuse_input};
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
@@ -38,8 +38,8 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) skip_bad: bool,
     /// Last field of every line [default: the system's name]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) run_tag: Option<String>,
+    #[arg(long, value_name = "NAME", value_parser = parse_name)]
+    pub(crate) run_tag: Option<Name>,
     #[command(flatten)]
     pub(crate) parameters: Parameters,
     #[command(flatten)]
@@ -76,17 +76,18 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, F
     check_names_differ(&systems)?;
     let collection = settings.collection()?;
     let data = collection.split(arguments.split)?;
-    let session = settings.session(&collection, &arguments.place);
+    let session = settings.session(&collection, &arguments.place).answering(arguments.split);
     let models = Registry::new(&session);
     let around = Around::new(&collection, arguments.split);
     let context = session.context().with_models(&models).within(&around);
     let mut sheet = Sheet::new(&["system", "split", "topics", "lines", "uses", "run file"]);
     for loaded in &systems {
-        let answers = answer(&session, &context, loaded, &data)?;
         let path = arguments
             .output
             .clone()
             .unwrap_or_else(|| usual_path(Path::new("runs"), loaded, arguments.split));
+        refuse_input(&path)?;
+        let answers = answer(&session, &context, loaded, &data)?;
         let tag = arguments.run_tag.as_deref().unwrap_or(&loaded.system.name);
         answers.write(&session, loaded, &data, &path, tag)?;
         sheet.row(summary(&answers, loaded, &data, &path));
@@ -99,8 +100,8 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, F
 }
 
 /// What a system declares to look at beyond one request and the bank.
-pub(crate) fn uses_cell(loaded: &Loaded) -> Cell {
-    let uses: Vec<String> = loaded.system.uses.iter().map(ToString::to_string).collect();
+pub(crate) fn uses_cell(loaded: &Loaded, split: Option<Split>) -> Cell {
+    let uses: Vec<String> = loaded.uses(split).iter().map(ToString::to_string).collect();
     if uses.is_empty() { Cell::Nothing } else { Cell::text(uses.join(", ")) }
 }
 
@@ -110,7 +111,7 @@ fn summary(answers: &Answers, loaded: &Loaded, data: &SplitData, path: &Path) ->
         Cell::text(data.split.name()),
         Cell::count(data.topics.len()),
         Cell::count(answers.rankings.iter().map(Vec::len).sum()),
-        uses_cell(loaded),
+        uses_cell(loaded, Some(data.split)),
         Cell::text(path.display().to_string()),
     ]
 }

@@ -1,6 +1,6 @@
-//! Long names in narrow columns: the beginning and the end are kept, since names of runs differ at either.
+//! How does a long name fit into a narrow column? Its beginning and its end are kept: names of runs differ at either.
 
-use super::sheet::{Cell, Sheet};
+use super::{Cell, Sheet};
 
 /// The columns of a terminal that a table may fill.
 const WIDTH: usize = 80;
