@@ -19,7 +19,7 @@ use clariq_experiment::answers::{model_record, need_model, need_record};
 use clariq_experiment::record;
 use clariq_experiment::systems::check_names_differ;
 use clariq_experiment::{Loaded, Observer, Registry, Session, Task};
-use clariq_files::{Source, Staged, Target};
+use clariq_files::{Source, Staged, Target, protect};
 use clariq_need::Classifier;
 use clariq_rank::{Batch, Context, WrittenScores};
 use partial::Partial;
@@ -92,7 +92,11 @@ impl Conversations {
             source => source,
         };
         let checksum = match &source {
-            Source::Path(path) if path.is_file() => sha256_of_file(path)?,
+            Source::Path(path) if path.is_file() => {
+                // It is an input from now on, though it is read only after outputs were begun.
+                protect(path);
+                sha256_of_file(path)?
+            }
             // Whatever else it is, the reader says.
             Source::Path(_) => String::new(),
             other => sha256_hex(&other.read()?.bytes),
