@@ -206,7 +206,7 @@ fn bad_conversations_are_refused_or_counted() {
             "one conversation with the `context_id` 7",
             "another one than in a record before it",
         ),
-        ("key", lines(&GOOD.replace("context_id", "contextid")), "", "unknown field `contextid`"),
+        ("key", lines(&GOOD.replace("context_id", "contextid")), "", "unknown key `contextid`"),
     ];
     for (name, text, expected, found) in cases {
         bench.write(name, text);
