@@ -126,7 +126,7 @@ impl Retrieve {
             depth: order.depth(self.depth, self.pad),
             path: self.path,
         };
-        Ok(order.apply(scorer.rank(&query, scratch)?, self.depth))
+        Ok(order.apply(scorer.rank(&query, scratch)?, self.depth, query.among))
     }
 }
 

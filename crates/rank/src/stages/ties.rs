@@ -54,12 +54,19 @@ impl Order {
         }
     }
 
-    /// The ranking of a scorer's hits.
-    pub(super) fn apply(&self, hits: Ranking, depth: NonZeroUsize) -> Ranking {
-        match &self.0 {
-            None => hits,
-            Some(order) => order.rank(&hits, depth.get()),
-        }
+    /// The ranking of a scorer's hits; of the documents in `among` alone, if there is such a list.
+    pub(super) fn apply(
+        &self,
+        hits: Ranking,
+        depth: NonZeroUsize,
+        among: Option<&[Doc]>,
+    ) -> Ranking {
+        let Some(order) = &self.0 else { return hits };
+        let Some(among) = among else { return order.rank(&hits, depth.get()) };
+        let mut ranking = order.rank(&hits, usize::MAX);
+        ranking.retain(|hit| among.binary_search(&hit.doc).is_ok());
+        ranking.truncate(depth.get());
+        ranking
     }
 }
 
