@@ -1,4 +1,4 @@
-//! iKAT and CAsT: topics, passages, runs and their validation.
+//! iKAT and `CAsT`: topics, passages, runs and their validation.
 
 use super::{NAME, both, read_back};
 use clariq_collections::ikat::run::{Submission, put_submission};
@@ -7,6 +7,7 @@ use clariq_collections::ikat::{Class, Sample, Topics, Year, convert, for_each_pa
 use clariq_collections::{cast, ikat};
 use clariq_core::{Error, Findings, Report};
 use clariq_files::Source;
+use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
 /// Topics give every class its view of every turn, and labels that name statements of the user.
@@ -47,7 +48,7 @@ pub fn ikat_passages(bytes: &[u8]) {
     for ikat::Passage { id, text, .. } in &passages {
         assert!(!id.is_empty() && !id.contains(char::is_whitespace), "{id:?}");
         assert_eq!(text, text.trim());
-        lines += &format!("{{\"id\": {}, \"contents\": {}}}\n", json(id), json(text));
+        lines.extend(["{\"id\": ", &json(id), ", \"contents\": ", &json(text), "}\n"]);
     }
     if passages.is_empty() {
         return;
@@ -103,7 +104,7 @@ fn comes_back(submission: &Submission) {
     }
 }
 
-/// CAsT's topics, question pool and runs: what is read is consistent, and a run comes back.
+/// `CAsT`'s topics, question pool and runs: what is read is consistent, and a run comes back.
 pub fn cast(bytes: &[u8]) {
     if let Some(topics) = both(bytes, cast::Topics::parse, cast::Topics::read) {
         for (conversation, index) in topics.user_turns() {
@@ -126,7 +127,7 @@ fn json(text: &str) -> String {
     for c in text.chars() {
         match c {
             '"' | '\\' => quoted.extend(['\\', c]),
-            '\0'..='\u{1f}' => quoted += &format!("\\u{:04x}", c as u32),
+            '\0'..='\u{1f}' => write!(quoted, "\\u{:04x}", c as u32).expect("a text takes all"),
             _ => quoted.push(c),
         }
     }

@@ -9,12 +9,14 @@
 mod conversation;
 mod ikat;
 mod lines;
+mod pages;
 mod table;
 mod tsv;
 
 pub use conversation::conversations;
 pub use ikat::{cast, ikat_passages, ikat_run, ikat_topics};
 pub use lines::{need, qrels, run, text_run};
+pub use pages::pages;
 pub use table::{jsonl, pickle};
 pub use tsv::tsv;
 
@@ -25,7 +27,7 @@ use clariq_files::{Input, Source};
 pub type Check = fn(&[u8]);
 
 /// All targets, by the names of their folders in `fuzz/corpus`.
-pub const TARGETS: [(&str, Check); 12] = [
+pub const TARGETS: [(&str, Check); 13] = [
     ("cast", cast),
     ("conversations", conversations),
     ("ikat_passages", ikat_passages),
@@ -33,6 +35,7 @@ pub const TARGETS: [(&str, Check); 12] = [
     ("ikat_topics", ikat_topics),
     ("jsonl", jsonl),
     ("need", need),
+    ("pages", pages),
     ("pickle", pickle),
     ("qrels", qrels),
     ("run", run),

@@ -162,7 +162,7 @@ pub(crate) fn for_each_line<'a>(
 fn text(input: &Input) -> Result<&str, Box<Problem>> {
     str::from_utf8(&input.bytes).map_err(|error| {
         let (before, rest) = input.bytes.split_at(error.valid_up_to());
-        let line = before.iter().filter(|&&byte| byte == b'\n').count() as u64 + 1;
+        let line = before.split(|&byte| byte == b'\n').count() as u64;
         let rest = rest.split(|&byte| byte == b'\n').next().unwrap_or_default();
         Box::new(not_utf8(Location::line(&input.name, line), "JSON", &rest[..rest.len().min(160)]))
     })

@@ -110,6 +110,9 @@ pub enum ProblemKind {
     /// A record that is not a conversation, or a file that holds none.
     #[error("not a conversation")]
     Conversation,
+    /// A record that is not a web page.
+    #[error("not a page")]
+    Page,
     /// A file whose checksum is not the expected one.
     #[error("wrong checksum")]
     Checksum,

@@ -156,13 +156,12 @@ impl Recipe {
         let recipe: Self = toml::from_str(text).map_err(|error| {
             let line = error.span().map(|span| 1 + text[..span.start].matches('\n').count() as u64);
             let at = line.map_or_else(|| Location::file(file), |line| Location::line(file, line));
-            Problem::new(
-                at,
-                ProblemKind::Configuration,
-                "a training recipe",
-                error.message().to_owned(),
-            )
-            .hint("configs/README.md lists the keys of a recipe")
+            let message = error.message();
+            let parts =
+                message.strip_prefix("expected ").and_then(|rest| rest.split_once(", found "));
+            let (expected, found) = parts.unwrap_or(("a training recipe", message));
+            Problem::new(at, ProblemKind::Configuration, expected, found)
+                .hint("configs/README.md lists the keys of a recipe")
         })?;
         recipe.check(file)?;
         Ok(recipe)
@@ -233,6 +232,27 @@ impl Recipe {
             Schedule::Linear => {
                 self.learning_rate * (steps - step) as f64 / (steps - warm).max(1) as f64
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_would_leave_the_cache_is_refused_with_its_line() {
+        let recipe = |name: &str| {
+            format!(
+                "description = \"x\"\nname = \"{name}\"\nbase = \"b\"\nepochs = 1.0\nlearning_rate = 0.1\n\
+                 [objective]\nkind = \"in-batch-softmax\"\nbatch = 2\n"
+            )
+        };
+        assert_eq!(&*Recipe::parse("x.toml", &recipe("own-encoder")).unwrap().name, "own-encoder");
+        for name in ["../../../X", "a/b", "/tmp/x", ".."] {
+            let error = Recipe::parse("x.toml", &recipe(name)).unwrap_err().to_string();
+            assert!(error.starts_with("x.toml:2: bad configuration"), "{error}");
+            assert!(error.contains("expected a name of at most 100 letters"), "{error}");
         }
     }
 }

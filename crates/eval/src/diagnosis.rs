@@ -4,7 +4,7 @@ use crate::ties::{by_topic, descending, same};
 use clariq_collections::clariq::QuestionBank;
 use clariq_core::TopicId;
 use clariq_files::Run;
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 
 /// What was counted; all zero is a run without surprises.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -29,21 +29,25 @@ pub fn diagnose<'a>(
     topics: impl Iterator<Item = &'a TopicId>,
     bank: Option<&QuestionBank>,
 ) -> Diagnosis {
-    let known: HashSet<&TopicId> = topics.collect();
-    let bank: Option<HashSet<&str>> =
+    let known: FxHashSet<&TopicId> = topics.collect();
+    let bank: Option<FxHashSet<&str>> =
         bank.map(|bank| bank.rows().iter().map(|row| row.id.as_str()).collect());
     let answered = by_topic(run);
     let missing_topics = known.iter().filter(|topic| !answered.contains_key(*topic)).count();
     let mut diagnosis = Diagnosis { missing_topics, ..Diagnosis::default() };
-    for (topic, mut lines) in answered {
+    let (mut questions, mut scores) = (FxHashSet::default(), Vec::new());
+    for (topic, lines) in answered {
         if !known.contains(topic) {
             diagnosis.unknown_topics += 1;
             continue;
         }
-        let questions: HashSet<_> = lines.iter().map(|line| &line.question).collect();
-        diagnosis.duplicates += lines.len() - questions.len();
-        lines.sort_by(|a, b| descending(a.score, b.score));
-        let dropped = lines.windows(2).filter(|pair| same(pair[0].score, pair[1].score)).count();
+        questions.clear();
+        diagnosis.duplicates +=
+            lines.iter().filter(|line| !questions.insert(&line.question)).count();
+        scores.clear();
+        scores.extend(lines.iter().map(|line| line.score));
+        scores.sort_unstable_by(|a, b| descending(*a, *b));
+        let dropped = scores.windows(2).filter(|pair| same(pair[0], pair[1])).count();
         diagnosis.dropped_lines += dropped;
         diagnosis.dropped_topics += usize::from(dropped > 0);
         if let Some(bank) = &bank {

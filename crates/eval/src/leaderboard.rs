@@ -62,7 +62,7 @@ type Table = (LeaderboardTask, Split, &'static str, &'static str);
 
 macro_rules! table {
     ($name:literal) => {
-        include_str!(concat!("../../../configs/leaderboard/", $name, ".tsv"))
+        include_str!(concat!("../leaderboard/", $name, ".tsv"))
     };
 }
 

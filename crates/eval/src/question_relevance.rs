@@ -37,21 +37,27 @@ pub fn question_relevance(run: &Run, labels: &Labelled, ties: Ties) -> QuestionR
         .zip(labels.relevant())
         .map(|(topic, relevant)| {
             let lines = lines.get(&topic.id).map_or(&[][..], Vec::as_slice);
-            (topic.id.clone(), CUTOFFS.map(|cutoff| recall(lines, &relevant, cutoff)))
+            (topic.id.clone(), recalls(lines, &relevant))
         })
         .collect();
     sort_like_pandas(&mut topics, |(topic, _)| topic.as_str());
     QuestionRelevance { topics }
 }
 
-fn recall(lines: &[&RunLine], relevant: &HashSet<QuestionId>, cutoff: usize) -> f64 {
-    let found: HashSet<&QuestionId> = lines
-        .iter()
-        .take(cutoff)
-        .map(|line| &line.question)
-        .filter(|question| relevant.contains(*question))
-        .collect();
-    found.len() as f64 / relevant.len() as f64
+/// The recall at each of [`CUTOFFS`], which ascend.
+fn recalls(lines: &[&RunLine], relevant: &HashSet<QuestionId>) -> [f64; 4] {
+    let mut found: Vec<&QuestionId> = Vec::new();
+    let mut start = 0;
+    CUTOFFS.map(|cutoff| {
+        let end = cutoff.min(lines.len());
+        for line in &lines[start..end] {
+            if relevant.contains(&line.question) && !found.contains(&&line.question) {
+                found.push(&line.question);
+            }
+        }
+        start = end;
+        found.len() as f64 / relevant.len() as f64
+    })
 }
 
 /// pandas reads a column of whole numbers as numbers and any other as text, and groups in the order of either.

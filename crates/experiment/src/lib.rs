@@ -34,6 +34,7 @@
 pub mod answers;
 pub mod cache;
 mod error;
+pub mod measures;
 mod models;
 mod observer;
 mod options;

@@ -4,6 +4,7 @@ mod examples;
 mod training;
 mod vectors;
 
+use crate::cache::{self, State};
 use crate::error::Error;
 use crate::recipes;
 use crate::session::Session;
@@ -41,6 +42,7 @@ impl<'a> Registry<'a> {
         again: Again,
         output: Option<&Path>,
     ) -> Result<(PathBuf, Option<Trained>), Error> {
+        self.session.engine_for(&recipe.name)?;
         // What a model is trained on must not depend on the precision that it is run with.
         let mut exact = self.session.clone();
         exact.options.precision = Precision::F32;
@@ -50,17 +52,16 @@ impl<'a> Registry<'a> {
 
     /// The folder of a model of the right kind and where it cuts texts; a recipe whose model is not there is trained.
     fn locate(&self, name: &str, kind: ModelKind) -> Result<(PathBuf, Option<usize>), Error> {
-        if let Some(recipe) = recipes::find(name)? {
-            if recipe.objective.kind() != kind {
-                return Err(wrong_kind(name, kind, recipe.objective.kind()).into());
-            }
+        if let Some(recipe) = recipes::find_kind(name, kind)? {
             let max_tokens = recipe.max_tokens;
             let (folder, _) = self.train(recipe, Again::Resume, None)?;
             return Ok((folder, Some(max_tokens)));
         }
         let models = self.session.models_folder();
         let folder = recipes::installed(&models, name);
-        Ok((folder.ok_or_else(|| recipes::unknown(&models, name))?, None))
+        let folder = folder.ok_or_else(|| recipes::unknown(&models, name))?;
+        check_installed(name, &folder)?;
+        Ok((folder, None))
     }
 
     fn open_encoder(&self, name: &str) -> Result<Arc<dyn Encoder>, Error> {
@@ -93,7 +94,8 @@ impl<'a> Registry<'a> {
                 progress(texts);
             };
             let folder = self.session.options.cache.join("embeddings");
-            let bank = vectors::cached(&folder, encoder.as_ref(), texts, &count)?;
+            let bank =
+                vectors::cached(&folder, encoder.as_ref(), texts, self.session.observer, &count)?;
             task.finish(&format!("{} questions encoded", bank.len()));
             Ok(Arc::new(bank))
         })
@@ -115,10 +117,17 @@ fn open_once<T: ?Sized>(
     Ok(new)
 }
 
-fn wrong_kind(name: &str, expected: ModelKind, found: ModelKind) -> Problem {
+/// Refuses a folder whose files are not those of its list. A model from elsewhere has none, and only its engine can tell.
+fn check_installed(name: &str, folder: &Path) -> Result<(), Problem> {
+    let State::Damaged { found } = cache::check(folder) else { return Ok(()) };
+    if !folder.join(cache::SUMS).is_file() {
+        return Ok(());
+    }
     let at = Location::file(format!("model `{name}`"));
-    Problem::new(at, ProblemKind::Model, expected.to_string(), found.to_string())
-        .hint("`rerank` and `cross_encode` take cross-encoders, other stages take encoders")
+    let expected = format!("the files of {} as they were written", folder.display());
+    Err(Problem::new(at, ProblemKind::Checksum, expected, found).hint(
+        "`scripts/setup --force` installs all-MiniLM-L6-v2 again; `clariq train` trains again",
+    ))
 }
 
 impl Models for Registry<'_> {
@@ -131,7 +140,7 @@ impl Models for Registry<'_> {
     }
 
     fn prepare(&self, model: &ModelName) -> Result<(), clariq_core::Error> {
-        if recipes::find(&model.name)?.is_some() {
+        if recipes::find_kind(&model.name, model.kind)?.is_some() {
             self.locate(&model.name, model.kind)?;
         }
         Ok(())

@@ -1,18 +1,15 @@
 //! Training recipes by name, and the folders that models are in.
 
 use crate::error::Error;
-use clariq_core::{Location, Problem, ProblemKind, Recipe};
+use clariq_core::{Location, ModelKind, Problem, ProblemKind, Recipe};
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use std::path::{Path, PathBuf};
 
 /// The recipes of `configs/models/`.
 const BUILT_IN: &[(&str, &str)] = &[
-    ("encoder", include_str!("../../../configs/models/encoder.toml")),
-    ("cross-encoder", include_str!("../../../configs/models/cross-encoder.toml")),
-    (
-        "published-cross-encoder",
-        include_str!("../../../configs/models/published-cross-encoder.toml"),
-    ),
+    ("encoder", include_str!("../configs/models/encoder.toml")),
+    ("cross-encoder", include_str!("../configs/models/cross-encoder.toml")),
+    ("published-cross-encoder", include_str!("../configs/models/published-cross-encoder.toml")),
 ];
 
 /// The recipe of that name, or in that file.
@@ -27,6 +24,21 @@ pub fn find(name: &str) -> Result<Option<Recipe>, Error> {
     Ok(built_in
         .map(|(name, text)| Recipe::parse(&format!("configs/models/{name}.toml"), text))
         .transpose()?)
+}
+
+/// The recipe of that name, or in that file, if it trains a model of that kind. What kind a folder holds shows when it is
+/// opened.
+pub fn find_kind(name: &str, kind: ModelKind) -> Result<Option<Recipe>, Error> {
+    match find(name)? {
+        Some(recipe) if recipe.objective.kind() != kind => {
+            let at = Location::file(format!("model `{name}`"));
+            let found = recipe.objective.kind().to_string();
+            Err(Problem::new(at, ProblemKind::Model, kind.to_string(), found)
+                .hint("`rerank` and `cross_encode` take cross-encoders, other stages encoders")
+                .into())
+        }
+        found => Ok(found),
+    }
 }
 
 /// Whether the model of that name is trained on the labels of train.

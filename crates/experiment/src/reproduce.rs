@@ -2,15 +2,14 @@
 
 use crate::answers::{Answers, answer, as_run, usual_path};
 use crate::error::Error;
+use crate::measures::{DOCUMENT_MEASURES, NEED_F1, measures};
 use crate::session::Session;
 use crate::systems::Loaded;
 use clariq_collections::clariq::{
     Around, EvalTable, Labelled, NeedLine, QuestionBank, Split, SplitData,
 };
 use clariq_core::{Models, ProblemKind};
-use clariq_eval::{
-    CUTOFFS, Ties, clarification_need, document_relevance, question_relevance, table_stem,
-};
+use clariq_eval::{Ties, clarification_need, document_relevance, question_relevance, table_stem};
 use clariq_files::Run;
 use clariq_rank::{Expected, Uses};
 use std::path::Path;
@@ -118,17 +117,6 @@ fn compare<'s>(
     let verdict = wanted.map(|wanted| Verdict::new((obtained - wanted).abs(), tolerance));
     Figure { system, measure, published, expected: wanted, obtained, verdict }
 }
-
-/// The measures that configurations can expect figures of.
-pub fn measures() -> impl Iterator<Item = String> {
-    let recalls = CUTOFFS.iter().map(|cutoff| format!("R@{cutoff}"));
-    recalls.chain([NEED_F1.to_owned()]).chain(DOCUMENT_MEASURES.map(str::to_owned))
-}
-
-const NEED_F1: &str = "need F1";
-
-/// The measures of the challenge's leaderboard of document relevance.
-const DOCUMENT_MEASURES: [&str; 4] = ["MRR100", "P1", "NDCG3", "NDCG5"];
 
 fn expects_documents(expected: &Expected) -> bool {
     DOCUMENT_MEASURES.iter().any(|name| expected.measures.contains_key(*name))

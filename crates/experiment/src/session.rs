@@ -4,9 +4,8 @@ use crate::error::Error;
 use crate::observer::{Observer, Silent};
 use crate::options::Options;
 use clariq_collections::clariq::{Collection, QuestionBank};
-use clariq_core::ModelOptions;
-use clariq_core::{Engine, NoModels};
-use clariq_index::{Analyzer, BuildOptions, DocumentIndex, Opened};
+use clariq_core::{Documents, Engine, ModelOptions, NoModels};
+use clariq_index::{Analyzer, BuildOptions, DocumentIndex, FolderTrouble, Opened};
 use clariq_rank::Context;
 use std::path::PathBuf;
 
@@ -64,12 +63,28 @@ impl<'a> Session<'a> {
     /// What stages work on, without learned models; indexes are opened or built when a stage first needs one.
     pub fn context(&self) -> Context<'_> {
         Context::new(&self.collection.bank, |analyzer, bank| {
-            let folder = self.index_folder(analyzer);
-            let (index, opened) =
-                DocumentIndex::open_or_build(&folder, bank, analyzer, &self.build_options())?;
+            let (index, opened) = self.open_index(analyzer, bank)?;
             self.report_opened(&index, &opened);
             Ok(index)
         })
+    }
+
+    /// Opens an index or builds it. A damaged one in the cache is built again; one whose folder was named stays as it is.
+    fn open_index(
+        &self,
+        analyzer: Analyzer,
+        bank: &dyn Documents,
+    ) -> Result<(DocumentIndex, Opened), clariq_index::Error> {
+        let (folder, options) = (self.index_folder(analyzer), self.build_options());
+        match DocumentIndex::open_or_build(&folder, bank, analyzer, &options) {
+            Err(clariq_index::Error::Folder {
+                trouble: FolderTrouble::Damaged { found }, ..
+            }) if self.options.index.is_none() => {
+                let index = DocumentIndex::rebuild(&folder, bank, analyzer, &options)?;
+                Ok((index, Opened::Rebuilt { because: found }))
+            }
+            other => other,
+        }
     }
 
     /// The folder of an index: as named, or in the cache under what it is made from.

@@ -1,27 +1,29 @@
 //! Systems by name: a configuration file, or one of those that are part of the program.
 
 use crate::error::Error;
+use crate::measures::check_measures;
 use crate::recipes;
 use clariq_core::{Location, Problem, ProblemKind, sha256_hex};
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
+use clariq_need::NeedConfig;
 use clariq_rank::{Override, System, Uses};
 use std::path::Path;
 
 /// The systems of `configs/`, in the order in which `reproduce` shows them.
 const BUILT_IN: &[(&str, &str)] = &[
-    ("no-question", include_str!("../../../configs/no-question.toml")),
-    ("bm25", include_str!("../../../configs/bm25.toml")),
-    ("bm25-english", include_str!("../../../configs/bm25-english.toml")),
-    ("bm25-tuned", include_str!("../../../configs/bm25-tuned.toml")),
-    ("dense", include_str!("../../../configs/dense.toml")),
-    ("dense-tuned", include_str!("../../../configs/dense-tuned.toml")),
-    ("bert-reranker", include_str!("../../../configs/bert-reranker.toml")),
-    ("bert-ranker", include_str!("../../../configs/bert-ranker.toml")),
-    ("strict", include_str!("../../../configs/strict.toml")),
-    ("best", include_str!("../../../configs/best.toml")),
-    ("bm25-multi-turn", include_str!("../../../configs/bm25-multi-turn.toml")),
-    ("bm25-conversation", include_str!("../../../configs/bm25-conversation.toml")),
-    ("dense-conversation", include_str!("../../../configs/dense-conversation.toml")),
+    ("no-question", include_str!("../configs/no-question.toml")),
+    ("bm25", include_str!("../configs/bm25.toml")),
+    ("bm25-english", include_str!("../configs/bm25-english.toml")),
+    ("bm25-tuned", include_str!("../configs/bm25-tuned.toml")),
+    ("dense", include_str!("../configs/dense.toml")),
+    ("dense-tuned", include_str!("../configs/dense-tuned.toml")),
+    ("bert-reranker", include_str!("../configs/bert-reranker.toml")),
+    ("bert-ranker", include_str!("../configs/bert-ranker.toml")),
+    ("strict", include_str!("../configs/strict.toml")),
+    ("best", include_str!("../configs/best.toml")),
+    ("bm25-multi-turn", include_str!("../configs/bm25-multi-turn.toml")),
+    ("bm25-conversation", include_str!("../configs/bm25-conversation.toml")),
+    ("dense-conversation", include_str!("../configs/dense-conversation.toml")),
 ];
 
 /// The names of all built-in systems.
@@ -40,23 +42,27 @@ pub struct Loaded {
 impl Loaded {
     /// Reads the file `name`, or the built-in system of that name.
     pub fn open(name: &str, overrides: &[Override]) -> Result<Self, Error> {
-        let built_in = BUILT_IN.iter().find(|(known, _)| *known == name);
-        let (file, text) = match built_in {
-            Some((_, text)) if !Path::new(name).exists() => {
-                (format!("configs/{name}.toml"), (*text).to_owned())
-            }
-            _ if Path::new(name).exists() => {
-                let source = Source::new(name);
-                let system = System::read(&source, overrides)?;
-                check_training_declared(&source.name(), &system)?;
-                let checksum = sha256_hex(&source.read_at_most(MOST_OF_A_CONFIGURATION)?.bytes);
-                return Ok(Self { system, checksum });
-            }
-            _ => return Err(unknown(name).into()),
+        let source = if Path::new(name).exists() {
+            Source::new(name)
+        } else {
+            let built_in = BUILT_IN.iter().find(|(known, _)| *known == name);
+            let (_, text) = built_in.ok_or_else(|| unknown(name))?;
+            Source::memory(format!("configs/{name}.toml"), text.as_bytes().to_vec())
         };
-        let system = System::parse(&file, &text, overrides)?;
-        check_training_declared(&file, &system)?;
-        Ok(Self { system, checksum: sha256_hex(text.as_bytes()) })
+        let system = System::read(&source, overrides)?;
+        let bytes = source.read_at_most(MOST_OF_A_CONFIGURATION)?.bytes;
+        for model in system.models() {
+            recipes::find_kind(&model.name, model.kind)?;
+        }
+        check_training_declared(&source.name(), &system)?;
+        check_measures(&source.name(), &String::from_utf8_lossy(&bytes))?;
+        Ok(Self { system, checksum: sha256_hex(&bytes) })
+    }
+
+    /// Whether its stages or its need model ask for learned models.
+    pub fn needs_models(&self) -> bool {
+        let need = self.system.need.as_ref().and_then(|section| NeedConfig::read(section).ok());
+        !self.system.models().is_empty() || need.is_some_and(|need| need.encoder().is_some())
     }
 }
 

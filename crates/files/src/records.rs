@@ -1,113 +1,175 @@
-//! Records of delimited text with CSV quoting, each with the line on which it starts.
+//! Records of delimited text with CSV quoting (RFC 4180), each with the line on which it starts.
 
 use crate::source::Input;
 use crate::table::Place;
 use clariq_core::{Location, Problem, ProblemKind};
+use memchr::{memchr, memchr3};
+use std::borrow::Cow;
 
-/// Reads the records of an input one after the other.
+/// Reads the records of an input one after the other. Empty lines are no records.
+///
+/// A field that begins with a quote ends with one, and then the delimiter, the end of the line or of the file must
+/// follow. Where it does not, the closing quote is missing, and what looks like one record may be many rows: that is a
+/// problem at the line where the field opens, and reading goes on behind that line.
 pub struct Records<'a> {
-    input: &'a Input,
+    name: &'a str,
+    bytes: &'a [u8],
     delimiter: u8,
-    reader: csv::Reader<&'a [u8]>,
-    record: csv::ByteRecord,
-    lines: LineCounter<'a>,
+    at: usize,
+    line: u64,
+    fields: Vec<Cow<'a, [u8]>>,
 }
 
 impl<'a> Records<'a> {
     /// Begins at the start of the input.
     pub fn new(input: &'a Input, delimiter: u8) -> Self {
-        let reader = csv::ReaderBuilder::new()
-            .delimiter(delimiter)
-            .has_headers(false)
-            .flexible(true)
-            .from_reader(input.bytes.as_ref());
-        let (record, lines) = (csv::ByteRecord::new(), LineCounter::new(&input.bytes));
-        Self { input, delimiter, reader, record, lines }
+        Self {
+            name: &input.name,
+            bytes: &input.bytes,
+            delimiter,
+            at: 0,
+            line: 1,
+            fields: Vec::new(),
+        }
     }
 
-    /// The next record and where it starts; a problem where a quote opens a field and does not close it.
-    #[expect(clippy::should_implement_trait, reason = "the record is lent and not given")]
-    pub fn next(&mut self) -> Option<(Place<'a>, Result<&csv::ByteRecord, Box<Problem>>)> {
-        // Reading from memory cannot fail, and a flexible reader accepts every record.
-        let Ok(true) = self.reader.read_byte_record(&mut self.record) else { return None };
-        let start = self.record.position().map_or(0, csv::Position::byte) as usize;
-        let end = self.reader.position().byte() as usize;
-        let place = Place { file: &self.input.name, line: self.lines.line_at(start) };
-        let bytes = &self.input.bytes[self.lines.offset.min(end)..end];
-        Some((
-            place,
-            match open_quote(bytes, self.delimiter) {
-                Some(at) => Err(Box::new(self.bad_quotes(place, &bytes[..at]))),
-                None => Ok(&self.record),
-            },
-        ))
-    }
-
-    fn bad_quotes(&self, place: Place, before: &[u8]) -> Problem {
-        let line = place.line + before.iter().filter(|&&byte| byte == b'\n').count() as u64;
-        let at = Location::line(&self.input.name, line);
-        let expected = "a quoted field that ends with a quote before the next delimiter";
-        Problem::new(
-            at,
-            ProblemKind::Quotes,
-            expected,
-            "a quote that opens a field and does not close it",
-        )
-        .hint(
-            "a quote inside a quoted field is doubled; a field that begins with one must be quoted",
-        )
-    }
-}
-
-/// The offset of a quote that opens a field of this record and does not close it: the file ends inside the field, or
-/// more text follows the closing quote, so that what was read as one record may be many.
-fn open_quote(record: &[u8], delimiter: u8) -> Option<usize> {
-    memchr::memchr(b'"', record)?;
-    let mut start = 0;
-    loop {
-        let mut end = start;
-        if record.get(start) == Some(&b'"') {
-            let Some(after) = end_of_quoted(record, start + 1) else { return Some(start) };
-            let ends = |byte: &u8| *byte == delimiter || matches!(byte, b'\r' | b'\n');
-            if !record.get(after).is_none_or(ends) {
-                return Some(start);
+    /// The next record and where it starts; a problem where a quote is not closed.
+    #[expect(clippy::should_implement_trait, reason = "the fields are lent")]
+    pub fn next(&mut self) -> Option<(Place<'a>, Result<&[Cow<'a, [u8]>], Box<Problem>>)> {
+        while let Some(byte @ (b'\r' | b'\n')) = self.bytes.get(self.at) {
+            self.line += u64::from(*byte == b'\n');
+            self.at += 1;
+        }
+        if self.at == self.bytes.len() {
+            return None;
+        }
+        let place = Place { file: self.name, line: self.line };
+        self.fields.clear();
+        loop {
+            let field = if self.bytes.get(self.at) == Some(&b'"') {
+                let Some(field) = self.quoted() else {
+                    return Some((place, Err(Box::new(self.open_quote()))));
+                };
+                field
+            } else {
+                self.plain()
+            };
+            self.fields.push(field);
+            if self.bytes.get(self.at) != Some(&self.delimiter) {
+                return Some((place, Ok(&self.fields)));
             }
-            end = after;
+            self.at += 1;
         }
-        start = end + memchr::memchr(delimiter, &record[end..])? + 1;
     }
-}
 
-/// The offset behind the quote that closes a field; a doubled quote closes nothing.
-fn end_of_quoted(record: &[u8], mut at: usize) -> Option<usize> {
-    loop {
-        at += memchr::memchr(b'"', &record[at..])? + 1;
-        if record.get(at) != Some(&b'"') {
-            return Some(at);
+    /// The field up to the next delimiter or line end.
+    fn plain(&mut self) -> Cow<'a, [u8]> {
+        let rest = &self.bytes[self.at..];
+        let length = memchr3(self.delimiter, b'\n', b'\r', rest).unwrap_or(rest.len());
+        self.at += length;
+        Cow::Borrowed(&rest[..length])
+    }
+
+    /// The field between two quotes; `None` if the second one is missing.
+    fn quoted(&mut self) -> Option<Cow<'a, [u8]>> {
+        let rest = &self.bytes[self.at + 1..];
+        let (mut end, mut doubled) = (0, false);
+        loop {
+            end += memchr(b'"', &rest[end..])?;
+            match rest.get(end + 1) {
+                Some(b'"') => (end, doubled) = (end + 2, true),
+                None | Some(b'\r' | b'\n') => break,
+                Some(byte) if *byte == self.delimiter => break,
+                Some(_) => return None,
+            }
         }
-        at += 1;
+        self.at += end + 2;
+        let content = &rest[..end];
+        self.line += newlines(content);
+        Some(if doubled { Cow::Owned(without_doubled(content)) } else { Cow::Borrowed(content) })
+    }
+
+    /// The problem of a field that opens here, and goes on behind its line.
+    fn open_quote(&mut self) -> Problem {
+        let rest = &self.bytes[self.at..];
+        self.at += memchr(b'\n', rest).unwrap_or(rest.len());
+        let expected =
+            "a quoted field that ends with a quote, before a delimiter or the line's end";
+        let found = "a quote that opens a field and does not close it";
+        Problem::new(Location::line(self.name, self.line), ProblemKind::Quotes, expected, found)
+            .hint("a quote inside a field is doubled, and the field stands in quotes")
     }
 }
 
-/// The csv crate counts a CRLF as a line end followed by an empty rest, which puts its line numbers one too low.
-pub struct LineCounter<'a> {
-    bytes: &'a [u8],
-    offset: usize,
-    line: u64,
+fn newlines(bytes: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', bytes).count() as u64
 }
 
-impl<'a> LineCounter<'a> {
-    /// Counts the lines of these bytes.
-    pub fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, offset: 0, line: 1 }
+fn without_doubled(content: &[u8]) -> Vec<u8> {
+    let mut field = Vec::with_capacity(content.len());
+    let mut quoted = false;
+    for &byte in content {
+        quoted = byte == b'"' && !quoted;
+        if !quoted {
+            field.push(byte);
+        }
+    }
+    field
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Lines and fields of sound text, or the line of the first problem.
+    fn own(text: &[u8]) -> Result<Vec<(u64, Vec<Vec<u8>>)>, u64> {
+        let input = Input { name: "t".to_owned(), bytes: text.to_vec().into() };
+        let mut records = Records::new(&input, b'\t');
+        let mut all = Vec::new();
+        while let Some((place, fields)) = records.next() {
+            match fields {
+                Ok(fields) => {
+                    all.push((place.line, fields.iter().map(|field| field.to_vec()).collect()));
+                }
+                Err(problem) => return Err(problem.at.line.unwrap()),
+            }
+        }
+        Ok(all)
     }
 
-    /// The line of a record that starts at this byte; records are asked for in order.
-    pub fn line_at(&mut self, start: usize) -> u64 {
-        let rest = &self.bytes[start.min(self.bytes.len())..];
-        let start = start + rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
-        self.line += self.bytes[self.offset..start].split(|&byte| byte == b'\n').count() as u64 - 1;
-        self.offset = start;
-        self.line
+    fn of_the_csv_crate(text: &[u8]) -> Vec<Vec<Vec<u8>>> {
+        let mut builder = csv::ReaderBuilder::new();
+        let reader = builder.delimiter(b'\t').has_headers(false).flexible(true).from_reader(text);
+        let fields = |record: csv::ByteRecord| record.iter().map(<[u8]>::to_vec).collect();
+        reader.into_byte_records().map(|record| fields(record.unwrap())).collect()
+    }
+
+    #[test]
+    fn lines_are_counted_through_quotes_and_carriage_returns() {
+        let found = own(b"a\r\n\r\n\"b\nc\"\td\r\ne\n").unwrap();
+        assert_eq!(found.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [1, 3, 5]);
+        assert_eq!(own(b"\na\t\"b\nc\n\"d"), Err(2));
+        assert_eq!(own(b"\"a\nb\"\t\"c"), Err(2));
+    }
+
+    proptest! {
+        #[test]
+        fn sound_text_is_read_as_the_csv_crate_reads_it(text in "[ab\"\t\r\n]{0,60}") {
+            if let Ok(found) = own(text.as_bytes()) {
+                let found: Vec<_> = found.into_iter().map(|(_, fields)| fields).collect();
+                prop_assert_eq!(found, of_the_csv_crate(text.as_bytes()));
+            }
+        }
+
+        #[test]
+        fn quoted_fields_are_sound(fields in prop::collection::vec("[ab\"\t\n]{0,8}", 1..20)) {
+            let quoted: Vec<_> =
+                fields.iter().map(|field| format!("\"{}\"", field.replace('"', "\"\""))).collect();
+            let found = own(quoted.join("\t").as_bytes()).unwrap();
+            prop_assert_eq!(found.len(), 1);
+            let expected: Vec<_> = fields.iter().map(|field| field.as_bytes().to_vec()).collect();
+            prop_assert_eq!(&found[0].1, &expected);
+        }
     }
 }

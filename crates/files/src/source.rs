@@ -4,7 +4,7 @@ use clariq_core::{Error, Location, Problem, ProblemKind};
 use flate2::read::MultiGzDecoder;
 use std::borrow::Cow;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -118,6 +118,21 @@ impl Source {
             raw.take(most + 1 - bytes.len() as u64).read_to_end(&mut bytes).map_err(refused)?;
         }
         if bytes.len() as u64 > most { Err(too_large(name, most).into()) } else { Ok(bytes) }
+    }
+
+    /// The content as a stream, without gzip around it: for what may be longer than the memory. A byte
+    /// order mark stays where it is.
+    pub fn stream(&self) -> Result<Box<dyn BufRead + '_>, Error> {
+        let refused =
+            |source| Error::Io { action: "read", path: PathBuf::from(self.name()), source };
+        let (_, raw) = self.open()?;
+        let mut raw = BufReader::with_capacity(1 << 16, raw);
+        let is_packed = raw.fill_buf().map_err(refused)?.starts_with(GZIP_MAGIC);
+        Ok(if is_packed {
+            Box::new(BufReader::new(MultiGzDecoder::new(raw)))
+        } else {
+            Box::new(raw)
+        })
     }
 
     /// The bytes as they are, and how many there will be, as far as that is known.

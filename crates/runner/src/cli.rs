@@ -6,8 +6,10 @@ use crate::commands::{
     tune,
 };
 use crate::failure::{Failure, Outcome};
+use crate::learned;
 use crate::settings::Settings;
 use clap::{Parser, Subcommand};
+use clariq_core::Engine;
 
 /// Baselines, rankings and scores for the ClariQ clarifying-question benchmark.
 ///
@@ -59,9 +61,34 @@ enum Command {
     Doctor,
 }
 
+impl Command {
+    /// Whether learned models are needed, as far as the arguments tell.
+    fn needs_models(&self) -> bool {
+        match self {
+            Self::Run(arguments) => arguments.needs_models(),
+            Self::Train(_) => true,
+            Self::Need(command) => command.needs_models(),
+            Self::Tune(arguments) => learned::is_needed_by(&arguments.config, &[]),
+            Self::Reproduce(arguments) => arguments.needs_models(),
+            Self::Ask(arguments) => arguments.needs_models(),
+            Self::Explain(arguments) => arguments.needs_models(),
+            Self::Doctor => doctor::needs_models(),
+            Self::Data(_)
+            | Self::Index(_)
+            | Self::Eval(_)
+            | Self::Compare(_)
+            | Self::Report(_)
+            | Self::Oracle(_) => false,
+        }
+    }
+}
+
 /// Runs the command that was asked for.
-pub(crate) fn dispatch(cli: Cli) -> Result<Outcome, Failure> {
-    let settings = Settings::new(cli.common)?;
+pub(crate) fn dispatch(cli: Cli, engine: Option<&'static dyn Engine>) -> Result<Outcome, Failure> {
+    let settings = Settings::new(cli.common, engine)?;
+    if engine.is_none() && cli.command.needs_models() {
+        learned::take_over()?;
+    }
     // Whatever a command writes, it is neither a file that it reads nor one of the data folder.
     clariq_files::protect_inputs();
     settings.data.protect();

@@ -1,7 +1,6 @@
 //! The common arguments resolved: folders, threads, and how much is printed on standard error.
 
 use crate::arguments::{Common, IndexPlace};
-use crate::engine::ENGINE;
 use crate::failure::Failure;
 use crate::output::Format;
 use crate::progress;
@@ -45,7 +44,10 @@ pub(crate) const USUAL_DATA: &str = "data/clariq";
 const THREADS: RangeInclusive<usize> = 1..=1024;
 
 impl Settings {
-    pub(crate) fn new(common: Common) -> Result<Self, Failure> {
+    pub(crate) fn new(
+        common: Common,
+        engine: Option<&'static dyn Engine>,
+    ) -> Result<Self, Failure> {
         let Common {
             data,
             threads,
@@ -86,7 +88,7 @@ impl Settings {
             seed,
             device,
             precision: precision.into(),
-            engine: ENGINE,
+            engine,
             format,
             verbosity,
             progress,

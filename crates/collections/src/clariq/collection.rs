@@ -13,7 +13,7 @@ use std::path::PathBuf;
 /// The files of the sample collection, as they stand in `data/sample`.
 macro_rules! sample {
     ($($name:literal),* $(,)?) => {
-        &[$(($name, concat!("<sample>/", $name), include_bytes!(concat!("../../../../data/sample/", $name)))),*]
+        &[$(($name, concat!("<sample>/", $name), include_bytes!(concat!("../../sample/", $name)))),*]
     };
 }
 

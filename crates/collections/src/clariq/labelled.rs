@@ -5,6 +5,7 @@ use clariq_core::{Error, FacetId, Need, Problem, ProblemKind, QuestionId, Reques
 use clariq_files::table::{Column, Row, Sink, for_each_row, strictly};
 use clariq_files::{Input, MOST_OF_A_TABLE, Source};
 use std::collections::{HashMap, HashSet};
+use std::fmt::Display;
 
 const COLUMNS: &[Column] = &[
     &["topic_id"],
@@ -128,18 +129,8 @@ impl Builder {
             }
         }
         let Some(need) = Need::parse(need.trim()) else { return sink(label_range(row, need)) };
-        let topic = Topic {
-            id: topic_id.into(),
-            request: request.into(),
-            description: topic_desc.into(),
-            need: Some(need),
-        };
-        let topic = self.topic(topic, row, sink);
-        let facet = self.facet(
-            Facet { id: facet_id.into(), topic, description: facet_desc.into() },
-            row,
-            sink,
-        );
+        let topic = self.topic(topic_id, request, topic_desc, need, row, sink);
+        let facet = self.facet(facet_id, topic, facet_desc, row, sink);
         self.labelled.rows.push(LabelledRow {
             facet,
             question: question.into(),
@@ -149,38 +140,48 @@ impl Builder {
         });
     }
 
-    fn topic(&mut self, topic: Topic, row: &Row, sink: Sink) -> usize {
-        if let Some(&(place, line)) = self.topics.get(&topic.id) {
+    fn topic(
+        &mut self,
+        id: &str,
+        request: &str,
+        description: &str,
+        need: Need,
+        row: &Row,
+        sink: Sink,
+    ) -> usize {
+        if let Some(&(place, line)) = self.topics.get(id) {
             let first = &self.labelled.topics[place];
-            if first.request != topic.request {
-                sink(second_wording(row, line, first, &topic.request));
+            if first.request != request {
+                sink(second_wording(row, line, first, request));
             }
-            if first.need != topic.need {
-                let [was, is] =
-                    [first.need, topic.need].map(|need| need.map_or(0, Need::get).to_string());
-                sink(contradiction(row, line, &topic.id, "need label", &was, &is));
+            if let Some(was) = first.need.filter(|was| *was != need) {
+                sink(contradiction(row, line, &first.id, "need label", was, need));
             }
             return place;
         }
         let place = self.labelled.topics.len();
-        self.topics.insert(topic.id.clone(), (place, row.line()));
-        self.labelled.topics.push(topic);
+        self.topics.insert(id.into(), (place, row.line()));
+        self.labelled.topics.push(Topic {
+            id: id.into(),
+            request: request.into(),
+            description: description.into(),
+            need: Some(need),
+        });
         place
     }
 
-    fn facet(&mut self, facet: Facet, row: &Row, sink: Sink) -> usize {
-        if let Some(&(place, line)) = self.facets.get(&facet.id) {
-            let first = self.labelled.facets[place].topic;
-            if first != facet.topic {
-                let (is, was) =
-                    (&self.labelled.topics[facet.topic].id, &self.labelled.topics[first].id);
-                sink(contradiction(row, line, &facet.id, "topic", was.as_str(), is.as_str()));
+    fn facet(&mut self, id: &str, topic: usize, description: &str, row: &Row, sink: Sink) -> usize {
+        if let Some(&(place, line)) = self.facets.get(id) {
+            let first = &self.labelled.facets[place];
+            if first.topic != topic {
+                let [was, is] = [first.topic, topic].map(|topic| &self.labelled.topics[topic].id);
+                sink(contradiction(row, line, &first.id, "topic", was, is));
             }
             return place;
         }
         let place = self.labelled.facets.len();
-        self.facets.insert(facet.id.clone(), (place, row.line()));
-        self.labelled.facets.push(facet);
+        self.facets.insert(id.into(), (place, row.line()));
+        self.labelled.facets.push(Facet { id: id.into(), topic, description: description.into() });
         place
     }
 }
@@ -198,15 +199,15 @@ fn second_wording(row: &Row, line: u64, first: &Topic, request: &str) -> Problem
         .warning()
 }
 
-fn contradiction(
+fn contradiction<T: Display>(
     row: &Row,
     line: u64,
-    id: &impl ToString,
+    id: &impl Display,
     what: &str,
-    was: &str,
-    is: &str,
+    was: T,
+    is: T,
 ) -> Problem {
-    let expected = format!("the {what} of `{}` as on line {line}, `{was}`", id.to_string());
+    let expected = format!("the {what} of `{id}` as on line {line}, `{was}`");
     row.problem(ProblemKind::Contradiction, expected, format!("`{is}`"))
         .hint("all rows of one topic or facet must agree")
 }

@@ -1,7 +1,7 @@
-//! Passages: JSON lines of the track or of Anserini, and TrecWeb, plain or gzip, as a stream.
+//! Passages: JSON lines of the track or of Anserini, and `TrecWeb`, plain or gzip, as a stream.
 //!
 //! A file is read record by record, so it may be longer than memory. The form is recognised by the first byte: `{` begins
-//! JSON lines and `<` TrecWeb.
+//! JSON lines and `<` `TrecWeb`.
 
 mod json_lines;
 mod trec_web;

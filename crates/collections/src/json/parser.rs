@@ -228,15 +228,14 @@ fn last_of_equal_keys<'a>(fields: Vec<(Cow<'a, str>, Node<'a>)>) -> Vec<(Cow<'a,
         } else {
             kept.iter().position(|(name, _)| *name == key)
         };
-        match known {
-            Some(position) => kept[position].1 = value,
-            None => {
-                if many {
-                    positions.insert(key.clone(), kept.len());
-                }
-                kept.push((key, value));
-            }
+        if let Some(position) = known {
+            kept[position].1 = value;
+            continue;
         }
+        if many {
+            positions.insert(key.clone(), kept.len());
+        }
+        kept.push((key, value));
     }
     kept
 }

@@ -1,4 +1,4 @@
-//! The released files of CAsT are read in full.
+//! The released files of `CAsT` are read in full.
 
 use crate::released::{file, released};
 use clariq_collections::cast::{Conversation, NO_QUESTION, QuestionRun, Said, Topics, read_pool};

@@ -207,3 +207,34 @@ fn fields_that_are_no_figures_and_integers_do_no_harm() {
     let scores = table.metric("m").unwrap().scores(&1.into(), "q").unwrap();
     assert_eq!(scores, Scores { no_answer: None, with_answer: Some(1.0) });
 }
+
+#[test]
+fn a_second_table_in_an_archive_is_refused_and_not_passed_over() {
+    let pickle = fixture("single.p2.python.pkl");
+    let two = tar(&[("one.pkl", &pickle), ("two.pkl", &pickle)]);
+    let (kind, found) = problem(read_bytes(&gzip(&two)));
+    assert_eq!((kind, found.as_str()), (ProblemKind::EvalTable, "a second file, `two.pkl`"));
+}
+
+#[test]
+fn a_table_behind_a_byte_order_mark_is_read() {
+    let lines = fs::read(fixtures().join("single.jsonl")).unwrap();
+    let marked = [b"\xef\xbb\xbf", &lines[..]].concat();
+    assert!(
+        EvalTable::read_jsonl(&Source::memory("marked", marked)).unwrap() == expected("single")
+    );
+    let pickle = [b"\xef\xbb\xbf", &fixture("single.p2.python.pkl")[..]].concat();
+    assert!(read_bytes(&pickle).unwrap() == expected("single"));
+}
+
+#[test]
+fn a_bomb_is_refused_before_it_fills_the_memory() {
+    // Four hundred million times `None` is pushed and popped: a pickle as far as anyone can see.
+    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+    for _ in 0..400 {
+        packed.write_all(&b"N0".repeat(1 << 19)).unwrap();
+    }
+    let packed = packed.finish().unwrap();
+    assert!(packed.len() < 1 << 20, "{}", packed.len());
+    assert_eq!(problem(read_bytes(&packed)).0, ProblemKind::TooLarge);
+}

@@ -82,7 +82,7 @@ fn page_and_passage(number: u64) -> (u64, u64) {
     unreachable!("34 pages have 306 passages")
 }
 
-/// A name of ClueWeb22's form; pages far from each other follow each other.
+/// A name of `ClueWeb22`'s form; pages far from each other follow each other.
 fn page_name(page: u64) -> String {
     let scattered = page * 2_654_435_761 % (1 << 31);
     let (segment, rest) = (scattered % 47, scattered / 47);

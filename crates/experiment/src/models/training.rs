@@ -1,11 +1,11 @@
 //! Trained models in the cache: found under what they are made of, or trained now.
 
+use crate::cache::{self, State};
 use crate::error::Error;
 use crate::observer::Task;
 use crate::recipes;
 use crate::session::Session;
 use clariq_core::{Examples, Recipe, Trained, Training, TrainingEvent, training_key};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What happens where a training was done or begun before.
@@ -54,11 +54,13 @@ impl Prepared {
         session: &Session,
         again: Again,
     ) -> Result<(PathBuf, Option<Trained>), Error> {
-        if again == Again::Force && self.folder.exists() {
-            remove(&self.folder)?;
-        }
-        if self.folder.join("config.json").is_file() {
-            return Ok((self.folder.clone(), None));
+        match cache::check(&self.folder) {
+            State::Sound if again != Again::Force => return Ok((self.folder.clone(), None)),
+            State::Damaged { found } if again != Again::Force => session.observer.note(&format!(
+                "note: the model in {} is damaged and is trained again: {found}",
+                self.folder.display()
+            )),
+            _ => {}
         }
         session.observer.note(&format!(
             "training `{}`; it is kept in {}",
@@ -66,7 +68,7 @@ impl Prepared {
             self.folder.display()
         ));
         let trained = self.train(session, again == Again::Resume)?;
-        Ok((trained.folder.clone(), Some(trained)))
+        Ok((self.folder.clone(), Some(trained)))
     }
 
     /// Trains, and reports every step to the observer.
@@ -93,19 +95,18 @@ impl Prepared {
             }
         };
         let engine = session.engine_for(&recipe.name)?;
-        let trained = engine.train(&training, folder, &mut report)?;
+        // Complete, with the list of its files, before it takes its name. Checkpoints are named after the model alone, so
+        // that another process can continue.
+        let mut made = folder.as_os_str().to_owned();
+        made.push(".made");
+        let made = PathBuf::from(made);
+        cache::remove(&made)?;
+        let trained = engine.train(&training, &made, &mut report)?;
+        cache::store(&made, folder)?;
         if let Some(task) = task {
             let Trained { steps, first_loss, last_loss, .. } = trained;
             task.finish(&format!("{steps} steps, loss {first_loss:.4} to {last_loss:.4}"));
         }
         Ok(trained)
     }
-}
-
-/// Removes a folder by way of another name, so that no half of it is ever taken for a model.
-fn remove(folder: &Path) -> Result<(), Error> {
-    let aside = folder.with_extension("old");
-    fs::rename(folder, &aside).and_then(|()| fs::remove_dir_all(&aside)).map_err(|source| {
-        clariq_core::Error::Io { action: "replace", path: folder.to_owned(), source }.into()
-    })
 }

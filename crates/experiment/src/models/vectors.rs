@@ -1,8 +1,8 @@
 //! Vectors of a bank in the cache, kept under what made them.
 
-use crate::error::Error;
-use clariq_core::{Embeddings, Encoder, Progress};
-use clariq_core::{Location, Problem, ProblemKind, sha256};
+use crate::cache::{self, State};
+use crate::observer::Observer;
+use clariq_core::{Embeddings, Encoder, Error, Location, Problem, ProblemKind, Progress, sha256};
 use clariq_files::write_atomically;
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
@@ -10,25 +10,36 @@ use std::fs;
 use std::path::Path;
 
 const TENSOR: &str = "embeddings";
+const FILE: &str = "vectors.safetensors";
 
-/// The vectors of some texts, from a file in `folder` that is named after what made them, or computed and written there.
-/// A file that cannot be read, or written, costs time and nothing else.
+/// The vectors of some texts, from an entry in `folder` that is named after what made them, or computed and written there.
+/// A damaged entry is made again; one that cannot be written costs time and nothing else.
 pub(super) fn cached(
     folder: &Path,
     encoder: &dyn Encoder,
     texts: &[&str],
+    observer: &dyn Observer,
     progress: Progress,
 ) -> Result<Embeddings, clariq_core::Error> {
     let separated = texts.iter().flat_map(|text| [text.as_bytes(), b"\0"]);
     let made_of = sha256(std::iter::once(encoder.checksum().as_bytes()).chain(separated));
-    let path = folder.join(format!("{}.safetensors", made_of.short()));
-    if let Some(found) = read(&path, texts.len()) {
-        progress(texts.len() as u64);
-        return Ok(found);
+    let entry = folder.join(made_of.short());
+    match cache::check(&entry) {
+        State::Sound => {
+            if let Some(found) = read(&entry.join(FILE), texts.len()) {
+                progress(texts.len() as u64);
+                return Ok(found);
+            }
+        }
+        State::Damaged { found } => observer.note(&format!(
+            "note: the vectors in {} are damaged and are computed again: {found}",
+            entry.display()
+        )),
+        State::Absent => {}
     }
     let embeddings = encoder.encode(texts, progress)?;
     // The cache is a convenience: a full disk must not stop a run that needs no file.
-    let _ = write(&path, &embeddings);
+    let _ = write(&entry, &embeddings);
     Ok(embeddings)
 }
 
@@ -47,27 +58,33 @@ fn read(path: &Path, rows: usize) -> Option<Embeddings> {
     Some(Embeddings { dim, values: values.collect() })
 }
 
-fn write(path: &Path, embeddings: &Embeddings) -> Result<(), Error> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(|source| clariq_core::Error::Io {
-            action: "create",
-            path: folder.to_owned(),
-            source,
-        })?;
-    }
+fn write(entry: &Path, embeddings: &Embeddings) -> Result<(), Error> {
     let bytes: Vec<u8> = embeddings.values.iter().flat_map(|value| value.to_le_bytes()).collect();
     let view = TensorView::new(Dtype::F32, vec![embeddings.len(), embeddings.dim], &bytes);
     let file = view.and_then(|view| safetensors::serialize([(TENSOR, view)], &None));
     let file = file.map_err(|error| {
-        let at = Location::file(path.display().to_string());
+        let at = Location::file(entry.display().to_string());
         Problem::new(at, ProblemKind::Model, "vectors that can be written", error.to_string())
     })?;
-    Ok(write_atomically(path, |out| out.write_all(&file))?)
+    let made = cache::beside(entry, "made");
+    let put = || {
+        fs::create_dir_all(&made).map_err(|source| Error::Io {
+            action: "create",
+            path: made.clone(),
+            source,
+        })?;
+        write_atomically(&made.join(FILE), |out| out.write_all(&file))?;
+        cache::store(&made, entry)
+    };
+    put().inspect_err(|_| {
+        let _ = fs::remove_dir_all(&made);
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::observer::Silent;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     struct Lengths(AtomicUsize, &'static str);
@@ -93,7 +110,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let encoder = Lengths(AtomicUsize::new(0), "one");
         let get = |encoder: &Lengths, texts: &[&str]| {
-            cached(folder.path(), encoder, texts, &|_| {}).unwrap()
+            cached(folder.path(), encoder, texts, &Silent, &|_| {}).unwrap()
         };
         let first = get(&encoder, &["a", "bc"]);
         assert_eq!(get(&encoder, &["a", "bc"]), first);
@@ -102,9 +119,17 @@ mod tests {
         let other = Lengths(AtomicUsize::new(0), "two");
         get(&other, &["a", "bc"]);
         assert_eq!(other.0.load(Ordering::Relaxed), 1);
-        for file in fs::read_dir(folder.path()).unwrap() {
-            fs::write(file.unwrap().path(), b"damaged").unwrap();
+        let zeros = vec![0; 1000];
+        for damage in [&b"damaged"[..], &zeros] {
+            for entry in fs::read_dir(folder.path()).unwrap() {
+                let file = entry.unwrap().path().join(FILE);
+                let whole = fs::read(&file).unwrap();
+                // The header stays as it was: only a checksum can tell.
+                let kept = if damage.len() < 100 { &[][..] } else { &whole[..whole.len() - 16] };
+                let rest = &damage[..damage.len().min(16)];
+                fs::write(&file, [kept, rest].concat()).unwrap();
+            }
+            assert_eq!(get(&encoder, &["a", "bc"]), first);
         }
-        assert_eq!(get(&encoder, &["a", "bc"]), first);
     }
 }

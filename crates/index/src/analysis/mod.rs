@@ -1,6 +1,7 @@
 //! What are the words of a text? Two analysers, named in configurations and in an index's metadata.
 
 mod english;
+pub mod lucene;
 pub mod nltk;
 pub mod porter;
 pub mod stopwords;

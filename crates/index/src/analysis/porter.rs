@@ -15,7 +15,7 @@
 use std::borrow::Cow;
 
 /// A suffix and what takes its place.
-type Rule = (&'static str, &'static str);
+pub(super) type Rule = (&'static str, &'static str);
 
 /// Step 2, without `alli` and `logi`, whose conditions differ.
 const DOUBLE_SUFFIXES: [Rule; 20] = [
@@ -42,7 +42,7 @@ const DOUBLE_SUFFIXES: [Rule; 20] = [
 ];
 
 /// Step 3.
-const ADJECTIVE_SUFFIXES: [Rule; 7] = [
+pub(super) const ADJECTIVE_SUFFIXES: [Rule; 7] = [
     ("icate", "ic"),
     ("ative", ""),
     ("alize", "al"),
@@ -218,7 +218,7 @@ fn reduce_double_suffix(word: &mut String) {
 }
 
 /// Step 4.
-fn drop_final_suffix(word: &mut String) {
+pub(super) fn drop_final_suffix(word: &mut String) {
     let found = FINAL_SUFFIXES.iter().find(|suffix| word.ends_with(**suffix));
     let Some(suffix) = found else {
         return;
@@ -242,7 +242,7 @@ fn drop_final_e(word: &mut String) {
 }
 
 /// Step 5b.
-fn drop_double_l(word: &mut String) {
+pub(super) fn drop_double_l(word: &mut String) {
     if word.ends_with("ll") && measure(&word[..word.len() - 1]) > 1 {
         word.pop();
     }
@@ -250,7 +250,7 @@ fn drop_double_l(word: &mut String) {
 
 /// Applies the first rule that fits the ending. A rule that fits but whose
 /// condition fails ends the search, as in NLTK.
-fn replace_first(word: &mut String, rules: &[Rule], condition: impl Fn(&str) -> bool) {
+pub(super) fn replace_first(word: &mut String, rules: &[Rule], condition: impl Fn(&str) -> bool) {
     let found = rules.iter().find(|(suffix, _)| word.ends_with(suffix));
     let Some((suffix, replacement)) = found else {
         return;
@@ -278,7 +278,7 @@ fn vowels(word: &str) -> impl Iterator<Item = bool> + '_ {
 }
 
 /// How many times a consonant follows a vowel: Porter's measure.
-fn measure(word: &str) -> usize {
+pub(super) fn measure(word: &str) -> usize {
     let mut after_vowel = false;
     let mut count = 0;
     for vowel in vowels(word) {
@@ -288,15 +288,15 @@ fn measure(word: &str) -> usize {
     count
 }
 
-fn has_vowel(word: &str) -> bool {
+pub(super) fn has_vowel(word: &str) -> bool {
     vowels(word).any(|vowel| vowel)
 }
 
-fn ends_in_consonant(word: &str) -> bool {
+pub(super) fn ends_in_consonant(word: &str) -> bool {
     vowels(word).last() == Some(false)
 }
 
-fn ends_double_consonant(word: &str) -> bool {
+pub(super) fn ends_double_consonant(word: &str) -> bool {
     let mut letters = word.chars().rev();
     let last = letters.next();
     last.is_some() && last == letters.next() && ends_in_consonant(word)

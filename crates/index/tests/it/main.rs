@@ -6,4 +6,5 @@ mod build;
 mod common;
 mod damage;
 mod explain;
+mod lucene;
 mod scorers;

@@ -5,6 +5,7 @@ mod protocol;
 
 use crate::arguments::IndexPlace;
 use crate::failure::{Failure, Outcome};
+use crate::learned;
 use crate::settings::Settings;
 use asker::{Asker, Move};
 use clap::Args;
@@ -41,6 +42,16 @@ pub(crate) struct AskArgs {
     conversations: Option<PathBuf>,
     #[command(flatten)]
     place: IndexPlace,
+}
+
+impl AskArgs {
+    /// Whether the system asks for a learned model; the usual one does where there are any.
+    pub(crate) fn needs_models(&self) -> bool {
+        match &self.system {
+            Some(system) => learned::is_needed_by(system, &[]),
+            None => learned::program().is_some(),
+        }
+    }
 }
 
 /// The system that asks if none is named.

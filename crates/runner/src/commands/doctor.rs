@@ -1,6 +1,7 @@
 //! `clariq doctor`: what was found, what is wanted, and how it is mended.
 
 use crate::failure::{Failure, Outcome};
+use crate::learned;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clariq_collections::clariq::{Collection, DataDir, Split};
@@ -26,6 +27,11 @@ impl Finding {
     fn wanting(what: &'static str, found: impl Into<String>, mend: impl Into<String>) -> Self {
         Self { what, found: found.into(), mend: Some(mend.into()) }
     }
+}
+
+/// Whether the program with learned stages is there and starts: it can tell more.
+pub(crate) fn needs_models() -> bool {
+    learned::program().is_some_and(|program| learned::trouble(&program).is_none())
 }
 
 pub(crate) fn doctor(settings: &Settings) -> Result<Outcome, Failure> {
@@ -133,10 +139,7 @@ fn index_finding(collection: &Collection, analyzer: Analyzer) -> Finding {
 
 /// Learned stages in this build, and the weights that they begin with.
 fn learned(settings: &Settings) -> Vec<Finding> {
-    let Some(engine) = settings.engine else {
-        let found = "not in this build; `scripts/clariq` makes one that has them";
-        return vec![Finding::well("learned stages", found)];
-    };
+    let Some(engine) = settings.engine else { return vec![without_engine()] };
     let models = cache::folder().join("models");
     let weights = match recipes::installed(&models, "all-MiniLM-L6-v2") {
         Some(folder) => weights(engine, &folder),
@@ -147,6 +150,24 @@ fn learned(settings: &Settings) -> Vec<Finding> {
         ),
     };
     vec![Finding::well("learned stages", engine.describe()), weights]
+}
+
+/// Why there is no engine: the other program is not installed, or it does not start.
+fn without_engine() -> Finding {
+    let trouble = learned::program().and_then(|program| {
+        let trouble = learned::trouble(&program)?;
+        Some(format!("{} does not start: {trouble}", program.display()))
+    });
+    match trouble {
+        None => {
+            let found = "not in this build; `scripts/clariq` makes one that has them";
+            Finding::well("learned stages", found)
+        }
+        Some(found) => {
+            let mend = "scripts/setup installs libtorch where it is missing; then scripts/clariq";
+            Finding::wanting("learned stages", found, mend)
+        }
+    }
 }
 
 fn weights(engine: &dyn Engine, folder: &Path) -> Finding {

@@ -2,6 +2,7 @@
 
 use crate::arguments::{IndexPlace, Parameters, splits};
 use crate::failure::{Failure, Outcome};
+use crate::learned;
 use crate::output::Format;
 use crate::settings::Settings;
 use clap::Args;
@@ -30,6 +31,14 @@ pub(crate) struct ExplainArgs {
     pub(crate) parameters: Parameters,
     #[command(flatten)]
     pub(crate) place: IndexPlace,
+}
+
+impl ExplainArgs {
+    /// Whether the system asks for a learned model.
+    pub(crate) fn needs_models(&self) -> bool {
+        let overrides = self.parameters.overrides().unwrap_or_default();
+        learned::is_needed_by(&self.system, &overrides)
+    }
 }
 
 pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Outcome, Failure> {

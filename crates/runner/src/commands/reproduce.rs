@@ -2,6 +2,7 @@
 
 use crate::arguments::{IndexPlace, splits};
 use crate::failure::{Failure, Outcome};
+use crate::learned;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
@@ -24,6 +25,16 @@ pub(crate) struct ReproduceArgs {
     pub(crate) split: Option<Split>,
     #[command(flatten)]
     pub(crate) place: IndexPlace,
+}
+
+impl ReproduceArgs {
+    /// Whether a system asks for a learned model; some built-in ones do.
+    pub(crate) fn needs_models(&self) -> bool {
+        match &self.names[..] {
+            [] => learned::program().is_some(),
+            names => names.iter().any(|name| learned::is_needed_by(name, &[])),
+        }
+    }
 }
 
 const COLUMNS: [&str; 8] =

@@ -3,6 +3,7 @@
 use crate::arguments::{IndexPlace, Parameters, splits};
 use crate::commands::conversations;
 use crate::failure::{Failure, Outcome};
+use crate::learned;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
@@ -43,6 +44,14 @@ pub(crate) struct RunArgs {
     pub(crate) parameters: Parameters,
     #[command(flatten)]
     pub(crate) place: IndexPlace,
+}
+
+impl RunArgs {
+    /// Whether a system asks for a learned model.
+    pub(crate) fn needs_models(&self) -> bool {
+        let overrides = self.parameters.overrides().unwrap_or_default();
+        self.configs.iter().any(|name| learned::is_needed_by(name, &overrides))
+    }
 }
 
 pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, Failure> {

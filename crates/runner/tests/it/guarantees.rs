@@ -1,6 +1,7 @@
 //! What the command promises whatever it is asked to do.
 
 mod bad_input;
+mod damaged_cache;
 mod determinism;
 #[cfg(target_os = "linux")]
 mod full_disk;

@@ -3,6 +3,7 @@
 mod ask;
 mod common;
 mod compare;
+mod data;
 mod eval;
 mod guarantees;
 #[cfg(feature = "bert")]
@@ -14,5 +15,4 @@ mod readme;
 mod real_data;
 mod report;
 mod run_conversations;
-#[cfg(not(feature = "bert"))]
 mod without_learned;

@@ -372,11 +372,10 @@ fn models_that_cannot_be_used_are_refused() {
     check(BAD_MODELS);
 }
 
-/// Without the feature `bert`, what needs an encoder says how to get one, and which model needs none.
-#[cfg(not(feature = "bert"))]
+/// Without learned stages, what needs an encoder says how to get one, and which model needs none.
 #[test]
-fn a_build_without_learned_models_says_so() {
-    let bench = Bench::with_sample();
+fn a_command_without_learned_models_says_so() {
+    let bench = Bench::with_sample().with_learned("");
     bench.write("full.toml", system("[need]\nmodel = \"full\"\n"));
     let finished = bench.run(&["need", "predict", "full.toml", "--data", "data"]);
     assert_eq!(finished.status, Some(2), "{}", finished.stderr);

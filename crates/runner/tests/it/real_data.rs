@@ -1,6 +1,6 @@
 //! Do the figures hold on the released files? Skipped, with a line that says so, where those are not there.
 
-use crate::common::{Bench, root};
+use crate::common::{Bench, LEARNED, root};
 use clariq_collections::clariq::{Collection, DataDir, Split};
 use clariq_files::{Run, Source, read_run};
 use clariq_index::{Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Scorer, Scratch};
@@ -280,7 +280,7 @@ fn the_released_folder_has_the_known_figures() {
 fn every_system_reaches_the_figures_of_its_configuration() {
     let Some(bench) = bench() else { return };
     // Fine-tuning takes minutes: systems that need it are checked by `reproduce` outside the tests.
-    let learned = if cfg!(feature = "bert") { " dense" } else { "" };
+    let learned = if LEARNED.is_some() { " dense" } else { "" };
     let names = "no-question bm25 bm25-english bm25-tuned";
     let finished = bench.succeed(&format!("reproduce --data data --format tsv {names}{learned}"));
     let verdicts: Vec<&str> =
@@ -321,11 +321,9 @@ fn predicted_needs_reach_the_figures_of_their_configuration() {
 }
 
 /// A number that a text has, whatever its words.
-#[cfg(feature = "bert")]
 type Feature = fn(&str) -> usize;
 
 /// The share of (higher, lower) pairs that stand in this order; ties count half.
-#[cfg(feature = "bert")]
 fn separates(higher: &[usize], lower: &[usize]) -> f64 {
     let pairs = || higher.iter().flat_map(|a| lower.iter().map(move |b| (a, b)));
     let won = pairs().filter(|(a, b)| a > b).count() as f64;
@@ -335,12 +333,11 @@ fn separates(higher: &[usize], lower: &[usize]) -> f64 {
 
 /// What fine-tuning learns from must be in the words: neither length nor punctuation may tell relevant questions from the
 /// hard negatives that the cross-encoder is trained with.
-#[cfg(feature = "bert")]
 #[test]
 fn length_and_punctuation_do_not_separate_positives_from_negatives() {
     use clariq_collections::clariq::{Collection, DataDir, Split};
     use clariq_files::{Source, read_run};
-    let Some(bench) = bench() else { return };
+    let Some(bench) = bench().filter(|_| LEARNED.is_some()) else { return };
     bench.succeed("run dense --data data --split train --set dense.depth=100 -o negatives.run");
     let collection = Collection::open(DataDir::Folder(bench.path("data"))).expect("the collection");
     let labels = collection.labelled(Split::Train).expect("labels");

@@ -1,11 +1,11 @@
-//! What does a build without libtorch do? Everything lexical; where a learned stage is asked for, it says what is missing.
-//! `scripts/test` runs this file with the feature `bert` left out.
+//! The command without `clariq-learned`: everything lexical works; where a model is asked for, it says what is missing.
 
 use crate::common::Bench;
+use std::time::{Duration, Instant};
 
 #[test]
 fn learned_systems_are_refused_with_the_way_out() {
-    let bench = Bench::with_sample();
+    let bench = Bench::with_sample().with_learned("");
     let before = bench.snapshot();
     for line in [
         "run dense --data data -o out.run",
@@ -32,7 +32,7 @@ fn learned_systems_are_refused_with_the_way_out() {
 
 #[test]
 fn lexical_systems_need_no_libtorch() {
-    let bench = Bench::with_sample();
+    let bench = Bench::with_sample().with_learned("");
     bench.succeed("run bm25-tuned --data data -o lexical.run");
     assert_eq!(bench.text("lexical.need").lines().count(), 15);
     let shown = bench.succeed("reproduce --data data").stdout;
@@ -51,5 +51,38 @@ fn lexical_systems_need_no_libtorch() {
             .run(&["doctor", "--data", "data"])
             .stdout
             .contains("not in this build; `scripts/clariq`")
+    );
+}
+
+/// Linked with libtorch, the command would need a quarter of a second. A busy machine is slow: the best of some counts.
+#[test]
+fn what_needs_no_model_starts_at_once() {
+    let bench = Bench::with_sample();
+    bench.succeed("run no-question --data data -o x.run");
+    for line in ["--version", "eval x.run --data data --quiet"] {
+        let took = |_| {
+            let start = Instant::now();
+            bench.succeed(line);
+            start.elapsed()
+        };
+        let best = (0..20).map(took).min().expect("some");
+        assert!(best < Duration::from_millis(150), "{line}: {best:?}");
+    }
+}
+
+#[test]
+fn doctor_explains_a_program_that_does_not_start() {
+    let bench = Bench::with_sample().with_learned("/nonexistent/clariq-learned");
+    let finished = bench.run(&["doctor", "--data", "data"]);
+    assert_eq!(finished.status, Some(1), "{}", finished.stderr);
+    let row = "/nonexistent/clariq-learned does not start: No such file";
+    assert!(finished.stdout.contains(row), "{}", finished.stdout);
+    assert!(finished.stderr.contains("hint: learned stages: scripts/setup"), "{}", finished.stderr);
+    let finished = bench.run(&["run", "dense", "--data", "data", "-o", "x.run"]);
+    assert_eq!(finished.status, Some(2), "{}", finished.stderr);
+    assert!(
+        finished.stderr.contains("/nonexistent/clariq-learned: cannot start"),
+        "{}",
+        finished.stderr
     );
 }

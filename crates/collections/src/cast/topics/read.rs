@@ -47,14 +47,13 @@ pub(super) fn resolved(input: &Input, sink: Sink) -> Vec<(u64, String, String)> 
             sink(not_utf8(at, "line", line));
             continue;
         };
-        match line.split_once('\t') {
-            Some((id, text)) => resolved.push((number, id.to_owned(), text.to_owned())),
-            None => {
-                let found = format!("`{}`", shorten(line));
-                let expected = "2 fields, `<topic>_<turn>` and an utterance, with a tab between";
-                sink(Problem::new(at, ProblemKind::FieldCount, expected, found).hint(HINT));
-            }
+        if let Some((id, text)) = line.split_once('\t') {
+            resolved.push((number, id.to_owned(), text.to_owned()));
+            continue;
         }
+        let found = format!("`{}`", shorten(line));
+        let expected = "2 fields, `<topic>_<turn>` and an utterance, with a tab between";
+        sink(Problem::new(at, ProblemKind::FieldCount, expected, found).hint(HINT));
     }
     resolved
 }
@@ -67,7 +66,7 @@ impl Reader<'_> {
     fn conversation(&self, node: &Node) -> Fallible<Conversation> {
         let number = self.name(node, "number")?;
         let turns = self.field(node, "turn")?;
-        let items = turns.list().ok_or_else(|| self.unlike(turns, "a list of turns"))?;
+        let items = turns.list().ok_or_else(|| Box::new(self.unlike(turns, "a list of turns")))?;
         let mut read: Vec<Turn> = Vec::with_capacity(items.len());
         let mut positions: HashMap<String, usize> = HashMap::new();
         for item in items {
@@ -106,7 +105,7 @@ impl Reader<'_> {
             None => self.text(node, "response")?,
         };
         if utterance.is_none() && response.is_none() {
-            return Err(self.unlike(node, "a turn with an utterance or a response"));
+            return Err(Box::new(self.unlike(node, "a turn with an utterance or a response")));
         }
         let turn = Turn {
             id: TopicId::from(format!("{conversation}_{name}").as_str()),
@@ -141,25 +140,27 @@ impl Reader<'_> {
         let name = match &value.value {
             Value::Number(text) if value.integer().is_some() => (*text).to_owned(),
             Value::Text(text) => text.to_string(),
-            _ => return Err(self.unlike(value, "a number")),
+            _ => return Err(Box::new(self.unlike(value, "a number"))),
         };
         if name.is_empty() || name.contains(|c: char| c == '_' || c.is_whitespace()) {
-            return Err(self.unlike(value, "a number without blanks and without `_`"));
+            return Err(Box::new(self.unlike(value, "a number without blanks and without `_`")));
         }
         Ok(name)
     }
 
     fn text(&self, node: &Node, key: &str) -> Fallible<Option<String>> {
         let Some(value) = node.get(key) else { return Ok(None) };
-        let text = value.text().ok_or_else(|| self.unlike(value, format!("`{key}` as a text")))?;
+        let text = value
+            .text()
+            .ok_or_else(|| Box::new(self.unlike(value, format!("`{key}` as a text"))))?;
         Ok(Some(text.to_owned()))
     }
 
     fn field<'n, 'a>(&self, node: &'n Node<'a>, key: &str) -> Fallible<&'n Node<'a>> {
-        node.get(key).ok_or_else(|| self.unlike(node, format!("a key `{key}`")))
+        node.get(key).ok_or_else(|| Box::new(self.unlike(node, format!("a key `{key}`"))))
     }
 
-    fn unlike(&self, node: &Node, expected: impl Into<String>) -> Box<Problem> {
-        Box::new(node.unlike(self.file, expected).hint(HINT))
+    fn unlike(&self, node: &Node, expected: impl Into<String>) -> Problem {
+        node.unlike(self.file, expected).hint(HINT)
     }
 }

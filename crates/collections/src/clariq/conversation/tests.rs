@@ -122,6 +122,25 @@ fn lines_may_be_nested_in_their_record_id() {
 }
 
 #[test]
+fn lines_behind_a_byte_order_mark_are_read() {
+    let (plain, _) = records("x", LINE, &Reading::default()).unwrap();
+    let (marked, _) = records("x", format!("\u{feff}{LINE}\n"), &Reading::default()).unwrap();
+    assert_eq!(plain, marked);
+}
+
+#[test]
+fn a_quote_that_is_never_closed_in_the_human_table_is_an_error() {
+    let source = DataDir::Sample.require("multi_turn_human_generated_data.tsv").unwrap();
+    let text = String::from_utf8(source.read().unwrap().bytes.into_owned()).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let (before, last) = lines[3].rsplit_once('\t').unwrap();
+    let open =
+        format!("{}\n{before}\t\"{last}\n{}\n", lines[..3].join("\n"), lines[4..].join("\n"));
+    let error = records("human.tsv", open, &Reading::default()).unwrap_err().to_string();
+    assert!(error.starts_with("human.tsv:4: bad quotes"), "{error}");
+}
+
+#[test]
 fn bad_lines_are_told_with_their_number() {
     let turn = r#"{"question": "p", "answer": "b"}"#;
     let many = vec![turn; 50].join(", ");

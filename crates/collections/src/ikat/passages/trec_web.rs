@@ -1,4 +1,4 @@
-//! TrecWeb as the track's segmenter writes it: a `<DOC>` for a page, with `<DOCNO>`, `<TITLE>`, `<URL>` and a `<BODY>` of
+//! `TrecWeb` as the track's segmenter writes it: a `<DOC>` for a page, with `<DOCNO>`, `<TITLE>`, `<URL>` and a `<BODY>` of
 //! passages.
 //!
 //! It is no XML: nothing is escaped, and a text may hold anything. Only a line that is a tag from end to end begins a

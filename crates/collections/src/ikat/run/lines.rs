@@ -52,21 +52,23 @@ impl Reader<'_> {
     }
 
     fn responses(&self, node: &Node) -> Fallible<Vec<Response>> {
-        let items = node.list().ok_or_else(|| self.unlike(node, "responses as a list"))?;
+        let items =
+            node.list().ok_or_else(|| Box::new(self.unlike(node, "responses as a list")))?;
         items.iter().zip(1..).map(|(item, rank)| self.response(item, rank)).collect()
     }
 
     fn response(&self, node: &Node, rank: i64) -> Fallible<Response> {
         let rank = match node.get("rank") {
-            Some(node) => {
-                node.integer().ok_or_else(|| self.unlike(node, "a whole number as rank"))?
-            }
+            Some(node) => node
+                .integer()
+                .ok_or_else(|| Box::new(self.unlike(node, "a whole number as rank")))?,
             None => rank,
         };
         let cited = self.scores(self.field(node, "citations")?)?.into_iter();
         let statements = self.field(node, "ptkb_provenance")?;
-        let statements =
-            statements.list().ok_or_else(|| self.unlike(statements, "statements as a list"))?;
+        let statements = statements
+            .list()
+            .ok_or_else(|| Box::new(self.unlike(statements, "statements as a list")))?;
         let cite = |Reference { id, score, line }| RankedPassage {
             id,
             score,
@@ -76,7 +78,7 @@ impl Reader<'_> {
         };
         Ok(Response {
             rank: i32::try_from(rank)
-                .map_err(|_| self.unlike(node, "a rank of at most 32 bits"))?,
+                .map_err(|_| Box::new(self.unlike(node, "a rank of at most 32 bits")))?,
             text: self.text(node, "text")?,
             passages: cited.map(cite).collect(),
             statements: statements
@@ -88,7 +90,8 @@ impl Reader<'_> {
     }
 
     fn statement(&self, node: &Node) -> Fallible<RankedStatement> {
-        let text = node.text().ok_or_else(|| self.unlike(node, "the text of a statement"))?;
+        let text =
+            node.text().ok_or_else(|| Box::new(self.unlike(node, "the text of a statement")))?;
         Ok(RankedStatement { text: text.to_owned(), line: node.line, ..Default::default() })
     }
 
@@ -96,9 +99,10 @@ impl Reader<'_> {
     fn scores(&self, node: &Node) -> Fallible<Vec<Reference>> {
         let fields = node
             .object()
-            .ok_or_else(|| self.unlike(node, "an object of passage ids and scores"))?;
+            .ok_or_else(|| Box::new(self.unlike(node, "an object of passage ids and scores")))?;
         let reference = |(id, node): &(std::borrow::Cow<str>, Node)| {
-            let score = node.number().ok_or_else(|| self.unlike(node, "a score as a number"))?;
+            let score =
+                node.number().ok_or_else(|| Box::new(self.unlike(node, "a score as a number")))?;
             Ok(Reference { id: id.to_string(), score, line: node.line })
         };
         fields.iter().map(reference).collect()
@@ -106,15 +110,17 @@ impl Reader<'_> {
 
     fn text(&self, node: &Node, key: &str) -> Fallible<String> {
         let value = self.field(node, key)?;
-        let text = value.text().ok_or_else(|| self.unlike(value, format!("`{key}` as a text")))?;
+        let text = value
+            .text()
+            .ok_or_else(|| Box::new(self.unlike(value, format!("`{key}` as a text"))))?;
         Ok(text.to_owned())
     }
 
     fn field<'n, 'a>(&self, node: &'n Node<'a>, key: &str) -> Fallible<&'n Node<'a>> {
-        node.get(key).ok_or_else(|| self.unlike(node, format!("a key `{key}`")))
+        node.get(key).ok_or_else(|| Box::new(self.unlike(node, format!("a key `{key}`"))))
     }
 
-    fn unlike(&self, node: &Node, expected: impl Into<String>) -> Box<Problem> {
-        Box::new(node.unlike(self.file, expected).hint(HINT))
+    fn unlike(&self, node: &Node, expected: impl Into<String>) -> Problem {
+        node.unlike(self.file, expected).hint(HINT)
     }
 }

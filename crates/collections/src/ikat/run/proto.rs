@@ -30,7 +30,7 @@ impl<'n, 'a> Message<'n, 'a> {
             Value::Object(keys) => keys,
             Value::List(items) if items.is_empty() => return Ok(message),
             Value::Text(text) if text.is_empty() => return Ok(message),
-            _ => return Err(unlike(file, node, "an object")),
+            _ => return Err(Box::new(unlike(file, node, "an object"))),
         };
         for (key, value) in keys {
             let Some(&name) = names.iter().find(|name| **name == key || camel_case(name) == *key)
@@ -57,7 +57,7 @@ impl<'n, 'a> Message<'n, 'a> {
 
     pub(super) fn text(&self, name: &str) -> Fallible<String> {
         let Some(node) = self.get(name) else { return Ok(String::new()) };
-        let text = node.text().ok_or_else(|| self.field(name, node, "a text"))?;
+        let text = node.text().ok_or_else(|| Box::new(self.field(name, node, "a text")))?;
         Ok(text.to_owned())
     }
 
@@ -65,7 +65,9 @@ impl<'n, 'a> Message<'n, 'a> {
         match self.get(name).map(|node| (node, &node.value)) {
             None => Ok(false),
             Some((_, Value::Bool(value))) => Ok(*value),
-            Some((node, _)) => Err(self.field(name, node, "true or false, without quotes")),
+            Some((node, _)) => {
+                Err(Box::new(self.field(name, node, "true or false, without quotes")))
+            }
         }
     }
 
@@ -83,21 +85,21 @@ impl<'n, 'a> Message<'n, 'a> {
             _ => None,
         };
         let expected = "a number in the range of single precision";
-        let number = number.ok_or_else(|| self.field(name, node, expected))?;
+        let number = number.ok_or_else(|| Box::new(self.field(name, node, expected)))?;
         Ok(f64::from(number as f32))
     }
 
     /// The items of a repeated field, none of which may be null.
     pub(super) fn list(&self, name: &str) -> Fallible<&'n [Node<'a>]> {
         let Some(node) = self.get(name) else { return Ok(&[]) };
-        let items = node.list().ok_or_else(|| self.field(name, node, "a list"))?;
+        let items = node.list().ok_or_else(|| Box::new(self.field(name, node, "a list")))?;
         match items.iter().find(|item| item.value == Value::Null) {
-            Some(item) => Err(self.field(name, item, "items that are not null")),
+            Some(item) => Err(Box::new(self.field(name, item, "items that are not null"))),
             None => Ok(items),
         }
     }
 
-    fn field(&self, name: &str, node: &Node, expected: &str) -> Box<Problem> {
+    fn field(&self, name: &str, node: &Node, expected: &str) -> Problem {
         unlike(self.file, node, format!("`{name}` as {expected}"))
     }
 }
@@ -114,9 +116,9 @@ pub(super) fn int32(file: &str, name: &str, node: &Node) -> Fallible<i32> {
         }
         _ => None,
     };
-    number
-        .and_then(|number: i64| i32::try_from(number).ok())
-        .ok_or_else(|| unlike(file, node, format!("`{name}` as a whole number of at most 32 bits")))
+    number.and_then(|number: i64| i32::try_from(number).ok()).ok_or_else(|| {
+        Box::new(unlike(file, node, format!("`{name}` as a whole number of at most 32 bits")))
+    })
 }
 
 fn whole(number: f64) -> Option<i64> {
@@ -164,8 +166,8 @@ fn camel_case(name: &str) -> String {
     })
 }
 
-fn unlike(file: &str, node: &Node, expected: impl Into<String>) -> Box<Problem> {
-    Box::new(node.unlike(file, expected).hint(HINT))
+fn unlike(file: &str, node: &Node, expected: impl Into<String>) -> Problem {
+    node.unlike(file, expected).hint(HINT)
 }
 
 #[cfg(test)]

@@ -85,7 +85,7 @@ impl Reader<'_> {
         seen: &mut HashMap<String, u64>,
     ) -> Fallible<Conversation> {
         if node.object().is_none() {
-            return Err(self.unlike(node, "a conversation as an object"));
+            return Err(Box::new(self.unlike(node, "a conversation as an object")));
         }
         if year_of(node) != self.year {
             let found = format!("one of {}", year_of(node));
@@ -113,11 +113,11 @@ impl Reader<'_> {
         let name = match number.value {
             Value::Number(text) if number.integer().is_some() => text.to_owned(),
             Value::Text(ref text) => text.to_string(),
-            _ => return Err(self.unlike(number, "a number such as `9-1` or 3")),
+            _ => return Err(Box::new(self.unlike(number, "a number such as `9-1` or 3"))),
         };
         // A turn is called `<number>_<turn>`: more of these characters would make that ambiguous.
         if name.is_empty() || name.contains(|c: char| c == '_' || c.is_whitespace()) {
-            return Err(self.unlike(number, "a number without blanks and without `_`"));
+            return Err(Box::new(self.unlike(number, "a number without blanks and without `_`")));
         }
         Ok(name)
     }
@@ -129,7 +129,7 @@ impl Reader<'_> {
                 items.iter().map(|item| self.text(item)).collect::<Fallible<Vec<_>>>()?
             }
             Value::Object(fields) => self.numbered_statements(ptkb, fields)?,
-            _ => return Err(self.unlike(ptkb, "statements as an object or a list")),
+            _ => return Err(Box::new(self.unlike(ptkb, "statements as an object or a list"))),
         };
         let mut seen = HashSet::new();
         for statement in &statements {
@@ -162,7 +162,7 @@ impl Reader<'_> {
         }
         let whole: Option<Vec<String>> = statements.into_iter().collect();
         // Two spellings of one number, such as `1` and `01`, leave another one without a text.
-        whole.ok_or_else(|| self.unlike(ptkb, "every number once, from 1"))
+        whole.ok_or_else(|| Box::new(self.unlike(ptkb, "every number once, from 1")))
     }
 
     fn turns(
@@ -174,7 +174,7 @@ impl Reader<'_> {
         let key = self.keys().turns;
         let turns = self.field(node, key)?;
         let Some(items) = turns.list() else {
-            return Err(self.unlike(turns, format!("`{key}` as a list of turns")));
+            return Err(Box::new(self.unlike(turns, format!("`{key}` as a list of turns"))));
         };
         let mut read: Vec<Turn> = Vec::with_capacity(items.len());
         for item in items {
@@ -201,7 +201,7 @@ impl Reader<'_> {
         let number = self.field(node, "turn_id")?;
         let Some(index) = number.integer().and_then(|n| u32::try_from(n).ok()).filter(|&n| n > 0)
         else {
-            return Err(self.unlike(number, "a turn number from 1"));
+            return Err(Box::new(self.unlike(number, "a turn number from 1")));
         };
         let id = format!("{conversation}_{index}");
         let utterance = self.text(self.field(node, self.keys().utterance)?)?;
@@ -234,7 +234,7 @@ impl Reader<'_> {
         let key = self.keys().relevant;
         let Some(labels) = node.get(key) else { return Ok(None) };
         let Some(items) = labels.list() else {
-            return Err(self.unlike(labels, format!("`{key}` as a list")));
+            return Err(Box::new(self.unlike(labels, format!("`{key}` as a list"))));
         };
         let mut relevant = Vec::with_capacity(items.len());
         for item in items {
@@ -266,7 +266,9 @@ impl Reader<'_> {
         let key = self.keys().citations;
         let Some(citations) = node.get(key) else { return Ok(None) };
         let Some(items) = citations.list() else {
-            return Err(self.unlike(citations, format!("`{key}` as a list of passage ids")));
+            return Err(Box::new(
+                self.unlike(citations, format!("`{key}` as a list of passage ids")),
+            ));
         };
         let mut passages: Vec<String> = Vec::with_capacity(items.len());
         for item in items {
@@ -286,19 +288,19 @@ impl Reader<'_> {
     }
 
     fn field<'n, 'a>(&self, node: &'n Node<'a>, key: &str) -> Fallible<&'n Node<'a>> {
-        node.get(key).ok_or_else(|| self.unlike(node, format!("a key `{key}`")))
+        node.get(key).ok_or_else(|| Box::new(self.unlike(node, format!("a key `{key}`"))))
     }
 
     fn text(&self, node: &Node) -> Fallible<String> {
-        node.text().map(str::to_owned).ok_or_else(|| self.unlike(node, "a text"))
+        node.text().map(str::to_owned).ok_or_else(|| Box::new(self.unlike(node, "a text")))
     }
 
     fn optional_text(&self, node: &Node, key: &str) -> Fallible<String> {
         node.get(key).map_or(Ok(String::new()), |node| self.text(node))
     }
 
-    fn unlike(&self, node: &Node, expected: impl Into<String>) -> Box<Problem> {
-        Box::new(node.unlike(self.file, expected).hint(HINT))
+    fn unlike(&self, node: &Node, expected: impl Into<String>) -> Problem {
+        node.unlike(self.file, expected).hint(HINT)
     }
 
     fn warn(&mut self, node: &Node, kind: ProblemKind, expected: &str, found: String) {

@@ -27,7 +27,9 @@ pub(super) fn check(check: &mut Check) -> Submission {
         }
         check.entry(line, &node);
     });
-    broken.into_iter().for_each(|problem| check.add(problem));
+    for problem in broken {
+        check.add(problem);
+    }
     check.turn_names(&turns);
     Submission::parse(input, Year::Y2025, &mut |_| {})
 }

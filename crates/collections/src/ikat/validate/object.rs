@@ -123,7 +123,7 @@ impl Check<'_> {
             return self.error(turn.line, UnknownId, "a conversation of the topics", &found, hint);
         };
         let last = conversation.turns.len();
-        if index < 1 || index > last as i64 {
+        if !usize::try_from(index).is_ok_and(|index| (1..=last).contains(&index)) {
             let expected = format!("a turn from 1 to {last} of conversation {number}");
             self.error(turn.line, UnknownId, &expected, &found, "turns are numbered from 1");
         }
@@ -247,13 +247,13 @@ impl Check<'_> {
         statement: &RankedStatement,
     ) {
         let last = conversation.statements.len();
-        let number: i64 = statement.id.parse().unwrap_or(-1);
-        if number < 0 || number > last as i64 {
-            let expected = format!("a statement from 1 to {last}");
-            let found = format!("{number} in turn {}", turn.id);
-            let hint = "statements are numbered from 1";
-            self.error(statement.line, UnknownId, &expected, &found, hint);
+        if statement.id.parse().is_ok_and(|number: usize| number <= last) {
+            return;
         }
+        let expected = format!("a statement from 1 to {last}");
+        let found = format!("{} in turn {}", statement.id, turn.id);
+        let hint = "statements are numbered from 1";
+        self.error(statement.line, UnknownId, &expected, &found, hint);
     }
 
     /// 2023: the id has to be known, and the text has to be that of the topics.

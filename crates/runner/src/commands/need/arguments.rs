@@ -1,9 +1,11 @@
 //! The arguments of `clariq need`.
 
 use crate::arguments::splits;
+use crate::learned;
 use clap::{Args, Subcommand};
 use clariq_collections::clariq::Split;
 use clariq_need::MOST_REPEATS;
+use std::fs;
 use std::path::PathBuf;
 
 #[derive(Subcommand)]
@@ -14,6 +16,24 @@ pub(crate) enum NeedCommand {
     Predict(NeedPredictArgs),
     /// Show which features drove the label of a request
     Explain(NeedExplainArgs),
+}
+
+impl NeedCommand {
+    /// Whether the need model asks for an encoder.
+    pub(crate) fn needs_models(&self) -> bool {
+        let name = match self {
+            Self::Train(arguments) => &arguments.config,
+            Self::Predict(arguments) => &arguments.model,
+            Self::Explain(arguments) => &arguments.model,
+        };
+        if name.ends_with(".json") { names_encoder(name) } else { learned::is_needed_by(name, &[]) }
+    }
+}
+
+/// Whether a saved model names an encoder, as a text and not as `null`.
+fn names_encoder(file: &str) -> bool {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    text.split("\"encoder\":").skip(1).any(|value| value.trim_start().starts_with('"'))
 }
 
 #[derive(Args)]

@@ -10,9 +10,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
+/// The program with learned stages, where the feature `bert` built it.
+pub(crate) const LEARNED: Option<&str> = option_env!("CARGO_BIN_EXE_clariq-learned");
+
 /// A temporary folder that commands run in, with a cache of its own below it.
 pub(crate) struct Bench {
     folder: TempDir,
+    learned: &'static str,
 }
 
 /// What a command left.
@@ -54,9 +58,15 @@ pub(crate) fn lend_weights(cache: &Path) {
 
 impl Bench {
     pub(crate) fn new() -> Self {
-        let bench = Self { folder: tempfile::tempdir().expect("a temporary folder") };
+        let learned = LEARNED.unwrap_or_default();
+        let bench = Self { folder: tempfile::tempdir().expect("a temporary folder"), learned };
         lend_weights(&bench.path("cache"));
         bench
+    }
+
+    /// The same bench for a command that another program with learned stages stands beside, or none.
+    pub(crate) fn with_learned(self, learned: &'static str) -> Self {
+        Self { learned, ..self }
     }
 
     /// One with a copy of the sample collection in `data`.
@@ -116,7 +126,8 @@ impl Bench {
         command
             .args(arguments)
             .current_dir(self.folder.path())
-            .env("CLARIQ_CACHE", self.path("cache"));
+            .env("CLARIQ_CACHE", self.path("cache"))
+            .env("CLARIQ_LEARNED", self.learned);
         command
     }
 

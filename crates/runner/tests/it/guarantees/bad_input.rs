@@ -20,6 +20,12 @@ fn gzip_cut(bench: &Bench, from: &str, to: &str) {
     assert_eq!(packed.status, Some(0), "{}", packed.stderr);
 }
 
+/// So many MiB of blank lines, packed.
+fn bomb(bench: &Bench, name: &str, size: usize) {
+    let script = format!("yes '' | head -c {}M | gzip -9 > {name}", size);
+    assert_eq!(bench.shell(&["sh"], &script).status, Some(0));
+}
+
 const BANK: &str = "data/question_bank.tsv";
 const DEV: &str = "data/dev.tsv";
 const NOT_UTF8: fn(&Bench) = |bench| {
@@ -112,6 +118,44 @@ const BAD_DATA: &[Case] = &[
         RUN,
         ["data/dev.tsv:2", "at least one row", "nothing"],
     ),
+    case(
+        "a quote that is never closed",
+        |bench| {
+            bench.remove("data/test_with_labels.tsv");
+            bench.edit("data/test.tsv", |text| {
+                with_line(&text, 3, |line| line.replacen('\t', "\t\"", 1))
+            });
+        },
+        "run bm25 --data data --split test -o out/old.run",
+        ["data/test.tsv:3", "a quoted field that ends", "does not close"],
+    ),
+    case(
+        "an id with a blank",
+        |bench| bench.edit(BANK, |text| text + "Q 9999\twhich\n"),
+        RUN,
+        ["data/question_bank.tsv:432", "an id without blanks", "`Q 9999`"],
+    ),
+    #[cfg(unix)]
+    case(
+        "a pipe as a data file",
+        |bench| {
+            bench.remove(DEV);
+            assert_eq!(bench.shell(&["sh"], "mkfifo data/dev.tsv").status, Some(0));
+        },
+        RUN,
+        [DEV, "a regular file", "a pipe"],
+    ),
+    #[cfg(unix)]
+    case(
+        "a dangling link",
+        |bench| {
+            bench.remove(DEV);
+            assert_eq!(bench.shell(&["sh"], "ln -s nowhere data/dev.tsv").status, Some(0));
+        },
+        RUN,
+        [DEV, "a file", "a link to nothing"],
+    ),
+    case("a gzip bomb as data", |bench| bomb(bench, DEV, 80), RUN, [DEV, "at most 64 MiB", "more"]),
     case("directory as file", DIRECTORY, RUN, [DEV, "a file", "a directory"]),
     case("cut archive", CUT, RUN, ["data/question_bank.tsv.gz", "a whole gzip file", "deflate"]),
     case(
@@ -220,6 +264,12 @@ const BAD_CONFIGURATIONS: &[Case] = &[
         ["command line, no_question.when_need=2", "[need]", "without"],
     ),
     case("bad name", changed!("mine" to "a/b"), MINE, ["mine.toml:1", "letters, digits", "`a/b`"]),
+    case(
+        "a gzip bomb as configuration",
+        |bench| bomb(bench, "mine.toml", 2),
+        MINE,
+        ["mine.toml", "at most 1 MiB", "more"],
+    ),
     case(
         "no stages",
         |bench| bench.write("mine.toml", "name = \"x\"\n"),
@@ -394,6 +444,24 @@ const BAD_RUNS: &[Case] = &[
         |bench| gzip_cut(bench, "good.run", "bad"),
         EVAL,
         ["bad", "a whole gzip file", "deflate"],
+    ),
+    case(
+        "a gzip bomb as run",
+        |bench| bomb(bench, "bad", 400),
+        EVAL,
+        ["bad", "at most 384 MiB", "more"],
+    ),
+    case(
+        "a gzip bomb as judgements",
+        |bench| bomb(bench, "bad", 80),
+        "eval good.run --qrels bad",
+        ["bad", "at most 64 MiB", "more"],
+    ),
+    case(
+        "a device as run",
+        NOTHING,
+        "eval /dev/zero --data data",
+        ["/dev/zero", "a regular file", "a device"],
     ),
     case("a need file as run", file!("13 2\n"), EVAL, ["bad:1", "6 fields", "`13 2`"]),
     case("a run as need file", file!("1 0 Q1 1 5 t\n"), NEED, ["bad:1", "2 fields", "Q1"]),

@@ -1,0 +1,8 @@
+//! `clariq-learned`: the command with learned stages. `clariq` starts it where a model is needed; the line below is where
+//! another engine would be named.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    clariq_command::main(Some(&clariq_bert::Torch))
+}

@@ -1,0 +1,70 @@
+//! The other program: `clariq-learned`, the same command with an engine for learned models.
+//!
+//! Loading libtorch takes a quarter of a second, and fails where it is missing. So `clariq` is not linked with it, and
+//! becomes the other program when it knows from its arguments that a model is needed, before it reads or prints anything.
+
+use crate::failure::Failure;
+use clariq_experiment::Loaded;
+use clariq_rank::Override;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::{env, io};
+
+/// Names another program in place of the one beside `clariq`; empty for none.
+const VARIABLE: &str = "CLARIQ_LEARNED";
+
+/// The program with learned stages, if it is installed.
+pub(crate) fn program() -> Option<PathBuf> {
+    if let Some(named) = env::var_os(VARIABLE) {
+        return Some(PathBuf::from(named)).filter(|path| !path.as_os_str().is_empty());
+    }
+    let name = format!("clariq-learned{}", env::consts::EXE_SUFFIX);
+    let beside = env::current_exe().ok()?.parent()?.join(name);
+    beside.is_file().then_some(beside)
+}
+
+/// Whether a system asks for a learned model. What cannot be read asks for nothing: this program
+/// says as well as the other what is wrong with it.
+pub(crate) fn is_needed_by(name: &str, overrides: &[Override]) -> bool {
+    Loaded::open(name, overrides).is_ok_and(|loaded| loaded.needs_models())
+}
+
+/// Continues as the other program with the same arguments, if it is installed. It returns where it is not, and where it
+/// cannot be started.
+pub(crate) fn take_over() -> Result<(), Failure> {
+    let Some(program) = program() else { return Ok(()) };
+    let mut command = Command::new(&program);
+    command.args(env::args_os().skip(1));
+    let source = become_process(&mut command);
+    Err(clariq_core::Error::Io { action: "start", path: program, source }.into())
+}
+
+/// Replaces this process, so that signals and the exit status are the other's. Returns if that is refused.
+#[cfg(unix)]
+fn become_process(command: &mut Command) -> io::Error {
+    use std::os::unix::process::CommandExt;
+    command.exec()
+}
+
+/// Waits for the other process and ends as it did.
+#[cfg(not(unix))]
+fn become_process(command: &mut Command) -> io::Error {
+    match command.status() {
+        Ok(status) => std::process::exit(status.code().unwrap_or(2)),
+        Err(error) => error,
+    }
+}
+
+/// Why the other program does not start, in its own or the loader's words.
+pub(crate) fn trouble(program: &Path) -> Option<String> {
+    let output = Command::new(program).arg("--version").stdin(Stdio::null()).output();
+    match output {
+        Ok(output) if output.status.success() => None,
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            let first = said.lines().find(|line| !line.trim().is_empty());
+            Some(first.map_or_else(|| output.status.to_string(), str::to_owned))
+        }
+        Err(error) => Some(error.to_string()),
+    }
+}

@@ -1,0 +1,44 @@
+//! The command line of `clariq`: arguments, calls of `clariq_experiment`, printed tables. No algorithm lives here.
+//!
+//! Two programs are made of it: `clariq`, which has no engine for learned models and starts in milliseconds, and
+//! `clariq-learned`, which has one and takes over where a model is needed.
+
+mod arguments;
+mod cli;
+mod commands;
+mod failure;
+mod interrupt;
+mod learned;
+mod output;
+mod progress;
+mod runs;
+mod settings;
+mod usage;
+
+use clap::Parser;
+use clariq_core::Engine;
+use failure::{Failure, Outcome};
+use std::io;
+use std::process::ExitCode;
+
+/// Does what the arguments of this process ask for; `engine` opens and trains learned models.
+pub fn main(engine: Option<&'static dyn Engine>) -> ExitCode {
+    interrupt::clean_up_on_signals();
+    let arguments = cli::Cli::try_parse().map_err(|error| match usage::refused_value(&error) {
+        Some(problem) => Failure::from(problem),
+        // clap prints everything else itself and leaves with status 2, or 0 after help that was asked for.
+        None => error.exit(),
+    });
+    match arguments.and_then(|cli| cli::dispatch(cli, engine)) {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::CheckFailed) => ExitCode::from(1),
+        // `clariq eval … | head`: whoever reads has seen enough.
+        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            failure.print();
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Passages of a web page as the guidelines of TREC iKAT cut them.
+//!
+//! Line ends become spaces, surrounding white space goes, and of what is left the first 10,000
+//! characters count. Passages are windows of ten sentences that start at every fifth one; the window
+//! that reaches the last sentence is the last.
+
+use crate::{is_space, sentences};
+use std::borrow::Cow;
+
+/// The characters (Unicode code points) of a page that are read.
+pub const CHARACTERS: usize = 10_000;
+/// The sentences of a passage.
+pub const SENTENCES: usize = 10;
+/// The sentences between the starts of two passages.
+pub const STRIDE: usize = 5;
+
+/// The passages of a page's text, each its sentences with a space between two.
+///
+/// ```
+/// let page = "One. Two. Three. Four. Five. Six. Seven. Eight. Nine. Ten. Eleven.";
+/// let passages = clariq_text::passages::of(page);
+/// assert_eq!(passages[1], "Six. Seven. Eight. Nine. Ten. Eleven.");
+/// ```
+pub fn of(page: &str) -> Vec<String> {
+    let text = page_text(page);
+    let sentences = sentences::split(&text);
+    windows(sentences.len()).map(|window| sentences[window].join(" ")).collect()
+}
+
+/// The text of a page that is cut: without line ends, and no longer than [`CHARACTERS`].
+pub fn page_text(page: &str) -> Cow<'_, str> {
+    let text = page.trim_matches(is_space);
+    let end = text.char_indices().nth(CHARACTERS).map_or(text.len(), |(index, _)| index);
+    let text = &text[..end];
+    if text.contains(['\r', '\n']) {
+        Cow::Owned(text.replace(['\r', '\n'], " "))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// The windows over so many sentences.
+fn windows(sentences: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
+    let count = sentences.saturating_sub(SENTENCES).div_ceil(STRIDE) + usize::from(sentences > 0);
+    (0..count).map(move |window| window * STRIDE..(window * STRIDE + SENTENCES).min(sentences))
+}

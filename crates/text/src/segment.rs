@@ -1,0 +1,197 @@
+//! Cuts a collection of pages into passages, on all cores and in bounded memory.
+//!
+//! The files are those of the track's `ikat_tools.py`: JSON lines for an index, `TrecWeb`, and the MD5 of
+//! every passage. They depend on the pages alone, and appear only when all of them are complete.
+
+use crate::pages::{Block, Blocks, Page};
+use crate::passages;
+use clariq_core::{Error, Problem};
+use clariq_files::{Source, Staged};
+use md5::{Digest, Md5};
+use rayon::prelude::*;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// JSON lines of `id`, `contents` and `url`.
+pub const JSON_LINES: &str = "passages.jsonl";
+/// A `<DOC>` for every page.
+pub const TRECWEB: &str = "passages.trecweb";
+/// Lines of page, number of the passage and MD5 of its text, with tabs between them.
+pub const HASHES: &str = "hashes.tsv";
+
+/// What has been cut so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Pages read.
+    pub pages: u64,
+    /// Passages written.
+    pub passages: u64,
+    /// Bytes read, unpacked.
+    pub bytes: u64,
+}
+
+/// Writes the passages of `pages` to the three files of `folder`, and tells `report` after every block.
+pub fn segment(
+    pages: &[Source],
+    folder: &Path,
+    mut report: impl FnMut(Progress),
+) -> Result<Progress, Error> {
+    let [json, web, hashes] = [JSON_LINES, TRECWEB, HASHES].map(|name| folder.join(name));
+    let (json, (web, (hashes, progress))) = stage(&json, |json_out| {
+        stage(&web, |web_out| {
+            stage(&hashes, |hashes_out| {
+                let mut outputs = Outputs([
+                    (json.as_path(), json_out),
+                    (web.as_path(), web_out),
+                    (hashes.as_path(), hashes_out),
+                ]);
+                segment_all(pages, &mut outputs, &mut report)
+            })
+        })
+    })?;
+    [json, web, hashes].into_iter().try_for_each(Staged::commit)?;
+    Ok(progress)
+}
+
+/// Stages the file at `path` with what `fill` writes, whose own error is handed on.
+fn stage<T>(
+    path: &Path,
+    fill: impl FnOnce(&mut dyn Write) -> Result<T, Error>,
+) -> Result<(Staged, T), Error> {
+    let mut outcome = None;
+    let staged = Staged::new(path, |out| {
+        let filled = fill(out);
+        let is_filled = filled.is_ok();
+        outcome = Some(filled);
+        if is_filled { Ok(()) } else { Err(io::Error::other("nothing to write")) }
+    });
+    // Without an outcome nothing was filled, and the file could not be created.
+    match (outcome, staged) {
+        (Some(filled), staged) => filled.and_then(|value| Ok((staged?, value))),
+        (None, Err(error)) => Err(error),
+        (None, Ok(_)) => unreachable!("a file that was staged has been filled"),
+    }
+}
+
+/// The files that are being written, each with its path for messages.
+struct Outputs<'a>([(&'a Path, &'a mut dyn Write); 3]);
+
+impl Outputs<'_> {
+    fn write(&mut self, cut: &Cut) -> Result<(), Error> {
+        let contents = [&cut.json, &cut.web, &cut.hashes];
+        for ((path, out), content) in self.0.iter_mut().zip(contents) {
+            out.write_all(content.as_bytes()).map_err(|source| Error::Io {
+                action: "write",
+                path: PathBuf::from(*path),
+                source,
+            })?;
+        }
+        Ok(())
+    }
+}
+
+fn segment_all(
+    pages: &[Source],
+    outputs: &mut Outputs,
+    report: &mut dyn FnMut(Progress),
+) -> Result<Progress, Error> {
+    let mut progress = Progress::default();
+    for source in pages {
+        let mut blocks = Blocks::open(source)?;
+        let (name, before) = (blocks.name().to_owned(), progress.bytes);
+        let mut block = blocks.next_block()?;
+        while !block.is_empty() {
+            let (mut cuts, mut next) = (Vec::new(), None);
+            // The next block is read while this one is cut.
+            rayon::in_place_scope(|scope| {
+                scope.spawn(|_| cuts = cut_block(&block, &name));
+                next = Some(blocks.next_block());
+            });
+            for cut in cuts {
+                let cut = cut.map_err(Error::Problem)?;
+                outputs.write(&cut)?;
+                progress.pages += 1;
+                progress.passages += cut.passages;
+            }
+            progress.bytes = before + blocks.bytes();
+            report(progress);
+            block = next.unwrap_or_else(|| blocks.next_block())?;
+        }
+    }
+    Ok(progress)
+}
+
+/// The lines of one page in the three files.
+#[derive(Default)]
+struct Cut {
+    json: String,
+    web: String,
+    hashes: String,
+    passages: u64,
+}
+
+fn cut_block(block: &Block, file: &str) -> Vec<Result<Cut, Box<Problem>>> {
+    let cut = |(number, line): (u64, &[u8])| Ok(Cut::of(&Page::parse(line, file, number)?));
+    block.lines().into_par_iter().map(cut).collect()
+}
+
+impl Cut {
+    fn of(page: &Page) -> Self {
+        let (passages, url) = (passages::of(&page.text), page.url.trim());
+        let mut cut = Self { passages: passages.len() as u64, ..Self::default() };
+        for (number, passage) in passages.iter().enumerate() {
+            cut.add_json(&format!("{}:{number}", page.id), passage, url);
+            let hash = Md5::digest(passage.as_bytes());
+            let _ = writeln!(cut.hashes, "{}\t{number}\t{hash:x}", page.id);
+        }
+        cut.add_web(page, url, &passages);
+        cut
+    }
+
+    fn add_json(&mut self, id: &str, contents: &str, url: &str) {
+        let keys = [("{\"id\": ", id), (", \"contents\": ", contents), (", \"url\": ", url)];
+        for (key, value) in keys {
+            self.json.push_str(key);
+            push_ascii_json(&mut self.json, value);
+        }
+        self.json.push_str("}\n");
+    }
+
+    fn add_web(&mut self, page: &Page, url: &str, passages: &[String]) {
+        let title = page.text.split('\n').next().unwrap_or_default();
+        let _ = write!(
+            self.web,
+            "<DOC>\n<DOCNO>{}</DOCNO>\n<DOCHDR>\n</DOCHDR>\n<HTML>\n<TITLE>{title}</TITLE>\n\
+             <URL>{url}</URL>\n<BODY>\n",
+            page.id
+        );
+        let tagged = |(number, passage)| format!("<PASSAGE id={number}>\n{passage}\n</PASSAGE>");
+        let body: Vec<String> = passages.iter().enumerate().map(tagged).collect();
+        self.web.push_str(&body.join("\n"));
+        self.web.push_str("</BODY>\n</HTML>\n</DOC>\n");
+    }
+}
+
+/// Appends a JSON text in ASCII, as Python's `json.dumps` writes it.
+fn push_ascii_json(out: &mut String, text: &str) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            ' '..='~' => out.push(c),
+            _ => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    let _ = write!(out, "\\u{unit:04x}");
+                }
+            }
+        }
+    }
+    out.push('"');
+}

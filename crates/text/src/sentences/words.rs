@@ -1,0 +1,145 @@
+//! The word lists of the sentence rules.
+
+/// Abbreviations that a sentence does not end with: a name or a number follows.
+pub(super) const TITLES: &[&str] = &[
+    "dr", "e.g", "gen", "gov", "i.e", "messrs", "mr", "mrs", "ms", "mt", "ph.d", "prof", "rep",
+    "rev", "rs", "sen", "st", "vs",
+];
+
+/// Abbreviations of months, which a day follows more often than a sentence.
+pub(super) const MONTHS: &[&str] =
+    &["jan", "feb", "apr", "aug", "sept", "sep", "oct", "nov", "dec"];
+
+/// Abbreviations that end a sentence only where the next word clearly opens one.
+pub(super) const OFTEN_INSIDE: &[&str] = &["etc", "no"];
+
+/// Abbreviations that end a sentence where the next word may open one.
+pub(super) const OFTEN_LAST: &[&str] = &[
+    "a.m", "al", "ave", "bros", "capt", "co", "col", "corp", "ft", "inc", "jr", "lt", "ltd", "p.m",
+    "sr",
+];
+
+/// Words that, with a capital, all but prove that a sentence begins.
+pub(super) const CLEAR_OPENERS: &[&str] = &[
+    "according",
+    "although",
+    "an",
+    "at",
+    "but",
+    "his",
+    "in",
+    "recently",
+    "she",
+    "so",
+    "the",
+    "they",
+    "this",
+    "those",
+    "thus",
+    "well",
+];
+
+/// Words that, with a capital, usually begin a sentence.
+pub(super) const OPENERS: &[&str] = &[
+    "a",
+    "about",
+    "after",
+    "along",
+    "among",
+    "another",
+    "as",
+    "before",
+    "by",
+    "currently",
+    "do",
+    "during",
+    "either",
+    "everything",
+    "first",
+    "for",
+    "from",
+    "further",
+    "furthermore",
+    "he",
+    "here",
+    "hi",
+    "how",
+    "however",
+    "if",
+    "indeed",
+    "is",
+    "it",
+    "its",
+    "last",
+    "like",
+    "may",
+    "more",
+    "my",
+    "next",
+    "no",
+    "nothing",
+    "now",
+    "oh",
+    "okay",
+    "on",
+    "one",
+    "or",
+    "other",
+    "our",
+    "perhaps",
+    "regarding",
+    "something",
+    "that",
+    "their",
+    "then",
+    "there",
+    "these",
+    "though",
+    "through",
+    "to",
+    "today",
+    "up",
+    "using",
+    "we",
+    "when",
+    "while",
+    "who",
+    "whom",
+    "with",
+    "yes",
+    "yet",
+];
+
+/// Words that, with a capital, begin a sentence more often than not.
+pub(super) const FAINT_OPENERS: &[&str] = &[
+    "all",
+    "also",
+    "apart",
+    "compared",
+    "considering",
+    "despite",
+    "every",
+    "fewer",
+    "has",
+    "her",
+    "lastly",
+    "many",
+    "meanwhile",
+    "moreover",
+    "most",
+    "neither",
+    "nevertheless",
+    "of",
+    "once",
+    "only",
+    "some",
+    "thank",
+    "thanks",
+    "toward",
+    "under",
+    "was",
+    "what",
+    "within",
+    "without",
+    "you",
+];
