@@ -47,7 +47,7 @@ fn read(source: &Source, reading: Reading) -> (Result<Counts, Error>, Vec<Record
 fn agree(strict: &Result<Counts, Error>, lenient: &Result<Counts, Error>) {
     match (strict, lenient) {
         (Ok(strict), Ok(lenient)) => {
-            assert!(strict == lenient && strict.bad == 0, "{strict:?} and {lenient:?}")
+            assert!(strict == lenient && strict.bad == 0, "{strict:?} and {lenient:?}");
         }
         (Err(error), Ok(lenient)) => {
             is_helpful(error);

@@ -7,7 +7,7 @@
 use clariq_bert::train::train as run_training;
 use clariq_bert::{BertEncoder, CrossEncoder};
 use clariq_core::{Encoder, PairScorer};
-use clariq_core::{Examples, ModelOptions, Recipe, Training, TrainingEvent};
+use clariq_core::{Examples, ModelOptions, Precision, Recipe, Training, TrainingEvent};
 use std::error::Error;
 use std::io::Read;
 use std::path::Path;
@@ -69,9 +69,9 @@ fn main() -> Result<(), Box<dyn Error>> {
                 let mut start = None;
                 let mut loss = 0.0;
                 run_training(&training, &folder.path().join("model"), &mut |event| {
-                    if let TrainingEvent::Step(row, _) = event {
+                    if let TrainingEvent::Step { loss: step_loss, .. } = event {
                         start.get_or_insert_with(Instant::now);
-                        loss = row.loss;
+                        loss = *step_loss;
                     }
                 })?;
                 eprintln!(

@@ -1,7 +1,7 @@
 //! What is in a model's folder? Any Hugging Face folder of a BERT: `config.json`, weights, tokenizer.
 
 use crate::error::Error;
-use clariq_core::{Location, Problem, ProblemKind, sha256_hex};
+use clariq_core::{Location, Problem, ProblemKind, plain_words, sha256_hex};
 use rust_bert::bert::BertConfig;
 use serde_json::Value;
 use std::fs;
@@ -69,8 +69,8 @@ impl ModelFolder {
         let at = path.join("config.json");
         let text = read(&at, "the configuration of a BERT")?;
         let config: Value = serde_json::from_slice(&text).map_err(|error| {
-            problem(&at, "a JSON object", error.to_string())
-                .hint("copy the file again from where the model came from")
+            let (expected, found) = plain_words(&error.to_string(), "a JSON object");
+            problem(&at, expected, found).hint("copy the file again from where the model came from")
         })?;
         let shape = Shape::read(&at, &config)?;
         let mut folder = Self { path: path.to_owned(), config, shape, checksum: String::new() };
@@ -130,8 +130,8 @@ impl Shape {
                 .into());
         }
         let known: BertConfig = serde_json::from_value(config.clone()).map_err(|error| {
-            problem(at, "the configuration of a BERT", error.to_string())
-                .hint("copy the file again from where the model came from")
+            let (expected, found) = plain_words(&error.to_string(), "the configuration of a BERT");
+            problem(at, expected, found).hint("copy the file again from where the model came from")
         })?;
         let shape = Self {
             hidden: known.hidden_size,

@@ -1,5 +1,6 @@
 //! Where a score comes from: a tree of values, each made of the ones below it.
 
+use crate::plain::fixed;
 use serde::Serialize;
 use std::fmt;
 
@@ -37,7 +38,8 @@ impl Explanation {
     fn write(&self, f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
         // Counts as counts: `4` and not `4.000000`.
         let digits = if self.value.fract() == 0.0 && self.value != 0.0 { 0 } else { 6 };
-        writeln!(f, "{:indent$}{:<10.digits$} {}", "", self.value, self.what, indent = depth * 2)?;
+        let value = fixed(self.value, digits);
+        writeln!(f, "{:indent$}{value:<10} {}", "", self.what, indent = depth * 2)?;
         self.parts.iter().try_for_each(|part| part.write(f, depth + 1))
     }
 }

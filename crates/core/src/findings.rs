@@ -112,7 +112,9 @@ impl From<&Finding> for Report {
             for (at, other) in next {
                 let other = printable(other, VALUE);
                 let at = line(at).map(|line| format!("on line {line} ")).unwrap_or_default();
-                found.push_str(&format!("; {at}{other}"));
+                for part in ["; ", &at, &other] {
+                    found.push_str(part);
+                }
             }
             format!("{found}; {count} times")
         } else if lines.is_empty() {

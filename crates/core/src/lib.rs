@@ -16,12 +16,14 @@ mod id;
 mod model;
 mod name;
 mod need;
+mod plain;
 mod printable;
 mod problem;
 mod ranking;
 mod recipe;
 mod request;
 mod surroundings;
+mod train_on;
 mod training;
 
 pub use checksum::{Checksum, hex, sha256, sha256_hex, sha256_of_file};
@@ -34,12 +36,14 @@ pub use id::{FacetId, QuestionId, RequestId, TopicId};
 pub use model::{Embeddings, Encoder, ModelName, Models, NoModels, PairScorer, Progress};
 pub use name::{BadName, Name};
 pub use need::Need;
+pub use plain::{fixed, plain_words};
 pub use printable::printable;
 pub use problem::{Error, Location, Problem, ProblemKind, Report, Severity};
 pub use ranking::{Hit, Ranking, best_first, rank_by_score};
 pub use recipe::{Objective, Recipe, Schedule};
 pub use request::{Request, Speaker, Turn, Utterance, is_refusal};
 pub use surroundings::{Judged, Surroundings};
+pub use train_on::TrainOn;
 pub use training::{
     ModelKind, ModelOptions, Precision, Trained, Training, TrainingEvent, training_key,
 };

@@ -121,7 +121,7 @@ impl NoModels {
         let (expected, found) = ("a clariq with learned stages", "one that was built without them");
         Problem::new(at, ProblemKind::Model, expected, found)
             .hint(
-                "build it with the feature `bert`: `scripts/clariq` does that, and installs \
+                "build it with the feature `bert`: `scripts/install` does that, and installs \
                  libtorch where it is missing",
             )
             .into()

@@ -2,6 +2,7 @@
 
 use crate::name::Name;
 use crate::problem::{Error, Location, Problem, ProblemKind};
+use crate::train_on::TrainOn;
 use crate::training::ModelKind;
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +41,9 @@ pub struct Recipe {
     /// Where longer texts are cut.
     #[serde(default = "usual_tokens")]
     pub max_tokens: usize,
+    /// The splits whose labels it is trained on.
+    #[serde(default, skip_serializing_if = "TrainOn::is_default")]
+    pub train_on: TrainOn,
     /// Everything random follows from it.
     #[serde(default = "usual_seed")]
     pub seed: u64,
@@ -222,6 +226,7 @@ impl Recipe {
     }
 
     /// The learning rate of a step, counted from 0, of `steps`.
+    #[expect(clippy::cast_sign_loss, reason = "the share of warm-up is checked to be at least 0")]
     pub fn rate(&self, step: usize, steps: usize) -> f64 {
         let warm = ((self.warm_up * steps as f64) as usize).max(usize::from(self.warm_up > 0.0));
         if step < warm {

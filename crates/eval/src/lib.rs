@@ -1,5 +1,6 @@
-//! How good is a run? The measures of the `ClariQ` challenge, exactly as its official scorer computes them, and what
-//! equal scores leave open.
+//! Measures of runs: by name after `trec_eval`, and those of the `ClariQ` challenge exactly as its
+//! official scorer computes them. With them come the orders of equal scores, measures of sets,
+//! and significance tests.
 //!
 //! ```
 //! use clariq_collections::clariq::{Labelled, DataDir};
@@ -15,41 +16,30 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod context_relevance;
-mod diagnosis;
-mod document_relevance;
-mod leaderboard;
+mod clariq;
 mod mean;
 pub mod measures;
-mod need;
-mod need_interval;
-mod need_report;
-mod oracle;
 mod python;
-mod question_relevance;
+mod sets;
 mod significance;
 #[cfg(test)]
 mod testing;
-mod tie_interval;
 mod ties;
+mod topics;
 
-pub use context_relevance::{ContextRelevance, ContextScorer};
-pub use diagnosis::{Diagnosis, diagnose};
-pub use document_relevance::{
-    DocumentRelevance, MetricScores, document_relevance, multi_turn_document_relevance, table_stem,
+pub use clariq::{
+    CUTOFFS, Choice, ContextRelevance, ContextScorer, Diagnosis, DocumentRelevance, Entry,
+    Leaderboard, LeaderboardTask, MetricScores, NeedClass, NeedReport, NeedScores, Placement,
+    QuestionRelevance, RecallInterval, ReliabilityBin, clarification_need, diagnose,
+    document_relevance, multi_turn_document_relevance, need_interval, need_report,
+    oracle_of_contexts, oracle_of_topics, question_relevance, recall_interval, reliability,
+    table_stem, weighted_f1,
 };
-pub use leaderboard::{Entry, Leaderboard, LeaderboardTask, Placement};
 pub use mean::exact_mean;
 pub use measures::{
-    Favour, Measure, MeasureError, Qrels, RankedRun, Scores, evaluate, parse_measure,
-    parse_measures,
+    Measure, MeasureError, Qrels, RankedRun, Scores, evaluate, parse_measure, parse_measures,
 };
-pub use need::{NeedScores, clarification_need};
-pub use need_interval::{ReliabilityBin, need_interval, reliability, weighted_f1};
-pub use need_report::{NeedClass, NeedReport, need_report};
-pub use oracle::{Choice, oracle_of_contexts, oracle_of_topics};
 pub use python::python_float;
-pub use question_relevance::{CUTOFFS, QuestionRelevance, question_relevance};
+pub use sets::{SetAverage, SetReport, Unjudged, score_sets};
 pub use significance::{PairedTest, ROUNDS, holm, paired_test};
-pub use tie_interval::{RecallInterval, recall_interval};
-pub use ties::Ties;
+pub use ties::{Favour, Ties};

@@ -1,7 +1,7 @@
-//! What is the mean, rounded once?
+//! The mean of finite values, rounded once.
 //!
-//! The official scorer takes `statistics.mean` of Python, which adds exact fractions and rounds the quotient to the nearest
-//! double. A sum of doubles differs from that in the last digits.
+//! The official scorer takes `statistics.mean` of Python, which adds exact fractions and rounds the
+//! quotient to the nearest double. A sum of doubles differs from that in the last digits.
 
 use num_bigint::{BigInt, BigUint, Sign};
 
@@ -42,8 +42,8 @@ fn nearest(numerator: &BigUint, denominator: &BigUint) -> f64 {
     if *numerator == BigUint::ZERO {
         return 0.0;
     }
-    // Scale the quotient to 64 or 65 bits, more than a double has, and mark in the last bit whether anything is left:
-    // the conversion to a double then rounds as if it saw all digits.
+    // Scale the quotient to 64 or 65 bits, more than a double has, and mark in the last bit whether
+    // anything is left: the conversion to a double then rounds as if it saw all digits.
     let shift = 64 - (numerator.bits().cast_signed() - denominator.bits().cast_signed());
     let (numerator, denominator) = if shift >= 0 {
         (numerator << shift.unsigned_abs(), denominator.clone())

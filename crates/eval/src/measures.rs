@@ -1,29 +1,38 @@
-//! How good is a ranking by any of the measures that the literature knows? Measures by name, after `trec_eval`'s definitions.
+//! Measures of rankings by name, after `trec_eval`'s definitions.
 //!
-//! Names are spelled as `ir_measures` spells them, [`NAME(parameter=value)@cut-off`](parse_measure); the names of `trec_eval`
-//! and of the `ClariQ` challenge are understood as well:
+//! Names are spelled as `ir_measures` spells them,
+//! [`NAME(parameter=value)@cut-off`](parse_measure); the names of `trec_eval` and of the `ClariQ`
+//! challenge are understood as well:
 //!
-//! | name | what it says of a topic | also called | default |
-//! |---|---|---|---|
-//! | `R@k` | the share of the relevant that is among the first k | `recall_k`, `Recallk` | |
-//! | `P@k` | the share of the first k that is relevant | `P_k`, `Pk` | |
-//! | `nDCG`, `nDCG@k` | graded gain, discounted by rank, by that of an ideal ranking | `ndcg`, `ndcg_cut_k`, `NDCGk` | whole ranking |
-//! | `AP`, `AP@k` | the mean precision at the ranks of the relevant | `map`, `map_cut_k`, `MAP` | whole ranking |
-//! | `RR`, `RR@k` | one by the rank of the first relevant | `recip_rank`, `MRRk`, `MRR` | whole ranking |
-//! | `Success@k` | whether anything relevant is among the first k | `success_k` | |
-//! | `RBP(p=…)`, `RBP@k` | the rate at which a persistent reader meets the relevant | | `p=0.8` |
+//! | name | value for a topic | also called |
+//! |---|---|---|
+//! | `R@k` | share of the relevant among the first k | `recall_k`, `Recallk` |
+//! | `P@k` | share of the first k that is relevant | `P_k`, `Pk` |
+//! | `nDCG`, `nDCG@k` | discounted gain, by that of an ideal ranking | `ndcg`, `ndcg_cut_k`, `NDCGk` |
+//! | `AP`, `AP@k` | mean precision at the ranks of the relevant | `map`, `map_cut_k`, `MAP` |
+//! | `RR`, `RR@k` | one by the rank of the first relevant | `recip_rank`, `MRRk`, `MRR` |
+//! | `Success@k` | 1 if anything relevant is among the first k | `success_k` |
+//! | `RBP(p=…)`, `RBP@k` | how often a persistent reader meets the relevant | |
 //!
-//! All but nDCG take `rel=`, the lowest grade that counts as relevant: `P(rel=2)@5`. It is 1 unless given.
+//! Without `@k` the whole ranking counts. The `p` of RBP is 0.8 unless given.
+//! All but nDCG take `rel=`, the lowest grade that counts as relevant: `P(rel=2)@5`. It is 1 unless
+//! given.
 //!
-//! What is measured is a [`RankedRun`] against [`Qrels`]: from `ClariQ`'s labelled files or any TREC qrels, with any TREC run.
+//! What is measured is a [`RankedRun`], from any TREC run, against [`Qrels`], from any TREC qrels
+//! or `ClariQ`'s labelled files.
 //!
 //! ```
 //! use clariq_files::{Judgement, Run, RunLine};
 //! use clariq_eval::{Qrels, RankedRun, evaluate, parse_measures};
 //!
-//! let judged = |document: &str, relevance| Judgement { topic: "1".into(), document: document.into(), relevance };
-//! let qrels = Qrels::from_judgements("a.qrels", &[judged("d1", 2), judged("d2", 0), judged("d3", 1)])?;
-//! let line = |document: &str, score| RunLine { topic: "1".into(), question: document.into(), score, line: 1 };
+//! let judged = |document: &str, relevance| {
+//!     Judgement { topic: "1".into(), document: document.into(), relevance }
+//! };
+//! let judgements = [judged("d1", 2), judged("d2", 0), judged("d3", 1)];
+//! let qrels = Qrels::from_judgements("a.qrels", &judgements)?;
+//! let line = |document: &str, score| {
+//!     RunLine { topic: "1".into(), question: document.into(), score, line: 1 }
+//! };
 //! let run = Run { lines: vec![line("d2", 0.9), line("d1", 0.7)], ..Run::default() };
 //!
 //! let measures = parse_measures("R@5, recip_rank, P(rel=2)@2")?;
@@ -56,7 +65,7 @@ pub use ndcg::Ndcg;
 pub use parse::{parse_measure, parse_measures};
 pub use precision::Precision;
 pub use qrels::{Qrels, TopicJudgements};
-pub use ranked_run::{Favour, RankedRun};
+pub use ranked_run::RankedRun;
 pub use rbp::RankBiasedPrecision;
 pub use recall::Recall;
 pub use reciprocal_rank::ReciprocalRank;
@@ -71,9 +80,9 @@ pub trait Measure: fmt::Debug + Send + Sync {
     /// The name in the spelling of `ir_measures`; [`parse_measure`] of it gives the same measure.
     fn name(&self) -> String;
 
-    /// The value for one topic: its documents, best first and none twice, against what is known of the topic. 0 where the
-    /// definition divides by zero.
-    fn topic(&self, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64;
+    /// The value for one topic: its documents, best first and none twice, against its judgements.
+    /// 0 where the definition divides by zero.
+    fn score(&self, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64;
 }
 
 impl PartialEq for dyn Measure {

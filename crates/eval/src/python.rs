@@ -1,7 +1,7 @@
-//! How does Python write a number? The official scorer's output is Python's, digit for digit.
+//! Numbers as Python writes them: the official scorer's output is Python's, digit for digit.
 
-/// `repr` of a Python float: the shortest digits that read back the same, with `.0` where there is no other digit
-/// after the point, and an exponent below 10⁻⁴ and from 10¹⁶ on.
+/// `repr` of a Python float: the shortest digits that read back the same, with `.0` where there is
+/// no other digit after the point, and an exponent below 10⁻⁴ and from 10¹⁶ on.
 ///
 /// ```
 /// use clariq_eval::python_float;

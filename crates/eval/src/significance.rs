@@ -1,19 +1,20 @@
-//! Is the difference between two runs more than luck? Paired tests over the same topics, and Holm's correction for asking
-//! more than once.
+//! Paired significance tests over the same topics, and Holm's correction for several comparisons.
 //!
-//! Sources: the choice of tests follows Smucker, Allan & Carterette, *A comparison of statistical significance tests for
-//! information retrieval evaluation*, CIKM 2007: the randomisation test needs no assumption on how differences are
-//! distributed, Student's t agrees with it closely, and both are far better than the sign and Wilcoxon tests. The
-//! estimate (b + 1) / (m + 1) is that of Davison & Hinkley, *Bootstrap methods and their application*, 1997, section 4.2;
-//! it is never 0. The correction is Holm, *A simple sequentially rejective multiple test procedure*, Scandinavian Journal
-//! of Statistics 6, 1979.
+//! Sources: the choice of tests follows Smucker, Allan & Carterette, *A comparison of statistical
+//! significance tests for information retrieval evaluation*, CIKM 2007: the randomisation test
+//! needs no assumption on how differences are distributed, Student's t agrees with it closely, and
+//! both are far better than the sign and Wilcoxon tests. The estimate (b + 1) / (m + 1) is that of
+//! Davison & Hinkley, *Bootstrap methods and their application*, 1997, section 4.2; it is never 0.
+//! The correction is Holm, *A simple sequentially rejective multiple test procedure*, Scandinavian
+//! Journal of Statistics 6, 1979.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use serde::Serialize;
 use statrs::function::beta::beta_reg;
 
-/// The rounds of the randomisation test where nothing else is asked for: they settle p = 0.05 to ± 0.0014.
+/// The rounds of the randomisation test where nothing else is asked for: they settle p = 0.05 to ±
+/// 0.0014.
 pub const ROUNDS: u32 = 100_000;
 
 /// Up to this number of differing topics the randomisation test goes through all 2ⁿ sign patterns.
@@ -22,7 +23,8 @@ const EXACT_UP_TO: usize = 16;
 /// Figures that differ by less than this share of their size differ by rounding.
 const ROUNDING: f64 = 1e-12;
 
-/// A run against a baseline, over the same topics. Differences are run − baseline, in units of the measure.
+/// A run against a baseline, over the same topics. Differences are run − baseline, in units of the
+/// measure.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct PairedTest {
     /// d̄, the mean difference; positive where the run is better.
@@ -33,22 +35,24 @@ pub struct PairedTest {
     pub ties: usize,
     /// Topics on which the baseline is better.
     pub losses: usize,
-    /// Student's t = d̄ / (s / √n), with s the standard deviation of the differences (n − 1 in the denominator). 0 where
-    /// no topic differs, infinite where all differ by the same, NaN for one topic that differs.
+    /// Student's t = d̄ / (s / √n), with s the standard deviation of the differences (n − 1 in the
+    /// denominator). 0 where no topic differs, infinite where all differ by the same, NaN for one
+    /// topic that differs.
     pub t: f64,
     /// Two-sided p of t with n − 1 degrees of freedom, from 0 to 1; 1 where t is NaN.
     pub t_p: f64,
-    /// Two-sided p of the randomisation test, above 0 and up to 1: the share of sign patterns of the differences whose
-    /// mean is at least as far from 0 as the observed one.
+    /// Two-sided p of the randomisation test, above 0 and up to 1: the share of sign patterns of
+    /// the differences whose mean is at least as far from 0 as the observed one.
     pub randomisation_p: f64,
-    /// Cohen's d of the differences, `d_z` = d̄ / s, in standard deviations; not finite where t is not.
+    /// Cohen's d of the differences, `d_z` = d̄ / s, in standard deviations; not finite where t is
+    /// not.
     pub effect_size: f64,
 }
 
 /// Compares the figures of a run with those of a baseline, topic by topic.
 ///
-/// The randomisation test is exact where at most 16 topics differ; else it draws `rounds` sign patterns from `seed`.
-/// The same arguments give the same result on every machine.
+/// The randomisation test is exact where at most 16 topics differ; else it draws `rounds` sign
+/// patterns from `seed`. The same arguments give the same result on every machine.
 ///
 /// ```
 /// use clariq_eval::{ROUNDS, paired_test};
@@ -79,9 +83,10 @@ pub fn paired_test(run: &[f64], baseline: &[f64], rounds: u32, seed: u64) -> Pai
     }
 }
 
-/// Holm's step-down correction: the smallest of m p-values times m, the next times m − 1 and so on, never below the one
-/// before and at most 1. A comparison whose corrected p is at most α is significant; the chance of any false one among
-/// them is then at most α, however the comparisons depend on each other. The order of the values is kept.
+/// Holm's step-down correction: the smallest of m p-values times m, the next times m − 1 and so on,
+/// never below the one before and at most 1. A comparison whose corrected p is at most α is
+/// significant; the chance of any false one among them is then at most α, however the comparisons
+/// depend on each other. The order of the values is kept.
 ///
 /// ```
 /// assert_eq!(clariq_eval::holm(&[0.04, 0.01, 0.03]), [0.06, 0.03, 0.06]);
@@ -118,7 +123,8 @@ fn student(differences: &[f64]) -> (f64, f64, f64) {
     (effect * count.sqrt(), effect, mean)
 }
 
-/// P(|T| ≥ |t|) = I(ν / (ν + t²); ν/2, 1/2), with ν = n − 1 and I the regularised incomplete beta function.
+/// P(|T| ≥ |t|) = I(ν / (ν + t²); ν/2, 1/2), with ν = n − 1 and I the regularised incomplete beta
+/// function.
 fn two_sided(t: f64, topics: usize) -> f64 {
     if t.is_nan() || topics < 2 {
         return 1.0;

@@ -1,43 +1,48 @@
-//! Which of two questions with the same score comes first?
+//! The order of a topic's lines, and the orders that equal scores leave open.
 
-use clariq_core::TopicId;
+use clariq_core::{QuestionId, TopicId};
 use clariq_files::{Run, RunLine};
-use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 
 /// What is done with equal scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Ties {
-    /// What the official scorer does: of a topic's lines with the same score only the first in the file counts, the
-    /// others are dropped.
+    /// What the official scorer of `ClariQ` does: of a topic's lines with the same score only the
+    /// first in the file counts, the others are dropped.
     #[default]
     Official,
-    /// What `trec_eval` does: all lines count, equal scores in the order of descending id.
+    /// What `trec_eval` does: all lines count, equal scores in the order of descending id. Scores
+    /// are equal when they are equal in *single* precision, because `trec_eval` up to 9.0 and
+    /// `pytrec_eval` read them as `float`s.
     Id,
 }
 
-/// The lines of each topic in the order in which they count.
-pub(crate) fn ordered(run: &Run, ties: Ties) -> HashMap<&TopicId, Vec<&RunLine>> {
-    let mut topics = by_topic(run);
-    for lines in topics.values_mut() {
-        match ties {
-            Ties::Official => {
-                // Stable, so that the first line in the file stays the first of its equals.
-                lines.sort_by(|a, b| descending(a.score, b.score));
-                lines.dedup_by(|again, first| same(again.score, first.score));
-            }
-            Ties::Id => {
-                lines.sort_by(|a, b| {
-                    descending(a.score, b.score).then_with(|| b.question.cmp(&a.question))
-                });
-            }
-        }
-    }
-    topics
+/// On whose side ties are broken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Favour {
+    /// For the run: the higher grade first.
+    For,
+    /// Against the run: the lower grade first.
+    Against,
+}
+
+/// The precision in which scores are compared. Adding 0 makes -0 the 0 that it is equal to for
+/// everyone else who reads the file.
+pub(crate) type Precision = fn(&RunLine) -> f64;
+
+/// The score as it is.
+pub(crate) fn double(line: &RunLine) -> f64 {
+    line.score + 0.0
+}
+
+/// The score as a `float`.
+pub(crate) fn single(line: &RunLine) -> f64 {
+    f64::from(line.score as f32 + 0.0)
 }
 
 /// The lines of each topic in file order.
-pub(crate) fn by_topic(run: &Run) -> HashMap<&TopicId, Vec<&RunLine>> {
+pub(crate) fn lines_by_topic(run: &Run) -> HashMap<&TopicId, Vec<&RunLine>> {
     let mut topics: HashMap<&TopicId, Vec<&RunLine>> = HashMap::new();
     // Most runs have the lines of a topic together.
     for lines in run.lines.chunk_by(|a, b| a.topic == b.topic) {
@@ -46,11 +51,69 @@ pub(crate) fn by_topic(run: &Run) -> HashMap<&TopicId, Vec<&RunLine>> {
     topics
 }
 
-/// Higher scores first. 0 and -0 are equal, as they are for everyone else who reads the file.
-pub(crate) fn descending(a: f64, b: f64) -> Ordering {
-    b.partial_cmp(&a).unwrap_or(Ordering::Equal)
+/// Orders lines by score, descending. Equal scores stay in file order.
+pub(crate) fn sort_by_score(lines: &mut [&RunLine], score: Precision) {
+    lines.sort_by(|a, b| score(b).total_cmp(&score(a)));
 }
 
-pub(crate) fn same(a: f64, b: f64) -> bool {
-    a == b
+/// The lines of each topic in the order in which they count.
+pub(crate) fn ordered_lines(run: &Run, ties: Ties) -> HashMap<&TopicId, Vec<&RunLine>> {
+    let mut topics = lines_by_topic(run);
+    for lines in topics.values_mut() {
+        match ties {
+            Ties::Official => {
+                sort_by_score(lines, double);
+                lines.dedup_by(|again, first| double(again) == double(first));
+            }
+            Ties::Id => lines.sort_by(|a, b| {
+                single(b).total_cmp(&single(a)).then_with(|| b.question.cmp(&a.question))
+            }),
+        }
+    }
+    topics
+}
+
+/// Orders lines by score, and equal scores in the order that is best or worst for the run.
+///
+/// All measures of this crate grow, or stay, when a document of a higher grade moves before one
+/// of a lower, so that no order of equal scores gives more or less. A document may have several
+/// lines: each takes a rank, and only the first gains anything.
+pub(crate) fn sort_with_favour(
+    lines: &mut [&RunLine],
+    score: Precision,
+    grade: impl Fn(&QuestionId) -> i32,
+    favour: Favour,
+) {
+    sort_by_score(lines, score);
+    let mut seen: HashSet<&QuestionId> = HashSet::new();
+    for group in lines.chunk_by_mut(|a, b| score(a) == score(b)) {
+        let gain = |document: &QuestionId| {
+            if seen.contains(document) { 0 } else { grade(document).max(0) }
+        };
+        sort_group(group, gain, favour);
+        seen.extend(group.iter().map(|line| &line.question));
+    }
+}
+
+/// Orders lines of one score by what their documents gain.
+fn sort_group(group: &mut [&RunLine], gain: impl Fn(&QuestionId) -> i32, favour: Favour) {
+    let mut lines_of: HashMap<&QuestionId, usize> = HashMap::new();
+    let mut keyed = Vec::with_capacity(group.len());
+    for line in group.iter().copied() {
+        let lines = lines_of.entry(&line.question).or_default();
+        *lines += 1;
+        keyed.push((gain(&line.question), *lines, line));
+    }
+    match favour {
+        Favour::For => {
+            keyed.sort_by_key(|&(gain, nth, _)| Reverse(if nth == 1 { gain } else { 0 }));
+        }
+        // Documents with many lines come first, so that as few as possible fill the first ranks.
+        Favour::Against => keyed.sort_by_key(|&(gain, _, line)| {
+            (gain, Reverse(lines_of[&line.question]), &line.question)
+        }),
+    }
+    for (place, (.., line)) in group.iter_mut().zip(keyed) {
+        *place = line;
+    }
 }

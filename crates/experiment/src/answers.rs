@@ -72,12 +72,9 @@ fn need_training(
     system: &System,
 ) -> Result<Option<Training>, Error> {
     let Some(section) = &system.need else { return Ok(None) };
-    Ok(Some(Training::new(
-        NeedConfig::read(section)?,
-        &session.collection.bank,
-        context.models,
-        &session.collection.labelled(Split::Train)?,
-    )?))
+    let config = NeedConfig::read(section)?.to_answer(session.split.map(Split::name));
+    let labels = session.collection.training_labels(config.train_on())?;
+    Ok(Some(Training::new(config, &session.collection.bank, context.models, &labels)?))
 }
 
 /// The need model that a system declares, trained.
@@ -92,7 +89,12 @@ pub fn need_model(
 
 /// What made a need model, as it is written beside a run.
 pub fn need_record(model: &Classifier) -> Value {
-    json!({ "model": model.made_of.config.name(), "parameters": model.model.parameters() })
+    let config = &model.made_of.config;
+    json!({
+        "model": config.name(),
+        "train_on": config.train_on(),
+        "parameters": model.model.parameters(),
+    })
 }
 
 /// How far the stage is that is at work: one may take minutes and the next no time, so that each is counted by itself.
@@ -235,7 +237,7 @@ impl Answers {
             "clariq": env!("CARGO_PKG_VERSION"),
             "system": system.name,
             "config_sha256": loaded.checksum,
-            "uses": system.uses,
+            "uses": loaded.uses(session.split),
             "stages": system.pipeline.parameters(),
             "models": self.models,
             "need": self.need_model,

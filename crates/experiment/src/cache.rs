@@ -6,6 +6,7 @@
 use clariq_core::{Error, sha256_of_file};
 use clariq_files::write_atomically;
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -72,7 +73,7 @@ pub(crate) fn store(made: &Path, entry: &Path) -> Result<(), Error> {
     let mut list = String::new();
     for (name, path) in files(made)? {
         let sum = sha256_of_file(&path)?;
-        list.push_str(&format!("{sum}  {name}\n"));
+        let _ = writeln!(list, "{sum}  {name}");
     }
     write_atomically(&made.join(SUMS), |out| out.write_all(list.as_bytes()))?;
     remove(entry)?;

@@ -162,7 +162,7 @@ impl<'a> Job<'a> {
             "clariq": env!("CARGO_PKG_VERSION"),
             "system": system.name,
             "config_sha256": loaded.checksum,
-            "uses": system.uses,
+            "uses": loaded.uses(None),
             "stages": system.pipeline.parameters(),
             "models": model_record(context, system),
             "need": need.as_ref().map(need_record),

@@ -8,6 +8,7 @@ use crate::cache::{self, State};
 use crate::error::Error;
 use crate::recipes;
 use crate::session::Session;
+use clariq_collections::clariq::Split;
 use clariq_core::{
     Embeddings, Encoder, Location, ModelKind, ModelName, Models, PairScorer, Precision, Problem,
     ProblemKind, Progress, Recipe, Trained,
@@ -38,10 +39,11 @@ impl<'a> Registry<'a> {
     /// if `output` names none, and what came of the training if there was one.
     pub fn train(
         &self,
-        recipe: Recipe,
+        mut recipe: Recipe,
         again: Again,
         output: Option<&Path>,
     ) -> Result<(PathBuf, Option<Trained>), Error> {
+        recipe.train_on = recipe.train_on.to_answer(self.session.split.map(Split::name));
         self.session.engine_for(&recipe.name)?;
         // What a model is trained on must not depend on the precision that it is run with.
         let mut exact = self.session.clone();

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::observer::{Observer, Silent};
 use crate::options::Options;
-use clariq_collections::clariq::{Collection, QuestionBank};
+use clariq_collections::clariq::{Collection, QuestionBank, Split};
 use clariq_core::{Documents, Engine, ModelOptions, NoModels};
 use clariq_index::{Analyzer, BuildOptions, DocumentIndex, FolderTrouble, Opened};
 use clariq_rank::Context;
@@ -14,6 +14,8 @@ use std::path::PathBuf;
 pub struct Session<'a> {
     /// The collection.
     pub collection: &'a Collection,
+    /// The split that is answered, which decides what models may be trained on; `None` for requests of no split.
+    pub split: Option<Split>,
     /// How work is done.
     pub options: Options,
     /// What opens and trains learned models, where there is something that can.
@@ -25,7 +27,13 @@ pub struct Session<'a> {
 impl<'a> Session<'a> {
     /// A session without an engine that nothing hears of.
     pub fn new(collection: &'a Collection, options: Options) -> Self {
-        Self { collection, options, engine: None, observer: &Silent }
+        Self { collection, split: None, options, engine: None, observer: &Silent }
+    }
+
+    /// The same session to answer a split: models may then be trained on the splits before it.
+    #[must_use]
+    pub fn answering(self, split: Split) -> Self {
+        Self { split: Some(split), ..self }
     }
 
     /// The same session with learned models.

@@ -3,7 +3,8 @@
 use crate::error::Error;
 use crate::measures::check_measures;
 use crate::recipes;
-use clariq_core::{Location, Problem, ProblemKind, sha256_hex};
+use clariq_collections::clariq::Split;
+use clariq_core::{Location, Problem, ProblemKind, TrainOn, sha256_hex};
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use clariq_need::NeedConfig;
 use clariq_rank::{Override, System, Uses};
@@ -66,6 +67,15 @@ impl Loaded {
     }
 }
 
+impl Loaded {
+    /// What the system looks at to answer a split, or requests of no split: labels of dev count for test alone.
+    pub fn uses(&self, split: Option<Split>) -> Vec<Uses> {
+        let mut uses = self.system.uses.clone();
+        uses.retain(|&uses| uses != Uses::DevLabels || split == Some(Split::Test));
+        uses
+    }
+}
+
 /// Refuses two systems of one name, which would write over each other's files.
 pub fn check_names_differ(systems: &[Loaded]) -> Result<(), Error> {
     let name = |index: usize| &systems[index].system.name;
@@ -83,15 +93,32 @@ pub fn check_names_differ(systems: &[Loaded]) -> Result<(), Error> {
     }
 }
 
-/// A model that is trained here has seen the labels of train, which must be said beside its figures.
+/// A system declares the labels that its models are trained on, which are shown beside its figures.
 fn check_training_declared(file: &str, system: &System) -> Result<(), Error> {
-    let trained = system.models().into_iter().find(|model| recipes::is_recipe(&model.name));
-    let Some(model) = trained.filter(|_| !system.uses.contains(&Uses::TrainLabels)) else {
+    for model in system.models() {
+        if recipes::is_recipe(&model.name) {
+            check_declared(file, system, Uses::TrainLabels, &model.name)?;
+        }
+        // A file that is no recipe is reported where the model is opened.
+        let recipe = recipes::find(&model.name).ok().flatten();
+        if recipe.is_some_and(|recipe| recipe.train_on == TrainOn::TrainAndDev) {
+            check_declared(file, system, Uses::DevLabels, &model.name)?;
+        }
+    }
+    let Some(section) = &system.need else { return Ok(()) };
+    let need = NeedConfig::read(section)?;
+    if need.train_on() == TrainOn::TrainAndDev {
+        check_declared(file, system, Uses::DevLabels, need.name())?;
+    }
+    Ok(())
+}
+
+fn check_declared(file: &str, system: &System, uses: Uses, model: &str) -> Result<(), Error> {
+    if system.uses.contains(&uses) {
         return Ok(());
-    };
-    let expected = format!("uses = [\"{}\"]", Uses::TrainLabels);
-    let found =
-        format!("{:?}, and the model `{}`, which is trained on them", system.uses, model.name);
+    }
+    let expected = format!("uses = [\"{uses}\"]");
+    let found = format!("{:?}, and the model `{model}`, which is trained on them", system.uses);
     Err(Problem::new(Location::file(file), ProblemKind::Configuration, expected, found)
         .hint("what a system looks at is shown beside its figures and must be declared")
         .into())

@@ -237,9 +237,8 @@ mod tests {
     #[test]
     fn points_are_all_combinations_the_last_parameter_fastest() {
         let grid = Grid::parse(&["a.x=1, 2", "b.y=3,4,5"]).unwrap();
-        let shown = |values: Vec<Override>| {
-            values.into_iter().map(|value| value.value).collect::<Vec<_>>().join("")
-        };
+        let shown =
+            |values: Vec<Override>| values.into_iter().map(|value| value.value).collect::<String>();
         let points: Vec<String> = grid.points().map(shown).collect();
         assert_eq!(points, ["13", "14", "15", "23", "24", "25"]);
     }

@@ -1,4 +1,4 @@
-//! How are the space-separated files (runs, need files, qrels) split into lines and fields?
+//! Lines and fields of space-separated files: need files, qrels, and runs with a fault in them.
 
 use crate::source::Input;
 use crate::table::{Place, Sink, not_utf8, shorten};

@@ -35,6 +35,7 @@ impl<'a> Records<'a> {
 
     /// The next record and where it starts; a problem where a quote is not closed.
     #[expect(clippy::should_implement_trait, reason = "the fields are lent")]
+    #[expect(clippy::type_complexity, reason = "a place, and fields or what is wrong with them")]
     pub fn next(&mut self) -> Option<(Place<'a>, Result<&[Cow<'a, [u8]>], Box<Problem>>)> {
         while let Some(byte @ (b'\r' | b'\n')) = self.bytes.get(self.at) {
             self.line += u64::from(*byte == b'\n');
@@ -123,6 +124,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// Lines and fields of sound text, or the line of the first problem.
+    #[expect(clippy::type_complexity, reason = "lines with their fields")]
     fn own(text: &[u8]) -> Result<Vec<(u64, Vec<Vec<u8>>)>, u64> {
         let input = Input { name: "t".to_owned(), bytes: text.to_vec().into() };
         let mut records = Records::new(&input, b'\t');

@@ -19,8 +19,10 @@ const INSERTION: usize = 16;
 /// Ranks questions as the published baseline does.
 #[derive(Debug)]
 pub struct NumpyOrder {
-    /// For each question, all questions with the same tokens, in bank order.
-    same_tokens: Vec<Vec<Doc>>,
+    /// Questions with the same tokens, in bank order.
+    groups: Vec<Vec<Doc>>,
+    /// The group of each question.
+    group_of: Vec<usize>,
 }
 
 impl NumpyOrder {
@@ -29,12 +31,17 @@ impl NumpyOrder {
     /// The baseline looks up what it found by the tokens, joined with spaces, so that questions
     /// with equal tokens are found together.
     pub fn new<'t>(analyzer: Analyzer, texts: impl Iterator<Item = &'t str>) -> Self {
-        let mut groups: HashMap<String, Vec<Doc>> = HashMap::new();
-        let joined: Vec<String> = texts.map(|text| analyzer.tokens(text).join(" ")).collect();
-        for (doc, tokens) in Doc::all(joined.len()).zip(&joined) {
-            groups.entry(tokens.clone()).or_default().push(doc);
+        let mut numbers: HashMap<String, usize> = HashMap::new();
+        let (mut groups, mut group_of) = (Vec::new(), Vec::new());
+        for (number, text) in (0..).zip(texts) {
+            let group = *numbers.entry(analyzer.tokens(text).join(" ")).or_insert(groups.len());
+            if group == groups.len() {
+                groups.push(Vec::new());
+            }
+            groups[group].push(Doc(number));
+            group_of.push(group);
         }
-        Self { same_tokens: joined.iter().map(|tokens| groups[tokens].clone()).collect() }
+        Self { groups, group_of }
     }
 
     /// The list of the published baseline: the best `limit` questions of the whole bank, each
@@ -42,15 +49,23 @@ impl NumpyOrder {
     ///
     /// `matching` holds the questions that share a token with the request, in any order; all
     /// others score 0. The list may be longer than `limit`, and a question may be in it twice.
-    pub fn rank(&self, matching: &[Hit], limit: usize) -> Ranking {
-        let mut scores = vec![0.0; self.same_tokens.len()];
+    /// With `among`, all other questions are left out of the whole order.
+    pub fn rank(&self, matching: &[Hit], limit: usize, among: Option<&[Doc]>) -> Ranking {
+        let mut scores = vec![0.0; self.group_of.len()];
         for hit in matching {
             scores[hit.doc.index()] = hit.score;
         }
-        let mut ranking = Vec::with_capacity(limit.min(scores.len()));
-        for &best in argsort(&scores).iter().rev().take(limit) {
+        let mut allowed = vec![among.is_none(); scores.len()];
+        for doc in among.into_iter().flatten() {
+            allowed[doc.index()] = true;
+        }
+        let mut order = argsort(&scores);
+        order.retain(|&index| allowed[index as usize]);
+        let mut ranking = Vec::with_capacity(limit.min(order.len()));
+        for &best in order.iter().rev().take(limit) {
             let score = scores[best as usize];
-            let found = self.same_tokens[best as usize].iter();
+            let found = self.groups[self.group_of[best as usize]].iter();
+            let found = found.filter(|doc| allowed[doc.index()]);
             ranking.extend(found.map(|&doc| Hit { doc, score }));
         }
         ranking

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::features::Block;
-use clariq_core::{Problem, ProblemKind};
+use clariq_core::{Problem, ProblemKind, TrainOn};
 use clariq_rank::Section;
 use serde::de::{Error as _, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -17,7 +17,11 @@ pub type Weighted = BTreeMap<Block, f64>;
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum NeedConfig {
     /// Always the most frequent label.
-    Majority {},
+    Majority {
+        /// The splits whose labels it is trained on.
+        #[serde(default, skip_serializing_if = "TrainOn::is_default")]
+        train_on: TrainOn,
+    },
     /// Two regressions over words and the kinds of questions that BM25 finds.
     Lexical {
         /// The inverse of the penalty on weights.
@@ -26,6 +30,9 @@ pub enum NeedConfig {
         /// The power of the labels' frequency that probabilities are divided by.
         #[serde(default = "default_prior_power", deserialize_with = "zero_to_one")]
         prior_power: f64,
+        /// The splits whose labels it is trained on.
+        #[serde(default, skip_serializing_if = "TrainOn::is_default")]
+        train_on: TrainOn,
     },
     /// Three regressions over the same and the vectors of an encoder.
     Full {
@@ -38,6 +45,9 @@ pub enum NeedConfig {
         /// The encoder of the vectors.
         #[serde(default = "default_encoder")]
         encoder: String,
+        /// The splits whose labels it is trained on.
+        #[serde(default, skip_serializing_if = "TrainOn::is_default")]
+        train_on: TrainOn,
     },
     /// Any regressions, their probabilities averaged.
     Ensemble {
@@ -53,6 +63,9 @@ pub enum NeedConfig {
         /// The encoder of the vectors, for members that look at them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         encoder: Option<String>,
+        /// The splits whose labels it is trained on.
+        #[serde(default, skip_serializing_if = "TrainOn::is_default")]
+        train_on: TrainOn,
     },
 }
 
@@ -76,9 +89,15 @@ fn default_encoder() -> String {
 }
 
 impl NeedConfig {
+    /// The model `majority`, trained on train.
+    pub fn majority() -> Self {
+        Self::Majority { train_on: TrainOn::Train }
+    }
+
     /// The model `lexical` with its default parameters.
     pub fn lexical() -> Self {
-        Self::Lexical { c: default_c(), prior_power: default_prior_power() }
+        let train_on = TrainOn::Train;
+        Self::Lexical { c: default_c(), prior_power: default_prior_power(), train_on }
     }
 
     /// The model `full` with its default parameters.
@@ -87,6 +106,7 @@ impl NeedConfig {
             c: default_c(),
             prior_power: default_prior_power(),
             encoder: default_encoder(),
+            train_on: TrainOn::Train,
         }
     }
 
@@ -109,10 +129,32 @@ impl NeedConfig {
         Ok(config)
     }
 
+    /// The splits whose labels the model is trained on.
+    pub fn train_on(&self) -> TrainOn {
+        match self {
+            Self::Majority { train_on }
+            | Self::Lexical { train_on, .. }
+            | Self::Full { train_on, .. }
+            | Self::Ensemble { train_on, .. } => *train_on,
+        }
+    }
+
+    /// The same model for requests of a split, or of none: dev is trained on to answer test alone.
+    #[must_use]
+    pub fn to_answer(mut self, split: Option<&str>) -> Self {
+        match &mut self {
+            Self::Majority { train_on }
+            | Self::Lexical { train_on, .. }
+            | Self::Full { train_on, .. }
+            | Self::Ensemble { train_on, .. } => *train_on = train_on.to_answer(split),
+        }
+        self
+    }
+
     /// The name in configurations.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::Majority {} => "majority",
+            Self::Majority { .. } => "majority",
             Self::Lexical { .. } => "lexical",
             Self::Full { .. } => "full",
             Self::Ensemble { .. } => "ensemble",
@@ -124,7 +166,7 @@ impl NeedConfig {
         let [core, aspects] = [Block::Core, Block::Aspects].map(|block| (block, 1.0));
         let [phrase, feedback] = [Block::Phrase, Block::Feedback].map(|block| (block, VECTORS));
         match self {
-            Self::Majority {} => Vec::new(),
+            Self::Majority { .. } => Vec::new(),
             Self::Lexical { .. } => vec![[core].into(), [core, aspects].into()],
             Self::Full { .. } => vec![
                 [core, phrase].into(),
@@ -138,8 +180,8 @@ impl NeedConfig {
     /// The inverse of the penalty on weights, and the power of the prior.
     pub(crate) fn parameters(&self) -> (f64, f64) {
         match self {
-            Self::Majority {} => (default_c(), default_prior_power()),
-            Self::Lexical { c, prior_power }
+            Self::Majority { .. } => (default_c(), default_prior_power()),
+            Self::Lexical { c, prior_power, .. }
             | Self::Full { c, prior_power, .. }
             | Self::Ensemble { c, prior_power, .. } => (*c, *prior_power),
         }
@@ -160,7 +202,7 @@ impl NeedConfig {
     /// The encoder that features are made with, if any are.
     pub fn encoder(&self) -> Option<String> {
         let encoder = match self {
-            Self::Majority {} | Self::Lexical { .. } => None,
+            Self::Majority { .. } | Self::Lexical { .. } => None,
             Self::Full { encoder, .. } => Some(encoder.clone()),
             Self::Ensemble { encoder, .. } => encoder.clone(),
         };
@@ -233,6 +275,9 @@ mod tests {
         let full = config("model = \"full\"\nc = 1").unwrap();
         assert_eq!((full.blocks().len(), full.encoder()), (4, Some(default_encoder())));
         assert_eq!(full.parameters(), (1.0, 0.25));
+        let both = config("model = \"majority\"\ntrain_on = [\"train\", \"dev\"]").unwrap();
+        assert_eq!(both.train_on(), TrainOn::TrainAndDev);
+        assert_eq!(both.to_answer(Some("dev")), NeedConfig::majority());
         let own = "model = \"ensemble\"\nmembers = [{ core = 1 }, { p12 = 0.5 }]\nencoder = \"x\"";
         let own = config(own).unwrap();
         assert_eq!(own.blocks(), [Block::Core, Block::Phrase]);
@@ -242,12 +287,13 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_refused_with_its_line() {
         for (keys, line, says) in [
-            ("model = \"oracle\"", 6, "unknown variant `oracle`"),
+            ("model = \"oracle\"", 6, "`oracle`"),
             ("c = 1.0", 5, "a key `model`"),
-            ("model = \"majority\"\nc = 1.0", 7, "unknown field `c`"),
+            ("model = \"majority\"\nc = 1.0", 7, "`c`"),
             ("model = \"lexical\"\nc = -1.0", 7, "a number above 0"),
             ("model = \"lexical\"\n\nprior_power = nan", 8, "from 0 to 1"),
-            ("model = \"lexical\"\nencoder = \"x\"", 7, "unknown field `encoder`"),
+            ("model = \"lexical\"\nencoder = \"x\"", 7, "`encoder`"),
+            ("model = \"lexical\"\ntrain_on = [\"test\"]", 7, "[\"train\", \"dev\"]"),
             ("model = \"ensemble\"", 5, "members"),
             ("model = \"ensemble\"\nmembers = []", 7, "1 to 32 members"),
             ("model = \"ensemble\"\nmembers = [{}]", 7, "a block of features"),
@@ -261,7 +307,8 @@ mod tests {
         ] {
             let report = config(keys).unwrap_err();
             let place = format!("my.toml:{line}: ");
-            assert!(report.title.starts_with(&place) && report.title.contains(says), "{report:?}");
+            let told = format!("{} {} {}", report.title, report.expected, report.found);
+            assert!(told.starts_with(&place) && told.contains(says), "{report:?}");
             assert_eq!(report.hint, HINT);
         }
     }

@@ -32,7 +32,7 @@ impl Model {
         rows: &[usize],
     ) -> Result<Self, Error> {
         Ok(match config {
-            NeedConfig::Majority {} => {
+            NeedConfig::Majority { .. } => {
                 Self::Majority(Majority::fit(rows.iter().map(|&row| labels[row])))
             }
             _ => Self::Ensemble(Ensemble::fit(config, features, labels, rows)?),

@@ -5,8 +5,7 @@ use crate::error::Error;
 use crate::features::Extractor;
 use crate::model::Model;
 use clariq_collections::clariq::QuestionBank;
-use clariq_core::Models;
-use clariq_core::{Location, Problem, ProblemKind};
+use clariq_core::{Location, Models, Problem, ProblemKind, plain_words};
 use clariq_files::{Source, Target};
 use serde::{Deserialize, Serialize};
 
@@ -98,8 +97,9 @@ fn misfit(name: &str, expected: String, found: String) -> Error {
 
 fn not_a_model(name: &str, error: &serde_json::Error) -> Problem {
     let at = Location::line(name, error.line().max(1) as u64);
-    let expected = "a need model that `clariq need train` wrote";
-    Problem::new(at, ProblemKind::Model, expected, error.to_string()).hint(
+    let (expected, found) = plain_words(&error.to_string(), "a whole JSON object");
+    let expected = format!("a need model that `clariq need train` wrote: {expected}");
+    Problem::new(at, ProblemKind::Model, expected, found).hint(
         "a configuration ends in .toml; train a model with `clariq need train CONFIG -o FILE`",
     )
 }

@@ -40,7 +40,7 @@ impl Training {
         if labels.is_empty() {
             let (at, expected) = (Location::file(&train.name), "topics with a clarification need");
             let problem = Problem::new(at, ProblemKind::Empty, expected, "none");
-            return Err(problem.hint("a need model is trained on train.tsv").into());
+            return Err(problem.hint("a need model is trained on labelled topics").into());
         }
         check_labels(&config, &labels, &train.name)?;
         let extractor = Extractor::new(&config, bank, models)?;
@@ -51,6 +51,11 @@ impl Training {
             labelled.iter().map(|(topic, need)| format!("{need}\t{}\n", topic.request)).collect();
         let sha256 = sha256(lines.iter().map(String::as_bytes));
         Ok(Self { extractor, config, sha256, bank: bank.checksum().clone(), features, labels })
+    }
+
+    /// The model that is trained.
+    pub fn config(&self) -> &NeedConfig {
+        &self.config
     }
 
     /// Trains on the named rows.
@@ -88,7 +93,7 @@ fn check_labels<'l>(
 ) -> Result<(), Error> {
     let mut labels = labels.into_iter();
     let Some(first) = labels.next() else { return Ok(()) };
-    if matches!(config, NeedConfig::Majority {}) || labels.any(|label| label != first) {
+    if matches!(config, NeedConfig::Majority { .. }) || labels.any(|label| label != first) {
         return Ok(());
     }
     let expected = "training topics with at least two different labels";

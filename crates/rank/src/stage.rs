@@ -13,6 +13,8 @@ use std::fmt;
 pub enum Uses {
     /// Labels of other requests.
     TrainLabels,
+    /// Labels of dev, for requests of test alone.
+    DevLabels,
     /// The other requests of the batch.
     Batch,
 }
@@ -21,6 +23,7 @@ impl fmt::Display for Uses {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::TrainLabels => "train-labels",
+            Self::DevLabels => "dev-labels",
             Self::Batch => "batch",
         })
     }

@@ -8,7 +8,7 @@ use crate::space::SpaceConfig;
 use crate::stage::Uses;
 use crate::stages::STAGES;
 use crate::table::{File, Override, Section, Table};
-use clariq_core::{Location, ModelName, Problem, ProblemKind};
+use clariq_core::{Location, ModelName, Name, Problem, ProblemKind};
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -173,8 +173,7 @@ impl System {
             )
             .into());
         }
-        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-        if self.name.is_empty() || self.name.starts_with('.') || !self.name.chars().all(plain) {
+        if Name::new(&*self.name).is_err() {
             let hint = "the name is used in file names and as run tag";
             return Err(problem(
                 "a name of letters, digits, `-`, `_` and `.`",

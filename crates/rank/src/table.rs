@@ -1,6 +1,6 @@
 //! Tables of a configuration, read so that an error names its line.
 
-use clariq_core::{Error, Location, Problem, ProblemKind};
+use clariq_core::{Error, Location, Problem, ProblemKind, plain_words};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use std::borrow::Cow;
@@ -47,36 +47,30 @@ impl File<'_> {
     /// toml's message ("unknown field `x`, expected one of …") as a problem of this file.
     pub(crate) fn problem(self, error: &toml::de::Error, fallback: Range<usize>) -> Problem {
         let span = error.span().filter(|span| *span != (0..0)).unwrap_or(fallback);
-        let message = error.message();
-        let (found, expected) = match message.split_once(", expected ") {
-            Some((found, expected)) => {
-                (found_in_words(found).to_owned(), in_words(expected).to_owned())
-            }
-            None if message.starts_with("missing field") => (
-                format!("a table without it: {message}"),
-                message.replacen("missing field", "a key", 1),
-            ),
-            None => (self.found(span.clone()), format!("valid TOML: {message}")),
+        let message = &plain_keys(error.message());
+        let (expected, found) = plain_words(message, "");
+        let (expected, found) = if expected.is_empty() {
+            (format!("valid TOML: {message}"), self.found(span.clone()))
+        } else {
+            (expected, found)
         };
         Problem::new(self.at(span), ProblemKind::Configuration, expected, found)
             .hint("configs/README.md lists all stages and their keys")
     }
 }
 
-/// What a person calls the types of Rust.
-fn in_words(expected: &str) -> &str {
-    match expected {
-        "f64" => "a number",
-        "usize" | "u64" => "a whole number of at least 0",
-        "a nonzero usize" => "a whole number of at least 1",
-        other => other,
+/// Unknown keys of a variant, in the words that serde has for those of a struct.
+fn plain_keys(message: &str) -> Cow<'_, str> {
+    let keys = message
+        .strip_prefix("unexpected keys in table: ")
+        .and_then(|keys| keys.split_once(", available keys: "));
+    match keys {
+        Some((unknown, known)) => {
+            let known = known.replace(", ", "`, `");
+            Cow::Owned(format!("unknown field `{unknown}`, expected one of `{known}`"))
+        }
+        None => Cow::Borrowed(message),
     }
-}
-
-fn found_in_words(found: &str) -> &str {
-    let value =
-        found.strip_prefix("invalid type: ").or_else(|| found.strip_prefix("invalid value: "));
-    value.unwrap_or(found)
 }
 
 /// A table that is not read yet.

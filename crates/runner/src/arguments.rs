@@ -5,63 +5,57 @@ use crate::output::Format;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use clariq_collections::clariq::Split;
-use clariq_core::Precision;
+use clariq_core::{Name, Precision};
 use clariq_experiment::systems::parse_assignment;
 use clariq_index::{Analyzer, Variant};
 use clariq_rank::Override;
 use std::path::PathBuf;
 
-/// Flags that every subcommand has.
+/// Flags that every subcommand has. Short help leaves them out.
 #[derive(Args, Clone)]
+#[command(next_help_heading = "Common options")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Common {
     /// Folder with the ClariQ files [default: data/clariq if present, else the built-in sample]
     #[arg(
         long,
-        global = true,
+        global = true, hide_short_help = true,
         value_name = "DIR",
-        alias = "data_dir",
-        help_heading = "Common options"
+        aliases = ["data_dir", "data-dir"]
     )]
     pub(crate) data: Option<PathBuf>,
     /// Threads to use; results are the same with any number [default: one per core]
-    #[arg(long, global = true, value_name = "N", help_heading = "Common options")]
+    #[arg(long, global = true, hide_short_help = true, value_name = "N")]
     pub(crate) threads: Option<usize>,
     /// Seed of everything random but fine-tuning, whose recipe has its own
-    #[arg(
-        long,
-        global = true,
-        value_name = "N",
-        default_value_t = 42,
-        help_heading = "Common options"
-    )]
+    #[arg(long, global = true, hide_short_help = true, value_name = "N", default_value_t = 42)]
     pub(crate) seed: u64,
     /// Where learned models are run: cpu, or cuda:0 with a CUDA build of libtorch
     #[arg(
         long,
         global = true,
+        hide_short_help = true,
         value_name = "DEVICE",
-        default_value = "cpu",
-        help_heading = "Common options"
+        default_value = "cpu"
     )]
     pub(crate) device: String,
     /// Numbers that learned models compute with; bf16 is faster on processors that multiply them, and less exact
-    #[arg(long, global = true, value_enum, default_value = "f32", help_heading = "Common options")]
+    #[arg(long, global = true, hide_short_help = true, value_enum, default_value = "f32")]
     pub(crate) precision: PrecisionName,
     /// How results are printed [default: table]
-    #[arg(long, global = true, value_enum, help_heading = "Common options")]
+    #[arg(long, global = true, hide_short_help = true, value_enum)]
     pub(crate) format: Option<Format>,
     /// Say more on standard error
-    #[arg(short, long, global = true, conflicts_with = "quiet", help_heading = "Common options")]
+    #[arg(short, long, global = true, hide_short_help = true, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
     /// Say nothing but errors on standard error
-    #[arg(long, global = true, help_heading = "Common options")]
+    #[arg(long, global = true, hide_short_help = true)]
     pub(crate) quiet: bool,
     /// The same as --quiet; with `eval -m`, the figures of every topic
-    #[arg(short = 'q', global = true, conflicts_with = "verbose", help_heading = "Common options")]
+    #[arg(short = 'q', global = true, hide_short_help = true, conflicts_with = "verbose")]
     pub(crate) short_q: bool,
     /// Show no progress
-    #[arg(long, global = true, help_heading = "Common options")]
+    #[arg(long, global = true, hide_short_help = true)]
     pub(crate) no_progress: bool,
 }
 
@@ -173,6 +167,11 @@ fn variants() -> impl TypedValueParser<Value = Variant> {
 /// The depths of the official scorer.
 pub(crate) fn depths() -> impl TypedValueParser<Value = usize> {
     one_of(&[("5", 5), ("10", 10), ("20", 20), ("30", 30)])
+}
+
+/// A name that may become part of a file name or a field of a run.
+pub(crate) fn parse_name(text: &str) -> Result<Name, &'static str> {
+    Name::new(text).map_err(|_| "expected a name of letters, digits, `-`, `_` and `.`")
 }
 
 /// `64M`, `1G`, `500000K` or plain bytes; decimal units.

@@ -2,14 +2,15 @@
 
 use crate::arguments::Common;
 use crate::commands::{
-    ask, compare, data, doctor, eval, explain, index, need, oracle, report, reproduce, run, train,
-    tune,
+    ask, compare, data, doctor, eval, explain, index, need, oracle, rank, report, reproduce, run,
+    train, tune,
 };
 use crate::failure::{Failure, Outcome};
 use crate::learned;
+use crate::output::Format;
 use crate::settings::Settings;
-use clap::{Parser, Subcommand};
-use clariq_core::Engine;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clariq_core::{Engine, Location, Problem, ProblemKind};
 
 /// Baselines, rankings and scores for the ClariQ clarifying-question benchmark.
 ///
@@ -36,6 +37,8 @@ enum Command {
     Index(index::IndexCommand),
     /// Make the run file (and need file) of systems
     Run(run::RunArgs),
+    /// Rank documents for requests as they come, as JSON lines
+    Rank(rank::RankArgs),
     /// Fine-tune the models that a system needs on train.tsv
     Train(train::TrainArgs),
     /// Train, apply and explain models of clarification need
@@ -61,11 +64,25 @@ enum Command {
     Doctor,
 }
 
+/// What short help says of the flags that it leaves out.
+const COMMON: &str =
+    "Options of every command, such as --data, --format and --threads, are in --help";
+
+/// Parses the command line.
+pub(crate) fn parse() -> Result<Cli, clap::Error> {
+    fn mention_common(command: clap::Command) -> clap::Command {
+        command.after_help(COMMON).after_long_help("").mut_subcommands(mention_common)
+    }
+    let matches = mention_common(Cli::command()).try_get_matches()?;
+    Cli::from_arg_matches(&matches)
+}
+
 impl Command {
     /// Whether learned models are needed, as far as the arguments tell.
     fn needs_models(&self) -> bool {
         match self {
             Self::Run(arguments) => arguments.needs_models(),
+            Self::Rank(arguments) => arguments.needs_models(),
             Self::Train(_) => true,
             Self::Need(command) => command.needs_models(),
             Self::Tune(arguments) => learned::is_needed_by(&arguments.config, &[]),
@@ -97,10 +114,18 @@ pub(crate) fn dispatch(cli: Cli, engine: Option<&'static dyn Engine>) -> Result<
     if !matches!(cli.command, Command::Eval(_)) {
         let _ = rayon::ThreadPoolBuilder::new().num_threads(settings.threads).build_global();
     }
+    if settings.format == Some(Format::Trec) && !matches!(cli.command, Command::Rank(_)) {
+        let at = Location::file("--format");
+        let problem = Problem::new(at, ProblemKind::Argument, "a form of tables", "`trec`");
+        return Err(problem
+            .hint("`clariq rank` alone prints runs; `clariq run -o -` does too")
+            .into());
+    }
     match cli.command {
         Command::Data(command) => data::data(&settings, &command),
         Command::Index(command) => index::index(&settings, &command),
         Command::Run(arguments) => run::run(&settings, &arguments),
+        Command::Rank(arguments) => rank::rank(&settings, &arguments),
         Command::Train(arguments) => train::train(&settings, &arguments),
         Command::Need(command) => need::need(&settings, &command),
         Command::Tune(arguments) => tune::tune(&settings, &arguments),
@@ -118,7 +143,6 @@ pub(crate) fn dispatch(cli: Cli, engine: Option<&'static dyn Engine>) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_arguments_are_consistent() {

@@ -15,7 +15,6 @@ mod runs;
 mod settings;
 mod usage;
 
-use clap::Parser;
 use clariq_core::Engine;
 use failure::{Failure, Outcome};
 use std::io;
@@ -24,7 +23,7 @@ use std::process::ExitCode;
 /// Does what the arguments of this process ask for; `engine` opens and trains learned models.
 pub fn main(engine: Option<&'static dyn Engine>) -> ExitCode {
     interrupt::clean_up_on_signals();
-    let arguments = cli::Cli::try_parse().map_err(|error| match usage::refused_value(&error) {
+    let arguments = cli::parse().map_err(|error| match usage::refused_value(&error) {
         Some(problem) => Failure::from(problem),
         // clap prints everything else itself and leaves with status 2, or 0 after help that was asked for.
         None => error.exit(),

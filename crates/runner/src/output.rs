@@ -8,6 +8,7 @@ mod table;
 mod tsv;
 
 use clap::ValueEnum;
+use clariq_core::fixed;
 pub(crate) use shorten::shorten;
 use std::io::{self, BufWriter, Write};
 
@@ -20,10 +21,14 @@ pub(crate) enum Format {
     Tsv,
     /// A JSON array with an object per row
     Json,
+    /// A JSON object a line
+    Jsonl,
     /// A Markdown table
     Md,
     /// A LaTeX table, for the package booktabs
     Latex,
+    /// A TREC run; of `rank` alone
+    Trec,
 }
 
 /// A value of a table.
@@ -54,7 +59,7 @@ impl Cell {
         match self {
             Self::Text(text) => text.clone(),
             Self::Count(count) => count.to_string(),
-            Self::Figure(figure, digits) => format!("{figure:.digits$}"),
+            Self::Figure(figure, digits) => fixed(*figure, *digits),
             Self::Probability(p) if *p < 0.001 => "<.001".to_owned(),
             Self::Probability(p) => format!("{p:.3}"),
             Self::Mark(marked) => if *marked { "*" } else { "" }.to_owned(),
@@ -103,10 +108,19 @@ impl Sheet {
             Format::Table => table::write(self, out),
             Format::Tsv => tsv::write(self, out),
             Format::Json => json::write(self, out),
+            Format::Jsonl => json::write_lines(self, out),
             Format::Md => md::write(self, out),
             Format::Latex => latex::write(self, out),
+            Format::Trec => {
+                Err(io::Error::new(io::ErrorKind::InvalidInput, "a table is no TREC run"))
+            }
         }
     }
+}
+
+/// A negative zero as zero.
+fn without_sign(figure: f64) -> f64 {
+    figure + 0.0
 }
 
 /// Prints tables to standard output, one after the other with an empty line between; as JSON they are one object that
@@ -149,6 +163,17 @@ mod tests {
             written(table::write),
             "system  topics     R@5\nbm25        50  0.3333\na|b          -  1.0000\n"
         );
+    }
+
+    #[test]
+    fn no_form_writes_a_negative_zero() {
+        let mut sheet = Sheet::new(&["difference"]);
+        sheet.row(vec![Cell::Figure(-0.0, 6)]);
+        for format in [Format::Table, Format::Tsv, Format::Json, Format::Md, Format::Latex] {
+            let mut bytes = Vec::new();
+            sheet.write(Some(format), &mut bytes).unwrap();
+            assert!(!String::from_utf8(bytes).unwrap().contains("-0"));
+        }
     }
 
     #[test]

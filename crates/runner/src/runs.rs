@@ -1,9 +1,10 @@
-//! Which files is a command given, and do they fit its labels? What `compare` and `report` ask of runs alike.
+//! What `compare`, `eval` and `report` ask of runs and measures alike.
 
+use crate::failure::Failure;
 use crate::settings::Settings;
 use clariq_collections::clariq::Labelled;
 use clariq_core::{Error, Location, Problem, ProblemKind, TopicId};
-use clariq_eval::{Ties, diagnose};
+use clariq_eval::{Measure, MeasureError, Ties, diagnose, parse_measures};
 use clariq_files::{Run, Source};
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -22,8 +23,35 @@ pub(crate) fn names(paths: &[PathBuf], ending: &str) -> Vec<String> {
     paths.iter().map(|path| path.display().to_string()).collect()
 }
 
+/// Refuses a file that is given twice, under whatever name: it would be compared with itself.
+pub(crate) fn check_differ(paths: &[PathBuf], argument: &str) -> Result<(), Problem> {
+    let mut seen = HashSet::new();
+    let file = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+    let Some(again) = paths.iter().find(|path| !seen.insert(file(path))) else { return Ok(()) };
+    let (expected, found) = ("every file once", format!("`{}` twice", again.display()));
+    Err(Problem::new(Location::file(argument), ProblemKind::Argument, expected, found)
+        .hint("name each file once; --baseline says which run the others are compared with"))
+}
+
+/// The measures of a flag that is given once or more, each measure once.
+pub(crate) fn measures(names: &[String]) -> Result<Vec<Box<dyn Measure>>, Failure> {
+    let mut all = Vec::new();
+    for text in names {
+        let measures = parse_measures(text)?;
+        if measures.is_empty() {
+            return Err(MeasureError::Form { text: text.clone() }.into());
+        }
+        for measure in measures {
+            if !all.contains(&measure) {
+                all.push(measure);
+            }
+        }
+    }
+    Ok(all)
+}
+
 /// The first name that stands there twice.
-pub(crate) fn repeated(names: &[String]) -> Option<&String> {
+fn repeated(names: &[String]) -> Option<&String> {
     let mut seen = HashSet::new();
     names.iter().find(|name| !seen.insert(*name))
 }

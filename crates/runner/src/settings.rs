@@ -105,7 +105,7 @@ impl Settings {
     pub(crate) fn say_which_data(&self) {
         match &self.data {
             DataDir::Sample => {
-                self.note("note: using the built-in sample collection; --data names another")
+                self.note("note: using the built-in sample collection; --data names another");
             }
             folder if !self.data_was_named => self.note(&format!("note: using {folder}")),
             DataDir::Folder(_) => {}

@@ -5,7 +5,7 @@ use crate::folder::ModelFolder;
 use crate::train::curve::Curve;
 use crate::train::examples::TopicSplit;
 use crate::weights::Weights;
-use clariq_core::{Examples, ModelKind, Objective, Recipe};
+use clariq_core::{Examples, ModelKind, Objective, Recipe, TrainOn};
 use clariq_files::write_atomically;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -113,8 +113,12 @@ fn card(about: &Description) -> String {
     let Description { recipe, examples, split, curve, .. } = about;
     let pairs = examples.pairs(&split.train, true).len();
     let topics = split.train.len();
+    let files = match recipe.train_on {
+        TrainOn::Train => "train.tsv",
+        TrainOn::TrainAndDev => "train.tsv and dev.tsv",
+    };
     let learned_from = format!(
-        "{topics} topics of ClariQ's train.tsv with {pairs} relevant (request, question) pairs"
+        "{topics} topics of ClariQ's {files} with {pairs} relevant (request, question) pairs"
     );
     let (library, kind) = match recipe.objective.kind() {
         ModelKind::Encoder => ("sentence-transformers", "Encoder (mean of the tokens, length 1)"),

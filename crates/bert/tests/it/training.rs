@@ -162,7 +162,7 @@ fn a_checkpoint_of_another_training_is_not_used() {
     let folder = tempfile::tempdir().unwrap();
     let model = folder.path().join("model");
     let stop = |event: &TrainingEvent| {
-        assert!(!matches!(event, TrainingEvent::Step { step: 4, .. }), "interrupted here")
+        assert!(!matches!(event, TrainingEvent::Step { step: 4, .. }), "interrupted here");
     };
     let interrupted = catch_unwind(AssertUnwindSafe(|| {
         train(&recipe(OBJECTIVES[0], 2.0), &model, false, &mut |event| stop(event));

@@ -60,11 +60,11 @@ impl Surroundings for Around<'_> {
             for split in Split::ALL {
                 if self.collection.has(split, false) {
                     let new = self.requests(split)?;
-                    new.into_iter().for_each(|request| {
+                    for request in new {
                         if !all.contains(&request) {
                             all.push(request);
                         }
-                    });
+                    }
                 }
             }
             Ok(all)

@@ -182,7 +182,9 @@ impl Checker<'_> {
             let problem = Problem::new(at(), ProblemKind::UnknownQuestion, expected, "no such id");
             problems.push(problem.hint("without it no system can choose to ask nothing"));
         }
-        problems.into_iter().for_each(|problem| self.report.findings.add(problem));
+        for problem in problems {
+            self.report.findings.add(problem);
+        }
     }
 
     fn splits(&mut self, bank: Option<&QuestionBank>) -> Result<(), Error> {

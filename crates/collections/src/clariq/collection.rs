@@ -4,7 +4,7 @@ use crate::clariq::bank::QuestionBank;
 use crate::clariq::labelled::{Labelled, Topic};
 use crate::clariq::released::RELEASED;
 use crate::clariq::requests::read_requests;
-use clariq_core::{Error, Location, Problem, ProblemKind};
+use clariq_core::{Error, Location, Problem, ProblemKind, TrainOn};
 use clariq_files::Source;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -215,6 +215,19 @@ impl Collection {
                 .hint("the labels of test are held out: use --split dev, or add that file if you have it")
                 .into()
         })
+    }
+
+    /// The labels that a model is trained on, as one.
+    ///
+    /// # Errors
+    ///
+    /// A split without labels, or with labels that cannot be read.
+    pub fn training_labels(&self, train_on: TrainOn) -> Result<Labelled, Error> {
+        let mut labelled = self.labelled(Split::Train)?;
+        if train_on == TrainOn::TrainAndDev {
+            labelled.append(self.labelled(Split::Dev)?);
+        }
+        Ok(labelled)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What was asked and answered so far? Conversations: a request, the turns behind it, and the turn that follows.
+//! Conversations: a request, the turns behind it, and the turn that follows.
 //!
 //! They come in three forms, which are told apart by their content: the released dictionaries (Python pickles
 //! `{record_id: {…}}`, plain or packed), the same records as JSON lines, and the table of conversations that people had.

@@ -97,6 +97,17 @@ impl Labelled {
         builder.labelled
     }
 
+    /// Appends the topics, facets and rows of another file.
+    pub fn append(&mut self, other: Self) {
+        let (topics, facets) = (self.topics.len(), self.facets.len());
+        self.name = format!("{} and {}", self.name, other.name);
+        self.topics.extend(other.topics);
+        let facet = |facet: Facet| Facet { topic: facet.topic + topics, ..facet };
+        self.facets.extend(other.facets.into_iter().map(facet));
+        let row = |row: LabelledRow| LabelledRow { facet: row.facet + facets, ..row };
+        self.rows.extend(other.rows.into_iter().map(row));
+    }
+
     /// The questions judged relevant to each topic, in the order of [`Labelled::topics`]. Whatever is not listed counts
     /// as not relevant.
     pub fn relevant(&self) -> Vec<HashSet<QuestionId>> {
@@ -255,8 +266,8 @@ mod tests {
         );
         let found: Vec<_> =
             problems.iter().map(|problem| (problem.at.line, problem.severity)).collect();
-        use Severity::{Error, Warning};
-        assert_eq!(found, [(Some(3), Warning), (Some(3), Error), (Some(4), Error)]);
+        let (warning, error) = (Severity::Warning, Severity::Error);
+        assert_eq!(found, [(Some(3), warning), (Some(3), error), (Some(4), error)]);
         assert!(problems.iter().all(|problem| problem.kind == ProblemKind::Contradiction));
         assert!(problems[0].expected.contains("line 2"));
     }

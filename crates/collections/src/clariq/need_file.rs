@@ -1,4 +1,4 @@
-//! How much clarification does a system think each request needs? Need files: `<topic_id> <label>`.
+//! Need files: `<topic_id> <label>`, how much clarification a system predicts that each request needs.
 
 use clariq_core::Need;
 use clariq_core::TopicId;
@@ -31,7 +31,7 @@ pub fn parse_need_file(input: &Input, sink: Sink) -> Vec<NeedLine> {
     let mut lines = Vec::new();
     for_each_line(input, "<topic_id> <label>", 0, sink, |line, sink| match label(line.fields[1]) {
         Some(label) => {
-            lines.push(NeedLine { topic: line.fields[0].into(), label, line: line.place.line })
+            lines.push(NeedLine { topic: line.fields[0].into(), label, line: line.place.line });
         }
         None => sink(
             line.problem(ProblemKind::NotANumber, "a label from 1 to 4 in the second field")

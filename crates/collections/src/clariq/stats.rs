@@ -1,4 +1,4 @@
-//! How large is a collection, and how are its labels spread?
+//! Statistics of a collection: its size, and how its labels are spread.
 
 use crate::clariq::collection::{Collection, Split};
 

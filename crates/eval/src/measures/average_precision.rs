@@ -1,13 +1,14 @@
-//! How precise is a ranking at the ranks where something relevant stands?
+//! Average precision, AP.
 
 use super::parameters::{spelled, spelled_rel};
 use super::{Measure, Spec, TopicJudgements};
 use clariq_core::QuestionId;
 
-/// AP@k = Σ precision at the rank of each relevant document among the first k, by the number of *all* relevant documents.
+/// AP@k = Σ precision at the rank of each relevant document among the first k, by the number of
+/// *all* relevant documents.
 ///
-/// Its mean over topics is MAP. Source: Harman, *Evaluation issues in information retrieval*, IPM 1992; `trec_eval`'s `map` and
-/// `map_cut_k`. Default: the whole ranking, `rel=1`.
+/// Its mean over topics is MAP. Source: Harman, *Evaluation issues in information retrieval*, IPM
+/// 1992; `trec_eval`'s `map` and `map_cut_k`. Default: the whole ranking, `rel=1`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AveragePrecision {
     cutoff: Option<usize>,
@@ -32,7 +33,7 @@ impl Measure for AveragePrecision {
         spelled(SPEC.name, &spelled_rel(self.rel), self.cutoff)
     }
 
-    fn topic(&self, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64 {
+    fn score(&self, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64 {
         let relevant = judgements.relevant(self.rel);
         if relevant == 0 {
             return 0.0;

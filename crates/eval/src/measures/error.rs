@@ -1,4 +1,4 @@
-//! What can be wrong with the name of a measure, and what was probably meant?
+//! Errors in the name of a measure.
 
 use super::CATALOGUE;
 use clariq_core::Report;

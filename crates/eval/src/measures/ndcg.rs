@@ -1,4 +1,4 @@
-//! How close does a ranking come to the ideal one, where grades differ and early places matter more?
+//! Normalised discounted cumulative gain, nDCG.
 
 use super::parameters::spelled;
 use super::{Measure, Spec, TopicJudgements};
@@ -6,10 +6,10 @@ use clariq_core::QuestionId;
 
 /// nDCG@k = DCG@k / ideal DCG@k, with DCG@k = Σ gain / log₂(rank + 1) over the first k ranks.
 ///
-/// The gain of a document is its grade (linear, not 2^grade − 1), 0 if it is not judged or the grade is negative; the ideal
-/// ranking is all judged documents by descending grade, retrieved or not. Source: Järvelin and Kekäläinen, *Cumulated
-/// gain-based evaluation of IR techniques*, TOIS 2002, in the form of `trec_eval`'s `ndcg` and `ndcg_cut_k`. Default: the
-/// whole ranking.
+/// The gain of a document is its grade (linear, not 2^grade − 1), 0 if it is not judged or the
+/// grade is negative; the ideal ranking is all judged documents by descending grade, retrieved or
+/// not. Source: Järvelin and Kekäläinen, *Cumulated gain-based evaluation of IR techniques*, TOIS
+/// 2002, in the form of `trec_eval`'s `ndcg` and `ndcg_cut_k`. Default: the whole ranking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ndcg {
     cutoff: Option<usize>,
@@ -31,7 +31,7 @@ impl Measure for Ndcg {
         spelled(SPEC.name, &[], self.cutoff)
     }
 
-    fn topic(&self, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64 {
+    fn score(&self, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64 {
         let cutoff = self.cutoff.unwrap_or(usize::MAX);
         let mut ideal: Vec<i32> = judgements.grades().filter(|grade| *grade > 0).collect();
         if ideal.is_empty() {

@@ -1,8 +1,9 @@
-//! Which measure was probably meant by a name that none has?
+//! A guess at the measure that a misspelt name meant.
 
 use super::CATALOGUE;
 
-/// A complete name close to what was written, if there is one: `ndcg@10` gives `nDCG@10`, `recal` gives `R@30`.
+/// A complete name close to what was written, if there is one: `ndcg@10` gives `nDCG@10`, `recal`
+/// gives `R@30`.
 pub(super) fn nearest(text: &str) -> Option<String> {
     let base = text.split(['(', '@']).next().unwrap_or_default();
     let base =

@@ -1,4 +1,4 @@
-//! What stands in a measure's brackets and after its `@`, and how is it written back?
+//! The parameters of a measure, in its brackets and after its `@`: reading and writing them.
 
 use super::error::MeasureError;
 use super::spec::Spec;
@@ -14,13 +14,13 @@ impl<'a> Parameters<'a> {
         Self { spec, given }
     }
 
-    /// How many places of the ranking are looked at.
+    /// The cut-off, which must be given.
     pub(super) fn required_cutoff(&mut self) -> Result<usize, MeasureError> {
         let Spec { name, example, .. } = self.spec;
         self.cutoff()?.ok_or(MeasureError::MissingCutoff { measure: name, example })
     }
 
-    /// How many places of the ranking are looked at; all if it does not say.
+    /// The cut-off; none is the whole ranking.
     pub(super) fn cutoff(&mut self) -> Result<Option<usize>, MeasureError> {
         let Some(value) = self.take("cutoff") else { return Ok(None) };
         match whole(value) {

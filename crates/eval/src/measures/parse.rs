@@ -1,4 +1,4 @@
-//! Which measure is meant by a name?
+//! Measures by name, in the spellings of three tools.
 
 use super::error::MeasureError;
 use super::nearest::nearest;
@@ -9,7 +9,8 @@ use super::{CATALOGUE, Measure};
 /// Makes a measure from its name, in any of three spellings:
 ///
 /// * that of `ir_measures`, `R@30`, `nDCG`, `P(rel=2)@5`, `RBP(p=0.5)`;
-/// * that of `trec_eval`, `recall_30`, `ndcg_cut_10`, `map`, `recip_rank` (`.` in place of the last `_` as well);
+/// * that of `trec_eval`, `recall_30`, `ndcg_cut_10`, `map`, `recip_rank`, with `.` in place of
+///   the last `_` as well;
 /// * that of the `ClariQ` scorer, `Recall30`, `NDCG10`, `P5`, `MRR100`.
 ///
 /// ```
@@ -41,8 +42,8 @@ pub fn parse_measure(text: &str) -> Result<Box<dyn Measure>, MeasureError> {
     Ok(measure)
 }
 
-/// Makes measures from names between commas or white space, as in `R@5, RBP(p=0.5,rel=2) map`. A measure that is named
-/// twice is made once.
+/// Makes measures from names between commas or white space, as in `R@5, RBP(p=0.5,rel=2) map`. A
+/// measure that is named twice is made once.
 pub fn parse_measures(text: &str) -> Result<Vec<Box<dyn Measure>>, MeasureError> {
     let mut depth = 0_i32;
     let names = text.split(|c: char| {
@@ -59,7 +60,8 @@ pub fn parse_measures(text: &str) -> Result<Vec<Box<dyn Measure>>, MeasureError>
     Ok(measures)
 }
 
-/// The name, and the parameters with the cut-off among them; `None` if it is not written as a measure is.
+/// The name, and the parameters with the cut-off among them; `None` if it is not written as a
+/// measure is.
 fn split(text: &str) -> Option<(&str, Vec<(&str, &str)>)> {
     let (head, cutoff) =
         text.split_once('@').map_or((text, None), |(head, cutoff)| (head, Some(cutoff.trim())));

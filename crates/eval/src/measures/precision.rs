@@ -1,4 +1,4 @@
-//! How much of the first k is relevant?
+//! Precision among the first k, P.
 
 use super::parameters::{spelled, spelled_rel};
 use super::{Measure, Spec, TopicJudgements};
@@ -31,7 +31,7 @@ impl Measure for Precision {
         spelled(SPEC.name, &spelled_rel(self.rel), Some(self.cutoff))
     }
 
-    fn topic(&self, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64 {
+    fn score(&self, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64 {
         let first = ranking.iter().take(self.cutoff);
         first.filter(|document| judgements.is_relevant(document, self.rel)).count() as f64
             / self.cutoff as f64

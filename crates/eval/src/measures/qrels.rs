@@ -1,20 +1,19 @@
-//! What is known of the documents of each topic? Graded judgements, from `ClariQ`'s labels or any TREC qrels.
+//! Graded judgements of documents, topic by topic.
 
-use clariq_collections::clariq::Labelled;
 use clariq_core::{Error, Location, Problem, ProblemKind, QuestionId, TopicId};
 use clariq_files::Judgement;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-/// The judgements of one topic: documents (in `ClariQ`, questions) and their grades.
+/// The judgements of one topic: documents and their grades.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TopicJudgements {
     grades: HashMap<QuestionId, i32>,
 }
 
 impl TopicJudgements {
-    /// The grade of a document; `None` if nobody judged it. Below zero is, as for `trec_eval`, in the pool but not judged:
-    /// never relevant and without gain.
+    /// The grade of a document; `None` if nobody judged it. Below zero is, as for `trec_eval`, in
+    /// the pool but not judged: never relevant and without gain.
     pub fn grade(&self, document: &QuestionId) -> Option<i32> {
         self.grades.get(document).copied()
     }
@@ -35,32 +34,30 @@ impl TopicJudgements {
     }
 }
 
-/// The judgements of all topics. A topic is part of it if it has at least one judgement, whatever its grade.
+/// The judgements of all topics. A topic is part of it if it has at least one judgement, whatever
+/// its grade.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Qrels {
     topics: HashMap<TopicId, TopicJudgements>,
 }
 
 impl Qrels {
-    /// From the lines of a qrels file; `name` is that of the file, for messages. A document that is judged twice with the
-    /// same grade counts once, with two grades it is a contradiction. (`trec_eval` refuses both.)
+    /// From the lines of a qrels file; `name` is that of the file, for messages. A document that is
+    /// judged twice with the same grade counts once, with two grades it is a contradiction.
+    /// (`trec_eval` refuses both.)
     pub fn from_judgements<'a>(
         name: &str,
         judgements: impl IntoIterator<Item = &'a Judgement>,
     ) -> Result<Self, Error> {
         let mut qrels = Self::default();
         for judgement in judgements {
-            match qrels
-                .grades(&judgement.topic.as_str().into())
-                .entry(judgement.document.as_str().into())
-            {
-                Entry::Vacant(entry) => {
-                    entry.insert(judgement.relevance);
+            let (topic, document) = (&judgement.topic, &judgement.document);
+            let grade = judgement.relevance;
+            match qrels.insert(&topic.as_str().into(), document.as_str().into(), grade) {
+                Some(first) if first != grade => {
+                    return Err(contradiction(name, judgement, first).into());
                 }
-                Entry::Occupied(entry) if *entry.get() == judgement.relevance => {}
-                Entry::Occupied(entry) => {
-                    return Err(contradiction(name, judgement, *entry.get()).into());
-                }
+                _ => {}
             }
         }
         Ok(qrels)
@@ -76,21 +73,23 @@ impl Qrels {
         self.topics.get(topic)
     }
 
-    fn grades(&mut self, topic: &TopicId) -> &mut HashMap<QuestionId, i32> {
-        &mut self.topics.entry(topic.clone()).or_default().grades
-    }
-}
-
-/// Every question that is listed for a topic, the empty one included, has grade 1.
-impl From<&Labelled> for Qrels {
-    fn from(labels: &Labelled) -> Self {
-        let mut qrels = Self::default();
-        for (topic, questions) in labels.topics.iter().zip(labels.relevant()) {
-            if !questions.is_empty() {
-                qrels.grades(&topic.id).extend(questions.into_iter().map(|question| (question, 1)));
-            }
+    /// Keeps a grade, unless the document has one already, which is returned.
+    pub(crate) fn insert(
+        &mut self,
+        topic: &TopicId,
+        document: QuestionId,
+        grade: i32,
+    ) -> Option<i32> {
+        if !self.topics.contains_key(topic) {
+            self.topics.insert(topic.clone(), TopicJudgements::default());
         }
-        qrels
+        match self.topics.get_mut(topic)?.grades.entry(document) {
+            Entry::Vacant(entry) => {
+                entry.insert(grade);
+                None
+            }
+            Entry::Occupied(entry) => Some(*entry.get()),
+        }
     }
 }
 
@@ -109,17 +108,9 @@ fn contradiction(name: &str, judgement: &Judgement, first: i32) -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::labels;
 
     fn judged(topic: &str, document: &str, relevance: i32) -> Judgement {
         Judgement { topic: topic.into(), document: document.into(), relevance }
-    }
-
-    #[test]
-    fn listed_questions_have_grade_one() {
-        let qrels = Qrels::from(&labels(&[("1", &["Q1", "Q2", "Q1"]), ("2", &[])]));
-        assert_eq!(qrels.topic(&"1".into()).unwrap().relevant(1), 2);
-        assert_eq!(qrels.topic(&"2".into()), None, "no judgement, no topic");
     }
 
     #[test]

@@ -1,74 +1,69 @@
-//! In which order does a run put the documents of a topic? That of `trec_eval`.
+//! A run in the order in which measures read it.
 
 use super::Qrels;
-use crate::ties::{Ties, by_topic, ordered};
+use crate::ties::{Favour, Ties, lines_by_topic, ordered_lines, single, sort_with_favour};
 use clariq_core::{Error, Location, Problem, ProblemKind, QuestionId, TopicId};
 use clariq_files::{Run, RunLine};
 use std::collections::{HashMap, HashSet};
 
-/// A run as `trec_eval` reads it: for each topic its documents by score, descending, equal scores by descending id. The ranks
-/// of the file and the order of its lines are never looked at.
+/// A run as `trec_eval` reads it: for each topic its documents by score, descending, equal scores
+/// by descending id.
 ///
-/// Scores are equal when they are equal in *single* precision, because `trec_eval` up to 9.0 and `pytrec_eval` read them as
-/// `float`s. (`trec_eval` since then reads `double`s. Runs that this workspace writes are in one order by either, see
-/// [`strictly_decreasing`](clariq_files::strictly_decreasing).)
+/// The ranks of the file and the order of its lines are ignored. [`Ties::Id`] says which scores
+/// are equal. (`trec_eval` since 9.0 reads `double`s. Runs that this workspace writes are in one
+/// order by either, see [`strictly_decreasing`](clariq_files::strictly_decreasing).)
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RankedRun {
     topics: HashMap<TopicId, Vec<QuestionId>>,
 }
 
 impl RankedRun {
-    /// Orders a run. A document that stands twice in a topic is a problem, as it is for `trec_eval`: which of the two places
-    /// is its rank?
+    /// Orders a run.
+    ///
+    /// # Errors
+    ///
+    /// A document with two lines in a topic, as for `trec_eval`: either could be its rank.
     pub fn new(run: &Run) -> Result<Self, Error> {
-        let mut topics = HashMap::new();
-        for (topic, mut lines) in by_topic(run) {
-            check_unique(&run.name, &lines)?;
-            lines.sort_by(|a, b| {
-                single(b).total_cmp(&single(a)).then_with(|| b.question.cmp(&a.question))
-            });
-            topics.insert(
-                topic.clone(),
-                lines.into_iter().map(|line| line.question.clone()).collect(),
-            );
-        }
-        Ok(Self { topics })
+        check_unique(run)?;
+        Ok(Self::of_lines(ordered_lines(run, Ties::Id)))
     }
 
-    /// The order of the official scorer of ClariQ, which drops all but the first line of each score. Of a document's lines
-    /// the best counts.
+    /// The order of the official scorer of `ClariQ`, which drops all but the first line of each
+    /// score. Of a document's lines the best counts.
     pub fn official(run: &Run) -> Self {
-        let topics = ordered(run, Ties::Official).into_iter().map(|(topic, lines)| {
+        let mut topics = ordered_lines(run, Ties::Official);
+        for lines in topics.values_mut() {
             let mut seen = HashSet::new();
-            let lines = lines.into_iter().filter(|line| seen.insert(&line.question));
-            (topic.clone(), lines.map(|line| line.question.clone()).collect())
-        });
-        Self { topics: topics.collect() }
+            lines.retain(|line| seen.insert(&line.question));
+        }
+        Self::of_lines(topics)
     }
 
-    /// Equal scores in the order that is best or worst for the run: by grade. All measures of this crate grow, or stay, when
-    /// a document of a higher grade is put before one of a lower, so no order of equal scores gives more or less.
+    /// Equal scores in the order that is best or worst for the run.
+    ///
+    /// # Errors
+    ///
+    /// A document with two lines in a topic, as for [`RankedRun::new`].
     pub fn with_ties(run: &Run, qrels: &Qrels, favour: Favour) -> Result<Self, Error> {
-        let mut topics = HashMap::new();
-        for (topic, mut lines) in by_topic(run) {
-            check_unique(&run.name, &lines)?;
-            let grade = |line: &RunLine| {
-                let grade = qrels
-                    .topic(topic)
-                    .and_then(|judgements| judgements.grade(&line.question))
-                    .unwrap_or(0)
-                    .max(0);
-                if favour == Favour::For { -grade } else { grade }
+        check_unique(run)?;
+        let mut topics = lines_by_topic(run);
+        for (topic, lines) in &mut topics {
+            let judgements = qrels.topic(topic);
+            let grade = |document: &QuestionId| {
+                judgements.and_then(|judgements| judgements.grade(document)).unwrap_or(0)
             };
-            lines.sort_by(|a, b| {
-                single(b).total_cmp(&single(a)).then_with(|| grade(a).cmp(&grade(b)))
-            });
-            topics.insert(
-                topic.clone(),
-                lines.into_iter().map(|line| line.question.clone()).collect(),
-            );
+            sort_with_favour(lines, single, grade, favour);
         }
-        Ok(Self { topics })
+        Ok(Self::of_lines(topics))
+    }
+
+    fn of_lines(topics: HashMap<&TopicId, Vec<&RunLine>>) -> Self {
+        let mut ranked = HashMap::with_capacity(topics.len());
+        for (topic, lines) in topics {
+            let documents = lines.into_iter().map(|line| line.question.clone());
+            ranked.insert(topic.clone(), documents.collect());
+        }
+        Self { topics: ranked }
     }
 
     /// The documents of a topic, best first; none if the run does not answer it.
@@ -82,28 +77,20 @@ impl RankedRun {
     }
 }
 
-/// On whose side ties are broken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Favour {
-    /// The higher grade first.
-    For,
-    /// The lower grade first.
-    Against,
-}
-
-/// The score in single precision; adding 0 makes -0 the 0 that it is equal to.
-fn single(line: &RunLine) -> f32 {
-    line.score as f32 + 0.0
-}
-
-fn check_unique(name: &str, lines: &[&RunLine]) -> Result<(), Error> {
-    let mut seen = HashSet::new();
-    let Some(again) = lines.iter().find(|line| !seen.insert(&line.question)) else { return Ok(()) };
+fn check_unique(run: &Run) -> Result<(), Error> {
+    let mut seen = HashSet::with_capacity(run.lines.len());
+    let again = run.lines.iter().find(|line| !seen.insert((&line.topic, &line.question)));
+    let Some(again) = again else { return Ok(()) };
     let expected = format!("each document once for topic `{}`", again.topic);
     let found = format!("`{}` again", again.question);
-    Err(Problem::new(Location::line(name, again.line), ProblemKind::DuplicateId, expected, found)
-        .hint("keep the line with the rank that is meant; trec_eval refuses such a run as well")
-        .into())
+    Err(Problem::new(
+        Location::line(&run.name, again.line),
+        ProblemKind::DuplicateId,
+        expected,
+        found,
+    )
+    .hint("keep the line with the rank that is meant; trec_eval refuses such a run as well")
+    .into())
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! How often does a reader who goes on to the next with probability p meet something relevant?
+//! Rank-biased precision, RBP.
 
 use super::parameters::spelled;
 use super::{Measure, Spec, TopicJudgements};
@@ -6,9 +6,10 @@ use clariq_core::QuestionId;
 
 /// RBP(p)@k = (1 − p) · Σ p^(rank − 1) over the ranks of the relevant among the first k.
 ///
-/// The gain is 0 or 1, so the value stays within 0 to 1: this is `RBP(rel=1)` of `ir_measures`, whose `RBP` without `rel` adds
-/// up grades as they are. The name therefore always says `rel`. `trec_eval`'s `rbp` (p = 0.9, scaled grades) is another measure
-/// and not an alias. Source: Moffat and Zobel, *Rank-biased precision for measurement of retrieval effectiveness*, TOIS 2008.
+/// The gain is 0 or 1, so the value stays within 0 to 1: this is `RBP(rel=1)` of `ir_measures`,
+/// whose `RBP` without `rel` adds up grades as they are. The name therefore always says `rel`.
+/// `trec_eval`'s `rbp` (p = 0.9, scaled grades) is another measure and not an alias. Source: Moffat
+/// and Zobel, *Rank-biased precision for measurement of retrieval effectiveness*, TOIS 2008.
 /// Default: `p=0.8`, the whole ranking, `rel=1`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RankBiasedPrecision {
@@ -40,7 +41,7 @@ impl Measure for RankBiasedPrecision {
         spelled(SPEC.name, &[format!("p={:?}", self.p), format!("rel={}", self.rel)], self.cutoff)
     }
 
-    fn topic(&self, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64 {
+    fn score(&self, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64 {
         let (mut reached, mut met) = (1.0, 0.0);
         for document in ranking.iter().take(self.cutoff.unwrap_or(usize::MAX)) {
             if judgements.is_relevant(document, self.rel) {

@@ -1,4 +1,4 @@
-//! How much of what is relevant is among the first k?
+//! Recall among the first k, R.
 
 use super::parameters::{spelled, spelled_rel};
 use super::{Measure, Spec, TopicJudgements};
@@ -6,8 +6,8 @@ use clariq_core::QuestionId;
 
 /// Recall@k = |relevant ∩ first k| / |relevant|.
 ///
-/// `ClariQ`'s measure of question relevance. Source: van Rijsbergen, *Information Retrieval*, 1979; `trec_eval`'s `recall_k`.
-/// Default: `rel=1`.
+/// `ClariQ`'s measure of question relevance. Source: van Rijsbergen, *Information Retrieval*, 1979;
+/// `trec_eval`'s `recall_k`. Default: `rel=1`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Recall {
     cutoff: usize,
@@ -32,7 +32,7 @@ impl Measure for Recall {
         spelled(SPEC.name, &spelled_rel(self.rel), Some(self.cutoff))
     }
 
-    fn topic(&self, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64 {
+    fn score(&self, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64 {
         let relevant = judgements.relevant(self.rel);
         if relevant == 0 {
             return 0.0;

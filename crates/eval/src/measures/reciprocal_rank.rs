@@ -1,4 +1,4 @@
-//! How far down is the first that is relevant?
+//! Reciprocal rank, RR.
 
 use super::parameters::{spelled, spelled_rel};
 use super::{Measure, Spec, TopicJudgements};
@@ -6,10 +6,12 @@ use clariq_core::QuestionId;
 
 /// RR@k = 1 / the rank of the first relevant document, 0 if there is none among the first k.
 ///
-/// Its mean over topics is MRR. Source: Kantor and Voorhees, *The TREC-5 confusion track*, Information Retrieval 2000;
-/// `trec_eval`'s `recip_rank`, which knows no cut-off. Default: the whole ranking, `rel=1`.
+/// Its mean over topics is MRR. Source: Kantor and Voorhees, *The TREC-5 confusion track*,
+/// Information Retrieval 2000; `trec_eval`'s `recip_rank`, which knows no cut-off. Default: the
+/// whole ranking, `rel=1`.
 ///
-/// `ir_measures` hands `RR@k` to the script of MS MARCO, which breaks ties by *ascending* id; here they are broken as everywhere.
+/// `ir_measures` hands `RR@k` to the script of MS MARCO, which breaks ties by *ascending* id; here
+/// they are broken as everywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReciprocalRank {
     cutoff: Option<usize>,
@@ -34,7 +36,7 @@ impl Measure for ReciprocalRank {
         spelled(SPEC.name, &spelled_rel(self.rel), self.cutoff)
     }
 
-    fn topic(&self, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64 {
+    fn score(&self, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64 {
         let mut first = ranking.iter().take(self.cutoff.unwrap_or(usize::MAX));
         let place = first.position(|document| judgements.is_relevant(document, self.rel));
         place.map_or(0.0, |place| 1.0 / (place + 1) as f64)

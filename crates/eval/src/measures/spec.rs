@@ -1,4 +1,4 @@
-//! What is there to know of a measure before it has parameters? Its names, and how it is made.
+//! The catalogue entry of a measure: its names, and how it is made from parameters.
 
 use super::Measure;
 use super::error::MeasureError;

@@ -1,4 +1,4 @@
-//! Is anything relevant among the first k?
+//! Success among the first k.
 
 use super::parameters::{spelled, spelled_rel};
 use super::{Measure, Spec, TopicJudgements};
@@ -31,7 +31,7 @@ impl Measure for Success {
         spelled(SPEC.name, &spelled_rel(self.rel), Some(self.cutoff))
     }
 
-    fn topic(&self, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64 {
+    fn score(&self, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64 {
         let any = ranking
             .iter()
             .take(self.cutoff)

@@ -29,8 +29,8 @@ fn holds(test: &PairedTest, [mean, t, t_p, effect_size]: [f64; 4]) {
     near(test.effect_size, effect_size);
 }
 
-// The expected values are those of scipy 1.17.1: `ttest_rel`, and `permutation_test` of the mean difference with
-// `permutation_type="samples"`, exact unless said.
+// The expected values are those of scipy 1.17.1: `ttest_rel`, and `permutation_test` of the mean
+// difference with `permutation_type="samples"`, exact unless said.
 
 #[test]
 fn ten_topics_as_in_scipy() {

@@ -2,7 +2,7 @@
 //! `<run>.partial.json`.
 
 use clariq_core::Error;
-use clariq_files::write_atomically;
+use clariq_files::{refuse_input, write_atomically};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -43,6 +43,8 @@ impl Partial {
         fingerprint: &str,
         resume: bool,
     ) -> Result<(Self, Progress, Option<String>), Error> {
+        // Before any work is done and anything is left beside the run.
+        refuse_input(run)?;
         let path = with_ending(run, ".partial");
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             fs::create_dir_all(folder).map_err(refused(&path))?;

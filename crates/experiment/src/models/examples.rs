@@ -1,19 +1,19 @@
-//! Training examples of a recipe: train.tsv in numbers, with the negatives that the recipe mines.
+//! Training examples of a recipe: labels in numbers, with the negatives that the recipe mines.
 
 use crate::error::Error;
 use crate::session::Session;
 use crate::systems::Loaded;
-use clariq_collections::clariq::{Labelled, Split};
+use clariq_collections::clariq::Labelled;
 use clariq_core::{Examples, Location, Models, Problem, ProblemKind, Recipe, Request};
 use clariq_rank::{Batch, Override};
 
-/// The training split in numbers, with the candidates that the recipe wants. `models` are those that mining may use.
+/// The labels that a recipe is trained on in numbers, with the candidates that the recipe wants. `models` are those that mining may use.
 pub(super) fn collect(
     session: &Session,
     recipe: &Recipe,
     models: &dyn Models,
 ) -> Result<Examples, Error> {
-    let labelled = session.collection.labelled(Split::Train)?;
+    let labelled = session.collection.training_labels(recipe.train_on)?;
     let bank = &session.collection.bank;
     let mut examples = Examples {
         topics: labelled.topics.iter().map(|topic| topic.id.to_string()).collect(),

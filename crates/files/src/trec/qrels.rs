@@ -1,4 +1,4 @@
-//! Which documents are relevant? TREC qrels: `<topic or facet> 0 <document> <relevance>`.
+//! TREC qrels: `<topic or facet> 0 <document> <relevance>`.
 
 use crate::lines::for_each_line;
 use crate::output::Target;

@@ -115,6 +115,8 @@ where
         let scores = strictly_decreasing(&scores);
         for (place, (question, score)) in questions.iter().zip(scores).enumerate() {
             check_finite(score)?;
+            // A negative zero is written as zero.
+            let score = score + 0.0;
             writeln!(out, "{topic} 0 {question} {} {score} {tag}", place + 1)?;
         }
     }

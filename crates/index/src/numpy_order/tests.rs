@@ -1,3 +1,9 @@
+#![expect(
+    clippy::cast_sign_loss,
+    clippy::cast_possible_wrap,
+    reason = "the transcription keeps numpy's signed indices"
+)]
+
 use super::*;
 use proptest::prelude::*;
 
@@ -144,8 +150,11 @@ proptest! {
 fn questions_of_equal_tokens_are_found_together_and_repeated() {
     let texts = ["", "are you looking for dogs", "the cat", "looking for a dog"];
     let order = NumpyOrder::new(Analyzer::Nltk, texts.into_iter());
-    let ranking =
-        order.rank(&[Hit { doc: Doc(1), score: 2.0 }, Hit { doc: Doc(3), score: 2.0 }], 3);
-    let found: Vec<(u32, f64)> = ranking.iter().map(|hit| (hit.doc.0, hit.score)).collect();
-    assert_eq!(found, [(1, 2.0), (3, 2.0), (1, 2.0), (3, 2.0), (2, 0.0)]);
+    let matching = [1, 3].map(|doc| Hit { doc: Doc(doc), score: 2.0 });
+    let found = |among: Option<&[Doc]>| -> Vec<(u32, f64)> {
+        let ranking = order.rank(&matching, 3, among);
+        ranking.iter().map(|hit| (hit.doc.0, hit.score)).collect()
+    };
+    assert_eq!(found(None), [(1, 2.0), (3, 2.0), (1, 2.0), (3, 2.0), (2, 0.0)]);
+    assert_eq!(found(Some(&[Doc(0), Doc(3)])), [(3, 2.0), (0, 0.0)], "candidates alone");
 }

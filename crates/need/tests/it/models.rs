@@ -1,14 +1,14 @@
 //! Every kind of model on the sample collection, and on odd trainings and requests.
 
 use clariq_collections::clariq::{Collection, DataDir, Labelled, Split, Topic};
-use clariq_core::{Embeddings, Encoder, Models, NoModels, PairScorer, Progress};
+use clariq_core::{Embeddings, Encoder, Models, NoModels, PairScorer, Progress, TrainOn};
 use clariq_core::{Need, Report};
 use clariq_files::{Source, Target};
 use clariq_need::{Classifier, Error, NeedConfig, Training};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-const MAJORITY: NeedConfig = NeedConfig::Majority {};
+const MAJORITY: NeedConfig = NeedConfig::Majority { train_on: TrainOn::Train };
 
 fn without_vectors() -> [NeedConfig; 2] {
     [MAJORITY, NeedConfig::lexical()]

@@ -12,6 +12,7 @@ use clariq_core::{
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 
@@ -64,8 +65,8 @@ fn score(
     let scorer = context.models.pair_scorer(model)?;
     let mut texts: BTreeMap<Doc, Cow<str>> = BTreeMap::new();
     for &doc in docs.iter().copied().flatten() {
-        if !texts.contains_key(&doc) {
-            texts.insert(doc, context.documents.text(doc)?);
+        if let Entry::Vacant(text) = texts.entry(doc) {
+            text.insert(context.documents.text(doc)?);
         }
     }
     let said: Vec<Cow<str>> = requests.iter().map(Request::flatten).collect();

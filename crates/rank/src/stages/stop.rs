@@ -5,7 +5,7 @@ use crate::build::Build;
 use crate::error::Error;
 use crate::stage::{About, Batch, Stage};
 use crate::stages::silence::{insert_at, silence};
-use clariq_core::{Doc, Explanation, Need, Ranking, Request};
+use clariq_core::{Doc, Explanation, Need, Ranking, Request, Turn};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 
@@ -56,7 +56,7 @@ impl Stop {
             return reasons;
         };
         let turns = request.turns().count();
-        let refusals = request.turns().rev().take_while(|turn| turn.is_refused()).count();
+        let refusals = request.turns().rev().take_while(Turn::is_refused).count();
         let margin = ranking
             .get(1)
             .map_or(f64::INFINITY, |next| (best.score - next.score) / best.score.abs());

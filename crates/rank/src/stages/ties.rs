@@ -54,19 +54,17 @@ impl Order {
         }
     }
 
-    /// The ranking of a scorer's hits; of the documents in `among` alone, if there is such a list.
+    /// The ranking of a scorer's hits for a request with these candidates.
     pub(super) fn apply(
         &self,
         hits: Ranking,
         depth: NonZeroUsize,
-        among: Option<&[Doc]>,
+        candidates: Option<&[Doc]>,
     ) -> Ranking {
-        let Some(order) = &self.0 else { return hits };
-        let Some(among) = among else { return order.rank(&hits, depth.get()) };
-        let mut ranking = order.rank(&hits, usize::MAX);
-        ranking.retain(|hit| among.binary_search(&hit.doc).is_ok());
-        ranking.truncate(depth.get());
-        ranking
+        match &self.0 {
+            None => hits,
+            Some(order) => order.rank(&hits, depth.get(), candidates),
+        }
     }
 }
 
@@ -87,7 +85,7 @@ mod tests {
         for keys in ["ties = \"numpy\"", "pad = false\nties = \"numpy\""] {
             match parse(keys) {
                 Err(Error::Core(clariq_core::Error::Problem(problem))) => {
-                    assert_eq!(problem.found, "`pad = false`")
+                    assert_eq!(problem.found, "`pad = false`");
                 }
                 _ => panic!("{keys} is refused"),
             }

@@ -1,4 +1,4 @@
-//! `clariq compare`: which of several runs is better, and is that more than luck?
+//! `clariq compare`: means of several runs, and which differences are significant.
 
 mod scored;
 mod sheets;
@@ -38,8 +38,9 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "P", default_value = "0.05", value_parser = level)]
     alpha: f64,
     /// Topics to show for each run: those on which it differs most from the baseline, by R@30 or the first measure of -m
-    #[arg(long, value_name = "N", default_value_t = 5)]
-    topics: usize,
+    /// [default: 5; none as TSV, which is one table]
+    #[arg(long, value_name = "N")]
+    topics: Option<usize>,
 }
 
 /// A run against the baseline by one measure.
@@ -63,6 +64,7 @@ struct Compared {
 
 pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Outcome, Failure> {
     let paths = baseline_first(arguments)?;
+    let topics = topics(arguments.topics, settings.format)?;
     let measures = scored::Measures::parse(&arguments.measures, arguments.ties.as_deref())?;
     let collection = settings.collection()?;
     let labels = collection.labelled(arguments.split)?;
@@ -83,14 +85,29 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
         Some(Format::Tsv | Format::Json) => compared.complete(),
         format => compared.readable(format),
     };
-    if arguments.topics == 0 {
+    if topics == 0 {
         print_all(&[("comparisons", main)], settings.format)?;
     } else {
-        let topics = compared.topics(&labels, arguments.topics, settings.format);
-        print_all(&[("comparisons", main), ("topics", topics)], settings.format)?;
+        let sheet = compared.topics(&labels, topics, settings.format);
+        print_all(&[("comparisons", main), ("topics", sheet)], settings.format)?;
     }
-    explain(settings, &compared, arguments.topics > 0);
+    explain(settings, &compared, topics > 0);
     Ok(Outcome::Done)
+}
+
+/// The number of topics to show for each run.
+fn topics(asked: Option<usize>, format: Option<Format>) -> Result<usize, Problem> {
+    if format != Some(Format::Tsv) {
+        return Ok(asked.unwrap_or(5));
+    }
+    match asked {
+        None | Some(0) => Ok(0),
+        Some(_) => {
+            let (expected, found) = ("no --format tsv beside it", "--format tsv");
+            Err(Problem::new(Location::file("--topics"), ProblemKind::Argument, expected, found)
+                .hint("TSV is one table; --format json holds both"))
+        }
+    }
 }
 
 fn baseline_first(arguments: &CompareArgs) -> Result<Vec<PathBuf>, Failure> {
@@ -106,6 +123,7 @@ fn baseline_first(arguments: &CompareArgs) -> Result<Vec<PathBuf>, Failure> {
             Problem::new(Location::file("RUN"), ProblemKind::Argument, "two runs or more", found);
         return Err(problem.hint("`clariq eval` scores a single run").into());
     }
+    runs::check_differ(&paths, "RUN")?;
     Ok(paths)
 }
 

@@ -1,6 +1,6 @@
 //! `clariq data`: a folder checked, counted, fetched, converted.
 
-use crate::commands::{convert, fetch, synthesize};
+use crate::commands::{convert, export, fetch, synthesize};
 use crate::failure::{Failure, Outcome, print_report};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
@@ -19,6 +19,8 @@ pub(crate) enum DataCommand {
     Fetch(fetch::FetchArgs),
     /// Write an evaluation table in another form: pickle or JSON lines
     Convert(convert::ConvertArgs),
+    /// Write the collection as JSON lines and TREC qrels, for other tools
+    Export(export::ExportArgs),
     /// Make multi-turn conversations of the rows of a labelled split
     Synthesize(synthesize::SynthesizeArgs),
 }
@@ -29,6 +31,7 @@ pub(crate) fn data(settings: &Settings, command: &DataCommand) -> Result<Outcome
         DataCommand::Stats => stats(settings),
         DataCommand::Fetch(arguments) => fetch::fetch(settings, arguments),
         DataCommand::Convert(arguments) => convert::convert(settings, arguments),
+        DataCommand::Export(arguments) => export::export(settings, arguments),
         DataCommand::Synthesize(arguments) => synthesize::synthesize(settings, arguments),
     }
 }

@@ -160,11 +160,11 @@ fn without_engine() -> Finding {
     });
     match trouble {
         None => {
-            let found = "not in this build; `scripts/clariq` makes one that has them";
+            let found = "not in this build; `scripts/install` adds them";
             Finding::well("learned stages", found)
         }
         Some(found) => {
-            let mend = "scripts/setup installs libtorch where it is missing; then scripts/clariq";
+            let mend = "scripts/setup installs libtorch where it is missing; then scripts/install";
             Finding::wanting("learned stages", found, mend)
         }
     }

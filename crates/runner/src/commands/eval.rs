@@ -1,4 +1,4 @@
-//! `clariq eval`: how good is a run, by the official scorer's measures?
+//! `clariq eval`: a run scored as the official scorer does, or by measures of the literature.
 
 mod arguments;
 mod contexts;
@@ -10,8 +10,8 @@ mod place;
 use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet, print_all};
 use crate::settings::Settings;
-use arguments::{Task, TieRule};
-use clariq_collections::clariq::{Collection, Labelled, read_need_file};
+use arguments::{Mode, TieRule};
+use clariq_collections::clariq::read_need_file;
 use clariq_eval::{
     CUTOFFS, QuestionRelevance, Ties, clarification_need, diagnose, need_report, python_float,
     question_relevance, recall_interval,
@@ -30,39 +30,19 @@ pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome,
         .or(arguments.run_file.as_ref())
         .cloned()
         .unwrap_or_else(|| PathBuf::from("-"));
-    if arguments.qrels.is_some() || !arguments.measures.is_empty() {
-        measures::measures(settings, arguments, &path)?;
-        return Ok(Outcome::Done);
-    }
-    full::fits(arguments)?;
-    let collection = settings.collection()?;
-    if let Some(file) = &arguments.conversations {
-        contexts::contexts(settings, arguments, &collection, &path, file)?;
-        return Ok(Outcome::Done);
-    }
-    match arguments.task {
-        Task::QuestionRelevance => {
-            questions(
-                settings,
-                arguments,
-                &collection,
-                &collection.labelled(arguments.split)?,
-                &path,
-            )?;
-        }
-        Task::ClarificationNeed => needs(settings, arguments, &collection, &path)?,
-        Task::DocumentRelevance => documents::documents(settings, arguments, &collection, &path)?,
+    match arguments.mode(settings.format)? {
+        Mode::Questions => questions(settings, arguments, &path)?,
+        Mode::Need => needs(settings, arguments, &path)?,
+        Mode::Documents => documents::documents(settings, arguments, &path)?,
+        Mode::Conversations => contexts::contexts(settings, arguments, &path)?,
+        Mode::Measures => measures::measures(settings, arguments, &path)?,
     }
     Ok(Outcome::Done)
 }
 
-fn questions(
-    settings: &Settings,
-    arguments: &EvalArgs,
-    collection: &Collection,
-    labels: &Labelled,
-    path: &Path,
-) -> Result<(), Failure> {
+fn questions(settings: &Settings, arguments: &EvalArgs, path: &Path) -> Result<(), Failure> {
+    let collection = settings.collection()?;
+    let labels = &collection.labelled(arguments.split)?;
     let source = Source::new(path);
     let run = read_run(&source)?;
     warn_of_record(settings, "run", &[path.to_owned()], &source)?;
@@ -122,12 +102,8 @@ fn write_per_topic(metrics: &[(&str, Vec<(String, f64)>)], out: &mut dyn Write) 
     write!(out, "{{{}}}", metrics.collect::<Vec<_>>().join(", "))
 }
 
-fn needs(
-    settings: &Settings,
-    arguments: &EvalArgs,
-    collection: &Collection,
-    path: &Path,
-) -> Result<(), Failure> {
+fn needs(settings: &Settings, arguments: &EvalArgs, path: &Path) -> Result<(), Failure> {
+    let collection = settings.collection()?;
     let labels = &collection.labelled(arguments.split)?;
     let source = Source::new(path);
     let predictions = read_need_file(&source)?;
@@ -140,9 +116,6 @@ fn needs(
         (scores.unknown, "predicted topics are not in the labels and are not looked at"),
     ];
     say(settings, &counts);
-    if arguments.out_file.is_some() {
-        settings.note("warning: --out-file is not written: this task has no figures per topic");
-    }
     if arguments.full {
         return full::print(settings, &scores, &need_report(&predictions, labels));
     }

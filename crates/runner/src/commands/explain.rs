@@ -7,7 +7,7 @@ use crate::output::Format;
 use crate::settings::Settings;
 use clap::Args;
 use clariq_collections::clariq::{Around, Split};
-use clariq_core::{Location, Problem, ProblemKind, Ranking, Request};
+use clariq_core::{Location, Problem, ProblemKind, Ranking, Request, fixed};
 use clariq_experiment::answers::need_model;
 use clariq_experiment::{Loaded, Registry};
 use clariq_rank::{Batch, StageTrace};
@@ -57,7 +57,7 @@ pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Ou
             .hint("ids look like Q00697; `clariq run … -o -` shows those of a ranking")
             .into());
     };
-    let session = settings.session(&collection, &arguments.place);
+    let session = settings.session(&collection, &arguments.place).answering(arguments.split);
     let models = Registry::new(&session);
     let around = Around::new(&collection, arguments.split);
     let context = session.context().with_models(&models).within(&around);
@@ -95,7 +95,9 @@ pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Ou
 /// Where the question is after a stage.
 pub(super) fn place(trace: &StageTrace) -> String {
     match (trace.rank, trace.score) {
-        (Some(rank), Some(score)) => format!("rank {rank} of {}, score {score:.6}", trace.length),
+        (Some(rank), Some(score)) => {
+            format!("rank {rank} of {}, score {}", trace.length, fixed(score, 6))
+        }
         _ => format!("not among the {} questions", trace.length),
     }
 }

@@ -40,13 +40,16 @@ fn read_config(name: &str) -> Result<NeedConfig, Failure> {
     Ok(NeedConfig::read(section)?)
 }
 
+/// The labels and features that a configuration trains on to answer a split, or requests of none.
 fn open_training(
     collection: &Collection,
     models: &dyn Models,
     name: &str,
+    split: Option<Split>,
 ) -> Result<Training, Failure> {
-    let train = collection.labelled(Split::Train)?;
-    Ok(Training::new(read_config(name)?, &collection.bank, models, &train)?)
+    let config = read_config(name)?.to_answer(split.map(Split::name));
+    let labels = collection.training_labels(config.train_on())?;
+    Ok(Training::new(config, &collection.bank, models, &labels)?)
 }
 
 /// A saved model, or the model that a configuration declares, trained now.
@@ -54,23 +57,36 @@ fn open_classifier(
     collection: &Collection,
     models: &dyn Models,
     name: &str,
+    split: Option<Split>,
 ) -> Result<Classifier, Failure> {
     let path = Path::new(name);
-    if path.extension().is_some_and(|extension| extension == "json") {
-        return Ok(Classifier::read(&Source::new(path), &collection.bank, models)?);
+    if path.extension().is_none_or(|extension| extension != "json") {
+        return Ok(open_training(collection, models, name, split)?.fit()?);
     }
-    Ok(open_training(collection, models, name)?.fit()?)
+    let classifier = Classifier::read(&Source::new(path), &collection.bank, models)?;
+    let trained_on = classifier.made_of.config.train_on();
+    if trained_on != trained_on.to_answer(split.or(Some(Split::Test)).map(Split::name)) {
+        let (at, expected) =
+            (Location::file(name), "a model that was not trained on labels of dev");
+        let found = format!("one trained on {}", trained_on.splits().join(" and "));
+        return Err(Problem::new(at, ProblemKind::Model, expected, found)
+            .hint("train one for dev: `clariq need train CONFIG -o FILE`, without --split test")
+            .into());
+    }
+    Ok(classifier)
 }
 
 fn train(settings: &Settings, arguments: &NeedTrainArgs) -> Result<Outcome, Failure> {
     let collection = settings.collection()?;
     let session = settings.session(&collection, &IndexPlace::default());
     let models = Registry::new(&session);
-    let training = open_training(&collection, &models, &arguments.config)?;
+    let split = Some(arguments.split);
+    let training = open_training(&collection, &models, &arguments.config, split)?;
     let passes = training.cross_validate(arguments.folds, arguments.repeats, settings.seed)?;
-    let mut sheets = report::cross_validation(&training.labels, &passes, arguments.folds);
+    let mut sheets = report::cross_validation(&training, &passes, arguments.folds);
     let classifier = training.fit()?;
-    if collection.has(Split::Dev, true) {
+    // A model that was trained on dev has no figures there.
+    if collection.has(Split::Dev, true) && classifier.made_of.config.train_on().is_default() {
         let labels = collection.labelled(Split::Dev)?;
         let predictions = classifier.predict(&texts(&labels.topics))?;
         sheets.extend(report::held_out(settings, &labels, &predictions));
@@ -93,7 +109,8 @@ fn predict(settings: &Settings, arguments: &NeedPredictArgs) -> Result<Outcome, 
     let collection = settings.collection()?;
     let session = settings.session(&collection, &IndexPlace::default());
     let models = Registry::new(&session);
-    let classifier = open_classifier(&collection, &models, &arguments.model)?;
+    let classifier =
+        open_classifier(&collection, &models, &arguments.model, Some(arguments.split))?;
     let topics = collection.split(arguments.split)?.topics;
     let predictions = classifier.predict(&texts(&topics))?;
     let needs = predictions.iter().map(|prediction| prediction.need);
@@ -113,7 +130,7 @@ fn explain(settings: &Settings, arguments: &NeedExplainArgs) -> Result<Outcome, 
     let collection = settings.collection()?;
     let session = settings.session(&collection, &IndexPlace::default());
     let models = Registry::new(&session);
-    let classifier = open_classifier(&collection, &models, &arguments.model)?;
+    let classifier = open_classifier(&collection, &models, &arguments.model, None)?;
     let (prediction, drove) = classifier.explain(&arguments.request)?;
     let mut labels = Sheet::new(&["need", "probability", "label"]);
     for (need, probability) in (1..).zip(prediction.probabilities) {

@@ -47,7 +47,6 @@ pub(crate) fn reproduce(
     let systems = systems(settings, &arguments.names)?;
     let collection = settings.collection()?;
     let session = settings.session(&collection, &arguments.place);
-    let models = Registry::new(&session);
     let (mut sheet, mut failed) = (Sheet::new(&COLUMNS), false);
     for split in Split::ALL {
         if arguments.split.is_some_and(|only| only != split) {
@@ -58,6 +57,8 @@ pub(crate) fn reproduce(
             settings.note(&format!("note: {split} has no labels in {data} and is left out"));
             continue;
         }
+        let session = session.clone().answering(split);
+        let models = Registry::new(&session);
         for figure in check(&session, &models, &systems, split, &arguments.runs)? {
             failed |= figure.verdict == Some(Verdict::Fail);
             sheet.row(cells(&figure, split));
@@ -97,7 +98,7 @@ fn all_systems(settings: &Settings) -> Result<Vec<Loaded>, Failure> {
     }
     if !left_out.is_empty() {
         settings.note(&format!(
-            "note: this build has no learned stages; {} left out: scripts/clariq has them",
+            "note: this build has no learned stages; {} left out: scripts/install adds them",
             left_out.join(", ")
         ));
     }

@@ -1,6 +1,6 @@
 //! `clariq run`: what a system answers to every request of a split, or next in every conversation of a file.
 
-use crate::arguments::{IndexPlace, Parameters, splits};
+use crate::arguments::{IndexPlace, Parameters, parse_name, splits};
 use crate::failure::{Failure, Outcome};
 use crate::learned;
 use crate::output::{Cell, Sheet};
@@ -8,12 +8,12 @@ use crate::settings::Settings;
 use clap::Args;
 use clariq_collections::clariq::conversation::MOST_TURNS;
 use clariq_collections::clariq::{Around, Split, SplitData};
-use clariq_core::{Location, Problem, ProblemKind};
+use clariq_core::{Location, Name, Problem, ProblemKind};
 use clariq_experiment::answers::{Answers, answer, usual_path};
 use clariq_experiment::conversations::{self, Conversations, RunOptions};
 use clariq_experiment::systems::check_names_differ;
 use clariq_experiment::{Loaded, Registry, Session};
-use clariq_files::Target;
+use clariq_files::{Target, refuse_input};
 use clariq_rank::Context;
 use std::path::{Path, PathBuf};
 
@@ -40,8 +40,8 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) skip_bad: bool,
     /// Last field of every line [default: the system's name]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) run_tag: Option<String>,
+    #[arg(long, value_name = "NAME", value_parser = parse_name)]
+    pub(crate) run_tag: Option<Name>,
     #[command(flatten)]
     pub(crate) parameters: Parameters,
     #[command(flatten)]
@@ -74,6 +74,10 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, F
     check_names_differ(&systems)?;
     let collection = settings.collection()?;
     let session = settings.session(&collection, &arguments.place);
+    let session = match arguments.conversations {
+        Some(_) => session,
+        None => session.answering(arguments.split),
+    };
     let models = Registry::new(&session);
     let around = Around::new(&collection, arguments.split);
     let context = session.context().with_models(&models).within(&around);
@@ -97,9 +101,10 @@ fn over_split(
     let data = session.collection.split(arguments.split)?;
     let mut sheet = Sheet::new(&["system", "split", "topics", "lines", "uses", "run file"]);
     for loaded in systems {
-        let answers = answer(session, context, loaded, &data)?;
         let usual = || usual_path(Path::new("runs"), loaded, arguments.split);
         let path = arguments.output.clone().unwrap_or_else(usual);
+        refuse_input(&path)?;
+        let answers = answer(session, context, loaded, &data)?;
         let tag = arguments.run_tag.as_deref().unwrap_or(&loaded.system.name);
         answers.write(session, loaded, &data, &path, tag)?;
         sheet.row(summary(&answers, loaded, &data, &path));
@@ -126,7 +131,7 @@ fn over_conversations(
             Cell::text(&loaded.system.name),
             Cell::Count(done.contexts),
             Cell::Count(done.lines),
-            uses_cell(loaded),
+            uses_cell(loaded, None),
             Cell::text(path.display().to_string()),
         ]);
     }
@@ -145,8 +150,8 @@ fn check_only_with_conversations(arguments: &RunArgs) -> Result<(), Problem> {
 }
 
 /// What a system declares to look at beyond one request and the bank.
-fn uses_cell(loaded: &Loaded) -> Cell {
-    let uses: Vec<String> = loaded.system.uses.iter().map(ToString::to_string).collect();
+fn uses_cell(loaded: &Loaded, split: Option<Split>) -> Cell {
+    let uses: Vec<String> = loaded.uses(split).iter().map(ToString::to_string).collect();
     if uses.is_empty() { Cell::Nothing } else { Cell::text(uses.join(", ")) }
 }
 
@@ -156,7 +161,7 @@ fn summary(answers: &Answers, loaded: &Loaded, data: &SplitData, path: &Path) ->
         Cell::text(data.split.name()),
         Cell::count(data.topics.len()),
         Cell::count(answers.rankings.iter().map(Vec::len).sum()),
-        uses_cell(loaded),
+        uses_cell(loaded, Some(data.split)),
         Cell::text(path.display().to_string()),
     ]
 }

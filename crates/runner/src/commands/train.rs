@@ -1,10 +1,11 @@
 //! `clariq train`: the models that a system needs, trained.
 
-use crate::arguments::IndexPlace;
+use crate::arguments::{IndexPlace, splits};
 use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
+use clariq_collections::clariq::Split;
 use clariq_core::Trained;
 use clariq_experiment::Registry;
 use clariq_experiment::train::{Again, check_output, recipes};
@@ -15,6 +16,9 @@ pub(crate) struct TrainArgs {
     /// Systems or recipes: files, or names of built-in ones
     #[arg(required = true, value_name = "CONFIG")]
     pub(crate) configs: Vec<String>,
+    /// The split that the models will answer: for test, `train_on` of a recipe counts
+    #[arg(long, default_value = "dev", value_parser = splits())]
+    pub(crate) split: Split,
     /// Folder for the model, which must not exist [default: in the user's cache, by recipe and data]
     #[arg(long, short, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
@@ -45,7 +49,7 @@ pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcom
         check_output(output, recipes.len())?;
     }
     let collection = settings.collection()?;
-    let session = settings.session(&collection, &IndexPlace::default());
+    let session = settings.session(&collection, &IndexPlace::default()).answering(arguments.split);
     let models = Registry::new(&session);
     let mut sheet = Sheet::new(&COLUMNS);
     for recipe in recipes {

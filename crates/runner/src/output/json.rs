@@ -1,12 +1,18 @@
 //! A JSON array with an object per row, for programs. Figures keep all digits.
 
-use super::{Cell, Sheet};
+use super::{Cell, Sheet, without_sign};
 use serde_json::{Map, Value};
 use std::io::{self, Write};
 
 pub(super) fn write(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, &rows(sheet))?;
     writeln!(out)
+}
+
+/// Each row as a line of its own.
+pub(super) fn write_lines(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
+    let Value::Array(rows) = rows(sheet) else { return Ok(()) };
+    rows.iter().try_for_each(|row| writeln!(out, "{row}"))
 }
 
 /// An object that holds each table by its name.
@@ -30,7 +36,7 @@ fn value(cell: &Cell) -> Value {
     match cell {
         Cell::Text(text) => Value::from(text.as_str()),
         Cell::Count(count) => Value::from(*count),
-        Cell::Figure(figure, _) | Cell::Probability(figure) => Value::from(*figure),
+        Cell::Figure(figure, _) | Cell::Probability(figure) => Value::from(without_sign(*figure)),
         Cell::Mark(marked) => Value::from(*marked),
         Cell::Nothing => Value::Null,
     }

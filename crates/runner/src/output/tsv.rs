@@ -1,6 +1,6 @@
 //! Tab-separated values, for spreadsheets and shell tools. Figures keep all digits; nothing is an empty field.
 
-use super::{Cell, Sheet};
+use super::{Cell, Sheet, without_sign};
 use std::io::{self, Write};
 
 pub(super) fn write(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
@@ -16,7 +16,7 @@ fn field(cell: &Cell) -> String {
     match cell {
         Cell::Text(text) => text.replace(['\t', '\n'], " "),
         Cell::Count(count) => count.to_string(),
-        Cell::Figure(figure, _) | Cell::Probability(figure) => figure.to_string(),
+        Cell::Figure(figure, _) | Cell::Probability(figure) => without_sign(*figure).to_string(),
         Cell::Mark(marked) => marked.to_string(),
         Cell::Nothing => String::new(),
     }

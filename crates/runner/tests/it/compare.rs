@@ -1,5 +1,4 @@
-//! Does `clariq compare` say which run is better, and what is luck? And `clariq eval --place` and `--full`: the binary, on
-//! runs of its own over the sample.
+//! `clariq compare`, and `clariq eval --place` and `--full`, on runs over the sample.
 
 use crate::common::{Bench, Finished, root};
 use std::fs;
@@ -66,9 +65,10 @@ fn figures_are_those_of_eval_and_what_was_compared_adds_up() {
 }
 
 #[test]
-fn a_run_does_not_differ_from_itself() {
+fn a_run_does_not_differ_from_its_copy() {
     let bench = with_runs();
-    let rows = json(&compare(&bench, "bm25.run bm25.run --format json"));
+    fs::copy(bench.path("bm25.run"), bench.path("copy.run")).unwrap();
+    let rows = json(&compare(&bench, "bm25.run copy.run --format json"));
     for row in rows["comparisons"].as_array().unwrap().iter().filter(|row| !row["p_t"].is_null()) {
         assert_eq!(
             (&row["p_t"], &row["p_randomisation"], &row["p_holm"]),
@@ -137,6 +137,10 @@ fn what_cannot_be_compared_is_said_with_the_next_move() {
     bench.write("empty.run", "");
     for (arguments, place, expected) in [
         ("bm25.run", "RUN: ", "two runs or more"),
+        ("bm25.run bm25.run none.run none.run", "RUN: ", "every file once"),
+        ("bm25.run none.run ./none.run", "RUN: ", "every file once"),
+        ("bm25.run none.run --baseline data/../none.run", "RUN: ", "every file once"),
+        ("bm25.run none.run --topics 3 --format tsv", "--topics: ", "no --format tsv beside it"),
         ("bm25.run other.run", "other.run: ", "answers to topics of data/dev.tsv"),
         ("bm25.run nothing.run", "nothing.run: missing file", "a file"),
         ("bm25.run empty.run", "empty.run", "lines of the form"),
@@ -156,6 +160,15 @@ fn what_cannot_be_compared_is_said_with_the_next_move() {
             assert!(found.stderr.contains(part), "{arguments}: {part}: {}", found.stderr);
         }
     }
+}
+
+#[test]
+fn tsv_is_one_table() {
+    let bench = with_runs();
+    let found = compare(&bench, "bm25.run none.run --format tsv").stdout;
+    let columns = |line: &str| line.split('\t').count();
+    assert_eq!(found.lines().count(), 9, "a header, and two runs by four measures: {found}");
+    assert!(found.lines().all(|line| columns(line) == 15), "{found}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Does `clariq eval` print what the official scorer prints, byte for byte? On files that are odd in every way it allows;
-//! `scripts/make-official-golden` writes them and what is expected of them.
+//! `clariq eval`: the official scorer's output byte for byte, on odd files that
+//! `scripts/make-official-golden` writes, and the combinations of its flags.
 
 use crate::common::{Bench, root};
 use std::fs;
@@ -45,4 +45,109 @@ fn question_relevance_is_printed_as_the_official_scorer_prints_it() {
 #[test]
 fn clarification_need_is_printed_as_the_official_scorer_prints_it() {
     golden("need", "clarification_need");
+}
+
+/// A bench with a run, a need file, conversations with their run, and evaluation tables.
+fn with_everything() -> Bench {
+    let bench = Bench::with_sample();
+    bench.succeed("-q run bm25 --data data --split dev -o a.run");
+    bench.succeed("-q data synthesize --data data --split dev --turns 1 -o c.jsonl");
+    bench.succeed("-q run bm25-multi-turn --data data --conversations c.jsonl -o multi.run");
+    let metrics = ["MRR100", "P1", "NDCG3", "NDCG5"];
+    let values = r#"{"MIN": {"with_answer": 0.25}, "MAX": {"with_answer": 0.75}}"#;
+    for (name, context) in [("single_turn_train_eval", "\"F0012\""), ("multi_turn_dev_eval", "1")] {
+        let line = |metric: &str| {
+            format!("{{\"metric\": \"{metric}\", \"context\": {context}, \"values\": {values}}}\n")
+        };
+        let table = metrics.map(line).concat();
+        bench.write("table.jsonl", table);
+        bench.succeed(&format!("data convert table.jsonl data/{name}.pkl"));
+    }
+    bench
+}
+
+/// The figures per topic that a command writes to `out.json`.
+fn per_topic(bench: &Bench, line: &str) -> (String, serde_json::Value) {
+    let printed =
+        bench.succeed(&format!("--quiet eval --data data {line} --out-file out.json")).stdout;
+    let written = serde_json::from_slice(&bench.read("out.json")).expect("JSON");
+    bench.remove("out.json");
+    (printed, written)
+}
+
+fn mean(figures: &serde_json::Value) -> f64 {
+    let figures = figures.as_object().expect("topics");
+    let figures: Vec<f64> =
+        figures.values().map(|value| value.as_f64().expect("a figure")).collect();
+    figures.iter().sum::<f64>() / figures.len() as f64
+}
+
+#[test]
+fn figures_per_topic_are_written_whatever_is_printed() {
+    let bench = with_everything();
+    let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} {b}");
+    for line in ["a.run -m nDCG@10 -m AP", "a.run -m nDCG@10 -m AP --per-topic --ties official"] {
+        let (printed, written) = per_topic(&bench, &format!("{line} --format json"));
+        let rows: serde_json::Value = serde_json::from_str(&printed).expect("JSON");
+        let rows = rows.as_array().expect("rows");
+        assert_eq!(rows.len(), if line.contains("--per-topic") { 32 } else { 2 });
+        for row in rows.iter().filter(|row| row["topic"] == "all") {
+            let measure = row["measure"].as_str().expect("a name");
+            near(row["value"].as_f64().expect("a figure"), mean(&written[measure]));
+        }
+    }
+    for ties in ["official", "id"] {
+        let (printed, written) = per_topic(&bench, &format!("a.run --ties {ties}"));
+        let first = printed.lines().next().and_then(|line| line.strip_prefix("Recall5: "));
+        near(first.expect("a line").parse().expect("a figure"), mean(&written["Recall5"]));
+    }
+    for (line, row) in [
+        ("a.run --leaderboard --ties id", "| RANK | CREATOR | MODELNAME | 0.4140 | "),
+        (
+            "a.run --task document_relevance --leaderboard",
+            "| RANK | CREATOR | MODELNAME | 0.2500 |",
+        ),
+        ("multi.run --task document_relevance --multi-turn", "MRR100: "),
+    ] {
+        let (printed, written) = per_topic(&bench, line);
+        assert!(printed.starts_with(row), "{line}: {printed}");
+        assert!(!written.as_object().expect("metrics").is_empty(), "{line}");
+    }
+}
+
+#[test]
+fn what_would_be_dropped_is_refused() {
+    let bench = with_everything();
+    for (line, flag) in [
+        ("a.run --ties interval --out-file out.json", "--ties interval"),
+        ("a.run -m R@5 --ties interval --out-file out.json", "--ties interval"),
+        ("a.run -m R@5 --ties interval --per-topic", "--ties interval"),
+        ("a.run -m R@5 --task document_relevance", "--task"),
+        ("a.run -m R@5 --leaderboard", "--leaderboard"),
+        ("a.run -m R@5 --multi-turn", "--multi-turn"),
+        ("a.run -m R@5 --place", "--place"),
+        ("a.run --per-topic", "--per-topic"),
+        ("a.run --multi-turn", "--multi-turn"),
+        ("a.run --leaderboard --format tsv", "--leaderboard"),
+        ("a.run --place --format tsv", "--place"),
+        ("a.run --task document_relevance --ties id", "--ties"),
+        ("a.need --task clarification_need --out-file out.json", "--out-file"),
+        ("a.need --task clarification_need --ties id", "--ties"),
+        ("a.need --task clarification_need --full --format tsv", "--full"),
+        ("multi.run --conversations c.jsonl --out-file out.json", "--out-file"),
+        ("multi.run --conversations c.jsonl --multi-turn", "--multi-turn"),
+    ] {
+        let words: Vec<&str> =
+            ["eval", "--data", "data"].into_iter().chain(line.split(' ')).collect();
+        let found = bench.run(&words);
+        assert_eq!((found.status, found.stdout.as_str()), (Some(2), ""), "{line}");
+        let title = format!("{flag}: bad argument");
+        assert!(found.stderr.contains(&title), "{line}: {}", found.stderr);
+        assert!(found.stderr.contains("\nhint: "), "{line}: {}", found.stderr);
+        assert!(!bench.path("out.json").exists(), "{line}");
+    }
+    for measures in ["", " , "] {
+        let found = bench.run(&["eval", "--data", "data", "a.run", "-m", "R@5", "-m", measures]);
+        assert_eq!((found.status, found.stdout.as_str()), (Some(2), ""), "{}", found.stderr);
+    }
 }

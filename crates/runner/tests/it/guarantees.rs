@@ -7,3 +7,4 @@ mod determinism;
 mod full_disk;
 #[cfg(unix)]
 mod kill;
+mod outputs;

@@ -228,6 +228,7 @@ fn what_was_trained_is_found_again_and_other_data_train_anew() {
 type Case = (&'static str, fn(&Bench), &'static str, [&'static str; 3]);
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn what_cannot_be_run_or_trained_is_refused_with_a_hint() {
     let cases: &[Case] = &[
         (
@@ -236,7 +237,7 @@ fn what_cannot_be_run_or_trained_is_refused_with_a_hint() {
                 bench.write(
                     "s.toml",
                     system("s", "", &[BM25, "\"rerank\"\nmodel = \"scorer.toml\""]),
-                )
+                );
             },
             "run s.toml --data data -o s.run",
             ["s.toml", "train-labels", "`scorer.toml`, which is trained"],
@@ -244,7 +245,7 @@ fn what_cannot_be_run_or_trained_is_refused_with_a_hint() {
         (
             "a model that is nowhere",
             |bench| {
-                bench.write("s.toml", system("s", "", &[BM25, "\"rerank\"\nmodel = \"nobody\""]))
+                bench.write("s.toml", system("s", "", &[BM25, "\"rerank\"\nmodel = \"nobody\""]));
             },
             "run s.toml --data data -o s.run",
             ["nobody", "", ""],
@@ -321,7 +322,7 @@ fn what_cannot_be_run_or_trained_is_refused_with_a_hint() {
             |bench| {
                 bench.edit("data/train.tsv", |text| {
                     text.lines().next().expect("a header").to_owned() + "\n"
-                })
+                });
             },
             "train vectors.toml --data data -o m",
             ["train.tsv", "", ""],

@@ -11,6 +11,7 @@ mod learned;
 #[cfg(feature = "bert")]
 mod learned_conversations;
 mod need;
+mod rank;
 mod readme;
 mod real_data;
 mod report;

@@ -1,4 +1,4 @@
-//! Is the README true? Its console examples are run, and its table of figures is compared with `configs/`.
+//! The documents: their console examples are run, the README's figures are those of `configs/`, links hold.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,19 +8,20 @@ fn root() -> PathBuf {
 }
 
 #[test]
-fn console_examples_print_what_the_readme_shows() {
+fn console_examples_print_what_the_documents_show() {
     let folder = tempfile::tempdir().unwrap();
     let system = "name = \"my-system\"\n\n[[stages]]\nstage = \"bm25\"\nanalyzer = \"english\"\n\
                   variant = \"bm25plus\"\ndepth = 30\n";
     fs::write(folder.path().join("my-system.toml"), system).unwrap();
     crate::common::lend_weights(&folder.path().join("cache"));
-    let readme = root().join("README.md");
+    let documents = ["README.md", "docs/GUIDE.md"].map(|name| root().join(name));
     // The examples write below the folder they run in; the other tests of this file do not depend on it.
     std::env::set_current_dir(folder.path()).unwrap();
     trycmd::TestCases::new()
         .register_bin("cat", Path::new("/bin/cat"))
         .env("CLARIQ_CACHE", folder.path().join("cache").to_str().unwrap())
-        .case(readme);
+        .case(&documents[0])
+        .case(&documents[1]);
 }
 
 /// The systems of the table, in its order.
@@ -69,19 +70,32 @@ fn the_table_of_figures_is_that_of_the_configurations() {
 fn the_commands_of_the_readme_are_the_ones_that_the_gate_runs() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     let gate = fs::read_to_string(root().join("scripts/test")).unwrap();
-    assert!(readme.contains("\nscripts/clariq reproduce\n"));
-    assert!(gate.contains("step scripts/clariq reproduce\n"));
+    assert!(readme.contains("\nscripts/install\nclariq reproduce\n"));
+    assert!(gate.contains("target/debug/clariq reproduce"));
     assert!(readme.contains("\nscripts/test\n"));
     assert!(fs::read_to_string(root().join(".ci/run")).unwrap().contains("exec scripts/test"));
 }
 
+/// The documents whose links are followed, and the least number of files that each links to.
+const DOCUMENTS: [(&str, usize); 5] = [
+    ("README.md", 5),
+    ("CONTRIBUTING.md", 5),
+    ("configs/README.md", 1),
+    ("docs/EXPERIMENTS.md", 1),
+    ("docs/GUIDE.md", 1),
+];
+
 #[test]
-fn every_file_that_the_readme_links_to_is_there() {
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let links = readme.split("](").skip(1).filter_map(|rest| rest.split(')').next());
-    let files: Vec<&str> = links.filter(|link| !link.starts_with("http")).collect();
-    assert!(files.len() >= 5, "the README links to its neighbours");
-    for file in files {
-        assert!(root().join(file).exists(), "{file}");
+fn every_file_that_a_document_links_to_is_there() {
+    for (document, least) in DOCUMENTS {
+        let path = root().join(document);
+        let text = fs::read_to_string(&path).unwrap();
+        let links = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        let files: Vec<&str> =
+            links.filter(|link| !link.starts_with("http") && !link.starts_with('#')).collect();
+        assert!(files.len() >= least, "{document} links to its neighbours");
+        for file in files {
+            assert!(path.with_file_name(file).exists(), "{document}: {file}");
+        }
     }
 }

@@ -23,7 +23,7 @@ fn learned_systems_are_refused_with_the_way_out() {
             finished.stderr
         );
         assert!(
-            finished.stderr.contains("hint: build it with the feature `bert`: `scripts/clariq`"),
+            finished.stderr.contains("hint: build it with the feature `bert`: `scripts/install`"),
             "{line}"
         );
         assert!(bench.snapshot() == before, "{line}: a file was left or changed");
@@ -50,7 +50,7 @@ fn lexical_systems_need_no_libtorch() {
         bench
             .run(&["doctor", "--data", "data"])
             .stdout
-            .contains("not in this build; `scripts/clariq`")
+            .contains("not in this build; `scripts/install`")
     );
 }
 

@@ -110,8 +110,8 @@ impl Ending {
         }
     }
 
-    /// The ending of the number of a list. The official model reads some digits as part of the heading
-    /// that follows: two of them anywhere, two where a sentence has just ended.
+    /// The ending of the number of a list. The official model reads some digits as part of the
+    /// heading that follows: three of them anywhere, one where a sentence has just ended.
     fn of_list_number(number: &str, is_first: bool) -> Self {
         match number.trim_start_matches('#') {
             "2" | "5" | "7" => Self::FaintOpener,

@@ -1,4 +1,4 @@
-//! Is a record a conversation? Every form fills a draft, and the draft is checked once, here.
+//! Drafts of records. Every form of file fills a draft, and the draft is checked once, here.
 
 use super::{Conversation, MOST_TURNS, Record, Texts, Turn};
 use clariq_core::{Location, Problem, ProblemKind};

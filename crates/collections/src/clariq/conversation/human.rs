@@ -41,7 +41,7 @@ pub(super) fn read(archive: &Archive, reader: &mut Reader) -> Result<(), Error> 
     let input = Input { name: archive.name().to_owned(), bytes: bytes.into() };
     let rows = RefCell::new(Rows { reader, file: &input.name, next: 0, fatal: None });
     for_each_row(&input, COLUMNS, &mut |problem| rows.borrow_mut().bad(problem), |row, _| {
-        rows.borrow_mut().add(row)
+        rows.borrow_mut().add(row);
     });
     match rows.into_inner().fatal {
         Some(problem) => Err(problem.into()),

@@ -3,7 +3,7 @@
 
 use super::draft::Draft;
 use super::{FORM, Reader, Turn};
-use clariq_core::{Error, Location, Problem, ProblemKind};
+use clariq_core::{Error, Location, Problem, ProblemKind, plain_words};
 use clariq_files::archive::Archive;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -72,13 +72,8 @@ fn unreadable(line: &[u8], error: &serde_json::Error) -> Draft {
         draft.wrong("UTF-8 text", found);
         return draft;
     }
-    let message = error.to_string();
-    // serde_json counts lines from the start of what it was given, which is this line.
-    let message = message.replace(" at line 1 column", ", at column");
-    match message.split_once(", expected ") {
-        Some((found, expected)) => draft.wrong(expected, found),
-        None => draft.wrong("a record as a JSON object", message),
-    }
+    let (expected, found) = plain_words(&error.to_string(), "a record as a JSON object");
+    draft.wrong(expected, found);
     draft
 }
 

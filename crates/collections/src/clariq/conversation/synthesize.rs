@@ -1,4 +1,4 @@
-//! Which conversations could people have had? Every combination of the questions and answers of one facet.
+//! Synthesised conversations: every combination of the questions and answers of one facet.
 //!
 //! That is how the data set's own multi-turn files were made (Aliannejadi, Zamani, Crestani and Croft, "Asking Clarifying
 //! Questions in Open-Domain Information-Seeking Conversations", SIGIR 2019): with one information need in mind, the answer to

@@ -1,4 +1,4 @@
-//! How are conversations written, so that Python and this crate read them back?
+//! Conversations written as pickles and JSON lines, which Python and this crate read back.
 
 use super::{Record, Turn};
 use clariq_pickle::PickleWriter;

@@ -1,7 +1,7 @@
 //! How does an evaluation table get into other forms, and back?
 
 use super::{Builder, ContextId, EvalTable, FORM as TABLE, Scores};
-use clariq_core::{Error, Location, Problem};
+use clariq_core::{Error, Location, Problem, plain_words};
 use clariq_files::Source;
 use clariq_files::Target;
 use clariq_files::archive::Archive;
@@ -122,8 +122,10 @@ fn add_line(builder: &mut Builder, line: &[u8]) -> Result<(), String> {
     if line.is_empty() {
         return Ok(());
     }
-    let line: Line<CompactString> =
-        serde_json::from_slice(line).map_err(|error| error.to_string())?;
+    let line: Line<CompactString> = serde_json::from_slice(line).map_err(|error| {
+        let (expected, found) = plain_words(&error.to_string(), "a line of a table");
+        format!("{found}, in place of {expected}")
+    })?;
     match &line.context {
         None => builder.add_metric(&line.metric),
         Some(context) => {

@@ -189,7 +189,7 @@ impl Tables {
                     .map_err(|twice| self.twice("question", Key::Text(twice)))?;
             }
             (Node::Table(metrics), Key::Text(name), Node::Metric(block)) => {
-                metrics.push((name, *block))
+                metrics.push((name, *block));
             }
             (Node::Context(_), ..) => return Err("a number in place of a question id".to_owned()),
             (Node::Table(_), ..) => return Err("a number in place of a metric".to_owned()),

@@ -49,10 +49,9 @@ fn head<'n, 'a>(
 
 fn read_turn(file: &str, node: &Node, year: Year) -> Fallible<SubmittedTurn> {
     let turn = Message::read(file, node, &["turn_id", "responses"])?;
-    let responses = turn.list("responses")?.iter();
     Ok(SubmittedTurn {
         id: turn.text("turn_id")?,
-        responses: responses.map(|node| response(file, node, year)).collect::<Fallible<_>>()?,
+        responses: turn.repeated("responses", |node| response(file, node, year))?,
         references: Vec::new(),
         line: node.line,
     })
@@ -61,18 +60,14 @@ fn read_turn(file: &str, node: &Node, year: Year) -> Fallible<SubmittedTurn> {
 fn response(file: &str, node: &Node, year: Year) -> Fallible<Response> {
     let names = &["text", "rank", "passage_provenance", "ptkb_provenance"];
     let response = Message::read(file, node, names)?;
-    let passages = response.list("passage_provenance")?.iter();
-    let statements = response.list("ptkb_provenance")?.iter();
     Ok(Response {
         rank: response.int32("rank")?,
         text: response.text("text")?,
-        passages: passages.map(|node| passage(file, node)).collect::<Fallible<_>>()?,
-        statements: statements
-            .map(|node| match year {
-                Year::Y2024 => numbered_statement(file, node),
-                _ => statement(file, node),
-            })
-            .collect::<Fallible<_>>()?,
+        passages: response.repeated("passage_provenance", |node| passage(file, node))?,
+        statements: response.repeated("ptkb_provenance", |node| match year {
+            Year::Y2024 => numbered_statement(file, node),
+            _ => statement(file, node),
+        })?,
         line: node.line,
     })
 }

@@ -12,7 +12,7 @@ pub(super) type Fallible<T> = Result<T, Box<Problem>>;
 
 const HINT: &str = "see the run formats in the guidelines of that year";
 
-/// A message: the values of its fields, each once.
+/// A message: the values of its fields in the order of the file.
 pub(super) struct Message<'n, 'a> {
     file: &'n str,
     fields: Vec<(&'static str, &'n Node<'a>)>,
@@ -42,61 +42,77 @@ impl<'n, 'a> Message<'n, 'a> {
                     problem.hint("the official parser refuses every other key: remove it"),
                 ));
             };
-            // Of two spellings of one name the later one counts, even if it is null.
-            message.fields.retain(|(known, _)| *known != name);
             message.fields.push((name, value));
         }
         Ok(message)
     }
 
-    /// The value of a field, or `None` if it has its default.
-    pub(super) fn get(&self, name: &str) -> Option<&'n Node<'a>> {
-        let (_, node) = self.fields.iter().find(|(known, _)| *known == name)?;
-        (node.value != Value::Null).then_some(*node)
-    }
-
     pub(super) fn text(&self, name: &str) -> Fallible<String> {
-        let Some(node) = self.get(name) else { return Ok(String::new()) };
-        let text = node.text().ok_or_else(|| Box::new(self.field(name, node, "a text")))?;
-        Ok(text.to_owned())
+        self.last(name, |node| {
+            let text = node.text().ok_or_else(|| Box::new(self.field(name, node, "a text")))?;
+            Ok(text.to_owned())
+        })
     }
 
     pub(super) fn boolean(&self, name: &str) -> Fallible<bool> {
-        match self.get(name).map(|node| (node, &node.value)) {
-            None => Ok(false),
-            Some((_, Value::Bool(value))) => Ok(*value),
-            Some((node, _)) => {
-                Err(Box::new(self.field(name, node, "true or false, without quotes")))
-            }
-        }
+        self.last(name, |node| match node.value {
+            Value::Bool(value) => Ok(value),
+            _ => Err(Box::new(self.field(name, node, "true or false, without quotes"))),
+        })
     }
 
     pub(super) fn int32(&self, name: &str) -> Fallible<i32> {
-        self.get(name).map_or(Ok(0), |node| int32(self.file, name, node))
+        self.last(name, |node| int32(self.file, name, node))
     }
 
     /// A number in single precision.
     pub(super) fn float(&self, name: &str) -> Fallible<f64> {
-        let Some(node) = self.get(name) else { return Ok(0.0) };
-        let number = match &node.value {
-            Value::Number(text) => float(text),
-            Value::Text(text) => float_of_text(text),
-            Value::Bool(value) => Some(f64::from(u8::from(*value))),
-            _ => None,
-        };
-        let expected = "a number in the range of single precision";
-        let number = number.ok_or_else(|| Box::new(self.field(name, node, expected)))?;
-        Ok(f64::from(number as f32))
+        self.last(name, |node| {
+            let number = match &node.value {
+                Value::Number(text) => float(text),
+                Value::Text(text) => float_of_text(text),
+                Value::Bool(value) => Some(f64::from(u8::from(*value))),
+                _ => None,
+            };
+            let expected = "a number in the range of single precision";
+            let number = number.ok_or_else(|| Box::new(self.field(name, node, expected)))?;
+            Ok(f64::from(number as f32))
+        })
     }
 
     /// The items of a repeated field, none of which may be null.
     pub(super) fn list(&self, name: &str) -> Fallible<&'n [Node<'a>]> {
-        let Some(node) = self.get(name) else { return Ok(&[]) };
+        self.last(name, |node| self.items(name, node))
+    }
+
+    /// The items of a repeated field, each read by `read`.
+    pub(super) fn repeated<T>(
+        &self,
+        name: &str,
+        read: impl Fn(&'n Node<'a>) -> Fallible<T>,
+    ) -> Fallible<Vec<T>> {
+        self.last(name, |node| self.items(name, node)?.iter().map(&read).collect())
+    }
+
+    fn items(&self, name: &str, node: &'n Node<'a>) -> Fallible<&'n [Node<'a>]> {
         let items = node.list().ok_or_else(|| Box::new(self.field(name, node, "a list")))?;
         match items.iter().find(|item| item.value == Value::Null) {
             Some(item) => Err(Box::new(self.field(name, item, "items that are not null"))),
             None => Ok(items),
         }
+    }
+
+    /// Of two spellings of one name the later one counts, even if it is null, and both have to be sound.
+    fn last<T: Default>(
+        &self,
+        name: &str,
+        read: impl Fn(&'n Node<'a>) -> Fallible<T>,
+    ) -> Fallible<T> {
+        let mut last = T::default();
+        for (_, node) in self.fields.iter().filter(|(known, _)| *known == name) {
+            last = if node.value == Value::Null { T::default() } else { read(node)? };
+        }
+        Ok(last)
     }
 
     fn field(&self, name: &str, node: &Node, expected: &str) -> Problem {
@@ -132,7 +148,11 @@ fn float(text: &str) -> Option<f64> {
     let is_float = text.contains(['.', 'e', 'E', 'N', 'I']);
     let number = json::number(text)?;
     let fits = number.is_finite() && number.abs() <= f64::from(f32::MAX);
-    (if is_float { fits } else { number.is_finite() }).then_some(number)
+    if is_float {
+        return fits.then_some(number);
+    }
+    // Python's whole numbers have no negative zero.
+    number.is_finite().then_some(number + 0.0)
 }
 
 fn float_of_text(text: &str) -> Option<f64> {
@@ -251,6 +271,10 @@ mod tests {
             let read = with(&format!("{{\"score\": {text}}}"), |message| message.float("score"));
             assert_eq!(read, number, "{text}");
         }
+        for (text, negative) in [("-0", false), ("-0.0", true), ("\"-0\"", true)] {
+            let read = with(&format!("{{\"score\": {text}}}"), |message| message.float("score"));
+            assert_eq!(read.map(f64::is_sign_negative), Some(negative), "{text}");
+        }
         for text in ["\"NaN\"", "\"-nan\""] {
             let read = with(&format!("{{\"score\": {text}}}"), |message| message.float("score"));
             assert!(read.unwrap().is_nan(), "{text}");
@@ -263,6 +287,7 @@ mod tests {
         assert_eq!(turn(r#"{"turnId": "a"}"#).as_deref(), Some("a"));
         assert_eq!(turn(r#"{"turn_id": "a", "turnId": "b"}"#).as_deref(), Some("b"));
         assert_eq!(turn(r#"{"turn_id": "a", "turnId": null}"#).as_deref(), Some(""));
+        assert_eq!(turn(r#"{"turnId": 1, "turn_id": "a"}"#), None);
         assert_eq!(turn(r#"{"TURN_ID": "a"}"#), None);
         assert_eq!(turn(r#"{"turn_id": 1}"#), None);
         for text in ["{}", "[]", "\"\""] {

@@ -84,9 +84,10 @@ fn answer(mut stream: TcpStream, behaviour: &Behaviour, log: &Mutex<Vec<Seen>>) 
             (206, &file[start..], format!("Content-Range: bytes {start}-{}/{size}\r\n", size - 1))
         }
     };
-    let length = match behaviour.endless {
-        true => String::new(),
-        false => format!("Content-Length: {}\r\n", body.len()),
+    let length = if behaviour.endless {
+        String::new()
+    } else {
+        format!("Content-Length: {}\r\n", body.len())
     };
     let mut sent =
         behaviour.cut_after.filter(|_| status < 300).unwrap_or(body.len()).min(body.len());

@@ -3,7 +3,7 @@
 use crate::commands::explain::{place, trace_json};
 use crate::failure::Failure;
 use clariq_collections::clariq::{NO_QUESTION, QuestionBank};
-use clariq_core::{Doc, Hit, Ranking, Request};
+use clariq_core::{Doc, Hit, Ranking, Request, fixed};
 use clariq_experiment::answers::need_model;
 use clariq_experiment::{Loaded, Session};
 use clariq_need::Classifier;
@@ -117,8 +117,8 @@ impl<'a> Asker<'a> {
         for hit in &why.candidates {
             let _ = writeln!(
                 text,
-                "  {:.6}  {} {:?}",
-                hit.score,
+                "  {}  {} {:?}",
+                fixed(hit.score, 6),
                 self.bank.id(hit.doc),
                 self.text(hit.doc)
             );

@@ -8,7 +8,7 @@ use super::asker::{Asker, Move};
 use super::read_line;
 use crate::failure::Failure;
 use clariq_collections::clariq::conversation::MOST_TURNS;
-use clariq_core::{Location, Problem, ProblemKind, Request, Utterance};
+use clariq_core::{Location, Problem, ProblemKind, Request, Utterance, plain_words};
 use serde::Deserialize;
 use serde_json::Value;
 use std::io::{self, Write};
@@ -56,8 +56,10 @@ pub(super) fn serve(asker: &Asker, request: Option<&str>) -> Result<(), Failure>
         if line.trim().is_empty() {
             continue;
         }
-        let message =
-            serde_json::from_str(&line).map_err(|error| wrong(number, FORM, &error.to_string()))?;
+        let message = serde_json::from_str(&line).map_err(|error| {
+            let (expected, found) = plain_words(&error.to_string(), FORM);
+            wrong(number, &expected, &found)
+        })?;
         turn(asker, &mut state, message, number)?;
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! What does each run reach, topic by topic?
+//! The figures of each run, topic by topic.
 
 use crate::failure::Failure;
 use crate::runs;
@@ -6,8 +6,7 @@ use crate::settings::Settings;
 use clariq_collections::clariq::Labelled;
 use clariq_core::TopicId;
 use clariq_eval::{
-    CUTOFFS, Measure, Qrels, RankedRun, Ties, evaluate, exact_mean, parse_measures,
-    question_relevance,
+    CUTOFFS, Measure, Qrels, RankedRun, Ties, evaluate, exact_mean, question_relevance,
 };
 use clariq_files::{Run, Source, read_run};
 use std::path::Path;
@@ -45,7 +44,7 @@ impl Measures {
         if names.is_empty() {
             return Ok(Self::Challenge(ties));
         }
-        Ok(Self::Named(parse_measures(&names.join(" "))?, ties))
+        Ok(Self::Named(runs::measures(names)?, ties))
     }
 
     fn ties(&self) -> Ties {

@@ -1,4 +1,5 @@
-//! How is a comparison shown? One table for people, one with all there is for programs, and the topics to look at.
+//! The tables of a comparison: one for people, one with every figure for programs, and the topics
+//! on which runs differ most.
 
 use super::scored::Scored;
 use super::{Compared, Comparison};

@@ -1,11 +1,12 @@
-//! `clariq eval --conversations`: is the next question of each conversation relevant, new and answered?
+//! `clariq eval --conversations`: whether the next question of each conversation is relevant, new and
+//! answered.
 
-use super::arguments::{EvalArgs, Task};
+use super::arguments::EvalArgs;
 use super::{print, say};
 use crate::failure::Failure;
 use crate::settings::Settings;
 use clariq_collections::clariq::conversation::{Reading, read_records};
-use clariq_collections::clariq::{Collection, read_text_run};
+use clariq_collections::clariq::read_text_run;
 use clariq_core::{Location, Problem, ProblemKind};
 use clariq_eval::{ContextScorer, python_float};
 use clariq_files::Source;
@@ -15,22 +16,10 @@ use std::path::Path;
 pub(super) fn contexts(
     settings: &Settings,
     arguments: &EvalArgs,
-    collection: &Collection,
     path: &Path,
-    file: &Path,
 ) -> Result<(), Failure> {
-    if arguments.task != Task::QuestionRelevance {
-        let expected = "--task question_relevance beside it";
-        let problem = Problem::new(
-            Location::file("--conversations"),
-            ProblemKind::Argument,
-            expected,
-            "another task",
-        );
-        return Err(problem
-            .hint("document relevance knows its contexts from its table: --multi-turn is enough")
-            .into());
-    }
+    let Some(file) = &arguments.conversations else { return Ok(()) };
+    let collection = settings.collection()?;
     let labels = collection.labelled(arguments.split)?;
     let run = read_text_run(&Source::new(path), &collection.bank)?;
     let mut scorer = ContextScorer::new(&run, &collection.bank, &labels);

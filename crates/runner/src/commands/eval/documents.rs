@@ -1,10 +1,10 @@
-//! `clariq eval --task document_relevance`: how good are the documents after the first question and its answer?
+//! `clariq eval --task document_relevance`: the documents after the first question and its answer.
 
 use super::arguments::EvalArgs;
 use super::{leaderboard_row, place, print, say, write_per_topic};
 use crate::failure::Failure;
 use crate::settings::Settings;
-use clariq_collections::clariq::{Collection, EvalTable, Split, read_text_run};
+use clariq_collections::clariq::{EvalTable, Split, read_text_run};
 use clariq_core::{Location, Problem, ProblemKind};
 use clariq_eval::{
     DocumentRelevance, document_relevance, multi_turn_document_relevance, python_float, table_stem,
@@ -16,9 +16,9 @@ use std::path::Path;
 pub(super) fn documents(
     settings: &Settings,
     arguments: &EvalArgs,
-    collection: &Collection,
     path: &Path,
 ) -> Result<(), Failure> {
+    let collection = settings.collection()?;
     let source = Source::new(path);
     let stem = table_stem(arguments.split, arguments.multi_turn);
     let scores = if arguments.multi_turn {

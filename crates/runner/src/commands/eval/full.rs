@@ -1,22 +1,9 @@
-//! `clariq eval --task clarification_need --full`: which needs are taken for which, and how far off is that?
+//! `clariq eval --task clarification_need --full`: figures per need, and the confusion matrix.
 
-use super::arguments::{EvalArgs, Task};
 use crate::failure::Failure;
 use crate::output::{Cell, Sheet, print_all};
 use crate::settings::Settings;
-use clariq_core::{Location, Problem, ProblemKind};
 use clariq_eval::{NeedReport, NeedScores};
-
-/// Only need labels have classes.
-pub(super) fn fits(arguments: &EvalArgs) -> Result<(), Failure> {
-    if !arguments.full || arguments.task == Task::ClarificationNeed {
-        return Ok(());
-    }
-    let expected = "--task clarification_need beside it";
-    let problem =
-        Problem::new(Location::file("--full"), ProblemKind::Argument, expected, "another task");
-    Err(problem.hint("leave --full out; `clariq compare` looks closely at rankings").into())
-}
 
 pub(super) fn print(
     settings: &Settings,

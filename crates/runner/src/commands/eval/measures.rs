@@ -1,13 +1,13 @@
-//! `clariq eval -m`: how good is a run by measures of the literature, against ClariQ's labels or any TREC qrels?
+//! `clariq eval -m`: measures of the literature, against ClariQ's labels or any TREC qrels.
 
 use super::arguments::{EvalArgs, TieRule};
-use super::say;
+use super::{say, write_per_topic};
 use crate::failure::Failure;
 use crate::output::{Cell, Sheet};
 use crate::runs;
 use crate::settings::Settings;
 use clariq_eval::{Favour, Measure, Qrels, RankedRun, Scores, evaluate, parse_measures};
-use clariq_files::{Run, Source, read_qrels, read_run};
+use clariq_files::{Run, Source, read_qrels, read_run, write_atomically};
 use std::path::Path;
 
 pub(super) fn measures(
@@ -33,16 +33,18 @@ pub(super) fn measures(
     };
     let scores = evaluate(&measures, &ranked, &qrels);
     warn(settings, &scores);
+    if let Some(out) = &arguments.out_file {
+        write_atomically(out, |file| write_per_topic(&per_topic(&scores), file))?;
+    }
     Ok(sheet(&scores, arguments.per_topic || settings.short_q).print(settings.format)?)
 }
 
 /// The measures asked for; with `--qrels` alone, those that `trec_eval` users look at first.
 fn parse(arguments: &EvalArgs) -> Result<Vec<Box<dyn Measure>>, Failure> {
-    let names = match &arguments.measures[..] {
-        [] => "nDCG@10 AP RR P@10 R@30".to_owned(),
-        names => names.join(" "),
-    };
-    Ok(parse_measures(&names)?)
+    match &arguments.measures[..] {
+        [] => Ok(parse_measures("nDCG@10 AP RR P@10 R@30")?),
+        names => runs::measures(names),
+    }
 }
 
 fn interval(
@@ -66,6 +68,17 @@ fn interval(
         sheet.row([vec![Cell::text(name)], figures.to_vec()].concat());
     }
     Ok(sheet.print(settings.format)?)
+}
+
+/// The values of each measure, topic by topic.
+fn per_topic(scores: &Scores) -> Vec<(&str, Vec<(String, f64)>)> {
+    let mut all = Vec::with_capacity(scores.measures.len());
+    for (measure, name) in scores.measures.iter().enumerate() {
+        let values =
+            scores.topics.iter().map(|(topic, values)| (topic.to_string(), values[measure]));
+        all.push((name.as_str(), values.collect()));
+    }
+    all
 }
 
 /// One row per measure, after one per topic and measure if those are wanted, as `trec_eval -q` prints them.

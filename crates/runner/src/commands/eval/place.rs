@@ -1,4 +1,4 @@
-//! `clariq eval --place`: where would the run stand among the published entries of the challenge?
+//! `clariq eval --place`: the rank that the run would have among the published entries.
 
 use super::arguments::{EvalArgs, Task};
 use crate::failure::Failure;

@@ -6,11 +6,11 @@ use clap::{Args, Subcommand};
 use clariq_collections::clariq::Split;
 use clariq_need::MOST_REPEATS;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Subcommand)]
 pub(crate) enum NeedCommand {
-    /// Train on train.tsv, report by cross-validation and on dev, and save the model
+    /// Train a model, report by cross-validation and on dev, and save it
     Train(NeedTrainArgs),
     /// Write the need file of a split
     Predict(NeedPredictArgs),
@@ -26,7 +26,8 @@ impl NeedCommand {
             Self::Predict(arguments) => &arguments.model,
             Self::Explain(arguments) => &arguments.model,
         };
-        if name.ends_with(".json") { names_encoder(name) } else { learned::is_needed_by(name, &[]) }
+        let saved = Path::new(name).extension().is_some_and(|end| end == "json");
+        if saved { names_encoder(name) } else { learned::is_needed_by(name, &[]) }
     }
 }
 
@@ -41,6 +42,9 @@ pub(crate) struct NeedTrainArgs {
     /// System with a need model: a configuration file, or the name of a built-in one
     #[arg(value_name = "CONFIG")]
     pub(crate) config: String,
+    /// The split that the model will answer: for test, `train_on` of its configuration counts
+    #[arg(long, default_value = "dev", value_parser = splits())]
+    pub(crate) split: Split,
     /// Model file to write, as JSON [default: none, only the report]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

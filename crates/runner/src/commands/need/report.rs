@@ -3,9 +3,9 @@
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clariq_collections::clariq::{Labelled, NeedLine};
-use clariq_core::Need;
+use clariq_core::{Need, TrainOn};
 use clariq_eval::{need_interval, need_report, reliability, weighted_f1};
-use clariq_need::{Prediction, Repeat};
+use clariq_need::{Prediction, Repeat, Training};
 
 /// The rounds of a bootstrap.
 const ROUNDS: u32 = 10_000;
@@ -13,12 +13,12 @@ const ROUNDS: u32 = 10_000;
 type Sheets = Vec<(&'static str, Sheet)>;
 
 /// Mean and standard deviation over repeats and over folds.
-pub(super) fn cross_validation(labels: &[Need], passes: &[Repeat], folds: usize) -> Sheets {
+pub(super) fn cross_validation(training: &Training, passes: &[Repeat], folds: usize) -> Sheets {
     let (mut pooled, mut single) = (Vec::new(), Vec::new());
     for pass in passes {
         let mut all: Vec<(Need, Need)> = Vec::new();
         let mut of_fold: Vec<Vec<(Need, Need)>> = vec![Vec::new(); folds];
-        for (row, &label) in labels.iter().enumerate() {
+        for (row, &label) in training.labels.iter().enumerate() {
             let pair = (label, pass.predictions[row].need);
             all.push(pair);
             of_fold[pass.folds[row]].push(pair);
@@ -27,8 +27,11 @@ pub(super) fn cross_validation(labels: &[Need], passes: &[Repeat], folds: usize)
         let filled = of_fold.iter().filter(|pairs| !pairs.is_empty());
         single.extend(filled.map(|pairs| weighted_f1(pairs)));
     }
-    let mut sheet =
-        Sheet::new(&["cross-validation on train", "weighted F1", "standard deviation", "figures"]);
+    let title = match training.config().train_on() {
+        TrainOn::Train => "cross-validation on train",
+        TrainOn::TrainAndDev => "cross-validation on train and dev",
+    };
+    let mut sheet = Sheet::new(&[title, "weighted F1", "standard deviation", "figures"]);
     for (what, figures) in [("all topics, per repeat", &pooled), ("one fold", &single)] {
         let (mean, deviation) = mean_and_deviation(figures);
         sheet.row(vec![

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::runs;
 use crate::settings::Settings;
 use clariq_collections::clariq::{Labelled, read_need_file};
-use clariq_core::{Location, Problem, ProblemKind};
+use clariq_core::Problem;
 use clariq_eval::Ties;
 use clariq_experiment::record;
 use clariq_files::{Source, read_run};
@@ -56,24 +56,10 @@ pub(super) fn needs(paths: &[PathBuf], labels: &Labelled) -> Result<Vec<NeedEntr
     paths.iter().zip(names).map(read).collect()
 }
 
-/// What the files are called on the page. One that is given twice has no name of its own.
+/// What the files are called on the page.
 fn names(paths: &[PathBuf], ending: &str, argument: &str) -> Result<Vec<String>, Problem> {
-    let names = runs::names(paths, ending);
-    match runs::repeated(&names) {
-        Some(name) => {
-            let at = Location::file(argument);
-            let problem = Problem::new(
-                at,
-                ProblemKind::Argument,
-                "every file once",
-                format!("`{name}` twice"),
-            );
-            Err(problem.hint(
-                "name each file once; --baseline says which run the others are compared with",
-            ))
-        }
-        None => Ok(names),
-    }
+    runs::check_differ(paths, argument)?;
+    Ok(runs::names(paths, ending))
 }
 
 /// What the record beside a run declares; `None` where there is none, or one of another run.

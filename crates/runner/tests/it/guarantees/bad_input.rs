@@ -22,7 +22,7 @@ fn gzip_cut(bench: &Bench, from: &str, to: &str) {
 
 /// So many MiB of blank lines, packed.
 fn bomb(bench: &Bench, name: &str, size: usize) {
-    let script = format!("yes '' | head -c {}M | gzip -9 > {name}", size);
+    let script = format!("yes '' | head -c {size}M | gzip -9 > {name}");
     assert_eq!(bench.shell(&["sh"], &script).status, Some(0));
 }
 
@@ -88,7 +88,7 @@ const BAD_DATA: &[Case] = &[
     case(
         "unknown question",
         |bench| {
-            bench.edit(DEV, |text| with_line(&text, 3, |line| line.replace("Q00102", "Q77777")))
+            bench.edit(DEV, |text| with_line(&text, 3, |line| line.replace("Q00102", "Q77777")));
         },
         RUN,
         ["data/dev.tsv:3", "a question id of question_bank.tsv", "`Q77777`"],
@@ -178,7 +178,7 @@ fn bad_qrels_are_named_by_the_check_of_a_folder() {
     let finished = bench.run(&["data", "check", "--data", "data"]);
     assert_eq!(finished.status, Some(1), "a check that failed");
     for text in [
-        "problem: data/dev.qrel:2: ",
+        "error: data/dev.qrel:2: ",
         "expected: a whole number",
         "found: `F0001 0 d2 much`",
         "hint: ",

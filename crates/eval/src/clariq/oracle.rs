@@ -1,4 +1,4 @@
-//! What could a system that knew the answers reach? The best question of each topic or context by an evaluation table.
+//! Oracles: the best or worst question of each topic or context by an evaluation table.
 
 use clariq_collections::clariq::{BEST, ContextId, EvalTable, Labelled, MetricTable, WORST};
 use clariq_core::TopicId;
@@ -13,10 +13,10 @@ pub enum Choice {
     Worst,
 }
 
-/// The question of every topic whose facets the table knows, in file order. A topic's figure is the mean over its facets,
-/// where a question that is no candidate counts as the facet's worst, as the official scorer has it. Of equal figures the
-/// higher id is chosen. The worst question is called [`WORST`], which is the worst for each facet by itself and what the
-/// published run says.
+/// The question of every topic whose facets the table knows, in file order. A topic's figure is the
+/// mean over its facets, where a question that is no candidate counts as the facet's worst, as the
+/// official scorer has it. Of equal figures the higher id is chosen. The worst question is called
+/// [`WORST`], which is the worst for each facet by itself and what the published run says.
 pub fn oracle_of_topics(
     table: &EvalTable,
     metric: &str,
@@ -59,7 +59,8 @@ fn best_of(metric: MetricTable, facets: &[ContextId]) -> Option<String> {
     named.max_by(|a, b| sum(a).total_cmp(&sum(b))).map(str::to_owned)
 }
 
-/// The question of every context of a multi-turn table, in its order; of equal figures the higher id.
+/// The question of every context of a multi-turn table, in its order; of equal figures the higher
+/// id.
 pub fn oracle_of_contexts(
     table: &EvalTable,
     metric: &str,
@@ -84,7 +85,7 @@ pub fn oracle_of_contexts(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::labels;
+    use crate::clariq::testing::labels;
     use clariq_collections::clariq::{EvalTableBuilder, Scores};
 
     fn table<'a>(

@@ -1,15 +1,16 @@
-//! What in a run will surprise its author? Counts of what the official scorer passes over without a word.
+//! Counts of what the official scorer passes over without a word and would surprise a run's author.
 
-use crate::ties::{by_topic, descending, same};
+use crate::ties::{double, lines_by_topic};
 use clariq_collections::clariq::QuestionBank;
 use clariq_core::TopicId;
 use clariq_files::Run;
 use rustc_hash::FxHashSet;
 
-/// What was counted; all zero is a run without surprises.
+/// The counts; all zero is a run without surprises.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Diagnosis {
-    /// Lines that the official scorer drops because an earlier line of the topic has the same score.
+    /// Lines that the official scorer drops because an earlier line of the topic has the same
+    /// score.
     pub dropped_lines: usize,
     /// Topics that such lines belong to.
     pub dropped_topics: usize,
@@ -17,13 +18,13 @@ pub struct Diagnosis {
     pub duplicates: usize,
     /// Topics of the labels that the run does not answer; each counts 0.
     pub missing_topics: usize,
-    /// Topics of the run that the labels do not have; they are not looked at.
+    /// Topics of the run that the labels do not have; they are left out.
     pub unknown_topics: usize,
     /// Lines with a question that the bank does not have; it is relevant to nothing.
     pub unknown_questions: usize,
 }
 
-/// Looks for surprises in a run; `topics` are those of the labels.
+/// Counts the surprises of a run; `topics` are those of the labels.
 pub fn diagnose<'a>(
     run: &Run,
     topics: impl Iterator<Item = &'a TopicId>,
@@ -32,7 +33,7 @@ pub fn diagnose<'a>(
     let known: FxHashSet<&TopicId> = topics.collect();
     let bank: Option<FxHashSet<&str>> =
         bank.map(|bank| bank.rows().iter().map(|row| row.id.as_str()).collect());
-    let answered = by_topic(run);
+    let answered = lines_by_topic(run);
     let missing_topics = known.iter().filter(|topic| !answered.contains_key(*topic)).count();
     let mut diagnosis = Diagnosis { missing_topics, ..Diagnosis::default() };
     let (mut questions, mut scores) = (FxHashSet::default(), Vec::new());
@@ -42,12 +43,12 @@ pub fn diagnose<'a>(
             continue;
         }
         questions.clear();
-        diagnosis.duplicates +=
-            lines.iter().filter(|line| !questions.insert(&line.question)).count();
+        let again = lines.iter().filter(|line| !questions.insert(&line.question));
+        diagnosis.duplicates += again.count();
         scores.clear();
-        scores.extend(lines.iter().map(|line| line.score));
-        scores.sort_unstable_by(|a, b| descending(*a, *b));
-        let dropped = scores.windows(2).filter(|pair| same(pair[0], pair[1])).count();
+        scores.extend(lines.iter().map(|line| double(line)));
+        scores.sort_unstable_by(f64::total_cmp);
+        let dropped = scores.windows(2).filter(|pair| pair[0] == pair[1]).count();
         diagnosis.dropped_lines += dropped;
         diagnosis.dropped_topics += usize::from(dropped > 0);
         if let Some(bank) = &bank {
@@ -61,7 +62,8 @@ pub fn diagnose<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{labels, run};
+    use crate::clariq::testing::labels;
+    use crate::testing::run;
     use clariq_collections::clariq::QuestionRow;
 
     #[test]

@@ -1,7 +1,8 @@
-//! How many of a topic's relevant questions are near the top? `ClariQ`'s question relevance: Recall@5, 10, 20 and 30.
+//! `ClariQ`'s question relevance: recall of a topic's relevant questions at 5, 10, 20 and 30.
 
 use crate::mean::exact_mean;
-use crate::ties::{Ties, ordered};
+use crate::ties::{Ties, ordered_lines};
+use crate::topics::sort_by_topic;
 use clariq_collections::clariq::Labelled;
 use clariq_core::{QuestionId, TopicId};
 use clariq_files::{Run, RunLine};
@@ -10,8 +11,8 @@ use std::collections::HashSet;
 /// The depths at which the challenge measures recall.
 pub const CUTOFFS: [usize; 4] = [5, 10, 20, 30];
 
-/// Recall per topic. Topics in the order of the official scorer's output file: by number, or by text where an id is not
-/// a number.
+/// Recall per topic. Topics are in the order of the official scorer's output file: by number, or
+/// by text where an id is not a number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QuestionRelevance {
     /// Each topic of the labels with its recall at each of [`CUTOFFS`].
@@ -27,20 +28,26 @@ impl QuestionRelevance {
     }
 }
 
-/// Recall@k = |relevant ∩ first k lines| / |relevant|. A topic that the run does not answer counts 0, a topic without labels
-/// is not looked at. A question that stands twice among the first k counts once and takes two places.
+/// Recall@k = |relevant ∩ first k lines| / |relevant|.
+///
+/// A topic that the run does not answer counts 0, a topic without labels is left out. A question
+/// with two lines among the first k counts once and takes two ranks.
 pub fn question_relevance(run: &Run, labels: &Labelled, ties: Ties) -> QuestionRelevance {
-    let lines = ordered(run, ties);
-    let mut topics: Vec<(TopicId, [f64; 4])> = labels
-        .topics
-        .iter()
-        .zip(labels.relevant())
-        .map(|(topic, relevant)| {
-            let lines = lines.get(&topic.id).map_or(&[][..], Vec::as_slice);
-            (topic.id.clone(), recalls(lines, &relevant))
-        })
-        .collect();
-    sort_like_pandas(&mut topics, |(topic, _)| topic.as_str());
+    let mut lines = ordered_lines(run, ties);
+    score_topics(labels, |topic, _| lines.remove(topic).unwrap_or_default())
+}
+
+/// Scores the lines that `ranking` gives for a topic and its relevant questions, best first.
+pub(super) fn score_topics<'r>(
+    labels: &Labelled,
+    mut ranking: impl FnMut(&TopicId, &HashSet<QuestionId>) -> Vec<&'r RunLine>,
+) -> QuestionRelevance {
+    let mut topics = Vec::with_capacity(labels.topics.len());
+    for (topic, relevant) in labels.topics.iter().zip(labels.relevant()) {
+        let lines = ranking(&topic.id, &relevant);
+        topics.push((topic.id.clone(), recalls(&lines, &relevant)));
+    }
+    sort_by_topic(&mut topics, |(topic, _)| topic.as_str());
     QuestionRelevance { topics }
 }
 
@@ -60,19 +67,12 @@ fn recalls(lines: &[&RunLine], relevant: &HashSet<QuestionId>) -> [f64; 4] {
     })
 }
 
-/// pandas reads a column of whole numbers as numbers and any other as text, and groups in the order of either.
-pub(crate) fn sort_like_pandas<T>(rows: &mut [T], id: impl Fn(&T) -> &str) {
-    if rows.iter().all(|row| id(row).parse::<i64>().is_ok()) {
-        rows.sort_by_key(|row| id(row).parse::<i64>().unwrap_or_default());
-    } else {
-        rows.sort_by(|a, b| id(a).cmp(id(b)));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{labels, run};
+    use crate::clariq::testing::labels;
+    use crate::testing::run;
+    use crate::{Qrels, RankedRun, evaluate, parse_measures};
 
     #[test]
     fn equal_scores_are_dropped_as_the_official_scorer_drops_them() {
@@ -116,5 +116,18 @@ mod tests {
             question_relevance(&run(&lines), &labels, Ties::Official).means(),
             [0.5, 1.0, 1.0, 1.0]
         );
+    }
+
+    #[test]
+    fn recall_is_that_of_the_measure_where_nothing_ties() {
+        let labels = labels(&[("1", &["Q1", "Q2", "Q3"]), ("2", &["Q4"])]);
+        let names: Vec<String> = (0..12).map(|n| format!("Q{n}")).collect();
+        let scores = (0..12).map(|n| f64::from(n * 7 % 12));
+        let lines: Vec<_> =
+            names.iter().zip(scores).map(|(name, score)| ("1", name.as_str(), score)).collect();
+        let run = run(&lines);
+        let measures = parse_measures("Recall5 Recall10 Recall20 Recall30").unwrap();
+        let scores = evaluate(&measures, &RankedRun::new(&run).unwrap(), &Qrels::from(&labels));
+        assert_eq!(scores.means, question_relevance(&run, &labels, Ties::Official).means());
     }
 }

@@ -1,7 +1,8 @@
-//! How well is the clarification need predicted? Precision, recall and F1, weighted by class support.
+//! Precision, recall and F1 of predicted clarification need, weighted by class support.
 //!
-//! The official scorer calls scikit-learn with `average='weighted'`; the operations here are in its order (that of
-//! releases since 1.3, in which F1 is 2·TP / (support + predicted)), so that all digits agree.
+//! The official scorer calls scikit-learn with `average='weighted'`; the operations here are in its
+//! order (that of releases since 1.3, in which F1 is 2·TP / (support + predicted)), so that all
+//! digits agree.
 
 use clariq_collections::clariq::{Labelled, NeedLine};
 use clariq_core::TopicId;
@@ -22,7 +23,7 @@ pub struct NeedScores {
     pub out_of_range: usize,
     /// Topics that are predicted more than once; the last line counts.
     pub duplicates: usize,
-    /// Predicted topics that the labels do not have; they are not looked at.
+    /// Predicted topics that the labels do not have; they are left out.
     pub unknown: usize,
 }
 
@@ -73,7 +74,8 @@ fn ratio(part: u32, whole: u32) -> f64 {
     if whole == 0 { 0.0 } else { f64::from(part) / f64::from(whole) }
 }
 
-/// The sum of up to 128 numbers as numpy adds them: one after the other below eight, in eight strands from there on.
+/// The sum of up to 128 numbers as numpy adds them: one after the other below eight, in eight
+/// strands from there on.
 fn numpy_sum(values: &[f64]) -> f64 {
     if values.len() < 8 {
         return values.iter().sum();
@@ -92,7 +94,7 @@ fn numpy_sum(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::needs;
+    use crate::clariq::testing::needs;
 
     fn lines(labels: &[(&str, i64)]) -> Vec<NeedLine> {
         (1..)

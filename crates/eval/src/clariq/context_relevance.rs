@@ -1,6 +1,8 @@
-//! Is the next question of a conversation any good? What can be said without documents: whether it is relevant to the topic,
-//! whether it is new, and whether people with that need answered it by something else than "no".
+//! The next question of a conversation, judged without documents: whether it is relevant to the
+//! topic, whether it is new, and whether people with that need answered it by something other
+//! than "no".
 
+use super::first_questions::{First, first_questions};
 use clariq_collections::clariq::conversation::{Conversation, Turn};
 use clariq_collections::clariq::{Labelled, QuestionBank};
 use clariq_core::QuestionId;
@@ -12,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 pub struct ContextRelevance {
     /// Contexts whose topic is in the labels.
     pub contexts: usize,
-    /// Contexts of other topics, which are not looked at.
+    /// Contexts of other topics, which are left out.
     pub unknown: usize,
     /// Contexts that the run has no line for.
     pub missing: usize,
@@ -27,8 +29,8 @@ pub struct ContextRelevance {
 }
 
 impl ContextRelevance {
-    /// Names and figures: the share of contexts for which a question is asked, and of those questions the shares that are
-    /// relevant, new, and answered.
+    /// Names and figures: the share of contexts for which a question is asked, and of those
+    /// questions the shares that are relevant, new, and answered.
     pub fn figures(&self) -> [(&'static str, f64); 4] {
         let share =
             |part: usize, whole: usize| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
@@ -44,8 +46,7 @@ impl ContextRelevance {
 /// Looks at contexts one after the other.
 pub struct ContextScorer<'a> {
     bank: &'a QuestionBank,
-    /// The question with the highest score, the last in the file among equals, as for document relevance.
-    first: HashMap<&'a str, (f64, &'a QuestionId)>,
+    first: HashMap<&'a str, First<'a>>,
     relevant: HashMap<&'a str, HashSet<QuestionId>>,
     /// Facet and question of answers that are no refusals.
     answered: HashSet<(&'a str, &'a str)>,
@@ -55,13 +56,6 @@ pub struct ContextScorer<'a> {
 impl<'a> ContextScorer<'a> {
     /// Takes a multi-turn run, with ids in place of texts, and the labels.
     pub fn new(run: &'a Run, bank: &'a QuestionBank, labels: &'a Labelled) -> Self {
-        let mut first: HashMap<&str, (f64, &QuestionId)> = HashMap::new();
-        for line in &run.lines {
-            let best = first.entry(line.topic.as_str()).or_insert((line.score, &line.question));
-            if line.score >= best.0 {
-                *best = (line.score, &line.question);
-            }
-        }
         let topics = labels.topics.iter().map(|topic| topic.id.as_str());
         let accepted =
             labels.rows.iter().filter(|row| !row.answer.trim().is_empty() && !refused(&row.answer));
@@ -69,7 +63,7 @@ impl<'a> ContextScorer<'a> {
             accepted.map(|row| (labels.facets[row.facet].id.as_str(), row.question.as_str()));
         Self {
             bank,
-            first,
+            first: first_questions(run),
             relevant: topics.zip(labels.relevant()).collect(),
             answered: answered.collect(),
             found: ContextRelevance::default(),
@@ -84,7 +78,7 @@ impl<'a> ContextScorer<'a> {
         };
         self.found.contexts += 1;
         let id = conversation.id.to_string();
-        let Some((_, question)) = self.first.get(id.as_str()) else {
+        let Some(First { question, .. }) = self.first.get(id.as_str()) else {
             self.found.missing += 1;
             return;
         };

@@ -1,8 +1,9 @@
-//! Where does a need model go wrong? Figures per class, the confusion matrix, and how far off it is.
+//! Figures of a need model per class, its confusion matrix, and how far off its predictions are.
 //!
-//! Need labels are ordinal: taking a 4 for a 3 is a smaller mistake than taking it for a 1. The official figures do not
-//! see that; the mean absolute error and the quadratically weighted kappa do. Kappa is of Cohen, *Weighted kappa: nominal
-//! scale agreement with provision for scaled disagreement or partial credit*, Psychological Bulletin 70(4), 1968.
+//! Need labels are ordinal: taking a 4 for a 3 is a smaller mistake than taking it for a 1. The
+//! official figures do not see that; the mean absolute error and the quadratically weighted kappa
+//! do. Kappa is of Cohen, *Weighted kappa: nominal scale agreement with provision for scaled
+//! disagreement or partial credit*, Psychological Bulletin 70(4), 1968.
 
 use crate::mean::exact_mean;
 use clariq_collections::clariq::{Labelled, NeedLine};
@@ -26,12 +27,14 @@ pub struct NeedClass {
     pub f1: f64,
     /// Topics with this label.
     pub support: usize,
-    /// How many of them were predicted as what: first without a usable prediction, then as 1, 2, 3 and 4.
+    /// How many of them were predicted as what: first without a usable prediction, then as 1, 2, 3
+    /// and 4.
     pub predicted_as: [usize; CLASSES],
 }
 
-/// Everything there is to say of a need file. A missing prediction is class 0, as it is for the official scorer; so is one
-/// outside 1 to 4. 0 is no need and yet a number: it is one off from 1 and four off from 4.
+/// Everything there is to say of a need file. A missing prediction is class 0, as it is for the
+/// official scorer; so is one outside 1 to 4. 0 is no need and yet a number: it is one off from 1
+/// and four off from 4.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NeedReport {
     /// The needs 1 to 4.
@@ -42,8 +45,9 @@ pub struct NeedReport {
     pub accuracy: f64,
     /// Σ |predicted − label| / n, in steps of the scale from 1 to 4.
     pub mean_absolute_error: f64,
-    /// κ = 1 − Σ wᵢⱼ Oᵢⱼ / Σ wᵢⱼ Eᵢⱼ with wᵢⱼ = (i − j)², O the observed counts and E those expected if labels and
-    /// predictions were independent: 1 is agreement, 0 is chance. `None` where one class is all there is.
+    /// κ = 1 − Σ wᵢⱼ Oᵢⱼ / Σ wᵢⱼ Eᵢⱼ with wᵢⱼ = (i − j)², O the observed counts and E those
+    /// expected if labels and predictions were independent: 1 is agreement, 0 is chance. `None`
+    /// where one class is all there is.
     pub quadratic_kappa: Option<f64>,
 }
 
@@ -67,7 +71,8 @@ pub fn need_report(predictions: &[NeedLine], labels: &Labelled) -> NeedReport {
     }
 }
 
-/// Topics by label (row) and prediction (column). The last line of a topic counts, as for the official scorer.
+/// Topics by label (row) and prediction (column). The last line of a topic counts, as for the
+/// official scorer.
 fn confusion(predictions: &[NeedLine], labels: &Labelled) -> [[usize; CLASSES]; CLASSES] {
     let predicted: HashMap<&TopicId, i64> =
         predictions.iter().map(|line| (&line.topic, line.label)).collect();
@@ -123,7 +128,7 @@ fn quadratic_kappa(confusion: &[[usize; CLASSES]; CLASSES]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::needs;
+    use crate::clariq::testing::needs;
 
     const LABELS: [u8; 15] = [1, 1, 2, 2, 2, 2, 3, 3, 3, 4, 4, 2, 3, 1, 4];
 
@@ -143,8 +148,8 @@ mod tests {
         assert!((found - expected).abs() < 1e-15, "{found} is not {expected}");
     }
 
-    // The expected values are those of scikit-learn 1.9.1: `classification_report`, `confusion_matrix`,
-    // `mean_absolute_error` and `cohen_kappa_score(weights="quadratic")`.
+    // The expected values are those of scikit-learn 1.9.1: `classification_report`,
+    // `confusion_matrix`, `mean_absolute_error` and `cohen_kappa_score(weights="quadratic")`.
 
     #[test]
     fn complete_predictions_as_in_scikit_learn() {

@@ -1,8 +1,11 @@
-//! How good are the documents after the chosen question and its answer? ClariQ's document relevance.
+//! `ClariQ`'s document relevance: how good the documents are after the first question and its
+//! answer.
 //!
-//! The figures of every candidate question were computed once, by retrieving documents with the question and its answer, and
-//! released as a table. The official scorer looks up the question that a run puts first.
+//! The figures of every candidate question were computed once, by retrieving documents with the
+//! question and its answer, and released as a table. The official scorer looks up the question
+//! that a run puts first.
 
+use super::first_questions::first_questions;
 use crate::mean::exact_mean;
 use clariq_collections::clariq::{ContextId, EvalTable, Labelled, MetricTable, Split, WORST};
 use clariq_core::TopicId;
@@ -19,7 +22,8 @@ pub struct MetricScores {
 }
 
 impl MetricScores {
-    /// The mean over contexts, rounded once as Python's `statistics.mean` does; `None` without contexts.
+    /// The mean over contexts, rounded once as Python's `statistics.mean` does; `None` without
+    /// contexts.
     pub fn mean(&self) -> Option<f64> {
         (!self.contexts.is_empty())
             .then(|| exact_mean(self.contexts.iter().map(|(_, figure)| *figure)))
@@ -31,8 +35,8 @@ impl MetricScores {
 pub struct DocumentRelevance {
     /// All metrics of the table, in its order.
     pub metrics: Vec<MetricScores>,
-    /// Topics or contexts whose highest score stands on more than one line: the last of them in the file counts, where the
-    /// official scorer's unstable sort leaves it open.
+    /// Topics or contexts whose highest score stands on more than one line: the last of them in the
+    /// file counts, where the official scorer's unstable sort leaves it open.
     pub tied: usize,
     /// Contexts that the run does not answer; each counts 0.
     pub missing: usize,
@@ -40,8 +44,8 @@ pub struct DocumentRelevance {
     pub not_candidates: usize,
 }
 
-/// The name of the table with the figures of a split. The official scorer finds the dev facets in the one that is called
-/// train.
+/// The name of the table with the figures of a split. The official scorer finds the dev facets in
+/// the one that is called train.
 pub fn table_stem(split: Split, multi_turn: bool) -> String {
     match (multi_turn, split) {
         (true, split) => format!("multi_turn_{split}_eval"),
@@ -50,7 +54,8 @@ pub fn table_stem(split: Split, multi_turn: bool) -> String {
     }
 }
 
-/// Scores a single-turn run: contexts are the facets of `labels`, answered by their topic's first question.
+/// Scores a single-turn run: contexts are the facets of `labels`, answered by their topic's first
+/// question.
 pub fn document_relevance(run: &Run, table: &EvalTable, labels: &Labelled) -> DocumentRelevance {
     let topics: HashMap<&str, &TopicId> = labels
         .facets
@@ -74,7 +79,7 @@ fn score(
     table: &EvalTable,
     answered_by: impl Fn(&ContextId) -> Option<TopicId>,
 ) -> DocumentRelevance {
-    let (first, tied) = first_questions(run);
+    let first = first_questions(run);
     let (mut missing, mut not_candidates) = (HashSet::new(), HashSet::new());
     let mut metrics = Vec::new();
     for metric in table.metrics().filter_map(|name| table.metric(name)) {
@@ -84,7 +89,7 @@ fn score(
         };
         for context in metric.contexts() {
             let Some(topic) = answered_by(&context) else { continue };
-            let question = first.get(&topic);
+            let question = first.get(topic.as_str()).map(|first| first.question.as_str());
             let found = question.and_then(|question| look_up(metric, &context, question));
             let figure = found.unwrap_or_else(|| {
                 let counted = if question.is_some() { &mut not_candidates } else { &mut missing };
@@ -97,7 +102,7 @@ fn score(
     }
     DocumentRelevance {
         metrics,
-        tied,
+        tied: first.values().filter(|first| first.tied).count(),
         missing: missing.len(),
         not_candidates: not_candidates.len(),
     }
@@ -109,28 +114,11 @@ fn look_up(metric: MetricTable, context: &ContextId, question: &str) -> Option<f
     metric.scores(context, question)?.with_answer
 }
 
-/// The question of each topic with the highest score, the last in the file among equals, and how many topics have equals.
-fn first_questions(run: &Run) -> (HashMap<&TopicId, &str>, usize) {
-    let mut first: HashMap<&TopicId, (f64, &str, bool)> = HashMap::new();
-    for line in &run.lines {
-        let question = line.question.as_str();
-        first
-            .entry(&line.topic)
-            .and_modify(|best| {
-                if line.score >= best.0 {
-                    *best = (line.score, question, line.score <= best.0);
-                }
-            })
-            .or_insert((line.score, question, false));
-    }
-    let tied = first.values().filter(|(.., tied)| *tied).count();
-    (first.into_iter().map(|(topic, (_, question, _))| (topic, question)).collect(), tied)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{labels, run};
+    use crate::clariq::testing::labels;
+    use crate::testing::run;
     use clariq_collections::clariq::{EvalTableBuilder, Scores};
 
     fn table() -> EvalTable {

@@ -1,8 +1,9 @@
-//! Where would a run stand among the published entries? The final leaderboards of the `ClariQ` challenge, and a place in them.
+//! The final leaderboards of the `ClariQ` challenge, and the rank that a run would have there.
 //!
-//! The tables are those of `configs/leaderboard`, which names their source. The challenge ranked by one measure on test:
-//! Recall@30 (then Recall@20) for questions, NDCG@3 for documents, F1 for need. An order is made of the same measure on
-//! whichever split is asked for; the published rank stands beside it.
+//! The tables are those of `leaderboard`, which names their source. The challenge ranked by one
+//! measure on test: Recall@30 (then Recall@20) for questions, NDCG@3 for documents, F1 for need. An
+//! order is made of the same measure on whichever split is asked for; the published rank stands
+//! beside it.
 
 use clariq_collections::clariq::Split;
 
@@ -37,7 +38,8 @@ pub struct Entry {
 pub struct Leaderboard {
     /// The measures, named as the official scorer names them.
     pub measures: Vec<&'static str>,
-    /// The places in `measures` that order the entries: the first decides, the others where it does not.
+    /// The places in `measures` that order the entries: the first decides, the others where it does
+    /// not.
     pub ordered_by: &'static [usize],
     /// All entries, oracles included.
     pub entries: Vec<Entry>,
@@ -46,13 +48,15 @@ pub struct Leaderboard {
 /// Where a run would stand.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Placement {
-    /// Its rank, from 1, among the ranked entries and itself. Before it stand those that are better, not those that are equal.
+    /// Its rank, from 1, among the ranked entries and itself. Before it stand those that are
+    /// better, not those that are equal.
     pub rank: usize,
     /// Its rank by each measure alone.
     pub rank_by: Vec<usize>,
     /// How many entries are ranked, the run included.
     pub ranked: usize,
-    /// The entries in the order of their figures on this split; the run belongs before `entries[before]`.
+    /// The entries in the order of their figures on this split; the run belongs before
+    /// `entries[before]`.
     pub order: Vec<usize>,
     /// How many of `order`, oracles included, stand before the run.
     pub before: usize,
@@ -62,7 +66,7 @@ type Table = (LeaderboardTask, Split, &'static str, &'static str);
 
 macro_rules! table {
     ($name:literal) => {
-        include_str!(concat!("../leaderboard/", $name, ".tsv"))
+        include_str!(concat!("../../leaderboard/", $name, ".tsv"))
     };
 }
 
@@ -136,8 +140,8 @@ impl Leaderboard {
         })
     }
 
-    /// Places a run by its figures, one for each of [`Leaderboard::measures`], rounded to the four decimals of the
-    /// published ones.
+    /// Places a run by its figures, one for each of [`Leaderboard::measures`], rounded to the four
+    /// decimals of the published ones.
     pub fn place(&self, figures: &[f64]) -> Placement {
         let own: Vec<i64> = figures.iter().map(|&figure| rounded(figure)).collect();
         let key = |figures: &[f64]| {

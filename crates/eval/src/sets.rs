@@ -1,0 +1,218 @@
+//! Measures of sets: precision, recall and F1 of the documents chosen for each topic, without an
+//! order.
+
+use crate::mean::exact_mean;
+use crate::measures::Qrels;
+use clariq_core::{QuestionId, TopicId};
+use std::collections::HashSet;
+
+/// What documents chosen for a topic without judgements count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unjudged {
+    /// Nothing: the topic is left out.
+    LeftOut,
+    /// Each is wrong: a topic without judgements is one without anything relevant.
+    Wrong,
+}
+
+/// Precision, recall and F1, each from 0 to 1.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct SetAverage {
+    /// |chosen ∩ relevant| / |chosen|; 0 where nothing is chosen.
+    pub precision: f64,
+    /// |chosen ∩ relevant| / |relevant|; 0 where nothing is relevant.
+    pub recall: f64,
+    /// 2 · |chosen ∩ relevant| / (|chosen| + |relevant|), the harmonic mean of the two; 0 where
+    /// both are empty.
+    pub f1: f64,
+}
+
+/// The figures of the sets of a run.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SetReport {
+    /// Over all (topic, document) pairs together.
+    pub micro: SetAverage,
+    /// The means over the topics with something relevant, each rounded once. A topic for which
+    /// nothing is chosen counts 0.
+    pub macro_average: SetAverage,
+    /// Topics that `micro` counts.
+    pub topics: usize,
+    /// Topics with something relevant, which `macro_average` is over.
+    pub relevant_topics: usize,
+    /// Topics without judgements for which something is chosen.
+    pub unjudged: usize,
+}
+
+/// Scores the sets of documents chosen for topics. A grade of at least `rel` is relevant; what is
+/// not judged is not.
+///
+/// Each topic of `chosen` is named once; documents that are named again count once. Judged topics
+/// that are missing there have an empty set.
+///
+/// ```
+/// use clariq_eval::{Qrels, Unjudged, score_sets};
+/// use clariq_files::Judgement;
+///
+/// let judged = |document: &str, relevance| {
+///     Judgement { topic: "9-1_3".into(), document: document.into(), relevance }
+/// };
+/// let judgements = [judged("1", 1), judged("2", 0), judged("4", 1), judged("5", 1)];
+/// let qrels = Qrels::from_judgements("ptkb.qrels", &judgements)?;
+/// let chosen = [("9-1_3".into(), vec!["1".into(), "2".into()])];
+/// let report = score_sets(&chosen, &qrels, 1, Unjudged::LeftOut);
+/// assert_eq!((report.micro.precision, report.micro.f1), (0.5, 0.4));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn score_sets(
+    chosen: &[(TopicId, Vec<QuestionId>)],
+    qrels: &Qrels,
+    rel: i32,
+    unjudged: Unjudged,
+) -> SetReport {
+    let (mut all, mut each, mut report) = (Counts::default(), Vec::new(), SetReport::default());
+    let mut answered = HashSet::new();
+    for (topic, documents) in chosen {
+        answered.insert(topic);
+        let documents: HashSet<&QuestionId> = documents.iter().collect();
+        let mut counts = Counts { chosen: documents.len(), ..Counts::default() };
+        if let Some(judgements) = qrels.topic(topic) {
+            let hits = documents.iter().filter(|document| judgements.is_relevant(document, rel));
+            counts.hits = hits.count();
+            counts.relevant = judgements.relevant(rel);
+        } else {
+            report.unjudged += usize::from(counts.chosen > 0);
+            if unjudged == Unjudged::LeftOut {
+                continue;
+            }
+        }
+        each.push(counts);
+    }
+    let missing = qrels.topics().filter(|(topic, _)| !answered.contains(topic));
+    each.extend(
+        missing.map(|(_, judgements)| Counts {
+            relevant: judgements.relevant(rel),
+            ..Counts::default()
+        }),
+    );
+    for counts in &each {
+        all.add(*counts);
+    }
+    report.topics = each.len();
+    each.retain(|counts| counts.relevant > 0);
+    report.relevant_topics = each.len();
+    report.micro = all.average();
+    report.macro_average = mean(&each);
+    report
+}
+
+/// The sizes of a chosen set, of what is relevant, and of what they share.
+#[derive(Debug, Clone, Copy, Default)]
+struct Counts {
+    hits: usize,
+    chosen: usize,
+    relevant: usize,
+}
+
+impl Counts {
+    fn add(&mut self, other: Self) {
+        self.hits += other.hits;
+        self.chosen += other.chosen;
+        self.relevant += other.relevant;
+    }
+
+    fn average(self) -> SetAverage {
+        let ratio =
+            |part: usize, whole: usize| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
+        SetAverage {
+            precision: ratio(self.hits, self.chosen),
+            recall: ratio(self.hits, self.relevant),
+            f1: ratio(2 * self.hits, self.chosen + self.relevant),
+        }
+    }
+}
+
+fn mean(topics: &[Counts]) -> SetAverage {
+    let mean_of = |figure: fn(SetAverage) -> f64| {
+        exact_mean(topics.iter().map(|counts| figure(counts.average())))
+    };
+    SetAverage {
+        precision: mean_of(|average| average.precision),
+        recall: mean_of(|average| average.recall),
+        f1: mean_of(|average| average.f1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clariq_files::Judgement;
+    use proptest::prelude::*;
+
+    fn qrels(judged: &[(&str, &str, i32)]) -> Qrels {
+        let judgements: Vec<Judgement> = judged
+            .iter()
+            .map(|&(topic, document, relevance)| Judgement {
+                topic: topic.into(),
+                document: document.into(),
+                relevance,
+            })
+            .collect();
+        Qrels::from_judgements("q", &judgements).unwrap()
+    }
+
+    fn sets(chosen: &[(&str, &[&str])]) -> Vec<(TopicId, Vec<QuestionId>)> {
+        let ids = |documents: &[&str]| documents.iter().map(|&document| document.into()).collect();
+        chosen.iter().map(|(topic, documents)| ((*topic).into(), ids(documents))).collect()
+    }
+
+    #[test]
+    fn micro_counts_pairs_and_macro_topics() {
+        let qrels =
+            qrels(&[("a", "1", 1), ("a", "2", 2), ("a", "3", 0), ("b", "1", 1), ("c", "1", 0)]);
+        // 1 of 2 hit in a, nothing chosen in b, 1 wrong in c, 2 without judgements in d.
+        let chosen = sets(&[("a", &["1", "3", "1"]), ("c", &["1"]), ("d", &["1", "2"])]);
+        let report = score_sets(&chosen, &qrels, 1, Unjudged::LeftOut);
+        let (micro, macro_average) = (report.micro, report.macro_average);
+        assert_eq!((micro.precision, micro.recall, micro.f1), (1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0));
+        assert_eq!(macro_average, SetAverage { precision: 0.25, recall: 0.25, f1: 0.25 });
+        assert_eq!((report.topics, report.relevant_topics, report.unjudged), (3, 2, 1));
+        let all = score_sets(&chosen, &qrels, 1, Unjudged::Wrong);
+        assert_eq!((all.micro.precision, all.micro.recall, all.micro.f1), (0.2, 1.0 / 3.0, 0.25));
+        assert_eq!((all.macro_average, all.topics), (macro_average, 4));
+        let graded = score_sets(&chosen, &qrels, 2, Unjudged::LeftOut);
+        assert_eq!((graded.micro.recall, graded.relevant_topics), (0.0, 1), "only a has a 2");
+    }
+
+    #[test]
+    fn empty_sets_are_zero() {
+        let report = score_sets(&[], &Qrels::default(), 1, Unjudged::Wrong);
+        assert_eq!(report, SetReport::default());
+    }
+
+    proptest! {
+        /// Of one topic, micro and macro are the same, and F1 is the harmonic mean.
+        #[test]
+        fn f1_is_the_harmonic_mean(
+            grades in prop::collection::vec(0..3_i32, 1..9),
+            chosen in prop::collection::vec(0..12_usize, 0..9),
+            rel in 1..3,
+        ) {
+            let names: Vec<String> = (0..12).map(|document| document.to_string()).collect();
+            let judged: Vec<_> =
+                names.iter().zip(grades).map(|(name, grade)| ("t", name.as_str(), grade)).collect();
+            let chosen: Vec<&str> = chosen.iter().map(|&document| names[document].as_str()).collect();
+            let report =
+                score_sets(&sets(&[("t", &chosen)]), &qrels(&judged), rel, Unjudged::LeftOut);
+            let SetAverage { precision, recall, f1 } = report.micro;
+            let harmonic = if precision + recall == 0.0 {
+                0.0
+            } else {
+                2.0 * precision * recall / (precision + recall)
+            };
+            prop_assert!((f1 - harmonic).abs() < 1e-12);
+            if report.relevant_topics == 1 {
+                prop_assert_eq!(report.macro_average, report.micro);
+            }
+        }
+    }
+}

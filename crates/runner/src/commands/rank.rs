@@ -1,0 +1,212 @@
+//! `clariq rank`: what a system ranks for requests as they come.
+
+use crate::arguments::{IndexPlace, Parameters};
+use crate::failure::{Failure, Outcome};
+use crate::learned;
+use crate::output::Format;
+use crate::settings::Settings;
+use clap::Args;
+use clariq_collections::clariq::{Around, Split};
+use clariq_core::{Documents, Location, Problem, ProblemKind};
+use clariq_experiment::requests::Requests;
+use clariq_experiment::{Loaded, Ranked, Ranker, Registry};
+use clariq_files::Source;
+use clariq_files::archive::{Archive, Form};
+use serde_json::{Value, json};
+use std::io::{self, BufRead, BufReader, Write};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+/// Requests that are held for one batch.
+const MOST_IN_BATCH: usize = 100_000;
+
+const FORM: Form = Form {
+    kind: ProblemKind::Argument,
+    what: "requests as JSON lines",
+    hint: "a line is {\"id\": …, \"text\": …} or {\"id\": …, \"said\": [{\"user\": …}, …]}",
+};
+
+#[derive(Args)]
+pub(crate) struct RankArgs {
+    /// System: a configuration file, or the name of a built-in one
+    #[arg(value_name = "SYSTEM")]
+    system: String,
+    /// Requests as JSON lines, plain or gzip; `-` for standard input, answered line by line
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    requests: PathBuf,
+    /// Documents to rank for a request at most
+    #[arg(long, value_name = "K", default_value = "30")]
+    depth: NonZeroUsize,
+    /// Read all requests first and rank them together, for systems that use the batch
+    #[arg(long)]
+    batch: bool,
+    /// Answer a bad line with an error object in its place, and go on
+    #[arg(long)]
+    skip_bad: bool,
+    #[command(flatten)]
+    parameters: Parameters,
+    #[command(flatten)]
+    place: IndexPlace,
+}
+
+impl RankArgs {
+    /// Whether the system asks for a learned model.
+    pub(crate) fn needs_models(&self) -> bool {
+        let overrides = self.parameters.overrides().unwrap_or_default();
+        learned::is_needed_by(&self.system, &overrides)
+    }
+}
+
+/// Writes answers to standard output.
+struct Printer<'a> {
+    format: Format,
+    documents: &'a dyn Documents,
+    tag: &'a str,
+}
+
+pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome, Failure> {
+    let loaded = Loaded::open(&arguments.system, &arguments.parameters.overrides()?)?;
+    let collection = settings.collection()?;
+    let session = settings.session(&collection, &arguments.place);
+    let models = Registry::new(&session);
+    // Requests from outside are of no split: all of train was judged before them.
+    let around = Around::new(&collection, Split::Dev);
+    let context = session.context().with_models(&models).within(&around);
+    let depth = arguments.depth.get();
+    let ranker = Ranker::new(&session, &context, &loaded, depth, arguments.batch)?;
+    let format = format(settings.format)?;
+    let printer = Printer { format, documents: &collection.bank, tag: &loaded.system.name };
+    let archive = match Source::new(&arguments.requests) {
+        Source::Stdin => None,
+        source => Some(Archive::new(&[source], &FORM)?),
+    };
+    let (name, lines): (&str, Box<dyn BufRead>) = match &archive {
+        None => ("<stdin>", Box::new(io::stdin().lock())),
+        Some(archive) => (archive.name(), Box::new(BufReader::new(archive.open()?))),
+    };
+    let mut requests = Requests::new(name, lines, &collection.bank);
+    let bad = if arguments.batch {
+        rank_batch(&ranker, &printer, &mut requests, arguments.skip_bad)?
+    } else {
+        rank_each(&ranker, &printer, &mut requests, arguments.skip_bad)?
+    };
+    if bad > 0 {
+        settings.note(&format!("warning: {name}: {bad} bad lines are answered with an error"));
+    }
+    Ok(Outcome::Done)
+}
+
+/// The form that is asked for, of those that answers have.
+fn format(given: Option<Format>) -> Result<Format, Failure> {
+    match given {
+        None => Ok(Format::Jsonl),
+        Some(format @ (Format::Jsonl | Format::Trec | Format::Tsv)) => Ok(format),
+        Some(_) => {
+            let at = Location::file("--format");
+            let found = "a form of tables";
+            let problem = Problem::new(at, ProblemKind::Argument, "jsonl, trec or tsv", found);
+            Err(problem.hint("without --format, answers are JSON lines").into())
+        }
+    }
+}
+
+/// Answers each line by itself, as soon as it is read: the same bytes however lines arrive. How many
+/// were bad.
+fn rank_each(
+    ranker: &Ranker,
+    printer: &Printer,
+    requests: &mut Requests,
+    skip_bad: bool,
+) -> Result<u64, Failure> {
+    let mut bad = 0;
+    while let Some(next) = requests.read_next()? {
+        let mut out = io::stdout().lock();
+        match next {
+            Ok(request) => {
+                let ranked = ranker.rank(vec![request])?;
+                ranked.iter().try_for_each(|ranked| printer.put(&mut out, ranked))?;
+            }
+            Err(problem) if skip_bad => {
+                bad += 1;
+                printer.put_bad(&mut out, &problem)?;
+            }
+            Err(problem) => return Err(problem.into()),
+        }
+        out.flush()?;
+    }
+    Ok(bad)
+}
+
+/// Reads all lines, ranks the requests together and answers in their order. How many were bad.
+fn rank_batch(
+    ranker: &Ranker,
+    printer: &Printer,
+    requests: &mut Requests,
+    skip_bad: bool,
+) -> Result<u64, Failure> {
+    let (mut batch, mut bad): (Vec<_>, Vec<(usize, Problem)>) = (Vec::new(), Vec::new());
+    while let Some(next) = requests.read_next()? {
+        match next {
+            Ok(_) if batch.len() == MOST_IN_BATCH => {
+                let at = Location::file("--batch");
+                let expected = format!("at most {MOST_IN_BATCH} requests");
+                let problem = Problem::new(at, ProblemKind::Argument, expected, "more of them");
+                return Err(problem.hint("rank the requests in several batches").into());
+            }
+            Ok(request) => batch.push(request),
+            Err(problem) if skip_bad => bad.push((batch.len(), problem)),
+            Err(problem) => return Err(problem.into()),
+        }
+    }
+    let count = bad.len() as u64;
+    let mut bad = bad.into_iter().peekable();
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    for (index, ranked) in ranker.rank(batch)?.iter().enumerate() {
+        while let Some((_, problem)) = bad.next_if(|(before, _)| *before == index) {
+            printer.put_bad(&mut out, &problem)?;
+        }
+        printer.put(&mut out, ranked)?;
+    }
+    bad.try_for_each(|(_, problem)| printer.put_bad(&mut out, &problem))?;
+    out.flush()?;
+    Ok(count)
+}
+
+impl Printer<'_> {
+    fn put(&self, out: &mut dyn Write, ranked: &Ranked) -> Result<(), Failure> {
+        let id = &ranked.request.id;
+        if self.format == Format::Jsonl {
+            let hit = |hit: &clariq_core::Hit| -> Result<Value, Failure> {
+                let text = self.documents.text(hit.doc)?;
+                Ok(json!({ "id": self.documents.id(hit.doc), "text": text, "score": hit.score }))
+            };
+            let ranking = ranked.hits.iter().map(hit).collect::<Result<Value, _>>()?;
+            let need = ranked.request.need;
+            writeln!(out, "{}", json!({ "id": id, "need": need, "ranking": ranking }))?;
+            return Ok(());
+        }
+        for (rank, hit) in (1..).zip(&ranked.hits) {
+            let (doc, score) = (self.documents.id(hit.doc), hit.score);
+            if self.format == Format::Trec {
+                writeln!(out, "{id} Q0 {doc} {rank} {score} {}", self.tag)?;
+            } else {
+                let text = self.documents.text(hit.doc)?;
+                let text: Vec<&str> = text.split_whitespace().collect();
+                writeln!(out, "{id}\t{rank}\t{doc}\t{score}\t{}", text.join(" "))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// In JSON lines, an error stands where the answer would; the other forms have no place for it.
+    fn put_bad(&self, out: &mut dyn Write, problem: &Problem) -> Result<(), Failure> {
+        if self.format != Format::Jsonl {
+            return Ok(());
+        }
+        let error = json!({
+            "line": problem.at.line, "expected": problem.expected, "found": problem.found,
+        });
+        writeln!(out, "{}", json!({ "error": error }))?;
+        Ok(())
+    }
+}

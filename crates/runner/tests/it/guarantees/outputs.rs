@@ -1,0 +1,125 @@
+//! Outputs never replace inputs, and nothing temporary is left, however a command ends.
+
+use crate::common::Bench;
+use std::fs;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+/// A folder with the sample, a run, a configuration, conversations and a need model.
+fn with_inputs() -> Bench {
+    let bench = Bench::with_sample();
+    bench.succeed("run bm25 --data data -o a.run");
+    bench.succeed("data synthesize --data data --turns 2 -o c.jsonl");
+    bench.succeed("need train bm25-tuned --data data --repeats 1 --folds 2 -o model.json");
+    let system = "name = \"x\"\n[[stages]]\nstage = \"bm25\"\nanalyzer = \"nltk\"\nvariant = \"okapi\"\n\
+                  k1 = 1.5\nb = 0.75\ndepth = 3\n[need]\nmodel = \"majority\"\n";
+    bench.write("x.toml", system);
+    bench
+}
+
+#[test]
+fn outputs_overwrite_inputs_is_refused_by_every_command_that_writes() {
+    let bench = with_inputs();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("data/train.tsv", bench.path("link")).expect("linked");
+    fs::hard_link(bench.path("data/train.tsv"), bench.path("hard")).expect("linked");
+    let before = bench.snapshot();
+    let lines = [
+        "run bm25 --data data -o data/dev.tsv",
+        "run bm25 --data data -o data/test.tsv",
+        "run bm25 --data data -o data/../data/dev.tsv",
+        "run bm25 --data data -o link",
+        "run bm25 --data data -o hard",
+        "run x.toml --data data -o x.toml",
+        "run bm25-multi-turn --data data --conversations c.jsonl -o c.jsonl",
+        "eval a.run --data data --out-file a.run",
+        "eval a.run --data data --out-file data/dev.tsv",
+        "report a.run --data data -o data/dev.qrel",
+        "need predict bm25-tuned --data data -o data/dev.tsv",
+        "need predict model.json --data data -o model.json",
+        "need train x.toml --data data -o x.toml",
+        "need train bm25-tuned --data data --repeats 1 --folds 2 -o data/train.tsv",
+    ];
+    for line in lines {
+        let finished = bench.run(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!(finished.status, Some(2), "{line}: {}", finished.stderr);
+        let refused = finished.stderr.contains("the output is an input");
+        assert!(refused, "{line}: {}", finished.stderr);
+        assert!(finished.stderr.contains("hint: "), "{line}: {}", finished.stderr);
+    }
+    let after = bench.snapshot();
+    assert!(after == before, "a file was left or changed");
+    bench.succeed("run x.toml --data data -o a.run");
+    bench.succeed("eval a.run --data data --out-file a.json");
+}
+
+/// Whether any file below the folder is temporary.
+fn temporaries(bench: &Bench) -> Vec<String> {
+    let names = bench.snapshot().into_keys().map(|path| path.display().to_string());
+    names.filter(|name| name.contains(".tmp")).collect()
+}
+
+#[cfg(unix)]
+#[test]
+fn temporary_files_stay_after_sigint_no_more() {
+    use std::os::unix::process::ExitStatusExt as _;
+
+    let bench = Bench::with_sample();
+    // A run to a folder that takes long: the temporary file is there while the conversations are written.
+    bench.succeed("data synthesize --data data --turns 3 -o c.jsonl");
+    let mut hits = 0;
+    for (signal, number) in [("-INT", 2), ("-TERM", 15), ("-INT", 2), ("-TERM", 15)] {
+        let line =
+            "data synthesize --data data --turns 3 --order permutations -o out/long.jsonl.gz";
+        let mut child = bench
+            .command(&line.split(' ').collect::<Vec<_>>())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("it starts");
+        let start = Instant::now();
+        while temporaries(&bench).is_empty()
+            && child.try_wait().expect("a child").is_none()
+            && start.elapsed() < Duration::from_secs(20)
+        {
+            std::thread::yield_now();
+        }
+        let id = child.id().to_string();
+        std::process::Command::new("kill").args([signal, &id]).status().expect("kill");
+        let status = child.wait().expect("gone");
+        if status.code() != Some(0) {
+            hits += 1;
+            assert_eq!(status.signal(), Some(number), "a shell reports {}", 128 + number);
+            assert!(!bench.path("out/long.jsonl.gz").exists());
+        }
+        assert_eq!(temporaries(&bench), Vec::<String>::new());
+        let _ = fs::remove_file(bench.path("out/long.jsonl.gz"));
+    }
+    assert!(hits > 0, "every command was done before its signal came");
+}
+
+#[test]
+fn short_help_leaves_the_common_options_to_long_help() {
+    let bench = Bench::new();
+    for command in ["", "run ", "data fetch ", "need train "] {
+        let short = bench.succeed(&format!("{command}-h")).stdout;
+        let long = bench.succeed(&format!("{command}--help")).stdout;
+        assert!(!short.contains("--no-progress") && short.contains("are in --help"), "{short}");
+        assert!(long.contains("Common options:") && long.contains("--no-progress"), "{long}");
+    }
+}
+
+#[test]
+fn flags_of_the_official_scorer_have_both_spellings() {
+    let bench = Bench::with_sample();
+    bench.succeed("run bm25 --data data -o a.run");
+    let official = "eval --eval_task question_relevance --data_dir data --experiment_type dev --run_file a.run \
+                    --out_file a.json";
+    let expected = bench.succeed(official);
+    let hyphens = official.split(' ').map(|word| match word.strip_prefix("--") {
+        Some(flag) => format!("--{}", flag.replace('_', "-")),
+        None => word.to_owned(),
+    });
+    let line = hyphens.collect::<Vec<_>>().join(" ");
+    assert_eq!(bench.succeed(&line).stdout, expected.stdout);
+}

@@ -1,0 +1,115 @@
+//! `clariq rank`: requests as JSON lines in, rankings out.
+
+use crate::common::Bench;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+
+/// The requests of the sample's dev split as JSON lines, as `test.tsv`-like readers would make them.
+fn dev_requests(bench: &Bench) -> String {
+    let table = std::fs::read_to_string(bench.path("data/dev.tsv")).expect("the sample");
+    let mut lines: Vec<String> = Vec::new();
+    for row in table.lines().skip(1) {
+        let fields: Vec<&str> = row.split('\t').collect();
+        let line = json!({ "id": fields[0], "text": fields[1] }).to_string();
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+#[test]
+fn rankings_are_those_of_a_run_over_the_split() {
+    let bench = Bench::with_sample();
+    std::fs::write(bench.path("r.jsonl"), dev_requests(&bench)).expect("written");
+    bench.succeed("run bm25-tuned --data data --split dev -o dev.run");
+    let run = std::fs::read_to_string(bench.path("dev.run")).expect("a run");
+    for form in ["", "--batch "] {
+        let line = format!("rank bm25-tuned --data data --requests r.jsonl {form}--format trec");
+        let ranked = bench.succeed(&line).stdout;
+        // The second column is never read; the published runs of ClariQ write 0 there.
+        assert_eq!(ranked.replace(" Q0 ", " 0 "), run);
+    }
+    let ranked = bench.succeed("rank bm25-tuned --data data --requests r.jsonl --depth 2").stdout;
+    let first: Value = serde_json::from_str(ranked.lines().next().expect("a line")).expect("JSON");
+    let fields: Vec<&str> = run.lines().next().expect("a line").split(' ').collect();
+    assert_eq!(first["id"], fields[0]);
+    assert_eq!(first["ranking"][0]["id"], fields[2]);
+    assert_eq!(first["ranking"][0]["score"].to_string(), fields[4]);
+    assert_eq!(first["ranking"].as_array().expect("a list").len(), 2);
+    assert!((1..=4).contains(&first["need"].as_u64().expect("a need")));
+}
+
+#[test]
+fn a_request_through_a_pipe_is_answered_before_the_next_is_sent() {
+    let bench = Bench::with_sample();
+    let mut child = bench
+        .command(&["-q", "rank", "bm25", "--data", "data", "--depth", "3"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("started");
+    let (mut stdin, stdout) = (child.stdin.take().expect("a pipe"), child.stdout.take());
+    let mut answers = BufReader::new(stdout.expect("a pipe")).lines();
+    for id in ["a", "b", "c"] {
+        writeln!(stdin, "{}", json!({ "id": id, "text": "tell me about tents" })).expect("sent");
+        stdin.flush().expect("sent");
+        let answer = answers.next().expect("an answer").expect("text");
+        let answer: Value = serde_json::from_str(&answer).expect("JSON");
+        assert_eq!(answer["id"], id);
+    }
+    drop(stdin);
+    assert!(child.wait().expect("ended").success());
+}
+
+#[test]
+fn candidates_restrict_what_is_ranked() {
+    let bench = Bench::with_sample();
+    let line = json!({ "id": 1, "text": "tent pegs", "candidates": ["Q00159", "Q00002"] });
+    std::fs::write(bench.path("r.jsonl"), line.to_string()).expect("written");
+    let ranked = bench.succeed("rank bm25-english --data data --requests r.jsonl").stdout;
+    let answer: Value = serde_json::from_str(&ranked).expect("JSON");
+    let ids: Vec<&str> = answer["ranking"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|hit| hit["id"].as_str())
+        .collect();
+    assert!(ids.contains(&"Q00159"), "{ids:?}");
+    assert!(ids.iter().all(|id| ["Q00159", "Q00002"].contains(id)), "{ids:?}");
+}
+
+#[test]
+fn a_bad_line_stops_or_gets_an_error_in_its_place() {
+    let bench = Bench::with_sample();
+    let lines =
+        "{\"id\": 1, \"text\": \"a tent\"}\n{\"id\": 2}\n{\"id\": 3, \"text\": \"a tent\"}\n";
+    std::fs::write(bench.path("r.jsonl"), lines).expect("written");
+    let stopped = bench.run(&["rank", "bm25", "--data", "data", "--requests", "r.jsonl"]);
+    assert_eq!(stopped.status, Some(2));
+    assert_eq!(stopped.stdout.lines().count(), 1);
+    for part in ["r.jsonl:2", "expected: ", "found: neither", "hint: "] {
+        assert!(stopped.stderr.contains(part), "{}", stopped.stderr);
+    }
+    for form in ["", " --batch"] {
+        let line = format!("rank bm25 --data data --requests r.jsonl --skip-bad{form}");
+        let finished = bench.succeed(&line);
+        let answers: Vec<Value> =
+            finished.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        assert_eq!(answers[0]["id"], "1");
+        assert_eq!(answers[1]["error"]["line"], 2);
+        assert_eq!(answers[2]["id"], "3");
+        assert!(finished.stderr.contains("1 bad lines"), "{}", finished.stderr);
+    }
+}
+
+#[test]
+fn a_form_of_tables_is_refused() {
+    let bench = Bench::with_sample();
+    let finished = bench.run(&["rank", "bm25", "--data", "data", "--format", "latex"]);
+    assert_eq!(finished.status, Some(2));
+    assert!(finished.stderr.contains("jsonl, trec or tsv"), "{}", finished.stderr);
+    let finished = bench.run(&["data", "stats", "--data", "data", "--format", "trec"]);
+    assert_eq!(finished.status, Some(2));
+}

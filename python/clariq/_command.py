@@ -1,0 +1,78 @@
+"""The command that this package drives: where it is, and what its errors become."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from typing import List, Sequence
+
+
+class ClariqError(RuntimeError):
+    """The command refused what it was given.
+
+    Attributes:
+        status: Its exit status: 1 where a check failed, 2 for bad input or usage.
+        message: What it printed: the place, what was expected, what was found, and a hint.
+    """
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message or f"clariq ended with exit status {status}")
+        self.status = status
+        self.message = message
+
+
+class ProcessDied(ClariqError):
+    """The process of a session ended on its own, for example because it was killed."""
+
+
+def find_command() -> str:
+    """The path of the command.
+
+    ``$CLARIQ`` names it; otherwise it is the one that was installed with this package, or the
+    first one on the PATH.
+
+    Raises:
+        FileNotFoundError: If there is none.
+    """
+    named = os.environ.get("CLARIQ")
+    if named:
+        return named
+    name = "clariq.exe" if sys.platform == "win32" else "clariq"
+    for folder in (sysconfig.get_path("scripts"), str(Path(sys.executable).parent)):
+        if (Path(folder) / name).is_file():
+            return str(Path(folder) / name)
+    path = shutil.which(name)
+    if path:
+        return path
+    raise FileNotFoundError("no command `clariq`: `pip install clariq` installs it")
+
+
+def run_command(arguments: Sequence[str], *, stdin: str = "") -> str:
+    """Runs the command to its end.
+
+    Args:
+        arguments: Its arguments, as at a terminal.
+        stdin: What it reads from standard input.
+
+    Returns:
+        What it wrote to standard output.
+
+    Raises:
+        ClariqError: If its exit status is not 0.
+    """
+    words: List[str] = [find_command(), *arguments]
+    done = subprocess.run(
+        words, input=stdin, capture_output=True, text=True, encoding="utf-8", check=False
+    )
+    if done.returncode != 0:
+        raise ClariqError(done.returncode, done.stderr.strip())
+    return done.stdout
+
+
+def data_arguments(data: "os.PathLike[str] | str | None") -> List[str]:
+    """``--data DATA``, or nothing where the command is to choose."""
+    return [] if data is None else ["--data", os.fspath(data)]

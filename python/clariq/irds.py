@@ -1,0 +1,153 @@
+"""Collections as datasets of ir_datasets. Needs ``pip install clariq[irds]``."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Dict, Iterator, List, NamedTuple, Optional
+
+import ir_datasets
+from ir_datasets.datasets.base import Dataset
+from ir_datasets.formats import (
+    BaseDocs,
+    BaseQrels,
+    BaseQueries,
+    GenericDoc,
+    GenericQrel,
+    GenericQuery,
+)
+from ir_datasets.indices import Docstore
+
+from ._command import data_arguments, run_command
+
+
+def register(
+    data: "os.PathLike[str] | str | None" = None, name: str = "clariq"
+) -> List[str]:
+    """Registers a collection: its documents, and its splits with requests and qrels.
+
+    >>> register()
+    ['clariq', 'clariq/train', 'clariq/dev', 'clariq/test']
+    >>> ir_datasets.load("clariq/dev").queries_count() > 0
+    True
+
+    Args:
+        data: The folder of the collection; the built-in sample by default.
+        name: What the datasets are called.
+
+    Returns:
+        The names: of the documents alone, and of each split.
+
+    Raises:
+        clariq.ClariqError: If the folder is refused.
+        RuntimeError: If a name is registered already.
+    """
+    exported = _export(data)
+    documents = _Documents(exported.documents, name)
+    datasets = {name: Dataset(documents)}
+    for split, requests in exported.requests.items():
+        parts = [documents, _Queries(requests, name)]
+        qrels = exported.qrels.get(split)
+        if qrels is not None:
+            parts.append(_Qrels(qrels))
+        datasets[f"{name}/{split}"] = Dataset(*parts)
+    for key, dataset in datasets.items():
+        ir_datasets.registry.register(key, dataset)
+    return list(datasets)
+
+
+class _Exported(NamedTuple):
+    documents: List[GenericDoc]
+    requests: Dict[str, List[GenericQuery]]
+    qrels: Dict[str, List[GenericQrel]]
+
+
+def _export(data: "os.PathLike[str] | str | None") -> _Exported:
+    with tempfile.TemporaryDirectory(prefix="clariq-") as folder:
+        run_command(["--quiet", "data", "export", "-o", folder, *data_arguments(data)])
+        root = Path(folder)
+        documents = [GenericDoc(row["id"], row["text"]) for row in _rows(root / "documents.jsonl")]
+        requests, qrels = {}, {}
+        for split in ("train", "dev", "test"):
+            path = root / f"requests.{split}.jsonl"
+            if path.is_file():
+                requests[split] = [GenericQuery(row["id"], row["text"]) for row in _rows(path)]
+            path = root / f"qrels.{split}.txt"
+            if path.is_file():
+                qrels[split] = list(_judgements(path))
+    return _Exported(documents, requests, qrels)
+
+
+def _rows(path: Path) -> Iterator[Dict[str, str]]:
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            yield json.loads(line)
+
+
+def _judgements(path: Path) -> Iterator[GenericQrel]:
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            request, _, document, grade = line.split()
+            yield GenericQrel(request, document, int(grade))
+
+
+class _Documents(BaseDocs):  # type: ignore[misc]
+    def __init__(self, documents: List[GenericDoc], name: str) -> None:
+        self._documents, self._name = documents, name
+
+    def docs_iter(self) -> Iterator[GenericDoc]:
+        return iter(self._documents)
+
+    def docs_count(self) -> int:
+        return len(self._documents)
+
+    def docs_store(self) -> "Docstore":
+        return _Store(self._documents)
+
+    def docs_namespace(self) -> str:
+        return self._name
+
+    def docs_lang(self) -> Optional[str]:
+        return "en"
+
+
+class _Store(Docstore):  # type: ignore[misc]
+    def __init__(self, documents: List[GenericDoc]) -> None:
+        super().__init__(GenericDoc, "doc_id")
+        self._by_id = {document.doc_id: document for document in documents}
+
+    def get_many_iter(self, doc_ids: List[str]) -> Iterator[GenericDoc]:
+        return (self._by_id[doc_id] for doc_id in doc_ids if doc_id in self._by_id)
+
+
+class _Queries(BaseQueries):  # type: ignore[misc]
+    def __init__(self, queries: List[GenericQuery], name: str) -> None:
+        self._queries, self._name = queries, name
+
+    def queries_iter(self) -> Iterator[GenericQuery]:
+        return iter(self._queries)
+
+    def queries_count(self) -> int:
+        return len(self._queries)
+
+    def queries_namespace(self) -> str:
+        return self._name
+
+    def queries_lang(self) -> Optional[str]:
+        return "en"
+
+
+class _Qrels(BaseQrels):  # type: ignore[misc]
+    def __init__(self, qrels: List[GenericQrel]) -> None:
+        self._qrels = qrels
+
+    def qrels_iter(self) -> Iterator[GenericQrel]:
+        return iter(self._qrels)
+
+    def qrels_count(self) -> int:
+        return len(self._qrels)
+
+    def qrels_defs(self) -> Dict[int, str]:
+        return {0: "not relevant", 1: "relevant"}
