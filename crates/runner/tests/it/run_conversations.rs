@@ -206,7 +206,7 @@ fn bad_conversations_are_refused_or_counted() {
             "one conversation with the `context_id` 7",
             "another one than in a record before it",
         ),
-        ("key", lines(&GOOD.replace("context_id", "contextid")), "", "unknown field `contextid`"),
+        ("key", lines(&GOOD.replace("context_id", "contextid")), "", "unknown key `contextid`"),
     ];
     for (name, text, expected, found) in cases {
         bench.write(name, text);
@@ -296,7 +296,7 @@ fn the_next_questions_are_looked_at_without_documents() {
             .starts_with("Asked: 0.0\n")
     );
     for (more, says) in [
-        ("--task document_relevance", "--conversations: bad argument"),
+        ("--task document_relevance", "--task: bad argument"),
         ("--split train", "other topics alone"),
     ] {
         let line = format!("eval --data data silent.run --conversations c.pkl {more}");
