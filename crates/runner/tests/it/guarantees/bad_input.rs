@@ -237,7 +237,7 @@ const BAD_CONFIGURATIONS: &[Case] = &[
         "unknown need model",
         |bench| bench.write("mine.toml", format!("{CONFIG}\n[need]\nmodel = \"oracle\"\n")),
         MINE,
-        ["mine.toml:9", "`majority`", "`oracle`"],
+        ["mine.toml:10", "`majority`", "`oracle`"],
     ),
     case(
         "no weights",
