@@ -1,6 +1,6 @@
 //! A collection of five questions, models that count words, and systems of one stage.
 
-use clariq_collections::clariq::{QuestionBank, QuestionRow};
+use clariq_collections::clariq::{NO_QUESTION, QuestionBank, QuestionRow};
 use clariq_core::{
     Doc, Embeddings, Encoder, Error, Judged, Models, PairScorer, Progress, Ranking, Request,
     Surroundings, Utterance,
@@ -10,7 +10,7 @@ use clariq_rank::{Context, System};
 use std::sync::Arc;
 use tempfile::TempDir;
 
-/// Q1 is the empty question.
+/// Q1 stands for the empty question, whose id is longer.
 pub(crate) const TEXTS: [(&str, &str); 5] = [
     ("Q1", ""),
     ("Q2", "red fox"),
@@ -20,7 +20,8 @@ pub(crate) const TEXTS: [(&str, &str); 5] = [
 ];
 
 pub(crate) fn bank() -> QuestionBank {
-    let row = |(id, text): (&str, &str)| QuestionRow { id: id.into(), text: text.to_owned() };
+    let id = |name: &str| if name == "Q1" { NO_QUESTION.into() } else { name.into() };
+    let row = |(name, text): (&str, &str)| QuestionRow { id: id(name), text: text.to_owned() };
     QuestionBank::from_rows(TEXTS.map(row).to_vec())
 }
 
@@ -129,7 +130,7 @@ pub(crate) fn conversation(said: &[&str]) -> Request {
     request
 }
 
-/// The ids of a ranking.
+/// The names of the documents of a ranking.
 pub(crate) fn ids(ranking: &Ranking) -> Vec<&'static str> {
     ranking.iter().map(|hit| TEXTS[hit.doc.index()].0).collect()
 }
