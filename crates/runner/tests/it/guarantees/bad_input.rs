@@ -247,7 +247,7 @@ const BAD_CONFIGURATIONS: &[Case] = &[
     ),
     case(
         "no need",
-        |bench| bench.write("mine.toml", STOP),
+        |bench| bench.write("mine.toml", format!("{STOP}\n[need]\nmodel = \"lexical\"\n")),
         MINE,
         ["mine.toml:4", "need from 1 to 4", "7"],
     ),
