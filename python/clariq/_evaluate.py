@@ -38,4 +38,4 @@ def evaluate(
     if qrels is not None:
         words += ["--qrels", os.fspath(qrels)]
     rows = json.loads(run_command([*words, "--format", "json"]))
-    return {row["measure"]: float(row["mean"]) for row in rows}
+    return {row["measure"]: float(row["value"]) for row in rows if row["topic"] == "all"}

@@ -23,8 +23,8 @@ with clariq.Session("bm25-conversation", depth=1) as session:
 import tempfile
 
 with tempfile.TemporaryDirectory() as folder:
-    run = f"{folder}/bm25.dev.run"
-    clariq.run_command(["-q", "run", "bm25", "--split", "dev", "-o", run])
+    run = f"{folder}/bm25-tuned.dev.run"
+    clariq.run_command(["-q", "run", "bm25-tuned", "--split", "dev", "-o", run])
     scores = clariq.evaluate(run, ["R@5", "R@30"], split="dev")
 print(scores)
 assert 0 < scores["R@5"] < scores["R@30"] < 1

@@ -75,7 +75,7 @@ def test_closing_leaves_no_process():
 
 def test_scores_are_those_of_the_command(tmp_path):
     run = tmp_path / "a.run"
-    clariq.run_command(["-q", "run", "bm25", "--split", "dev", "-o", str(run)])
+    clariq.run_command(["-q", "run", "bm25-tuned", "--split", "dev", "-o", str(run)])
     printed = clariq.run_command(["-q", "eval", str(run), "--split", "dev"])
     recall = float(printed.splitlines()[3].split(": ")[1])
     scores = clariq.evaluate(run, ["R@30", "nDCG@10"])

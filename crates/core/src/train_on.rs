@@ -33,7 +33,6 @@ impl TrainOn {
     }
 
     /// Whether it is the default, which configurations leave out.
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }

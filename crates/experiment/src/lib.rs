@@ -33,6 +33,7 @@
 
 pub mod answers;
 pub mod cache;
+pub mod conversations;
 mod error;
 pub mod export;
 pub mod measures;

@@ -2,7 +2,6 @@
 
 pub(crate) mod ask;
 pub(crate) mod compare;
-pub(crate) mod conversations;
 pub(crate) mod convert;
 pub(crate) mod data;
 pub(crate) mod doctor;

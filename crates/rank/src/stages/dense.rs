@@ -86,6 +86,8 @@ impl Stage for Dense {
     }
 
     fn apply(&self, batch: &Batch, _rankings: Vec<Ranking>) -> Result<Vec<Ranking>, Error> {
+        // Opened before the first request, so that a run knows its weights before it ranks.
+        batch.context.space(&self.space)?;
         let all = batch.context.documents_with_text()?;
         let mut rankings = Vec::with_capacity(batch.requests.len());
         for requests in batch.requests.chunk_by(|one, next| one.candidates == next.candidates) {

@@ -1,18 +1,20 @@
 //! `clariq run`: what a system answers to every request of a split, or next in every conversation of a file.
 
 use crate::arguments::{IndexPlace, Parameters, parse_name, splits};
-use crate::commands::conversations;
 use crate::failure::{Failure, Outcome};
 use crate::learned;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
+use clariq_collections::clariq::conversation::MOST_TURNS;
 use clariq_collections::clariq::{Around, Split, SplitData};
 use clariq_core::{Location, Name, Problem, ProblemKind};
 use clariq_experiment::answers::{Answers, answer, usual_path};
+use clariq_experiment::conversations::{self, Conversations, RunOptions};
 use clariq_experiment::systems::check_names_differ;
-use clariq_experiment::{Loaded, Registry};
+use clariq_experiment::{Loaded, Registry, Session};
 use clariq_files::{Target, refuse_input};
+use clariq_rank::Context;
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
@@ -63,35 +65,26 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, F
             .hint("without --output every system gets a file of its own in runs/")
             .into());
     }
-    if let Some(file) = &arguments.conversations {
-        return conversations::run(settings, arguments, file);
+    if arguments.conversations.is_none() {
+        check_only_with_conversations(arguments)?;
     }
-    conversations::only_with_conversations(arguments)?;
     let overrides = arguments.parameters.overrides()?;
-    let systems: Vec<Loaded> = arguments
-        .configs
-        .iter()
-        .map(|name| Loaded::open(name, &overrides))
-        .collect::<Result<_, _>>()?;
+    let load = |name: &String| Loaded::open(name, &overrides);
+    let systems: Vec<Loaded> = arguments.configs.iter().map(load).collect::<Result<_, _>>()?;
     check_names_differ(&systems)?;
     let collection = settings.collection()?;
-    let data = collection.split(arguments.split)?;
-    let session = settings.session(&collection, &arguments.place).answering(arguments.split);
+    let session = settings.session(&collection, &arguments.place);
+    let session = match arguments.conversations {
+        Some(_) => session,
+        None => session.answering(arguments.split),
+    };
     let models = Registry::new(&session);
     let around = Around::new(&collection, arguments.split);
     let context = session.context().with_models(&models).within(&around);
-    let mut sheet = Sheet::new(&["system", "split", "topics", "lines", "uses", "run file"]);
-    for loaded in &systems {
-        let path = arguments
-            .output
-            .clone()
-            .unwrap_or_else(|| usual_path(Path::new("runs"), loaded, arguments.split));
-        refuse_input(&path)?;
-        let answers = answer(&session, &context, loaded, &data)?;
-        let tag = arguments.run_tag.as_deref().unwrap_or(&loaded.system.name);
-        answers.write(&session, loaded, &data, &path, tag)?;
-        sheet.row(summary(&answers, loaded, &data, &path));
-    }
+    let sheet = match &arguments.conversations {
+        Some(file) => over_conversations(arguments, &session, &context, &systems, file)?,
+        None => over_split(arguments, &session, &context, &systems)?,
+    };
     // The run itself may be on standard output then.
     if !arguments.output.as_ref().is_some_and(|path| Target::new(path).is_stream()) {
         sheet.print(settings.format)?;
@@ -99,8 +92,65 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, F
     Ok(Outcome::Done)
 }
 
+fn over_split(
+    arguments: &RunArgs,
+    session: &Session,
+    context: &Context,
+    systems: &[Loaded],
+) -> Result<Sheet, Failure> {
+    let data = session.collection.split(arguments.split)?;
+    let mut sheet = Sheet::new(&["system", "split", "topics", "lines", "uses", "run file"]);
+    for loaded in systems {
+        let usual = || usual_path(Path::new("runs"), loaded, arguments.split);
+        let path = arguments.output.clone().unwrap_or_else(usual);
+        refuse_input(&path)?;
+        let answers = answer(session, context, loaded, &data)?;
+        let tag = arguments.run_tag.as_deref().unwrap_or(&loaded.system.name);
+        answers.write(session, loaded, &data, &path, tag)?;
+        sheet.row(summary(&answers, loaded, &data, &path));
+    }
+    Ok(sheet)
+}
+
+fn over_conversations(
+    arguments: &RunArgs,
+    session: &Session,
+    context: &Context,
+    systems: &[Loaded],
+    file: &Path,
+) -> Result<Sheet, Failure> {
+    let input = Conversations::open(file)?;
+    let RunArgs { skip_bad, resume, .. } = *arguments;
+    let options = RunOptions { tag: arguments.run_tag.as_deref(), skip_bad, resume };
+    let mut sheet = Sheet::new(&["system", "contexts", "lines", "uses", "run file"]);
+    for loaded in systems {
+        let usual = || PathBuf::from(format!("runs/{}.{}.run", loaded.system.name, input.stem()));
+        let path = arguments.output.clone().unwrap_or_else(usual);
+        let done = conversations::run(session, context, loaded, &input, &options, &path)?;
+        sheet.row(vec![
+            Cell::text(&loaded.system.name),
+            Cell::Count(done.contexts),
+            Cell::Count(done.lines),
+            uses_cell(loaded, None),
+            Cell::text(path.display().to_string()),
+        ]);
+    }
+    Ok(sheet)
+}
+
+/// What `--resume` and `--skip-bad` are about.
+fn check_only_with_conversations(arguments: &RunArgs) -> Result<(), Problem> {
+    let given = [("--resume", arguments.resume), ("--skip-bad", arguments.skip_bad)];
+    let Some((flag, _)) = given.into_iter().find(|(_, given)| *given) else { return Ok(()) };
+    let (expected, found) = ("--conversations beside it", "a run over a split");
+    let hint = format!(
+        "a split takes seconds and has no records; conversations have up to {MOST_TURNS} turns"
+    );
+    Err(Problem::new(Location::file(flag), ProblemKind::Argument, expected, found).hint(hint))
+}
+
 /// What a system declares to look at beyond one request and the bank.
-pub(crate) fn uses_cell(loaded: &Loaded, split: Option<Split>) -> Cell {
+fn uses_cell(loaded: &Loaded, split: Option<Split>) -> Cell {
     let uses: Vec<String> = loaded.uses(split).iter().map(ToString::to_string).collect();
     if uses.is_empty() { Cell::Nothing } else { Cell::text(uses.join(", ")) }
 }

@@ -165,7 +165,7 @@ fn bad_messages_are_told_with_their_line() {
         ("{\"answer\": \"x\"}\n".to_owned(), "<stdin>:1: bad argument"),
         (format!("{start}no JSON\n"), "<stdin>:2: bad argument"),
         (format!("{start}{{\"answer\": \" \"}}\n"), "an empty one"),
-        (format!("{start}{{\"reply\": \"x\"}}\n"), "unknown field `reply`"),
+        (format!("{start}{{\"reply\": \"x\"}}\n"), "unknown key `reply`"),
         (format!("{start}{{}}\n"), "neither"),
         ("{\"request\": \"\"}\n".to_owned(), "an empty one"),
     ] {

@@ -296,7 +296,7 @@ fn the_next_questions_are_looked_at_without_documents() {
             .starts_with("Asked: 0.0\n")
     );
     for (more, says) in [
-        ("--task document_relevance", "--conversations: bad argument"),
+        ("--task document_relevance", "--task: bad argument"),
         ("--split train", "other topics alone"),
     ] {
         let line = format!("eval --data data silent.run --conversations c.pkl {more}");

@@ -237,7 +237,7 @@ const BAD_CONFIGURATIONS: &[Case] = &[
         "unknown need model",
         |bench| bench.write("mine.toml", format!("{CONFIG}\n[need]\nmodel = \"oracle\"\n")),
         MINE,
-        ["mine.toml:9", "`majority`", "`oracle`"],
+        ["mine.toml:10", "`majority`", "`oracle`"],
     ),
     case(
         "no weights",
@@ -247,7 +247,7 @@ const BAD_CONFIGURATIONS: &[Case] = &[
     ),
     case(
         "no need",
-        |bench| bench.write("mine.toml", STOP),
+        |bench| bench.write("mine.toml", format!("{STOP}\n[need]\nmodel = \"lexical\"\n")),
         MINE,
         ["mine.toml:4", "need from 1 to 4", "7"],
     ),
@@ -364,7 +364,7 @@ const BAD_ARGUMENTS: &[Case] = &[
         "unknown format",
         NOTHING,
         "data stats --format xml",
-        ["--format", "table, tsv, json, md", "`xml`"],
+        ["--format", "table, tsv, json, jsonl, md", "`xml`"],
     ),
     case("no thread", NOTHING, "run bm25 --threads 0", ["--threads", "1 to 1024", "0"]),
     case(

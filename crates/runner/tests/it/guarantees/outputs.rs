@@ -56,7 +56,7 @@ fn outputs_overwrite_inputs_is_refused_by_every_command_that_writes() {
 /// Whether any file below the folder is temporary.
 fn temporaries(bench: &Bench) -> Vec<String> {
     let names = bench.snapshot().into_keys().map(|path| path.display().to_string());
-    names.filter(|name| name.ends_with(".tmp")).collect()
+    names.filter(|name| name.as_bytes().ends_with(b".tmp")).collect()
 }
 
 #[cfg(unix)]

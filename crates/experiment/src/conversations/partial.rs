@@ -1,13 +1,23 @@
-//! How far was a run when it was killed? `<run>.partial` has its lines, `<run>.partial.json` says which of them are whole.
+//! The lines of an unfinished run, `<run>.partial`, and which of them are whole blocks,
+//! `<run>.partial.json`.
 
-use super::Progress;
-use crate::failure::Failure;
 use clariq_core::Error;
 use clariq_files::{refuse_input, write_atomically};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Progress {
+    /// Contexts of the file that are done.
+    pub(super) contexts: u64,
+    /// Lines that were written for them.
+    pub(super) lines: u64,
+    /// Contexts for which no question was left.
+    pub(super) silent: u64,
+}
 
 /// The lines of a run that is not finished.
 pub(super) struct Partial {
@@ -32,7 +42,7 @@ impl Partial {
         run: &Path,
         fingerprint: &str,
         resume: bool,
-    ) -> Result<(Self, Progress, Option<String>), Failure> {
+    ) -> Result<(Self, Progress, Option<String>), Error> {
         // Before any work is done and anything is left beside the run.
         refuse_input(run)?;
         let path = with_ending(run, ".partial");
@@ -72,7 +82,7 @@ impl Partial {
     }
 
     /// Appends a whole block. The state speaks of it once it is on the disk.
-    pub(super) fn append(&mut self, lines: &[u8], progress: Progress) -> Result<(), Failure> {
+    pub(super) fn append(&mut self, lines: &[u8], progress: Progress) -> Result<(), Error> {
         self.file
             .write_all(lines)
             .and_then(|()| self.file.sync_data())
@@ -80,7 +90,7 @@ impl Partial {
         self.bytes += lines.len() as u64;
         let state = State { made_by_sha256: self.fingerprint.clone(), bytes: self.bytes, progress };
         let path = with_ending(&self.path, ".json");
-        Ok(write_atomically(&path, |out| Ok(serde_json::to_writer(out, &state)?))?)
+        write_atomically(&path, |out| Ok(serde_json::to_writer(out, &state)?))
     }
 
     /// Everything that was written, from the beginning.
@@ -125,6 +135,6 @@ fn with_ending(path: &Path, ending: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-fn refused(path: &Path) -> impl Fn(io::Error) -> Failure {
-    move |source| Error::Io { action: "write", path: path.to_owned(), source }.into()
+fn refused(path: &Path) -> impl Fn(io::Error) -> Error {
+    move |source| Error::Io { action: "write", path: path.to_owned(), source }
 }

@@ -1,0 +1,136 @@
+//! A collection of five questions, models that count words, and systems of one stage.
+
+use clariq_collections::clariq::{NO_QUESTION, QuestionBank, QuestionRow};
+use clariq_core::{
+    Doc, Embeddings, Encoder, Error, Judged, Models, PairScorer, Progress, Ranking, Request,
+    Surroundings, Utterance,
+};
+use clariq_index::{BuildOptions, DocumentIndex};
+use clariq_rank::{Context, System};
+use std::sync::Arc;
+use tempfile::TempDir;
+
+/// Q1 stands for the empty question, whose id is longer.
+pub(crate) const TEXTS: [(&str, &str); 5] = [
+    ("Q1", ""),
+    ("Q2", "red fox"),
+    ("Q3", "blue fox"),
+    ("Q4", "which red car"),
+    ("Q5", "blue boat"),
+];
+
+pub(crate) fn bank() -> QuestionBank {
+    let id = |name: &str| if name == "Q1" { NO_QUESTION.into() } else { name.into() };
+    let row = |(name, text): (&str, &str)| QuestionRow { id: id(name), text: text.to_owned() };
+    QuestionBank::from_rows(TEXTS.map(row).to_vec())
+}
+
+/// Vectors that count the words of the questions, but for "which"; logits that count letters.
+pub(crate) struct Counts;
+
+const WORDS: [&str; 5] = ["red", "blue", "fox", "car", "boat"];
+
+impl Encoder for Counts {
+    fn encode(&self, texts: &[&str], progress: Progress) -> Result<Embeddings, Error> {
+        let mut values = Vec::new();
+        for text in texts {
+            let count = |word| text.split(' ').filter(|found| *found == word).count() as f32;
+            let counts = WORDS.map(count);
+            let length = counts.iter().map(|count| count * count).sum::<f32>().sqrt().max(1.0);
+            values.extend(counts.map(|count| count / length));
+        }
+        progress(texts.len() as u64);
+        Ok(Embeddings { dim: WORDS.len(), values })
+    }
+
+    fn checksum(&self) -> &'static str {
+        "words"
+    }
+}
+
+impl PairScorer for Counts {
+    fn score(&self, pairs: &[(&str, &str)], progress: Progress) -> Result<Vec<f32>, Error> {
+        progress(pairs.len() as u64);
+        Ok(pairs.iter().map(|(_, document)| document.len() as f32).collect())
+    }
+
+    fn checksum(&self) -> &'static str {
+        "letters"
+    }
+}
+
+impl Models for Counts {
+    fn encoder(&self, _name: &str) -> Result<Arc<dyn Encoder>, Error> {
+        Ok(Arc::new(Counts))
+    }
+
+    fn pair_scorer(&self, _name: &str) -> Result<Arc<dyn PairScorer>, Error> {
+        Ok(Arc::new(Counts))
+    }
+}
+
+/// An earlier split in which Q3 was judged relevant to "tell me about blue animals".
+pub(crate) struct Earlier {
+    judged: [Judged; 1],
+    own: Vec<String>,
+}
+
+impl Earlier {
+    /// Around a split with these requests.
+    pub(crate) fn new(own: &[&str]) -> Self {
+        let judged = Judged {
+            source: "train.tsv".to_owned(),
+            requests: vec!["tell me about blue animals".to_owned()],
+            relevant: vec![(Doc(2), 0)],
+        };
+        Self { judged: [judged], own: own.iter().map(|&text| text.to_owned()).collect() }
+    }
+}
+
+impl Surroundings for Earlier {
+    fn judged_before(&self) -> Result<&[Judged], Error> {
+        Ok(&self.judged)
+    }
+
+    fn own_requests(&self) -> Result<&[String], Error> {
+        Ok(&self.own)
+    }
+
+    fn all_requests(&self) -> Result<&[String], Error> {
+        Ok(&self.own)
+    }
+}
+
+/// Calls a function with a context over the bank.
+pub(crate) fn with_context<T>(earlier: &Earlier, call: impl FnOnce(&Context) -> T) -> T {
+    let (bank, folder) = (bank(), TempDir::new().unwrap());
+    let context = Context::new(&bank, |analyzer, documents| {
+        let folder = folder.path().join(analyzer.name());
+        let options = BuildOptions::default();
+        Ok(DocumentIndex::open_or_build(&folder, documents, analyzer, &options)?.0)
+    });
+    call(&context.with_models(&Counts).within(earlier))
+}
+
+/// A system of one stage, in a space of the words alone.
+pub(crate) fn system(stage: &str) -> System {
+    let text = format!(
+        "name = \"one\"\nuses = [\"train-labels\", \"batch\"]\n[space]\nmodels = {{ words = 1.0 }}\n\
+         [need]\nmodel = \"majority\"\n[[stages]]\n{stage}"
+    );
+    System::parse("one.toml", &text, &[]).unwrap_or_else(|error| panic!("{stage}: {error}"))
+}
+
+/// A conversation: what the user said first, then questions and answers.
+pub(crate) fn conversation(said: &[&str]) -> Request {
+    let mut request = Request::new("1", said[0]);
+    for turn in said[1..].chunks(2) {
+        request.said.extend([Utterance::system(turn[0]), Utterance::user(turn[1])]);
+    }
+    request
+}
+
+/// The names of the documents of a ranking.
+pub(crate) fn ids(ranking: &Ranking) -> Vec<&'static str> {
+    ranking.iter().map(|hit| TEXTS[hit.doc.index()].0).collect()
+}

@@ -1,0 +1,6 @@
+//! Tests of stages and pipelines, a module per subject.
+
+mod common;
+mod needs;
+mod refusals;
+mod stages;

@@ -1,0 +1,73 @@
+//! What stages refuse to rank.
+
+use crate::common::{Earlier, conversation, system, with_context};
+use clariq_core::{Checksum, Doc, Documents, Request, sha256};
+use clariq_rank::{Batch, Context};
+use std::borrow::Cow;
+
+fn run(stage: &str, own: &[&str], said: &[&str]) -> Result<(), String> {
+    let requests = [conversation(said)];
+    with_context(&Earlier::new(own), |context| {
+        let batch = Batch::new(context, &requests);
+        let result = system(stage).pipeline.run(&batch, batch.unranked());
+        result.map(drop).map_err(|error| error.to_string())
+    })
+}
+
+#[test]
+fn a_request_that_was_judged_itself_cannot_do_without_what_was_judged() {
+    let judged = "tell me about blue animals";
+    let error = run("stage = \"exclude\"", &[], &[judged]).unwrap_err();
+    assert!(error.contains("other requests than those of train.tsv"), "{error}");
+    assert!(error.contains(judged), "{error}");
+    assert!(run("stage = \"exclude\"", &[judged], &[judged]).is_ok(), "the split asks it as well");
+    assert!(run("stage = \"exclude\"", &[], &["tell me about red animals"]).is_ok());
+}
+
+#[test]
+fn conversations_do_not_compete() {
+    let stage = "stage = \"competition\"\nrounds = 1";
+    let error = run(stage, &[], &["fox", "red fox", "no"]).unwrap_err();
+    assert!(error.contains("found conversations"), "{error}");
+    assert!(run(stage, &[], &["fox"]).is_ok());
+}
+
+/// Two documents, none of which is silence.
+struct Passages(Checksum);
+
+impl Documents for Passages {
+    fn len(&self) -> usize {
+        2
+    }
+
+    fn id(&self, doc: Doc) -> Cow<'_, str> {
+        format!("p{}", doc.0).into()
+    }
+
+    fn text(&self, _doc: Doc) -> Result<Cow<'_, str>, clariq_core::Error> {
+        Ok("a passage".into())
+    }
+
+    fn find(&self, id: &str) -> Option<Doc> {
+        id[1..].parse().ok().map(Doc)
+    }
+
+    fn checksum(&self) -> &Checksum {
+        &self.0
+    }
+}
+
+#[test]
+fn a_collection_without_silence_is_ranked_and_cannot_say_nothing() {
+    let passages = Passages(sha256([]));
+    let context = Context::new(&passages, |_, _| unreachable!("no index is needed"));
+    let requests = [Request::new("1", "r")];
+    let batch = Batch::new(&context, &requests);
+    let run = |stage: &str| system(stage).pipeline.run(&batch, batch.unranked());
+    let ranked = run("stage = \"dense\"\nspace = { characters = 1 }").unwrap();
+    assert_eq!(ranked[0].len(), 2);
+    for stage in ["no_question\"\nrank = 1", "stop\""] {
+        let error = run(&format!("stage = \"{stage}")).unwrap_err().to_string();
+        assert!(error.contains("a collection with an empty question"), "{error}");
+    }
+}

@@ -1,0 +1,202 @@
+//! Every stage by example: rankings in, rankings out.
+
+use crate::common::{Earlier, conversation, ids, system, with_context};
+use clariq_core::{Doc, Hit, Need, Ranking, Request};
+use clariq_rank::{Batch, System};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+struct Case {
+    stage: &'static str,
+    requests: Vec<Request>,
+    /// The ranking that every request comes with: its documents, best first.
+    before: &'static [&'static str],
+    after: Vec<&'static [&'static str]>,
+}
+
+fn case(
+    stage: &'static str,
+    said: &[&str],
+    before: &'static [&'static str],
+    after: &'static [&'static str],
+) -> Case {
+    Case { stage, requests: vec![conversation(said)], before, after: vec![after] }
+}
+
+/// The same for a request with documents of its own: Q3 and Q4.
+fn own(case: Case) -> Case {
+    let candidates = Some(vec![Doc(2), Doc(3)]);
+    let own = |request| Request { candidates: candidates.clone(), ..request };
+    Case { requests: case.requests.into_iter().map(own).collect(), ..case }
+}
+
+/// The same with a predicted need.
+fn with_need(need: u8, case: Case) -> Case {
+    let with_need = |request| Request { need: Need::new(need), ..request };
+    Case { requests: case.requests.into_iter().map(with_need).collect(), ..case }
+}
+
+const BM25: &str = "stage = \"bm25\"\nanalyzer = \"english\"\ndepth = 5";
+const PADDED: &str = "stage = \"bm25\"\nanalyzer = \"english\"\ndepth = 5\npad = true";
+const NUMPY: &str =
+    "stage = \"bm25\"\nanalyzer = \"english\"\ndepth = 5\npad = true\nties = \"numpy\"";
+const BM25_WEIGHTED: &str = "stage = \"bm25\"\nanalyzer = \"english\"\ndepth = 5\n\
+    weights = { question = 0, answer = 1, refused_question = -1, refused_answer = 0, decay = 1 }";
+const DENSE_WEIGHTED: &str = "stage = \"dense\"\nrepeat = 0.99\n\
+    weights = { question = 0, answer = 2, refused_question = -1, refused_answer = 0, decay = 1 }";
+const DISTANT: &str = "stage = \"dense\"\nmin_likeness = 0.8\n\
+    weights = { question = 0, answer = 2, refused_question = -1, refused_answer = 0, decay = 1 }";
+const FUSE: &str = "stage = \"fuse\"\nmethod = \"reciprocal-rank\"\ndepth = 3\n\
+    [[stages.inputs]]\nstages = [{ stage = \"cutoff\", depth = 1 }]\n\
+    [[stages.inputs]]\nstages = [{ stage = \"no_question\", rank = 1 }]";
+
+#[rustfmt::skip]
+fn cases() -> Vec<Case> {
+    vec![
+        case(BM25, &["red fox"], &["Q5"], &["Q2", "Q3", "Q4"]),
+        case(PADDED, &["red fox"], &[], &["Q2", "Q3", "Q4", "Q5", "Q1"]),
+        // Nothing stands before the question, so that the first two words are one.
+        case(BM25, &["red", "which", "boat"], &[], &["Q5"]),
+        // A word that counts nothing still matches.
+        case(BM25_WEIGHTED, &["red", "a boat", "fox"], &[], &["Q2", "Q3", "Q4", "Q5"]),
+        case(BM25_WEIGHTED, &["red blue", "a fox", "no"], &[], &["Q5", "Q4", "Q3", "Q2"]),
+        own(case(BM25, &["red fox"], &[], &["Q3", "Q4"])),
+        own(case(PADDED, &["boat"], &[], &["Q4", "Q3"])),
+        case(NUMPY, &["red fox"], &[], &["Q2", "Q3", "Q4", "Q5", "Q1"]),
+        own(case(NUMPY, &["boat"], &[], &["Q4", "Q3"])),
+        case("stage = \"dense\"", &["blue fox"], &["Q1"], &["Q3", "Q5", "Q2", "Q4"]),
+        case("stage = \"dense\"\ndepth = 2", &["blue fox"], &[], &["Q3", "Q5"]),
+        case(DENSE_WEIGHTED, &["blue", "blue fox", "boat"], &[], &["Q5", "Q4", "Q2"]),
+        case(DENSE_WEIGHTED, &["fox", "blue boat", "no"], &[], &["Q2", "Q3", "Q4"]),
+        case(DISTANT, &["red"], &[], &[]),
+        case(DISTANT, &["red fox"], &[], &["Q2", "Q4", "Q3", "Q5"]),
+        own(case("stage = \"dense\"", &["blue"], &[], &["Q3", "Q4"])),
+        own(case(DISTANT, &["blue boat"], &[], &[])),
+        case("stage = \"exclude\"", &["red"], &["Q2", "Q3", "Q1"], &["Q2", "Q1"]),
+        case("stage = \"exclude_asked\"", &["red", "red fox", "no"], &["Q2", "Q3"], &["Q3"]),
+        case("stage = \"exclude_asked\"", &["red", "red  fox", "no"], &["Q2", "Q3"], &["Q2", "Q3"]),
+        case("stage = \"exclude_asked\"\nby = \"words\"", &["red", "red  fox", "no"], &["Q2", "Q3"], &["Q3"]),
+        case("stage = \"feedback\"\nquestions = 1", &["red"], &["Q2", "Q3", "Q4", "Q5"], &["Q4", "Q2", "Q5", "Q3"]),
+        Case {
+            // Each alone would begin with Q3; the second is nearer to it.
+            stage: "stage = \"competition\"\nrounds = 1\nprize = 0.1",
+            requests: vec![Request::new("1", "fox"), Request::new("2", "blue fox")],
+            before: &["Q2", "Q3"],
+            after: vec![&["Q2", "Q3"], &["Q3", "Q2"]],
+        },
+        case("stage = \"cross_encode\"\nmodel = \"letters\"\ndepth = 2", &["r"], &[], &["Q4", "Q5"]),
+        own(case("stage = \"cross_encode\"\nmodel = \"letters\"\ndepth = 1", &["r"], &[], &["Q4"])),
+        case("stage = \"rerank\"\nmodel = \"letters\"\ndepth = 2", &["r"], &["Q2", "Q3", "Q5"], &["Q3", "Q2", "Q5"]),
+        case("stage = \"open_questions\"\nbonus = 5.5", &["r"], &["Q2", "Q3", "Q4"], &["Q4", "Q2", "Q3"]),
+        case("stage = \"stop\"\nturns = 1", &["r"], &["Q2", "Q1"], &["Q2", "Q1"]),
+        case("stage = \"stop\"\nturns = 1", &["r", "q", "a"], &["Q2", "Q1"], &["Q1", "Q2"]),
+        case("stage = \"stop\"", &["r"], &[], &["Q1"]),
+        case("stage = \"no_question\"\nrank = 2", &["r"], &["Q2", "Q3", "Q1"], &["Q2", "Q1", "Q3"]),
+        case("stage = \"no_question\"\nrank = 1\nwhen_need = 2", &["r"], &["Q2"], &["Q2"]),
+        with_need(2, case("stage = \"no_question\"\nrank = 1\nwhen_need = 2", &["r"], &["Q2"], &["Q1", "Q2"])),
+        with_need(3, case("stage = \"no_question\"\nrank = 1\nwhen_need = 2", &["r"], &["Q2"], &["Q2"])),
+        case("stage = \"cutoff\"\ndepth = 2", &["r"], &["Q2", "Q3", "Q4"], &["Q2", "Q3"]),
+        case("stage = \"cutoff\"\ndepth = 3\nmin_score = 9", &["r"], &["Q2", "Q3", "Q4"], &["Q2", "Q3"]),
+        case(FUSE, &["r"], &["Q2", "Q3"], &["Q2", "Q1", "Q3"]),
+    ]
+}
+
+impl Case {
+    /// The first document scores 10, the next 9, and so on.
+    fn before(&self) -> Ranking {
+        let score = |(index, id): (usize, &&str)| {
+            let number: u32 = id[1..].parse().unwrap();
+            Hit { doc: Doc(number - 1), score: 10.0 - index as f64 }
+        };
+        self.before.iter().enumerate().map(score).collect()
+    }
+
+    fn system(&self) -> System {
+        system(self.stage)
+    }
+}
+
+#[test]
+fn every_stage_gives_what_its_examples_say() {
+    for case in cases() {
+        with_context(&Earlier::new(&[]), |context| {
+            let finished = AtomicU64::new(0);
+            let count = |requests| {
+                finished.fetch_add(requests, Ordering::Relaxed);
+            };
+            let batch = Batch { progress: &count, ..Batch::new(context, &case.requests) };
+            let before = vec![case.before(); case.requests.len()];
+            let after = case.system().pipeline.run(&batch, before).unwrap();
+            let found: Vec<_> = after.iter().map(ids).collect();
+            let said = &case.requests[0].said;
+            assert_eq!(found, case.after, "{} of {said:?}", case.stage);
+            let descending =
+                |ranking: &Ranking| ranking.windows(2).all(|pair| pair[0].score >= pair[1].score);
+            assert!(after.iter().all(descending), "{}: {after:?}", case.stage);
+            let requests = case.requests.len() as u64;
+            assert_eq!(finished.into_inner(), requests, "{}: requests finished", case.stage);
+        });
+    }
+}
+
+#[test]
+fn every_stage_has_an_example() {
+    let stage = |name: &str| format!("name = \"one\"\n[[stages]]\nstage = \"{name}\"");
+    let error = System::parse("one.toml", &stage("unknown"), &[]).err().unwrap().to_string();
+    let (_, names) = error.split_once("one of ").unwrap();
+    let (names, _) = names.split_once(", found").unwrap();
+    for name in names.split(", ") {
+        let name = name.trim_matches('`');
+        let declared = format!("stage = \"{name}\"");
+        assert!(cases().iter().any(|case| case.stage.starts_with(&declared)), "{name}");
+    }
+}
+
+/// Stages that score by what they explain; the others tell why a document is where it is.
+const SCORING: [&str; 8] = [
+    "bm25",
+    "dense",
+    "feedback",
+    "competition",
+    "cross_encode",
+    "rerank",
+    "open_questions",
+    "fuse",
+];
+
+#[test]
+fn what_is_explained_is_the_score() {
+    for case in cases().iter().filter(|case| case.requests.len() == 1) {
+        with_context(&Earlier::new(&[]), |context| {
+            let batch = Batch::new(context, &case.requests);
+            let pipeline = case.system().pipeline;
+            let after = pipeline.run(&batch, vec![case.before()]).unwrap();
+            for (index, hit) in after[0].iter().enumerate() {
+                let traces = pipeline.explain(&batch, hit.doc, &case.before()).unwrap();
+                let [trace] = &traces[..] else { panic!("one stage, one trace") };
+                assert_eq!((trace.rank, trace.score), (Some(index + 1), Some(hit.score)));
+                let reordered = trace.stage != "rerank" || index < 2;
+                if SCORING.contains(&trace.stage) && reordered {
+                    let value = trace.explanation.as_ref().unwrap().value;
+                    assert!((value - hit.score).abs() < 1e-5, "{}: {value} {hit:?}", case.stage);
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn a_request_is_ranked_the_same_whatever_else_is_in_the_batch() {
+    for case in cases().iter().filter(|case| case.requests.len() == 1) {
+        with_context(&Earlier::new(&[]), |context| {
+            let pipeline = case.system().pipeline;
+            let run = |requests: &[Request]| {
+                let before = vec![case.before(); requests.len()];
+                pipeline.run(&Batch::new(context, requests), before).unwrap()
+            };
+            let other = Request::new("2", "blue car");
+            let (alone, with) =
+                (run(&case.requests), run(&[other.clone(), case.requests[0].clone(), other]));
+            assert_eq!(alone[0], with[1], "{}", case.stage);
+        });
+    }
+}
