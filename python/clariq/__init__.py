@@ -1,6 +1,6 @@
 """Baselines for conversational search, from Python.
 
-The package drives the command ``clariq``, which its wheel installs; nothing else is needed.
+The package drives the command ``clariq``: the one beside Python, on the PATH, or ``$CLARIQ``.
 
 >>> import clariq
 >>> answers = clariq.rank(["tell me about jaguars"], system="bm25", depth=3)

@@ -48,7 +48,7 @@ def find_command() -> str:
     path = shutil.which(name)
     if path:
         return path
-    raise FileNotFoundError("no command `clariq`: `pip install clariq` installs it")
+    raise FileNotFoundError("no command `clariq`: `scripts/install` of its repository puts it on the PATH")
 
 
 def run_command(arguments: Sequence[str], *, stdin: str = "") -> str:
