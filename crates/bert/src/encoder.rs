@@ -48,7 +48,7 @@ impl BertEncoder {
         tokens: usize,
         progress: Progress,
     ) -> Result<Embeddings, clariq_core::Error> {
-        // Each text once, however often it is asked for.
+        // Each text is encoded once, however often it occurs.
         let mut places: HashMap<&str, usize> = HashMap::new();
         let mut unique = Vec::new();
         let order: Vec<usize> = texts

@@ -1,4 +1,4 @@
-//! What can go wrong with a model?
+//! Errors of models.
 
 use clariq_core::{Location, Problem, ProblemKind, Report};
 

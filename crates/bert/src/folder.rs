@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 pub struct ModelFolder {
     /// The folder.
     pub path: PathBuf,
-    /// `config.json` as it stands there.
+    /// The text of `config.json`.
     pub config: Value,
     /// What the architecture needs of it.
     pub shape: Shape,
@@ -35,7 +35,7 @@ pub struct Shape {
     pub vocabulary: i64,
     /// Tokens that a text can have at most.
     pub positions: i64,
-    /// Kinds of segments: 2 where pairs can be told apart.
+    /// Number of segment types: 2 where the two texts of a pair can be distinguished.
     pub segments: i64,
     /// What is added to a variance before its root is taken.
     pub epsilon: f64,

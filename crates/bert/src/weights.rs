@@ -87,7 +87,7 @@ impl Weights {
     }
 
     /// Writes `model.safetensors` with the metadata that `from_pretrained` wants; `prefix` is `bert.` where a head
-    /// stands beside the model.
+    /// lies beside the model.
     pub fn write(&self, path: &Path, prefix: &str) -> Result<(), Error> {
         let named: Vec<(String, Vec<usize>, Vec<u8>)> = self
             .tensors

@@ -1,4 +1,4 @@
-//! Is this the same content that an earlier result was made from?
+//! Checksums, which bind a result to the content it was made from.
 
 use crate::problem::Error;
 use serde::{Deserialize, Serialize};

@@ -42,7 +42,7 @@ pub trait Documents: Send + Sync {
     /// The document of that id.
     fn find(&self, id: &str) -> Option<Doc>;
 
-    /// The document that stands for saying nothing, where the collection has one.
+    /// The document that represents saying nothing, where the collection has one.
     fn silence(&self) -> Option<Doc> {
         None
     }

@@ -6,7 +6,7 @@ use crate::training::{ModelOptions, Trained, Training, TrainingEvent};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Opens and trains learned models. Whoever implements it knows weights and tensors; nothing else does.
+/// Opens and trains learned models. Weights and tensors are known to its implementations alone.
 pub trait Engine: Send + Sync {
     /// The engine and the devices that it sees, in words.
     fn describe(&self) -> String;

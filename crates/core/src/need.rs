@@ -1,4 +1,4 @@
-//! How much does a request need clarification?
+//! Clarification need, from 1 to 4.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What can be wrong with a file, and how is it told to the person who has to mend it?
+//! Problems of files and arguments, and how they are reported.
 //!
 //! A [`Problem`] names the place (file and line), what was expected there, what was found, and a hint.
 //! [`Report`] is the same for any error of any crate, so that the command prints them all alike.
@@ -44,7 +44,7 @@ pub enum ProblemKind {
     /// There is no such file.
     #[error("missing file")]
     MissingFile,
-    /// A directory stands where a file was expected.
+    /// A directory where a file was expected.
     #[error("a directory in place of a file")]
     Directory,
     /// The file holds nothing.
@@ -98,7 +98,7 @@ pub enum ProblemKind {
     /// More bytes or lines than a file of that kind can need.
     #[error("file too large")]
     TooLarge,
-    /// A pipe, a device or a socket stands where a file was expected.
+    /// A pipe, a device or a socket where a file was expected.
     #[error("not a regular file")]
     Special,
     /// A compressed file that cannot be unpacked.
@@ -136,7 +136,7 @@ pub enum ProblemKind {
 /// Whether a problem could change a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Severity {
-    /// It could, so that no command goes on.
+    /// It could, so that every command stops.
     #[default]
     Error,
     /// It could not: the official scorer reads past it, and so does every command but `data check`.
@@ -298,7 +298,7 @@ fn io_hint(source: &io::Error, action: &str) -> &'static str {
             "raise the limit on file sizes (`ulimit -f`); nothing was replaced"
         }
         (io::ErrorKind::IsADirectory, "write") => "name a file, for example one inside that folder",
-        // Creating a folder where a file stands says "exists"; everything else says "not a directory".
+        // Creating a folder in the place of a file says "exists"; everything else says "not a directory".
         (io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory, _) => {
             "a part of that path is a file where a folder is needed: name another folder"
         }

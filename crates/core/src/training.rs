@@ -1,4 +1,4 @@
-//! What is asked of an engine: how models are run, and how one is trained.
+//! Options of running a model, and of training one.
 
 use crate::checksum::sha256_hex;
 use crate::examples::Examples;

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::vec;
 
-/// Where a tar header says that it is one, and where its checksum stands (POSIX.1-2001, pax).
+/// Positions of the magic and of the checksum in a tar header (POSIX.1-2001, pax).
 const TAR_MAGIC: (usize, &[u8]) = (257, b"ustar");
 const TAR_CHECKSUM: Range<usize> = 148..156;
 const TAR_BLOCK: usize = 512;

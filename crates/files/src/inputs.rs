@@ -1,6 +1,6 @@
 //! Files that this process reads, which none of its outputs may replace.
 //!
-//! Files are told apart by identity (device and inode), not by name, so that links and other spellings of a path are
+//! Files are compared by identity (device and inode), not by name, so that links and other spellings of a path are
 //! seen through. A program that carries out one command calls [`protect_inputs`] first; in a library that reads a run
 //! and later writes it again, nothing is refused.
 

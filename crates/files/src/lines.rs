@@ -10,7 +10,7 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// One line that is not blank.
 pub struct Line<'a> {
-    /// Where the line stands.
+    /// The location of the line.
     pub place: Place<'a>,
     /// Its fields, between white space.
     pub fields: &'a [&'a str],

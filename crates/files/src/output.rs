@@ -33,7 +33,7 @@ impl Target {
         }
     }
 
-    /// Whether what is written goes by and stands nowhere afterwards: standard output, a device or a pipe.
+    /// Whether what is written leaves no file behind: standard output, a device or a pipe.
     pub fn is_stream(&self) -> bool {
         match self {
             Self::Path(path) => is_stream(path),
@@ -121,7 +121,7 @@ impl Staged {
     }
 }
 
-/// Whether something that is no file stands at `path`, such as `/dev/null` or a pipe of the shell.
+/// Whether `path` is something other than a file, such as `/dev/null` or a pipe of the shell.
 fn is_stream(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 ///
 /// A field that begins with a quote ends with one, and then the delimiter, the end of the line or of the file must
 /// follow. Where it does not, the closing quote is missing, and what looks like one record may be many rows: that is a
-/// problem at the line where the field opens, and reading goes on behind that line.
+/// problem at the line where the field opens, and reading continues behind that line.
 pub struct Records<'a> {
     name: &'a str,
     bytes: &'a [u8],
@@ -90,7 +90,7 @@ impl<'a> Records<'a> {
         Some(if doubled { Cow::Owned(without_doubled(content)) } else { Cow::Borrowed(content) })
     }
 
-    /// The problem of a field that opens here, and goes on behind its line.
+    /// Reports a field that opens here, and continues behind its line.
     fn open_quote(&mut self) -> Problem {
         let rest = &self.bytes[self.at..];
         self.at += memchr(b'\n', rest).unwrap_or(rest.len());

@@ -104,7 +104,7 @@ impl Source {
     fn unpack(&self, name: &str, most: u64) -> Result<Vec<u8>, Error> {
         let refused = |source| Error::Io { action: "read", path: PathBuf::from(name), source };
         let (size, mut raw) = self.open()?;
-        // What is read beside the content tells a file that is full from one that holds more.
+        // One byte more than the size is reserved, so that the end is seen without growing.
         let mut bytes = Vec::with_capacity(size.min(most) as usize + 1);
         let magic = GZIP_MAGIC.len() as u64;
         raw.by_ref().take(magic).read_to_end(&mut bytes).map_err(refused)?;

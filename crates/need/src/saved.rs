@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// else.
 const FORMAT: u32 = 2;
 
-/// What every format has: it tells a model of another format from a damaged one.
+/// What every format has: it distinguishes a model of another format from a damaged one.
 #[derive(Deserialize)]
 struct Header {
     need_model: u32,

@@ -1,4 +1,4 @@
-//! How does a pickle come in, byte by byte, without trusting any length in it?
+//! The bytes of a pickle as a stream; no length in it is trusted.
 
 use super::error::PickleErrorKind as Kind;
 use std::io::{self, Read};

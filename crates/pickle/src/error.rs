@@ -1,4 +1,4 @@
-//! What can be wrong with a pickle, and at which byte?
+//! Errors in pickles, with their byte.
 
 use super::opcode::name;
 use std::fmt;

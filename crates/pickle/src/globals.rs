@@ -1,4 +1,4 @@
-//! Which classes and functions may a pickle name, and what do they stand for here?
+//! The classes and functions that a pickle may name, and their meaning here.
 //!
 //! Nothing is ever imported or called. The four names below are what Python needs to write numpy numbers and ordered
 //! dictionaries; for each of them this module computes the value that Python would have got. Every other name is an

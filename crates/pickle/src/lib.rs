@@ -1,4 +1,4 @@
-//! How is a Python pickle read without Python, without running anything in it, and without holding all of it?
+//! Python pickles, read without Python as a stream; nothing in them is executed.
 //!
 //! A pickle is a program for a small stack machine. [`fold`] is that machine for plain data, protocols 0 to 5: numbers,
 //! text, bytes, tuples, lists, dictionaries, and numpy's numbers. A class or function outside a short allow-list is a

@@ -1,4 +1,4 @@
-//! Which operations is a pickle made of, and what are their operands?
+//! The operations of a pickle and their operands.
 //!
 //! All codes of protocols 0 to 5, as Python's `pickletools` lists them, become one of a few [`Op`]s: the machine
 //! does not care whether a number came as text or as bytes.

@@ -1,4 +1,4 @@
-//! Which memo slots does a pickle ever look up again?
+//! The memo slots that a pickle looks up again.
 //!
 //! A pickler memoises *every* object, because it cannot know what comes later: a table of numpy floats fills three
 //! slots per number and looks hardly any of them up. So a pickle is read twice, first to note what is looked up and

@@ -1,4 +1,4 @@
-//! How do the text protocols spell numbers and strings?
+//! Numbers and strings as the text protocols spell them.
 
 use super::error::PickleErrorKind as Kind;
 use super::opcode::Op;
@@ -39,7 +39,7 @@ pub(super) fn parse<T: std::str::FromStr>(line: &[u8]) -> Result<T, Kind> {
     text.and_then(|text| text.parse().ok()).ok_or_else(|| Kind::Number(shown(line)))
 }
 
-/// At most a screen line of what stands there.
+/// At most a screen line of the text found.
 fn shown(line: &[u8]) -> String {
     String::from_utf8_lossy(&line[..line.len().min(60)]).into_owned()
 }
@@ -85,7 +85,7 @@ pub(super) fn python2_string(line: &[u8], out: &mut Vec<u8>) -> Result<(), Kind>
     Ok(())
 }
 
-/// What stands after a backslash: the byte it means, if any, and how many bytes were used.
+/// An escape after a backslash: the byte it means, if any, and how many bytes were used.
 fn escape(rest: &[u8]) -> Option<(Option<u8>, usize)> {
     let plain = |byte| Some((Some(byte), 1));
     match *rest.first()? {

@@ -1,4 +1,4 @@
-//! What can stand on the machine's stack?
+//! Values on the stack of the pickle machine.
 
 use super::error::PickleErrorKind as Kind;
 use super::globals::{Dtype, Global};

@@ -1,4 +1,4 @@
-//! How is plain data written so that Python reads it back?
+//! Plain data written as a pickle that Python reads.
 
 use std::collections::HashMap;
 use std::io::{self, Write};

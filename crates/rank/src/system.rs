@@ -41,7 +41,7 @@ pub struct ConversationConfig {
     /// Lines for each context.
     #[serde(default = "one_line")]
     pub lines: NonZeroUsize,
-    /// What stands in the fields of rank and score.
+    /// The contents of the fields rank and score.
     #[serde(default)]
     pub scores: WrittenScores,
 }

@@ -88,7 +88,7 @@ impl<'i> Table<'i> {
         Ok(Self { file, span: table.span(), entries: table.into_inner(), given: Vec::new() })
     }
 
-    /// Where the value of a key stands; where it is left out, the table.
+    /// The location of a key's value; of the table where the key is left out.
     pub(crate) fn at(&self, key: &str) -> Location {
         self.locate(self.entries.get(key).map_or(self.span.clone(), Spanned::span))
     }

@@ -50,7 +50,7 @@ pub(crate) fn measures(names: &[String]) -> Result<Vec<Box<dyn Measure>>, Failur
     Ok(all)
 }
 
-/// The first name that stands there twice.
+/// The first name that occurs twice.
 fn repeated(names: &[String]) -> Option<&String> {
     let mut seen = HashSet::new();
     names.iter().find(|name| !seen.insert(*name))
@@ -94,8 +94,8 @@ pub(crate) fn warn(settings: &Settings, source: &Source, run: &Run, ties: Ties, 
     }
 }
 
-/// A document that stands twice in a topic has two ranks for `trec_eval`, and one for the official scorer. Where a
-/// command can read a run either way, its user is told of the other.
+/// A document that occurs twice in a topic has two ranks for `trec_eval`, and one for the official scorer. Where a
+/// command can read a run either way, the other one is mentioned.
 pub(crate) fn or_official_ties(error: Error) -> Error {
     match error {
         Error::Problem(mut problem) if problem.kind == ProblemKind::DuplicateId => {

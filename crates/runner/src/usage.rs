@@ -1,10 +1,10 @@
-//! What is wrong with the arguments? Values that clap refuses, told like every other error.
+//! Values that clap refuses, reported like every other error.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clariq_core::{Location, Problem, ProblemKind};
 use std::error::Error as _;
 
-/// A refused value as a problem; `None` for everything that clap tells itself: help, the version, unknown
+/// A refused value as a problem; `None` for everything that clap reports itself: help, the version, unknown
 /// or missing arguments.
 pub(crate) fn refused_value(error: &clap::Error) -> Option<Problem> {
     if !matches!(error.kind(), ErrorKind::InvalidValue | ErrorKind::ValueValidation) {

@@ -31,7 +31,7 @@ pub struct Progress {
     pub bytes: u64,
 }
 
-/// Writes the passages of `pages` to the three files of `folder`, and tells `report` after every block.
+/// Writes the passages of `pages` to the three files of `folder`, and calls `report` after every block.
 pub fn segment(
     pages: &[Source],
     folder: &Path,

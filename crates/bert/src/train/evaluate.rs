@@ -1,4 +1,4 @@
-//! How well does a network do on topics that it never trained on?
+//! Evaluation of a network on topics that it was not trained on.
 
 use crate::error::Error;
 use crate::network::{Input, Network};

@@ -1,6 +1,6 @@
 //! Conversations: a request, the turns behind it, and the turn that follows.
 //!
-//! They come in three forms, which are told apart by their content: the released dictionaries (Python pickles
+//! They come in three forms, which are recognised by their content: the released dictionaries (Python pickles
 //! `{record_id: {…}}`, plain or packed), the same records as JSON lines, and the table of conversations that people had.
 //! [`read_records`] hands them on one by one, so that a file of a million records needs no more memory than a small one.
 //!

@@ -39,9 +39,9 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-/// The candidate that stands for the worst question of a context: what an unsuitable question counts as.
+/// The candidate that represents the worst question of a context: what an unsuitable question counts as.
 pub const WORST: &str = "MIN";
-/// The candidate that stands for the best question of a context.
+/// The candidate that represents the best question of a context.
 pub const BEST: &str = "MAX";
 
 /// What an evaluation table looks like, for messages.

@@ -56,7 +56,7 @@ pub fn parse_text_run(input: &Input, bank: &QuestionBank, sink: Sink) -> Run {
     run
 }
 
-/// Writes one line. A text stands in double quotes, and a quote inside it is doubled, as pandas reads it.
+/// Writes one line. A text is written in double quotes, and a quote inside it is doubled, as pandas reads it.
 ///
 /// ```
 /// let mut out = Vec::new();

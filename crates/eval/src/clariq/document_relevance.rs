@@ -35,7 +35,7 @@ impl MetricScores {
 pub struct DocumentRelevance {
     /// All metrics of the table, in its order.
     pub metrics: Vec<MetricScores>,
-    /// Topics or contexts whose highest score stands on more than one line: the last of them in the
+    /// Topics or contexts whose highest score occurs on more than one line: the last of them in the
     /// file counts, where the official scorer's unstable sort leaves it open.
     pub tied: usize,
     /// Contexts that the run does not answer; each counts 0.

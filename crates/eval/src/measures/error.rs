@@ -21,7 +21,7 @@ pub enum MeasureError {
         /// A complete name that is close to it.
         nearest: Option<String>,
     },
-    /// The measure looks at the first places of a ranking and was not told how many.
+    /// The measure needs a cut-off, and none was given.
     #[error("`{measure}` needs a cut-off")]
     MissingCutoff {
         /// The measure.

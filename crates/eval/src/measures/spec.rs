@@ -9,7 +9,7 @@ use super::parameters::Parameters;
 pub struct Spec {
     /// Its name in the spelling of `ir_measures`.
     pub name: &'static str,
-    /// A second name that `ir_measures` knows it by.
+    /// A second name, used by `ir_measures`.
     pub alias: Option<&'static str>,
     /// What `trec_eval` calls it without a cut-off.
     pub trec: Option<&'static str>,

@@ -1,4 +1,4 @@
-//! Do the tests give what scipy gives, and hold what must hold for any figures?
+//! The tests of significance against scipy's figures, and their properties.
 
 use super::*;
 use proptest::prelude::*;

@@ -28,7 +28,7 @@ pub struct RunLine {
     pub line: u64,
 }
 
-/// A run as it stands in its file: lines in file order, nothing sorted or dropped, because the official
+/// A run as written in its file: lines in file order, nothing sorted or dropped, because the official
 /// scorer's result depends on that order where scores tie.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Run {

@@ -1,4 +1,4 @@
-//! Which tokens does the published `ClariQ` baseline see in a text?
+//! The tokens of the published `ClariQ` baseline.
 //!
 //! That baseline tokenises with NLTK 3.5's `word_tokenize`, drops NLTK's
 //! English stop words and stems the rest with NLTK's `PorterStemmer`. BM25

@@ -1,4 +1,4 @@
-//! Which stem does NLTK 3.5 give an English word?
+//! Porter's stemmer as NLTK 3.5 has it.
 //!
 //! This is Porter's suffix stripping with the changes NLTK makes in its
 //! default mode: a pool of irregular forms, `ie` kept in four-letter words
@@ -204,7 +204,7 @@ fn soften_y(word: &mut String) {
 /// Step 2.
 fn reduce_double_suffix(word: &mut String) {
     if word.strip_suffix("alli").is_some_and(|rest| measure(rest) > 0) {
-        // The result goes on through this step: `ationalli` → `ational` → `ate`.
+        // The result passes through this step again: `ationalli` → `ational` → `ate`.
         word.truncate(word.len() - 2);
     }
     if word.ends_with("logi") {

@@ -1,4 +1,4 @@
-//! Which words carry no topic of their own, by NLTK's English list?
+//! NLTK's English stop words.
 //!
 //! The list is the one `nltk_data` shipped in 2020 under
 //! `corpora/stopwords/english`. Later editions added words such as `"i'm"`

@@ -5,7 +5,7 @@ use ndarray::{Array2, ArrayView1, ArrayView2};
 
 /// All rows of some embeddings.
 pub(super) fn matrix(embeddings: &Embeddings) -> ArrayView2<'_, f32> {
-    // The values have that shape by construction; an empty matrix stands for any other.
+    // The values have that shape by construction; an empty matrix replaces any other.
     ArrayView2::from_shape((embeddings.len(), embeddings.dim), &embeddings.values).unwrap_or_else(
         |_| {
             ArrayView2::from_shape((0, 0), &[])

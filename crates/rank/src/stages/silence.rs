@@ -1,4 +1,4 @@
-//! The document that stands for saying nothing, and its position in a ranking.
+//! The document that represents saying nothing, and its position in a ranking.
 
 use crate::context::Context;
 use crate::error::Error;
@@ -6,7 +6,7 @@ use clariq_core::{Doc, Hit, Location, Problem, ProblemKind, Ranking};
 use clariq_files::strictly_decreasing;
 use std::num::NonZeroUsize;
 
-/// The document that stands for saying nothing; an error where the collection has none.
+/// The document that represents saying nothing; an error where the collection has none.
 pub(super) fn silence(context: &Context, stage: &str) -> Result<Doc, Error> {
     context.documents.silence().ok_or_else(|| {
         let at = Location::file(format!("stage `{stage}`"));

@@ -53,7 +53,7 @@ pub(super) fn is(path: &Path, ending: &str) -> bool {
     name.strip_suffix(".gz").unwrap_or(&name).ends_with(&format!(".{ending}"))
 }
 
-/// `….aa` stands for all its pieces, named as the command `split` names them; any other file is whole.
+/// `….aa` means all pieces, named as by `split`; any other file is whole.
 fn pieces(path: &Path) -> Vec<PathBuf> {
     let name = path.to_string_lossy();
     let Some(stem) = name.strip_suffix(".aa") else { return vec![path.to_owned()] };

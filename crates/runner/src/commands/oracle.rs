@@ -1,4 +1,4 @@
-//! `clariq oracle`: what would a system write that knew the evaluation table?
+//! `clariq oracle`: the run of an oracle that knows the evaluation table.
 
 use crate::arguments::splits;
 use crate::failure::{Failure, Outcome};

@@ -1,4 +1,4 @@
-//! `clariq report`: how do runs look side by side, on one page?
+//! `clariq report`: runs side by side on one page.
 
 mod inputs;
 

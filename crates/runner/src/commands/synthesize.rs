@@ -1,4 +1,4 @@
-//! `clariq data synthesize`: which conversations do the rows of a labelled split make?
+//! `clariq data synthesize`: conversations made from the rows of a labelled split.
 
 use crate::arguments::splits;
 use crate::commands::convert::is;

@@ -92,7 +92,7 @@ fn currency(word: &str) -> usize {
         .unwrap_or(0)
 }
 
-/// The longest unit of measurement that stands behind a digit at the end of `word`.
+/// The longest unit of measurement that follows a digit at the end of `word`.
 fn unit(word: &str) -> usize {
     if !word.contains(|c: char| c.is_ascii_digit()) {
         return 0;

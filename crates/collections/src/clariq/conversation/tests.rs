@@ -1,4 +1,4 @@
-//! What the readers accept, and what they say of everything else.
+//! Tests of the readers: what they accept, and the problems they report.
 
 use super::*;
 use crate::clariq::collection::{Collection, DataDir, Split};

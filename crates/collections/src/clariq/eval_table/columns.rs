@@ -1,5 +1,5 @@
 //! How do ten million figures fit in memory? As two columns of numbers per metric, and one layout that says where
-//! each context and question stands in them. Metrics over the same contexts and questions share their layout.
+//! each context and question is in them. Metrics over the same contexts and questions share their layout.
 
 use std::collections::HashMap;
 use std::ops::Range;

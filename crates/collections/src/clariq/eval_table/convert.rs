@@ -1,4 +1,4 @@
-//! How does an evaluation table get into other forms, and back?
+//! Conversion of evaluation tables to other formats, and back.
 
 use super::{Builder, ContextId, EvalTable, FORM as TABLE, Scores};
 use clariq_core::{Error, Location, Problem, plain_words};

@@ -1,4 +1,4 @@
-//! How do a pickle's dictionaries become columns?
+//! A pickle's dictionaries, folded into columns.
 //!
 //! They arrive from the inside out, so each one's level shows in what is put in it: figures make it a question's,
 //! questions a context's, contexts a metric's, metrics the table. An empty dictionary can be any of them until its

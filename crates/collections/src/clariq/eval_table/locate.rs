@@ -1,4 +1,4 @@
-//! Where is an evaluation table?
+//! The location of an evaluation table.
 
 use crate::clariq::collection::DataDir;
 use clariq_core::{Error, Location, Problem, ProblemKind};

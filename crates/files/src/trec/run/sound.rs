@@ -10,7 +10,7 @@ const WORTH_A_THREAD: usize = 1 << 20;
 
 /// The run, or `None` if anything in it is not sound.
 pub(super) fn parse(input: &Input) -> Option<Run> {
-    // The number of threads is asked for only where it matters: asking starts them.
+    // The number of threads is read only where it matters: reading it starts them.
     let worth = input.bytes.len() / WORTH_A_THREAD;
     parse_in(if worth > 1 { worth.min(rayon::current_num_threads()) } else { 1 }, input)
 }

@@ -11,7 +11,7 @@ use clariq_rank::{Batch, Context, StageTrace};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// How many candidates are shown to who wants to know why.
+/// How many candidates `--why` shows.
 const SHOWN: usize = 5;
 /// How deep explanations go: parts of the conversation, and what each is made of.
 const LEVELS: usize = 2;
@@ -26,7 +26,7 @@ pub(super) struct Asker<'a> {
     explain: bool,
 }
 
-/// The next move, and for who wants to know why, the best candidates and what each stage made of the first question.
+/// The next move; on request also the best candidates and what each stage made of the first question.
 pub(super) enum Move {
     Ask { question: Doc, score: f64, why: Why },
     Stop { reason: &'static str, why: Why },

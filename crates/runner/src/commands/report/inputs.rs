@@ -1,4 +1,4 @@
-//! Which runs and need files is a page made from, and do they fit its labels?
+//! The runs and need files of a page, checked against its labels.
 
 use crate::failure::Failure;
 use crate::runs;
