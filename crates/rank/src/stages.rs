@@ -1,6 +1,7 @@
 //! The stages that there are. Adding one is adding a file in `stages/` and a line here.
 
 mod bm25;
+mod candidates;
 mod competition;
 mod cross_encoder;
 mod cutoff;
@@ -22,6 +23,7 @@ use crate::build::Factory;
 /// Every stage: its name in configurations, and what makes it of its table.
 pub(crate) const STAGES: &[(&str, Factory)] = &[
     ("bm25", bm25::build),
+    ("candidates", candidates::build),
     ("competition", competition::build),
     ("cross_encode", cross_encoder::build_cross_encode),
     ("cutoff", cutoff::build),

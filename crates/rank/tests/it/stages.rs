@@ -45,6 +45,7 @@ const DENSE_WEIGHTED: &str = "stage = \"dense\"\nrepeat = 0.99\n\
     weights = { question = 0, answer = 2, refused_question = -1, refused_answer = 0, decay = 1 }";
 const DISTANT: &str = "stage = \"dense\"\nmin_likeness = 0.8\n\
     weights = { question = 0, answer = 2, refused_question = -1, refused_answer = 0, decay = 1 }";
+const CANDIDATES: &str = "stage = \"candidates\"\nrun = \"tests/it/candidates.run\"";
 const FUSE: &str = "stage = \"fuse\"\nmethod = \"reciprocal-rank\"\ndepth = 3\n\
     [[stages.inputs]]\nstages = [{ stage = \"cutoff\", depth = 1 }]\n\
     [[stages.inputs]]\nstages = [{ stage = \"no_question\", rank = 1 }]";
@@ -71,6 +72,10 @@ fn cases() -> Vec<Case> {
         case(DISTANT, &["red fox"], &[], &["Q2", "Q4", "Q3", "Q5"]),
         own(case("stage = \"dense\"", &["blue"], &[], &["Q3", "Q4"])),
         own(case(DISTANT, &["blue boat"], &[], &[])),
+        // Best first by score, whatever the ranks say; equal scores by descending id; each once.
+        case(CANDIDATES, &["red"], &["Q1"], &["Q4", "Q5", "Q3", "Q2"]),
+        own(case(CANDIDATES, &["red"], &[], &["Q4", "Q3"])),
+        Case { requests: vec![Request::new("7", "not in the run")], ..case(CANDIDATES, &["red"], &[], &[]) },
         case("stage = \"exclude\"", &["red"], &["Q2", "Q3", "Q1"], &["Q2", "Q1"]),
         case("stage = \"exclude_asked\"", &["red", "red fox", "no"], &["Q2", "Q3"], &["Q3"]),
         case("stage = \"exclude_asked\"", &["red", "red  fox", "no"], &["Q2", "Q3"], &["Q2", "Q3"]),
@@ -152,8 +157,9 @@ fn every_stage_has_an_example() {
 }
 
 /// Stages that score by what they explain; the others tell why a document is where it is.
-const SCORING: [&str; 8] = [
+const SCORING: [&str; 9] = [
     "bm25",
+    "candidates",
     "dense",
     "feedback",
     "competition",

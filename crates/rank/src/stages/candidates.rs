@@ -1,0 +1,99 @@
+//! Stage `candidates`: the ranking of a TREC run made elsewhere, for other stages to rerank.
+
+use crate::build::Build;
+use crate::error::Error;
+use crate::stage::{About, Batch, Stage};
+use clariq_core::{
+    Doc, Explanation, Hit, Location, Problem, ProblemKind, Ranking, Request, best_first, sha256_hex,
+};
+use clariq_files::{Run, Source, parse_run, strictly};
+use serde::{Deserialize, Serialize};
+use std::collections::{HashMap, HashSet};
+use std::num::NonZeroUsize;
+use std::ops::Range;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Keys {
+    /// The path of the run, from the current folder.
+    run: String,
+    /// At most so many documents of each request.
+    #[serde(default = "a_thousand")]
+    depth: NonZeroUsize,
+}
+
+/// As many as runs of TREC have at most.
+fn a_thousand() -> NonZeroUsize {
+    NonZeroUsize::new(1000).unwrap_or(NonZeroUsize::MIN)
+}
+
+struct Candidates {
+    keys: Keys,
+    /// The SHA-256 of the run's content: the path alone does not say what was ranked.
+    checksum: String,
+    run: Run,
+    /// The lines of each request, by id.
+    lines: HashMap<String, Range<usize>>,
+}
+
+pub(super) fn build(build: Build) -> Result<Box<dyn Stage>, Error> {
+    let keys: Keys = build.table.read()?;
+    let input = Source::new(&keys.run).read()?;
+    let checksum = sha256_hex(&input.bytes);
+    let mut run = strictly(|sink| parse_run(&input, sink))?;
+    run.lines.sort_by(|one, other| one.topic.cmp(&other.topic));
+    let mut lines = HashMap::new();
+    let mut start = 0;
+    for of_one in run.lines.chunk_by(|one, other| one.topic == other.topic) {
+        lines.insert(of_one[0].topic.to_string(), start..start + of_one.len());
+        start += of_one.len();
+    }
+    Ok(Box::new(Candidates { keys, checksum, run, lines }))
+}
+
+impl Candidates {
+    fn rank(&self, batch: &Batch, request: &Request) -> Result<Ranking, Error> {
+        let Some(lines) = self.lines.get(request.id.as_str()) else { return Ok(Ranking::new()) };
+        let mut ranking = Ranking::with_capacity(lines.len());
+        for line in &self.run.lines[lines.clone()] {
+            let Some(doc) = batch.context.documents.find(line.question.as_str()) else {
+                let at = Location::line(&self.run.name, line.line);
+                let found = format!("`{}`", line.question);
+                let expected = "the id of a document of this collection";
+                return Err(Problem::new(at, ProblemKind::UnknownQuestion, expected, found)
+                    .hint("the run must be made over the documents that are ranked here")
+                    .into());
+            };
+            let own = request.candidates.as_ref();
+            if own.is_none_or(|own| own.binary_search(&doc).is_ok()) {
+                ranking.push(Hit { doc, score: line.score });
+            }
+        }
+        ranking.sort_by(best_first);
+        let mut seen = HashSet::new();
+        ranking.retain(|hit| seen.insert(hit.doc));
+        ranking.truncate(self.keys.depth.get());
+        Ok(ranking)
+    }
+}
+
+impl Stage for Candidates {
+    fn about(&self) -> About {
+        let mut about = About::new("candidates", &self.keys);
+        about.parameters["sha256"] = self.checksum.as_str().into();
+        about
+    }
+
+    fn apply(&self, batch: &Batch, _: Vec<Ranking>) -> Result<Vec<Ranking>, Error> {
+        let rankings = batch.requests.iter().map(|request| self.rank(batch, request)).collect();
+        batch.finish();
+        rankings
+    }
+
+    fn explain(&self, one: &Batch, doc: Doc, _: &Ranking) -> Result<Option<Explanation>, Error> {
+        let Some(request) = one.requests.first() else { return Ok(None) };
+        let ranking = self.rank(one, request)?;
+        let hit = ranking.iter().find(|hit| hit.doc == doc);
+        Ok(hit.map(|hit| Explanation::value(hit.score, format!("its score in {}", self.keys.run))))
+    }
+}
