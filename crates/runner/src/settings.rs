@@ -4,7 +4,8 @@ use crate::arguments::{Common, IndexPlace};
 use crate::failure::Failure;
 use crate::output::Format;
 use crate::progress;
-use clariq_collections::clariq::{Collection, DataDir};
+use clariq_collections::clariq::ClariQ;
+use clariq_collections::{Collection, DataDir};
 use clariq_core::{Engine, Location, Precision, Problem, ProblemKind, printable};
 use clariq_experiment::{Observer, Options, Session, Task, cache};
 use std::ops::RangeInclusive;
@@ -96,10 +97,27 @@ impl Settings {
         })
     }
 
-    /// Opens the data folder, and says so if it was not named.
-    pub(crate) fn collection(&self) -> Result<Collection, Failure> {
+    /// Opens whatever collection is in the data folder, and says which if it was not named.
+    pub(crate) fn collection(&self) -> Result<Box<dyn Collection>, Failure> {
         self.say_which_data();
-        Ok(Collection::open(self.data.clone())?)
+        Ok(clariq_collections::open(&self.data)?)
+    }
+
+    /// The same for a command that is about `ClariQ` alone.
+    pub(crate) fn clariq(&self) -> Result<ClariQ, Failure> {
+        Ok(ClariQ::from_collection(self.collection()?)?)
+    }
+
+    /// The split of that name; if none is named, `dev`, or the only one that is there.
+    pub(crate) fn split(
+        &self,
+        collection: &dyn Collection,
+        name: Option<&str>,
+    ) -> Result<&'static str, Failure> {
+        let there: Vec<&str> =
+            collection.splits().iter().copied().filter(|split| collection.has(split)).collect();
+        let usual = if let [only] = there[..] { only } else { "dev" };
+        Ok(collection.find_split(name.unwrap_or(usual))?)
     }
 
     pub(crate) fn say_which_data(&self) {
@@ -115,9 +133,9 @@ impl Settings {
     /// A session under these settings, with indexes where `place` says or in the user's cache.
     pub(crate) fn session<'a>(
         &'a self,
-        collection: &'a Collection,
+        collection: &'a dyn Collection,
         place: &IndexPlace,
-    ) -> Session<'a> {
+    ) -> Result<Session<'a>, Failure> {
         let options = Options {
             threads: self.threads,
             seed: self.seed,
@@ -127,7 +145,8 @@ impl Settings {
             index: place.index.clone(),
             memory: place.memory,
         };
-        Session::new(collection, options).with_engine(self.engine).with_observer(self)
+        let session = Session::new(collection, options)?;
+        Ok(session.with_engine(self.engine).with_observer(self))
     }
 
     /// Prints a note on standard error unless that is unwanted.
