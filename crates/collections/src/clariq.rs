@@ -25,6 +25,7 @@ mod released;
 mod requests;
 mod stats;
 mod text_run;
+mod validate;
 
 pub use around::Around;
 pub use bank::{NO_QUESTION, QuestionBank, QuestionRow};
@@ -39,3 +40,4 @@ pub use released::{RELEASED, RELEASED_AT, Released, released};
 pub use requests::{parse_requests, read_requests};
 pub use stats::{SplitStats, Statistics, statistics};
 pub use text_run::{parse_text_run, put_text_run_line, read_text_run};
+pub use validate::validate;

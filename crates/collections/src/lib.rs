@@ -4,3 +4,6 @@ pub mod cast;
 pub mod clariq;
 pub mod ikat;
 mod json;
+mod validation;
+
+pub use validation::{Validation, Verdict};

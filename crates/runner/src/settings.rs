@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::output::Format;
 use crate::progress;
 use clariq_collections::clariq::{Collection, DataDir};
+use clariq_collections::ikat;
 use clariq_core::{Engine, Location, Precision, Problem, ProblemKind, printable};
 use clariq_experiment::{Observer, Options, Session, Task, cache};
 use std::ops::RangeInclusive;
@@ -39,6 +40,8 @@ pub(crate) struct Settings {
 
 /// Where the real collection is looked for if nothing is named.
 pub(crate) const USUAL_DATA: &str = "data/clariq";
+/// The same for the files of TREC iKAT.
+const USUAL_IKAT: &str = "data/ikat";
 
 /// More threads than any machine has cores would only be refused by the system, one after the other.
 const THREADS: RangeInclusive<usize> = 1..=1024;
@@ -100,6 +103,21 @@ impl Settings {
     pub(crate) fn collection(&self) -> Result<Collection, Failure> {
         self.say_which_data();
         Ok(Collection::open(self.data.clone())?)
+    }
+
+    /// The data folder as one with iKAT files; without --data, the usual one if it is there.
+    pub(crate) fn ikat_folder(&self) -> ikat::Folder {
+        match &self.data {
+            DataDir::Folder(folder) if self.data_was_named => ikat::Folder::Path(folder.clone()),
+            _ if Path::new(USUAL_IKAT).is_dir() => {
+                self.note(&format!("note: using {USUAL_IKAT}"));
+                ikat::Folder::Path(USUAL_IKAT.into())
+            }
+            _ => {
+                self.note("note: using the built-in iKAT sample; --data names another collection");
+                ikat::Folder::Sample
+            }
+        }
     }
 
     pub(crate) fn say_which_data(&self) {

@@ -6,6 +6,7 @@ mod compare;
 mod data;
 mod eval;
 mod guarantees;
+mod ikat;
 #[cfg(feature = "bert")]
 mod learned;
 #[cfg(feature = "bert")]
@@ -16,4 +17,6 @@ mod readme;
 mod real_data;
 mod report;
 mod run_conversations;
+#[path = "../../../collections/tests/it/validator_cases.rs"]
+mod validator_cases;
 mod without_learned;
