@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn what_the_scorer_stops_at_is_an_error() {
-        for text in ["1 0 Q1 1 high t\n", "1 0\n", "1 high\n2 1\n", "", "1 0 Q1 1 nan t\n"] {
+        for text in ["1 0 Q1 1 high t\n", "1 0 Q1\n", "1 high\n2 1\n", "", "1 0 Q1 1 nan t\n"] {
             assert_eq!(checked(text).0, Verdict::Error, "{text}");
         }
     }

@@ -23,7 +23,7 @@ pub(crate) struct ConvertRunArgs {
 /// What `--to` accepts.
 #[derive(Clone, Copy, ValueEnum)]
 enum RunForm {
-    /// The passages as a TREC run, as the track's generate_run.py writes them
+    /// The passages as a TREC run, as the track's official program writes them
     Trec,
 }
 

@@ -4,13 +4,13 @@ use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
-use clariq_experiment::{Observer, Task as _};
+use clariq_experiment::Observer;
 use clariq_files::Source;
 use std::path::PathBuf;
 
 #[derive(Args)]
 pub(crate) struct SegmentArgs {
-    /// Pages as ClueWeb22 releases them: JSON lines with ClueWeb22-ID, URL and Clean-Text, plain or gzip; `-` for
+    /// Pages as `ClueWeb22` releases them: JSON lines with ClueWeb22-ID, URL and Clean-Text, plain or gzip; `-` for
     /// standard input
     #[arg(required = true, value_name = "PAGES")]
     pages: Vec<PathBuf>,
