@@ -26,7 +26,7 @@ fn console_examples_print_what_the_documents_show() {
         .case(&documents[1]);
 }
 
-/// A web page with so many sentences, as ClueWeb22 releases them.
+/// A web page with so many sentences, as `ClueWeb22` releases them.
 fn page((number, sentences): (usize, usize)) -> String {
     let text = "Tea is hot. ".repeat(sentences);
     format!(
