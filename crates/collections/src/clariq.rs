@@ -25,6 +25,7 @@ mod released;
 mod requests;
 mod stats;
 mod text_run;
+mod validate;
 
 pub use crate::bank::{QuestionBank, QuestionRow};
 pub use bank::NO_QUESTION;
@@ -39,3 +40,4 @@ pub use need_file::{NeedLine, parse_need_file, put_need_lines, read_need_file, w
 pub use released::{RELEASED, RELEASED_AT, Released, released};
 pub use requests::{parse_requests, read_requests};
 pub use text_run::{parse_text_run, put_text_run_line, read_text_run};
+pub use validate::validate;

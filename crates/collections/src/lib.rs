@@ -25,6 +25,7 @@ pub mod ikat;
 mod json;
 mod kinds;
 mod statistics;
+mod validation;
 
 pub use around::Around;
 pub use bank::{QuestionBank, QuestionRow};
@@ -32,6 +33,7 @@ pub use check::CheckReport;
 pub use clariq::DataDir;
 pub use kinds::{KINDS, Kind, check, kind_of, open};
 pub use statistics::{Amount, Statistics, StatisticsRow};
+pub use validation::{Validation, Verdict};
 
 use clariq_core::{Documents, Error, Location, Problem, ProblemKind, Request};
 use clariq_files::{Qrels, Source};

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::output::Format;
 use crate::progress;
 use clariq_collections::clariq::ClariQ;
-use clariq_collections::{Collection, DataDir};
+use clariq_collections::{Collection, DataDir, ikat};
 use clariq_core::{Engine, Location, Precision, Problem, ProblemKind, printable};
 use clariq_experiment::{Observer, Options, Session, Task, cache};
 use std::ops::RangeInclusive;
@@ -40,6 +40,8 @@ pub(crate) struct Settings {
 
 /// Where the real collection is looked for if nothing is named.
 pub(crate) const USUAL_DATA: &str = "data/clariq";
+/// The same for the files of TREC iKAT.
+const USUAL_IKAT: &str = "data/ikat";
 
 /// More threads than any machine has cores would only be refused by the system, one after the other.
 const THREADS: RangeInclusive<usize> = 1..=1024;
@@ -118,6 +120,21 @@ impl Settings {
             collection.splits().iter().copied().filter(|split| collection.has(split)).collect();
         let usual = if let [only] = there[..] { only } else { "dev" };
         Ok(collection.find_split(name.unwrap_or(usual))?)
+    }
+
+    /// The data folder as one with iKAT files; without --data, the usual one if it is there.
+    pub(crate) fn ikat_folder(&self) -> ikat::Folder {
+        match &self.data {
+            DataDir::Folder(folder) if self.data_was_named => ikat::Folder::Path(folder.clone()),
+            _ if Path::new(USUAL_IKAT).is_dir() => {
+                self.note(&format!("note: using {USUAL_IKAT}"));
+                ikat::Folder::Path(USUAL_IKAT.into())
+            }
+            _ => {
+                self.note("note: using the built-in iKAT sample; --data names another collection");
+                ikat::Folder::Sample
+            }
+        }
     }
 
     pub(crate) fn say_which_data(&self) {

@@ -1,6 +1,6 @@
 //! `clariq data`: a folder checked, counted, fetched, converted.
 
-use crate::commands::{convert, export, fetch, synthesize};
+use crate::commands::{convert, export, fetch, passage_ids, segment, synthesize};
 use crate::failure::{Failure, Outcome, print_report};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
@@ -23,6 +23,14 @@ pub(crate) enum DataCommand {
     Export(export::ExportArgs),
     /// Make multi-turn conversations of the rows of a labelled split
     Synthesize(synthesize::SynthesizeArgs),
+    /// Cut web pages into passages as the guidelines of TREC iKAT do
+    ///
+    /// Of a page, the first 10,000 characters count, without line ends. Passages are windows of ten
+    /// sentences, and the next one starts five sentences later. Files of any length go through in
+    /// bounded memory, on all cores; the output is the same with any number of threads.
+    Segment(segment::SegmentArgs),
+    /// Build the file in which `clariq validate --passage-ids` looks passages up
+    PassageIds(passage_ids::PassageIdsArgs),
 }
 
 pub(crate) fn data(settings: &Settings, command: &DataCommand) -> Result<Outcome, Failure> {
@@ -33,6 +41,8 @@ pub(crate) fn data(settings: &Settings, command: &DataCommand) -> Result<Outcome
         DataCommand::Convert(arguments) => convert::convert(settings, arguments),
         DataCommand::Export(arguments) => export::export(settings, arguments),
         DataCommand::Synthesize(arguments) => synthesize::synthesize(settings, arguments),
+        DataCommand::Segment(arguments) => segment::segment(settings, arguments),
+        DataCommand::PassageIds(arguments) => passage_ids::passage_ids(settings, arguments),
     }
 }
 

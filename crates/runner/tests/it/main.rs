@@ -7,6 +7,7 @@ mod compare;
 mod data;
 mod eval;
 mod guarantees;
+mod ikat;
 #[cfg(feature = "bert")]
 mod learned;
 #[cfg(feature = "bert")]
@@ -17,4 +18,6 @@ mod readme;
 mod real_data;
 mod report;
 mod run_conversations;
+#[path = "../../../collections/tests/it/validator_cases.rs"]
+mod validator_cases;
 mod without_learned;
