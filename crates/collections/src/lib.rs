@@ -108,6 +108,16 @@ impl dyn Collection {
         .hint(hint))
     }
 
+    /// The same of a name that may be missing: `dev` is meant then, or the only split that is there.
+    pub fn find_split_or_usual(&self, name: Option<&str>) -> Result<&'static str, Problem> {
+        let mut there = self.splits().iter().filter(|split| self.has(split));
+        let usual = match (there.next(), there.next()) {
+            (Some(only), None) => only,
+            _ => "dev",
+        };
+        self.find_split(name.unwrap_or(usual))
+    }
+
     /// The task of that name; the problem names all.
     pub fn find_task(&self, name: &str) -> Result<&'static str, Problem> {
         self.tasks().iter().copied().find(|task| *task == name).ok_or_else(|| {

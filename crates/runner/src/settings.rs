@@ -110,33 +110,6 @@ impl Settings {
         Ok(ClariQ::from_collection(self.collection()?)?)
     }
 
-    /// The split of that name; if none is named, `dev`, or the only one that is there.
-    pub(crate) fn split(
-        &self,
-        collection: &dyn Collection,
-        name: Option<&str>,
-    ) -> Result<&'static str, Failure> {
-        let there: Vec<&str> =
-            collection.splits().iter().copied().filter(|split| collection.has(split)).collect();
-        let usual = if let [only] = there[..] { only } else { "dev" };
-        Ok(collection.find_split(name.unwrap_or(usual))?)
-    }
-
-    /// The data folder as one with iKAT files; without --data, the usual one if it is there.
-    pub(crate) fn ikat_folder(&self) -> ikat::Folder {
-        match &self.data {
-            DataDir::Folder(folder) if self.data_was_named => ikat::Folder::Path(folder.clone()),
-            _ if Path::new(USUAL_IKAT).is_dir() => {
-                self.note(&format!("note: using {USUAL_IKAT}"));
-                ikat::Folder::Path(USUAL_IKAT.into())
-            }
-            _ => {
-                self.note("note: using the built-in iKAT sample; --data names another collection");
-                ikat::Folder::Sample
-            }
-        }
-    }
-
     pub(crate) fn say_which_data(&self) {
         match &self.data {
             DataDir::Sample => {

@@ -6,6 +6,7 @@ use crate::clariq::{check, stats};
 use crate::{Collection, Kind, Requests, Statistics};
 use clariq_core::{Documents, Error, Location, Problem, ProblemKind, Request};
 use clariq_files::{Qrels, Source};
+use std::any::Any;
 
 /// `ClariQ`: a bank of questions, and the splits train, dev and test.
 pub(crate) const KIND: Kind = Kind {
@@ -91,7 +92,9 @@ impl ClariQ {
 
     /// The same of a collection that is owned.
     pub fn from_collection(collection: Box<dyn Collection>) -> Result<Self, Problem> {
-        Self::of(&*collection).cloned()
+        let refused = not_clariq(&*collection);
+        let any: Box<dyn Any> = collection;
+        any.downcast().map(|clariq| *clariq).map_err(|_| refused)
     }
 }
 

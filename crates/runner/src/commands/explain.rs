@@ -45,7 +45,7 @@ impl ExplainArgs {
 pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Outcome, Failure> {
     let loaded = Loaded::open(&arguments.system, &arguments.parameters.overrides()?)?;
     let collection = settings.collection()?;
-    let split = settings.split(&*collection, arguments.split.as_deref())?;
+    let split = collection.find_split_or_usual(arguments.split.as_deref())?;
     let session = settings.session(&*collection, &arguments.place)?.answering(split);
     let documents = session.documents;
     let Some(question) = documents.find(&arguments.question) else {

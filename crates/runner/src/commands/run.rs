@@ -77,7 +77,7 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, F
     let around = if arguments.conversations.is_some() {
         Around::outside(&*collection, session.task)
     } else {
-        let split = settings.split(&*collection, arguments.split.as_deref())?;
+        let split = collection.find_split_or_usual(arguments.split.as_deref())?;
         session = session.answering(split);
         Around::new(&*collection, session.task, split)
     };
