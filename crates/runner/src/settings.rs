@@ -110,6 +110,21 @@ impl Settings {
         Ok(ClariQ::from_collection(self.collection()?)?)
     }
 
+    /// The data folder as one with iKAT files; without --data, the usual one if it is there.
+    pub(crate) fn ikat_folder(&self) -> ikat::Folder {
+        match &self.data {
+            DataDir::Folder(folder) if self.data_was_named => ikat::Folder::Path(folder.clone()),
+            _ if Path::new(USUAL_IKAT).is_dir() => {
+                self.note(&format!("note: using {USUAL_IKAT}"));
+                ikat::Folder::Path(USUAL_IKAT.into())
+            }
+            _ => {
+                self.note("note: using the built-in iKAT sample; --data names another collection");
+                ikat::Folder::Sample
+            }
+        }
+    }
+
     pub(crate) fn say_which_data(&self) {
         match &self.data {
             DataDir::Sample => {
