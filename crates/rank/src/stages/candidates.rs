@@ -6,7 +6,8 @@ use crate::stage::{About, Batch, Stage};
 use clariq_core::{
     Doc, Explanation, Hit, Location, Problem, ProblemKind, Ranking, Request, best_first, sha256_hex,
 };
-use clariq_files::{Run, Source, parse_run, strictly};
+use clariq_files::table::strictly;
+use clariq_files::{Run, Source, parse_run};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroUsize;
