@@ -63,18 +63,16 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, F
     check_names_differ(&systems)?;
     let collection = settings.collection()?;
     let mut session = settings.session(&*collection, &arguments.place)?;
-    let (around, input): (Around, Box<dyn Input>) = match &arguments.conversations {
-        Some(file) => {
-            let input = Conversations::open(&session, file, arguments.skip_bad)?;
-            (Around::outside(&*collection, session.task), Box::new(input))
-        }
-        None => {
-            let split = collection.find_split_or_usual(arguments.split.as_deref())?;
-            session = session.answering(split);
-            let around = Around::new(&*collection, session.task, split);
-            (around, Box::new(SplitRequests::read(&session, split)?))
-        }
-    };
+    let (around, input): (Around, Box<dyn Input>);
+    if let Some(file) = &arguments.conversations {
+        input = Box::new(Conversations::open(&session, file, arguments.skip_bad)?);
+        around = Around::outside(&*collection, session.task);
+    } else {
+        let split = collection.find_split_or_usual(arguments.split.as_deref())?;
+        session = session.answering(split);
+        input = Box::new(SplitRequests::read(&session, split)?);
+        around = Around::new(&*collection, session.task, split);
+    }
     systems.iter().try_for_each(|system| check_expected(system, &session))?;
     let models = Registry::new(&session);
     let context = session.context().with_models(&models).within(&around);

@@ -16,15 +16,12 @@ pub(super) fn measures(
     path: &Path,
 ) -> Result<(), Failure> {
     let measures = parse(arguments)?;
-    let qrels = match &arguments.qrels {
-        Some(file) => {
-            let source = Source::new(file);
-            Qrels::from_judgements(&source.name(), &read_qrels(&source)?)?
-        }
-        None => {
-            let collection = origin::open(settings, path, &[path.to_owned()])?;
-            Qrels::from(&collection.labelled(arguments.split)?)
-        }
+    let qrels = if let Some(file) = &arguments.qrels {
+        let source = Source::new(file);
+        Qrels::from_judgements(&source.name(), &read_qrels(&source)?)?
+    } else {
+        let collection = origin::open(settings, path, &[path.to_owned()])?;
+        Qrels::from(&collection.labelled(arguments.split)?)
     };
     let run = read_run(&Source::new(path))?;
     if arguments.ties == Some(TieRule::Interval) {
