@@ -46,7 +46,7 @@ pub type Requests<'a> = Box<dyn Iterator<Item = Result<Request, Error>> + Send +
 ///
 /// It has *tasks*, which say what is ranked (`questions`, `statements`, `passages`), and *splits*,
 /// which say for which requests (`dev`, `2022`). Methods that take either may panic if the
-/// collection has none of that name: [`Collection::find_split`] and [`Collection::find_task`] check
+/// collection has none of that name: `find_split` and `find_task` check
 /// what a user typed.
 pub trait Collection: Any + Send + Sync {
     /// The name of its [`Kind`].
