@@ -92,6 +92,12 @@ impl dyn Collection {
         if let Some(split) = there.clone().find(|split| **split == name) {
             return Ok(split);
         }
+        // A split that a full release has: the problem names the file.
+        if self.splits().contains(&name)
+            && let Err(Error::Problem(problem)) = self.source(name)
+        {
+            return Err(*problem);
+        }
         let names: Vec<&str> = there.by_ref().copied().collect();
         let expected = match &names[..] {
             [] => "a folder with a split".to_owned(),
