@@ -46,6 +46,7 @@ pub mod reproduce;
 pub mod requests;
 pub mod run;
 mod session;
+pub mod shards;
 pub mod systems;
 pub mod train;
 pub mod tune;
