@@ -7,6 +7,7 @@ mod cutoff;
 mod dense;
 mod dense_history;
 mod dense_weighted;
+mod distinct;
 mod exclude;
 mod exclude_asked;
 mod feedback;
@@ -28,6 +29,7 @@ pub(crate) const STAGES: &[(&str, Factory)] = &[
     ("cross_encode", cross_encoder::build_cross_encode),
     ("cutoff", cutoff::build),
     ("dense", dense::build),
+    ("distinct", distinct::build),
     ("exclude", exclude::build),
     ("exclude_asked", exclude_asked::build),
     ("feedback", feedback::build),
