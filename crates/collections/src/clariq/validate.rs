@@ -12,10 +12,10 @@ use std::collections::{HashMap, HashSet};
 ///
 /// ```
 /// use clariq_collections::Verdict;
-/// use clariq_collections::clariq::{Collection, DataDir, Split, validate};
+/// use clariq_collections::clariq::{ClariQ, DataDir, Split, validate};
 /// use clariq_files::Source;
 ///
-/// let sample = Collection::open(DataDir::Sample)?;
+/// let sample = ClariQ::open(DataDir::Sample)?;
 /// let topics = sample.split(Split::Dev)?.topics;
 /// let run = Source::memory("mine.run", *b"13 0 Q00001 1 2.5 mine\n13 0 Q99999 2 2.5 mine\n");
 /// let found = validate(&run, topics.iter().map(|topic| &topic.id), &sample.bank)?;

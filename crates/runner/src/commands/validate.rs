@@ -70,7 +70,7 @@ fn of_clariq(
         let problem = Problem::new(at, ProblemKind::Argument, expected, found);
         return Err(problem.hint("leave it out: ClariQ has questions and no passages").into());
     }
-    let collection = settings.collection()?;
+    let collection = settings.clariq()?;
     let topics = collection.split(split)?.topics;
     let topics = topics.iter().map(|topic| &topic.id);
     Ok(clariq::validate(file, topics, &collection.bank)?)
