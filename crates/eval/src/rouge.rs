@@ -16,8 +16,10 @@ use std::collections::HashMap;
 /// ```
 pub fn rouge_f1(text: &str, reference: &str, n: usize) -> f64 {
     let (found, wanted) = (ngrams(text, n), ngrams(reference, n));
-    let shared: usize =
-        found.iter().map(|(ngram, &count)| count.min(wanted.get(ngram).copied().unwrap_or(0))).sum();
+    let shared: usize = found
+        .iter()
+        .map(|(ngram, &count)| count.min(wanted.get(ngram).copied().unwrap_or(0)))
+        .sum();
     let total: usize = found.values().chain(wanted.values()).sum();
     if shared == 0 { 0.0 } else { 2.0 * shared as f64 / total as f64 }
 }

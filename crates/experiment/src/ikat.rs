@@ -15,4 +15,5 @@ pub use answer::{Answers, answer};
 pub use config::{AnswerConfig, ResponseRule, StatementRule};
 pub use evaluate::{Evaluated, Labels};
 pub use figures::figures;
+pub(crate) use figures::names;
 pub use write::{Paths, write};

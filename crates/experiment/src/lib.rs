@@ -36,6 +36,7 @@ pub mod cache;
 pub mod conversations;
 mod error;
 pub mod export;
+pub mod ikat;
 pub mod measures;
 mod models;
 pub mod needs;

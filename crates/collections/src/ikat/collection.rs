@@ -219,7 +219,9 @@ fn passage_rows(folder: &Folder) -> Result<Vec<QuestionRow>, Error> {
                 let found = format!("`{}` with another text", passage.id);
                 let expected = "every passage with one text";
                 return Err(Problem::new(at, ProblemKind::Contradiction, expected, found)
-                    .hint("the files are of different collections: keep them in folders of their own")
+                    .hint(
+                        "the files are of different collections: keep them in folders of their own",
+                    )
                     .into());
             }
         }

@@ -69,9 +69,7 @@ const FIGURES: &[Figure] = &[
         counts.relevant.map(|(turns, _)| Amount::Count(turns))
     }),
     ("relevant statements", |counts| counts.relevant.map(|(_, all)| Amount::Count(all))),
-    ("turns that cite a passage", |counts| {
-        counts.citations.map(|(turns, _)| Amount::Count(turns))
-    }),
+    ("turns that cite a passage", |counts| counts.citations.map(|(turns, _)| Amount::Count(turns))),
     ("cited passages", |counts| counts.citations.map(|(_, all)| Amount::Count(all))),
     ("words per utterance, mean", |counts| Some(Amount::Mean(counts.utterance_words))),
     ("words per response, mean", |counts| Some(Amount::Mean(counts.response_words))),
@@ -100,6 +98,7 @@ pub(super) fn statistics(topics: &[(Split, Topics)], passages: &QuestionBank) ->
     }
     let by_split: Map<String, Value> =
         splits.iter().map(|counts| (counts.split.name().to_owned(), counts.named())).collect();
-    let passages = json!({"count": words.len(), "words": mean(&words), "sha256": passages.checksum()});
+    let passages =
+        json!({"count": words.len(), "words": mean(&words), "sha256": passages.checksum()});
     Statistics { columns, rows, named: json!({ "splits": by_split, "passages": passages }) }
 }

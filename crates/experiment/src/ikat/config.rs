@@ -125,8 +125,7 @@ impl StatementRule {
     /// How many of the best statements are taken: always one, where there is one.
     pub fn count(&self, ranking: &[Hit]) -> usize {
         let Some(best) = ranking.first() else { return 0 };
-        let is_near =
-            |hit: &&Hit| hit.score >= self.least && best.score - hit.score <= self.gap;
+        let is_near = |hit: &&Hit| hit.score >= self.least && best.score - hit.score <= self.gap;
         let more = ranking[1..].iter().take(self.most.saturating_sub(1)).take_while(is_near);
         1 + more.count()
     }
@@ -141,8 +140,7 @@ mod tests {
     fn the_best_is_always_taken_and_others_only_near_it() {
         let rule = StatementRule { most: 3, least: 0.3, gap: 0.2 };
         let count = |scores: &[f64]| {
-            let hits: Vec<Hit> =
-                scores.iter().map(|&score| Hit { doc: Doc(0), score }).collect();
+            let hits: Vec<Hit> = scores.iter().map(|&score| Hit { doc: Doc(0), score }).collect();
             rule.count(&hits)
         };
         assert_eq!(count(&[]), 0);

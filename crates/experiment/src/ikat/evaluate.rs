@@ -79,7 +79,11 @@ impl Evaluated {
             let ids = answers.statements[index].iter().map(|hit| bank.id(hit.doc).as_str());
             push(&mut statements, turn, ids.map(statement_number));
             let bank = ikat.bank(PASSAGES);
-            push(&mut passages, turn, answers.passages[index].iter().map(|hit| bank.id(hit.doc).as_str()));
+            push(
+                &mut passages,
+                turn,
+                answers.passages[index].iter().map(|hit| bank.id(hit.doc).as_str()),
+            );
         }
         let submitted = Self::of_submission(ikat, answers.split, &answers.submission);
         Self { statements, passages, ..submitted }
@@ -108,12 +112,20 @@ impl Evaluated {
     }
 
     /// The means of measures of statements, over the turns that are judged.
-    pub fn score_statements(&self, measures: &[Box<dyn Measure>], qrels: &Qrels) -> Result<Vec<f64>, Error> {
+    pub fn score_statements(
+        &self,
+        measures: &[Box<dyn Measure>],
+        qrels: &Qrels,
+    ) -> Result<Vec<f64>, Error> {
         Ok(evaluate(measures, &RankedRun::new(&self.statements)?, qrels).means)
     }
 
     /// The means of measures of passages, over the turns that are judged.
-    pub fn score_passages(&self, measures: &[Box<dyn Measure>], qrels: &Qrels) -> Result<Vec<f64>, Error> {
+    pub fn score_passages(
+        &self,
+        measures: &[Box<dyn Measure>],
+        qrels: &Qrels,
+    ) -> Result<Vec<f64>, Error> {
         Ok(evaluate(measures, &RankedRun::new(&self.passages)?, qrels).means)
     }
 

@@ -23,11 +23,12 @@ const AVERAGES: [&str; 2] = ["micro F1", "macro F1"];
 
 /// The names of all figures, in the order in which they are shown.
 pub(crate) fn names() -> impl Iterator<Item = String> {
-    let of = |what: &'static str, among: &'static [&'static str], names: &'static [&'static str]| {
-        among.iter().flat_map(move |among| {
-            names.iter().map(move |name| format!("{what} ({among}) {name}"))
-        })
-    };
+    let of =
+        |what: &'static str, among: &'static [&'static str], names: &'static [&'static str]| {
+            among.iter().flat_map(move |among| {
+                names.iter().map(move |name| format!("{what} ({among}) {name}"))
+            })
+        };
     let passages = OF_PASSAGES.iter().map(|name| format!("passages {name}"));
     of("statements", &LABEL_SETS, &OF_STATEMENTS)
         .chain(of("sets", &SETS, &AVERAGES))
@@ -45,7 +46,8 @@ pub fn figures(evaluated: &Evaluated, labels: &Labels) -> Result<Vec<(String, f6
     for (name, qrels) in LABEL_SETS.iter().zip([&labels.organisers, &labels.nist]) {
         if let Some(qrels) = qrels {
             let means = evaluated.score_statements(&measures(&OF_STATEMENTS)?, qrels)?;
-            let named = OF_STATEMENTS.iter().map(|measure| format!("statements ({name}) {measure}"));
+            let named =
+                OF_STATEMENTS.iter().map(|measure| format!("statements ({name}) {measure}"));
             figures.extend(named.zip(means));
         }
     }
@@ -90,7 +92,7 @@ fn turns_of(qrels: &Qrels) -> HashSet<TopicId> {
 
 fn measures(names: &[&str]) -> Result<Vec<Box<dyn Measure>>, Error> {
     let parsed = names.iter().map(|name| parse_measure(name));
-    parsed.collect::<Result<_, _>>().map_err(|error| {
-        Error::from(clariq_core::Error::from(clariq_core::Report::from(&error)))
-    })
+    parsed
+        .collect::<Result<_, _>>()
+        .map_err(|error| Error::from(clariq_core::Error::from(clariq_core::Report::from(&error))))
 }

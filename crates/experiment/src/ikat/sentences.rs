@@ -151,6 +151,10 @@ mod tests {
         let extract = extracted(&"word ".repeat(40), &[0]);
         assert_eq!(clariq_text::tokens::count(&extract.text), 12);
         assert_eq!(extract.used, [Doc(0)]);
-        assert_eq!(extracted("Yes. No.", &[0]).text, "Yes.", "short sentences where none is longer");
+        assert_eq!(
+            extracted("Yes. No.", &[0]).text,
+            "Yes.",
+            "short sentences where none is longer"
+        );
     }
 }

@@ -110,11 +110,8 @@ fn made_by(
     let split = answers.split;
     let bytes = ikat.source(split.name())?.read()?.bytes;
     let bank = |task: &str| json!({ "sha256": ikat.bank(task).checksum(), "count": ikat.bank(task).len() });
-    let tasks: serde_json::Map<String, Value> = system
-        .tasks
-        .iter()
-        .map(|(task, pipeline)| (task.clone(), pipeline.parameters()))
-        .collect();
+    let tasks: serde_json::Map<String, Value> =
+        system.tasks.iter().map(|(task, pipeline)| (task.clone(), pipeline.parameters())).collect();
     Ok(json!({
         "clariq": env!("CARGO_PKG_VERSION"),
         "system": system.name,
