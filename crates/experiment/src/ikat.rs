@@ -5,6 +5,7 @@
 //! `[answer]` that says of which class it is and how an answer is put together.
 
 mod answer;
+mod check;
 mod config;
 mod evaluate;
 mod figures;
@@ -12,8 +13,9 @@ mod sentences;
 mod write;
 
 pub use answer::{Answers, answer};
+pub use check::check;
 pub use config::{AnswerConfig, ResponseRule, StatementRule};
 pub use evaluate::{Evaluated, Labels};
-pub use figures::figures;
 pub(crate) use figures::names;
+pub use figures::{figures, rankings, sets};
 pub use write::{Paths, write};

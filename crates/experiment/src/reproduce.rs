@@ -106,7 +106,7 @@ fn expected<'a>(loaded: &'a Loaded, bank: &Checksum, split: Split) -> Option<&'a
         .find(|expected| of_bank(expected) && expected.split == split.name())
 }
 
-fn compare<'s>(
+pub(crate) fn compare<'s>(
     system: &'s str,
     expected: Option<&Expected>,
     measure: String,

@@ -67,9 +67,51 @@ pub fn figures(evaluated: &Evaluated, labels: &Labels) -> Result<Vec<(String, f6
     Ok(figures)
 }
 
+/// The means of any measures of the rankings, over the turns that each set of labels judges.
+///
+/// # Errors
+///
+/// A run with a document twice in a ranking.
+pub fn rankings(
+    evaluated: &Evaluated,
+    labels: &Labels,
+    measures: &[Box<dyn Measure>],
+) -> Result<Vec<(String, f64)>, Error> {
+    let mut figures = Vec::new();
+    let mut add = |what: &str, means: Vec<f64>| {
+        let named = measures.iter().map(|measure| format!("{what} {}", measure.name()));
+        figures.extend(named.zip(means));
+    };
+    for (name, qrels) in LABEL_SETS.iter().zip([&labels.organisers, &labels.nist]) {
+        if let Some(qrels) = qrels {
+            let means = evaluated.score_statements(measures, qrels)?;
+            add(&format!("statements ({name})"), means);
+        }
+    }
+    for (name, qrels) in [("cited", &labels.cited), ("graded by NIST", &labels.graded)] {
+        if let Some(qrels) = qrels {
+            add(&format!("passages ({name})"), evaluated.score_passages(measures, qrels)?);
+        }
+    }
+    Ok(figures)
+}
+
+/// Precision, recall and F1 of the sets of statements, micro and macro.
+pub fn sets(evaluated: &Evaluated, labels: &Labels) -> Vec<(String, f64)> {
+    let mut figures = Vec::new();
+    for (name, report) in set_reports(evaluated, labels) {
+        for (average, of) in [("micro", report.micro), ("macro", report.macro_average)] {
+            for (measure, value) in [("P", of.precision), ("R", of.recall), ("F1", of.f1)] {
+                figures.push((format!("sets ({name}) {average} {measure}"), value));
+            }
+        }
+    }
+    figures
+}
+
 /// The figures of sets by the names in [`SETS`]. The organisers label the turns with a relevant
 /// statement alone, so that a turn without labels is one without; of NIST's, the others are left out.
-pub fn set_reports(evaluated: &Evaluated, labels: &Labels) -> Vec<(&'static str, SetReport)> {
+fn set_reports(evaluated: &Evaluated, labels: &Labels) -> Vec<(&'static str, SetReport)> {
     let mut reports = Vec::new();
     let [organisers, judged, nist] = SETS;
     if let Some(qrels) = &labels.organisers {

@@ -1,6 +1,7 @@
 //! `clariq run`: what a system answers to every request of a split, or next in every conversation of a file.
 
 use crate::arguments::{IndexPlace, Parameters, parse_name};
+use crate::commands::run_ikat::run_ikat;
 use crate::failure::{Failure, Outcome};
 use crate::learned;
 use crate::output::{Cell, Sheet};
@@ -65,13 +66,16 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, F
             .hint("without --output every system gets a file of its own in runs/")
             .into());
     }
+    let overrides = arguments.parameters.overrides()?;
+    let load = |name: &String| Loaded::open_any(name, &overrides);
+    let systems: Vec<Loaded> = arguments.configs.iter().map(load).collect::<Result<_, _>>()?;
+    check_names_differ(&systems)?;
+    if systems.iter().any(|loaded| !loaded.system.tasks.is_empty()) {
+        return run_ikat(settings, arguments, &systems);
+    }
     if arguments.conversations.is_none() {
         check_only_with_conversations(arguments)?;
     }
-    let overrides = arguments.parameters.overrides()?;
-    let load = |name: &String| Loaded::open(name, &overrides);
-    let systems: Vec<Loaded> = arguments.configs.iter().map(load).collect::<Result<_, _>>()?;
-    check_names_differ(&systems)?;
     let collection = settings.collection()?;
     let mut session = settings.session(&*collection, &arguments.place)?;
     let around = if arguments.conversations.is_some() {
