@@ -30,7 +30,7 @@ pub fn check<'s>(
     for loaded in systems {
         let answers = answer(session, ikat, loaded, split)?;
         let name = &loaded.system.name;
-        write(session, ikat, loaded, &answers, &Paths::usual(runs, name, split))?;
+        write(session, ikat, loaded, &answers, &Paths::usual(runs, ikat, name, split))?;
         let checksum = ikat.bank(PASSAGES).checksum().as_str();
         let expected = loaded.system.expected.iter().find(|expected| {
             checksum.starts_with(&expected.bank) && expected.split == split.name()

@@ -7,7 +7,7 @@ use crate::session::Session;
 use crate::systems::Loaded;
 use clariq_collections::Collection as _;
 use clariq_collections::ikat::run::put_submission;
-use clariq_collections::ikat::{Ikat, PASSAGES, STATEMENTS, Split, statement_number};
+use clariq_collections::ikat::{Folder, Ikat, PASSAGES, STATEMENTS, Split, statement_number};
 use clariq_core::{QuestionId, Ranking, TopicId};
 use clariq_files::{Staged, put_run_lines};
 use serde_json::{Value, json};
@@ -26,9 +26,14 @@ pub struct Paths {
 }
 
 impl Paths {
-    /// `FOLDER/SYSTEM.SPLIT.json`, and beside it `.statements.run` and `.passages.run`.
-    pub fn usual(folder: &Path, system: &str, split: Split) -> Self {
-        Self::beside(&folder.join(format!("{system}.{split}.json")))
+    /// `RUNS/SYSTEM.SPLIT.json`, and beside it `.statements.run` and `.passages.run`. Runs of the
+    /// sample are in a folder of their own.
+    pub fn usual(runs: &Path, ikat: &Ikat, system: &str, split: Split) -> Self {
+        let file = format!("{system}.{split}.json");
+        match ikat.folder() {
+            Folder::Path(_) => Self::beside(&runs.join(file)),
+            Folder::Sample => Self::beside(&runs.join(ikat.label()).join(file)),
+        }
     }
 
     /// The files that belong to a submission.

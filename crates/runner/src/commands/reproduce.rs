@@ -7,9 +7,9 @@ use crate::learned;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
-use clariq_collections::clariq::Split;
-use clariq_collections::{Collection, kind_of};
+use clariq_collections::kind_of;
 use clariq_experiment::reproduce::{Figure, Verdict, check};
+use clariq_experiment::run::folder_of;
 use clariq_experiment::systems::{self, check_names_differ};
 use clariq_experiment::{Loaded, Registry};
 use std::path::PathBuf;
@@ -50,37 +50,34 @@ pub(crate) fn reproduce(
     if systems.iter().any(|loaded| !loaded.system.tasks.is_empty()) {
         return reproduce_ikat(settings, arguments, &systems);
     }
-    let collection = settings.clariq()?;
-    let only = arguments.split.as_deref();
-    let only = only.map(|name| (&collection as &dyn Collection).find_split(name)).transpose()?;
-    let session = settings.session(&collection, &arguments.place)?;
+    let collection = settings.collection()?;
+    let only = arguments.split.as_deref().map(|name| collection.find_split(name)).transpose()?;
+    let session = settings.session(&*collection, &arguments.place)?;
     let (mut sheet, mut failed) = (new_sheet(), false);
-    for split in Split::ALL {
-        if only.is_some_and(|only| only != split.name()) {
-            continue;
-        }
-        if !collection.has(split, true) {
-            let data = &collection.data;
+    for &split in collection.splits().iter().filter(|split| only.is_none_or(|only| only == **split))
+    {
+        if !collection.has(split) || collection.qrels(split, session.task)?.is_none() {
+            let data = collection.location();
             settings.note(&format!("note: {split} has no labels in {data} and is left out"));
             continue;
         }
-        let session = session.clone().answering(split.name());
+        let session = session.clone().answering(split);
         let models = Registry::new(&session);
         for figure in check(&session, &models, &systems, split, &arguments.runs)? {
             failed |= figure.verdict == Some(Verdict::Fail);
-            sheet.row(figure_cells(&figure, split.name()));
+            sheet.row(figure_cells(&figure, split));
         }
     }
     sheet.print(settings.format)?;
-    settings.note(&format!("run files are in {}", arguments.runs.display()));
+    let folder = folder_of(&arguments.runs, &*collection);
+    settings.note(&format!("run files are in {}", folder.display()));
     Ok(if failed { Outcome::CheckFailed } else { Outcome::Done })
 }
 
 /// The systems that are named; without names, all built-in ones that this build can check.
 fn systems(settings: &Settings, names: &[String]) -> Result<Vec<Loaded>, Failure> {
     if names.is_empty() {
-        let is_ikat = kind_of(&settings.data)?.name == "iKAT";
-        return if is_ikat {
+        return if kind_of(&settings.data)?.name == "iKAT" {
             all_systems(settings, systems::ikat_names())
         } else {
             all_systems(settings, systems::names())
@@ -126,7 +123,7 @@ pub(crate) fn new_sheet() -> Sheet {
 }
 
 /// A row of such a table.
-pub(crate) fn figure_cells(figure: &Figure, split: &'static str) -> Vec<Cell> {
+pub(crate) fn figure_cells(figure: &Figure, split: &str) -> Vec<Cell> {
     let number = |value: Option<f64>| value.map_or(Cell::Nothing, |value| Cell::Figure(value, 6));
     let difference = figure.expected.map(|expected| figure.obtained - expected);
     // A difference that is shown as zero has no sign.

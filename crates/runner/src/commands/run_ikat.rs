@@ -29,7 +29,7 @@ pub(crate) fn run_ikat(
     for loaded in systems {
         let paths = match &arguments.output {
             Some(path) => Paths::beside(path),
-            None => Paths::usual(Path::new("runs"), &loaded.system.name, split),
+            None => Paths::usual(Path::new("runs"), &ikat, &loaded.system.name, split),
         };
         for path in [&paths.submission, &paths.statements, &paths.passages] {
             refuse_input(path)?;

@@ -282,28 +282,39 @@ fn sample() -> String {
 #[test]
 fn a_run_is_written_validated_converted_and_scored() {
     let bench = Bench::new();
-    let run = "runs/ikat-bm25.2023-test.json";
+    let run = "runs/ikat-sample/ikat-bm25.2023-test.json";
     let finished = bench.succeed("-q run ikat-bm25 --split 2023-test --format tsv");
-    assert!(finished.stdout.contains("ikat-bm25\tautomatic\t2023-test\t46\t"), "{}", finished.stdout);
+    assert!(
+        finished.stdout.contains("ikat-bm25\tautomatic\t2023-test\t46\t"),
+        "{}",
+        finished.stdout
+    );
     let validated = bench.succeed(&format!("-q validate {run} --split 2023-test --format tsv"));
     assert_eq!(validated.stderr, "", "no error, no warning, nothing let through");
     assert!(validated.stdout.contains("\taccepted\t46\t0\t0\t0\n"), "{}", validated.stdout);
     let converted = bench.succeed(&format!("convert {run} --to trec")).stdout;
-    let written = bench.text("runs/ikat-bm25.2023-test.passages.run");
+    let written = bench.text("runs/ikat-sample/ikat-bm25.2023-test.passages.run");
     let ids = |text: &str, n: usize| -> Vec<String> {
         let lines = text.lines().map(|line| line.split_whitespace().take(3).collect::<Vec<_>>());
         lines.filter(|fields| fields[0] == "1-1_1").map(|f| f[2].to_owned()).take(n).collect()
     };
     assert_eq!(ids(&converted, 100), ids(&written, 100));
-    let statements = bench.text("runs/ikat-bm25.2023-test.statements.run");
+    let statements = bench.text("runs/ikat-sample/ikat-bm25.2023-test.statements.run");
     assert_eq!(statements.lines().filter(|line| line.starts_with("1-1_1 ")).count(), 10);
     let scored = bench.succeed(&format!("-q eval {run} --split 2023-test --format tsv"));
-    for name in ["statements (organisers) nDCG@3", "sets (NIST) macro F1", "passages R@10", "response ROUGE-1"] {
+    for name in [
+        "statements (organisers) nDCG@3",
+        "sets (NIST) macro F1",
+        "passages R@10",
+        "response ROUGE-1",
+    ] {
         assert!(scored.stdout.contains(&format!("\n{name}\t0.")), "{name}: {}", scored.stdout);
     }
-    let graded = bench.succeed(&format!("-q eval {run} --split 2023-test -m P(rel=2)@5 --format tsv"));
+    let graded =
+        bench.succeed(&format!("-q eval {run} --split 2023-test -m P(rel=2)@5 --format tsv"));
     assert!(graded.stdout.contains("passages (graded by NIST) P(rel=2)@5\t"), "{}", graded.stdout);
-    let record: serde_json::Value = serde_json::from_slice(&bench.read(&format!("{run}.json"))).unwrap();
+    let record: serde_json::Value =
+        serde_json::from_slice(&bench.read(&format!("{run}.json"))).unwrap();
     assert_eq!(record["split"], "2023-test");
     assert_eq!(record["answer"]["class"], "automatic");
 }
@@ -371,7 +382,12 @@ fn a_later_turn_changes_no_earlier_answer() {
             let turn = line.split(' ').next().unwrap();
             turn.ends_with("_1") || turn.ends_with("_2")
         };
-        let early: String = whole.lines().filter(is_early).map(|line| format!("{line}\n")).collect::<Vec<_>>().concat();
+        let early: String = whole
+            .lines()
+            .filter(is_early)
+            .map(|line| format!("{line}\n"))
+            .collect::<Vec<_>>()
+            .concat();
         assert!(early == bench.text(&format!("short.{ending}")), "{ending}");
     }
 }
@@ -380,10 +396,15 @@ fn a_later_turn_changes_no_earlier_answer() {
 fn runs_are_the_same_with_any_number_of_threads() {
     let bench = Bench::new();
     for threads in ["1", "3"] {
-        bench.succeed(&format!("run ikat-bm25 --split 2023-test --threads {threads} -o t{threads}.json"));
+        bench.succeed(&format!(
+            "run ikat-bm25 --split 2023-test --threads {threads} -o t{threads}.json"
+        ));
     }
     for ending in ["json", "statements.run", "passages.run"] {
-        assert!(bench.read(&format!("t1.{ending}")) == bench.read(&format!("t3.{ending}")), "{ending}");
+        assert!(
+            bench.read(&format!("t1.{ending}")) == bench.read(&format!("t3.{ending}")),
+            "{ending}"
+        );
     }
 }
 

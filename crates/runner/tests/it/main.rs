@@ -17,6 +17,7 @@ mod rank;
 mod readme;
 mod real_data;
 mod report;
+mod run;
 mod run_conversations;
 #[path = "../../../collections/tests/it/validator_cases.rs"]
 mod validator_cases;
