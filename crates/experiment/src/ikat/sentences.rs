@@ -5,7 +5,7 @@ use clariq_collections::{QuestionBank, QuestionRow};
 use clariq_core::{Doc, Hit, Ranking, Request};
 use std::collections::HashMap;
 
-/// The sentences of the best passages of every request.
+/// The sentences of the best passages of requests, those of each passage once.
 pub(super) struct Sentences {
     /// All of them.
     pub(super) bank: QuestionBank,
@@ -23,41 +23,45 @@ pub(super) struct Extract {
 }
 
 impl Sentences {
-    /// Cuts the best passages of each request into sentences.
+    /// Cuts the best passages of all requests into sentences.
     pub(super) fn new(
         requests: &[Request],
         rankings: &[Ranking],
         passages: &QuestionBank,
         rule: &ResponseRule,
     ) -> Self {
-        let (mut rows, mut owners) = (Vec::new(), Vec::new());
-        for (request, ranking) in requests.iter().zip(rankings) {
-            for hit in ranking.iter().take(rule.sources) {
-                for sentence in rule.sentences(passages.text(hit.doc)) {
-                    // Ids of one length, so that their order is that of the sentences.
-                    let id = format!("{}/{:06}", request.id.as_str(), rows.len());
-                    let text = sentence.to_owned();
-                    owners.push((id.clone(), request.id.clone(), hit.doc));
-                    rows.push(QuestionRow { id: id.as_str().into(), text });
-                }
+        let best = |ranking: &Ranking| -> Vec<Doc> {
+            ranking.iter().take(rule.sources).map(|hit| hit.doc).collect()
+        };
+        let mut cut: Vec<Doc> = rankings.iter().flat_map(best).collect();
+        cut.sort_unstable();
+        cut.dedup();
+        let (mut rows, mut ids) = (Vec::new(), HashMap::with_capacity(cut.len()));
+        for passage in cut {
+            let mut own = Vec::new();
+            for sentence in rule.sentences(passages.text(passage)) {
+                // Ids of one length, so that their order is that of the sentences.
+                let id = format!("{:08}", rows.len());
+                rows.push(QuestionRow { id: id.as_str().into(), text: sentence.to_owned() });
+                own.push(id);
             }
+            ids.insert(passage, own);
         }
         let bank = QuestionBank::new(rows, "");
-        let mut passages = HashMap::with_capacity(owners.len());
-        let mut candidates: HashMap<_, Vec<Doc>> = HashMap::new();
-        for (id, request, passage) in owners {
-            if let Some(sentence) = bank.find(&id) {
-                passages.insert(sentence, passage);
-                candidates.entry(request).or_default().push(sentence);
-            }
+        let (mut of, mut passage_of) = (HashMap::with_capacity(ids.len()), HashMap::new());
+        for (passage, ids) in ids {
+            let own: Vec<Doc> = ids.iter().filter_map(|id| bank.find(id)).collect();
+            passage_of.extend(own.iter().map(|&sentence| (sentence, passage)));
+            of.insert(passage, own);
         }
-        let with_own = |request: &Request| {
-            let mut own = candidates.remove(&request.id).unwrap_or_default();
+        let mut with_own = Vec::with_capacity(requests.len());
+        for (request, ranking) in requests.iter().zip(rankings) {
+            let sentences = best(ranking).into_iter().filter_map(|passage| of.get(&passage));
+            let mut own: Vec<Doc> = sentences.flatten().copied().collect();
             own.sort_unstable();
-            Request { candidates: Some(own), ..request.clone() }
-        };
-        let requests = requests.iter().map(with_own).collect();
-        Self { bank, requests, passages }
+            with_own.push(Request { candidates: Some(own), ..request.clone() });
+        }
+        Self { bank, requests: with_own, passages: passage_of }
     }
 
     /// The best sentences that fit, in the order of their ranking.

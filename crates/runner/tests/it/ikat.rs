@@ -461,11 +461,13 @@ fn systems_and_collections_that_do_not_fit_are_refused() {
         refusal(
             "labels that are not there",
             |bench| {
-                bench.write("ikat/2024_test_topics.json", "[]");
+                let topics = json!([{"number": 0, "title": "t", "ptkb": {"1": "a"}, "turns":
+                    [{"turn_id": 1, "utterance": "u"}]}]);
+                bench.write("ikat/2024_test_topics.json", topics.to_string());
                 bench.write("ikat/passages.jsonl", "{\"id\": \"a:0\", \"contents\": \"x\"}\n");
             },
             "eval run.json --split 2024 --data ikat",
-            ["ikat", "", ""],
+            ["ikat", "labels of 2024", "topics without labels"],
         ),
         refusal(
             "a class that does not exist",
