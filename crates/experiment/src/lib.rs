@@ -47,6 +47,7 @@ pub mod reproduce;
 pub mod requests;
 pub mod run;
 mod session;
+pub mod shards;
 pub mod systems;
 pub mod train;
 pub mod tune;

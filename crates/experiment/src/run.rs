@@ -30,6 +30,7 @@ use std::path::{Path, PathBuf};
 use std::{panic, thread};
 
 pub use conversations::Conversations;
+pub(crate) use conversations::Cut;
 pub use input::{Input, Skipped};
 pub use split::{SplitRequests, as_run};
 
@@ -42,7 +43,8 @@ pub fn folder_of(folder: &Path, collection: &dyn Collection) -> PathBuf {
     }
 }
 
-/// The usual path of a run over an input of that name: `<folder of the collection>/<system>.<name>.run`.
+/// The usual path of a run over an input of that name: `<folder of the
+/// collection>/<system>.<name>.run`.
 pub fn usual_path(folder: &Path, session: &Session, loaded: &Loaded, name: &str) -> PathBuf {
     let file = format!("{}.{name}.run", loaded.system.name);
     folder_of(folder, session.collection).join(file)
@@ -55,6 +57,9 @@ pub struct RunOptions<'a> {
     pub tag: Option<&'a str>,
     /// Whether an interrupted run is continued.
     pub resume: bool,
+    /// What tells the run from others where it is a part of one. A part is small: its lines stay in
+    /// memory, and there may be none.
+    pub part: Option<&'a Value>,
 }
 
 /// What came of a run.
@@ -85,13 +90,21 @@ pub fn run(
     input.check(&loaded.system)?;
     refuse_input(path)?;
     let job = Job::new(session, context, loaded, input, options)?;
-    let (progress, skipped) = if Target::new(path).is_stream() {
-        job.stream(path)?
-    } else {
-        job.write(path, options.resume)?
-    };
+    let (progress, skipped) =
+        if Target::new(path).is_stream() { job.stream(path)? } else { job.write(path, options)? };
     job.report(progress, &skipped);
     Ok(Done { requests: progress.requests, lines: progress.lines })
+}
+
+/// What makes the lines of a run, as its record begins.
+pub(crate) fn describe_run(
+    session: &Session,
+    context: &Context,
+    loaded: &Loaded,
+    input: &dyn Input,
+    options: &RunOptions,
+) -> Result<Value, Error> {
+    Ok(Job::new(session, context, loaded, input, options)?.made_by)
 }
 
 /// One system over one input.
@@ -193,15 +206,18 @@ impl<'a> Job<'a> {
     }
 
     /// Writes files by way of a partial one, and the record beside them.
-    fn write(&self, path: &Path, resume: bool) -> Result<(Progress, Skipped), Error> {
+    fn write(&self, path: &Path, options: &RunOptions) -> Result<(Progress, Skipped), Error> {
         let fingerprint = sha256_hex(self.made_by.to_string().as_bytes());
-        let (mut partial, progress, note) = Partial::open(path, &fingerprint, resume)?;
+        let (mut partial, progress, note) = match options.part {
+            Some(_) => (Partial::in_memory(path), Progress::default(), None),
+            None => Partial::open(path, &fingerprint, options.resume)?,
+        };
         if let Some(note) = note {
             self.session.observer.note(&note);
         }
         let (ranked, beside) = self.rank_beside_needs(progress, &mut partial);
         let (progress, skipped) = match ranked {
-            Ok(done) if done.0.lines > 0 => done,
+            Ok(done) if done.0.lines > 0 || options.part.is_some() => done,
             stopped => {
                 // What was refused once is refused again: there is nothing to continue from.
                 partial.remove();
@@ -226,6 +242,9 @@ impl<'a> Job<'a> {
             made_by["need"] = predicted.made_by.clone();
         }
         self.input.count(&mut made_by, progress.requests, &skipped);
+        if let Some(part) = options.part {
+            made_by["part"] = part.clone();
+        }
         let record = record::stage(path, made_by, &files)?;
         files.into_iter().map(|(.., file)| file).chain([record]).try_for_each(Staged::commit)?;
         partial.remove();
@@ -233,9 +252,9 @@ impl<'a> Job<'a> {
     }
 
     /// Ranks, and predicts the needs that no stage looks at but a file is written of. Both at the
-    /// same time: neither needs the other, and reading the training labels takes as long as ranking.
-    /// On threads of their own: one of the pool could be lent the other task while it holds a
-    /// model's lock.
+    /// same time: neither needs the other, and reading the training labels takes as long as
+    /// ranking. On threads of their own: one of the pool could be lent the other task while it
+    /// holds a model's lock.
     #[expect(clippy::type_complexity, reason = "two results of what runs side by side")]
     fn rank_beside_needs(
         &self,

@@ -12,13 +12,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::{panic, thread};
 
-/// Requests that are ranked together. A run does not depend on it: a system that looks at the whole
-/// batch gets all requests as one block.
+/// Requests that are ranked together. A run does not depend on it: a system with a stage that looks
+/// at the whole batch gets all requests as one block.
 const BLOCK: usize = 4096;
 /// Blocks that may wait to be ranked.
 const WAITING: usize = 1;
 
-/// Takes the lines of a block, how far the run is with them, and whether it is the last.
+/// Takes the lines of a block, how far the run is with them, and whether it is the only one.
 pub(super) type Write<'a> = &'a mut dyn FnMut(&[u8], Progress, bool) -> Result<(), Error>;
 
 /// A system over an input.
@@ -45,7 +45,9 @@ impl Blocks<'_> {
             None => self.system.name.clone(),
         };
         let task = self.observer.begin(&title, known.map(|known| known as u64));
-        let size = if self.system.uses.contains(&Uses::Batch) { usize::MAX } else { BLOCK };
+        let mut stages = self.system.pipeline.about();
+        let compares = stages.any(|stage| stage.uses.contains(&Uses::Batch));
+        let size = if compares { usize::MAX } else { BLOCK };
         let (send, blocks) = sync_channel(WAITING);
         let skipped = thread::scope(|scope| {
             let done = progress.requests;
@@ -96,7 +98,7 @@ impl Blocks<'_> {
         write: Write,
     ) -> Result<(), Error> {
         let stages = count.map(|count| Stages::new(self.system, task, count));
-        let mut lines = Vec::new();
+        let (mut lines, mut is_first) = (Vec::new(), true);
         let mut blocks = blocks.into_iter().peekable();
         while let Some(mut block) = blocks.next() {
             self.add_needs(progress.requests, &mut block)?;
@@ -114,7 +116,8 @@ impl Blocks<'_> {
                 progress.silent += u64::from(written == 0);
             }
             progress.requests += block.len() as u64;
-            write(&lines, *progress, blocks.peek().is_none())?;
+            write(&lines, *progress, is_first && blocks.peek().is_none())?;
+            is_first = false;
             if stages.is_none() {
                 task.advance(block.len() as u64);
             }
@@ -135,7 +138,8 @@ impl Blocks<'_> {
         })
     }
 
-    /// Gives the requests of a block, the first of which is the `first` of all, their predicted needs.
+    /// Gives the requests of a block, the first of which is the `first` of all, their predicted
+    /// needs.
     fn add_needs(&self, first: u64, block: &mut [Request]) -> Result<(), Error> {
         match self.needs {
             Needs::Unseen => {}

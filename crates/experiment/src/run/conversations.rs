@@ -8,6 +8,7 @@ use clariq_collections::clariq::{ClariQ, QuestionBank, put_text_run_line};
 use clariq_core::{Location, Problem, ProblemKind, Ranking, Request, sha256_hex, sha256_of_file};
 use clariq_files::{Source, protect};
 use clariq_rank::{System, Uses, WrittenScores};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::io;
 use std::ops::ControlFlow;
@@ -21,6 +22,19 @@ pub struct Conversations<'a> {
     file: String,
     checksum: String,
     skip_bad: bool,
+    /// Whether the questions of every record are known to be of the bank.
+    checked: bool,
+}
+
+/// What a plan says of a file that was cut into shards.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Cut {
+    pub(crate) file: String,
+    pub(crate) sha256: String,
+    pub(crate) contexts: u64,
+    pub(crate) skip_bad: bool,
+    pub(crate) bad_records: u64,
 }
 
 impl<'a> Conversations<'a> {
@@ -46,7 +60,31 @@ impl<'a> Conversations<'a> {
         let name = file.file_name().map_or("stdin".into(), |name| name.to_string_lossy());
         let stem = name.split('.').next().filter(|stem| !stem.is_empty() && *stem != "-");
         let (stem, file) = (stem.unwrap_or("stdin").to_owned(), name.into_owned());
-        Ok(Self { bank, source, stem, file, checksum, skip_bad })
+        Ok(Self { bank, source, stem, file, checksum, skip_bad, checked: false })
+    }
+
+    /// Opens a shard of a file that was checked when it was cut. It describes itself as the whole
+    /// file.
+    pub(crate) fn of_shard(session: &Session<'a>, shard: &Path, cut: &Cut) -> Result<Self, Error> {
+        Ok(Self {
+            bank: &ClariQ::of(session.collection)?.bank,
+            source: Source::new(shard),
+            stem: String::new(),
+            file: cut.file.clone(),
+            checksum: cut.sha256.clone(),
+            skip_bad: cut.skip_bad,
+            checked: true,
+        })
+    }
+
+    pub(crate) fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// What a plan says of the file.
+    pub(crate) fn cut(&self) -> Cut {
+        let (file, sha256) = (self.file.clone(), self.checksum.clone());
+        Cut { file, sha256, skip_bad: self.skip_bad, ..Cut::default() }
     }
 }
 
@@ -60,8 +98,8 @@ impl Input for Conversations<'_> {
         self.source.name()
     }
 
-    /// Refuses stages that compare requests with each other. A file of conversations goes through in
-    /// blocks, and what a context gets must not depend on the block that it falls into.
+    /// Refuses stages that compare requests with each other. A file of conversations goes through
+    /// in blocks, and what a context gets must not depend on the block that it falls into.
     fn check(&self, system: &System) -> Result<(), Error> {
         let mut stages = system.pipeline.about();
         let Some(stage) = stages.find(|stage| stage.uses.contains(&Uses::Batch)) else {
@@ -96,7 +134,8 @@ impl Input for Conversations<'_> {
         done: u64,
         send: &mut dyn FnMut(Request) -> ControlFlow<()>,
     ) -> Result<Skipped, Error> {
-        let reading = Reading { bank: Some(self.bank), skip_bad: self.skip_bad };
+        let bank = Some(self.bank).filter(|_| !self.checked);
+        let reading = Reading { bank, skip_bad: self.skip_bad };
         let mut seen = 0;
         let counts = read_records(&self.source, &reading, &mut |record| {
             seen += u64::from(!record.again);

@@ -1,4 +1,5 @@
-//! What runs are made over: requests from somewhere, and the form in which their rankings are written.
+//! What runs are made over: requests from somewhere, and the form in which their rankings are
+//! written.
 
 use crate::error::Error;
 use clariq_core::{Problem, Ranking, Request};

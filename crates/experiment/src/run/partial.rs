@@ -25,7 +25,9 @@ pub(super) struct Partial {
     path: PathBuf,
     /// Where there is more than one block.
     file: Option<File>,
-    /// The only block.
+    /// Whether every block stays in memory.
+    in_memory: bool,
+    /// The blocks that do.
     memory: Vec<u8>,
     bytes: u64,
     sum: Sha256Sum,
@@ -44,6 +46,23 @@ struct State {
 }
 
 impl Partial {
+    /// Begins a run whose lines are few enough for memory. Two commands can make it at a time.
+    pub(super) fn in_memory(run: &Path) -> Self {
+        Self { in_memory: true, ..Self::new(run, "") }
+    }
+
+    fn new(run: &Path, fingerprint: &str) -> Self {
+        Self {
+            path: with_ending(run, ".partial"),
+            file: None,
+            in_memory: false,
+            memory: Vec::new(),
+            bytes: 0,
+            sum: Sha256Sum::default(),
+            fingerprint: fingerprint.to_owned(),
+        }
+    }
+
     /// Begins anew, or continues where a killed command was; then with how far that is. The text is
     /// for the user.
     pub(super) fn open(
@@ -51,15 +70,7 @@ impl Partial {
         fingerprint: &str,
         resume: bool,
     ) -> Result<(Self, Progress, Option<String>), Error> {
-        let path = with_ending(run, ".partial");
-        let new = Self {
-            path,
-            file: None,
-            memory: Vec::new(),
-            bytes: 0,
-            sum: Sha256Sum::default(),
-            fingerprint: fingerprint.to_owned(),
-        };
+        let new = Self::new(run, fingerprint);
         if !resume {
             return Ok((new, Progress::default(), None));
         }
@@ -85,18 +96,18 @@ impl Partial {
         Ok((partial, state.progress, Some(note)))
     }
 
-    /// Appends a whole block. The state speaks of it once it is on the disk. A block that is the
-    /// first and the last stays in memory.
+    /// Appends a whole block. The state speaks of it once it is on the disk. The only
+    /// block of a run stays in memory.
     pub(super) fn append(
         &mut self,
         lines: &[u8],
         progress: Progress,
-        last: bool,
+        only: bool,
     ) -> Result<(), Error> {
         let file = match &mut self.file {
             Some(file) => file,
-            None if last => {
-                self.memory = lines.to_vec();
+            None if only || self.in_memory => {
+                self.memory.extend_from_slice(lines);
                 return Ok(());
             }
             None => self.file.insert(create(&self.path)?),
@@ -128,6 +139,9 @@ impl Partial {
 
     /// Removes what is no longer needed, that of an earlier command included.
     pub(super) fn remove(&self) {
+        if self.in_memory {
+            return;
+        }
         for path in [&with_ending(&self.path, ".json"), &self.path] {
             // What stays is reported by `--resume`, and replaced by everything else.
             let _ = fs::remove_file(path);

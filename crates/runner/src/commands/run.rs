@@ -1,7 +1,9 @@
-//! `clariq run`: what a system answers to every request of a split, or next in every conversation of a file.
+//! `clariq run`: what systems rank for every request of a split, or next in every conversation of a
+//! file.
 
 use crate::arguments::{IndexPlace, Parameters, parse_name};
 use crate::commands::run_ikat::run_ikat;
+use crate::commands::shard;
 use crate::failure::{Failure, Outcome};
 use crate::learned;
 use crate::output::{Cell, Sheet};
@@ -13,24 +15,24 @@ use clariq_experiment::run::{
     Conversations, Input, RunOptions, SplitRequests, run as write_run, usual_path,
 };
 use clariq_experiment::systems::{check_expected, check_names_differ};
-use clariq_experiment::{Loaded, Registry};
+use clariq_experiment::{Loaded, Registry, Session};
 use clariq_files::Target;
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub(crate) struct RunArgs {
     /// Systems: configuration files, or names of built-in ones
-    #[arg(required = true, value_name = "CONFIG")]
+    #[arg(required_unless_present = "merge", value_name = "CONFIG")]
     pub(crate) configs: Vec<String>,
     /// Split whose requests are answered [default: dev, or the only one of the collection]
     #[arg(long, value_name = "SPLIT")]
     pub(crate) split: Option<String>,
     /// Run file to write, with the need file and the record beside it; `-` for standard output
-    /// [default: runs/<system>.<split>.run, in a folder of its own for any collection but the released ClariQ]
+    /// [default: runs/<system>.<split>.run; runs/<collection>/… for all but the released ClariQ]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Conversations to answer in place of a split: a pickle, JSON lines or the human-generated table; `-` for standard
-    /// input [default output: as for a split, with the name of the file]
+    /// Conversations to answer in place of a split: a pickle, JSON lines or the human-generated
+    /// table; `-` for standard input [default output: as for a split, with the name of the file]
     #[arg(long, value_name = "FILE", conflicts_with = "split")]
     pub(crate) conversations: Option<PathBuf>,
     /// Go on where an interrupted run of more than 4,096 requests was
@@ -39,6 +41,22 @@ pub(crate) struct RunArgs {
     /// Leave bad conversations out and count them
     #[arg(long)]
     pub(crate) skip_bad: bool,
+    /// Rank one shard of a plan of `clariq data shard`, counted from 0
+    /// [default output: <system>.part-<I>.run beside the plan]
+    #[arg(
+        long,
+        value_name = "PLAN:I",
+        conflicts_with_all = ["split", "conversations", "resume", "run_tag"]
+    )]
+    pub(crate) shard: Option<String>,
+    /// Put the parts of a plan together; of a single system, it need not be named
+    #[arg(
+        long,
+        value_name = "PLAN",
+        requires = "output",
+        conflicts_with_all = ["split", "conversations", "resume", "run_tag", "shard"]
+    )]
+    pub(crate) merge: Option<PathBuf>,
     /// Last field of every line [default: the system's name]
     #[arg(long, value_name = "NAME", value_parser = parse_name)]
     pub(crate) run_tag: Option<Name>,
@@ -58,6 +76,10 @@ impl RunArgs {
 
 pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, Failure> {
     check_arguments(arguments)?;
+    if let Some((plan, output)) = arguments.merge.as_ref().zip(arguments.output.as_ref()) {
+        let system = arguments.configs.first().map(String::as_str);
+        return shard::merge(settings, plan, system, output);
+    }
     let overrides = arguments.parameters.overrides()?;
     let load = |name: &String| Loaded::open_any(name, &overrides);
     let systems: Vec<Loaded> = arguments.configs.iter().map(load).collect::<Result<_, _>>()?;
@@ -67,6 +89,10 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, F
     }
     let collection = settings.collection()?;
     let mut session = settings.session(&*collection, &arguments.place)?;
+    if let Some(shard) = &arguments.shard {
+        let output = arguments.output.as_deref();
+        return shard::run_shard(settings, shard, output, &session, &systems);
+    }
     let (around, input): (Around, Box<dyn Input>);
     if let Some(file) = &arguments.conversations {
         input = Box::new(Conversations::open(&session, file, arguments.skip_bad)?);
@@ -77,16 +103,29 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, F
         input = Box::new(SplitRequests::read(&session, split)?);
         around = Around::new(&*collection, session.task, split);
     }
-    systems.iter().try_for_each(|system| check_expected(system, &session))?;
-    let models = Registry::new(&session);
-    let context = session.context().with_models(&models).within(&around);
-    let options = RunOptions { tag: arguments.run_tag.as_deref(), resume: arguments.resume };
+    run_all(settings, arguments, &session, &around, &*input, &systems)
+}
+
+/// Runs each system over the input.
+fn run_all(
+    settings: &Settings,
+    arguments: &RunArgs,
+    session: &Session,
+    around: &Around,
+    input: &dyn Input,
+    systems: &[Loaded],
+) -> Result<Outcome, Failure> {
+    systems.iter().try_for_each(|system| check_expected(system, session))?;
+    let models = Registry::new(session);
+    let context = session.context().with_models(&models).within(around);
+    let (tag, resume) = (arguments.run_tag.as_deref(), arguments.resume);
+    let options = RunOptions { tag, resume, ..RunOptions::default() };
     let kind = if arguments.conversations.is_some() { "file" } else { "split" };
     let mut sheet = Sheet::new(&["system", kind, "requests", "lines", "uses", "run file"]);
-    for loaded in &systems {
-        let usual = || usual_path(Path::new("runs"), &session, loaded, input.name());
+    for loaded in systems {
+        let usual = || usual_path(Path::new("runs"), session, loaded, input.name());
         let path = arguments.output.clone().unwrap_or_else(usual);
-        let done = write_run(&session, &context, loaded, &*input, &options, &path)?;
+        let done = write_run(session, &context, loaded, input, &options, &path)?;
         sheet.row(vec![
             Cell::text(&loaded.system.name),
             Cell::text(input.name()),
@@ -115,7 +154,7 @@ fn check_arguments(arguments: &RunArgs) -> Result<(), Problem> {
     if arguments.skip_bad && arguments.conversations.is_none() {
         let found = "a run over a split".to_owned();
         return Err(problem("--skip-bad", "--conversations beside it", found).hint(
-            "without a bad row a split would have other figures; `clariq data check` lists them all",
+            "a split without its bad rows would have other figures; `clariq data check` lists them",
         ));
     }
     Ok(())

@@ -56,6 +56,7 @@ pub(crate) fn run_ikat(
 fn check_flags(arguments: &RunArgs) -> Result<(), Problem> {
     let given = [
         ("--conversations", arguments.conversations.is_some()),
+        ("--shard", arguments.shard.is_some()),
         ("--resume", arguments.resume),
         ("--skip-bad", arguments.skip_bad),
         ("--run-tag", arguments.run_tag.is_some()),

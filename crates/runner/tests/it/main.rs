@@ -19,6 +19,7 @@ mod real_data;
 mod report;
 mod run;
 mod run_conversations;
+mod shard;
 #[path = "../../../collections/tests/it/validator_cases.rs"]
 mod validator_cases;
 mod without_learned;

@@ -7,7 +7,8 @@ use clariq_core::{Location, Problem, ProblemKind};
 use clariq_experiment::record;
 use std::path::{Path, PathBuf};
 
-/// Opens the collection that a file is scored against. The records of `runs` may speak of it. A run of other questions is refused: every figure of it would be 0, or wrong.
+/// Opens the collection that a file is scored against. The records of `runs` may speak of it. A run
+/// of other questions is refused: every figure of it would be 0, or wrong.
 pub(super) fn open(settings: &Settings, file: &Path, runs: &[PathBuf]) -> Result<ClariQ, Failure> {
     let collection = settings.clariq()?;
     let found = runs.iter().find_map(|run| Some((run, record::documents_of(run)?)));
