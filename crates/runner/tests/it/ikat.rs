@@ -476,7 +476,7 @@ fn systems_and_collections_that_do_not_fit_are_refused() {
                 bench.write("mine.toml", text.replace("\"automatic\"", "\"magic\""));
             },
             "run mine.toml --split 2023-test",
-            ["mine.toml", "a class of automatic, manual, only-response", "`magic`"],
+            ["mine.toml:31", "a class of automatic, manual, only-response", "`magic`"],
         ),
         refusal(
             "more tokens than the guidelines allow",
@@ -485,7 +485,7 @@ fn systems_and_collections_that_do_not_fit_are_refused() {
                 bench.write("mine.toml", text.replace("tokens = 150", "tokens = 300"));
             },
             "run mine.toml --split 2023-test",
-            ["mine.toml", "response.tokens from 1 to 250", "300"],
+            ["mine.toml:31", "response.tokens from 1 to 250", "300"],
         ),
         refusal(
             "history that grows",
@@ -494,7 +494,7 @@ fn systems_and_collections_that_do_not_fit_are_refused() {
                 bench.write("mine.toml", text.replace("decay = 0.3", "decay = 3.0"));
             },
             "run mine.toml --split 2023-test",
-            ["mine.toml", "decay from 0 to 1", "3.0"],
+            ["mine.toml:20", "weights of at least 0", "3.0"],
         ),
     ]);
 }
