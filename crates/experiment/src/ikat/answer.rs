@@ -49,9 +49,10 @@ pub fn answer(
     let class = config.class();
     let of_users = ikat.requests_for(split, STATEMENTS, class)?;
     let statements = work.rank("statements", &session.clone().on(STATEMENTS)?, &of_users)?;
-    let chosen = match loaded.system.tasks.contains_key(CHOSEN) {
-        true => work.rank(CHOSEN, &session.clone().on(STATEMENTS)?, &of_users)?,
-        false => statements.clone(),
+    let chosen = if loaded.system.tasks.contains_key(CHOSEN) {
+        work.rank(CHOSEN, &session.clone().on(STATEMENTS)?, &of_users)?
+    } else {
+        statements.clone()
     };
     let requests = ikat.requests_for(split, PASSAGES, class)?;
     let passages = work.rank("passages", &session.clone().on(PASSAGES)?, &requests)?;

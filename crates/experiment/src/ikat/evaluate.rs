@@ -192,18 +192,15 @@ fn statements_of(ikat: &Ikat, split: Split, turn: &SubmittedTurn) -> Vec<String>
 
 /// The passages of a turn, best first, as the conversion to a TREC run orders them.
 fn passages_of(year: Year, turn: &SubmittedTurn) -> Vec<&str> {
-    let mut scored: Vec<(&str, f64)> = match year {
-        Year::Y2025 => {
-            turn.references.iter().map(|passage| (passage.id.as_str(), passage.score)).collect()
-        }
-        _ => {
-            let of_response = turn.responses.iter().flat_map(|response| {
-                let weight = 1.0 / (f64::from(response.rank.max(0)) + 1.0);
-                let passages = response.passages.iter();
-                passages.map(move |passage| (passage.id.as_str(), weight * passage.score))
-            });
-            of_response.collect()
-        }
+    let mut scored: Vec<(&str, f64)> = if year == Year::Y2025 {
+        turn.references.iter().map(|passage| (passage.id.as_str(), passage.score)).collect()
+    } else {
+        let of_response = turn.responses.iter().flat_map(|response| {
+            let weight = 1.0 / (f64::from(response.rank.max(0)) + 1.0);
+            let passages = response.passages.iter();
+            passages.map(move |passage| (passage.id.as_str(), weight * passage.score))
+        });
+        of_response.collect()
     };
     let mut seen = HashSet::new();
     scored.retain(|(id, _)| seen.insert(*id));
