@@ -15,10 +15,8 @@ use crate::session::Session;
 use crate::systems::Loaded;
 use clariq_collections::clariq::conversation::{Counts, Reading, Record, read_records};
 use clariq_collections::clariq::{QuestionBank, put_text_run_line};
-use clariq_core::{
-    Location, Problem, ProblemKind, Ranking, Request, RequestId, sha256_hex, sha256_of_file,
-};
-use clariq_files::{Source, Staged, Target, protect};
+use clariq_core::{Location, Problem, ProblemKind, Ranking, Request, RequestId, sha256_hex};
+use clariq_files::{Source, Staged, Target};
 use clariq_need::Classifier;
 use clariq_rank::{Batch, Context, System, Uses, WrittenScores};
 use partial::{Partial, Progress};
@@ -46,20 +44,12 @@ pub struct Conversations {
 impl Conversations {
     /// Opens a file; `-` is standard input.
     pub fn open(file: &Path) -> Result<Self, Error> {
-        let source = match Source::new(file) {
-            // It is read more than once.
-            Source::Stdin => Source::memory("<stdin>", Source::Stdin.read()?.bytes.into_owned()),
-            source => source,
-        };
+        let source = Source::new(file).repeatable()?;
         let checksum = match &source {
-            Source::Path(path) if path.is_file() => {
-                // It is an input from now on, though it is read only after outputs were begun.
-                protect(path);
-                sha256_of_file(path)?
-            }
             // Whatever else it is, the reader says.
-            Source::Path(_) => String::new(),
-            other => sha256_hex(&other.read()?.bytes),
+            Source::Path(path) if !path.is_file() => String::new(),
+            // It is an input from now on, though it is read only after outputs were begun.
+            source => source.checksum()?,
         };
         let name = file
             .file_name()

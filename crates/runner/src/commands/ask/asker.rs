@@ -3,7 +3,7 @@
 use crate::commands::explain::{place, trace_json};
 use crate::failure::Failure;
 use clariq_collections::clariq::{NO_QUESTION, QuestionBank};
-use clariq_core::{Doc, Hit, Ranking, Request, fixed};
+use clariq_core::{Doc, Hit, Ranking, Request, fixed, printable};
 use clariq_experiment::answers::need_model;
 use clariq_experiment::{Loaded, Session};
 use clariq_need::Classifier;
@@ -68,6 +68,11 @@ impl<'a> Asker<'a> {
         Ok(conversation)
     }
 
+    /// Opens everything that the system looks at, so that what fails later is about a request.
+    pub(super) fn warm_up(&self) -> Result<(), Failure> {
+        self.next(&self.begin(Request::new("0", "hello"))?).map(drop)
+    }
+
     pub(super) fn text(&self, question: Doc) -> &str {
         self.bank.text(question)
     }
@@ -111,7 +116,7 @@ impl<'a> Asker<'a> {
             let _ = writeln!(text, "  {}: {}", trace.stage, place(trace));
             let told = trace.explanation.as_ref().map(|why| why.cut(LEVELS).to_string());
             for line in told.iter().flat_map(|told| told.lines()) {
-                let _ = writeln!(text, "    {line}");
+                let _ = writeln!(text, "    {}", printable(line, usize::MAX));
             }
         }
         for hit in &why.candidates {
