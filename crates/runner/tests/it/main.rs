@@ -3,8 +3,10 @@
 mod ask;
 mod common;
 mod compare;
+mod completions;
 mod data;
 mod eval;
+mod formats;
 mod guarantees;
 #[cfg(feature = "bert")]
 mod learned;
