@@ -17,6 +17,7 @@
 
 mod class;
 pub mod convert;
+mod folder;
 pub mod passage_ids;
 mod passages;
 mod qrels;
@@ -26,6 +27,7 @@ mod topics;
 pub mod validate;
 
 pub use class::{Class, Exchange, Manual, View};
+pub use folder::{Folder, Split};
 pub use passages::{Passage, for_each_passage, read_passages};
 pub use qrels::{
     citation_judgements, parse_statement_qrels, read_statement_qrels, statement_judgements,

@@ -1,15 +1,14 @@
 //! What a system answers to the requests of a split, and the files that are written of it.
 
 use crate::error::Error;
+use crate::needs::predict_needs;
 use crate::observer::Task;
 use crate::record;
 use crate::session::Session;
 use crate::systems::Loaded;
-use clariq_collections::clariq::{QuestionBank, Split, SplitData, Topic, put_need_lines};
-use clariq_core::Ranking;
-use clariq_core::{ModelName, Need, Request};
+use clariq_collections::clariq::put_need_lines;
+use clariq_core::{Documents, ModelName, Need, Ranking, Request};
 use clariq_files::{Run, RunLine, Staged, Target, put_run_lines, strictly_decreasing, write_run};
-use clariq_need::{Classifier, HELD_OUT_FOLDS, NeedConfig, Training};
 use clariq_rank::{Batch, Context, System};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -17,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 /// `runs/<system>.<split>.run`.
-pub fn usual_path(folder: &Path, loaded: &Loaded, split: Split) -> PathBuf {
+pub fn usual_path(folder: &Path, loaded: &Loaded, split: &str) -> PathBuf {
     folder.join(format!("{}.{split}.run", loaded.system.name))
 }
 
@@ -30,71 +29,6 @@ pub struct Answers {
     need_model: Value,
     /// Checksums of the learned models that were asked, by name.
     models: Value,
-}
-
-/// The needs that a system predicts for a split, and what made them.
-pub struct PredictedNeeds {
-    /// One for each topic, in the order of the split.
-    pub needs: Vec<Need>,
-    made_by: Value,
-}
-
-/// Predicts the needs of a split, if the system has a model of them. Where stages look at them, a topic of train gets the
-/// prediction of a model that did not see its label: rankings of train would know more than those of dev else.
-pub fn predict_needs(
-    session: &Session,
-    context: &Context,
-    system: &System,
-    data: &SplitData,
-) -> Result<Option<PredictedNeeds>, Error> {
-    let Some(training) = need_training(session, context, system)? else { return Ok(None) };
-    let hold_out = system.pipeline.sees_need() && data.split == Split::Train;
-    let held_out = if hold_out { training.held_out(session.options.seed)? } else { Vec::new() };
-    let model = training.fit()?;
-    let texts: Vec<&str> = data.topics.iter().map(|topic| topic.request.as_str()).collect();
-    let mut predictions = model.predict(&texts)?;
-    let labelled =
-        data.topics.iter().zip(&mut predictions).filter(|(topic, _)| topic.need.is_some());
-    labelled.zip(held_out).for_each(|((_, prediction), held_out)| *prediction = held_out);
-    let mut made_by = need_record(&model);
-    if hold_out {
-        made_by["folds"] = HELD_OUT_FOLDS.into();
-    }
-    Ok(Some(PredictedNeeds {
-        needs: predictions.into_iter().map(|prediction| prediction.need).collect(),
-        made_by,
-    }))
-}
-
-fn need_training(
-    session: &Session,
-    context: &Context,
-    system: &System,
-) -> Result<Option<Training>, Error> {
-    let Some(section) = &system.need else { return Ok(None) };
-    let config = NeedConfig::read(section)?.to_answer(session.split.map(Split::name));
-    let labels = session.collection.training_labels(config.train_on())?;
-    Ok(Some(Training::new(config, &session.collection.bank, context.models, &labels)?))
-}
-
-/// The need model that a system declares, trained.
-pub fn need_model(
-    session: &Session,
-    context: &Context,
-    system: &System,
-) -> Result<Option<Classifier>, Error> {
-    let training = need_training(session, context, system)?;
-    Ok(training.map(Training::fit).transpose()?)
-}
-
-/// What made a need model, as it is written beside a run.
-pub fn need_record(model: &Classifier) -> Value {
-    let config = &model.made_of.config;
-    json!({
-        "model": config.name(),
-        "train_on": config.train_on(),
-        "parameters": model.model.parameters(),
-    })
 }
 
 /// How far the stage is that is at work: one may take minutes and the next no time, so that each is counted by itself.
@@ -132,11 +66,17 @@ pub fn model_record(context: &Context, system: &System) -> Value {
     system.models().into_iter().map(checksum).collect()
 }
 
-/// The topics of a split as systems see them, with their predicted needs.
-pub fn requests(topics: &[Topic], needs: Option<&[Need]>) -> Vec<Request> {
+/// The requests of a split for the task of a session.
+pub fn requests_of(session: &Session, split: &str) -> Result<Vec<Request>, Error> {
+    let requests = session.collection.requests(split, session.task)?;
+    Ok(requests.collect::<Result<_, _>>()?)
+}
+
+/// The same requests with their predicted needs.
+pub(crate) fn with_needs(requests: &[Request], needs: Option<&[Need]>) -> Vec<Request> {
     let need = |index: usize| needs.and_then(|needs| needs.get(index)).copied();
-    let topics = topics.iter().enumerate();
-    topics.map(|(index, topic)| Request { need: need(index), ..topic.into() }).collect()
+    let requests = requests.iter().enumerate();
+    requests.map(|(index, request)| Request { need: need(index), ..request.clone() }).collect()
 }
 
 /// Runs the pipeline and the need model of a system.
@@ -144,16 +84,17 @@ pub fn answer(
     session: &Session,
     context: &Context,
     loaded: &Loaded,
-    data: &SplitData,
+    split: &str,
+    requests: &[Request],
 ) -> Result<Answers, Error> {
     let system = &loaded.system;
-    let predict = || predict_needs(session, context, system, data);
+    let predict = || predict_needs(session, context, system, split, requests);
     system.models().iter().try_for_each(|model| context.models.prepare(model))?;
-    let title = format!("{} {}", system.name, data.split);
-    let task = session.observer.begin(&title, Some(data.topics.len() as u64));
-    let stages = Stages::new(system, task.as_ref(), data.topics.len());
+    let title = format!("{} {split}", system.name);
+    let task = session.observer.begin(&title, Some(requests.len() as u64));
+    let stages = Stages::new(system, task.as_ref(), requests.len());
     let rank = |needs: Option<&[Need]>| {
-        let requests = requests(&data.topics, needs);
+        let requests = with_needs(requests, needs);
         let progress = |finished| stages.advance(finished);
         let batch = Batch { progress: &progress, ..Batch::new(context, &requests) };
         system.pipeline.run(&batch, batch.unranked())
@@ -172,7 +113,7 @@ pub fn answer(
         });
         (predicted?, rankings?)
     };
-    task.finish(&format!("{} topics", data.topics.len()));
+    task.finish(&format!("{} topics", requests.len()));
     let (needs, need_model) =
         predicted.map_or((None, Value::Null), |all| (Some(all.needs), all.made_by));
     let models = model_record(context, system);
@@ -180,12 +121,14 @@ pub fn answer(
 }
 
 /// Rankings as the lines that are written of them, ready to be scored.
-pub fn as_run(bank: &QuestionBank, topics: &[Topic], rankings: &[Ranking]) -> Run {
+pub fn as_run(documents: &dyn Documents, requests: &[Request], rankings: &[Ranking]) -> Run {
     let mut run = Run::default();
-    for (topic, ranking) in topics.iter().zip(rankings) {
+    for (request, ranking) in requests.iter().zip(rankings) {
         let scores: Vec<f64> = ranking.iter().map(|hit| hit.score).collect();
         run.lines.extend(ranking.iter().zip(strictly_decreasing(&scores)).map(|(hit, score)| {
-            RunLine { topic: topic.id.clone(), question: bank.id(hit.doc).clone(), score, line: 0 }
+            let (topic, question) =
+                (request.id.as_str().into(), documents.id(hit.doc).as_ref().into());
+            RunLine { topic, question, score, line: 0 }
         }));
     }
     run
@@ -198,13 +141,14 @@ impl Answers {
         &self,
         session: &Session,
         loaded: &Loaded,
-        data: &SplitData,
+        split: &str,
+        requests: &[Request],
         path: &Path,
         tag: &str,
     ) -> Result<(), Error> {
-        let bank = &session.collection.bank;
-        let rankings = data.topics.iter().zip(&self.rankings).map(|(topic, ranking)| {
-            (&topic.id, ranking.iter().map(|hit| (bank.id(hit.doc), hit.score)))
+        let documents = session.documents;
+        let rankings = requests.iter().zip(&self.rankings).map(|(request, ranking)| {
+            (&request.id, ranking.iter().map(|hit| (documents.id(hit.doc), hit.score)))
         });
         let target = Target::new(path);
         if target.is_stream() {
@@ -214,11 +158,15 @@ impl Answers {
         let mut files: Vec<record::Output> = vec![("run", path.to_owned(), run)];
         if let Some(needs) = &self.needs {
             let path = record::need_path(path);
-            let lines = data.topics.iter().map(|topic| &topic.id).zip(needs.iter().copied());
+            let lines = requests.iter().map(|request| &request.id).zip(needs.iter().copied());
             let need = Staged::new(&path, |out| put_need_lines(out, lines))?;
             files.push(("need", path, need));
         }
-        let record = record::stage(path, self.made_by(session, loaded, data, tag)?, &files)?;
+        let record = record::stage(
+            path,
+            self.made_by(session, loaded, split, requests.len(), tag)?,
+            &files,
+        )?;
         files.into_iter().map(|(.., file)| file).chain([record]).try_for_each(Staged::commit)?;
         Ok(())
     }
@@ -227,12 +175,16 @@ impl Answers {
         &self,
         session: &Session,
         loaded: &Loaded,
-        data: &SplitData,
+        split: &str,
+        requests: usize,
         tag: &str,
     ) -> Result<Value, Error> {
         let system = &loaded.system;
-        let file = data.name.rsplit(['/', '\\']).next().unwrap_or_default();
-        let bytes = session.collection.data.require(file.trim_end_matches(".gz"))?.read()?.bytes;
+        let source = session.collection.source(split)?;
+        let name = source.name();
+        let file = name.rsplit(['/', '\\']).next().unwrap_or_default();
+        let sha256 = clariq_core::sha256_hex(&source.read()?.bytes);
+        let documents = session.documents;
         Ok(json!({
             "clariq": env!("CARGO_PKG_VERSION"),
             "system": system.name,
@@ -243,9 +195,9 @@ impl Answers {
             "need": self.need_model,
             "seed": session.options.seed,
             "run_tag": tag,
-            "split": data.split,
-            "topics": { "file": file, "sha256": clariq_core::sha256_hex(&bytes), "count": data.topics.len() },
-            "bank": { "sha256": session.collection.bank.checksum(), "questions": session.collection.bank.len() },
+            "split": split,
+            "topics": { "file": file, "sha256": sha256, "count": requests },
+            "bank": { "sha256": documents.checksum(), "questions": documents.len() },
         }))
     }
 }

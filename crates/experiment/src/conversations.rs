@@ -7,14 +7,15 @@
 
 mod partial;
 
-use crate::answers::{model_record, need_model, need_record};
+use crate::answers::model_record;
 use crate::error::Error;
+use crate::needs::{need_model, need_record};
 use crate::observer::{Observer, Task};
 use crate::record;
 use crate::session::Session;
 use crate::systems::Loaded;
 use clariq_collections::clariq::conversation::{Counts, Reading, Record, read_records};
-use clariq_collections::clariq::{QuestionBank, put_text_run_line};
+use clariq_collections::clariq::{ClariQ, QuestionBank, put_text_run_line};
 use clariq_core::{Location, Problem, ProblemKind, Ranking, Request, RequestId, sha256_hex};
 use clariq_files::{Source, Staged, Target};
 use clariq_need::Classifier;
@@ -160,7 +161,7 @@ impl<'a> Job<'a> {
         input: &'a Conversations,
         options: &RunOptions,
     ) -> Result<Self, Error> {
-        let (system, bank) = (&loaded.system, &session.collection.bank);
+        let (system, bank) = (&loaded.system, &ClariQ::of(session.collection)?.bank);
         refuse_batch_stages(system)?;
         // Nothing is ranked, but what the stages need is opened: the weights are part of what
         // makes the run.

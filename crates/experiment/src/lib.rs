@@ -5,14 +5,14 @@
 //! A [`Session`] is a collection and what work on it needs. Everything else takes one:
 //!
 //! ```
-//! use clariq_collections::clariq::{Collection, DataDir, Split};
+//! use clariq_collections::clariq::{ClariQ, DataDir, Split};
 //! use clariq_experiment::tune::{Grid, Search};
 //! use clariq_experiment::{Loaded, Options, Registry, Session, reproduce};
 //!
 //! let folder = tempfile::tempdir()?;
-//! let collection = Collection::open(DataDir::Sample)?;
+//! let collection = ClariQ::open(DataDir::Sample)?;
 //! let options = Options { cache: folder.path().to_owned(), ..Options::default() };
-//! let session = Session::new(&collection, options);
+//! let session = Session::new(&collection, options)?;
 //!
 //! // Does the built-in system `bm25` reach the figures that its configuration expects?
 //! let systems = [Loaded::open("bm25", &[])?];
@@ -38,6 +38,7 @@ mod error;
 pub mod export;
 pub mod measures;
 mod models;
+pub mod needs;
 mod observer;
 mod options;
 mod ranker;

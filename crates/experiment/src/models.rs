@@ -8,7 +8,6 @@ use crate::cache::{self, State};
 use crate::error::Error;
 use crate::recipes;
 use crate::session::Session;
-use clariq_collections::clariq::Split;
 use clariq_core::{
     Embeddings, Encoder, Location, ModelKind, ModelName, Models, PairScorer, Precision, Problem,
     ProblemKind, Progress, Recipe, Trained,
@@ -43,7 +42,7 @@ impl<'a> Registry<'a> {
         again: Again,
         output: Option<&Path>,
     ) -> Result<(PathBuf, Option<Trained>), Error> {
-        recipe.train_on = recipe.train_on.to_answer(self.session.split.map(Split::name));
+        recipe.train_on = recipe.train_on.to_answer(self.session.split);
         self.session.engine_for(&recipe.name)?;
         // What a model is trained on must not depend on the precision that it is run with.
         let mut exact = self.session.clone();

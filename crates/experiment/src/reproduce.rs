@@ -1,14 +1,13 @@
 //! The check of what a system reaches against the figures that its configuration expects.
 
-use crate::answers::{Answers, answer, as_run, usual_path};
+use crate::answers::{Answers, answer, as_run, requests_of, usual_path};
 use crate::error::Error;
 use crate::measures::{DOCUMENT_MEASURES, NEED_F1, measures};
 use crate::session::Session;
-use crate::systems::Loaded;
-use clariq_collections::clariq::{
-    Around, EvalTable, Labelled, NeedLine, QuestionBank, Split, SplitData,
-};
-use clariq_core::{Models, ProblemKind};
+use crate::systems::{Loaded, check_expected};
+use clariq_collections::Around;
+use clariq_collections::clariq::{ClariQ, EvalTable, Labelled, NeedLine, Split};
+use clariq_core::{Checksum, Models, ProblemKind, Request};
 use clariq_eval::{Ties, clarification_need, document_relevance, question_relevance, table_stem};
 use clariq_files::Run;
 use clariq_rank::{Expected, Uses};
@@ -66,21 +65,23 @@ pub fn check<'s>(
     split: Split,
     runs: &Path,
 ) -> Result<Vec<Figure<'s>>, Error> {
-    let data = session.collection.split(split)?;
-    let labels = session.collection.labelled(split)?;
-    let around = Around::new(session.collection, split);
+    let clariq = ClariQ::of(session.collection)?;
+    let labels = clariq.labelled(split)?;
+    let requests = requests_of(session, split.name())?;
+    let around = Around::new(session.collection, session.task, split.name());
     let context = session.context().with_models(models).within(&around);
     let mut figures = Vec::new();
     for loaded in systems.iter().filter(|loaded| says_something(loaded, split)) {
-        let answers = answer(session, &context, loaded, &data)?;
-        let path = usual_path(runs, loaded, split);
-        answers.write(session, loaded, &data, &path, &loaded.system.name)?;
-        let bank = &session.collection.bank;
-        let expected = expected(loaded, bank, split);
-        let run = as_run(bank, &data.topics, &answers.rankings);
-        let mut obtained = score(&answers, &run, &data, &labels);
+        check_expected(loaded, session)?;
+        let name = split.name();
+        let answers = answer(session, &context, loaded, name, &requests)?;
+        let path = usual_path(runs, loaded, name);
+        answers.write(session, loaded, name, &requests, &path, &loaded.system.name)?;
+        let expected = expected(loaded, session.documents.checksum(), split);
+        let run = as_run(session.documents, &requests, &answers.rankings);
+        let mut obtained = score(&answers, &run, &requests, &labels);
         if let Some(expected) = expected.filter(|expected| expects_documents(expected)) {
-            obtained.extend(score_documents(session, split, &run, &labels, expected)?);
+            obtained.extend(score_documents(session, clariq, split, &run, &labels, expected)?);
         }
         figures.extend(
             obtained.into_iter().map(|(measure, obtained)| {
@@ -96,8 +97,8 @@ fn says_something(loaded: &Loaded, split: Split) -> bool {
 }
 
 /// The figures hold for one bank, so that the sample and the real collection have their own.
-fn expected<'a>(loaded: &'a Loaded, bank: &QuestionBank, split: Split) -> Option<&'a Expected> {
-    let of_bank = |expected: &&Expected| bank.checksum().as_str().starts_with(&expected.bank);
+fn expected<'a>(loaded: &'a Loaded, bank: &Checksum, split: Split) -> Option<&'a Expected> {
+    let of_bank = |expected: &&Expected| bank.as_str().starts_with(&expected.bank);
     loaded
         .system
         .expected
@@ -125,12 +126,13 @@ fn expects_documents(expected: &Expected) -> bool {
 /// Document relevance by the expected measures, where the data folder has the table.
 fn score_documents(
     session: &Session,
+    clariq: &ClariQ,
     split: Split,
     run: &Run,
     labels: &Labelled,
     expected: &Expected,
 ) -> Result<Vec<(String, f64)>, Error> {
-    let data = &session.collection.data;
+    let data = &clariq.data;
     let stem = table_stem(split, false);
     let table = match EvalTable::open(data, &stem) {
         Err(clariq_core::Error::Problem(problem)) if problem.kind == ProblemKind::MissingFile => {
@@ -150,14 +152,19 @@ fn score_documents(
 }
 
 /// Scores what was written: the strictly decreasing scores of the run file.
-fn score(answers: &Answers, run: &Run, data: &SplitData, labels: &Labelled) -> Vec<(String, f64)> {
+fn score(
+    answers: &Answers,
+    run: &Run,
+    requests: &[Request],
+    labels: &Labelled,
+) -> Vec<(String, f64)> {
     let recalls = question_relevance(run, labels, Ties::Official).means();
     let mut figures: Vec<(String, f64)> = measures().zip(recalls).collect();
     if let Some(needs) = &answers.needs {
         let mut lines = Vec::with_capacity(needs.len());
-        for (topic, need) in data.topics.iter().zip(needs) {
+        for (request, need) in requests.iter().zip(needs) {
             let label = i64::from(need.get());
-            lines.push(NeedLine { topic: topic.id.clone(), label, line: 0 });
+            lines.push(NeedLine { topic: request.id.as_str().into(), label, line: 0 });
         }
         figures.push((NEED_F1.to_owned(), clarification_need(&lines, labels).f1));
     }

@@ -3,11 +3,11 @@
 use crate::error::Error;
 use crate::measures::check_measures;
 use crate::recipes;
-use clariq_collections::clariq::Split;
+use crate::session::Session;
 use clariq_core::{Location, Problem, ProblemKind, TrainOn, sha256_hex};
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use clariq_need::NeedConfig;
-use clariq_rank::{Override, System, Uses};
+use clariq_rank::{Expected, Override, System, Uses};
 use std::path::Path;
 
 /// The systems of `configs/`, in the order in which `reproduce` shows them.
@@ -25,6 +25,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("bm25-multi-turn", include_str!("../configs/bm25-multi-turn.toml")),
     ("bm25-conversation", include_str!("../configs/bm25-conversation.toml")),
     ("dense-conversation", include_str!("../configs/dense-conversation.toml")),
+    ("cast-bm25", include_str!("../configs/cast-bm25.toml")),
 ];
 
 /// The names of all built-in systems.
@@ -34,6 +35,8 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// A system, and the file that it was read from.
 pub struct Loaded {
+    /// The file, for messages.
+    pub file: String,
     /// The system.
     pub system: System,
     /// The SHA-256 of its file.
@@ -62,7 +65,7 @@ impl Loaded {
         }
         check_training_declared(&source.name(), &system)?;
         check_measures(&source.name(), &String::from_utf8_lossy(&bytes))?;
-        Ok(Self { system, checksum: sha256_hex(&bytes) })
+        Ok(Self { file: source.name(), system, checksum: sha256_hex(&bytes) })
     }
 
     /// Whether its stages or its need model ask for learned models.
@@ -74,11 +77,32 @@ impl Loaded {
 
 impl Loaded {
     /// What the system looks at to answer a split, or requests of no split: labels of dev count for test alone.
-    pub fn uses(&self, split: Option<Split>) -> Vec<Uses> {
+    pub fn uses(&self, split: Option<&str>) -> Vec<Uses> {
         let mut uses = self.system.uses.clone();
-        uses.retain(|&uses| uses != Uses::DevLabels || split == Some(Split::Test));
+        uses.retain(|&uses| uses != Uses::DevLabels || split == Some("test"));
         uses
     }
+}
+
+/// Refuses a system that expects figures on a split that the collection never has: they would never be compared.
+pub fn check_expected(loaded: &Loaded, session: &Session) -> Result<(), Error> {
+    let (collection, bank) = (session.collection, session.documents.checksum());
+    let of_bank = |expected: &&Expected| bank.as_str().starts_with(&expected.bank);
+    for expected in loaded.system.expected.iter().filter(of_bank) {
+        if !collection.splits().contains(&expected.split.as_str()) {
+            let at = Location::file(&loaded.file);
+            let wanted = format!(
+                "under [[expected]] a split of {}, one of {}",
+                collection.kind(),
+                collection.splits().join(", ")
+            );
+            let found = format!("`{}`", expected.split);
+            return Err(Problem::new(at, ProblemKind::Configuration, wanted, found)
+                .hint("names are case-sensitive")
+                .into());
+        }
+    }
+    Ok(())
 }
 
 /// Refuses two systems of one name, which would write over each other's files.

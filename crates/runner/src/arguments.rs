@@ -16,7 +16,7 @@ use std::path::PathBuf;
 #[command(next_help_heading = "Common options")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Common {
-    /// Folder with the ClariQ files [default: data/clariq if present, else the built-in sample]
+    /// Folder with the files of a collection [default: data/clariq if present, else the built-in sample]
     #[arg(
         long,
         global = true, hide_short_help = true,
@@ -152,13 +152,18 @@ pub(crate) fn splits() -> impl TypedValueParser<Value = Split> {
 }
 
 pub(crate) fn analyzers() -> impl TypedValueParser<Value = Analyzer> {
-    one_of(&[("nltk", Analyzer::Nltk), ("english", Analyzer::English)])
+    one_of(&[
+        ("nltk", Analyzer::Nltk),
+        ("english", Analyzer::English),
+        ("lucene", Analyzer::Lucene),
+    ])
 }
 
 fn variants() -> impl TypedValueParser<Value = Variant> {
     one_of(&[
         ("okapi", Variant::Okapi),
         ("lucene", Variant::Lucene),
+        ("lucene-default", Variant::LuceneDefault),
         ("bm25plus", Variant::Plus),
         ("bm25l", Variant::L),
     ])

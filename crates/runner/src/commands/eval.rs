@@ -41,7 +41,7 @@ pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome,
 }
 
 fn questions(settings: &Settings, arguments: &EvalArgs, path: &Path) -> Result<(), Failure> {
-    let collection = settings.collection()?;
+    let collection = settings.clariq()?;
     let labels = &collection.labelled(arguments.split)?;
     let source = Source::new(path);
     let run = read_run(&source)?;
@@ -103,7 +103,7 @@ fn write_per_topic(metrics: &[(&str, Vec<(String, f64)>)], out: &mut dyn Write) 
 }
 
 fn needs(settings: &Settings, arguments: &EvalArgs, path: &Path) -> Result<(), Failure> {
-    let collection = settings.collection()?;
+    let collection = settings.clariq()?;
     let labels = &collection.labelled(arguments.split)?;
     let source = Source::new(path);
     let predictions = read_need_file(&source)?;

@@ -45,8 +45,8 @@ pub(crate) fn reproduce(
     arguments: &ReproduceArgs,
 ) -> Result<Outcome, Failure> {
     let systems = systems(settings, &arguments.names)?;
-    let collection = settings.collection()?;
-    let session = settings.session(&collection, &arguments.place);
+    let collection = settings.clariq()?;
+    let session = settings.session(&collection, &arguments.place)?;
     let (mut sheet, mut failed) = (Sheet::new(&COLUMNS), false);
     for split in Split::ALL {
         if arguments.split.is_some_and(|only| only != split) {
@@ -57,7 +57,7 @@ pub(crate) fn reproduce(
             settings.note(&format!("note: {split} has no labels in {data} and is left out"));
             continue;
         }
-        let session = session.clone().answering(split);
+        let session = session.clone().answering(split.name());
         let models = Registry::new(&session);
         for figure in check(&session, &models, &systems, split, &arguments.runs)? {
             failed |= figure.verdict == Some(Verdict::Fail);

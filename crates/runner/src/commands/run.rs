@@ -1,17 +1,17 @@
 //! `clariq run`: what a system answers to every request of a split, or next in every conversation of a file.
 
-use crate::arguments::{IndexPlace, Parameters, parse_name, splits};
+use crate::arguments::{IndexPlace, Parameters, parse_name};
 use crate::failure::{Failure, Outcome};
 use crate::learned;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
+use clariq_collections::Around;
 use clariq_collections::clariq::conversation::MOST_TURNS;
-use clariq_collections::clariq::{Around, Split, SplitData};
-use clariq_core::{Location, Name, Problem, ProblemKind};
-use clariq_experiment::answers::{Answers, answer, usual_path};
+use clariq_core::{Location, Name, Problem, ProblemKind, Request};
+use clariq_experiment::answers::{Answers, answer, requests_of, usual_path};
 use clariq_experiment::conversations::{self, Conversations, RunOptions};
-use clariq_experiment::systems::check_names_differ;
+use clariq_experiment::systems::{check_expected, check_names_differ};
 use clariq_experiment::{Loaded, Registry, Session};
 use clariq_files::{Target, refuse_input};
 use clariq_rank::Context;
@@ -22,9 +22,9 @@ pub(crate) struct RunArgs {
     /// Systems: configuration files, or names of built-in ones
     #[arg(required = true, value_name = "CONFIG")]
     pub(crate) configs: Vec<String>,
-    /// Which requests are answered
-    #[arg(long, default_value = "dev", value_parser = splits())]
-    pub(crate) split: Split,
+    /// Split whose requests are answered [default: dev, or the only one of the collection]
+    #[arg(long, value_name = "SPLIT")]
+    pub(crate) split: Option<String>,
     /// Run file to write, with the need file and the record beside it; `-` for standard output
     /// [default: runs/<system>.<split>.run]
     #[arg(long, short, value_name = "FILE")]
@@ -73,13 +73,16 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, F
     let systems: Vec<Loaded> = arguments.configs.iter().map(load).collect::<Result<_, _>>()?;
     check_names_differ(&systems)?;
     let collection = settings.collection()?;
-    let session = settings.session(&collection, &arguments.place);
-    let session = match arguments.conversations {
-        Some(_) => session,
-        None => session.answering(arguments.split),
+    let mut session = settings.session(&*collection, &arguments.place)?;
+    let around = if arguments.conversations.is_some() {
+        Around::outside(&*collection, session.task)
+    } else {
+        let split = collection.find_split_or_usual(arguments.split.as_deref())?;
+        session = session.answering(split);
+        Around::new(&*collection, session.task, split)
     };
+    systems.iter().try_for_each(|system| check_expected(system, &session))?;
     let models = Registry::new(&session);
-    let around = Around::new(&collection, arguments.split);
     let context = session.context().with_models(&models).within(&around);
     let sheet = match &arguments.conversations {
         Some(file) => over_conversations(arguments, &session, &context, &systems, file)?,
@@ -98,16 +101,17 @@ fn over_split(
     context: &Context,
     systems: &[Loaded],
 ) -> Result<Sheet, Failure> {
-    let data = session.collection.split(arguments.split)?;
+    let split = session.split.unwrap_or_default();
+    let requests = requests_of(session, split)?;
     let mut sheet = Sheet::new(&["system", "split", "topics", "lines", "uses", "run file"]);
     for loaded in systems {
-        let usual = || usual_path(Path::new("runs"), loaded, arguments.split);
+        let usual = || usual_path(Path::new("runs"), loaded, split);
         let path = arguments.output.clone().unwrap_or_else(usual);
         refuse_input(&path)?;
-        let answers = answer(session, context, loaded, &data)?;
+        let answers = answer(session, context, loaded, split, &requests)?;
         let tag = arguments.run_tag.as_deref().unwrap_or(&loaded.system.name);
-        answers.write(session, loaded, &data, &path, tag)?;
-        sheet.row(summary(&answers, loaded, &data, &path));
+        answers.write(session, loaded, split, &requests, &path, tag)?;
+        sheet.row(summary(&answers, loaded, split, &requests, &path));
     }
     Ok(sheet)
 }
@@ -150,18 +154,24 @@ fn check_only_with_conversations(arguments: &RunArgs) -> Result<(), Problem> {
 }
 
 /// What a system declares to look at beyond one request and the bank.
-fn uses_cell(loaded: &Loaded, split: Option<Split>) -> Cell {
+fn uses_cell(loaded: &Loaded, split: Option<&str>) -> Cell {
     let uses: Vec<String> = loaded.uses(split).iter().map(ToString::to_string).collect();
     if uses.is_empty() { Cell::Nothing } else { Cell::text(uses.join(", ")) }
 }
 
-fn summary(answers: &Answers, loaded: &Loaded, data: &SplitData, path: &Path) -> Vec<Cell> {
+fn summary(
+    answers: &Answers,
+    loaded: &Loaded,
+    split: &str,
+    requests: &[Request],
+    path: &Path,
+) -> Vec<Cell> {
     vec![
         Cell::text(&loaded.system.name),
-        Cell::text(data.split.name()),
-        Cell::count(data.topics.len()),
+        Cell::text(split),
+        Cell::count(requests.len()),
         Cell::count(answers.rankings.iter().map(Vec::len).sum()),
-        uses_cell(loaded, Some(data.split)),
+        uses_cell(loaded, Some(split)),
         Cell::text(path.display().to_string()),
     ]
 }

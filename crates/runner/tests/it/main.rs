@@ -1,6 +1,7 @@
 //! The integration tests of the command: a module per subcommand, and `guarantees` for what holds of all of them.
 
 mod ask;
+mod cast;
 mod common;
 mod compare;
 mod completions;
@@ -8,6 +9,7 @@ mod data;
 mod eval;
 mod formats;
 mod guarantees;
+mod ikat;
 #[cfg(feature = "bert")]
 mod learned;
 #[cfg(feature = "bert")]
@@ -18,4 +20,6 @@ mod readme;
 mod real_data;
 mod report;
 mod run_conversations;
+#[path = "../../../collections/tests/it/validator_cases.rs"]
+mod validator_cases;
 mod without_learned;

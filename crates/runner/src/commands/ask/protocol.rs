@@ -158,8 +158,7 @@ fn take_turn(asker: &Asker, turn: Turn, waiting: &mut Option<Waiting>) -> Result
     };
     let next = asker.next(&conversation)?;
     let object = asker.object(&conversation, &next);
-    *waiting = next
-        .question()
-        .map(|question| Waiting { conversation, question: asker.text(question).to_owned() });
+    *waiting =
+        next.question().map(|question| Waiting { conversation, question: question.to_owned() });
     Ok(object)
 }

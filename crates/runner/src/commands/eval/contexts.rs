@@ -19,7 +19,7 @@ pub(super) fn contexts(
     path: &Path,
 ) -> Result<(), Failure> {
     let Some(file) = &arguments.conversations else { return Ok(()) };
-    let collection = settings.collection()?;
+    let collection = settings.clariq()?;
     let labels = collection.labelled(arguments.split)?;
     let run = read_text_run(&Source::new(path), &collection.bank)?;
     let mut scorer = ContextScorer::new(&run, &collection.bank, &labels);

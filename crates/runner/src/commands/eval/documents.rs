@@ -18,7 +18,7 @@ pub(super) fn documents(
     arguments: &EvalArgs,
     path: &Path,
 ) -> Result<(), Failure> {
-    let collection = settings.collection()?;
+    let collection = settings.clariq()?;
     let source = Source::new(path);
     let stem = table_stem(arguments.split, arguments.multi_turn);
     let scores = if arguments.multi_turn {

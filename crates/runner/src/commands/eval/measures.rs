@@ -21,7 +21,7 @@ pub(super) fn measures(
             let source = Source::new(file);
             Qrels::from_judgements(&source.name(), &read_qrels(&source)?)?
         }
-        None => Qrels::from(&settings.collection()?.labelled(arguments.split)?),
+        None => Qrels::from(&settings.clariq()?.labelled(arguments.split)?),
     };
     let run = read_run(&Source::new(path))?;
     if arguments.ties == Some(TieRule::Interval) {
