@@ -86,13 +86,14 @@ pub trait Collection: Any + Send + Sync {
 }
 
 impl dyn Collection {
-    /// The split of that name; the problem names those that are there.
+    /// The split of that name, whether its files are there or not: whoever reads them names what is
+    /// missing. The problem of another name lists the splits that are there.
     pub fn find_split(&self, name: &str) -> Result<&'static str, Problem> {
-        let mut there = self.splits().iter().filter(|split| self.has(split));
-        if let Some(split) = there.clone().find(|split| **split == name) {
+        if let Some(split) = self.splits().iter().find(|split| **split == name) {
             return Ok(split);
         }
-        let names: Vec<&str> = there.by_ref().copied().collect();
+        let there = self.splits().iter().copied().filter(|split| self.has(split));
+        let names: Vec<&str> = there.collect();
         let expected = match &names[..] {
             [] => "a folder with a split".to_owned(),
             [only] => format!("`{only}`, the split of this collection"),
@@ -108,7 +109,8 @@ impl dyn Collection {
         .hint(hint))
     }
 
-    /// The same of a name that may be missing: `dev` is meant then, or the only split that is there.
+    /// The same of a name that may be missing: `dev` is meant then, or the only split that is
+    /// there.
     pub fn find_split_or_usual(&self, name: Option<&str>) -> Result<&'static str, Problem> {
         let mut there = self.splits().iter().filter(|split| self.has(split));
         let usual = match (there.next(), there.next()) {

@@ -1,4 +1,4 @@
-//! What the command `clariq` does, as a library: systems, learned models by name, answers, records, tuning, training
+//! What the command `clariq` does, as a library: systems, learned models by name, runs, records, tuning, training
 //! and the check of expected figures. It parses no arguments and prints nothing; what there is to report goes to an
 //! [`Observer`].
 //!
@@ -18,7 +18,7 @@
 //! let systems = [Loaded::open("bm25", &[])?];
 //! let models = Registry::new(&session);
 //! let runs = folder.path().join("runs");
-//! let figures = reproduce::check(&session, &models, &systems, Split::Dev, &runs)?;
+//! let figures = reproduce::check(&session, &models, &systems, "dev", &runs)?;
 //! assert!(figures.iter().all(|figure| figure.verdict == Some(reproduce::Verdict::Equal)));
 //!
 //! // Which of four pairs of parameters is best on train, and what is such a choice worth?
@@ -31,9 +31,7 @@
 //!
 //! Learned stages need an [engine](clariq_core::Engine), which [`Session::with_engine`] takes; without one they say so.
 
-pub mod answers;
 pub mod cache;
-pub mod conversations;
 mod error;
 pub mod export;
 pub mod measures;
@@ -46,7 +44,9 @@ pub mod recipes;
 pub mod record;
 pub mod reproduce;
 pub mod requests;
+pub mod run;
 mod session;
+pub mod shards;
 pub mod systems;
 pub mod train;
 pub mod tune;

@@ -15,9 +15,9 @@ pub struct PredictedNeeds {
     pub(crate) made_by: Value,
 }
 
-/// Predicts the needs of the requests of a split, if the system has a model of them. Where stages look at them, a
-/// request of train gets the prediction of a model that did not see its label: otherwise rankings of train would know
-/// more than those of dev.
+/// Predicts the needs of the requests of a split, if the system has a model of them. Where stages
+/// look at them, a request of train gets the prediction of a model that did not see its label:
+/// otherwise rankings of train would know more than those of dev.
 pub fn predict_needs(
     session: &Session,
     context: &Context,
@@ -61,8 +61,8 @@ pub(crate) fn need_record(model: &Classifier) -> Value {
     })
 }
 
-/// The labels and features that a system's need model is trained on. On a collection without need labels there is
-/// none, and a system that needs one is refused.
+/// The labels and features that a system's need model is trained on. On a collection without need
+/// labels there is none, and a system that needs one is refused.
 fn open_training(
     session: &Session,
     context: &Context,

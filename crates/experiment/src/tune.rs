@@ -1,14 +1,14 @@
 //! Grid search over the parameters of a system, judged by cross-validation over topics.
 
-use crate::answers::{as_run, requests_of, with_needs};
 use crate::error::Error;
 use crate::models::Registry;
 use crate::needs::predict_needs;
+use crate::run::{SplitRequests, as_run};
 use crate::session::Session;
 use crate::systems::{Loaded, parse_assignment};
 use clariq_collections::Around;
 use clariq_collections::clariq::{ClariQ, Split};
-use clariq_core::{Location, Need, Problem, ProblemKind};
+use clariq_core::{Location, Need, Problem, ProblemKind, Request};
 use clariq_eval::{CUTOFFS, QuestionRelevance, Ties, exact_mean, question_relevance};
 use clariq_rank::{Batch, Override};
 use std::fmt;
@@ -140,7 +140,7 @@ impl Search<'_> {
         let clariq = ClariQ::of(session.collection)?;
         let labels = clariq.labelled(self.split)?;
         let split = self.split.name();
-        let requests = requests_of(session, split)?;
+        let requests = SplitRequests::read(session, split)?.requests;
         let cutoff = self.check(requests.len())?;
         let models = Registry::new(session);
         let around = Around::new(session.collection, session.task, split);
@@ -184,6 +184,13 @@ impl Search<'_> {
                 .into()
         })
     }
+}
+
+/// Requests with their predicted needs.
+fn with_needs(requests: &[Request], needs: Option<&[Need]>) -> Vec<Request> {
+    let need = |index: usize| needs.and_then(|needs| needs.get(index)).copied();
+    let requests = requests.iter().enumerate();
+    requests.map(|(index, request)| Request { need: need(index), ..request.clone() }).collect()
 }
 
 impl Tuned {

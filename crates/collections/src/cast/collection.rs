@@ -1,4 +1,5 @@
-//! The mixed-initiative task of 2022 as a collection: a pool of questions, and the user turns that they are ranked for.
+//! The mixed-initiative task of 2022 as a collection: a pool of questions, and the user turns that
+//! they are ranked for.
 
 use super::pool::{NO_QUESTION, parse_pool, read_pool};
 use super::topics::{Topics, Turn};
@@ -63,7 +64,8 @@ impl Cast {
     }
 }
 
-/// A user turn as the organisers' runs took it: its utterance as a model rewrote it to be understood alone.
+/// A user turn as the organisers' runs took it: its utterance as a model rewrote it to be
+/// understood alone.
 fn request(turn: &Turn) -> Request {
     let text = turn.rewritten.as_ref().or(turn.utterance.as_ref());
     Request::new(turn.id.as_str(), text.map_or("", String::as_str))

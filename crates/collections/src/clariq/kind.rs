@@ -85,7 +85,8 @@ fn known(split: &str) -> Split {
 }
 
 impl ClariQ {
-    /// A collection as `ClariQ`, for what only `ClariQ` has: facets, need labels, evaluation tables, its official scorer.
+    /// A collection as `ClariQ`, for what only `ClariQ` has: facets, need labels, evaluation
+    /// tables, its official scorer.
     pub fn of(collection: &dyn Collection) -> Result<&Self, Problem> {
         collection.downcast().ok_or_else(|| not_clariq(collection))
     }
@@ -101,8 +102,10 @@ impl ClariQ {
 fn not_clariq(collection: &dyn Collection) -> Problem {
     let found = format!("{} in {}", collection.kind(), collection.location());
     let at = Location::file("--data");
-    Problem::new(at, ProblemKind::Argument, "a ClariQ collection", found)
-        .hint("this takes ClariQ's facets, need labels, tables or official scorer; --data names another folder")
+    Problem::new(at, ProblemKind::Argument, "a ClariQ collection", found).hint(
+        "this takes ClariQ's facets, need labels, tables or official scorer; --data names \
+             another folder",
+    )
 }
 
 #[cfg(test)]

@@ -15,8 +15,8 @@ pub(super) enum Ties {
     Id,
     /// As numpy sorted in 2020: the order of the published baseline, see [`NumpyOrder`].
     Numpy,
-    /// As Anserini writes runs: scores that are equal in four digits by ascending id, each a millionth below the one
-    /// before.
+    /// As Anserini writes runs: scores that are equal in four digits by ascending id, each a
+    /// millionth below the one before.
     Anserini,
 }
 

@@ -1,6 +1,6 @@
 //! `clariq data`: a folder checked, counted, fetched, converted.
 
-use crate::commands::{convert, export, fetch, passage_ids, segment, synthesize};
+use crate::commands::{convert, export, fetch, passage_ids, segment, shard, synthesize};
 use crate::failure::{Failure, Outcome, print_report};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
@@ -23,6 +23,12 @@ pub(crate) enum DataCommand {
     Export(export::ExportArgs),
     /// Make multi-turn conversations of the rows of a labelled split
     Synthesize(synthesize::SynthesizeArgs),
+    /// Cut a file of conversations into shards, for runs on more than one machine
+    ///
+    /// Beside the shards lands `plan.json`. `clariq run SYSTEM --shard plan.json:I` ranks one of them
+    /// anywhere, with the plan and that shard alone; `clariq run --merge plan.json -o FILE` puts the
+    /// parts together: the same bytes as a run over the whole file.
+    Shard(shard::ShardArgs),
     /// Cut web pages into passages as the guidelines of TREC iKAT do
     ///
     /// Of a page, the first 10,000 characters count, without line ends. Passages are windows of ten
@@ -41,6 +47,7 @@ pub(crate) fn data(settings: &Settings, command: &DataCommand) -> Result<Outcome
         DataCommand::Convert(arguments) => convert::convert(settings, arguments),
         DataCommand::Export(arguments) => export::export(settings, arguments),
         DataCommand::Synthesize(arguments) => synthesize::synthesize(settings, arguments),
+        DataCommand::Shard(arguments) => shard::shard(settings, arguments),
         DataCommand::Segment(arguments) => segment::segment(settings, arguments),
         DataCommand::PassageIds(arguments) => passage_ids::passage_ids(settings, arguments),
     }

@@ -5,6 +5,7 @@ mod contexts;
 mod documents;
 mod full;
 mod measures;
+mod origin;
 mod place;
 
 use crate::failure::{Failure, Outcome};
@@ -41,7 +42,7 @@ pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome,
 }
 
 fn questions(settings: &Settings, arguments: &EvalArgs, path: &Path) -> Result<(), Failure> {
-    let collection = settings.clariq()?;
+    let collection = origin::open(settings, path, &[path.to_owned()])?;
     let labels = &collection.labelled(arguments.split)?;
     let source = Source::new(path);
     let run = read_run(&source)?;
@@ -103,7 +104,7 @@ fn write_per_topic(metrics: &[(&str, Vec<(String, f64)>)], out: &mut dyn Write) 
 }
 
 fn needs(settings: &Settings, arguments: &EvalArgs, path: &Path) -> Result<(), Failure> {
-    let collection = settings.clariq()?;
+    let collection = origin::open(settings, path, &record::runs_of_need(path))?;
     let labels = &collection.labelled(arguments.split)?;
     let source = Source::new(path);
     let predictions = read_need_file(&source)?;

@@ -9,10 +9,11 @@ use clariq_collections::clariq::{ClariQ, EvalTable, NO_QUESTION, Split, put_text
 use clariq_core::{Location, Problem, ProblemKind, TopicId};
 use clariq_eval::{Choice, oracle_of_contexts, oracle_of_topics, table_stem};
 use clariq_experiment::record;
+use clariq_experiment::run::folder_of;
 use clariq_files::{Staged, Target};
 use serde_json::json;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub(crate) struct OracleArgs {
@@ -72,7 +73,8 @@ pub(crate) fn oracle(settings: &Settings, arguments: &OracleArgs) -> Result<Outc
     };
     let turns = if arguments.multi_turn { ".multi-turn" } else { "" };
     let usual = || {
-        PathBuf::from(format!("runs/{}.{}{turns}.run", arguments.choice.name(), arguments.split))
+        let file = format!("{}.{}{turns}.run", arguments.choice.name(), arguments.split);
+        folder_of(Path::new("runs"), &collection).join(file)
     };
     let path = arguments.output.clone().unwrap_or_else(usual);
     let target = Target::new(&path);

@@ -1,13 +1,13 @@
 //! `clariq reproduce`: whether every system still reaches the figures in its configuration.
 
-use crate::arguments::{IndexPlace, splits};
+use crate::arguments::IndexPlace;
 use crate::failure::{Failure, Outcome};
 use crate::learned;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
-use clariq_collections::clariq::Split;
 use clariq_experiment::reproduce::{Figure, Verdict, check};
+use clariq_experiment::run::folder_of;
 use clariq_experiment::systems::{self, check_names_differ};
 use clariq_experiment::{Loaded, Registry};
 use std::path::PathBuf;
@@ -21,8 +21,8 @@ pub(crate) struct ReproduceArgs {
     #[arg(long, value_name = "DIR", default_value = "runs")]
     pub(crate) runs: PathBuf,
     /// Only this split [default: every split with labels]
-    #[arg(long, value_parser = splits())]
-    pub(crate) split: Option<Split>,
+    #[arg(long, value_name = "SPLIT")]
+    pub(crate) split: Option<String>,
     #[command(flatten)]
     pub(crate) place: IndexPlace,
 }
@@ -45,19 +45,18 @@ pub(crate) fn reproduce(
     arguments: &ReproduceArgs,
 ) -> Result<Outcome, Failure> {
     let systems = systems(settings, &arguments.names)?;
-    let collection = settings.clariq()?;
-    let session = settings.session(&collection, &arguments.place)?;
+    let collection = settings.collection()?;
+    let only = arguments.split.as_deref().map(|name| collection.find_split(name)).transpose()?;
+    let session = settings.session(&*collection, &arguments.place)?;
     let (mut sheet, mut failed) = (Sheet::new(&COLUMNS), false);
-    for split in Split::ALL {
-        if arguments.split.is_some_and(|only| only != split) {
-            continue;
-        }
-        if !collection.has(split, true) {
-            let data = &collection.data;
+    for &split in collection.splits().iter().filter(|split| only.is_none_or(|only| only == **split))
+    {
+        if !collection.has(split) || collection.qrels(split, session.task)?.is_none() {
+            let data = collection.location();
             settings.note(&format!("note: {split} has no labels in {data} and is left out"));
             continue;
         }
-        let session = session.clone().answering(split.name());
+        let session = session.clone().answering(split);
         let models = Registry::new(&session);
         for figure in check(&session, &models, &systems, split, &arguments.runs)? {
             failed |= figure.verdict == Some(Verdict::Fail);
@@ -65,7 +64,8 @@ pub(crate) fn reproduce(
         }
     }
     sheet.print(settings.format)?;
-    settings.note(&format!("run files are in {}", arguments.runs.display()));
+    let folder = folder_of(&arguments.runs, &*collection);
+    settings.note(&format!("run files are in {}", folder.display()));
     Ok(if failed { Outcome::CheckFailed } else { Outcome::Done })
 }
 
@@ -105,7 +105,7 @@ fn all_systems(settings: &Settings) -> Result<Vec<Loaded>, Failure> {
     Ok(systems)
 }
 
-fn cells(figure: &Figure, split: Split) -> Vec<Cell> {
+fn cells(figure: &Figure, split: &str) -> Vec<Cell> {
     let number = |value: Option<f64>| value.map_or(Cell::Nothing, |value| Cell::Figure(value, 6));
     let difference = figure.expected.map(|expected| figure.obtained - expected);
     // A difference that is shown as zero has no sign.
@@ -113,7 +113,7 @@ fn cells(figure: &Figure, split: Split) -> Vec<Cell> {
         difference.map(|difference| if difference.abs() < 5e-7 { 0.0 } else { difference });
     vec![
         Cell::text(figure.system),
-        Cell::text(split.name()),
+        Cell::text(split),
         Cell::text(&figure.measure),
         number(figure.published),
         number(figure.expected),

@@ -11,6 +11,7 @@ use clariq_collections::clariq::conversation::{
 };
 use clariq_collections::clariq::{ClariQ, Split};
 use clariq_core::{Location, Problem, ProblemKind};
+use clariq_experiment::run::folder_of;
 use clariq_files::{Target, read_qrels};
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -46,10 +47,11 @@ pub(crate) fn synthesize(
     settings: &Settings,
     arguments: &SynthesizeArgs,
 ) -> Result<Outcome, Failure> {
-    let usual = vec![PathBuf::from(format!("runs/{}_synthetic.jsonl", arguments.split))];
-    let outputs = if arguments.output.is_empty() { &usual } else { &arguments.output };
-    outputs.iter().try_for_each(|path| is_pickle(path).map(drop))?;
+    arguments.output.iter().try_for_each(|path| is_pickle(path).map(drop))?;
     let collection = settings.clariq()?;
+    let usual = folder_of(Path::new("runs"), &collection);
+    let usual = vec![usual.join(format!("{}_synthetic.jsonl", arguments.split))];
+    let outputs = if arguments.output.is_empty() { &usual } else { &arguments.output };
     let labels = collection.labelled(arguments.split)?;
     let shape = Shape {
         turns: arguments.turns,

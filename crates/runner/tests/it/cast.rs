@@ -1,4 +1,5 @@
-//! TREC `CAsT` as a second collection of questions: the organisers' run, and systems made for `ClariQ`.
+//! TREC `CAsT` as a second collection of questions: the organisers' run, and systems made for
+//! `ClariQ`.
 
 use crate::common::{Bench, root};
 use clariq_collections::cast::QuestionRun;

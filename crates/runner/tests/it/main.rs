@@ -19,7 +19,9 @@ mod rank;
 mod readme;
 mod real_data;
 mod report;
+mod run;
 mod run_conversations;
+mod shard;
 #[path = "../../../collections/tests/it/validator_cases.rs"]
 mod validator_cases;
 mod without_learned;

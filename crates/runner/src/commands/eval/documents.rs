@@ -1,7 +1,7 @@
 //! `clariq eval --task document_relevance`: the documents after the first question and its answer.
 
 use super::arguments::EvalArgs;
-use super::{leaderboard_row, place, print, say, write_per_topic};
+use super::{leaderboard_row, origin, place, print, say, write_per_topic};
 use crate::failure::Failure;
 use crate::settings::Settings;
 use clariq_collections::clariq::{EvalTable, Split, read_text_run};
@@ -18,7 +18,7 @@ pub(super) fn documents(
     arguments: &EvalArgs,
     path: &Path,
 ) -> Result<(), Failure> {
-    let collection = settings.clariq()?;
+    let collection = origin::open(settings, path, &[path.to_owned()])?;
     let source = Source::new(path);
     let stem = table_stem(arguments.split, arguments.multi_turn);
     let scores = if arguments.multi_turn {
