@@ -1,6 +1,6 @@
 //! The registry of collections: how each is recognised, opened and checked.
 
-use crate::{CheckReport, Collection, DataDir, cast, clariq};
+use crate::{CheckReport, Collection, DataDir, cast, clariq, ikat};
 use clariq_core::{Error, Location, Problem, ProblemKind};
 
 /// A collection that can be opened.
@@ -18,7 +18,7 @@ pub struct Kind {
 }
 
 /// All collections, in the order in which a folder is compared with them.
-pub const KINDS: &[Kind] = &[clariq::KIND, cast::KIND];
+pub const KINDS: &[Kind] = &[clariq::KIND, cast::KIND, ikat::KIND];
 
 /// The collection that lies in a data folder.
 pub fn kind_of(data: &DataDir) -> Result<&'static Kind, Error> {

@@ -19,6 +19,7 @@
 mod clariq;
 mod mean;
 pub mod measures;
+mod rouge;
 mod sets;
 mod significance;
 #[cfg(test)]
@@ -38,6 +39,7 @@ pub use mean::exact_mean;
 pub use measures::{
     Measure, MeasureError, Qrels, RankedRun, Scores, evaluate, parse_measure, parse_measures,
 };
+pub use rouge::rouge_f1;
 pub use sets::{SetAverage, SetReport, Unjudged, score_sets};
 pub use significance::{PairedTest, ROUNDS, holm, paired_test};
 pub use ties::{Favour, Ties};

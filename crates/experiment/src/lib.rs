@@ -34,6 +34,7 @@
 pub mod cache;
 mod error;
 pub mod export;
+pub mod ikat;
 pub mod measures;
 mod models;
 pub mod needs;

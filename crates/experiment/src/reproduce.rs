@@ -106,7 +106,7 @@ fn expected<'a>(loaded: &'a Loaded, bank: &Checksum, split: &str) -> Option<&'a 
     loaded.system.expected.iter().find(|expected| of_bank(expected) && expected.split == split)
 }
 
-fn compare<'s>(
+pub(crate) fn compare<'s>(
     system: &'s str,
     expected: Option<&Expected>,
     measure: String,

@@ -110,6 +110,11 @@ impl Settings {
         Ok(ClariQ::from_collection(self.collection()?)?)
     }
 
+    /// Opens the iKAT collection in the data folder; without --data, the usual one or the sample.
+    pub(crate) fn ikat(&self) -> Result<ikat::Ikat, Failure> {
+        Ok(ikat::Ikat::open(self.ikat_folder())?)
+    }
+
     /// The data folder as one with iKAT files; without --data, the usual one if it is there.
     pub(crate) fn ikat_folder(&self) -> ikat::Folder {
         match &self.data {

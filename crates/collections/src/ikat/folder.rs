@@ -66,6 +66,15 @@ impl Split {
     }
 }
 
+/// Where passages are read from: those that the track published with the topics, and those that
+/// `clariq data segment` writes.
+const PASSAGES: [&str; 4] = [
+    "2023_train_topics_psg_text.jsonl",
+    "2023_test_topics_psg_text.jsonl",
+    "passages.jsonl",
+    "passages.trecweb",
+];
+
 impl fmt::Display for Split {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
@@ -96,8 +105,10 @@ impl Folder {
                 });
                 paths.into_iter().find(|path| path.symlink_metadata().is_ok()).map(Source::Path)
             }
-            Self::Sample if name == Split::Test2023.topics_file() => Some(Sample::Topics.source()),
-            Self::Sample => None,
+            Self::Sample => {
+                let file = Sample::ALL.into_iter().find(|file| file.file_name() == name);
+                file.map(Sample::source)
+            }
         }
     }
 
@@ -124,6 +135,17 @@ impl Folder {
         let found = format!("topics in the form of {}", topics.year);
         let problem = Problem::new(at, ProblemKind::Contradiction, expected, found);
         Err(problem.hint("each year has a form of its own: is the file another year's?").into())
+    }
+
+    /// The files of passages. Where there are JSON lines and `TrecWeb` of one name, they hold the same.
+    pub fn passage_files(&self) -> Vec<Source> {
+        let mut files: Vec<Source> = Vec::new();
+        for name in PASSAGES {
+            if name != "passages.trecweb" || self.file("passages.jsonl").is_none() {
+                files.extend(self.file(name));
+            }
+        }
+        files
     }
 
     fn missing(&self, name: &str) -> Problem {

@@ -4,6 +4,7 @@ mod arguments;
 mod contexts;
 mod documents;
 mod full;
+mod ikat;
 mod measures;
 mod origin;
 mod place;
@@ -37,13 +38,14 @@ pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome,
         Mode::Documents => documents::documents(settings, arguments, &path)?,
         Mode::Conversations => contexts::contexts(settings, arguments, &path)?,
         Mode::Measures => measures::measures(settings, arguments, &path)?,
+        Mode::Ikat(split) => ikat::ikat(settings, arguments, split, &path)?,
     }
     Ok(Outcome::Done)
 }
 
 fn questions(settings: &Settings, arguments: &EvalArgs, path: &Path) -> Result<(), Failure> {
     let collection = origin::open(settings, path, &[path.to_owned()])?;
-    let labels = &collection.labelled(arguments.split)?;
+    let labels = &collection.labelled(arguments.clariq_split())?;
     let source = Source::new(path);
     let run = read_run(&source)?;
     warn_of_record(settings, "run", &[path.to_owned()], &source)?;
@@ -105,7 +107,7 @@ fn write_per_topic(metrics: &[(&str, Vec<(String, f64)>)], out: &mut dyn Write) 
 
 fn needs(settings: &Settings, arguments: &EvalArgs, path: &Path) -> Result<(), Failure> {
     let collection = origin::open(settings, path, &record::runs_of_need(path))?;
-    let labels = &collection.labelled(arguments.split)?;
+    let labels = &collection.labelled(arguments.clariq_split())?;
     let source = Source::new(path);
     let predictions = read_need_file(&source)?;
     let scores = clarification_need(&predictions, labels);

@@ -2,6 +2,7 @@
 //! file.
 
 use crate::arguments::{IndexPlace, Parameters, parse_name};
+use crate::commands::run_ikat::run_ikat;
 use crate::commands::shard;
 use crate::failure::{Failure, Outcome};
 use crate::learned;
@@ -80,9 +81,12 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, F
         return shard::merge(settings, plan, system, output);
     }
     let overrides = arguments.parameters.overrides()?;
-    let load = |name: &String| Loaded::open(name, &overrides);
+    let load = |name: &String| Loaded::open_any(name, &overrides);
     let systems: Vec<Loaded> = arguments.configs.iter().map(load).collect::<Result<_, _>>()?;
     check_names_differ(&systems)?;
+    if systems.iter().any(|loaded| !loaded.system.tasks.is_empty()) {
+        return run_ikat(settings, arguments, &systems);
+    }
     let collection = settings.collection()?;
     let mut session = settings.session(&*collection, &arguments.place)?;
     if let Some(shard) = &arguments.shard {

@@ -20,7 +20,7 @@ pub(super) fn contexts(
 ) -> Result<(), Failure> {
     let Some(file) = &arguments.conversations else { return Ok(()) };
     let collection = origin::open(settings, path, &[path.to_owned()])?;
-    let labels = collection.labelled(arguments.split)?;
+    let labels = collection.labelled(arguments.clariq_split())?;
     let run = read_text_run(&Source::new(path), &collection.bank)?;
     let mut scorer = ContextScorer::new(&run, &collection.bank, &labels);
     read_records(&Source::new(file), &Reading::default(), &mut |record| {

@@ -20,12 +20,12 @@ pub(super) fn documents(
 ) -> Result<(), Failure> {
     let collection = origin::open(settings, path, &[path.to_owned()])?;
     let source = Source::new(path);
-    let stem = table_stem(arguments.split, arguments.multi_turn);
+    let stem = table_stem(arguments.clariq_split(), arguments.multi_turn);
     let scores = if arguments.multi_turn {
         let run = read_text_run(&source, &collection.bank)?;
         multi_turn_document_relevance(&run, &EvalTable::open(&collection.data, &stem)?)
     } else {
-        let labels = collection.labelled(arguments.split)?;
+        let labels = collection.labelled(arguments.clariq_split())?;
         let run = read_run(&source)?;
         document_relevance(&run, &EvalTable::open(&collection.data, &stem)?, &labels)
     };
@@ -36,7 +36,7 @@ pub(super) fn documents(
         .filter_map(|metric| Some((metric.name.clone(), metric.mean()?)))
         .collect();
     if figures.len() < scores.metrics.len() || figures.is_empty() {
-        return Err(no_contexts(&stem, arguments.split).into());
+        return Err(no_contexts(&stem, arguments.clariq_split()).into());
     }
     if let Some(out) = &arguments.out_file {
         let metrics = scores.metrics.iter().map(|metric| {

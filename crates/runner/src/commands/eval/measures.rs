@@ -21,7 +21,7 @@ pub(super) fn measures(
         Qrels::from_judgements(&source.name(), &read_qrels(&source)?)?
     } else {
         let collection = origin::open(settings, path, &[path.to_owned()])?;
-        Qrels::from(&collection.labelled(arguments.split)?)
+        Qrels::from(&collection.labelled(arguments.clariq_split())?)
     };
     let run = read_run(&Source::new(path))?;
     if arguments.ties == Some(TieRule::Interval) {
