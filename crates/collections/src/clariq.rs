@@ -31,7 +31,7 @@ pub use bank::{NO_QUESTION, QuestionBank, QuestionRow};
 pub use check::{CheckReport, check};
 pub use collection::{Collection, DataDir, Split, SplitData};
 pub use eval_table::{
-    BEST, Builder as EvalTableBuilder, ContextId, EvalTable, MetricTable, Scores, WORST,
+    BEST, Builder as EvalTableBuilder, ContextId, EvalTable, MetricTable, Scores, TableRow, WORST,
 };
 pub use labelled::{Facet, Labelled, LabelledRow, Topic};
 pub use need_file::{NeedLine, parse_need_file, put_need_lines, read_need_file, write_need_file};
