@@ -2,10 +2,13 @@
 //!
 //! The mixed-initiative task is question ranking as in `ClariQ`: for every user turn, rank a pool of clarifying questions.
 
+mod collection;
 mod pool;
 mod run;
 mod topics;
 
-pub use pool::{NO_QUESTION, PooledQuestion, parse_pool, read_pool};
+pub use collection::Cast;
+pub(crate) use collection::KIND;
+pub use pool::{NO_QUESTION, parse_pool, read_pool};
 pub use run::{QuestionRun, QuestionTurn};
 pub use topics::{Conversation, Said, Topics, Turn};

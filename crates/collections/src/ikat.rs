@@ -15,17 +15,24 @@
 //! # Ok::<(), clariq_core::Error>(())
 //! ```
 
+mod check;
 mod class;
+mod collection;
 pub mod convert;
+mod folder;
 pub mod passage_ids;
 mod passages;
 mod qrels;
 pub mod run;
 mod sample;
+mod stats;
 mod topics;
 pub mod validate;
 
 pub use class::{Class, Exchange, Manual, View};
+pub(crate) use collection::KIND;
+pub use collection::{Ikat, PASSAGES, STATEMENTS, statement_number};
+pub use folder::{Folder, Split};
 pub use passages::{Passage, for_each_passage, read_passages};
 pub use qrels::{
     citation_judgements, parse_statement_qrels, read_statement_qrels, statement_judgements,

@@ -1,6 +1,140 @@
-//! The collections that `clariq` knows, a module each: formats in and out, splits, labels and checks.
+//! The collections that `clariq` knows: a folder each, behind one trait, and a registry that
+//! recognises them by what is in a data folder.
+//!
+//! ```
+//! use clariq_collections::DataDir;
+//!
+//! let collection = clariq_collections::open(&DataDir::Sample)?;
+//! let documents = collection.documents("questions")?;
+//! let first = collection.requests("dev", "questions")?.next().unwrap()?;
+//! let qrels = collection.qrels("dev", "questions")?.unwrap();
+//! assert!(documents.len() > 100 && !first.opening().is_empty());
+//! assert!(qrels.topic(&first.id.as_str().into()).is_some());
+//! # Ok::<(), clariq_core::Error>(())
+//! ```
+//!
+//! A collection that is new is one folder with an implementation of [`Collection`], and one line of
+//! [`KINDS`].
 
+mod around;
+mod bank;
 pub mod cast;
+mod check;
 pub mod clariq;
 pub mod ikat;
 mod json;
+mod kinds;
+mod statistics;
+mod validation;
+
+pub use around::Around;
+pub use bank::{QuestionBank, QuestionRow};
+pub use check::CheckReport;
+pub use clariq::DataDir;
+pub use kinds::{KINDS, Kind, check, kind_of, open};
+pub use statistics::{Amount, Statistics, StatisticsRow};
+pub use validation::{Validation, Verdict};
+
+use clariq_core::{Documents, Error, Location, Problem, ProblemKind, Request};
+use clariq_files::{Qrels, Source};
+use std::any::Any;
+
+/// Requests one by one, in the order of their file.
+pub type Requests<'a> = Box<dyn Iterator<Item = Result<Request, Error>> + Send + 'a>;
+
+/// A collection that was opened: what is ranked, the requests for it, and what was judged.
+///
+/// It has *tasks*, which say what is ranked (`questions`, `statements`, `passages`), and *splits*,
+/// which say for which requests (`dev`, `2022`). Methods that take either may panic if the
+/// collection has none of that name: [`Collection::find_split`] and [`Collection::find_task`] check
+/// what a user typed.
+pub trait Collection: Any + Send + Sync {
+    /// The name of its [`Kind`].
+    fn kind(&self) -> &'static str;
+
+    /// Its name in tables of figures and in paths of runs: `cast`, `clariq`, or one that tells this
+    /// bank from others of its kind.
+    fn label(&self) -> String;
+
+    /// Where it is, for messages.
+    fn location(&self) -> String;
+
+    /// What can be ranked, the usual task first.
+    fn tasks(&self) -> &'static [&'static str];
+
+    /// The names of all splits of a full release, in the order of time: what was judged in one may
+    /// be known to a system that answers a later one.
+    fn splits(&self) -> &'static [&'static str];
+
+    /// Whether the requests of a split are there.
+    fn has(&self, split: &str) -> bool;
+
+    /// What is ranked in a task.
+    fn documents(&self, task: &str) -> Result<&dyn Documents, Error>;
+
+    /// The file that holds the requests of a split.
+    fn source(&self, split: &str) -> Result<Source, Error>;
+
+    /// The requests of a split for a task, as systems see them: without labels.
+    fn requests(&self, split: &str, task: &str) -> Result<Requests<'_>, Error>;
+
+    /// The judgements of a split for a task; `None` where it has none.
+    fn qrels(&self, split: &str, task: &str) -> Result<Option<Qrels>, Error>;
+
+    /// Counts of everything in it.
+    fn statistics(&self) -> Result<Statistics, Error>;
+}
+
+impl dyn Collection {
+    /// The split of that name, whether its files are there or not: whoever reads them names what is
+    /// missing. The problem of another name lists the splits that are there.
+    pub fn find_split(&self, name: &str) -> Result<&'static str, Problem> {
+        if let Some(split) = self.splits().iter().find(|split| **split == name) {
+            return Ok(split);
+        }
+        let there = self.splits().iter().copied().filter(|split| self.has(split));
+        let names: Vec<&str> = there.collect();
+        let expected = match &names[..] {
+            [] => "a folder with a split".to_owned(),
+            [only] => format!("`{only}`, the split of this collection"),
+            names => format!("one of the splits {}", names.join(", ")),
+        };
+        let hint = format!("the collection is {} in {}", self.kind(), self.location());
+        Err(Problem::new(
+            Location::file("--split"),
+            ProblemKind::Argument,
+            expected,
+            format!("`{name}`"),
+        )
+        .hint(hint))
+    }
+
+    /// The same of a name that may be missing: `dev` is meant then, or the only split that is
+    /// there.
+    pub fn find_split_or_usual(&self, name: Option<&str>) -> Result<&'static str, Problem> {
+        let mut there = self.splits().iter().filter(|split| self.has(split));
+        let usual = match (there.next(), there.next()) {
+            (Some(only), None) => only,
+            _ => "dev",
+        };
+        self.find_split(name.unwrap_or(usual))
+    }
+
+    /// The task of that name; the problem names all.
+    pub fn find_task(&self, name: &str) -> Result<&'static str, Problem> {
+        self.tasks().iter().copied().find(|task| *task == name).ok_or_else(|| {
+            let expected = format!("one of the tasks {}", self.tasks().join(", "));
+            let at = Location::file("--task");
+            Problem::new(at, ProblemKind::Argument, expected, format!("`{name}`")).hint(format!(
+                "the collection is {} in {}",
+                self.kind(),
+                self.location()
+            ))
+        })
+    }
+
+    /// The same collection as its own type, where it is of that type.
+    pub fn downcast<C: Collection>(&self) -> Option<&C> {
+        (self as &dyn Any).downcast_ref()
+    }
+}

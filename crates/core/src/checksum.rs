@@ -41,6 +41,22 @@ pub fn sha256<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Checksum {
     Checksum(hex(&hasher.finalize()))
 }
 
+/// The SHA-256 of bytes that come one after the other, known at any time.
+#[derive(Debug, Clone, Default)]
+pub struct Sha256Sum(Sha256);
+
+impl Sha256Sum {
+    /// Adds bytes behind all before.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The digest of all bytes so far.
+    pub fn checksum(&self) -> Checksum {
+        Checksum(hex(&self.0.clone().finalize()))
+    }
+}
+
 /// The SHA-256 of a file as it is on the disk, as text, without holding it in memory.
 pub fn sha256_of_file(path: &Path) -> Result<String, Error> {
     let refused = |source| Error::Io { action: "read", path: path.to_owned(), source };

@@ -10,7 +10,6 @@ mod leaderboard;
 mod need_interval;
 mod need_report;
 mod oracle;
-mod qrels;
 mod question_relevance;
 mod recall_interval;
 #[cfg(test)]

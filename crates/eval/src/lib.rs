@@ -20,6 +20,7 @@ mod clariq;
 mod mean;
 pub mod measures;
 mod python;
+mod rouge;
 mod sets;
 mod significance;
 #[cfg(test)]
@@ -40,6 +41,7 @@ pub use measures::{
     Measure, MeasureError, Qrels, RankedRun, Scores, evaluate, parse_measure, parse_measures,
 };
 pub use python::python_float;
+pub use rouge::rouge_f1;
 pub use sets::{SetAverage, SetReport, Unjudged, score_sets};
 pub use significance::{PairedTest, ROUNDS, holm, paired_test};
 pub use ties::{Favour, Ties};

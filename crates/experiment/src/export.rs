@@ -1,39 +1,54 @@
 //! A collection in the plain forms that other tools read: JSON lines and TREC qrels.
 
 use crate::error::Error;
-use clariq_collections::clariq::{Collection, Split};
-use clariq_files::Staged;
+use clariq_collections::Collection;
+use clariq_core::{Doc, Documents};
+use clariq_files::{Qrels, Staged};
 use serde_json::json;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Writes `documents.jsonl` (`{"id", "text"}`), and for each split that is there
-/// `requests.<split>.jsonl` (`{"id", "text"}`) and, if it has labels, `qrels.<split>.txt`. The files
-/// take their names when all are complete; each is given with the number of its lines.
-pub fn export(collection: &Collection, folder: &Path) -> Result<Vec<(PathBuf, usize)>, Error> {
-    let mut files = Vec::new();
-    let rows = collection.bank.rows();
-    let documents = rows.iter().map(|row| json!({ "id": row.id, "text": row.text }).to_string());
-    files.push(stage(folder.join("documents.jsonl"), &documents.collect::<Vec<_>>())?);
-    for split in Split::ALL.into_iter().filter(|&split| collection.has(split, false)) {
-        let data = collection.split(split)?;
-        let requests = data.topics.iter();
-        let requests = requests.map(|topic| json!({ "id": topic.id, "text": topic.request }));
-        let requests: Vec<String> = requests.map(|request| request.to_string()).collect();
-        files.push(stage(folder.join(format!("requests.{split}.jsonl")), &requests)?);
-        let Some(labels) = &data.labels else { continue };
-        let mut judgements = Vec::new();
-        for (topic, relevant) in labels.topics.iter().zip(labels.relevant()) {
-            let mut documents: Vec<_> = relevant.into_iter().collect();
-            documents.sort();
-            judgements
-                .extend(documents.iter().map(|document| format!("{} 0 {document} 1", topic.id)));
+/// `requests.<split>.jsonl` (`{"id", "text"}`) and, if it has labels, `qrels.<split>.txt`; all of a
+/// task. The files take their names when all are complete; each is given with the number of its
+/// lines.
+pub fn export(
+    collection: &dyn Collection,
+    task: &str,
+    folder: &Path,
+) -> Result<Vec<(PathBuf, usize)>, Error> {
+    let mut files =
+        vec![stage(folder.join("documents.jsonl"), &texts(collection.documents(task)?)?)?];
+    for split in collection.splits().iter().filter(|split| collection.has(split)) {
+        let (mut requests, mut judgements) = (Vec::new(), Vec::new());
+        let qrels = collection.qrels(split, task)?;
+        for request in collection.requests(split, task)? {
+            let request = request?;
+            requests.push(json!({ "id": request.id, "text": request.flatten() }).to_string());
+            judgements.extend(qrels.iter().flat_map(|qrels| lines_of(qrels, request.id.as_str())));
         }
-        files.push(stage(folder.join(format!("qrels.{split}.txt")), &judgements)?);
+        files.push(stage(folder.join(format!("requests.{split}.jsonl")), &requests)?);
+        if qrels.is_some() {
+            files.push(stage(folder.join(format!("qrels.{split}.txt")), &judgements)?);
+        }
     }
     let (staged, listed): (Vec<_>, Vec<_>) = files.into_iter().unzip();
     staged.into_iter().try_for_each(Staged::commit)?;
     Ok(listed)
+}
+
+fn texts(documents: &dyn Documents) -> Result<Vec<String>, Error> {
+    let text =
+        |doc: Doc| Ok(json!({ "id": documents.id(doc), "text": documents.text(doc)? }).to_string());
+    Doc::all(documents.len()).map(text).collect()
+}
+
+/// The judgements of a topic as lines, by document.
+fn lines_of(qrels: &Qrels, topic: &str) -> Vec<String> {
+    let Some(judgements) = qrels.topic(&topic.into()) else { return Vec::new() };
+    let mut judged: Vec<_> = judgements.documents().collect();
+    judged.sort_unstable();
+    judged.iter().map(|(document, grade)| format!("{topic} 0 {document} {grade}")).collect()
 }
 
 fn stage(path: PathBuf, lines: &[String]) -> Result<(Staged, (PathBuf, usize)), Error> {
@@ -47,13 +62,13 @@ fn stage(path: PathBuf, lines: &[String]) -> Result<(Staged, (PathBuf, usize)), 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clariq_collections::clariq::DataDir;
+    use clariq_collections::clariq::{ClariQ, DataDir, Split};
 
     #[test]
     fn every_split_is_written_with_its_labels() {
         let (sample, folder) =
-            (Collection::open(DataDir::Sample).unwrap(), tempfile::tempdir().unwrap());
-        let files = export(&sample, folder.path()).unwrap();
+            (ClariQ::open(DataDir::Sample).unwrap(), tempfile::tempdir().unwrap());
+        let files = export(&sample, "questions", folder.path()).unwrap();
         let names: Vec<_> =
             files.iter().map(|(path, _)| path.file_name().unwrap().to_str().unwrap()).collect();
         let of = |split: &str| [format!("requests.{split}.jsonl"), format!("qrels.{split}.txt")];

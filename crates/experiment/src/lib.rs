@@ -1,24 +1,24 @@
-//! What the command `clariq` does, as a library: systems, learned models by name, answers, records, tuning, training
+//! What the command `clariq` does, as a library: systems, learned models by name, runs, records, tuning, training
 //! and the check of expected figures. It parses no arguments and prints nothing; what there is to report goes to an
 //! [`Observer`].
 //!
 //! A [`Session`] is a collection and what work on it needs. Everything else takes one:
 //!
 //! ```
-//! use clariq_collections::clariq::{Collection, DataDir, Split};
+//! use clariq_collections::clariq::{ClariQ, DataDir, Split};
 //! use clariq_experiment::tune::{Grid, Search};
 //! use clariq_experiment::{Loaded, Options, Registry, Session, reproduce};
 //!
 //! let folder = tempfile::tempdir()?;
-//! let collection = Collection::open(DataDir::Sample)?;
+//! let collection = ClariQ::open(DataDir::Sample)?;
 //! let options = Options { cache: folder.path().to_owned(), ..Options::default() };
-//! let session = Session::new(&collection, options);
+//! let session = Session::new(&collection, options)?;
 //!
 //! // Does the built-in system `bm25` reach the figures that its configuration expects?
 //! let systems = [Loaded::open("bm25", &[])?];
 //! let models = Registry::new(&session);
 //! let runs = folder.path().join("runs");
-//! let figures = reproduce::check(&session, &models, &systems, Split::Dev, &runs)?;
+//! let figures = reproduce::check(&session, &models, &systems, "dev", &runs)?;
 //! assert!(figures.iter().all(|figure| figure.verdict == Some(reproduce::Verdict::Equal)));
 //!
 //! // Which of four pairs of parameters is best on train, and what is such a choice worth?
@@ -31,13 +31,13 @@
 //!
 //! Learned stages need an [engine](clariq_core::Engine), which [`Session::with_engine`] takes; without one they say so.
 
-pub mod answers;
 pub mod cache;
-pub mod conversations;
 mod error;
 pub mod export;
+pub mod ikat;
 pub mod measures;
 mod models;
+pub mod needs;
 mod observer;
 mod options;
 mod ranker;
@@ -45,7 +45,9 @@ pub mod recipes;
 pub mod record;
 pub mod reproduce;
 pub mod requests;
+pub mod run;
 mod session;
+pub mod shards;
 pub mod systems;
 pub mod train;
 pub mod tune;

@@ -8,11 +8,11 @@ use crate::cache::{self, State};
 use crate::error::Error;
 use crate::recipes;
 use crate::session::Session;
-use clariq_collections::clariq::Split;
 use clariq_core::{
     Embeddings, Encoder, Location, ModelKind, ModelName, Models, PairScorer, Precision, Problem,
     ProblemKind, Progress, Recipe, Trained,
 };
+use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -43,7 +43,7 @@ impl<'a> Registry<'a> {
         again: Again,
         output: Option<&Path>,
     ) -> Result<(PathBuf, Option<Trained>), Error> {
-        recipe.train_on = recipe.train_on.to_answer(self.session.split.map(Split::name));
+        recipe.train_on = recipe.train_on.to_answer(self.session.split);
         self.session.engine_for(&recipe.name)?;
         // What a model is trained on must not depend on the precision that it is run with.
         let mut exact = self.session.clone();
@@ -63,7 +63,8 @@ impl<'a> Registry<'a> {
         let folder = recipes::installed(&models, name);
         let folder = folder.ok_or_else(|| recipes::unknown(&models, name))?;
         check_installed(name, &folder)?;
-        Ok((folder, None))
+        let max_tokens = max_sequence(&folder).filter(|_| kind == ModelKind::Encoder);
+        Ok((folder, max_tokens))
     }
 
     fn open_encoder(&self, name: &str) -> Result<Arc<dyn Encoder>, Error> {
@@ -163,4 +164,13 @@ impl Models for Registry<'_> {
     ) -> Result<Arc<Embeddings>, clariq_core::Error> {
         Ok(self.encode_bank(name, texts, progress)?)
     }
+}
+
+/// Where the folder of a sentence encoder says that texts are cut. Other folders say nothing of it,
+/// and a text that is too long for their model is an error.
+fn max_sequence(folder: &Path) -> Option<usize> {
+    let file = Source::Path(folder.join("sentence_bert_config.json"));
+    let bytes = file.read_at_most(MOST_OF_A_CONFIGURATION).ok()?.bytes;
+    let config: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
+    config["max_seq_length"].as_u64().filter(|&most| most >= 8).map(|most| most as usize)
 }

@@ -1,7 +1,7 @@
 //! Rankings of requests as they come, by a system that stays open.
 
-use crate::answers::need_model;
 use crate::error::Error;
+use crate::needs::need_model;
 use crate::session::Session;
 use crate::systems::Loaded;
 use clariq_core::{Hit, Location, Problem, ProblemKind, Request};

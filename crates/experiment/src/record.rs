@@ -46,6 +46,13 @@ pub fn contradicts(run: &Path, kind: &str, bytes: &[u8]) -> Option<bool> {
     Some(checksum != sha256_hex(bytes))
 }
 
+/// The checksum of the documents that a run ranks, as its record has it; `None` where no record says so.
+pub fn documents_of(run: &Path) -> Option<String> {
+    let text = std::fs::read_to_string(path_of(run)).ok()?;
+    let record: Value = serde_json::from_str(&text).ok()?;
+    Some(record["bank"]["sha256"].as_str()?.to_owned())
+}
+
 /// `X.run` has its need file at `X.need`; a name without `.run` gets `.need` appended.
 pub fn need_path(run: &Path) -> PathBuf {
     let name = run.to_string_lossy();

@@ -1,16 +1,19 @@
 //! The check of what a system reaches against the figures that its configuration expects.
 
-use crate::answers::{Answers, answer, as_run, usual_path};
 use crate::error::Error;
 use crate::measures::{DOCUMENT_MEASURES, NEED_F1, measures};
+use crate::record;
+use crate::run::{RunOptions, SplitRequests, run as write_run, usual_path};
 use crate::session::Session;
-use crate::systems::Loaded;
-use clariq_collections::clariq::{
-    Around, EvalTable, Labelled, NeedLine, QuestionBank, Split, SplitData,
+use crate::systems::{Loaded, check_expected};
+use clariq_collections::Around;
+use clariq_collections::clariq::{ClariQ, EvalTable, Labelled, Split, read_need_file};
+use clariq_core::{Checksum, Models, ProblemKind};
+use clariq_eval::{
+    RankedRun, Ties, clarification_need, document_relevance, evaluate, parse_measure,
+    question_relevance, table_stem,
 };
-use clariq_core::{Models, ProblemKind};
-use clariq_eval::{Ties, clarification_need, document_relevance, question_relevance, table_stem};
-use clariq_files::Run;
+use clariq_files::{Qrels, Run, Source, read_run};
 use clariq_rank::{Expected, Uses};
 use std::path::Path;
 
@@ -63,25 +66,27 @@ pub fn check<'s>(
     session: &Session,
     models: &dyn Models,
     systems: &'s [Loaded],
-    split: Split,
+    split: &'static str,
     runs: &Path,
 ) -> Result<Vec<Figure<'s>>, Error> {
-    let data = session.collection.split(split)?;
-    let labels = session.collection.labelled(split)?;
-    let around = Around::new(session.collection, split);
+    let collection = session.collection;
+    let Some(qrels) = collection.qrels(split, session.task)? else { return Ok(Vec::new()) };
+    let clariq = collection.downcast().map(|clariq| Official::new(clariq, split)).transpose()?;
+    let input = SplitRequests::read(session, split)?;
+    let around = Around::new(collection, session.task, split);
     let context = session.context().with_models(models).within(&around);
     let mut figures = Vec::new();
     for loaded in systems.iter().filter(|loaded| says_something(loaded, split)) {
-        let answers = answer(session, &context, loaded, &data)?;
-        let path = usual_path(runs, loaded, split);
-        answers.write(session, loaded, &data, &path, &loaded.system.name)?;
-        let bank = &session.collection.bank;
-        let expected = expected(loaded, bank, split);
-        let run = as_run(bank, &data.topics, &answers.rankings);
-        let mut obtained = score(&answers, &run, &data, &labels);
-        if let Some(expected) = expected.filter(|expected| expects_documents(expected)) {
-            obtained.extend(score_documents(session, split, &run, &labels, expected)?);
+        check_expected(loaded, session)?;
+        let path = usual_path(runs, session, loaded, split);
+        write_run(session, &context, loaded, &input, &RunOptions::default(), &path)?;
+        let run = read_run(&Source::new(&path))?;
+        let expected = expected(loaded, session.documents.checksum(), split);
+        let mut obtained = Vec::new();
+        if let Some(official) = &clariq {
+            obtained = official.score(session, loaded, &path, &run, expected)?;
         }
+        obtained.extend(score_by_name(&run, &qrels, expected, &obtained)?);
         figures.extend(
             obtained.into_iter().map(|(measure, obtained)| {
                 compare(&loaded.system.name, expected, measure, obtained)
@@ -91,21 +96,17 @@ pub fn check<'s>(
     Ok(figures)
 }
 
-fn says_something(loaded: &Loaded, split: Split) -> bool {
-    split != Split::Train || !loaded.system.uses.contains(&Uses::TrainLabels)
+fn says_something(loaded: &Loaded, split: &str) -> bool {
+    split != "train" || !loaded.system.uses.contains(&Uses::TrainLabels)
 }
 
 /// The figures hold for one bank, so that the sample and the real collection have their own.
-fn expected<'a>(loaded: &'a Loaded, bank: &QuestionBank, split: Split) -> Option<&'a Expected> {
-    let of_bank = |expected: &&Expected| bank.checksum().as_str().starts_with(&expected.bank);
-    loaded
-        .system
-        .expected
-        .iter()
-        .find(|expected| of_bank(expected) && expected.split == split.name())
+fn expected<'a>(loaded: &'a Loaded, bank: &Checksum, split: &str) -> Option<&'a Expected> {
+    let of_bank = |expected: &&Expected| bank.as_str().starts_with(&expected.bank);
+    loaded.system.expected.iter().find(|expected| of_bank(expected) && expected.split == split)
 }
 
-fn compare<'s>(
+pub(crate) fn compare<'s>(
     system: &'s str,
     expected: Option<&Expected>,
     measure: String,
@@ -122,44 +123,88 @@ fn expects_documents(expected: &Expected) -> bool {
     DOCUMENT_MEASURES.iter().any(|name| expected.measures.contains_key(*name))
 }
 
-/// Document relevance by the expected measures, where the data folder has the table.
-fn score_documents(
-    session: &Session,
-    split: Split,
+/// The measures of the literature that a configuration names and nothing has computed yet.
+fn score_by_name(
     run: &Run,
-    labels: &Labelled,
-    expected: &Expected,
+    qrels: &Qrels,
+    expected: Option<&Expected>,
+    obtained: &[(String, f64)],
 ) -> Result<Vec<(String, f64)>, Error> {
-    let data = &session.collection.data;
-    let stem = table_stem(split, false);
-    let table = match EvalTable::open(data, &stem) {
-        Err(clariq_core::Error::Problem(problem)) if problem.kind == ProblemKind::MissingFile => {
-            session.observer.note(&format!(
-                "note: {data} has no table `{stem}`: document relevance on {split} is not checked"
-            ));
-            return Ok(Vec::new());
+    let mut named = Vec::new();
+    for name in expected.iter().flat_map(|expected| expected.measures.keys()) {
+        let is_new = obtained.iter().all(|(known, _)| known != name);
+        // What has a name of the challenge's own was left out for a reason that was reported.
+        if is_new && let Ok(measure) = parse_measure(name) {
+            named.push((name.clone(), measure));
         }
-        table => table?,
-    };
-    let scores = document_relevance(run, &table, labels);
-    let metrics = scores.metrics.into_iter().filter_map(|metric| {
-        let mean = metric.mean()?;
-        expected.measures.contains_key(&metric.name).then_some((metric.name, mean))
-    });
-    Ok(metrics.collect())
+    }
+    if named.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (names, measures): (Vec<String>, Vec<_>) = named.into_iter().unzip();
+    let scores = evaluate(&measures, &RankedRun::new(run)?, qrels);
+    Ok(names.into_iter().zip(scores.means).collect())
 }
 
-/// Scores what was written: the strictly decreasing scores of the run file.
-fn score(answers: &Answers, run: &Run, data: &SplitData, labels: &Labelled) -> Vec<(String, f64)> {
-    let recalls = question_relevance(run, labels, Ties::Official).means();
-    let mut figures: Vec<(String, f64)> = measures().zip(recalls).collect();
-    if let Some(needs) = &answers.needs {
-        let mut lines = Vec::with_capacity(needs.len());
-        for (topic, need) in data.topics.iter().zip(needs) {
-            let label = i64::from(need.get());
-            lines.push(NeedLine { topic: topic.id.clone(), label, line: 0 });
-        }
-        figures.push((NEED_F1.to_owned(), clarification_need(&lines, labels).f1));
+/// What `ClariQ`'s official scorer needs of a split.
+struct Official<'a> {
+    clariq: &'a ClariQ,
+    split: Split,
+    labels: Labelled,
+}
+
+impl<'a> Official<'a> {
+    fn new(clariq: &'a ClariQ, split: &str) -> Result<Self, Error> {
+        let split = Split::named(split).unwrap_or(Split::Test);
+        Ok(Self { clariq, split, labels: clariq.labelled(split)? })
     }
-    figures
+
+    /// Scores what was written: the run at `path`, and the need file beside it.
+    fn score(
+        &self,
+        session: &Session,
+        loaded: &Loaded,
+        path: &Path,
+        run: &Run,
+        expected: Option<&Expected>,
+    ) -> Result<Vec<(String, f64)>, Error> {
+        let recalls = question_relevance(run, &self.labels, Ties::Official).means();
+        let mut figures: Vec<(String, f64)> = measures().zip(recalls).collect();
+        if loaded.system.need.is_some() {
+            let needs = read_need_file(&Source::new(record::need_path(path)))?;
+            figures.push((NEED_F1.to_owned(), clarification_need(&needs, &self.labels).f1));
+        }
+        if let Some(expected) = expected.filter(|expected| expects_documents(expected)) {
+            figures.extend(self.score_documents(session, run, expected)?);
+        }
+        Ok(figures)
+    }
+
+    /// Document relevance by the expected measures, where the data folder has the table.
+    fn score_documents(
+        &self,
+        session: &Session,
+        run: &Run,
+        expected: &Expected,
+    ) -> Result<Vec<(String, f64)>, Error> {
+        let (data, split) = (&self.clariq.data, self.split);
+        let stem = table_stem(split, false);
+        let table = match EvalTable::open(data, &stem) {
+            Err(clariq_core::Error::Problem(problem))
+                if problem.kind == ProblemKind::MissingFile =>
+            {
+                session.observer.note(&format!(
+                    "note: {data} has no table `{stem}`: document relevance on {split} is not checked"
+                ));
+                return Ok(Vec::new());
+            }
+            table => table?,
+        };
+        let scores = document_relevance(run, &table, &self.labels);
+        let metrics = scores.metrics.into_iter().filter_map(|metric| {
+            let mean = metric.mean()?;
+            expected.measures.contains_key(&metric.name).then_some((metric.name, mean))
+        });
+        Ok(metrics.collect())
+    }
 }

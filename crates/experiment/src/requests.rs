@@ -164,10 +164,10 @@ impl From<Said> for Utterance {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clariq_collections::clariq::{Collection, DataDir};
+    use clariq_collections::clariq::{ClariQ, DataDir};
 
     fn read_all(text: &str) -> Vec<Result<Request, Problem>> {
-        let sample = Collection::open(DataDir::Sample).unwrap();
+        let sample = ClariQ::open(DataDir::Sample).unwrap();
         let mut requests = Requests::new("r", Box::new(text.as_bytes()), &sample.bank);
         let mut all = Vec::new();
         while let Some(next) = requests.read_next().unwrap() {

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::observer::{Observer, Silent};
 use crate::options::Options;
-use clariq_collections::clariq::{Collection, QuestionBank, Split};
+use clariq_collections::Collection;
 use clariq_core::{Documents, Engine, ModelOptions, NoModels};
 use clariq_index::{Analyzer, BuildOptions, DocumentIndex, FolderTrouble, Opened};
 use clariq_rank::Context;
@@ -13,9 +13,13 @@ use std::path::PathBuf;
 #[derive(Clone)]
 pub struct Session<'a> {
     /// The collection.
-    pub collection: &'a Collection,
+    pub collection: &'a dyn Collection,
+    /// What is ranked, by the name of a task.
+    pub task: &'static str,
+    /// The documents of that task.
+    pub documents: &'a dyn Documents,
     /// The split that is answered, which decides what models may be trained on; `None` for requests of no split.
-    pub split: Option<Split>,
+    pub split: Option<&'static str>,
     /// How work is done.
     pub options: Options,
     /// What opens and trains learned models, where there is something that can.
@@ -25,14 +29,29 @@ pub struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// A session without an engine that nothing hears of.
-    pub fn new(collection: &'a Collection, options: Options) -> Self {
-        Self { collection, split: None, options, engine: None, observer: &Silent }
+    /// A session on the collection's usual task, without an engine, that nothing hears of.
+    pub fn new(collection: &'a dyn Collection, options: Options) -> Result<Self, Error> {
+        let task = collection.tasks()[0];
+        let documents = collection.documents(task)?;
+        Ok(Self {
+            collection,
+            task,
+            documents,
+            split: None,
+            options,
+            engine: None,
+            observer: &Silent,
+        })
+    }
+
+    /// The same session on another task.
+    pub fn on(self, task: &'static str) -> Result<Self, Error> {
+        Ok(Self { task, documents: self.collection.documents(task)?, ..self })
     }
 
     /// The same session to answer a split: models may then be trained on the splits before it.
     #[must_use]
-    pub fn answering(self, split: Split) -> Self {
+    pub fn answering(self, split: &'static str) -> Self {
         Self { split: Some(split), ..self }
     }
 
@@ -70,8 +89,8 @@ impl<'a> Session<'a> {
 
     /// What stages work on, without learned models; indexes are opened or built when a stage first needs one.
     pub fn context(&self) -> Context<'_> {
-        Context::new(&self.collection.bank, |analyzer, bank| {
-            let (index, opened) = self.open_index(analyzer, bank)?;
+        Context::new(self.documents, |analyzer, documents| {
+            let (index, opened) = self.open_index(analyzer, documents)?;
             self.report_opened(&index, &opened);
             Ok(index)
         })
@@ -81,14 +100,14 @@ impl<'a> Session<'a> {
     fn open_index(
         &self,
         analyzer: Analyzer,
-        bank: &dyn Documents,
+        documents: &dyn Documents,
     ) -> Result<(DocumentIndex, Opened), clariq_index::Error> {
         let (folder, options) = (self.index_folder(analyzer), self.build_options());
-        match DocumentIndex::open_or_build(&folder, bank, analyzer, &options) {
+        match DocumentIndex::open_or_build(&folder, documents, analyzer, &options) {
             Err(clariq_index::Error::Folder {
                 trouble: FolderTrouble::Damaged { found }, ..
             }) if self.options.index.is_none() => {
-                let index = DocumentIndex::rebuild(&folder, bank, analyzer, &options)?;
+                let index = DocumentIndex::rebuild(&folder, documents, analyzer, &options)?;
                 Ok((index, Opened::Rebuilt { because: found }))
             }
             other => other,
@@ -97,9 +116,9 @@ impl<'a> Session<'a> {
 
     /// The folder of an index: as named, or in the cache under what it is made from.
     pub fn index_folder(&self, analyzer: Analyzer) -> PathBuf {
-        let bank: &QuestionBank = &self.collection.bank;
         self.options.index.clone().unwrap_or_else(|| {
-            self.options.cache.join("index").join(format!("{analyzer}-{}", bank.checksum().short()))
+            let name = format!("{analyzer}-{}", self.documents.checksum().short());
+            self.options.cache.join("index").join(name)
         })
     }
 

@@ -1,13 +1,14 @@
 //! Systems by name: a configuration file, or one of those that are part of the program.
 
 use crate::error::Error;
+use crate::ikat::AnswerConfig;
 use crate::measures::check_measures;
 use crate::recipes;
-use clariq_collections::clariq::Split;
+use crate::session::Session;
 use clariq_core::{Location, Problem, ProblemKind, TrainOn, sha256_hex};
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use clariq_need::NeedConfig;
-use clariq_rank::{Override, System, Uses};
+use clariq_rank::{Expected, Override, System, Uses};
 use std::path::Path;
 
 /// The systems of `configs/`, in the order in which `reproduce` shows them.
@@ -25,15 +26,32 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("bm25-multi-turn", include_str!("../configs/bm25-multi-turn.toml")),
     ("bm25-conversation", include_str!("../configs/bm25-conversation.toml")),
     ("dense-conversation", include_str!("../configs/dense-conversation.toml")),
+    ("cast-bm25", include_str!("../configs/cast-bm25.toml")),
 ];
 
-/// The names of all built-in systems.
+/// The systems of `configs/` that answer conversations with statements of a user.
+const IKAT: &[(&str, &str)] = &[
+    ("ikat-bm25", include_str!("../configs/ikat-bm25.toml")),
+    ("ikat-dense", include_str!("../configs/ikat-dense.toml")),
+    ("ikat-automatic", include_str!("../configs/ikat-automatic.toml")),
+    ("ikat-manual", include_str!("../configs/ikat-manual.toml")),
+    ("ikat-only-response", include_str!("../configs/ikat-only-response.toml")),
+];
+
+/// The names of the built-in systems for iKAT.
+pub fn ikat_names() -> impl Iterator<Item = &'static str> {
+    IKAT.iter().map(|(name, _)| *name)
+}
+
+/// The names of all built-in systems that rank for one task.
 pub fn names() -> impl Iterator<Item = &'static str> {
     BUILT_IN.iter().map(|(name, _)| *name)
 }
 
 /// A system, and the file that it was read from.
 pub struct Loaded {
+    /// The file, for messages.
+    pub file: String,
     /// The system.
     pub system: System,
     /// The SHA-256 of its file.
@@ -41,12 +59,26 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// Reads the file `name`, or the built-in system of that name.
+    /// Reads the file `name`, or the built-in system of that name, which must rank for one task.
     pub fn open(name: &str, overrides: &[Override]) -> Result<Self, Error> {
+        let loaded = Self::open_any(name, overrides)?;
+        if loaded.system.tasks.is_empty() {
+            return Ok(loaded);
+        }
+        let tasks: Vec<&str> = loaded.system.tasks.keys().map(String::as_str).collect();
+        let found = format!("one for {}", tasks.join(", "));
+        let at = Location::file(loaded.file);
+        Err(Problem::new(at, ProblemKind::Configuration, "a system for one task", found)
+            .hint("`clariq run` and `clariq reproduce` take it, on the files of iKAT")
+            .into())
+    }
+
+    /// The same for a system of one task or of several.
+    pub fn open_any(name: &str, overrides: &[Override]) -> Result<Self, Error> {
         let source = if Path::new(name).exists() {
             Source::new(name)
         } else {
-            let built_in = BUILT_IN.iter().find(|(known, _)| *known == name);
+            let built_in = BUILT_IN.iter().chain(IKAT).find(|(known, _)| *known == name);
             let (_, text) = built_in.ok_or_else(|| unknown(name))?;
             Source::memory(format!("configs/{name}.toml"), text.as_bytes().to_vec())
         };
@@ -57,7 +89,23 @@ impl Loaded {
         }
         check_training_declared(&source.name(), &system)?;
         check_measures(&source.name(), &String::from_utf8_lossy(&bytes))?;
-        Ok(Self { system, checksum: sha256_hex(&bytes) })
+        AnswerConfig::of(&system)?;
+        Ok(Self { file: source.name(), system, checksum: sha256_hex(&bytes) })
+    }
+
+    /// How it answers conversations with statements of a user.
+    ///
+    /// # Errors
+    ///
+    /// A system that ranks for one task alone.
+    pub fn answer(&self) -> Result<AnswerConfig, Error> {
+        AnswerConfig::of(&self.system)?.ok_or_else(|| {
+            let at = Location::file(&self.file);
+            let (expected, found) = ("a table [answer]", "a system that ranks for one task");
+            Problem::new(at, ProblemKind::Configuration, expected, found)
+                .hint("configs/ikat-automatic.toml is an example of a system for iKAT")
+                .into()
+        })
     }
 
     /// Whether its stages or its need model ask for learned models.
@@ -69,11 +117,32 @@ impl Loaded {
 
 impl Loaded {
     /// What the system looks at to answer a split, or requests of no split: labels of dev count for test alone.
-    pub fn uses(&self, split: Option<Split>) -> Vec<Uses> {
+    pub fn uses(&self, split: Option<&str>) -> Vec<Uses> {
         let mut uses = self.system.uses.clone();
-        uses.retain(|&uses| uses != Uses::DevLabels || split == Some(Split::Test));
+        uses.retain(|&uses| uses != Uses::DevLabels || split == Some("test"));
         uses
     }
+}
+
+/// Refuses a system that expects figures on a split that the collection never has: they would never be compared.
+pub fn check_expected(loaded: &Loaded, session: &Session) -> Result<(), Error> {
+    let (collection, bank) = (session.collection, session.documents.checksum());
+    let of_bank = |expected: &&Expected| bank.as_str().starts_with(&expected.bank);
+    for expected in loaded.system.expected.iter().filter(of_bank) {
+        if !collection.splits().contains(&expected.split.as_str()) {
+            let at = Location::file(&loaded.file);
+            let wanted = format!(
+                "under [[expected]] a split of {}, one of {}",
+                collection.kind(),
+                collection.splits().join(", ")
+            );
+            let found = format!("`{}`", expected.split);
+            return Err(Problem::new(at, ProblemKind::Configuration, wanted, found)
+                .hint("names are case-sensitive")
+                .into());
+        }
+    }
+    Ok(())
 }
 
 /// Refuses two systems of one name, which would write over each other's files.
@@ -125,7 +194,7 @@ fn check_declared(file: &str, system: &System, uses: Uses, model: &str) -> Resul
 }
 
 fn unknown(name: &str) -> Problem {
-    let names: Vec<_> = names().map(|name| format!("`{name}`")).collect();
+    let names: Vec<_> = names().chain(ikat_names()).map(|name| format!("`{name}`")).collect();
     let expected = format!("a configuration file, or one of {}", names.join(", "));
     Problem::new(Location::file(name), ProblemKind::MissingFile, expected, "nothing of that name")
         .hint("configs/README.md shows how a system is written")

@@ -1,12 +1,14 @@
 //! Grid search over the parameters of a system, judged by cross-validation over topics.
 
-use crate::answers::{as_run, predict_needs, requests};
 use crate::error::Error;
 use crate::models::Registry;
+use crate::needs::predict_needs;
+use crate::run::{SplitRequests, as_run};
 use crate::session::Session;
 use crate::systems::{Loaded, parse_assignment};
-use clariq_collections::clariq::{Around, Split};
-use clariq_core::{Location, Need, Problem, ProblemKind};
+use clariq_collections::Around;
+use clariq_collections::clariq::{ClariQ, Split};
+use clariq_core::{Location, Need, Problem, ProblemKind, Request};
 use clariq_eval::{CUTOFFS, QuestionRelevance, Ties, exact_mean, question_relevance};
 use clariq_rank::{Batch, Override};
 use std::fmt;
@@ -135,11 +137,13 @@ pub struct HeldOut<'t> {
 impl Search<'_> {
     /// Tries every point.
     pub fn run(&self, session: &Session) -> Result<Tuned, Error> {
-        let data = session.collection.split(self.split)?;
-        let labels = session.collection.labelled(self.split)?;
-        let cutoff = self.check(data.topics.len())?;
+        let clariq = ClariQ::of(session.collection)?;
+        let labels = clariq.labelled(self.split)?;
+        let split = self.split.name();
+        let requests = SplitRequests::read(session, split)?.requests;
+        let cutoff = self.check(requests.len())?;
         let models = Registry::new(session);
-        let around = Around::new(session.collection, self.split);
+        let around = Around::new(session.collection, session.task, split);
         let context = session.context().with_models(&models).within(&around);
         let task = session.observer.begin("tune", Some(self.grid.len() as u64));
         let mut trials = Vec::with_capacity(self.grid.len());
@@ -148,13 +152,13 @@ impl Search<'_> {
             let system = Loaded::open(self.system, &values)?.system;
             if needs.is_none() && system.pipeline.sees_need() {
                 // No parameter of a stage changes them: one prediction is enough for the whole grid.
-                needs = predict_needs(session, &context, &system, &data)?
+                needs = predict_needs(session, &context, &system, split, &requests)?
                     .map(|predicted| predicted.needs);
             }
-            let requests = requests(&data.topics, needs.as_deref());
+            let requests = with_needs(&requests, needs.as_deref());
             let batch = Batch::new(&context, &requests);
             let rankings = system.pipeline.run(&batch, batch.unranked())?;
-            let run = as_run(&session.collection.bank, &data.topics, &rankings);
+            let run = as_run(session.documents, &requests, &rankings);
             trials
                 .push(Trial { values, scores: question_relevance(&run, &labels, Ties::Official) });
             task.advance(1);
@@ -180,6 +184,13 @@ impl Search<'_> {
                 .into()
         })
     }
+}
+
+/// Requests with their predicted needs.
+fn with_needs(requests: &[Request], needs: Option<&[Need]>) -> Vec<Request> {
+    let need = |index: usize| needs.and_then(|needs| needs.get(index)).copied();
+    let requests = requests.iter().enumerate();
+    requests.map(|(index, request)| Request { need: need(index), ..request.clone() }).collect()
 }
 
 impl Tuned {

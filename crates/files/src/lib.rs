@@ -22,6 +22,7 @@ pub use lock::Lock;
 pub use output::{Staged, Target, write_atomically};
 pub use python::python_float;
 pub use source::{Input, MOST_OF_A_CONFIGURATION, MOST_OF_A_RUN, MOST_OF_A_TABLE, Source};
+pub use trec::graded::{Qrels, TopicJudgements};
 pub use trec::qrels::{Judgement, parse_qrels, put_judgements, read_qrels, write_qrels};
 pub use trec::run::{
     Run, RunLine, parse_run, put_run_lines, read_run, strictly_decreasing, write_run,

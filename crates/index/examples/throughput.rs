@@ -12,7 +12,7 @@
 //! rank the very same tokens, and let their rankings be compared with these.
 
 use clariq_collections::clariq::conversation::{Reading, read_records};
-use clariq_collections::clariq::{Collection, DataDir, QuestionBank, Split};
+use clariq_collections::clariq::{ClariQ, DataDir, QuestionBank, Split};
 use clariq_core::{Hit, Request};
 use clariq_files::Source;
 use clariq_index::{
@@ -86,7 +86,7 @@ fn arguments() -> Result<Arguments, Box<dyn Error>> {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = arguments()?;
-    let bank = Collection::open(DataDir::Folder(arguments.data.clone()))?.bank;
+    let bank = ClariQ::open(DataDir::Folder(arguments.data.clone()))?.bank;
     let requests = match &arguments.conversations {
         Some(file) => contexts(file, arguments.sample)?,
         None => requests(&arguments.requests)?,
@@ -130,7 +130,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// The tokens of every request of train and dev, in file order.
 fn requests(data: &std::path::Path) -> Result<Vec<Vec<String>>, Box<dyn Error>> {
-    let collection = Collection::open(DataDir::Folder(data.to_owned()))?;
+    let collection = ClariQ::open(DataDir::Folder(data.to_owned()))?;
     let mut requests = Vec::new();
     for split in [Split::Train, Split::Dev] {
         let topics = collection.split(split)?.topics;

@@ -1,9 +1,11 @@
 //! The BM25 family, each formula with its source.
 //!
-//! Throughout, *N* is the number of documents (empty ones included), *df* the number of documents
-//! with the token, *tf* its count in one document, *dl* that document's length in tokens and *avgdl* the mean length.
+//! Throughout, *N* is the number of documents (empty ones included, but for `lucene-default`), *df* the number of
+//! documents with the token, *tf* its count in one document, *dl* that document's length in tokens and *avgdl* the mean
+//! length.
 //! A request's token counts as often as the request repeats it.
 
+use crate::byte_length::byte_length;
 use crate::error::Error;
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +20,10 @@ pub enum Variant {
     /// Apache Lucene since 8.0, with exact lengths ("Lucene (accurate)" in Kamphuis, de Vries, Boytsov and Lin,
     /// "Which BM25 Do You Mean?", ECIR 2020): idf = ln(1 + (N − df + ½)/(df + ½)); tf / (tf + k1·(1 − b + b·dl/avgdl)).
     Lucene,
+    /// What Lucene computes, and with it Anserini ("Lucene (default)" in the same paper): as `lucene`, with lengths as
+    /// one byte keeps them ([`byte_length`]) and without documents that have no token, which Lucene does not count.
+    #[serde(rename = "lucene-default")]
+    LuceneDefault,
     /// Lv and Zhai, "Lower-Bounding Term Frequency Normalization", CIKM 2011: idf = ln((N + 1)/df);
     /// δ + tf·(k1 + 1) / (tf + k1·(1 − b + b·dl/avgdl)) for the tokens that the document has.
     #[serde(rename = "bm25plus")]
@@ -51,11 +57,11 @@ impl Bm25 {
     }
 
     /// A variant with its usual parameters: those of `rank_bm25` for `okapi`, of Lucene (k1 = 1.2, b = 0.75) for
-    /// `lucene`, of the papers' recommendation (δ = 1 and δ = 0.5) with `rank_bm25`'s k1 and b for the others.
+    /// `lucene` and `lucene-default`, of the papers' recommendation (δ = 1 and δ = 0.5) with `rank_bm25`'s k1 and b for the others.
     pub fn default_of(variant: Variant) -> Self {
         let (k1, delta) = match variant {
             Variant::Okapi => (1.5, 0.0),
-            Variant::Lucene => (1.2, 0.0),
+            Variant::Lucene | Variant::LuceneDefault => (1.2, 0.0),
             Variant::Plus => (1.5, 1.0),
             Variant::L => (1.5, 0.5),
         };
@@ -81,7 +87,7 @@ impl Bm25 {
     pub fn idf(&self, n: f64, df: f64) -> f64 {
         match self.variant {
             Variant::Okapi => (n - df + 0.5).ln() - (df + 0.5).ln(),
-            Variant::Lucene => (1.0 + (n - df + 0.5) / (df + 0.5)).ln(),
+            Variant::Lucene | Variant::LuceneDefault => (1.0 + (n - df + 0.5) / (df + 0.5)).ln(),
             Variant::Plus => ((n + 1.0) / df).ln(),
             Variant::L => ((n + 1.0) / (df + 0.5)).ln(),
         }
@@ -109,13 +115,23 @@ impl Bm25 {
     pub fn saturation(&self, tf: f64, norm: f64) -> f64 {
         match self.variant {
             Variant::Okapi => tf * (self.k1 + 1.0) / (tf + norm),
-            Variant::Lucene => tf / (tf + norm),
+            Variant::Lucene | Variant::LuceneDefault => tf / (tf + norm),
             Variant::Plus => self.delta + tf * (self.k1 + 1.0) / (tf + norm),
             Variant::L => {
                 let shifted = tf / norm + self.delta;
                 (self.k1 + 1.0) * shifted / (self.k1 + shifted)
             }
         }
+    }
+
+    /// A document's length as the formula counts it.
+    pub(crate) fn length(&self, tokens: u32) -> u32 {
+        if self.variant == Variant::LuceneDefault { byte_length(tokens) } else { tokens }
+    }
+
+    /// Whether documents without a token are part of *N* and of the mean length.
+    pub(crate) fn counts_empty(&self) -> bool {
+        self.variant != Variant::LuceneDefault
     }
 
     /// Whether tantivy's own scorer, whose constants cannot be set, orders documents as this one does.
@@ -127,7 +143,7 @@ impl Bm25 {
     pub(crate) fn formula(&self) -> &'static str {
         match self.variant {
             Variant::Okapi => "tf·(k1+1) / (tf + k1·(1−b+b·dl/avgdl))",
-            Variant::Lucene => "tf / (tf + k1·(1−b+b·dl/avgdl))",
+            Variant::Lucene | Variant::LuceneDefault => "tf / (tf + k1·(1−b+b·dl/avgdl))",
             Variant::Plus => "δ + tf·(k1+1) / (tf + k1·(1−b+b·dl/avgdl))",
             Variant::L => "(k1+1)·(c+δ) / (k1+c+δ), c = tf/(1−b+b·dl/avgdl)",
         }
@@ -136,7 +152,7 @@ impl Bm25 {
     pub(crate) fn idf_formula(&self) -> &'static str {
         match self.variant {
             Variant::Okapi => "ln(N−df+½) − ln(df+½), at least ¼ of the mean idf where negative",
-            Variant::Lucene => "ln(1 + (N−df+½)/(df+½))",
+            Variant::Lucene | Variant::LuceneDefault => "ln(1 + (N−df+½)/(df+½))",
             Variant::Plus => "ln((N+1)/df)",
             Variant::L => "ln((N+1)/(df+½))",
         }

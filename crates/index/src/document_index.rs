@@ -159,11 +159,6 @@ impl DocumentIndex {
         self.metadata.documents
     }
 
-    /// Mean tokens per document.
-    pub fn mean_length(&self) -> f64 {
-        self.metadata.tokens as f64 / self.metadata.documents as f64
-    }
-
     /// The figures of the index.
     pub fn stats(&self) -> Result<IndexStats, Error> {
         let files = fs::read_dir(&self.folder).map_err(Error::io(&self.folder))?;

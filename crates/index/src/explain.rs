@@ -47,12 +47,12 @@ impl Scorer<'_> {
         let (score, norm) =
             (self.contribution(matched.idf, tf, document), self.norms[document as usize]);
         let saturation = self.model.saturation(f64::from(tf), norm);
-        let (n, df) = (self.index.documents(), matched.info.doc_freq);
-        let dl = self.index.lengths[document as usize];
+        let (n, df) = (self.documents, matched.info.doc_freq);
+        let dl = self.model.length(self.index.lengths[document as usize]);
         let counts = vec![
             Explanation::value(f64::from(tf), "tf, occurrences in the document"),
             Explanation::value(f64::from(dl), "dl, tokens of the document"),
-            Explanation::value(self.index.mean_length(), "avgdl, mean tokens of a document"),
+            Explanation::value(self.mean_length, "avgdl, mean tokens of a document"),
             Explanation::value(self.model.k1, "k1"),
             Explanation::value(self.model.b, "b"),
         ];

@@ -2,10 +2,10 @@
 //! knows tantivy.
 //!
 //! ```
-//! use clariq_collections::clariq::{Collection, DataDir};
+//! use clariq_collections::clariq::{ClariQ, DataDir};
 //! use clariq_index::{Analyzer, DocumentIndex, Bm25, BuildOptions, Depth, Scorer, Scratch};
 //!
-//! let bank = Collection::open(DataDir::Sample)?.bank;
+//! let bank = ClariQ::open(DataDir::Sample)?.bank;
 //! let folder = tempfile::tempdir()?;
 //! let (index, _) = DocumentIndex::open_or_build(folder.path(), &bank, Analyzer::Nltk, &BuildOptions::default())?;
 //! let scorer = Scorer::new(&index, Bm25::okapi())?;

@@ -92,6 +92,10 @@ pub struct Scratch {
 pub struct Scorer<'a> {
     pub(crate) index: &'a DocumentIndex,
     pub(crate) model: Bm25,
+    /// How many documents the formula counts.
+    pub(crate) documents: usize,
+    /// Their mean length.
+    pub(crate) mean_length: f64,
     /// The length normalisation of each document.
     pub(crate) norms: Vec<f64>,
     /// Replaces a negative idf.
@@ -116,14 +120,19 @@ impl<'a> Scorer<'a> {
     /// Prepares the figures that do not depend on a request.
     pub fn new(index: &'a DocumentIndex, model: Bm25) -> Result<Self, Error> {
         model.check()?;
-        let mean = index.mean_length();
-        let norms =
-            index.lengths.iter().map(|&length| model.norm(f64::from(length), mean)).collect();
+        let empty = index.lengths.iter().filter(|&&length| length == 0).count();
+        let documents = index.documents() - if model.counts_empty() { 0 } else { empty };
+        let tokens: u64 = index.lengths.iter().map(|&length| u64::from(length)).sum();
+        let mean_length = tokens as f64 / documents.max(1) as f64;
+        let norm = |&tokens: &u32| model.norm(f64::from(model.length(tokens)), mean_length);
+        let norms = index.lengths.iter().map(norm).collect();
         let block_max_applies =
             model.is_tantivys() && index.lengths.iter().all(|&length| length <= EXACT_LENGTHS);
         let mut scorer = Self {
             index,
             model,
+            documents,
+            mean_length,
             norms,
             floor: None,
             block_max_applies,
@@ -140,7 +149,7 @@ impl<'a> Scorer<'a> {
         let mut terms = self.index.postings.terms().stream().map_err(Error::io(folder))?;
         let (mut sum, mut count) = (0.0, 0_u32);
         while let Some((_, info)) = terms.next() {
-            sum += self.model.idf(self.index.documents() as f64, f64::from(info.doc_freq));
+            sum += self.model.idf(self.documents as f64, f64::from(info.doc_freq));
             count += 1;
         }
         Ok(if count == 0 { 0.0 } else { sum / f64::from(count) })
@@ -211,7 +220,7 @@ impl<'a> Scorer<'a> {
     }
 
     fn idf(&self, doc_freq: u32) -> f64 {
-        let idf = self.model.idf(self.index.documents() as f64, f64::from(doc_freq));
+        let idf = self.model.idf(self.documents as f64, f64::from(doc_freq));
         match self.floor {
             Some(floor) if idf < 0.0 => floor,
             _ => idf,

@@ -6,11 +6,11 @@
 //! that comes out labels requests, explains its labels, and is saved as JSON.
 //!
 //! ```
-//! use clariq_collections::clariq::{Collection, DataDir, Split};
+//! use clariq_collections::clariq::{ClariQ, DataDir, Split};
 //! use clariq_need::{NeedConfig, Training};
 //! use clariq_core::{NoModels};
 //!
-//! let sample = Collection::open(DataDir::Sample)?;
+//! let sample = ClariQ::open(DataDir::Sample)?;
 //! let train = sample.labelled(Split::Train)?;
 //! let classifier = Training::new(NeedConfig::lexical(), &sample.bank, &NoModels, &train)?.fit()?;
 //! let labels = classifier.predict(&["Tell me about jaguars."])?;

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::space::SpaceConfig;
 use crate::stage::Stage;
-use crate::table::{Override, Table};
+use crate::table::{Nothing, Override, Table};
 use clariq_core::{Location, Problem, ProblemKind};
 
 /// Makes a stage of its table.
@@ -62,7 +62,7 @@ impl Build<'_, '_> {
             }
             pipelines.push(stages);
             // Nothing else may stand beside the stages.
-            input.read::<Empty>()?;
+            input.read::<Nothing>()?;
         }
         Ok(pipelines)
     }
@@ -91,7 +91,3 @@ impl Build<'_, '_> {
             .into())
     }
 }
-
-#[derive(serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Empty {}

@@ -4,12 +4,12 @@
 //! A [`System`] is a list of stages in a TOML file, in the spirit of `bm25 % 30 >> rerank`:
 //!
 //! ```
-//! use clariq_collections::clariq::{Collection, DataDir, Split};
+//! use clariq_collections::clariq::{ClariQ, DataDir, Split};
 //! use clariq_core::Request;
 //! use clariq_index::{BuildOptions, DocumentIndex};
 //! use clariq_rank::{Batch, Context, System};
 //!
-//! let collection = Collection::open(DataDir::Sample)?;
+//! let collection = ClariQ::open(DataDir::Sample)?;
 //! let system = System::parse("example.toml", r#"
 //!     name = "example"
 //!     [[stages]]

@@ -5,11 +5,14 @@ mod competition;
 mod cross_encoder;
 mod cutoff;
 mod dense;
+mod dense_history;
 mod dense_weighted;
+mod distinct;
 mod exclude;
 mod exclude_asked;
 mod feedback;
 mod fuse;
+mod history;
 mod no_question;
 mod open_questions;
 mod silence;
@@ -26,6 +29,7 @@ pub(crate) const STAGES: &[(&str, Factory)] = &[
     ("cross_encode", cross_encoder::build_cross_encode),
     ("cutoff", cutoff::build),
     ("dense", dense::build),
+    ("distinct", distinct::build),
     ("exclude", exclude::build),
     ("exclude_asked", exclude_asked::build),
     ("feedback", feedback::build),

@@ -76,8 +76,12 @@ pub struct System {
     pub description: String,
     /// What it looks at beyond one request and the documents.
     pub uses: Vec<Uses>,
-    /// What makes its ranking.
+    /// What makes its ranking; without stages in a system of several tasks.
     pub pipeline: Pipeline,
+    /// What makes its ranking of each task, by the task's name, in a system of several.
+    pub tasks: BTreeMap<String, Pipeline>,
+    /// How it answers of what it found; the crate `experiment` reads it.
+    pub answer: Option<Section>,
     /// What makes its need file; the crate `need` reads it.
     pub need: Option<Section>,
     /// How its multi-turn runs are written.
@@ -131,16 +135,27 @@ impl System {
         for stage in tables.drain(..) {
             built.push(build_stage(stage, beside, &mut unused)?);
         }
+        let mut tasks = BTreeMap::new();
+        for (task, stages) in table.take_named_tables("tasks", "stages")? {
+            let mut pipeline = Pipeline { stages: Vec::with_capacity(stages.len()) };
+            for stage in stages {
+                pipeline.stages.push(build_stage(stage, beside, &mut unused)?);
+            }
+            tasks.insert(task, pipeline);
+        }
         if let Some(unused) = unused.first() {
             return Err(no_such_stage(file, unused).into());
         }
         let need = table.take_section("need")?;
+        let answer = table.take_section("answer")?;
         let header: Header = table.read()?;
         let system = Self {
             name: header.name,
             description: header.description,
             uses: header.uses,
             pipeline: Pipeline { stages: built },
+            tasks,
+            answer,
             need,
             conversation: header.conversation,
             expected: header.expected,
@@ -152,7 +167,7 @@ impl System {
     /// The learned models that its stages ask for, each once, in their order.
     pub fn models(&self) -> Vec<ModelName> {
         let mut models: Vec<ModelName> = Vec::new();
-        for model in self.pipeline.about().flat_map(|stage| stage.models) {
+        for model in self.pipelines().flat_map(Pipeline::about).flat_map(|stage| stage.models) {
             if !models.contains(&model) {
                 models.push(model);
             }
@@ -160,11 +175,17 @@ impl System {
         models
     }
 
+    /// The pipelines of all tasks, or the one that there is.
+    pub fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+        [&self.pipeline].into_iter().chain(self.tasks.values())
+    }
+
     fn check(&self, file: File) -> Result<(), Error> {
         let problem = |expected: &str, found: String, hint: &str| {
             Problem::new(file.at(0..0), ProblemKind::Configuration, expected, found).hint(hint)
         };
-        if self.pipeline.stages.is_empty() {
+        let is_empty = |pipeline: &Pipeline| pipeline.stages.is_empty();
+        if self.pipelines().all(is_empty) || self.tasks.values().any(is_empty) {
             let found = "none".to_owned();
             return Err(problem(
                 "at least one [[stages]] table",
@@ -172,6 +193,12 @@ impl System {
                 "configs/README.md lists all stages",
             )
             .into());
+        }
+        if !is_empty(&self.pipeline) && !self.tasks.is_empty() {
+            let hint = "a system ranks for one task by [[stages]], or for several by \
+                        [[tasks.NAME.stages]]";
+            let expected = "either [[stages]] or [tasks]";
+            return Err(problem(expected, "both".to_owned(), hint).into());
         }
         if Name::new(&*self.name).is_err() {
             let hint = "the name is used in file names and as run tag";
@@ -182,7 +209,8 @@ impl System {
             )
             .into());
         }
-        let mut looked_at = self.pipeline.about().flat_map(|stage| stage.uses);
+        let about = self.pipelines().flat_map(Pipeline::about);
+        let mut looked_at = about.flat_map(|stage| stage.uses);
         if let Some(uses) = looked_at.find(|uses| !self.uses.contains(uses)) {
             let hint = "what a system looks at is shown beside its figures and must be declared";
             return Err(

@@ -161,6 +161,24 @@ impl<'i> Table<'i> {
         }
     }
 
+    /// Takes a key out that holds tables by name, each with a list of tables under `inner` and with
+    /// nothing beside it; an absent key holds none.
+    pub(crate) fn take_named_tables(
+        &mut self,
+        key: &str,
+        inner: &str,
+    ) -> Result<Vec<(String, Vec<Self>)>, Error> {
+        let Some(named) = self.take_table(key)? else { return Ok(Vec::new()) };
+        let mut all = Vec::new();
+        for (name, value) in named.entries {
+            let mut table = Self::of(named.file, value)?;
+            let tables = table.take_tables(inner)?;
+            table.read::<Nothing>()?;
+            all.push((name.into_inner().into_owned(), tables));
+        }
+        Ok(all)
+    }
+
     /// Sets a key to a value given as TOML text; text that is not TOML is taken as a string.
     pub(crate) fn set(&mut self, given: &'i Override) {
         let text = given.value.as_str();
@@ -185,6 +203,11 @@ impl<'i> Table<'i> {
     }
 }
 
+/// What a table holds that has nothing left to read.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Nothing {}
+
 impl File<'_> {
     fn wrong_type(self, span: Range<usize>, expected: &str, found: &str) -> Problem {
         Problem::new(
@@ -208,6 +231,17 @@ pub struct Section {
 }
 
 impl Section {
+    /// Reads the table.
+    ///
+    /// # Errors
+    ///
+    /// An unknown key or value, with its line.
+    pub fn read<T: for<'de> Deserialize<'de>>(&self) -> Result<T, Error> {
+        let mut whole = Table::parse(File { name: &self.file, text: &self.text })?;
+        let table = whole.take_table(&self.key)?;
+        table.unwrap_or(whole).read()
+    }
+
     /// Reads the table as an enum: the value of `tag` names the variant, the other keys are its
     /// fields.
     ///

@@ -5,11 +5,11 @@
 //! The page loads nothing and executes nothing. The same input gives the same bytes.
 //!
 //! ```
-//! use clariq_collections::clariq::{Collection, DataDir, Split};
+//! use clariq_collections::clariq::{ClariQ, DataDir, Split};
 //! use clariq_files::{Run, RunLine};
 //! use clariq_report::{Comparison, Entry};
 //!
-//! let sample = Collection::open(DataDir::Sample)?;
+//! let sample = ClariQ::open(DataDir::Sample)?;
 //! let labels = sample.labelled(Split::Dev)?;
 //! let first = &labels.rows[0];
 //! let topic = labels.topics[labels.facets[first.facet].topic].id.clone();

@@ -2,8 +2,8 @@
 
 use crate::arguments::Common;
 use crate::commands::{
-    ask, compare, data, doctor, eval, explain, index, need, oracle, rank, report, reproduce, run,
-    train, tune,
+    ask, compare, convert_run, data, doctor, eval, explain, index, need, oracle, rank, report,
+    reproduce, run, train, tune, validate,
 };
 use crate::failure::{Failure, Outcome};
 use crate::learned;
@@ -48,6 +48,17 @@ enum Command {
     Tune(tune::TuneArgs),
     /// Score a run or need file as the official scorer does
     Eval(eval::EvalArgs),
+    /// Check a run: the official verdict, and what the official program lets through
+    ///
+    /// Findings go to standard error: the file's line, what was expected, what was found, and a hint.
+    /// First come the errors and warnings of the collection's official program, then, marked `let
+    /// through`, what that program does not see. The exit status is 1 if the verdict is an error.
+    Validate(validate::ValidateArgs),
+    /// Write an iKAT run in another form
+    ///
+    /// The year is recognised by the form of the run. `clariq data convert` does the same for
+    /// evaluation tables.
+    Convert(convert_run::ConvertRunArgs),
     /// Compare runs: means, differences and which of them are significant
     Compare(compare::CompareArgs),
     /// Write a page that shows runs side by side
@@ -93,6 +104,8 @@ impl Command {
             Self::Data(_)
             | Self::Index(_)
             | Self::Eval(_)
+            | Self::Validate(_)
+            | Self::Convert(_)
             | Self::Compare(_)
             | Self::Report(_)
             | Self::Oracle(_) => false,
@@ -130,6 +143,8 @@ pub(crate) fn dispatch(cli: Cli, engine: Option<&'static dyn Engine>) -> Result<
         Command::Need(command) => need::need(&settings, &command),
         Command::Tune(arguments) => tune::tune(&settings, &arguments),
         Command::Eval(arguments) => eval::eval(&settings, &arguments),
+        Command::Validate(arguments) => validate::validate(&settings, &arguments),
+        Command::Convert(arguments) => convert_run::convert_run(&arguments),
         Command::Compare(arguments) => compare::compare(&settings, &arguments),
         Command::Report(arguments) => report::report(&settings, &arguments),
         Command::Reproduce(arguments) => reproduce::reproduce(&settings, &arguments),

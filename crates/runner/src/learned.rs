@@ -26,7 +26,7 @@ pub(crate) fn program() -> Option<PathBuf> {
 /// Whether a system asks for a learned model. What cannot be read asks for nothing: this program
 /// says as well as the other what is wrong with it.
 pub(crate) fn is_needed_by(name: &str, overrides: &[Override]) -> bool {
-    Loaded::open(name, overrides).is_ok_and(|loaded| loaded.needs_models())
+    Loaded::open_any(name, overrides).is_ok_and(|loaded| loaded.needs_models())
 }
 
 /// Continues as the other program with the same arguments, if it is installed. It returns where it is not, and where it

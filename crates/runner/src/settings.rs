@@ -4,7 +4,8 @@ use crate::arguments::{Common, IndexPlace};
 use crate::failure::Failure;
 use crate::output::Format;
 use crate::progress;
-use clariq_collections::clariq::{Collection, DataDir};
+use clariq_collections::clariq::ClariQ;
+use clariq_collections::{Collection, DataDir, ikat};
 use clariq_core::{Engine, Location, Precision, Problem, ProblemKind, printable};
 use clariq_experiment::{Observer, Options, Session, Task, cache};
 use std::ops::RangeInclusive;
@@ -39,6 +40,8 @@ pub(crate) struct Settings {
 
 /// Where the real collection is looked for if nothing is named.
 pub(crate) const USUAL_DATA: &str = "data/clariq";
+/// The same for the files of TREC iKAT.
+const USUAL_IKAT: &str = "data/ikat";
 
 /// More threads than any machine has cores would only be refused by the system, one after the other.
 const THREADS: RangeInclusive<usize> = 1..=1024;
@@ -96,10 +99,35 @@ impl Settings {
         })
     }
 
-    /// Opens the data folder, and says so if it was not named.
-    pub(crate) fn collection(&self) -> Result<Collection, Failure> {
+    /// Opens whatever collection is in the data folder, and says which if it was not named.
+    pub(crate) fn collection(&self) -> Result<Box<dyn Collection>, Failure> {
         self.say_which_data();
-        Ok(Collection::open(self.data.clone())?)
+        Ok(clariq_collections::open(&self.data)?)
+    }
+
+    /// The same for a command that is about `ClariQ` alone.
+    pub(crate) fn clariq(&self) -> Result<ClariQ, Failure> {
+        Ok(ClariQ::from_collection(self.collection()?)?)
+    }
+
+    /// Opens the iKAT collection in the data folder; without --data, the usual one or the sample.
+    pub(crate) fn ikat(&self) -> Result<ikat::Ikat, Failure> {
+        Ok(ikat::Ikat::open(self.ikat_folder())?)
+    }
+
+    /// The data folder as one with iKAT files; without --data, the usual one if it is there.
+    pub(crate) fn ikat_folder(&self) -> ikat::Folder {
+        match &self.data {
+            DataDir::Folder(folder) if self.data_was_named => ikat::Folder::Path(folder.clone()),
+            _ if Path::new(USUAL_IKAT).is_dir() => {
+                self.note(&format!("note: using {USUAL_IKAT}"));
+                ikat::Folder::Path(USUAL_IKAT.into())
+            }
+            _ => {
+                self.note("note: using the built-in iKAT sample; --data names another collection");
+                ikat::Folder::Sample
+            }
+        }
     }
 
     pub(crate) fn say_which_data(&self) {
@@ -115,9 +143,9 @@ impl Settings {
     /// A session under these settings, with indexes where `place` says or in the user's cache.
     pub(crate) fn session<'a>(
         &'a self,
-        collection: &'a Collection,
+        collection: &'a dyn Collection,
         place: &IndexPlace,
-    ) -> Session<'a> {
+    ) -> Result<Session<'a>, Failure> {
         let options = Options {
             threads: self.threads,
             seed: self.seed,
@@ -127,7 +155,8 @@ impl Settings {
             index: place.index.clone(),
             memory: place.memory,
         };
-        Session::new(collection, options).with_engine(self.engine).with_observer(self)
+        let session = Session::new(collection, options)?;
+        Ok(session.with_engine(self.engine).with_observer(self))
     }
 
     /// Prints a note on standard error unless that is unwanted.

@@ -5,11 +5,12 @@
 
 use crate::pages::{Block, Blocks, Page};
 use crate::passages;
-use clariq_core::{Error, Problem};
-use clariq_files::{Source, Staged};
+use clariq_core::{Error, Location, Problem, ProblemKind};
+use clariq_files::{Source, Staged, protect};
 use md5::{Digest, Md5};
 use rayon::prelude::*;
 use std::fmt::Write as _;
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -31,12 +32,35 @@ pub struct Progress {
     pub bytes: u64,
 }
 
-/// Writes the passages of `pages` to the three files of `folder`, and tells `report` after every block.
+/// Writes the passages of `pages` to the three files of `folder`, and calls `report` after every block.
+///
+/// # Errors
+///
+/// A line that is no page, no page at all, and what the system refuses; then none of the files is written.
 pub fn segment(
     pages: &[Source],
     folder: &Path,
     mut report: impl FnMut(Progress),
 ) -> Result<Progress, Error> {
+    let is_new = !folder.exists();
+    let result = segment_into(pages, folder, &mut report);
+    if is_new && result.is_err() {
+        // It is empty, unless somebody else has put something into it meanwhile.
+        let _ = fs::remove_dir(folder);
+    }
+    result
+}
+
+fn segment_into(
+    pages: &[Source],
+    folder: &Path,
+    report: &mut dyn FnMut(Progress),
+) -> Result<Progress, Error> {
+    for source in pages {
+        if let Source::Path(path) = source {
+            protect(path);
+        }
+    }
     let [json, web, hashes] = [JSON_LINES, TRECWEB, HASHES].map(|name| folder.join(name));
     let (json, (web, (hashes, progress))) = stage(&json, |json_out| {
         stage(&web, |web_out| {
@@ -46,7 +70,7 @@ pub fn segment(
                     (web.as_path(), web_out),
                     (hashes.as_path(), hashes_out),
                 ]);
-                segment_all(pages, &mut outputs, &mut report)
+                segment_all(pages, &mut outputs, report)
             })
         })
     })?;
@@ -119,7 +143,17 @@ fn segment_all(
             block = next.unwrap_or_else(|| blocks.next_block())?;
         }
     }
+    if progress.pages == 0 {
+        return Err(no_page(pages).into());
+    }
     Ok(progress)
+}
+
+fn no_page(pages: &[Source]) -> Problem {
+    let names: Vec<String> = pages.iter().map(Source::name).collect();
+    let at = Location::file(names.join(" + "));
+    Problem::new(at, ProblemKind::Empty, "web pages as JSON lines", "no line")
+        .hint("was the command that wrote it interrupted?")
 }
 
 /// The lines of one page in the three files.

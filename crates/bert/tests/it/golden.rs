@@ -1,7 +1,7 @@
 //! Does this crate compute what transformers computes? Golden files by `scripts/make-bert-golden`.
 
 use clariq_bert::{BertEncoder, CrossEncoder, Error, ModelFolder, Tokenize, Weights};
-use clariq_collections::clariq::{Collection, DataDir, Split};
+use clariq_collections::clariq::{ClariQ, DataDir, Split};
 use clariq_core::{Encoder, PairScorer};
 use clariq_core::{ModelOptions, Precision, ProblemKind};
 use serde_json::Value;
@@ -75,7 +75,7 @@ fn minilm() -> PathBuf {
 }
 
 /// The released files, if they are there.
-fn released() -> Option<Collection> {
+fn released() -> Option<ClariQ> {
     let folders = ["../../data/clariq", "../../../shared/clariq/data"];
     let folder = folders.map(|folder| Path::new(env!("CARGO_MANIFEST_DIR")).join(folder));
     let Some(folder) = folder.into_iter().find(|folder| folder.join("question_bank.tsv").exists())
@@ -83,7 +83,7 @@ fn released() -> Option<Collection> {
         println!("skipped: the released files are not there");
         return None;
     };
-    Some(Collection::open(DataDir::Folder(folder)).unwrap())
+    Some(ClariQ::open(DataDir::Folder(folder)).unwrap())
 }
 
 /// MiniLM with a classifier whose weights are cosines of their places, as `scripts/make-bert-golden --real` gives it.

@@ -1,5 +1,6 @@
 //! The question pool of the mixed-initiative task of 2022.
 
+use crate::bank::QuestionRow;
 use crate::json::{self, Node};
 use clariq_core::{Error, Problem, ProblemKind, QuestionId};
 use clariq_files::table::{Sink, strictly};
@@ -11,23 +12,14 @@ pub const NO_QUESTION: &str = "Q0000";
 
 const HINT: &str = "the pool is a list of {\"question_id\": \"…\", \"question\": \"…\"}";
 
-/// A question of the pool.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PooledQuestion {
-    /// Its id, unique in the pool: `Q1856`.
-    pub id: QuestionId,
-    /// Its text; empty for [`NO_QUESTION`].
-    pub text: String,
-}
-
 /// Reads the pool in file order; the first problem is the error.
-pub fn read_pool(source: &Source) -> Result<Vec<PooledQuestion>, Error> {
+pub fn read_pool(source: &Source) -> Result<Vec<QuestionRow>, Error> {
     let input = source.read()?;
     strictly(|sink| parse_pool(&input, sink))
 }
 
 /// Reads what can be read of the pool: every problem goes to `sink`, and its question is left out.
-pub fn parse_pool(input: &Input, sink: Sink) -> Vec<PooledQuestion> {
+pub fn parse_pool(input: &Input, sink: Sink) -> Vec<QuestionRow> {
     let root = match json::parse(input) {
         Ok(root) => root,
         Err(problem) => {
@@ -53,7 +45,7 @@ pub fn parse_pool(input: &Input, sink: Sink) -> Vec<PooledQuestion> {
     questions
 }
 
-fn question(file: &str, node: &Node) -> Result<PooledQuestion, Box<Problem>> {
+fn question(file: &str, node: &Node) -> Result<QuestionRow, Box<Problem>> {
     let text = |key: &str| {
         let value = node.get(key).and_then(Node::text);
         value.ok_or_else(|| node.unlike(file, format!("a question with a text `{key}`")).hint(HINT))
@@ -62,7 +54,7 @@ fn question(file: &str, node: &Node) -> Result<PooledQuestion, Box<Problem>> {
     if id.is_empty() || id.contains(char::is_whitespace) {
         return Err(Box::new(node.unlike(file, "an id without blanks").hint(HINT)));
     }
-    Ok(PooledQuestion { id: id.into(), text: text("question")?.to_owned() })
+    Ok(QuestionRow { id: id.into(), text: text("question")?.to_owned() })
 }
 
 fn again(file: &str, node: &Node, id: &QuestionId, first: u64) -> Problem {

@@ -7,6 +7,16 @@ use clariq_files::table::{Sink, shorten, strictly};
 use clariq_files::{Input, Source};
 use std::collections::HashMap;
 
+/// The files of topics that the track released, with the year in front.
+pub(super) const FILES: [&str; 6] = [
+    "2019_evaluation_topics_v1.0.json",
+    "2020_manual_evaluation_topics_v1.0.json",
+    "2021_manual_evaluation_topics_v1.0.json",
+    "2022_automatic_evaluation_topics_tree_v1.0.json",
+    "2022_evaluation_topics_flattened_duplicated_v1.0.json",
+    "2022_evaluation_topics_tree_v1.0.json",
+];
+
 /// A file of topics, in file order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Topics {

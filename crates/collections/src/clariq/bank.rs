@@ -1,33 +1,14 @@
-//! The question bank: every question of the collection, by id and by number.
+//! The file of the question bank, `question_bank.tsv`.
 
-use clariq_core::{
-    Checksum, Doc, Documents, Error, Location, Problem, ProblemKind, QuestionId, sha256,
-};
+use crate::bank::{QuestionBank, QuestionRow};
+use clariq_core::{Error, Location, Problem, ProblemKind};
 use clariq_files::table::{Column, Sink, for_each_row, strictly};
 use clariq_files::{Input, MOST_OF_A_TABLE, Source};
-use std::borrow::Cow;
 
 /// The id of the empty question: choosing it means "ask nothing".
 pub const NO_QUESTION: &str = "Q00001";
 
 const COLUMNS: &[Column] = &[&["question_id"], &["question"]];
-
-/// One question of the bank.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct QuestionRow {
-    /// Its id, unique in the bank.
-    pub id: QuestionId,
-    /// Its text; empty for [`NO_QUESTION`].
-    pub text: String,
-}
-
-/// All questions, sorted by id. A question's *number* is its place in that order, so that comparing numbers is
-/// comparing ids: the tie rule of every ranking ("descending id") needs no text.
-#[derive(Debug, Clone)]
-pub struct QuestionBank {
-    rows: Vec<QuestionRow>,
-    checksum: Checksum,
-}
 
 impl QuestionBank {
     /// Reads `question_bank.tsv`; the first problem is the error.
@@ -36,22 +17,13 @@ impl QuestionBank {
         strictly(|sink| Self::parse(&input, sink))
     }
 
-    /// Makes a bank of rows in any order.
+    /// Makes a bank of rows in any order; [`NO_QUESTION`] stands for asking nothing.
     ///
     /// # Panics
     ///
     /// If two rows share an id; [`QuestionBank::read`] reports that as a problem instead.
-    pub fn from_rows(mut rows: Vec<QuestionRow>) -> Self {
-        rows.sort_by(|a, b| a.id.cmp(&b.id));
-        assert!(
-            rows.windows(2).all(|pair| pair[0].id != pair[1].id),
-            "question ids must be unique"
-        );
-        let pieces = rows
-            .iter()
-            .flat_map(|row| [row.id.as_str().as_bytes(), b"\t", row.text.as_bytes(), b"\n"]);
-        let checksum = sha256(pieces);
-        Self { rows, checksum }
+    pub fn from_rows(rows: Vec<QuestionRow>) -> Self {
+        Self::new(rows, NO_QUESTION)
     }
 
     /// Reads what can be read of a bank: every problem goes to `sink`, and its row is left out.
@@ -77,76 +49,6 @@ impl QuestionBank {
         });
         Self::from_rows(lined.into_iter().map(|(_, row)| row).collect())
     }
-
-    /// The number of questions, the empty one included.
-    pub fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// Whether there is no question at all.
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
-    /// All questions in the order of their numbers.
-    pub fn rows(&self) -> &[QuestionRow] {
-        &self.rows
-    }
-
-    /// The number of the question `id`.
-    pub fn find(&self, id: &str) -> Option<Doc> {
-        let found = self.rows.binary_search_by(|row| row.id.as_str().cmp(id)).ok();
-        found.map(|index| Doc(index as u32))
-    }
-
-    /// The id of a question.
-    ///
-    /// # Panics
-    ///
-    /// If the bank has no such number.
-    pub fn id(&self, question: Doc) -> &QuestionId {
-        &self.rows[question.index()].id
-    }
-
-    /// The text of a question.
-    ///
-    /// # Panics
-    ///
-    /// If the bank has no such number.
-    pub fn text(&self, question: Doc) -> &str {
-        &self.rows[question.index()].text
-    }
-
-    /// SHA-256 over `id TAB text LF` of all questions in id order: the same for a bank with CRLF, packed or not.
-    pub fn checksum(&self) -> &Checksum {
-        &self.checksum
-    }
-}
-
-impl Documents for QuestionBank {
-    fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    fn id(&self, doc: Doc) -> Cow<'_, str> {
-        self.id(doc).as_str().into()
-    }
-
-    fn text(&self, doc: Doc) -> Result<Cow<'_, str>, Error> {
-        Ok(self.text(doc).into())
-    }
-
-    fn find(&self, id: &str) -> Option<Doc> {
-        self.find(id)
-    }
-
-    fn silence(&self) -> Option<Doc> {
-        self.find(NO_QUESTION)
-    }
-
-    fn checksum(&self) -> &Checksum {
-        &self.checksum
-    }
 }
 
 /// A row that says the same again changes nothing; with another text it is not clear which is meant.
@@ -170,6 +72,8 @@ fn duplicate(input: &Input, first: &(u64, QuestionRow), again: &(u64, QuestionRo
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clariq_core::Doc;
+    use std::borrow::Cow;
 
     fn bank(text: &str) -> (QuestionBank, Vec<Problem>) {
         let input =

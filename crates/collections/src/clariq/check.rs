@@ -1,13 +1,15 @@
 //! The check of a data folder: everything that is wrong with it, all at once.
 
-use crate::clariq::bank::{NO_QUESTION, QuestionBank};
+use crate::bank::QuestionBank;
+use crate::check::CheckReport;
+use crate::clariq::bank::NO_QUESTION;
 use crate::clariq::collection::{DataDir, Split, unknown_questions};
 use crate::clariq::conversation::{Reading, read_records};
 use crate::clariq::eval_table::{EvalTable, locate};
 use crate::clariq::labelled::{Labelled, Topic};
 use crate::clariq::released::released;
 use crate::clariq::requests::parse_requests;
-use clariq_core::{Error, Findings, Location, Problem, ProblemKind, TopicId, sha256_hex};
+use clariq_core::{Error, Location, Problem, ProblemKind, TopicId, sha256_hex};
 use clariq_files::{Input, Judgement, MOST_OF_A_TABLE, Source, parse_qrels};
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -24,17 +26,6 @@ const EVAL_TABLES: [&str; 5] = [
 ];
 /// The released conversations, made of the labels.
 const CONVERSATIONS: [&str; 2] = ["train_synthetic", "dev_synthetic"];
-
-/// What a check of a folder found.
-#[derive(Debug, Clone, Default)]
-pub struct CheckReport {
-    /// The files that were read.
-    pub files: Vec<String>,
-    /// The files of a release that the folder does not have.
-    pub absent: Vec<String>,
-    /// Whatever is wrong, in file and line order: errors, which a reader would refuse, and warnings.
-    pub findings: Findings,
-}
 
 /// Reads every file of a data folder and names everything that is wrong. Only the question bank must be there.
 pub fn check(data: &DataDir) -> Result<CheckReport, Error> {

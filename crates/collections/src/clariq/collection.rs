@@ -1,6 +1,6 @@
 //! A collection: a data folder, or the sample inside the program.
 
-use crate::clariq::bank::QuestionBank;
+use crate::bank::QuestionBank;
 use crate::clariq::labelled::{Labelled, Topic};
 use crate::clariq::released::RELEASED;
 use crate::clariq::requests::read_requests;
@@ -123,12 +123,17 @@ impl Split {
     pub const ALL: [Self; 3] = [Self::Train, Self::Dev, Self::Test];
 
     /// The name on the command line and in file names.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Train => "train",
             Self::Dev => "dev",
             Self::Test => "test",
         }
+    }
+
+    /// The split of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|split| split.name() == name)
     }
 
     /// The file that holds this split's labels.
@@ -162,14 +167,14 @@ pub struct SplitData {
 
 /// A collection: a question bank and the splits beside it, read when asked for.
 #[derive(Debug, Clone)]
-pub struct Collection {
+pub struct ClariQ {
     /// Where it is.
     pub data: DataDir,
     /// All questions.
     pub bank: QuestionBank,
 }
 
-impl Collection {
+impl ClariQ {
     /// Opens a collection and reads its question bank.
     pub fn open(data: DataDir) -> Result<Self, Error> {
         let bank = QuestionBank::read(&data.require("question_bank.tsv")?)?;
@@ -182,10 +187,19 @@ impl Collection {
             || (!labels && split == Split::Test && self.data.file("test.tsv").is_some())
     }
 
+    /// The file with the requests of a split: the one with its labels, if it is there.
+    pub(crate) fn requests_file(&self, split: Split) -> Result<Source, Error> {
+        let labelled = split.labelled_file();
+        if split == Split::Test && self.data.file(labelled).is_none() {
+            return self.data.require("test.tsv");
+        }
+        self.data.require(labelled)
+    }
+
     /// Reads a split. Every question that it names must be in the bank.
     pub fn split(&self, split: Split) -> Result<SplitData, Error> {
+        let source = self.requests_file(split)?;
         if split == Split::Test && self.data.file(split.labelled_file()).is_none() {
-            let source = self.data.require("test.tsv")?;
             return Ok(SplitData {
                 split,
                 name: source.name(),
@@ -193,7 +207,6 @@ impl Collection {
                 labels: None,
             });
         }
-        let source = self.data.require(split.labelled_file())?;
         let labelled = Labelled::read(&source)?;
         if let Some(problem) = unknown_questions(&labelled, &self.bank).next() {
             return Err(problem.into());

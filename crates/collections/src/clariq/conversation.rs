@@ -33,7 +33,7 @@ mod write;
 pub use synthesize::{Order, Shape, Synthesis};
 pub use write::{put_json_lines, put_pickle};
 
-use crate::clariq::bank::QuestionBank;
+use crate::bank::QuestionBank;
 use clariq_core::{
     Error, FacetId, Location, Problem, ProblemKind, Request, RequestId, TopicId, Utterance,
     is_refusal,

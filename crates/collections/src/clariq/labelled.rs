@@ -3,7 +3,7 @@
 
 use clariq_core::{Error, FacetId, Need, Problem, ProblemKind, QuestionId, Request, TopicId};
 use clariq_files::table::{Column, Row, Sink, for_each_row, strictly};
-use clariq_files::{Input, MOST_OF_A_TABLE, Source};
+use clariq_files::{Input, MOST_OF_A_TABLE, Qrels, Source};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
 
@@ -117,6 +117,19 @@ impl Labelled {
             sets[self.facets[row.facet].topic].insert(row.question.clone());
         }
         sets
+    }
+}
+
+/// Every question that is listed for a topic, the empty one included, has grade 1.
+impl From<&Labelled> for Qrels {
+    fn from(labels: &Labelled) -> Self {
+        let mut qrels = Self::default();
+        for (topic, questions) in labels.topics.iter().zip(labels.relevant()) {
+            for question in questions {
+                qrels.insert(&topic.id, question, 1);
+            }
+        }
+        qrels
     }
 }
 
@@ -275,6 +288,9 @@ mod tests {
         assert_eq!(labelled.rows[0].answer, "");
         assert_eq!(labelled.relevant()[0].len(), 2);
         assert_eq!(labelled.relevant()[1].len(), 1);
+        let qrels = Qrels::from(&labelled);
+        assert_eq!(qrels.topic(&"9".into()).unwrap().relevant(1), 2, "the empty one included");
+        assert_eq!(qrels.topic(&"2".into()), None, "no judgement, no topic");
     }
 
     #[test]

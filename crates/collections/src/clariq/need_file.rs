@@ -7,6 +7,7 @@ use clariq_files::Target;
 use clariq_files::lines::for_each_line;
 use clariq_files::table::{Sink, strictly};
 use clariq_files::{Input, MOST_OF_A_TABLE, Source};
+use std::fmt::Display;
 use std::io;
 
 /// One line of a need file.
@@ -48,17 +49,17 @@ fn label(field: &str) -> Option<i64> {
 }
 
 /// Writes one label per topic, in the order given.
-pub fn write_need_file<'a>(
+pub fn write_need_file(
     target: &Target,
-    labels: impl IntoIterator<Item = (&'a TopicId, Need)>,
+    labels: impl IntoIterator<Item = (impl Display, Need)>,
 ) -> Result<(), Error> {
     target.write(|out| put_need_lines(out, labels))
 }
 
 /// The same lines, to anything that can be written to.
-pub fn put_need_lines<'a>(
+pub fn put_need_lines(
     out: &mut dyn io::Write,
-    labels: impl IntoIterator<Item = (&'a TopicId, Need)>,
+    labels: impl IntoIterator<Item = (impl Display, Need)>,
 ) -> io::Result<()> {
     labels.into_iter().try_for_each(|(topic, need)| writeln!(out, "{topic} {need}"))
 }

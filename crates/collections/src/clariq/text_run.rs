@@ -3,7 +3,7 @@
 //! The official scorer reads them as CSV with spaces (a quote inside a text is doubled) and finds the text in the question
 //! bank. An empty text is the empty question.
 
-use crate::clariq::bank::QuestionBank;
+use crate::bank::QuestionBank;
 use clariq_core::{Error, Location, Problem, ProblemKind};
 use clariq_files::records::Records;
 use clariq_files::table::{Place, Sink, not_utf8, strictly};

@@ -17,7 +17,8 @@ use std::path::Path;
 /// More bytes than a file of passage ids may have: ten times what those of the track's collection take.
 const LARGEST: u64 = 2 << 30;
 
-const HINT: &str = "build the file of passage ids again";
+const HINT: &str =
+    "`clariq data passage-ids LIST -o FILE` builds one of the lists that the track releases";
 
 /// The ids of all passages.
 pub struct PassageIds {

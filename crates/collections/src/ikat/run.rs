@@ -12,6 +12,7 @@ mod write;
 pub use write::put_submission;
 
 use super::topics::Year;
+use crate::json;
 use clariq_core::{Error, Problem};
 use clariq_files::table::{Sink, strictly};
 use clariq_files::{Input, Source, Target};
@@ -105,6 +106,30 @@ impl Submission {
     pub fn read(source: &Source, year: Year) -> Result<Self, Error> {
         let input = source.read()?;
         strictly(|sink| Self::parse(&input, year, sink))
+    }
+
+    /// Reads a run of any year by the form that it has; the first problem is the error.
+    ///
+    /// 2025 is JSON lines, 2023 names statements by objects, 2024 by numbers. A run of 2023 or 2024 without any statement
+    /// has both forms, and counts as one of 2024.
+    pub fn read_any(source: &Source) -> Result<Self, Error> {
+        let input = source.read()?;
+        strictly(|sink| Self::parse_any(&input, sink))
+    }
+
+    fn parse_any(input: &Input, sink: Sink) -> Self {
+        if lines::is_json_lines(input) {
+            return lines::submission(input, sink);
+        }
+        match json::parse(input) {
+            // A run of one turn.
+            Ok(root) if lines::is_entry(&root) => lines::submission(input, sink),
+            Ok(root) => object::read(&input.name, &root, object::year_of(&root), sink),
+            Err(problem) => {
+                sink(*problem);
+                Self::empty(Year::Y2024)
+            }
+        }
     }
 
     /// Reads what can be read: every problem goes to `sink`, and its turn is left out.

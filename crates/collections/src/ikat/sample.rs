@@ -38,14 +38,25 @@ impl Sample {
         Self::PassageLabels,
     ];
 
+    /// The file's name, which is that of the track's file of that kind.
+    pub fn file_name(self) -> &'static str {
+        match self {
+            Self::Topics => "2023_test_topics.json",
+            Self::Passages => "passages.jsonl",
+            Self::OrganisersLabels => "ptkb_rel_org",
+            Self::NistLabels => "ptkb_rel_nist",
+            Self::PassageLabels => "2023-qrels.all-turns.txt",
+        }
+    }
+
     /// The file's content.
     pub fn source(self) -> Source {
         match self {
-            Self::Topics => sample!("topics.json"),
+            Self::Topics => sample!("2023_test_topics.json"),
             Self::Passages => sample!("passages.jsonl"),
             Self::OrganisersLabels => sample!("ptkb_rel_org"),
             Self::NistLabels => sample!("ptkb_rel_nist"),
-            Self::PassageLabels => sample!("passages.qrel"),
+            Self::PassageLabels => sample!("2023-qrels.all-turns.txt"),
         }
     }
 }

@@ -8,6 +8,8 @@ mod let_through;
 mod lines;
 mod object;
 
+pub use crate::validation::{Validation, Verdict};
+
 use super::passage_ids::PassageIds;
 use super::run::Submission;
 use super::topics::{Topics, Year};
@@ -28,33 +30,6 @@ pub struct Options<'a> {
     pub tokens: &'a dyn Fn(&str) -> usize,
     /// The number of warnings that the validators of 2023 and 2024 let pass, [`MAX_WARNINGS`] by default.
     pub max_warnings: usize,
-}
-
-/// What the official validator says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    /// It refuses the run.
-    Error,
-    /// A run of 2023 or 2024 has no turn: it says so and reports success without a look at anything else.
-    NothingToValidate,
-    /// It accepts the run with so many warnings.
-    Accepted {
-        /// The number of warnings.
-        warnings: usize,
-    },
-}
-
-/// What was found in a run.
-#[derive(Debug, Clone)]
-pub struct Validation {
-    /// What the official validator says.
-    pub verdict: Verdict,
-    /// Its errors and warnings.
-    pub official: Findings,
-    /// What it lets through although no run should have it, as warnings.
-    pub let_through: Findings,
-    /// The number of turns in the run.
-    pub turns: usize,
 }
 
 /// Checks a run against the topics of its year.
@@ -88,7 +63,7 @@ pub fn validate(run: &Source, topics: &Topics, options: &Options) -> Result<Vali
     let_through::check(&mut check, &submission);
     let verdict = check.verdict(&submission);
     let Check { official, let_through, .. } = check;
-    Ok(Validation { verdict, official, let_through, turns: submission.turns.len() })
+    Ok(Validation { verdict, official, let_through, answered: submission.turns.len() })
 }
 
 /// A run while it is checked.

@@ -1,7 +1,8 @@
 //! The released files of `CAsT` are read in full.
 
 use crate::released::{file, released};
-use clariq_collections::cast::{Conversation, NO_QUESTION, QuestionRun, Said, Topics, read_pool};
+use clariq_collections::cast::{Cast, Conversation, NO_QUESTION, QuestionRun, Said, Topics};
+use clariq_collections::clariq::DataDir;
 use clariq_files::Source;
 use std::collections::HashSet;
 use std::path::Path;
@@ -72,7 +73,8 @@ fn paths_of_the_tree_are_the_flattened_conversations() {
 #[test]
 fn the_organisers_run_ranks_the_pool_and_comes_back() {
     let Some(folder) = released("cast") else { return };
-    let pool = read_pool(&file(&folder, "2022_mixed_initiative_question_pool.json")).unwrap();
+    let cast = Cast::open(&DataDir::Folder(folder.clone())).unwrap();
+    let pool = cast.questions.rows();
     assert_eq!(pool.len(), 4497);
     assert_eq!((pool[0].id.as_str(), pool[0].text.as_str()), (NO_QUESTION, ""));
     let ids: HashSet<&str> = pool.iter().map(|question| question.id.as_str()).collect();
@@ -93,4 +95,24 @@ fn the_organisers_run_ranks_the_pool_and_comes_back() {
         run.put(&mut written).unwrap();
         assert_eq!(QuestionRun::read(&Source::memory("written", written)).unwrap(), run);
     }
+}
+
+#[test]
+fn the_released_folder_is_recognised_and_opened() {
+    let Some(folder) = released("cast") else { return };
+    let data = DataDir::Folder(folder);
+    let collection = clariq_collections::open(&data).unwrap();
+    assert_eq!((collection.kind(), collection.splits()), ("CAsT", &["2022"][..]));
+    let task = collection.tasks()[0];
+    let requests: Vec<_> =
+        collection.requests("2022", task).unwrap().collect::<Result<_, _>>().unwrap();
+    assert_eq!((requests.len(), requests[0].id.as_str()), (205, "132_1-1"));
+    assert!(requests.iter().all(|request| !request.opening().is_empty()));
+    let documents = collection.documents(task).unwrap();
+    assert_eq!(documents.silence(), documents.find(NO_QUESTION));
+    assert!(collection.qrels("2022", task).unwrap().is_none());
+    assert!(collection.find_split("dev").unwrap_err().expected.contains("`2022`"));
+    let report = clariq_collections::check(&data).unwrap();
+    assert_eq!((report.files.len(), report.absent.len()), (7, 0));
+    assert_eq!(report.findings.iter().count(), 0);
 }

@@ -8,3 +8,4 @@ mod ikat;
 mod ikat_passage_ids;
 mod ikat_validator;
 mod released;
+mod validator_cases;

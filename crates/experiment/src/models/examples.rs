@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::session::Session;
 use crate::systems::Loaded;
-use clariq_collections::clariq::Labelled;
+use clariq_collections::clariq::{ClariQ, Labelled, QuestionBank};
 use clariq_core::{Examples, Location, Models, Problem, ProblemKind, Recipe, Request};
 use clariq_rank::{Batch, Override};
 
@@ -13,8 +13,9 @@ pub(super) fn collect(
     recipe: &Recipe,
     models: &dyn Models,
 ) -> Result<Examples, Error> {
-    let labelled = session.collection.training_labels(recipe.train_on)?;
-    let bank = &session.collection.bank;
+    let clariq = ClariQ::of(session.collection)?;
+    let labelled = clariq.training_labels(recipe.train_on)?;
+    let bank = &clariq.bank;
     let mut examples = Examples {
         topics: labelled.topics.iter().map(|topic| topic.id.to_string()).collect(),
         requests: labelled.topics.iter().map(|topic| topic.request.clone()).collect(),
@@ -30,7 +31,7 @@ pub(super) fn collect(
     }
     if let Some((system, depth)) = recipe.negatives() {
         let system = mining_system(recipe, system, depth)?;
-        mine(session, &system, models, &labelled, &mut examples)?;
+        mine(session, bank, &system, models, &labelled, &mut examples)?;
     }
     Ok(examples)
 }
@@ -56,12 +57,12 @@ fn mining_system(recipe: &Recipe, name: &str, depth: usize) -> Result<Loaded, Er
 /// Adds the best questions of a system for each topic that are not relevant.
 fn mine(
     session: &Session,
+    bank: &QuestionBank,
     loaded: &Loaded,
     models: &dyn Models,
     labelled: &Labelled,
     examples: &mut Examples,
 ) -> Result<(), Error> {
-    let bank = &session.collection.bank;
     let context = session.context().with_models(models);
     let requests: Vec<Request> = labelled.topics.iter().map(Request::from).collect();
     let batch = Batch::new(&context, &requests);

@@ -42,8 +42,8 @@ pub(super) fn prepare(
     let key = training_key(&recipe, &engine.checksum(&base)?, &examples);
     let usual = || models.join(format!("{}-{}", recipe.name, &key[..12]));
     let folder = output.map_or_else(usual, Path::to_owned);
-    let bank = session.collection.bank.checksum().short();
-    let data = format!("Question bank {bank} of {}.", session.collection.data);
+    let bank = session.documents.checksum().short();
+    let data = format!("Question bank {bank} of {}.", session.collection.location());
     Ok(Prepared { recipe, base, examples, data, folder })
 }
 

@@ -8,7 +8,7 @@ use crate::source::{Input, Source};
 use crate::table::{Sink, strictly};
 use clariq_core::{Error, Location, Problem, ProblemKind};
 use clariq_core::{QuestionId, TopicId};
-use std::io;
+use std::{fmt, io};
 
 const FORM: &str = "<topic_id> 0 <question_id> <rank> <score> <run_id>";
 
@@ -89,25 +89,29 @@ fn score(field: &str) -> Option<f64> {
 
 /// Writes rankings as a run, best first, ranks from 1, scores strictly decreasing within a topic (see
 /// [`strictly_decreasing`]). A tag with white space in it is written with `_` instead.
-pub fn write_run<'a, R>(
+pub fn write_run<T, D, R>(
     target: &Target,
-    rankings: impl IntoIterator<Item = (&'a TopicId, R)>,
+    rankings: impl IntoIterator<Item = (T, R)>,
     tag: &str,
 ) -> Result<(), Error>
 where
-    R: IntoIterator<Item = (&'a QuestionId, f64)>,
+    T: fmt::Display,
+    D: fmt::Display,
+    R: IntoIterator<Item = (D, f64)>,
 {
     target.write(|out| put_run_lines(out, rankings, tag))
 }
 
 /// The same lines, to anything that can be written to.
-pub fn put_run_lines<'a, R>(
+pub fn put_run_lines<T, D, R>(
     out: &mut dyn io::Write,
-    rankings: impl IntoIterator<Item = (&'a TopicId, R)>,
+    rankings: impl IntoIterator<Item = (T, R)>,
     tag: &str,
 ) -> io::Result<()>
 where
-    R: IntoIterator<Item = (&'a QuestionId, f64)>,
+    T: fmt::Display,
+    D: fmt::Display,
+    R: IntoIterator<Item = (D, f64)>,
 {
     let tag: String = tag.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
     for (topic, ranking) in rankings {

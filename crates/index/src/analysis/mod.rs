@@ -1,4 +1,4 @@
-//! What are the words of a text? Two analysers, named in configurations and in an index's metadata.
+//! The words of a text: three analysers, named in configurations and in an index's metadata.
 
 mod english;
 pub mod lucene;
@@ -18,17 +18,21 @@ pub enum Analyzer {
     Nltk,
     /// Unicode words, lower case, English stop words (Lucene's list), Snowball English.
     English,
+    /// The tokens of Lucene's `EnglishAnalyzer`, with which Anserini and Pyserini index English. See
+    /// [`lucene::lucene_tokens`].
+    Lucene,
 }
 
 impl Analyzer {
     /// All analysers.
-    pub const ALL: [Self; 2] = [Self::Nltk, Self::English];
+    pub const ALL: [Self; 3] = [Self::Nltk, Self::English, Self::Lucene];
 
     /// The name in configurations.
     pub fn name(self) -> &'static str {
         match self {
             Self::Nltk => "nltk",
             Self::English => "english",
+            Self::Lucene => "lucene",
         }
     }
 
@@ -43,6 +47,7 @@ impl Analyzer {
         match self {
             Self::Nltk => nltk::nltk_tokens(text),
             Self::English => english::tokens(text),
+            Self::Lucene => lucene::lucene_tokens(text),
         }
     }
 }

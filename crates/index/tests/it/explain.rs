@@ -16,7 +16,9 @@ fn product(explanation: &Explanation) -> f64 {
 fn values_multiply_and_add_up_to_the_hits_score() {
     let built = build(&bank(TEXTS));
     let request = tokens("river lamp unknown river");
-    for variant in [Variant::Okapi, Variant::Lucene, Variant::Plus, Variant::L] {
+    for variant in
+        [Variant::Okapi, Variant::Lucene, Variant::LuceneDefault, Variant::Plus, Variant::L]
+    {
         let scorer = Scorer::new(&built.index, Bm25::default_of(variant)).expect("a scorer");
         let hits = scorer
             .top(&request, Depth { limit: 9, pad: true }, &mut Scratch::default())

@@ -1,4 +1,4 @@
-//! Do the four formulas score as their papers say? Against a second implementation without an index.
+//! Do the formulas score as their papers say? Against a second implementation without an index.
 
 use crate::common::naive::{Naive, close, difference};
 use crate::common::{bank, build, text, tokens};
@@ -7,7 +7,8 @@ use clariq_core::Doc;
 use clariq_index::{Bm25, Depth, Path, Query, Scorer, Scratch, Variant};
 use proptest::prelude::*;
 
-const VARIANTS: [Variant; 4] = [Variant::Okapi, Variant::Lucene, Variant::Plus, Variant::L];
+const VARIANTS: [Variant; 5] =
+    [Variant::Okapi, Variant::Lucene, Variant::LuceneDefault, Variant::Plus, Variant::L];
 
 fn naive(bank: &QuestionBank) -> Naive {
     Naive::new(bank.rows().iter().map(|row| tokens(&row.text)).collect())
@@ -40,7 +41,7 @@ fn models((k1, b, delta): (f64, f64, f64)) -> impl Iterator<Item = Bm25> {
     VARIANTS.into_iter().map(move |variant| Bm25 { variant, k1, b, delta })
 }
 
-/// Holds all four variants at several depths against the naive scores, by every path.
+/// Holds all variants at several depths against the naive scores, by every path.
 fn check(
     bank: &QuestionBank,
     requests: &[String],

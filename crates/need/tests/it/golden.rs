@@ -1,18 +1,18 @@
 //! Features and labels against a second implementation, `scripts/make-need-golden`, on the released
 //! files where they are present.
 
-use clariq_collections::clariq::{Collection, DataDir, Split};
+use clariq_collections::clariq::{ClariQ, DataDir, Split};
 use clariq_core::NoModels;
 use clariq_core::sha256_hex;
 use clariq_need::{Block, Extractor, NeedConfig, Training};
 use serde_json::Value;
 use std::path::Path;
 
-fn released() -> Option<Collection> {
+fn released() -> Option<ClariQ> {
     let folders = ["../../data/clariq", "../../../shared/clariq/data"];
     let folder =
         folders.iter().map(Path::new).find(|folder| folder.join("question_bank.tsv").exists())?;
-    Some(Collection::open(DataDir::Folder(folder.to_owned())).unwrap())
+    Some(ClariQ::open(DataDir::Folder(folder.to_owned())).unwrap())
 }
 
 fn golden() -> Value {

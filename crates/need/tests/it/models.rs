@@ -1,6 +1,6 @@
 //! Every kind of model on the sample collection, and on odd trainings and requests.
 
-use clariq_collections::clariq::{Collection, DataDir, Labelled, Split, Topic};
+use clariq_collections::clariq::{ClariQ, DataDir, Labelled, Split, Topic};
 use clariq_core::{Embeddings, Encoder, Models, NoModels, PairScorer, Progress, TrainOn};
 use clariq_core::{Need, Report};
 use clariq_files::{Source, Target};
@@ -51,8 +51,8 @@ impl Models for LetterModels {
     }
 }
 
-fn sample() -> Collection {
-    Collection::open(DataDir::Sample).unwrap()
+fn sample() -> ClariQ {
+    ClariQ::open(DataDir::Sample).unwrap()
 }
 
 fn trained(

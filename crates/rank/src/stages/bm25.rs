@@ -2,11 +2,14 @@
 //!
 //! Without `weights`, everything said is one query. With them, the opening, the system's questions
 //! and the user's answers count differently, older turns count less, and what the user said "no" to
-//! counts against a document.
+//! counts against a document. With `history`, the last utterance is the query, and terms of earlier
+//! turns are added to it.
 
 use crate::build::Build;
 use crate::error::Error;
 use crate::stage::{About, Batch, Stage};
+use crate::stages::dense::both_given;
+use crate::stages::history::{Said as SaidLast, TermHistory};
 use crate::stages::ties::{Order, Ties};
 use crate::stages::weights::{Part, Said, Weights};
 use crate::table::Table;
@@ -28,6 +31,8 @@ struct Retrieve {
     ties: Ties,
     #[serde(skip_serializing_if = "Option::is_none")]
     weights: Option<Weights>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    history: Option<TermHistory>,
     /// Without effect on the result, and so not part of what made it.
     #[serde(skip)]
     path: Path,
@@ -51,10 +56,15 @@ struct Given {
 }
 
 pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>, Error> {
+    let history_at = build.table.at("history");
+    let history = TermHistory::take(&mut build.table)?;
     let weights = Weights::take(&mut build.table)?;
+    if history.is_some() && weights.is_some() {
+        return Err(both_given(history_at).into());
+    }
     let (model, given) = read(build.table)?;
     let Given { analyzer, depth, pad, ties, path, .. } = given;
-    Ok(Box::new(Retrieve { analyzer, model, depth, pad, ties, weights, path }))
+    Ok(Box::new(Retrieve { analyzer, model, depth, pad, ties, weights, history, path }))
 }
 
 fn read(table: Table) -> Result<(Bm25, Given), Error> {
@@ -98,8 +108,35 @@ impl Retrieve {
         said
     }
 
+    /// The tokens of the last utterance as often as they are said, and those of earlier turns once
+    /// for each text, with what a token of that text counts.
+    fn recent_tokens<'a>(
+        &self,
+        history: &TermHistory,
+        request: &'a Request,
+    ) -> Vec<(&'a str, f64, Vec<String>)> {
+        let weighed = history.weighed(&SaidLast::of(request)).into_iter().enumerate();
+        let tokens = |(index, (text, weight)): (usize, (&'a str, f64))| {
+            let mut tokens = self.analyzer.tokens(text);
+            if index > 0 {
+                let mut seen = HashSet::new();
+                tokens.retain(|token| seen.insert(token.clone()));
+            }
+            (text, weight, tokens)
+        };
+        weighed.map(tokens).collect()
+    }
+
     /// The tokens of a request, and how much each counts.
     fn query(&self, request: &Request) -> (Vec<String>, Option<Vec<f64>>) {
+        if let Some(history) = &self.history {
+            let (mut all, mut counts) = (Vec::new(), Vec::new());
+            for (_, weight, tokens) in self.recent_tokens(history, request) {
+                counts.extend(std::iter::repeat_n(weight, tokens.len()));
+                all.extend(tokens);
+            }
+            return (all, Some(counts));
+        }
         let Some(weights) = &self.weights else {
             return (self.analyzer.tokens(&request.flatten()), None);
         };
@@ -109,6 +146,28 @@ impl Retrieve {
             all.extend(tokens);
         }
         (all, Some(counts))
+    }
+
+    fn explain_history(
+        &self,
+        scorer: &Scorer,
+        history: &TermHistory,
+        request: &Request,
+        doc: Doc,
+    ) -> Result<Explanation, Error> {
+        let mut parts = Vec::new();
+        for (text, weight, tokens) in self.recent_tokens(history, request) {
+            let mut words = scorer.explain(&tokens, doc)?.parts;
+            words.retain(|word| word.value != 0.0);
+            if !words.is_empty() {
+                let sum = words.iter().map(|word| word.value).sum::<f64>();
+                let what = format!("{weight:.4} × {sum:.6} {text:?}");
+                parts.push(Explanation::of(weight * sum, what, words));
+            }
+        }
+        let score = parts.iter().map(|part| part.value).sum();
+        let what = "sum over what was said, of the words that the document has";
+        Ok(Explanation::of(score, what, parts))
     }
 
     fn rank(
@@ -157,6 +216,9 @@ impl Stage for Retrieve {
         let index = one.context.index(self.analyzer)?;
         let scorer = Scorer::new(&index, self.model)?;
         let Some(request) = one.requests.first() else { return Ok(None) };
+        if let Some(history) = &self.history {
+            return self.explain_history(&scorer, history, request, doc).map(Some);
+        }
         let Some(weights) = &self.weights else {
             let tokens = self.analyzer.tokens(&request.flatten());
             return Ok(Some(scorer.explain(&tokens, doc)?));

@@ -1,12 +1,14 @@
 //! Stage `dense`: ranks documents by their similarity to what was said.
 //!
-//! Without `weights`, everything said is one text. With them, a document's score is the weighted
-//! mean of its similarities to what was said.
+//! Without `weights` and `history`, everything said is one text. With `weights`, a document's score is
+//! the weighted mean of its similarities to what was said; with `history`, the sum of those to the
+//! last utterance and to what led to it.
 
 use crate::build::Build;
 use crate::error::Error;
 use crate::space::SpaceConfig;
 use crate::stage::{About, Batch, Stage};
+use crate::stages::dense_history::DenseHistory;
 use crate::stages::dense_weighted::Weighted;
 use crate::stages::weights::Weights;
 use clariq_core::{
@@ -24,6 +26,8 @@ struct Dense {
     depth: Option<NonZeroUsize>,
     #[serde(flatten)]
     weighted: Option<Weighted>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    history: Option<DenseHistory>,
     space: SpaceConfig,
 }
 
@@ -37,7 +41,12 @@ struct Given {
 
 pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>, Error> {
     let space = build.space()?;
+    let history_at = build.table.at("history");
+    let history = DenseHistory::take(&mut build.table)?;
     let weights = Weights::take(&mut build.table)?;
+    if history.is_some() && weights.is_some() {
+        return Err(both_given(history_at).into());
+    }
     let places = ["min_likeness", "repeat"].map(|key| build.table.at(key));
     let Given { depth, min_likeness, repeat } = build.table.read()?;
     let keys = [min_likeness, repeat].into_iter().zip(places).zip(["min_likeness", "repeat"]);
@@ -48,7 +57,15 @@ pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>, Error> {
         (None, Some((at, key))) => return Err(without_weights(at, key).into()),
         (None, None) => None,
     };
-    Ok(Box::new(Dense { depth, weighted, space }))
+    Ok(Box::new(Dense { depth, weighted, history, space }))
+}
+
+/// Both say what a part of a conversation counts.
+pub(super) fn both_given(at: Location) -> Problem {
+    let (expected, found) = ("either `weights` or `history`", "both");
+    Problem::new(at, ProblemKind::Configuration, expected, found).hint(
+        "`weights` begins with what was said first, `history` with what was said last: choose one",
+    )
 }
 
 fn without_weights(at: Location, key: &str) -> Problem {
@@ -70,6 +87,9 @@ impl Dense {
         let depth = self.depth.map_or(usize::MAX, NonZeroUsize::get);
         if let Some(weighted) = &self.weighted {
             return weighted.rank(context, &space, requests, docs, depth, batch.progress);
+        }
+        if let Some(history) = &self.history {
+            return history.rank(context, &space, requests, docs, depth, batch.progress);
         }
         let texts: Vec<Cow<str>> = requests.iter().map(Request::flatten).collect();
         let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
@@ -109,6 +129,9 @@ impl Stage for Dense {
             let all = one.context.documents_with_text()?;
             let docs = request.candidates.as_deref().unwrap_or(all);
             return weighted.explain(one.context, &space, request, docs, doc).map(Some);
+        }
+        if let Some(history) = &self.history {
+            return history.explain(one.context, &space, request, doc).map(Some);
         }
         let parts = space.parts(one.context.models, &request.flatten(), doc)?;
         let part = |(name, weight, cosine): (String, f64, f64)| {

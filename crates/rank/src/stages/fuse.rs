@@ -30,6 +30,9 @@ enum Normalise {
     None,
     /// The lowest becomes 0, the highest 1; if all are equal, 1.
     MinMax,
+    /// The lowest becomes 0, the others their distance from it in standard deviations: z-scores,
+    /// but for what they all share. If all are equal, 0.
+    ZScore,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -107,6 +110,13 @@ impl Parameters {
                     .map(|score| if range > 0.0 { (score - least) / range } else { 1.0 })
                     .collect()
             }
+            (Method::WeightedSum, Normalise::ZScore) => {
+                let least = scores.clone().fold(f64::INFINITY, f64::min);
+                let deviation = standard_deviation(scores.clone());
+                scores
+                    .map(|score| if deviation > 0.0 { (score - least) / deviation } else { 0.0 })
+                    .collect()
+            }
         }
     }
 
@@ -122,6 +132,12 @@ impl Parameters {
         fused.truncate(self.depth.get());
         fused
     }
+}
+
+fn standard_deviation(values: impl Iterator<Item = f64> + Clone) -> f64 {
+    let count = values.clone().count() as f64;
+    let mean = values.clone().sum::<f64>() / count;
+    (values.map(|value| (value - mean).powi(2)).sum::<f64>() / count).sqrt()
 }
 
 impl Stage for Fuse {
@@ -213,6 +229,14 @@ mod tests {
         assert_eq!(fused, ranking(&[(1, 19.0), (2, 18.0), (3, 7.0)]));
         let fused = parameters(Method::WeightedSum, Normalise::MinMax).fuse(&[&a, &b]);
         assert_eq!(fused, ranking(&[(1, 3.0), (2, 2.5), (3, 0.0)]));
+    }
+
+    #[test]
+    fn z_scores_by_hand() {
+        let (a, b) = (ranking(&[(1, 9.0), (2, 7.0)]), ranking(&[(2, 5.0), (3, 5.0)]));
+        let fused = parameters(Method::WeightedSum, Normalise::ZScore).fuse(&[&a, &b]);
+        // 1 is two deviations above 2; nothing of the second ranking tells its documents apart.
+        assert_eq!(fused, ranking(&[(1, 2.0), (3, 0.0), (2, 0.0)]));
     }
 
     #[test]

@@ -9,8 +9,8 @@ use crate::learned;
 use crate::settings::Settings;
 use asker::{Asker, Move};
 use clap::Args;
+use clariq_collections::Around;
 use clariq_collections::clariq::conversation::{MOST_TURNS, Reading, read_records};
-use clariq_collections::clariq::{Around, Split};
 use clariq_core::{Error, Location, Problem, ProblemKind, Request, Utterance};
 use clariq_experiment::{Loaded, Registry};
 use clariq_files::Source;
@@ -75,10 +75,10 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome, F
     }
     let loaded = Loaded::open(arguments.system.as_deref().unwrap_or_else(|| usual(settings)), &[])?;
     let collection = settings.collection()?;
-    let session = settings.session(&collection, &arguments.place);
+    let session = settings.session(&*collection, &arguments.place)?;
     let models = Registry::new(&session);
     // A request of one's own is of no split: nothing was judged before it.
-    let around = Around::new(&collection, Split::Train);
+    let around = Around::new(&*collection, session.task, collection.splits()[0]);
     let context = session.context().with_models(&models).within(&around);
     let asker = Asker::new(&session, &context, &loaded, arguments.max_turns, arguments.explain)?;
     if let Some(file) = &arguments.conversations {
@@ -107,7 +107,7 @@ fn talk(settings: &Settings, asker: &Asker, request: &str) -> Result<(), Failure
             settings.note("nothing more to ask");
             return Ok(());
         };
-        writeln!(out, "{}", asker.text(*question))?;
+        writeln!(out, "{}", question.text)?;
         write!(out, "{}", asker.reasons(&next))?;
         out.flush()?;
         drop(out);
@@ -119,7 +119,7 @@ fn talk(settings: &Settings, asker: &Asker, request: &str) -> Result<(), Failure
             settings.note("no reply");
             return Ok(());
         };
-        let question = Utterance::system(asker.text(*question));
+        let question = Utterance::system(question.text.as_str());
         conversation.said.extend([question, Utterance::user(reply.trim())]);
     }
 }
@@ -190,7 +190,7 @@ fn answer(
         object["context_id"] = Value::from(conversation.id.as_str().parse::<i64>().ok());
         return Ok(writeln!(out, "{object}")?);
     }
-    let question = next.question().map_or("", |question| asker.text(question));
+    let question = next.question().unwrap_or_default();
     writeln!(out, "{}\t{question}", conversation.id)?;
     Ok(write!(out, "{}", asker.reasons(&next))?)
 }

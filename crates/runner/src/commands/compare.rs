@@ -66,7 +66,7 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
     let paths = baseline_first(arguments)?;
     let topics = topics(arguments.topics, settings.format)?;
     let measures = scored::Measures::parse(&arguments.measures, arguments.ties.as_deref())?;
-    let collection = settings.collection()?;
+    let collection = settings.clariq()?;
     let labels = collection.labelled(arguments.split)?;
     let names = runs::names(&paths, ".run");
     let scored = paths

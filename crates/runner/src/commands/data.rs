@@ -1,11 +1,11 @@
 //! `clariq data`: a folder checked, counted, fetched, converted.
 
-use crate::commands::{convert, export, fetch, synthesize};
+use crate::commands::{convert, export, fetch, passage_ids, segment, shard, synthesize};
 use crate::failure::{Failure, Outcome, print_report};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Subcommand;
-use clariq_collections::clariq::{SplitStats, Statistics, check as check_folder, statistics};
+use clariq_collections::{Amount, Statistics, check as check_folder};
 use clariq_core::{Report, Severity};
 use std::io::{self, Write};
 
@@ -13,7 +13,7 @@ use std::io::{self, Write};
 pub(crate) enum DataCommand {
     /// Name everything that is wrong with a data folder, all at once
     Check,
-    /// Count topics, facets, questions, labels and words
+    /// Count requests, documents, labels and words
     Stats,
     /// Download the released ClariQ files and verify them
     Fetch(fetch::FetchArgs),
@@ -23,6 +23,20 @@ pub(crate) enum DataCommand {
     Export(export::ExportArgs),
     /// Make multi-turn conversations of the rows of a labelled split
     Synthesize(synthesize::SynthesizeArgs),
+    /// Cut a file of conversations into shards, for runs on more than one machine
+    ///
+    /// Beside the shards lands `plan.json`. `clariq run SYSTEM --shard plan.json:I` ranks one of them
+    /// anywhere, with the plan and that shard alone; `clariq run --merge plan.json -o FILE` puts the
+    /// parts together: the same bytes as a run over the whole file.
+    Shard(shard::ShardArgs),
+    /// Cut web pages into passages as the guidelines of TREC iKAT do
+    ///
+    /// Of a page, the first 10,000 characters count, without line ends. Passages are windows of ten
+    /// sentences, and the next one starts five sentences later. Files of any length go through in
+    /// bounded memory, on all cores; the output is the same with any number of threads.
+    Segment(segment::SegmentArgs),
+    /// Build the file in which `clariq validate --passage-ids` looks passages up
+    PassageIds(passage_ids::PassageIdsArgs),
 }
 
 pub(crate) fn data(settings: &Settings, command: &DataCommand) -> Result<Outcome, Failure> {
@@ -33,6 +47,9 @@ pub(crate) fn data(settings: &Settings, command: &DataCommand) -> Result<Outcome
         DataCommand::Convert(arguments) => convert::convert(settings, arguments),
         DataCommand::Export(arguments) => export::export(settings, arguments),
         DataCommand::Synthesize(arguments) => synthesize::synthesize(settings, arguments),
+        DataCommand::Shard(arguments) => shard::shard(settings, arguments),
+        DataCommand::Segment(arguments) => segment::segment(settings, arguments),
+        DataCommand::PassageIds(arguments) => passage_ids::passage_ids(settings, arguments),
     }
 }
 
@@ -60,12 +77,12 @@ fn check(settings: &Settings) -> Result<Outcome, Failure> {
 }
 
 fn stats(settings: &Settings) -> Result<Outcome, Failure> {
-    let statistics = statistics(&settings.collection()?)?;
+    let statistics = settings.collection()?.statistics()?;
     match settings.format {
         // A program wants the figures by name and not a table turned on its side.
         Some(crate::output::Format::Json) => {
             let mut out = io::stdout().lock();
-            serde_json::to_writer_pretty(&mut out, &statistics).map_err(io::Error::from)?;
+            serde_json::to_writer_pretty(&mut out, &statistics.named).map_err(io::Error::from)?;
             writeln!(out)?;
         }
         format => sheet(&statistics).print(format)?,
@@ -73,61 +90,17 @@ fn stats(settings: &Settings) -> Result<Outcome, Failure> {
     Ok(Outcome::Done)
 }
 
-type Line = (&'static str, fn(&SplitStats) -> Cell);
-
-/// One row per figure and one column per split, like the table of `ClariQ`'s README.
-const LINES: &[Line] = &[
-    ("topics", |split| Cell::count(split.topics)),
-    ("facets", |split| split.facets.map_or(Cell::Nothing, Cell::count)),
-    ("single-turn conversations (rows)", |split| split.rows.map_or(Cell::Nothing, Cell::count)),
-    ("relevant questions, distinct", |split| split.questions.map_or(Cell::Nothing, Cell::count)),
-    ("relevant per topic, fewest", |split| {
-        split.relevant.map_or(Cell::Nothing, |(least, ..)| Cell::count(least))
-    }),
-    ("relevant per topic, mean", |split| {
-        split.relevant.map_or(Cell::Nothing, |(_, mean, _)| Cell::Figure(mean, 1))
-    }),
-    ("relevant per topic, most", |split| {
-        split.relevant.map_or(Cell::Nothing, |(.., most)| Cell::count(most))
-    }),
-    ("topics where asking nothing is right", |split| {
-        split.no_question.map_or(Cell::Nothing, Cell::count)
-    }),
-    ("need label 1 (clear)", |split| need(split, 0)),
-    ("need label 2", |split| need(split, 1)),
-    ("need label 3", |split| need(split, 2)),
-    ("need label 4 (ambiguous)", |split| need(split, 3)),
-    ("words per request, mean", |split| Cell::Figure(split.request_words, 1)),
-    ("words per answer, mean", |split| {
-        split.answer_words.map_or(Cell::Nothing, |words| Cell::Figure(words, 1))
-    }),
-];
-
-fn need(split: &SplitStats, label: usize) -> Cell {
-    split.needs.map_or(Cell::Nothing, |counts| Cell::count(counts[label]))
-}
-
+/// One row per figure and one column per split.
 fn sheet(statistics: &Statistics) -> Sheet {
-    let mut header = vec!["figure"];
-    header.extend(statistics.splits.iter().map(|split| split.split.name()));
-    header.push("bank");
-    let mut sheet = Sheet::new(&header);
-    for (name, value) in LINES {
-        let mut row = vec![Cell::text(*name)];
-        row.extend(statistics.splits.iter().map(value));
-        row.push(Cell::Nothing);
-        sheet.row(row);
-    }
-    let bank = [
-        ("questions in the bank", Cell::count(statistics.questions)),
-        ("words per question, mean", Cell::Figure(statistics.question_words, 1)),
-        ("words of the longest question", Cell::count(statistics.longest_question)),
-    ];
-    for (name, value) in bank {
-        let mut row = vec![Cell::text(name)];
-        row.extend(statistics.splits.iter().map(|_| Cell::Nothing));
-        row.push(value);
-        sheet.row(row);
+    let mut sheet = Sheet::new(&[&["figure"], &statistics.columns[..]].concat());
+    for row in &statistics.rows {
+        let mut cells = vec![Cell::text(row.name)];
+        cells.extend(row.amounts.iter().map(|amount| match *amount {
+            Some(Amount::Count(count)) => Cell::count(count),
+            Some(Amount::Mean(mean)) => Cell::Figure(mean, 1),
+            None => Cell::Nothing,
+        }));
+        sheet.row(cells);
     }
     sheet
 }

@@ -4,9 +4,8 @@ use crate::failure::{Failure, Outcome};
 use crate::learned;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
-use clariq_collections::clariq::{Collection, DataDir, Split};
-use clariq_core::Engine;
-use clariq_core::{ModelOptions, Report};
+use clariq_collections::{Collection, DataDir};
+use clariq_core::{Documents, Engine, ModelOptions, Report};
 use clariq_experiment::{cache, recipes};
 use clariq_index::{Analyzer, DocumentIndex};
 use std::fs;
@@ -66,7 +65,8 @@ fn data(settings: &Settings) -> Vec<Finding> {
         )],
         DataDir::Folder(_) => vec![Finding::well("data", place.clone())],
     };
-    let collection = match Collection::open(settings.data.clone()) {
+    let opened = clariq_collections::open(&settings.data);
+    let collection = match opened {
         Ok(collection) => collection,
         Err(error) => {
             let report = Report::from(&error);
@@ -76,58 +76,76 @@ fn data(settings: &Settings) -> Vec<Finding> {
                 format!("clariq data fetch --data {place}")
             };
             findings.push(Finding::wanting(
-                "question bank",
+                "collection",
                 format!("{}: {}", report.title, report.found),
                 mend,
             ));
             return findings;
         }
     };
-    let (questions, checksum) = (collection.bank.len(), collection.bank.checksum().short());
-    findings.push(Finding::well(
-        "question bank",
-        format!("{questions} questions, checksum {checksum}"),
-    ));
-    findings.extend(Split::ALL.map(|split| split_finding(&collection, split, &place)));
-    findings.extend(Analyzer::ALL.map(|analyzer| index_finding(&collection, analyzer)));
+    for task in collection.tasks() {
+        findings.extend(task_findings(&*collection, task, &place));
+    }
     findings
 }
 
-fn split_finding(collection: &Collection, split: Split, place: &str) -> Finding {
-    if !collection.has(split, false) {
-        return Finding::wanting(
-            split.name(),
-            "no file",
-            format!("clariq data fetch --data {place}"),
-        );
-    }
-    match collection.split(split) {
-        Ok(data) => {
-            let labels = if data.labels.is_some() { "with labels" } else { "without labels" };
-            Finding::well(split.name(), format!("{} topics, {labels}", data.topics.len()))
+/// What is ranked in a task, the requests for it, and its indexes.
+fn task_findings(collection: &dyn Collection, task: &'static str, place: &str) -> Vec<Finding> {
+    let documents = match collection.documents(task) {
+        Ok(documents) => documents,
+        Err(error) => {
+            let mend = format!("clariq data check --data {place}");
+            return vec![Finding::wanting(task, error.to_string(), mend)];
         }
-        Err(error) => Finding::wanting(
-            split.name(),
-            error.to_string(),
-            format!("clariq data check --data {place}"),
-        ),
+    };
+    let checksum = documents.checksum().short();
+    let found = format!("{} of {}, checksum {checksum}", documents.len(), collection.kind());
+    let mut findings = vec![Finding::well(task, found)];
+    let splits = collection.splits().iter();
+    findings.extend(splits.map(|split| split_finding(collection, task, split, place)));
+    findings.extend(Analyzer::ALL.map(|analyzer| index_finding(documents, analyzer)));
+    findings
+}
+
+fn split_finding(
+    collection: &dyn Collection,
+    task: &str,
+    split: &'static str,
+    place: &str,
+) -> Finding {
+    if !collection.has(split) {
+        return Finding::wanting(split, "no file", format!("clariq data fetch --data {place}"));
+    }
+    let read = || -> Result<(usize, bool), clariq_core::Error> {
+        let requests = collection.requests(split, task)?.collect::<Result<Vec<_>, _>>()?;
+        Ok((requests.len(), collection.qrels(split, task)?.is_some()))
+    };
+    match read() {
+        Ok((count, labelled)) => {
+            let labels = if labelled { "with labels" } else { "without labels" };
+            Finding::well(split, format!("{count} requests, {labels}"))
+        }
+        Err(error) => {
+            let mend = format!("clariq data check --data {place}");
+            Finding::wanting(split, error.to_string(), mend)
+        }
     }
 }
 
-fn index_finding(collection: &Collection, analyzer: Analyzer) -> Finding {
+fn index_finding(documents: &dyn Documents, analyzer: Analyzer) -> Finding {
     let what = match analyzer {
         Analyzer::Nltk => "index nltk",
         Analyzer::English => "index english",
+        Analyzer::Lucene => "index lucene",
     };
-    let folder = cache::folder()
-        .join("index")
-        .join(format!("{analyzer}-{}", collection.bank.checksum().short()));
+    let name = format!("{analyzer}-{}", documents.checksum().short());
+    let folder = cache::folder().join("index").join(name);
     if !folder.exists() {
-        return Finding::well(what, "not built yet; the first run builds it");
+        return Finding::well(what, "not built yet; the first run that needs it builds it");
     }
     match DocumentIndex::open(&folder) {
         Ok(index) => {
-            Finding::well(what, format!("{} questions in {}", index.documents(), folder.display()))
+            Finding::well(what, format!("{} documents in {}", index.documents(), folder.display()))
         }
         Err(error) => {
             let report = Report::from(&error);

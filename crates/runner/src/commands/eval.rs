@@ -4,7 +4,9 @@ mod arguments;
 mod contexts;
 mod documents;
 mod full;
+mod ikat;
 mod measures;
+mod origin;
 mod place;
 
 use crate::failure::{Failure, Outcome};
@@ -37,15 +39,16 @@ pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome,
         Mode::Documents => documents::documents(settings, arguments, &path)?,
         Mode::Conversations => contexts::contexts(settings, arguments, &path)?,
         Mode::Measures => measures::measures(settings, arguments, &path)?,
+        Mode::Ikat(split) => ikat::ikat(settings, arguments, split, &path)?,
     }
     Ok(Outcome::Done)
 }
 
 fn questions(settings: &Settings, arguments: &EvalArgs, path: &Path) -> Result<(), Failure> {
-    let collection = settings.collection()?;
+    let collection = origin::open(settings, path, &[path.to_owned()])?;
     let source = Source::new(path);
-    let (labels, run) =
-        both(is_large(path), || collection.labelled(arguments.split), || read_run(&source));
+    let split = arguments.clariq_split();
+    let (labels, run) = both(is_large(path), || collection.labelled(split), || read_run(&source));
     let (labels, run) = (&labels?, run?);
     warn_of_record(settings, "run", &[path.to_owned()], &source)?;
     let ties = if arguments.ties == Some(TieRule::Id) { Ties::Id } else { Ties::Official };
@@ -120,8 +123,8 @@ fn write_per_topic(metrics: &[(&str, Vec<(String, f64)>)], out: &mut dyn Write) 
 }
 
 fn needs(settings: &Settings, arguments: &EvalArgs, path: &Path) -> Result<(), Failure> {
-    let collection = settings.collection()?;
-    let labels = &collection.labelled(arguments.split)?;
+    let collection = origin::open(settings, path, &record::runs_of_need(path))?;
+    let labels = &collection.labelled(arguments.clariq_split())?;
     let source = Source::new(path);
     let predictions = read_need_file(&source)?;
     let scores = clarification_need(&predictions, labels);

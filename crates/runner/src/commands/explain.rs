@@ -1,14 +1,14 @@
 //! `clariq explain`: where the score of a question comes from.
 
-use crate::arguments::{IndexPlace, Parameters, splits};
+use crate::arguments::{IndexPlace, Parameters};
 use crate::failure::{Failure, Outcome};
 use crate::learned;
 use crate::output::Format;
 use crate::settings::Settings;
 use clap::Args;
-use clariq_collections::clariq::{Around, Split};
-use clariq_core::{Location, Problem, ProblemKind, Ranking, Request, fixed};
-use clariq_experiment::answers::need_model;
+use clariq_collections::Around;
+use clariq_core::{Doc, Documents, Location, Problem, ProblemKind, Ranking, Request, fixed};
+use clariq_experiment::needs::need_model;
 use clariq_experiment::{Loaded, Registry};
 use clariq_rank::{Batch, StageTrace};
 use serde_json::{Value, json};
@@ -25,8 +25,9 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "CONFIG", default_value = "bm25")]
     pub(crate) system: String,
     /// Split that the request is taken to be of: stages that look at other requests or at earlier labels need one
-    #[arg(long, default_value = "dev", value_parser = splits())]
-    pub(crate) split: Split,
+    /// [default: dev, or the only split of the collection]
+    #[arg(long, value_name = "SPLIT")]
+    pub(crate) split: Option<String>,
     #[command(flatten)]
     pub(crate) parameters: Parameters,
     #[command(flatten)]
@@ -44,22 +45,14 @@ impl ExplainArgs {
 pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Outcome, Failure> {
     let loaded = Loaded::open(&arguments.system, &arguments.parameters.overrides()?)?;
     let collection = settings.collection()?;
-    let Some(question) = collection.bank.find(&arguments.question) else {
-        let at = Location::file("QUESTION_ID");
-        let found = format!("`{}`", arguments.question);
-        let problem = Problem::new(
-            at,
-            ProblemKind::UnknownQuestion,
-            "a question id of question_bank.tsv",
-            found,
-        );
-        return Err(problem
-            .hint("ids look like Q00697; `clariq run … -o -` shows those of a ranking")
-            .into());
+    let split = collection.find_split_or_usual(arguments.split.as_deref())?;
+    let session = settings.session(&*collection, &arguments.place)?.answering(split);
+    let documents = session.documents;
+    let Some(question) = documents.find(&arguments.question) else {
+        return Err(unknown_question(documents, &arguments.question).into());
     };
-    let session = settings.session(&collection, &arguments.place).answering(arguments.split);
     let models = Registry::new(&session);
-    let around = Around::new(&collection, arguments.split);
+    let around = Around::new(&*collection, session.task, split);
     let context = session.context().with_models(&models).within(&around);
     let mut request = Request::new("request", arguments.request.as_str());
     let system = &loaded.system;
@@ -69,10 +62,10 @@ pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Ou
     request.need = need.and_then(|predictions| Some(predictions.first()?.need));
     let one = Batch::new(&context, std::slice::from_ref(&request));
     let traces = system.pipeline.explain(&one, question, &Ranking::new())?;
+    let text = documents.text(question)?;
     let mut out = io::stdout().lock();
     if settings.format == Some(Format::Json) {
         let stages: Vec<Value> = traces.iter().map(trace_json).collect();
-        let text = collection.bank.text(question);
         let all = json!({
             "request": arguments.request, "question_id": arguments.question, "question": text, "stages": stages,
         });
@@ -81,7 +74,7 @@ pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Ou
         return Ok(Outcome::Done);
     }
     writeln!(out, "request   {}", arguments.request)?;
-    writeln!(out, "question  {} {:?}", arguments.question, collection.bank.text(question))?;
+    writeln!(out, "question  {} {:?}", arguments.question, text)?;
     for trace in &traces {
         write!(out, "\n{}: {}", trace.stage, place(trace))?;
         match &trace.explanation {
@@ -90,6 +83,14 @@ pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Ou
         }
     }
     Ok(Outcome::Done)
+}
+
+fn unknown_question(documents: &dyn Documents, id: &str) -> Problem {
+    let example = documents.id(Doc(documents.len() as u32 / 2));
+    let expected = "the id of a document of the collection";
+    let at = Location::file("QUESTION_ID");
+    Problem::new(at, ProblemKind::UnknownQuestion, expected, format!("`{id}`"))
+        .hint(format!("ids look like {example}; `clariq run … -o -` shows those of a ranking"))
 }
 
 /// Where the question is after a stage.

@@ -16,8 +16,10 @@ pub(crate) struct ExportArgs {
 }
 
 pub(crate) fn export(settings: &Settings, arguments: &ExportArgs) -> Result<Outcome, Failure> {
+    let collection = settings.collection()?;
+    let task = collection.tasks()[0];
     let mut sheet = Sheet::new(&["file", "lines"]);
-    for (path, lines) in write_files(&settings.collection()?, &arguments.output)? {
+    for (path, lines) in write_files(&*collection, task, &arguments.output)? {
         sheet.row(vec![Cell::text(path.display().to_string()), Cell::count(lines)]);
     }
     sheet.print(settings.format)?;

@@ -36,13 +36,13 @@ pub(crate) fn index(settings: &Settings, command: &IndexCommand) -> Result<Outco
 
 fn open(settings: &Settings, arguments: &IndexArgs) -> Result<DocumentIndex, Failure> {
     let collection = settings.collection()?;
-    let session = settings.session(&collection, &arguments.place);
-    let (bank, analyzer) = (&collection.bank, arguments.analyzer);
+    let session = settings.session(&*collection, &arguments.place)?;
+    let (documents, analyzer) = (session.documents, arguments.analyzer);
     let (folder, options) = (session.index_folder(analyzer), session.build_options());
     if arguments.force {
-        return Ok(DocumentIndex::rebuild(&folder, bank, analyzer, &options)?);
+        return Ok(DocumentIndex::rebuild(&folder, documents, analyzer, &options)?);
     }
-    let (index, opened) = DocumentIndex::open_or_build(&folder, bank, analyzer, &options)?;
+    let (index, opened) = DocumentIndex::open_or_build(&folder, documents, analyzer, &options)?;
     match &opened {
         Opened::Reused => {
             settings.note("note: the right index was there already; --force builds it anew");

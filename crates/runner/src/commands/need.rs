@@ -8,7 +8,7 @@ use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet, print_all};
 use crate::settings::Settings;
 use arguments::{NeedExplainArgs, NeedPredictArgs, NeedTrainArgs};
-use clariq_collections::clariq::{Collection, Split, Topic, write_need_file};
+use clariq_collections::clariq::{ClariQ, Split, Topic, write_need_file};
 use clariq_core::Models;
 use clariq_core::{Location, Problem, ProblemKind};
 use clariq_experiment::{Loaded, Registry};
@@ -42,7 +42,7 @@ fn read_config(name: &str) -> Result<NeedConfig, Failure> {
 
 /// The labels and features that a configuration trains on to answer a split, or requests of none.
 fn open_training(
-    collection: &Collection,
+    collection: &ClariQ,
     models: &dyn Models,
     name: &str,
     split: Option<Split>,
@@ -54,7 +54,7 @@ fn open_training(
 
 /// A saved model, or the model that a configuration declares, trained now.
 fn open_classifier(
-    collection: &Collection,
+    collection: &ClariQ,
     models: &dyn Models,
     name: &str,
     split: Option<Split>,
@@ -77,8 +77,8 @@ fn open_classifier(
 }
 
 fn train(settings: &Settings, arguments: &NeedTrainArgs) -> Result<Outcome, Failure> {
-    let collection = settings.collection()?;
-    let session = settings.session(&collection, &IndexPlace::default());
+    let collection = settings.clariq()?;
+    let session = settings.session(&collection, &IndexPlace::default())?;
     let models = Registry::new(&session);
     let split = Some(arguments.split);
     let training = open_training(&collection, &models, &arguments.config, split)?;
@@ -106,8 +106,8 @@ fn texts(topics: &[Topic]) -> Vec<&str> {
 }
 
 fn predict(settings: &Settings, arguments: &NeedPredictArgs) -> Result<Outcome, Failure> {
-    let collection = settings.collection()?;
-    let session = settings.session(&collection, &IndexPlace::default());
+    let collection = settings.clariq()?;
+    let session = settings.session(&collection, &IndexPlace::default())?;
     let models = Registry::new(&session);
     let classifier =
         open_classifier(&collection, &models, &arguments.model, Some(arguments.split))?;
@@ -127,8 +127,8 @@ fn explain(settings: &Settings, arguments: &NeedExplainArgs) -> Result<Outcome, 
             .hint("for example: clariq need explain \"tell me about jaguars\"")
             .into());
     }
-    let collection = settings.collection()?;
-    let session = settings.session(&collection, &IndexPlace::default());
+    let collection = settings.clariq()?;
+    let session = settings.session(&collection, &IndexPlace::default())?;
     let models = Registry::new(&session);
     let classifier = open_classifier(&collection, &models, &arguments.model, None)?;
     let (prediction, drove) = classifier.explain(&arguments.request)?;

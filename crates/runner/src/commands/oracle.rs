@@ -5,14 +5,15 @@ use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::{Args, ValueEnum};
-use clariq_collections::clariq::{Collection, EvalTable, NO_QUESTION, Split, put_text_run_line};
+use clariq_collections::clariq::{ClariQ, EvalTable, NO_QUESTION, Split, put_text_run_line};
 use clariq_core::{Location, Problem, ProblemKind, TopicId};
 use clariq_eval::{Choice, oracle_of_contexts, oracle_of_topics, table_stem};
 use clariq_experiment::record;
+use clariq_experiment::run::folder_of;
 use clariq_files::{Staged, Target};
 use serde_json::json;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub(crate) struct OracleArgs {
@@ -62,7 +63,7 @@ impl Oracle {
 }
 
 pub(crate) fn oracle(settings: &Settings, arguments: &OracleArgs) -> Result<Outcome, Failure> {
-    let collection = settings.collection()?;
+    let collection = settings.clariq()?;
     let stem = table_stem(arguments.split, arguments.multi_turn);
     let table = EvalTable::open(&collection.data, &stem)?;
     let lines = if arguments.multi_turn {
@@ -72,7 +73,8 @@ pub(crate) fn oracle(settings: &Settings, arguments: &OracleArgs) -> Result<Outc
     };
     let turns = if arguments.multi_turn { ".multi-turn" } else { "" };
     let usual = || {
-        PathBuf::from(format!("runs/{}.{}{turns}.run", arguments.choice.name(), arguments.split))
+        let file = format!("{}.{}{turns}.run", arguments.choice.name(), arguments.split);
+        folder_of(Path::new("runs"), &collection).join(file)
     };
     let path = arguments.output.clone().unwrap_or_else(usual);
     let target = Target::new(&path);
@@ -102,7 +104,7 @@ pub(crate) fn oracle(settings: &Settings, arguments: &OracleArgs) -> Result<Outc
 
 fn topics(
     arguments: &OracleArgs,
-    collection: &Collection,
+    collection: &ClariQ,
     table: &EvalTable,
 ) -> Result<Vec<u8>, Failure> {
     let labels = collection.labelled(arguments.split)?;
@@ -118,7 +120,7 @@ fn topics(
 
 fn contexts(
     arguments: &OracleArgs,
-    collection: &Collection,
+    collection: &ClariQ,
     table: &EvalTable,
 ) -> Result<Vec<u8>, Failure> {
     let chosen = oracle_of_contexts(table, &arguments.metric, arguments.choice.choice());

@@ -6,7 +6,7 @@ use crate::learned;
 use crate::output::Format;
 use crate::settings::Settings;
 use clap::Args;
-use clariq_collections::clariq::{Around, Split};
+use clariq_collections::Around;
 use clariq_core::{Documents, Location, Problem, ProblemKind};
 use clariq_experiment::requests::Requests;
 use clariq_experiment::{Loaded, Ranked, Ranker, Registry};
@@ -67,15 +67,14 @@ struct Printer<'a> {
 pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome, Failure> {
     let loaded = Loaded::open(&arguments.system, &arguments.parameters.overrides()?)?;
     let collection = settings.collection()?;
-    let session = settings.session(&collection, &arguments.place);
+    let session = settings.session(&*collection, &arguments.place)?;
     let models = Registry::new(&session);
-    // Requests from outside are of no split: all of train was judged before them.
-    let around = Around::new(&collection, Split::Dev);
+    let around = Around::outside(&*collection, session.task);
     let context = session.context().with_models(&models).within(&around);
     let depth = arguments.depth.get();
     let ranker = Ranker::new(&session, &context, &loaded, depth, arguments.batch)?;
     let format = format(settings.format)?;
-    let printer = Printer { format, documents: &collection.bank, tag: &loaded.system.name };
+    let printer = Printer { format, documents: session.documents, tag: &loaded.system.name };
     let archive = match Source::new(&arguments.requests) {
         Source::Stdin => None,
         source => Some(Archive::new(&[source], &FORM)?),
@@ -84,7 +83,7 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome,
         None => ("<stdin>", Box::new(io::stdin().lock())),
         Some(archive) => (archive.name(), Box::new(BufReader::new(archive.open()?))),
     };
-    let mut requests = Requests::new(name, lines, &collection.bank);
+    let mut requests = Requests::new(name, lines, session.documents);
     let bad = if arguments.batch {
         rank_batch(&ranker, &printer, &mut requests, arguments.skip_bad)?
     } else {

@@ -39,7 +39,7 @@ pub(crate) struct ReportArgs {
 pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outcome, Failure> {
     let (paths, baseline) = runs_of(arguments);
     inputs_stay(&arguments.output, paths.iter().chain(&arguments.needs))?;
-    let collection = settings.collection()?;
+    let collection = settings.clariq()?;
     let labels = collection.labelled(arguments.split)?;
     let runs = inputs::runs(settings, &paths, &labels)?;
     let needs = inputs::needs(&arguments.needs, &labels)?;

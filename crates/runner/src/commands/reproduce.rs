@@ -1,13 +1,15 @@
 //! `clariq reproduce`: whether every system still reaches the figures in its configuration.
 
-use crate::arguments::{IndexPlace, splits};
+use crate::arguments::IndexPlace;
+use crate::commands::reproduce_ikat::reproduce_ikat;
 use crate::failure::{Failure, Outcome};
 use crate::learned;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
-use clariq_collections::clariq::Split;
+use clariq_collections::kind_of;
 use clariq_experiment::reproduce::{Figure, Verdict, check};
+use clariq_experiment::run::folder_of;
 use clariq_experiment::systems::{self, check_names_differ};
 use clariq_experiment::{Loaded, Registry};
 use std::path::PathBuf;
@@ -21,8 +23,8 @@ pub(crate) struct ReproduceArgs {
     #[arg(long, value_name = "DIR", default_value = "runs")]
     pub(crate) runs: PathBuf,
     /// Only this split [default: every split with labels]
-    #[arg(long, value_parser = splits())]
-    pub(crate) split: Option<Split>,
+    #[arg(long, value_name = "SPLIT")]
+    pub(crate) split: Option<String>,
     #[command(flatten)]
     pub(crate) place: IndexPlace,
 }
@@ -45,15 +47,17 @@ pub(crate) fn reproduce(
     arguments: &ReproduceArgs,
 ) -> Result<Outcome, Failure> {
     let systems = systems(settings, &arguments.names)?;
+    if systems.iter().any(|loaded| !loaded.system.tasks.is_empty()) {
+        return reproduce_ikat(settings, arguments, &systems);
+    }
     let collection = settings.collection()?;
-    let session = settings.session(&collection, &arguments.place);
-    let (mut sheet, mut failed) = (Sheet::new(&COLUMNS), false);
-    for split in Split::ALL {
-        if arguments.split.is_some_and(|only| only != split) {
-            continue;
-        }
-        if !collection.has(split, true) {
-            let data = &collection.data;
+    let only = arguments.split.as_deref().map(|name| collection.find_split(name)).transpose()?;
+    let session = settings.session(&*collection, &arguments.place)?;
+    let (mut sheet, mut failed) = (new_sheet(), false);
+    for &split in collection.splits().iter().filter(|split| only.is_none_or(|only| only == **split))
+    {
+        if !collection.has(split) || collection.qrels(split, session.task)?.is_none() {
+            let data = collection.location();
             settings.note(&format!("note: {split} has no labels in {data} and is left out"));
             continue;
         }
@@ -61,31 +65,39 @@ pub(crate) fn reproduce(
         let models = Registry::new(&session);
         for figure in check(&session, &models, &systems, split, &arguments.runs)? {
             failed |= figure.verdict == Some(Verdict::Fail);
-            sheet.row(cells(&figure, split));
+            sheet.row(figure_cells(&figure, split));
         }
     }
     sheet.print(settings.format)?;
-    settings.note(&format!("run files are in {}", arguments.runs.display()));
+    let folder = folder_of(&arguments.runs, &*collection);
+    settings.note(&format!("run files are in {}", folder.display()));
     Ok(if failed { Outcome::CheckFailed } else { Outcome::Done })
 }
 
 /// The systems that are named; without names, all built-in ones that this build can check.
 fn systems(settings: &Settings, names: &[String]) -> Result<Vec<Loaded>, Failure> {
     if names.is_empty() {
-        return all_systems(settings);
+        return if kind_of(&settings.data)?.name == "iKAT" {
+            all_systems(settings, systems::ikat_names())
+        } else {
+            all_systems(settings, systems::names())
+        };
     }
     let mut systems = Vec::with_capacity(names.len());
     for name in names {
-        systems.push(Loaded::open(name, &[])?);
+        systems.push(Loaded::open_any(name, &[])?);
     }
     check_names_differ(&systems)?;
     Ok(systems)
 }
 
-fn all_systems(settings: &Settings) -> Result<Vec<Loaded>, Failure> {
+fn all_systems(
+    settings: &Settings,
+    names: impl Iterator<Item = &'static str>,
+) -> Result<Vec<Loaded>, Failure> {
     let (mut systems, mut left_out) = (Vec::new(), Vec::new());
-    for name in systems::names() {
-        let loaded = Loaded::open(name, &[])?;
+    for name in names {
+        let loaded = Loaded::open_any(name, &[])?;
         // A system for conversations has no figures on a split.
         if loaded.system.expected.is_empty() {
             continue;
@@ -105,7 +117,13 @@ fn all_systems(settings: &Settings) -> Result<Vec<Loaded>, Failure> {
     Ok(systems)
 }
 
-fn cells(figure: &Figure, split: Split) -> Vec<Cell> {
+/// A table of figures, without a row.
+pub(crate) fn new_sheet() -> Sheet {
+    Sheet::new(&COLUMNS)
+}
+
+/// A row of such a table.
+pub(crate) fn figure_cells(figure: &Figure, split: &str) -> Vec<Cell> {
     let number = |value: Option<f64>| value.map_or(Cell::Nothing, |value| Cell::Figure(value, 6));
     let difference = figure.expected.map(|expected| figure.obtained - expected);
     // A difference that is shown as zero has no sign.
@@ -113,7 +131,7 @@ fn cells(figure: &Figure, split: Split) -> Vec<Cell> {
         difference.map(|difference| if difference.abs() < 5e-7 { 0.0 } else { difference });
     vec![
         Cell::text(figure.system),
-        Cell::text(split.name()),
+        Cell::text(split),
         Cell::text(&figure.measure),
         number(figure.published),
         number(figure.expected),

@@ -1,44 +1,62 @@
-//! `clariq run`: what a system answers to every request of a split, or next in every conversation of a file.
+//! `clariq run`: what systems rank for every request of a split, or next in every conversation of a
+//! file.
 
-use crate::arguments::{IndexPlace, Parameters, parse_name, splits};
+use crate::arguments::{IndexPlace, Parameters, parse_name};
+use crate::commands::run_ikat::run_ikat;
+use crate::commands::shard;
 use crate::failure::{Failure, Outcome};
 use crate::learned;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
-use clariq_collections::clariq::conversation::MOST_TURNS;
-use clariq_collections::clariq::{Around, Split, SplitData};
+use clariq_collections::Around;
 use clariq_core::{Location, Name, Problem, ProblemKind};
-use clariq_experiment::answers::{Answers, answer, usual_path};
-use clariq_experiment::conversations::{self, Conversations, RunOptions};
-use clariq_experiment::systems::check_names_differ;
+use clariq_experiment::run::{
+    Conversations, Input, RunOptions, SplitRequests, run as write_run, usual_path,
+};
+use clariq_experiment::systems::{check_expected, check_names_differ};
 use clariq_experiment::{Loaded, Registry, Session};
-use clariq_files::{Target, refuse_input};
-use clariq_rank::Context;
+use clariq_files::Target;
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub(crate) struct RunArgs {
     /// Systems: configuration files, or names of built-in ones
-    #[arg(required = true, value_name = "CONFIG")]
+    #[arg(required_unless_present = "merge", value_name = "CONFIG")]
     pub(crate) configs: Vec<String>,
-    /// Which requests are answered
-    #[arg(long, default_value = "dev", value_parser = splits())]
-    pub(crate) split: Split,
+    /// Split whose requests are answered [default: dev, or the only one of the collection]
+    #[arg(long, value_name = "SPLIT")]
+    pub(crate) split: Option<String>,
     /// Run file to write, with the need file and the record beside it; `-` for standard output
-    /// [default: runs/<system>.<split>.run]
+    /// [default: runs/<system>.<split>.run; runs/<collection>/… for all but the released ClariQ]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Conversations to answer in place of a split: a pickle, JSON lines or the human-generated table; `-` for standard
-    /// input [default output: runs/<system>.<file>.run]
+    /// Conversations to answer in place of a split: a pickle, JSON lines or the human-generated
+    /// table; `-` for standard input [default output: as for a split, with the name of the file]
     #[arg(long, value_name = "FILE", conflicts_with = "split")]
     pub(crate) conversations: Option<PathBuf>,
-    /// Go on where a run over conversations was interrupted
+    /// Go on where an interrupted run of more than 4,096 requests was
     #[arg(long)]
     pub(crate) resume: bool,
     /// Leave bad conversations out and count them
     #[arg(long)]
     pub(crate) skip_bad: bool,
+    /// Rank one shard of a plan of `clariq data shard`, counted from 0
+    /// [default output: <system>.part-<I>.run beside the plan]
+    #[arg(
+        long,
+        value_name = "PLAN:I",
+        conflicts_with_all = ["split", "conversations", "resume", "run_tag"]
+    )]
+    pub(crate) shard: Option<String>,
+    /// Put the parts of a plan together; of a single system, it need not be named
+    #[arg(
+        long,
+        value_name = "PLAN",
+        requires = "output",
+        conflicts_with_all = ["split", "conversations", "resume", "run_tag", "shard"]
+    )]
+    pub(crate) merge: Option<PathBuf>,
     /// Last field of every line [default: the system's name]
     #[arg(long, value_name = "NAME", value_parser = parse_name)]
     pub(crate) run_tag: Option<Name>,
@@ -57,34 +75,66 @@ impl RunArgs {
 }
 
 pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, Failure> {
-    if arguments.configs.len() > 1 && arguments.output.is_some() {
-        let found = format!("{} systems", arguments.configs.len());
-        let problem =
-            Problem::new(Location::file("--output"), ProblemKind::Argument, "one system", found);
-        return Err(problem
-            .hint("without --output every system gets a file of its own in runs/")
-            .into());
-    }
-    if arguments.conversations.is_none() {
-        check_only_with_conversations(arguments)?;
+    check_arguments(arguments)?;
+    if let Some((plan, output)) = arguments.merge.as_ref().zip(arguments.output.as_ref()) {
+        let system = arguments.configs.first().map(String::as_str);
+        return shard::merge(settings, plan, system, output);
     }
     let overrides = arguments.parameters.overrides()?;
-    let load = |name: &String| Loaded::open(name, &overrides);
+    let load = |name: &String| Loaded::open_any(name, &overrides);
     let systems: Vec<Loaded> = arguments.configs.iter().map(load).collect::<Result<_, _>>()?;
     check_names_differ(&systems)?;
+    if systems.iter().any(|loaded| !loaded.system.tasks.is_empty()) {
+        return run_ikat(settings, arguments, &systems);
+    }
     let collection = settings.collection()?;
-    let session = settings.session(&collection, &arguments.place);
-    let session = match arguments.conversations {
-        Some(_) => session,
-        None => session.answering(arguments.split),
-    };
-    let models = Registry::new(&session);
-    let around = Around::new(&collection, arguments.split);
-    let context = session.context().with_models(&models).within(&around);
-    let sheet = match &arguments.conversations {
-        Some(file) => over_conversations(arguments, &session, &context, &systems, file)?,
-        None => over_split(arguments, &session, &context, &systems)?,
-    };
+    let mut session = settings.session(&*collection, &arguments.place)?;
+    if let Some(shard) = &arguments.shard {
+        let output = arguments.output.as_deref();
+        return shard::run_shard(settings, shard, output, &session, &systems);
+    }
+    let (around, input): (Around, Box<dyn Input>);
+    if let Some(file) = &arguments.conversations {
+        input = Box::new(Conversations::open(&session, file, arguments.skip_bad)?);
+        around = Around::outside(&*collection, session.task);
+    } else {
+        let split = collection.find_split_or_usual(arguments.split.as_deref())?;
+        session = session.answering(split);
+        input = Box::new(SplitRequests::read(&session, split)?);
+        around = Around::new(&*collection, session.task, split);
+    }
+    run_all(settings, arguments, &session, &around, &*input, &systems)
+}
+
+/// Runs each system over the input.
+fn run_all(
+    settings: &Settings,
+    arguments: &RunArgs,
+    session: &Session,
+    around: &Around,
+    input: &dyn Input,
+    systems: &[Loaded],
+) -> Result<Outcome, Failure> {
+    systems.iter().try_for_each(|system| check_expected(system, session))?;
+    let models = Registry::new(session);
+    let context = session.context().with_models(&models).within(around);
+    let (tag, resume) = (arguments.run_tag.as_deref(), arguments.resume);
+    let options = RunOptions { tag, resume, ..RunOptions::default() };
+    let kind = if arguments.conversations.is_some() { "file" } else { "split" };
+    let mut sheet = Sheet::new(&["system", kind, "requests", "lines", "uses", "run file"]);
+    for loaded in systems {
+        let usual = || usual_path(Path::new("runs"), session, loaded, input.name());
+        let path = arguments.output.clone().unwrap_or_else(usual);
+        let done = write_run(session, &context, loaded, input, &options, &path)?;
+        sheet.row(vec![
+            Cell::text(&loaded.system.name),
+            Cell::text(input.name()),
+            Cell::Count(done.requests),
+            Cell::Count(done.lines),
+            uses_cell(loaded, session.split),
+            Cell::text(path.display().to_string()),
+        ]);
+    }
     // The run itself may be on standard output then.
     if !arguments.output.as_ref().is_some_and(|path| Target::new(path).is_stream()) {
         sheet.print(settings.format)?;
@@ -92,76 +142,26 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, F
     Ok(Outcome::Done)
 }
 
-fn over_split(
-    arguments: &RunArgs,
-    session: &Session,
-    context: &Context,
-    systems: &[Loaded],
-) -> Result<Sheet, Failure> {
-    let data = session.collection.split(arguments.split)?;
-    let mut sheet = Sheet::new(&["system", "split", "topics", "lines", "uses", "run file"]);
-    for loaded in systems {
-        let usual = || usual_path(Path::new("runs"), loaded, arguments.split);
-        let path = arguments.output.clone().unwrap_or_else(usual);
-        refuse_input(&path)?;
-        let answers = answer(session, context, loaded, &data)?;
-        let tag = arguments.run_tag.as_deref().unwrap_or(&loaded.system.name);
-        answers.write(session, loaded, &data, &path, tag)?;
-        sheet.row(summary(&answers, loaded, &data, &path));
+fn check_arguments(arguments: &RunArgs) -> Result<(), Problem> {
+    let problem = |flag: &str, expected: &str, found: String| {
+        Problem::new(Location::file(flag), ProblemKind::Argument, expected, found)
+    };
+    if arguments.configs.len() > 1 && arguments.output.is_some() {
+        let found = format!("{} systems", arguments.configs.len());
+        return Err(problem("--output", "one system", found)
+            .hint("without --output every system gets a file of its own in runs/"));
     }
-    Ok(sheet)
-}
-
-fn over_conversations(
-    arguments: &RunArgs,
-    session: &Session,
-    context: &Context,
-    systems: &[Loaded],
-    file: &Path,
-) -> Result<Sheet, Failure> {
-    let input = Conversations::open(file)?;
-    let RunArgs { skip_bad, resume, .. } = *arguments;
-    let options = RunOptions { tag: arguments.run_tag.as_deref(), skip_bad, resume };
-    let mut sheet = Sheet::new(&["system", "contexts", "lines", "uses", "run file"]);
-    for loaded in systems {
-        let usual = || PathBuf::from(format!("runs/{}.{}.run", loaded.system.name, input.stem()));
-        let path = arguments.output.clone().unwrap_or_else(usual);
-        let done = conversations::run(session, context, loaded, &input, &options, &path)?;
-        sheet.row(vec![
-            Cell::text(&loaded.system.name),
-            Cell::Count(done.contexts),
-            Cell::Count(done.lines),
-            uses_cell(loaded, None),
-            Cell::text(path.display().to_string()),
-        ]);
+    if arguments.skip_bad && arguments.conversations.is_none() {
+        let found = "a run over a split".to_owned();
+        return Err(problem("--skip-bad", "--conversations beside it", found).hint(
+            "a split without its bad rows would have other figures; `clariq data check` lists them",
+        ));
     }
-    Ok(sheet)
+    Ok(())
 }
 
-/// What `--resume` and `--skip-bad` are about.
-fn check_only_with_conversations(arguments: &RunArgs) -> Result<(), Problem> {
-    let given = [("--resume", arguments.resume), ("--skip-bad", arguments.skip_bad)];
-    let Some((flag, _)) = given.into_iter().find(|(_, given)| *given) else { return Ok(()) };
-    let (expected, found) = ("--conversations beside it", "a run over a split");
-    let hint = format!(
-        "a split takes seconds and has no records; conversations have up to {MOST_TURNS} turns"
-    );
-    Err(Problem::new(Location::file(flag), ProblemKind::Argument, expected, found).hint(hint))
-}
-
-/// What a system declares to look at beyond one request and the bank.
-fn uses_cell(loaded: &Loaded, split: Option<Split>) -> Cell {
+/// What a system declares to look at beyond one request and the documents.
+fn uses_cell(loaded: &Loaded, split: Option<&str>) -> Cell {
     let uses: Vec<String> = loaded.uses(split).iter().map(ToString::to_string).collect();
     if uses.is_empty() { Cell::Nothing } else { Cell::text(uses.join(", ")) }
-}
-
-fn summary(answers: &Answers, loaded: &Loaded, data: &SplitData, path: &Path) -> Vec<Cell> {
-    vec![
-        Cell::text(&loaded.system.name),
-        Cell::text(data.split.name()),
-        Cell::count(data.topics.len()),
-        Cell::count(answers.rankings.iter().map(Vec::len).sum()),
-        uses_cell(loaded, Some(data.split)),
-        Cell::text(path.display().to_string()),
-    ]
 }

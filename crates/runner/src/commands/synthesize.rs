@@ -9,8 +9,9 @@ use clap::Args;
 use clariq_collections::clariq::conversation::{
     Order, Shape, Synthesis, put_json_lines, put_pickle,
 };
-use clariq_collections::clariq::{Collection, Split};
+use clariq_collections::clariq::{ClariQ, Split};
 use clariq_core::{Location, Problem, ProblemKind};
+use clariq_experiment::run::folder_of;
 use clariq_files::{Target, read_qrels};
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -46,10 +47,11 @@ pub(crate) fn synthesize(
     settings: &Settings,
     arguments: &SynthesizeArgs,
 ) -> Result<Outcome, Failure> {
-    let usual = vec![PathBuf::from(format!("runs/{}_synthetic.jsonl", arguments.split))];
+    arguments.output.iter().try_for_each(|path| is_pickle(path).map(drop))?;
+    let collection = settings.clariq()?;
+    let usual = folder_of(Path::new("runs"), &collection);
+    let usual = vec![usual.join(format!("{}_synthetic.jsonl", arguments.split))];
     let outputs = if arguments.output.is_empty() { &usual } else { &arguments.output };
-    outputs.iter().try_for_each(|path| is_pickle(path).map(drop))?;
-    let collection = settings.collection()?;
     let labels = collection.labelled(arguments.split)?;
     let shape = Shape {
         turns: arguments.turns,
@@ -107,7 +109,7 @@ fn is_pickle(path: &Path) -> Result<bool, Failure> {
 
 /// Why there are more or fewer contexts than in the published run.
 fn explanation(
-    collection: &Collection,
+    collection: &ClariQ,
     arguments: &SynthesizeArgs,
     synthesis: &Synthesis,
     total: usize,
@@ -138,7 +140,7 @@ fn explanation(
 }
 
 /// The facets with a relevant document, where the folder has their judgements.
-fn judged_facets(collection: &Collection) -> Option<HashSet<String>> {
+fn judged_facets(collection: &ClariQ) -> Option<HashSet<String>> {
     let judgements = read_qrels(&collection.data.file("dev.qrel")?).ok()?;
     Some(
         judgements

@@ -49,7 +49,8 @@ pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcom
         check_output(output, recipes.len())?;
     }
     let collection = settings.collection()?;
-    let session = settings.session(&collection, &IndexPlace::default()).answering(arguments.split);
+    let session = settings.session(&*collection, &IndexPlace::default())?;
+    let session = session.answering(arguments.split.name());
     let models = Registry::new(&session);
     let mut sheet = Sheet::new(&COLUMNS);
     for recipe in recipes {

@@ -35,7 +35,7 @@ pub(crate) struct TuneArgs {
 pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome, Failure> {
     let grid = Grid::parse(&arguments.grid)?;
     let collection = settings.collection()?;
-    let session = settings.session(&collection, &arguments.place);
+    let session = settings.session(&*collection, &arguments.place)?;
     let TuneArgs { config: system, split, recall: depth, folds, .. } = arguments;
     let search = Search { system, grid: &grid, split: *split, depth: *depth, folds: *folds };
     let tuned = search.run(&session)?;

@@ -1,11 +1,13 @@
 //! The integration tests of the command: a module per subcommand, and `guarantees` for what holds of all of them.
 
 mod ask;
+mod cast;
 mod common;
 mod compare;
 mod data;
 mod eval;
 mod guarantees;
+mod ikat;
 #[cfg(feature = "bert")]
 mod learned;
 #[cfg(feature = "bert")]
@@ -15,5 +17,9 @@ mod rank;
 mod readme;
 mod real_data;
 mod report;
+mod run;
 mod run_conversations;
+mod shard;
+#[path = "../../../collections/tests/it/validator_cases.rs"]
+mod validator_cases;
 mod without_learned;

@@ -3,7 +3,7 @@
 
 use crate::common::Bench;
 use crate::common::refusals::{Case, NOTHING, case, check};
-use clariq_collections::clariq::{Collection, DataDir, Split};
+use clariq_collections::clariq::{ClariQ, DataDir, Split};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 
@@ -23,7 +23,7 @@ fn predicted(bench: &Bench, model: &str, split: &str, more: &str) -> String {
 #[test]
 fn every_topic_of_a_split_gets_a_line_in_file_order() {
     let bench = Bench::with_sample();
-    let collection = Collection::open(DataDir::Folder(bench.path("data"))).expect("the sample");
+    let collection = ClariQ::open(DataDir::Folder(bench.path("data"))).expect("the sample");
     for split in Split::ALL {
         let printed = predicted(&bench, "bm25-tuned", split.name(), "");
         let lines: Vec<(&str, &str)> =

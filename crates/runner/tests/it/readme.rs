@@ -13,6 +13,8 @@ fn console_examples_print_what_the_documents_show() {
     let system = "name = \"my-system\"\n\n[[stages]]\nstage = \"bm25\"\nanalyzer = \"english\"\n\
                   variant = \"bm25plus\"\ndepth = 30\n";
     fs::write(folder.path().join("my-system.toml"), system).unwrap();
+    let pages: String = [12, 4].into_iter().enumerate().map(page).collect();
+    fs::write(folder.path().join("pages.jsonl"), pages).unwrap();
     crate::common::lend_weights(&folder.path().join("cache"));
     let documents = ["README.md", "docs/GUIDE.md"].map(|name| root().join(name));
     // The examples write below the folder they run in; the other tests of this file do not depend on it.
@@ -22,6 +24,15 @@ fn console_examples_print_what_the_documents_show() {
         .env("CLARIQ_CACHE", folder.path().join("cache").to_str().unwrap())
         .case(&documents[0])
         .case(&documents[1]);
+}
+
+/// A web page with so many sentences, as `ClueWeb22` releases them.
+fn page((number, sentences): (usize, usize)) -> String {
+    let text = "Tea is hot. ".repeat(sentences);
+    format!(
+        "{{\"ClueWeb22-ID\": \"clueweb22-en0000-00-0000{number}\", \"URL\": \"u\", \
+         \"Clean-Text\": \"{text}\"}}\n"
+    )
 }
 
 /// The systems of the table, in its order.

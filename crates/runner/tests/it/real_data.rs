@@ -1,7 +1,7 @@
 //! Do the figures hold on the released files? Skipped, with a line that says so, where those are not there.
 
 use crate::common::{Bench, LEARNED, root};
-use clariq_collections::clariq::{Collection, DataDir, Split};
+use clariq_collections::clariq::{ClariQ, DataDir, Split};
 use clariq_files::{Run, Source, read_run};
 use clariq_index::{Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Scorer, Scratch};
 use std::collections::HashMap;
@@ -165,8 +165,7 @@ fn the_published_baseline_is_a_descending_order_of_our_scores() {
     let (Some(released), index) = (released(), tempfile::tempdir().expect("a folder")) else {
         return;
     };
-    let collection =
-        Collection::open(DataDir::Folder(released.join("data"))).expect("the collection");
+    let collection = ClariQ::open(DataDir::Folder(released.join("data"))).expect("the collection");
     let bank = &collection.bank;
     let opened =
         DocumentIndex::open_or_build(index.path(), bank, Analyzer::Nltk, &BuildOptions::default());
@@ -335,11 +334,11 @@ fn separates(higher: &[usize], lower: &[usize]) -> f64 {
 /// hard negatives that the cross-encoder is trained with.
 #[test]
 fn length_and_punctuation_do_not_separate_positives_from_negatives() {
-    use clariq_collections::clariq::{Collection, DataDir, Split};
+    use clariq_collections::clariq::{ClariQ, DataDir, Split};
     use clariq_files::{Source, read_run};
     let Some(bench) = bench().filter(|_| LEARNED.is_some()) else { return };
     bench.succeed("run dense --data data --split train --set dense.depth=100 -o negatives.run");
-    let collection = Collection::open(DataDir::Folder(bench.path("data"))).expect("the collection");
+    let collection = ClariQ::open(DataDir::Folder(bench.path("data"))).expect("the collection");
     let labels = collection.labelled(Split::Train).expect("labels");
     let relevant = labels.relevant();
     let text =

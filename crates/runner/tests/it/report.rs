@@ -7,7 +7,7 @@ use scraper::{ElementRef, Html, Selector};
 fn page_of(bench: &Bench, more: &str) -> String {
     bench.succeed("-q run bm25 bm25-tuned no-question");
     bench.succeed(&format!(
-        "-q report runs/bm25.dev.run runs/bm25-tuned.dev.run runs/no-question.dev.run --need runs/bm25.dev.need{more}"
+        "-q report runs/sample/bm25.dev.run runs/sample/bm25-tuned.dev.run runs/sample/no-question.dev.run --need runs/sample/bm25.dev.need{more}"
     ));
     bench.text("report.html")
 }
@@ -73,7 +73,7 @@ fn the_figures_are_those_of_eval() {
     for (row, run) in
         select(&page, "#figures > .scroll tbody tr").iter().zip(["bm25", "bm25-tuned"])
     {
-        let figures = bench.succeed(&format!("-q eval runs/{run}.dev.run")).stdout;
+        let figures = bench.succeed(&format!("-q eval runs/sample/{run}.dev.run")).stdout;
         let figures =
             figures.lines().filter_map(|line| line.split_once(": ")?.1.parse::<f64>().ok());
         let expected: Vec<String> = figures.map(|figure| format!("{figure:.4}")).collect();
@@ -88,7 +88,7 @@ fn the_figures_are_those_of_eval() {
         lost.starts_with("no-question.dev") && lost.contains("▼ worse than the baseline"),
         "{lost}"
     );
-    let need = bench.succeed("-q eval runs/bm25.dev.need --task clarification_need").stdout;
+    let need = bench.succeed("-q eval runs/sample/bm25.dev.need --task clarification_need").stdout;
     assert!(need.contains("Recall:  0.3333"));
     assert!(words(&select(&page, "#needs")[0]).contains("recall 0.3333, F1 0.1667"));
 }
@@ -134,7 +134,7 @@ fn the_same_input_gives_the_same_bytes() {
     let first = page_of(&bench, "");
     assert_eq!(page_of(&bench, " --threads 1"), first);
     let to_stdout = bench.succeed(
-        "-q report runs/bm25.dev.run runs/bm25-tuned.dev.run runs/no-question.dev.run --need runs/bm25.dev.need -o -",
+        "-q report runs/sample/bm25.dev.run runs/sample/bm25-tuned.dev.run runs/sample/no-question.dev.run --need runs/sample/bm25.dev.need -o -",
     );
     assert_eq!(to_stdout.stdout, first);
 }
@@ -142,7 +142,7 @@ fn the_same_input_gives_the_same_bytes() {
 #[test]
 fn a_baseline_is_chosen_or_added() {
     let bench = Bench::new();
-    page_of(&bench, " --baseline runs/bm25-tuned.dev.run");
+    page_of(&bench, " --baseline runs/sample/bm25-tuned.dev.run");
     let tag = Selector::parse(".tag").unwrap();
     let tagged = |bench: &Bench| {
         let page = Html::parse_document(&bench.text("report.html"));
@@ -150,7 +150,7 @@ fn a_baseline_is_chosen_or_added() {
         (rows.len(), rows.iter().position(|row| row.select(&tag).next().is_some()))
     };
     assert_eq!(tagged(&bench), (3, Some(1)));
-    bench.succeed("-q report runs/bm25.dev.run --baseline runs/no-question.dev.run");
+    bench.succeed("-q report runs/sample/bm25.dev.run --baseline runs/sample/no-question.dev.run");
     assert_eq!(tagged(&bench), (2, Some(0)));
 }
 
@@ -162,14 +162,20 @@ fn bad_input_is_told_and_leaves_nothing() {
     bench.write("runs/damaged.run", "13 0 Q00002 1 high tag\n");
     let cases = [
         ("report runs/none.run", "runs/none.run: missing file"),
-        ("report runs/bm25.dev.run runs/damaged.run", "runs/damaged.run:1: not a number"),
+        ("report runs/sample/bm25.dev.run runs/damaged.run", "runs/damaged.run:1: not a number"),
         ("report runs/train.run", "expected: answers to topics of <sample>/dev.tsv"),
-        ("report runs/bm25.dev.run --need runs/train.need", "runs/train.need: bad argument"),
-        ("report runs/bm25.dev.run --need runs/none.need", "runs/none.need: missing file"),
-        ("report runs/bm25.dev.run runs/bm25.dev.run", "`runs/bm25.dev.run` twice"),
-        ("report runs/bm25.dev.run -o runs/bm25.dev.run", "which the page is made from"),
-        ("report runs/bm25.dev.run -o runs", "cannot write"),
-        ("report runs/bm25.dev.run --split tset", "expected: one of train, dev, test"),
+        ("report runs/sample/bm25.dev.run --need runs/train.need", "runs/train.need: bad argument"),
+        ("report runs/sample/bm25.dev.run --need runs/none.need", "runs/none.need: missing file"),
+        (
+            "report runs/sample/bm25.dev.run runs/sample/bm25.dev.run",
+            "`runs/sample/bm25.dev.run` twice",
+        ),
+        (
+            "report runs/sample/bm25.dev.run -o runs/sample/bm25.dev.run",
+            "which the page is made from",
+        ),
+        ("report runs/sample/bm25.dev.run -o runs", "cannot write"),
+        ("report runs/sample/bm25.dev.run --split tset", "expected: one of train, dev, test"),
     ];
     let before = bench.snapshot();
     for (line, told) in cases {
@@ -190,8 +196,8 @@ fn what_a_run_uses_stands_beside_its_figures() {
     let bench = Bench::new();
     bench.succeed("-q run bm25 no-question");
     let declare = |text: String| text.replace("\"uses\": []", "\"uses\": [\"batch\"]");
-    bench.edit("runs/no-question.dev.run.json", declare);
-    bench.succeed("-q report runs/bm25.dev.run runs/no-question.dev.run");
+    bench.edit("runs/sample/no-question.dev.run.json", declare);
+    bench.succeed("-q report runs/sample/bm25.dev.run runs/sample/no-question.dev.run");
     let page = Html::parse_document(&bench.text("report.html"));
     let rows = select(&page, "#figures > .scroll tbody tr");
     let last: Vec<String> =

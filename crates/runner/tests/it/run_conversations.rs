@@ -253,7 +253,6 @@ fn synthesis_refuses_what_it_cannot_number() {
         ("data synthesize --data data -o c.pkl", "a facet id of `F` and up to 6 digits"),
         ("data synthesize --turns 5 -o c.pkl", "--turns: bad argument"),
         ("data synthesize -o c.txt", "c.txt: bad argument"),
-        ("run bm25 --resume", "--resume: bad argument"),
         ("run bm25 --skip-bad", "--skip-bad: bad argument"),
     ] {
         let finished = bench.run(&line.split(' ').collect::<Vec<_>>());
@@ -350,7 +349,8 @@ fn oracles_reach_the_ends_of_the_table() {
     }
     bench.succeed("-q oracle best-question --data data");
     bench.succeed("-q oracle best-question --data data --multi-turn");
-    for run in ["runs/best-question.dev.run", "runs/best-question.dev.multi-turn.run"] {
+    for run in ["runs/sample/best-question.dev.run", "runs/sample/best-question.dev.multi-turn.run"]
+    {
         assert_eq!(bench.text(run).lines().count(), 1, "{run}");
         let record: serde_json::Value =
             serde_json::from_slice(&bench.read(&format!("{run}.json"))).expect("a record");

@@ -1,7 +1,7 @@
 //! What the readers accept, and what they say of everything else.
 
 use super::*;
-use crate::clariq::collection::{Collection, DataDir, Split};
+use crate::clariq::collection::{ClariQ, DataDir, Split};
 
 fn records(
     name: &str,
@@ -23,8 +23,8 @@ fn problem(bytes: impl Into<Vec<u8>>, reading: &Reading) -> Problem {
     }
 }
 
-fn sample() -> Collection {
-    Collection::open(DataDir::Sample).unwrap()
+fn sample() -> ClariQ {
+    ClariQ::open(DataDir::Sample).unwrap()
 }
 
 fn synthesized(shape: Shape) -> Vec<Record> {

@@ -31,6 +31,19 @@ pub(super) fn submission(input: &Input, sink: Sink) -> Submission {
     submission
 }
 
+/// Whether the first of several lines is a turn.
+pub(super) fn is_json_lines(input: &Input) -> bool {
+    let text = input.bytes.trim_ascii();
+    let Some(end) = text.iter().position(|&byte| byte == b'\n') else { return false };
+    let first = str::from_utf8(&text[..end]).ok();
+    first.and_then(|line| json::parse_text("", 1, line).ok()).is_some_and(|node| is_entry(&node))
+}
+
+/// Whether a value has what every turn of this form has, and no run of another.
+pub(super) fn is_entry(node: &Node) -> bool {
+    node.get("metadata").is_some() || node.get("references").is_some()
+}
+
 struct Reader<'a> {
     file: &'a str,
     line: u64,

@@ -9,12 +9,35 @@ use clariq_files::Input;
 use clariq_files::table::Sink;
 
 pub(super) fn submission(input: &Input, year: Year, sink: Sink) -> Submission {
+    match keep(json::parse(input), sink) {
+        Some(root) => read(&input.name, &root, year, sink),
+        None => Submission::empty(year),
+    }
+}
+
+/// The year whose form the statements have.
+pub(super) fn year_of(root: &Node) -> Year {
+    let responses = list(root, &["turns"]).iter().flat_map(|turn| list(turn, &["responses"]));
+    let mut statements =
+        responses.flat_map(|response| list(response, &["ptkb_provenance", "ptkbProvenance"]));
+    match statements.next() {
+        Some(statement) if statement.object().is_some() => Year::Y2023,
+        _ => Year::Y2024,
+    }
+}
+
+/// The items under the first of these names that there is.
+fn list<'n, 'a>(node: &'n Node<'a>, names: &[&str]) -> &'n [Node<'a>] {
+    names.iter().find_map(|name| node.get(name)).and_then(Node::list).unwrap_or_default()
+}
+
+/// Reads a run that was parsed already.
+pub(super) fn read(file: &str, root: &Node, year: Year, sink: Sink) -> Submission {
     let mut submission = Submission::empty(year);
-    let Some(root) = keep(json::parse(input), sink) else { return submission };
     // The names are looked for as they are, before any rule about spellings.
     for name in ["run_name", "run_type", "turns"] {
         if root.get(name).is_none() {
-            let at = Location::line(&input.name, root.line);
+            let at = Location::line(file, root.line);
             let expected = format!("`{name}` at the head of the run");
             sink(
                 Problem::new(at, ProblemKind::WrongValue, expected, root.describe())
@@ -23,9 +46,9 @@ pub(super) fn submission(input: &Input, year: Year, sink: Sink) -> Submission {
             return submission;
         }
     }
-    if let Some(turns) = keep(head(&input.name, &root, &mut submission), sink) {
+    if let Some(turns) = keep(head(file, root, &mut submission), sink) {
         for turn in turns {
-            submission.turns.extend(keep(read_turn(&input.name, turn, year), sink));
+            submission.turns.extend(keep(read_turn(file, turn, year), sink));
         }
     }
     submission

@@ -1,7 +1,7 @@
 //! BM25 as the papers write it: plain loops over texts, sharing no code with the crate.
 
 use clariq_core::{Doc, Hit};
-use clariq_index::{Bm25, Variant};
+use clariq_index::{Bm25, Variant, byte_length};
 use std::collections::{HashMap, HashSet};
 
 pub(crate) struct Naive {
@@ -21,17 +21,24 @@ impl Naive {
     }
 
     fn raw_idf(&self, variant: Variant, token: &str) -> f64 {
-        let (n, df) = (self.questions.len() as f64, self.frequencies[token] as f64);
+        let (n, df) = (self.counted(variant) as f64, self.frequencies[token] as f64);
         match variant {
             // Robertson and Spärck Jones' weight, as `rank_bm25.BM25Okapi._calc_idf` writes it.
             Variant::Okapi => (n - df + 0.5).ln() - (df + 0.5).ln(),
             // Lucene's `BM25Similarity.idf`.
-            Variant::Lucene => (1.0 + (n - df + 0.5) / (df + 0.5)).ln(),
+            Variant::Lucene | Variant::LuceneDefault => (1.0 + (n - df + 0.5) / (df + 0.5)).ln(),
             // Lv and Zhai 2011 (CIKM), section 4.
             Variant::Plus => ((n + 1.0) / df).ln(),
             // Lv and Zhai 2011 (SIGIR), section 4.
             Variant::L => ((n + 1.0) / (df + 0.5)).ln(),
         }
+    }
+
+    /// How many questions a variant counts: Lucene's `docCount` is of those with a token.
+    fn counted(&self, variant: Variant) -> usize {
+        let is_counted =
+            |question: &&Vec<String>| variant != Variant::LuceneDefault || !question.is_empty();
+        self.questions.iter().filter(is_counted).count()
     }
 
     pub(crate) fn idf(&self, variant: Variant, token: &str) -> f64 {
@@ -52,7 +59,11 @@ impl Naive {
     ) -> Option<f64> {
         let Bm25 { variant, k1, b, delta } = *model;
         let total: usize = self.questions.iter().map(Vec::len).sum();
-        let relative_length = question.len() as f64 * self.questions.len() as f64 / total as f64;
+        let length = match variant {
+            Variant::LuceneDefault => byte_length(question.len() as u32) as usize,
+            _ => question.len(),
+        };
+        let relative_length = length as f64 * self.counted(variant) as f64 / total as f64;
         let mut score = None;
         for token in request {
             let tf = question.iter().filter(|other| *other == token).count() as f64;
@@ -62,7 +73,7 @@ impl Naive {
             let length_part = 1.0 - b + b * relative_length;
             let part = match variant {
                 Variant::Okapi => tf * (k1 + 1.0) / (tf + k1 * length_part),
-                Variant::Lucene => tf / (tf + k1 * length_part),
+                Variant::Lucene | Variant::LuceneDefault => tf / (tf + k1 * length_part),
                 Variant::Plus => delta + tf * (k1 + 1.0) / (tf + k1 * length_part),
                 Variant::L => {
                     let c = tf / length_part;

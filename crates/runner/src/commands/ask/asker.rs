@@ -2,9 +2,8 @@
 
 use crate::commands::explain::{place, trace_json};
 use crate::failure::Failure;
-use clariq_collections::clariq::{NO_QUESTION, QuestionBank};
-use clariq_core::{Doc, Hit, Ranking, Request, fixed};
-use clariq_experiment::answers::need_model;
+use clariq_core::{Doc, Documents, Error, Hit, Ranking, Request, fixed};
+use clariq_experiment::needs::need_model;
 use clariq_experiment::{Loaded, Session};
 use clariq_need::Classifier;
 use clariq_rank::{Batch, Context, StageTrace};
@@ -18,7 +17,7 @@ const LEVELS: usize = 2;
 
 /// A system, ready to ask.
 pub(super) struct Asker<'a> {
-    bank: &'a QuestionBank,
+    documents: &'a dyn Documents,
     context: &'a Context<'a>,
     loaded: &'a Loaded,
     need: Option<Classifier>,
@@ -28,20 +27,27 @@ pub(super) struct Asker<'a> {
 
 /// The next move, and for who wants to know why, the best candidates and what each stage made of the first question.
 pub(super) enum Move {
-    Ask { question: Doc, score: f64, why: Why },
+    Ask { question: Asked, score: f64, why: Why },
     Stop { reason: &'static str, why: Why },
+}
+
+/// A question by id and text.
+pub(super) struct Asked {
+    id: String,
+    pub(super) text: String,
 }
 
 #[derive(Default)]
 pub(super) struct Why {
-    candidates: Vec<Hit>,
+    candidates: Vec<(Asked, f64)>,
     stages: Vec<StageTrace>,
 }
 
 impl Move {
-    pub(super) fn question(&self) -> Option<Doc> {
+    /// The text of the question that is asked.
+    pub(super) fn question(&self) -> Option<&str> {
         match self {
-            Self::Ask { question, .. } => Some(*question),
+            Self::Ask { question, .. } => Some(&question.text),
             Self::Stop { .. } => None,
         }
     }
@@ -56,7 +62,7 @@ impl<'a> Asker<'a> {
         explain: bool,
     ) -> Result<Self, Failure> {
         let need = need_model(session, context, &loaded.system)?;
-        Ok(Self { bank: &session.collection.bank, context, loaded, need, max_turns, explain })
+        Ok(Self { documents: session.documents, context, loaded, need, max_turns, explain })
     }
 
     /// A conversation with the need of its opening.
@@ -68,8 +74,9 @@ impl<'a> Asker<'a> {
         Ok(conversation)
     }
 
-    pub(super) fn text(&self, question: Doc) -> &str {
-        self.bank.text(question)
+    fn read(&self, question: Doc) -> Result<Asked, Error> {
+        let id = self.documents.id(question).into_owned();
+        Ok(Asked { id, text: self.documents.text(question)?.into_owned() })
     }
 
     /// Decides what comes next.
@@ -86,15 +93,17 @@ impl<'a> Asker<'a> {
         let mut why = Why::default();
         if self.explain {
             // What it would ask, if it asks nothing.
-            let real = ranking.iter().find(|hit| !self.text(hit.doc).is_empty());
+            let real = ranking.iter().find(|hit| Some(hit.doc) != self.documents.silence());
             let about = real.map_or(question, |hit| hit.doc);
             why.stages = pipeline.explain(&one, about, &Ranking::new())?;
-            why.candidates = ranking.into_iter().take(SHOWN).collect();
+            for hit in ranking.iter().take(SHOWN) {
+                why.candidates.push((self.read(hit.doc)?, hit.score));
+            }
         }
-        if self.bank.id(question).as_str() == NO_QUESTION {
+        if Some(question) == self.documents.silence() {
             return Ok(Move::Stop { reason: "the system asks nothing", why });
         }
-        Ok(Move::Ask { question, score, why })
+        Ok(Move::Ask { question: self.read(question)?, score, why })
     }
 
     /// Why, for a person: nothing unless it was asked for.
@@ -114,14 +123,8 @@ impl<'a> Asker<'a> {
                 let _ = writeln!(text, "    {line}");
             }
         }
-        for hit in &why.candidates {
-            let _ = writeln!(
-                text,
-                "  {}  {} {:?}",
-                fixed(hit.score, 6),
-                self.bank.id(hit.doc),
-                self.text(hit.doc)
-            );
+        for (Asked { id, text: question }, score) in &why.candidates {
+            let _ = writeln!(text, "  {}  {id} {question:?}", fixed(*score, 6));
         }
         text
     }
@@ -134,22 +137,20 @@ impl<'a> Asker<'a> {
         match next {
             Move::Ask { question, score, .. } => {
                 object["action"] = "ask".into();
-                object["question_id"] = self.bank.id(*question).as_str().into();
-                object["question"] = self.text(*question).into();
+                object["question_id"] = question.id.as_str().into();
+                object["question"] = question.text.as_str().into();
                 object["score"] = (*score).into();
             }
             Move::Stop { reason, .. } => {
                 object["action"] = "stop".into();
-                object["question_id"] = NO_QUESTION.into();
+                let nothing = self.documents.silence();
+                object["question_id"] = nothing.map(|doc| self.documents.id(doc)).into();
                 object["question"] = "".into();
                 object["reason"] = (*reason).into();
             }
         }
         if self.explain {
-            let candidate = |hit: &Hit| {
-                let id = self.bank.id(hit.doc).as_str();
-                json!({ "question_id": id, "question": self.text(hit.doc), "score": hit.score })
-            };
+            let candidate = |(question, score): &(Asked, f64)| json!({ "question_id": question.id, "question": question.text, "score": score });
             object["candidates"] = why.candidates.iter().map(candidate).collect();
             object["stages"] = why.stages.iter().map(trace_json).collect();
         }

@@ -4,7 +4,7 @@
 //! it; `{"answer": …}` replies to the last question. An `"id"` comes back as it was. What comes out has `"action"`: `"ask"`
 //! with `"question"` and `"question_id"`, or `"stop"`.
 
-use super::asker::{Asker, Move};
+use super::asker::Asker;
 use super::read_line;
 use crate::failure::Failure;
 use clariq_collections::clariq::conversation::MOST_TURNS;
@@ -79,10 +79,7 @@ fn turn(
     let id = message.id.clone();
     let mut current = continued(asker, state.take(), message, line)?;
     let next = asker.next(&current.conversation)?;
-    current.open = match &next {
-        Move::Ask { question, .. } => Some(asker.text(*question).to_owned()),
-        Move::Stop { .. } => None,
-    };
+    current.open = next.question().map(str::to_owned);
     let mut object = asker.object(&current.conversation, &next);
     if let Some(id) = id {
         object["id"] = id;

@@ -1,10 +1,11 @@
 //! The arguments of `clariq eval`, the official scorer's flags among them, and which of them go
 //! together.
 
-use crate::arguments::splits;
+use crate::arguments::{LabelledSplit, labelled_splits};
 use crate::output::Format;
 use clap::{Args, ValueEnum};
 use clariq_collections::clariq::Split;
+use clariq_collections::ikat;
 use clariq_core::{Location, Problem, ProblemKind};
 use std::path::PathBuf;
 
@@ -20,9 +21,9 @@ pub(crate) struct EvalArgs {
     /// What is scored
     #[arg(long, aliases = ["eval_task", "eval-task"], value_enum, default_value = "question_relevance")]
     pub(crate) task: Task,
-    /// Labels to score against
-    #[arg(long, aliases = ["experiment_type", "experiment-type"], default_value = "dev", value_parser = splits())]
-    pub(crate) split: Split,
+    /// Labels to score against; with a split of iKAT, RUN is what is handed in for that year
+    #[arg(long, aliases = ["experiment_type", "experiment-type"], default_value = "dev", value_parser = labelled_splits())]
+    pub(crate) split: LabelledSplit,
     /// Measures by name, such as nDCG@10, R@30, AP, RR, P@5, Success@5, RBP(p=0.8) or recall_30; may be given more than
     /// once
     #[arg(short = 'm', long = "measure", value_name = "NAME")]
@@ -88,6 +89,7 @@ pub(super) enum Mode {
     Documents,
     Conversations,
     Measures,
+    Ikat(ikat::Split),
 }
 
 impl Mode {
@@ -99,12 +101,14 @@ impl Mode {
             Self::Documents => "--task document_relevance",
             Self::Conversations => "--conversations",
             Self::Measures => "-m or --qrels",
+            Self::Ikat(_) => "a split of iKAT",
         }
     }
 }
 
 /// The modes that a flag says something in.
-const MODES: [(&str, &[Mode]); 8] = [
+const MODES: [(&str, &[Mode]); 9] = [
+    ("--conversations", &[Mode::Conversations]),
     ("--ties", &[Mode::Questions, Mode::Measures]),
     ("--per-topic", &[Mode::Measures]),
     ("--multi-turn", &[Mode::Documents]),
@@ -154,7 +158,18 @@ impl EvalArgs {
         Ok(mode)
     }
 
+    /// The split of `ClariQ` whose labels are read; every mode but that of iKAT has one.
+    pub(super) fn clariq_split(&self) -> Split {
+        match self.split {
+            LabelledSplit::ClariQ(split) => split,
+            LabelledSplit::Ikat(_) => Split::Dev,
+        }
+    }
+
     fn asked(&self) -> Mode {
+        if let LabelledSplit::Ikat(split) = self.split {
+            return Mode::Ikat(split);
+        }
         if self.conversations.is_some() {
             return Mode::Conversations;
         }

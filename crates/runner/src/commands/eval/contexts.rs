@@ -2,7 +2,7 @@
 //! answered.
 
 use super::arguments::EvalArgs;
-use super::{print, say};
+use super::{origin, print, say};
 use crate::failure::Failure;
 use crate::settings::Settings;
 use clariq_collections::clariq::conversation::{Reading, read_records};
@@ -19,8 +19,8 @@ pub(super) fn contexts(
     path: &Path,
 ) -> Result<(), Failure> {
     let Some(file) = &arguments.conversations else { return Ok(()) };
-    let collection = settings.collection()?;
-    let labels = collection.labelled(arguments.split)?;
+    let collection = origin::open(settings, path, &[path.to_owned()])?;
+    let labels = collection.labelled(arguments.clariq_split())?;
     let run = read_text_run(&Source::new(path), &collection.bank)?;
     let mut scorer = ContextScorer::new(&run, &collection.bank, &labels);
     read_records(&Source::new(file), &Reading::default(), &mut |record| {

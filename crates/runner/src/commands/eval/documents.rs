@@ -1,7 +1,7 @@
 //! `clariq eval --task document_relevance`: the documents after the first question and its answer.
 
 use super::arguments::EvalArgs;
-use super::{both, is_large, leaderboard_row, place, print, say, write_per_topic};
+use super::{both, is_large, leaderboard_row, origin, place, print, say, write_per_topic};
 use crate::failure::Failure;
 use crate::settings::Settings;
 use clariq_collections::clariq::{EvalTable, Split, read_text_run};
@@ -18,9 +18,9 @@ pub(super) fn documents(
     arguments: &EvalArgs,
     path: &Path,
 ) -> Result<(), Failure> {
-    let collection = settings.collection()?;
+    let collection = origin::open(settings, path, &[path.to_owned()])?;
     let source = Source::new(path);
-    let stem = table_stem(arguments.split, arguments.multi_turn);
+    let stem = table_stem(arguments.clariq_split(), arguments.multi_turn);
     let scores = if arguments.multi_turn {
         let (run, table) = both(
             is_large(path),
@@ -29,7 +29,7 @@ pub(super) fn documents(
         );
         multi_turn_document_relevance(&run?, &table?)
     } else {
-        let labels = collection.labelled(arguments.split)?;
+        let labels = collection.labelled(arguments.clariq_split())?;
         let run = read_run(&source)?;
         document_relevance(&run, &EvalTable::open(&collection.data, &stem)?, &labels)
     };
@@ -40,7 +40,7 @@ pub(super) fn documents(
         .filter_map(|metric| Some((metric.name.clone(), metric.mean()?)))
         .collect();
     if figures.len() < scores.metrics.len() || figures.is_empty() {
-        return Err(no_contexts(&stem, arguments.split).into());
+        return Err(no_contexts(&stem, arguments.clariq_split()).into());
     }
     if let Some(out) = &arguments.out_file {
         let metrics = scores.metrics.iter().map(|metric| {

@@ -1,7 +1,7 @@
 //! `clariq eval -m`: measures of the literature, against ClariQ's labels or any TREC qrels.
 
 use super::arguments::{EvalArgs, TieRule};
-use super::{say, write_per_topic};
+use super::{origin, say, write_per_topic};
 use crate::failure::Failure;
 use crate::output::{Cell, Sheet};
 use crate::runs;
@@ -16,12 +16,12 @@ pub(super) fn measures(
     path: &Path,
 ) -> Result<(), Failure> {
     let measures = parse(arguments)?;
-    let qrels = match &arguments.qrels {
-        Some(file) => {
-            let source = Source::new(file);
-            Qrels::from_judgements(&source.name(), &read_qrels(&source)?)?
-        }
-        None => Qrels::from(&settings.collection()?.labelled(arguments.split)?),
+    let qrels = if let Some(file) = &arguments.qrels {
+        let source = Source::new(file);
+        Qrels::from_judgements(&source.name(), &read_qrels(&source)?)?
+    } else {
+        let collection = origin::open(settings, path, &[path.to_owned()])?;
+        Qrels::from(&collection.labelled(arguments.clariq_split())?)
     };
     let run = read_run(&Source::new(path))?;
     if arguments.ties == Some(TieRule::Interval) {

@@ -26,7 +26,7 @@ pub(super) fn sheet(
     if !arguments.place {
         return None;
     }
-    let split = arguments.split;
+    let split = arguments.clariq_split();
     if !bank.checksum().as_str().starts_with(REAL_BANK) {
         settings
             .note("note: no placement: the leaderboard is about the released ClariQ collection, and this is another");

@@ -402,7 +402,7 @@ const BAD_ARGUMENTS: &[Case] = &[
         "unknown question",
         NOTHING,
         "explain request Q9",
-        ["QUESTION_ID", "a question id", "`Q9`"],
+        ["QUESTION_ID", "the id of a document", "`Q9`"],
     ),
 ];
 

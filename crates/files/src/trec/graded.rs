@@ -1,7 +1,7 @@
 //! Graded judgements of documents, topic by topic.
 
+use crate::trec::qrels::Judgement;
 use clariq_core::{Error, Location, Problem, ProblemKind, QuestionId, TopicId};
-use clariq_files::Judgement;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
@@ -26,6 +26,11 @@ impl TopicJudgements {
     /// How many documents have at least the grade `rel`.
     pub fn relevant(&self, rel: i32) -> usize {
         self.grades.values().filter(|grade| **grade >= rel).count()
+    }
+
+    /// Every judged document with its grade, in no order.
+    pub fn documents(&self) -> impl Iterator<Item = (&QuestionId, i32)> {
+        self.grades.iter().map(|(document, &grade)| (document, grade))
     }
 
     /// All grades, in no order.
@@ -74,12 +79,7 @@ impl Qrels {
     }
 
     /// Keeps a grade, unless the document has one already, which is returned.
-    pub(crate) fn insert(
-        &mut self,
-        topic: &TopicId,
-        document: QuestionId,
-        grade: i32,
-    ) -> Option<i32> {
+    pub fn insert(&mut self, topic: &TopicId, document: QuestionId, grade: i32) -> Option<i32> {
         if !self.topics.contains_key(topic) {
             self.topics.insert(topic.clone(), TopicJudgements::default());
         }

@@ -1,0 +1,134 @@
+//! The splits around one split: what was judged before it, and which requests there are.
+
+use crate::Collection;
+use clariq_core::{Doc, Error, Judged, Surroundings};
+use std::sync::OnceLock;
+
+/// A split and the splits around it, each read when it is first asked for.
+pub struct Around<'a> {
+    collection: &'a dyn Collection,
+    task: &'static str,
+    split: &'static str,
+    judged: OnceLock<Vec<Judged>>,
+    own: OnceLock<Vec<String>>,
+    all: OnceLock<Vec<String>>,
+}
+
+impl<'a> Around<'a> {
+    /// The splits around `split`, for a task. Nothing is read yet.
+    pub fn new(collection: &'a dyn Collection, task: &'static str, split: &'static str) -> Self {
+        let (judged, own, all) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self { collection, task, split, judged, own, all }
+    }
+
+    /// The splits around requests that are of no split: what was judged in the first, which is
+    /// there to learn from, is known.
+    pub fn outside(collection: &'a dyn Collection, task: &'static str) -> Self {
+        let splits = collection.splits();
+        Self::new(collection, task, splits.get(1).unwrap_or(&splits[0]))
+    }
+
+    /// The judgements of a split; `None` where it has none.
+    fn judged(&self, split: &str) -> Result<Option<Judged>, Error> {
+        let Some(qrels) = self.collection.qrels(split, self.task)? else { return Ok(None) };
+        let documents = self.collection.documents(self.task)?;
+        let mut judged =
+            Judged { source: self.collection.source(split)?.name(), ..Judged::default() };
+        for request in self.collection.requests(split, self.task)? {
+            let request = request?;
+            if let Some(judgements) = qrels.topic(&request.id.as_str().into()) {
+                let relevant = judgements.documents().filter(|(_, grade)| *grade > 0);
+                let mut docs: Vec<Doc> =
+                    relevant.filter_map(|(id, _)| documents.find(id.as_str())).collect();
+                docs.retain(|&doc| Some(doc) != documents.silence());
+                docs.sort_unstable();
+                let index = judged.requests.len();
+                judged.relevant.extend(docs.into_iter().map(|doc| (doc, index)));
+            }
+            judged.requests.push(request.opening().to_owned());
+        }
+        Ok(Some(judged))
+    }
+
+    fn requests(&self, split: &str) -> Result<Vec<String>, Error> {
+        let requests = self.collection.requests(split, self.task)?;
+        requests.map(|request| Ok(request?.opening().to_owned())).collect()
+    }
+}
+
+impl Surroundings for Around<'_> {
+    fn judged_before(&self) -> Result<&[Judged], Error> {
+        read_once(&self.judged, || {
+            let mut judged = Vec::new();
+            let splits = self.collection.splits().iter();
+            for before in splits.take_while(|before| **before != self.split) {
+                if self.collection.has(before) {
+                    judged.extend(self.judged(before)?);
+                }
+            }
+            Ok(judged)
+        })
+    }
+
+    fn own_requests(&self) -> Result<&[String], Error> {
+        read_once(&self.own, || self.requests(self.split))
+    }
+
+    fn all_requests(&self) -> Result<&[String], Error> {
+        read_once(&self.all, || {
+            let mut all: Vec<String> = Vec::new();
+            for split in self.collection.splits() {
+                if self.collection.has(split) {
+                    let new = self.requests(split)?;
+                    for request in new {
+                        if !all.contains(&request) {
+                            all.push(request);
+                        }
+                    }
+                }
+            }
+            Ok(all)
+        })
+    }
+}
+
+/// The value of a cell, made when it is first asked for.
+fn read_once<T>(
+    cell: &OnceLock<Vec<T>>,
+    make: impl FnOnce() -> Result<Vec<T>, Error>,
+) -> Result<&[T], Error> {
+    if let Some(value) = cell.get() {
+        return Ok(value);
+    }
+    let value = make()?;
+    Ok(cell.get_or_init(|| value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clariq::{ClariQ, DataDir};
+
+    #[test]
+    fn what_was_judged_before_is_that_of_earlier_splits() {
+        let collection = ClariQ::open(DataDir::Sample).unwrap();
+        let sources = |split| {
+            let around = Around::new(&collection, "questions", split);
+            let judged = around.judged_before().unwrap();
+            assert!(judged.iter().all(|judged| !judged.relevant.is_empty()));
+            judged.iter().map(|judged| judged.source.clone()).collect::<Vec<_>>()
+        };
+        assert!(sources("train").is_empty());
+        assert_eq!(sources("dev"), ["<sample>/train.tsv"]);
+        assert_eq!(sources("test"), ["<sample>/train.tsv", "<sample>/dev.tsv"]);
+    }
+
+    #[test]
+    fn requests_come_once_whatever_the_split() {
+        let collection = ClariQ::open(DataDir::Sample).unwrap();
+        let around = Around::new(&collection, "questions", "dev");
+        let (own, all) = (around.own_requests().unwrap(), around.all_requests().unwrap());
+        assert!(own.iter().all(|request| all.contains(request)));
+        assert!((1..all.len()).all(|index| !all[..index].contains(&all[index])));
+    }
+}

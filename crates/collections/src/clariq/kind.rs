@@ -1,0 +1,129 @@
+//! `ClariQ` as one of the collections that there are.
+
+use crate::clariq::collection::{ClariQ, Split};
+use crate::clariq::released::RELEASED;
+use crate::clariq::{check, stats};
+use crate::{Collection, Kind, Requests, Statistics};
+use clariq_core::{Documents, Error, Location, Problem, ProblemKind, Request};
+use clariq_files::{Qrels, Source};
+use std::any::Any;
+
+/// `ClariQ`: a bank of questions, and the splits train, dev and test.
+pub(crate) const KIND: Kind = Kind {
+    name: NAME,
+    sign: "question_bank.tsv",
+    is_in: |data| RELEASED.iter().any(|file| data.file(file.name).is_some()),
+    open: |data| Ok(Box::new(ClariQ::open(data.clone())?)),
+    check: check::check,
+};
+
+const NAME: &str = "ClariQ";
+
+/// The only task: which question to ask.
+const TASKS: [&str; 1] = ["questions"];
+
+const SPLITS: [&str; 3] = [Split::Train.name(), Split::Dev.name(), Split::Test.name()];
+
+/// The first digits of the checksums of the banks that have names.
+const NAMED: [(&str, &str); 2] = [("2100c70232f6", "clariq"), ("575333ff3f8b", "sample")];
+
+impl Collection for ClariQ {
+    fn kind(&self) -> &'static str {
+        NAME
+    }
+
+    /// `clariq` for the released bank, `sample` for that of the sample, `bank-` and the first digits of its checksum for
+    /// another.
+    fn label(&self) -> String {
+        let checksum = self.bank.checksum().short();
+        match NAMED.iter().find(|(known, _)| *known == checksum) {
+            Some((_, name)) => (*name).to_owned(),
+            None => format!("bank-{checksum}"),
+        }
+    }
+
+    fn location(&self) -> String {
+        self.data.to_string()
+    }
+
+    fn tasks(&self) -> &'static [&'static str] {
+        &TASKS
+    }
+
+    fn splits(&self) -> &'static [&'static str] {
+        &SPLITS
+    }
+
+    fn has(&self, split: &str) -> bool {
+        Split::named(split).is_some_and(|split| self.has(split, false))
+    }
+
+    fn documents(&self, _task: &str) -> Result<&dyn Documents, Error> {
+        Ok(&self.bank)
+    }
+
+    fn source(&self, split: &str) -> Result<Source, Error> {
+        self.requests_file(known(split))
+    }
+
+    fn requests(&self, split: &str, _task: &str) -> Result<Requests<'_>, Error> {
+        let topics = self.split(known(split))?.topics;
+        Ok(Box::new(topics.into_iter().map(|topic| Ok(Request::from(&topic)))))
+    }
+
+    fn qrels(&self, split: &str, _task: &str) -> Result<Option<Qrels>, Error> {
+        Ok(self.split(known(split))?.labels.as_ref().map(Qrels::from))
+    }
+
+    fn statistics(&self) -> Result<Statistics, Error> {
+        stats::statistics(self)
+    }
+}
+
+fn known(split: &str) -> Split {
+    Split::named(split).unwrap_or_else(|| panic!("ClariQ has no split `{split}`"))
+}
+
+impl ClariQ {
+    /// A collection as `ClariQ`, for what only `ClariQ` has: facets, need labels, evaluation
+    /// tables, its official scorer.
+    pub fn of(collection: &dyn Collection) -> Result<&Self, Problem> {
+        collection.downcast().ok_or_else(|| not_clariq(collection))
+    }
+
+    /// The same of a collection that is owned.
+    pub fn from_collection(collection: Box<dyn Collection>) -> Result<Self, Problem> {
+        let refused = not_clariq(&*collection);
+        let any: Box<dyn Any> = collection;
+        any.downcast().map(|clariq| *clariq).map_err(|_| refused)
+    }
+}
+
+fn not_clariq(collection: &dyn Collection) -> Problem {
+    let found = format!("{} in {}", collection.kind(), collection.location());
+    let at = Location::file("--data");
+    Problem::new(at, ProblemKind::Argument, "a ClariQ collection", found).hint(
+        "this takes ClariQ's facets, need labels, tables or official scorer; --data names \
+             another folder",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::DataDir;
+
+    #[test]
+    fn the_sample_is_a_collection_like_any_other() {
+        let sample: Box<dyn Collection> = (KIND.open)(&DataDir::Sample).unwrap();
+        assert_eq!((sample.label().as_str(), sample.kind()), ("sample", "ClariQ"));
+        assert_eq!(sample.find_split("dev").unwrap(), "dev");
+        let refused = sample.find_split("devel").unwrap_err();
+        assert_eq!(refused.expected, "one of the splits train, dev, test");
+        let dev = ClariQ::of(&*sample).unwrap().labelled(Split::Dev).unwrap();
+        let requests: Vec<_> = sample.requests("dev", "questions").unwrap().collect();
+        assert_eq!(requests.len(), dev.topics.len());
+        let qrels = sample.qrels("dev", "questions").unwrap().unwrap();
+        assert_eq!(qrels, Qrels::from(&dev));
+    }
+}

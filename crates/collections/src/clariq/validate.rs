@@ -1,0 +1,182 @@
+//! The check of a run or need file: what the official scorer stops at, and what it passes over.
+
+use crate::clariq::need_file::parse_need_file;
+use crate::validation::{Validation, Verdict};
+use clariq_core::ProblemKind::{DuplicateId, EmptyField, LabelRange, Repeated, UnknownId};
+use clariq_core::{Documents, Error, Findings, Location, Problem, ProblemKind, TopicId};
+use clariq_files::table::{Place, shorten};
+use clariq_files::{Input, Source, parse_run};
+use std::collections::{HashMap, HashSet};
+
+/// Checks a run, or a need file if its first line has two fields, against the topics of a split.
+///
+/// ```
+/// use clariq_collections::Verdict;
+/// use clariq_collections::clariq::{ClariQ, DataDir, Split, validate};
+/// use clariq_files::Source;
+///
+/// let sample = ClariQ::open(DataDir::Sample)?;
+/// let topics = sample.split(Split::Dev)?.topics;
+/// let run = Source::memory("mine.run", *b"13 0 Q00001 1 2.5 mine\n13 0 Q99999 2 2.5 mine\n");
+/// let found = validate(&run, topics.iter().map(|topic| &topic.id), &sample.bank)?;
+/// assert_eq!(found.verdict, Verdict::Accepted { warnings: 0 });
+/// assert_eq!(found.let_through.iter().len(), 3, "a tie, an unknown question, missing topics");
+/// # Ok::<(), clariq_core::Error>(())
+/// ```
+pub fn validate<'a>(
+    file: &Source,
+    topics: impl Iterator<Item = &'a TopicId>,
+    bank: &dyn Documents,
+) -> Result<Validation, Error> {
+    let input = file.read()?;
+    let topics: Vec<&TopicId> = topics.collect();
+    let mut check = Check {
+        file: &input.name,
+        known: topics.iter().copied().collect(),
+        answered: HashMap::new(),
+        let_through: Findings::default(),
+    };
+    let mut official = Findings::default();
+    if is_need_file(&input) {
+        check.needs(&input, &mut official);
+    } else {
+        check.run(&input, bank, &mut official);
+    }
+    check.missing(&topics);
+    let verdict =
+        if official.has_errors() { Verdict::Error } else { Verdict::Accepted { warnings: 0 } };
+    let answered = check.answered.len();
+    Ok(Validation { verdict, official, let_through: check.let_through, answered })
+}
+
+/// A line of a need file has two fields, one of a run six.
+fn is_need_file(input: &Input) -> bool {
+    let mut lines = input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    let first = lines.find(|line| !line.is_empty()).unwrap_or_default();
+    let fields = first.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
+    fields.count() == 2
+}
+
+/// A file while it is checked.
+struct Check<'a> {
+    file: &'a str,
+    known: HashSet<&'a TopicId>,
+    /// The topics of the file, each with its first line.
+    answered: HashMap<TopicId, u64>,
+    let_through: Findings,
+}
+
+impl Check<'_> {
+    fn run(&mut self, input: &Input, bank: &dyn Documents, official: &mut Findings) {
+        let run = parse_run(input, &mut |problem| official.add(problem));
+        let (mut scores, mut questions) = (HashMap::new(), HashMap::new());
+        for line in &run.lines {
+            self.topic(&line.topic, line.line);
+            // Zero and negative zero are one score.
+            let score = (line.score + 0.0).to_bits();
+            if let Some(first) = scores.insert((&line.topic, score), line.line) {
+                let found = format!("{} of topic {} on line {first} too", line.score, line.topic);
+                let hint = "the official scorer drops the line: write scores that differ";
+                self.note(line.line, Repeated, "every score of a topic once", &found, hint);
+            }
+            let question = shorten(line.question.as_str());
+            if questions.insert((&line.topic, &line.question), line.line).is_some() {
+                let found = format!("`{question}` again in topic {}", line.topic);
+                let hint = "a question that was asked already finds nothing new";
+                self.note(line.line, DuplicateId, "every question of a topic once", &found, hint);
+            }
+            if bank.find(line.question.as_str()).is_none() {
+                let hint = "a question of another bank is relevant to nothing";
+                let expected = "a question of the bank";
+                self.note(line.line, UnknownId, expected, &format!("`{question}`"), hint);
+            }
+        }
+    }
+
+    fn needs(&mut self, input: &Input, official: &mut Findings) {
+        for need in parse_need_file(input, &mut |problem| official.add(problem)) {
+            if let Some(first) = self.topic(&need.topic, need.line) {
+                let found = format!("{} again, which is on line {first} already", need.topic);
+                let hint = "the last line of a topic counts";
+                self.note(need.line, DuplicateId, "every topic once", &found, hint);
+            }
+            if !(1..=4).contains(&need.label) {
+                let found = format!("{} for topic {}", need.label, need.topic);
+                let hint = "the official scorer counts any other label as wrong";
+                self.note(need.line, LabelRange, "a label from 1 to 4", &found, hint);
+            }
+        }
+    }
+
+    /// Notes that a topic is answered, and returns the line on which it was answered before.
+    fn topic(&mut self, topic: &TopicId, line: u64) -> Option<u64> {
+        if let Some(&first) = self.answered.get(topic) {
+            return Some(first);
+        }
+        self.answered.insert(topic.clone(), line);
+        if !self.known.contains(topic) {
+            let found = format!("`{}`", shorten(topic.as_str()));
+            let hint = "it is not looked at: is the file of another split?";
+            self.note(line, UnknownId, "a topic of the split", &found, hint);
+        }
+        None
+    }
+
+    /// A topic without an answer counts 0, which changes every mean.
+    fn missing(&mut self, topics: &[&TopicId]) {
+        for topic in topics {
+            if !self.answered.contains_key(*topic) {
+                let found = format!("none for topic {topic}");
+                let hint = "a topic that is not answered counts 0";
+                self.note(1, EmptyField, "an answer to every topic of the split", &found, hint);
+            }
+        }
+    }
+
+    fn note(&mut self, line: u64, kind: ProblemKind, expected: &str, found: &str, hint: &str) {
+        let at: Location = Place { file: self.file, line }.location();
+        self.let_through.add(Problem::new(at, kind, expected, found).hint(hint).warning());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clariq::{QuestionBank, QuestionRow};
+    use clariq_core::Severity;
+
+    fn checked(text: &str) -> (Verdict, Vec<(ProblemKind, usize)>) {
+        let row = |id: &str| QuestionRow { id: id.into(), text: id.to_owned() };
+        let bank = QuestionBank::from_rows(vec![row("Q1"), row("Q2")]);
+        let topics = ["1", "2"].map(TopicId::from);
+        let file = Source::memory("file", text.as_bytes());
+        let found = validate(&file, topics.iter(), &bank).unwrap();
+        assert_eq!(found.let_through.count("file", Severity::Error), 0);
+        let kinds = found.let_through.iter().map(|fact| (fact.first.kind, fact.count));
+        (found.verdict, kinds.collect())
+    }
+
+    #[test]
+    fn a_sound_file_has_no_finding() {
+        let accepted = (Verdict::Accepted { warnings: 0 }, vec![]);
+        assert_eq!(checked("1 0 Q1 1 2 t\n1 0 Q2 2 1 t\n2 0 Q1 1 2 t\n"), accepted);
+        assert_eq!(checked("1 4\n2 2.0\n"), accepted);
+    }
+
+    #[test]
+    fn what_the_scorer_passes_over_is_listed() {
+        let run = "1 0 Q1 1 2 t\n1 0 Q1 2 2 t\n3 0 Q9 1 0 t\n3 0 Q2 1 -0 t\n";
+        let expected =
+            vec![(Repeated, 2), (DuplicateId, 1), (UnknownId, 1), (UnknownId, 1), (EmptyField, 1)];
+        assert_eq!(checked(run), (Verdict::Accepted { warnings: 0 }, expected));
+        let expected = vec![(LabelRange, 1), (DuplicateId, 1), (UnknownId, 1), (EmptyField, 1)];
+        assert_eq!(checked("\n1 5\n1 2\n9 1\n"), (Verdict::Accepted { warnings: 0 }, expected));
+    }
+
+    #[test]
+    fn what_the_scorer_stops_at_is_an_error() {
+        for text in ["1 0 Q1 1 high t\n", "1 0 Q1\n", "1 high\n2 1\n", "", "1 0 Q1 1 nan t\n"] {
+            assert_eq!(checked(text).0, Verdict::Error, "{text}");
+        }
+    }
+}

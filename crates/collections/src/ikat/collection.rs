@@ -1,0 +1,379 @@
+//! The track's files as a collection: statements and passages that are ranked for the turns of conversations.
+
+use super::class::{Class, View};
+use super::folder::{Folder, Split};
+use super::passages::read_passages;
+use super::qrels::{citation_judgements, read_statement_qrels, statement_judgements};
+use super::topics::{Conversation, Topics};
+use crate::{Collection, DataDir, Kind, QuestionBank, QuestionRow, Requests, Statistics};
+use clariq_core::{Doc, Documents, Error, Location, Problem, ProblemKind, Request, Utterance};
+use clariq_files::{Judgement, Qrels, Source, protect, read_qrels};
+use std::collections::HashMap;
+
+/// TREC iKAT 2023 to 2025: statements of a user and passages, ranked for every turn.
+pub(crate) const KIND: Kind = Kind {
+    name: NAME,
+    sign: "2023_test_topics.json",
+    is_in: |data| folder_of(data).is_some_and(|folder| !folder.splits().is_empty()),
+    open: |data| Ok(Box::new(Ikat::open(folder_of(data).unwrap_or(Folder::Sample))?)),
+    check: |data| super::check::check(&folder_of(data).unwrap_or(Folder::Sample)),
+};
+
+const NAME: &str = "iKAT";
+
+/// The statements of a user, of which each conversation has its own.
+pub const STATEMENTS: &str = "statements";
+/// The passages, which all conversations share.
+pub const PASSAGES: &str = "passages";
+
+const TASKS: [&str; 2] = [PASSAGES, STATEMENTS];
+const SPLITS: [&str; 4] = ["2023-train", "2023-test", "2024", "2025"];
+
+/// NIST's judgements of statements of 2023, which differ from the organisers'.
+const NIST_STATEMENTS: &str = "ptkb_rel_nist";
+/// NIST's graded judgements of passages of 2023.
+const NIST_PASSAGES: &str = "2023-qrels.all-turns.txt";
+
+fn folder_of(data: &DataDir) -> Option<Folder> {
+    match data {
+        DataDir::Folder(folder) => Some(Folder::Path(folder.clone())),
+        DataDir::Sample => None,
+    }
+}
+
+/// The splits of a data folder with everything that is ranked for them, in memory.
+pub struct Ikat {
+    folder: Folder,
+    topics: Vec<(Split, Topics)>,
+    statements: QuestionBank,
+    passages: QuestionBank,
+}
+
+impl Ikat {
+    /// Opens a folder: reads the topics of all splits that it has, and the passages.
+    ///
+    /// # Errors
+    ///
+    /// Files that cannot be read, and a passage that two files have with different texts.
+    pub fn open(folder: Folder) -> Result<Self, Error> {
+        let mut topics = Vec::new();
+        for split in folder.splits() {
+            if let Some(Source::Path(path)) = folder.file(split.topics_file()) {
+                protect(&path);
+            }
+            topics.push((split, folder.topics(split)?));
+        }
+        let statements = QuestionBank::new(statement_rows(&topics), "");
+        let passages = QuestionBank::new(passage_rows(&folder)?, "");
+        Ok(Self { folder, topics, statements, passages })
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// The topics of a split, which the folder must have.
+    pub fn topics(&self, split: Split) -> Result<&Topics, Error> {
+        match self.topics.iter().find(|(known, _)| *known == split) {
+            Some((_, topics)) => Ok(topics),
+            // What is not there is reported as where it is read.
+            None => Err(self.folder.topics(split).map_or_else(|error| error, |_| gone(split))),
+        }
+    }
+
+    /// The documents of a task.
+    pub fn bank(&self, task: &str) -> &QuestionBank {
+        if task == STATEMENTS { &self.statements } else { &self.passages }
+    }
+
+    /// The requests of a split as a system of `class` sees them.
+    ///
+    /// A manual system gets the resolved utterances in place of the utterances. One that only
+    /// responds gets the passages that are given to it as candidates.
+    pub fn requests_for(
+        &self,
+        split: Split,
+        task: &str,
+        class: Class,
+    ) -> Result<Vec<Request>, Error> {
+        let mut requests = Vec::new();
+        for conversation in &self.topics(split)?.conversations {
+            let own = (task == STATEMENTS).then(|| self.statements_of(split, conversation));
+            for index in 0..conversation.turns.len() {
+                let view = conversation.view(index, class);
+                let candidates = match (&own, view.passages) {
+                    (Some(own), _) => Some(own.clone()),
+                    (None, Some(given)) => Some(self.given(given)),
+                    (None, None) => None,
+                };
+                let (id, said) = (view.turn.as_str().into(), said(&view));
+                requests.push(Request { id, said, candidates, need: None });
+            }
+        }
+        Ok(requests)
+    }
+
+    /// The statements of a user, in the order of their numbers as documents.
+    fn statements_of(&self, split: Split, conversation: &Conversation) -> Vec<Doc> {
+        let ids = (1..=conversation.statements.len())
+            .map(|number| statement_id(split, &conversation.number, number));
+        let mut docs: Vec<Doc> = ids.filter_map(|id| self.statements.find(&id)).collect();
+        docs.sort_unstable();
+        docs
+    }
+
+    fn given(&self, ids: &[String]) -> Vec<Doc> {
+        let mut docs: Vec<Doc> = ids.iter().filter_map(|id| self.passages.find(id)).collect();
+        docs.sort_unstable();
+        docs.dedup();
+        docs
+    }
+
+    /// The organisers' labels of statements; `None` where none were released.
+    pub fn organisers_statements(&self, split: Split) -> Result<Option<Vec<Judgement>>, Error> {
+        Ok(Some(statement_judgements(self.topics(split)?)).filter(|labels| !labels.is_empty()))
+    }
+
+    /// NIST's labels of statements of a split; `None` where the folder has none.
+    pub fn nist_statements(&self, split: Split) -> Result<Option<Vec<Judgement>>, Error> {
+        self.judged_of_2023(split, NIST_STATEMENTS, read_statement_qrels)
+    }
+
+    /// NIST's graded labels of passages of a split; `None` where the folder has none.
+    pub fn nist_passages(&self, split: Split) -> Result<Option<Vec<Judgement>>, Error> {
+        self.judged_of_2023(split, NIST_PASSAGES, read_qrels)
+    }
+
+    fn judged_of_2023(
+        &self,
+        split: Split,
+        name: &str,
+        read: impl Fn(&Source) -> Result<Vec<Judgement>, Error>,
+    ) -> Result<Option<Vec<Judgement>>, Error> {
+        let file = self.folder.file(name).filter(|_| split == Split::Test2023);
+        file.map(|file| read(&file)).transpose()
+    }
+
+    /// The passages that the organisers' responses cite; `None` where none were released.
+    pub fn cited_passages(&self, split: Split) -> Result<Option<Vec<Judgement>>, Error> {
+        Ok(Some(citation_judgements(self.topics(split)?)).filter(|labels| !labels.is_empty()))
+    }
+}
+
+fn gone(split: Split) -> Error {
+    let at = Location::file(split.topics_file());
+    Problem::new(at, ProblemKind::MissingFile, "the topics as they were opened", "another file")
+        .hint("the folder changed while it was read: try again")
+        .into()
+}
+
+/// What was said up to a turn, as far as the view of a class has it.
+fn said(view: &View) -> Vec<Utterance> {
+    let mut said = Vec::with_capacity(2 * view.earlier.len() + 1);
+    for (index, exchange) in view.earlier.iter().enumerate() {
+        let resolved = view.manual.as_ref().map(|manual| manual.resolved[index]);
+        said.push(Utterance::user(resolved.unwrap_or(exchange.utterance)));
+        said.push(Utterance::system(exchange.response));
+    }
+    let resolved = view.manual.as_ref().and_then(|manual| manual.resolved.last().copied());
+    said.push(Utterance::user(resolved.unwrap_or(view.utterance)));
+    said
+}
+
+/// A statement as a document of the collection, `2023-test/9-1/3`: its number is unique in its conversation alone.
+fn statement_id(split: Split, conversation: &str, number: usize) -> String {
+    format!("{split}/{conversation}/{number}")
+}
+
+/// The number of a statement by the id of its document.
+pub fn statement_number(id: &str) -> &str {
+    id.rsplit_once('/').map_or(id, |(_, number)| number)
+}
+
+fn statement_rows(topics: &[(Split, Topics)]) -> Vec<QuestionRow> {
+    let mut rows = Vec::new();
+    for (split, topics) in topics {
+        for Conversation { number, statements, .. } in &topics.conversations {
+            rows.extend((1..).zip(statements).map(|(n, text)| QuestionRow {
+                id: statement_id(*split, number, n).as_str().into(),
+                text: text.clone(),
+            }));
+        }
+    }
+    rows
+}
+
+/// All passages, each once: files may share some.
+fn passage_rows(folder: &Folder) -> Result<Vec<QuestionRow>, Error> {
+    let mut rows: HashMap<String, QuestionRow> = HashMap::new();
+    for file in folder.passage_files() {
+        if let Source::Path(path) = &file {
+            protect(path);
+        }
+        for passage in read_passages(&file)? {
+            let row = QuestionRow { id: passage.id.as_str().into(), text: passage.text };
+            let known = rows.entry(passage.id.clone()).or_insert_with(|| row.clone());
+            if known.text != row.text {
+                let at = Location::line(file.name(), passage.line);
+                let found = format!("`{}` with another text", passage.id);
+                let expected = "every passage with one text";
+                return Err(Problem::new(at, ProblemKind::Contradiction, expected, found)
+                    .hint(
+                        "the files are of different collections: keep them in folders of their own",
+                    )
+                    .into());
+            }
+        }
+    }
+    Ok(rows.into_values().collect())
+}
+
+/// The split of a name that the caller has checked.
+fn split_of(name: &str) -> Result<Split, Error> {
+    Split::parse(name).ok_or_else(|| {
+        let expected = format!("one of {}", SPLITS.join(", "));
+        let at = Location::file("--split");
+        Problem::new(at, ProblemKind::Argument, expected, format!("`{name}`"))
+            .hint("these are the splits of iKAT")
+            .into()
+    })
+}
+
+impl Collection for Ikat {
+    fn kind(&self) -> &'static str {
+        NAME
+    }
+
+    fn label(&self) -> String {
+        match self.folder {
+            Folder::Path(_) => "ikat".to_owned(),
+            Folder::Sample => "ikat-sample".to_owned(),
+        }
+    }
+
+    fn location(&self) -> String {
+        match &self.folder {
+            Folder::Path(folder) => folder.display().to_string(),
+            Folder::Sample => "<sample-ikat>".to_owned(),
+        }
+    }
+
+    fn tasks(&self) -> &'static [&'static str] {
+        &TASKS
+    }
+
+    fn splits(&self) -> &'static [&'static str] {
+        &SPLITS
+    }
+
+    fn has(&self, split: &str) -> bool {
+        self.topics.iter().any(|(known, _)| known.name() == split)
+    }
+
+    fn documents(&self, task: &str) -> Result<&dyn Documents, Error> {
+        let bank = self.bank(task);
+        if bank.is_empty() {
+            let at = Location::file(self.location());
+            let expected = "passages, such as `passages.jsonl`";
+            return Err(Problem::new(at, ProblemKind::MissingFile, expected, "topics alone")
+                .hint("put passages into that folder; `clariq data segment` makes them of pages")
+                .into());
+        }
+        Ok(bank)
+    }
+
+    fn source(&self, split: &str) -> Result<Source, Error> {
+        let split = split_of(split)?;
+        self.folder.file(split.topics_file()).ok_or_else(|| gone(split))
+    }
+
+    fn requests(&self, split: &str, task: &str) -> Result<Requests<'_>, Error> {
+        let requests = self.requests_for(split_of(split)?, task, Class::Automatic)?;
+        Ok(Box::new(requests.into_iter().map(Ok)))
+    }
+
+    fn qrels(&self, split: &str, task: &str) -> Result<Option<Qrels>, Error> {
+        let split = split_of(split)?;
+        let labels = if task == STATEMENTS {
+            let rename = |mut label: Judgement| {
+                let conversation = label.topic.rsplit_once('_').map_or("", |(number, _)| number);
+                label.document = format!("{split}/{conversation}/{}", label.document).into();
+                label
+            };
+            let labels = self.organisers_statements(split)?;
+            labels.map(|labels| labels.into_iter().map(rename).collect())
+        } else {
+            self.cited_passages(split)?
+        };
+        let name = split.topics_file();
+        labels.map(|labels: Vec<_>| Qrels::from_judgements(name, &labels)).transpose()
+    }
+
+    fn statistics(&self) -> Result<Statistics, Error> {
+        Ok(super::stats::statistics(&self.topics, &self.passages))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Ikat {
+        Ikat::open(Folder::Sample).unwrap()
+    }
+
+    #[test]
+    fn a_request_has_what_its_class_may_see() {
+        let sample = sample();
+        let split = Split::Test2023;
+        let requests = |task, class| sample.requests_for(split, task, class).unwrap();
+        let topics = sample.topics(split).unwrap();
+        let turns: Vec<_> = topics.turns().map(|(_, turn)| turn).collect();
+        let automatic = requests(PASSAGES, Class::Automatic);
+        assert_eq!(automatic.len(), turns.len());
+        for (request, turn) in automatic.iter().zip(&turns) {
+            assert_eq!(request.id.as_str(), turn.id.as_str());
+            assert_eq!(request.said.last().unwrap().text, turn.utterance);
+            assert_eq!(request.said.len(), 2 * turn.number as usize - 1);
+            assert!(request.candidates.is_none());
+        }
+        let manual = requests(PASSAGES, Class::Manual);
+        assert_eq!(manual[1].said[0].text, turns[0].resolved);
+        assert_eq!(manual[1].said[2].text, turns[1].resolved);
+        let given = requests(PASSAGES, Class::OnlyResponse);
+        let cited = turns[0].citations.as_ref().unwrap().len();
+        assert_eq!(given[0].candidates.as_ref().unwrap().len(), cited);
+    }
+
+    #[test]
+    fn every_user_has_statements_of_their_own() {
+        let sample = sample();
+        let (split, bank) = (Split::Test2023, sample.bank(STATEMENTS));
+        let requests = sample.requests_for(split, STATEMENTS, Class::Automatic).unwrap();
+        for (request, (conversation, _)) in
+            requests.iter().zip(sample.topics(split).unwrap().turns())
+        {
+            let own = request.candidates.as_ref().unwrap();
+            assert_eq!(own.len(), conversation.statements.len());
+            for &doc in own {
+                let number: usize = statement_number(bank.id(doc).as_str()).parse().unwrap();
+                assert_eq!(bank.text(doc), conversation.statements[number - 1]);
+            }
+        }
+    }
+
+    #[test]
+    fn judgements_name_documents() {
+        let sample = sample();
+        for task in TASKS {
+            let qrels = sample.qrels("2023-test", task).unwrap().unwrap();
+            for (_, judgements) in qrels.topics() {
+                let bank = sample.bank(task);
+                let mut documents = judgements.documents();
+                assert!(documents.all(|(id, _)| bank.find(id.as_str()).is_some()), "{task}");
+            }
+        }
+        assert!(sample.requests("2024", PASSAGES).is_err());
+    }
+}

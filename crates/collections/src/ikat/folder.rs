@@ -1,0 +1,210 @@
+//! A folder with the track's files, and the splits that it may hold.
+
+use super::sample::Sample;
+use super::topics::{Topics, Year};
+use clariq_core::{Error, Location, Problem, ProblemKind};
+use clariq_files::Source;
+use std::fmt;
+use std::path::PathBuf;
+
+/// A file of topics that the track released.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Split {
+    /// The training topics of 2023.
+    Train2023,
+    /// The test topics of 2023, whose labels were released.
+    Test2023,
+    /// The test topics of 2024.
+    Test2024,
+    /// The test topics of 2025.
+    Test2025,
+}
+
+impl Split {
+    /// All splits, in the order of their release.
+    pub const ALL: [Self; 4] = [Self::Train2023, Self::Test2023, Self::Test2024, Self::Test2025];
+
+    /// The name on the command line and in file names.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Train2023 => "2023-train",
+            Self::Test2023 => "2023-test",
+            Self::Test2024 => "2024",
+            Self::Test2025 => "2025",
+        }
+    }
+
+    /// The split of this name.
+    ///
+    /// ```
+    /// use clariq_collections::ikat::Split;
+    ///
+    /// assert_eq!(Split::parse("2024"), Some(Split::Test2024));
+    /// assert_eq!(Split::parse("dev"), None);
+    /// ```
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|split| split.name() == name)
+    }
+
+    /// The year whose form topics and runs of this split have.
+    pub fn year(self) -> Year {
+        match self {
+            Self::Train2023 | Self::Test2023 => Year::Y2023,
+            Self::Test2024 => Year::Y2024,
+            Self::Test2025 => Year::Y2025,
+        }
+    }
+
+    /// The name under which the track releases the topics.
+    pub fn topics_file(self) -> &'static str {
+        match self {
+            Self::Train2023 => "2023_train_topics.json",
+            Self::Test2023 => "2023_test_topics.json",
+            Self::Test2024 => "2024_test_topics.json",
+            Self::Test2025 => "2025_test_topics.json",
+        }
+    }
+}
+
+/// Where passages are read from: those that the track published with the topics, and those that
+/// `clariq data segment` writes.
+const PASSAGES: [&str; 4] = [
+    "2023_train_topics_psg_text.jsonl",
+    "2023_test_topics_psg_text.jsonl",
+    "passages.jsonl",
+    "passages.trecweb",
+];
+
+impl fmt::Display for Split {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Where files are looked for below a data folder.
+const FOLDERS: [&str; 4] = ["", "topics", "passages", "qrels"];
+
+/// A data folder of the track.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Folder {
+    /// A folder on disk: the files lie in it, or in `topics`, `passages` and `qrels` below it.
+    Path(PathBuf),
+    /// The small collection that is part of the program. Its topics have the form of `2023-test`.
+    Sample,
+}
+
+impl Folder {
+    /// The file of this name, plain or with `.gz` appended, or `None` if the folder has neither.
+    pub fn file(&self, name: &str) -> Option<Source> {
+        match self {
+            Self::Path(folder) => {
+                let names = [name.to_owned(), format!("{name}.gz")];
+                let paths = FOLDERS.into_iter().flat_map(|below| {
+                    let folder = folder.join(below);
+                    names.each_ref().map(|name| folder.join(name))
+                });
+                paths.into_iter().find(|path| path.symlink_metadata().is_ok()).map(Source::Path)
+            }
+            Self::Sample => {
+                let file = Sample::ALL.into_iter().find(|file| file.file_name() == name);
+                file.map(Sample::source)
+            }
+        }
+    }
+
+    /// The splits whose topics the folder has.
+    pub fn splits(&self) -> Vec<Split> {
+        let has = |split: &Split| self.file(split.topics_file()).is_some();
+        Split::ALL.into_iter().filter(has).collect()
+    }
+
+    /// Reads the topics of a split, which must have the form of its year.
+    ///
+    /// # Errors
+    ///
+    /// Topics that are not there, cannot be read, or have the form of another year.
+    pub fn topics(&self, split: Split) -> Result<Topics, Error> {
+        let name = split.topics_file();
+        let source = self.file(name).ok_or_else(|| self.missing(name))?;
+        let topics = Topics::read(&source)?;
+        if topics.year == split.year() {
+            return Ok(topics);
+        }
+        let at = Location::file(topics.name);
+        let expected = format!("topics in the form of {}", split.year());
+        let found = format!("topics in the form of {}", topics.year);
+        let problem = Problem::new(at, ProblemKind::Contradiction, expected, found);
+        Err(problem.hint("each year has a form of its own: is the file another year's?").into())
+    }
+
+    /// The files of passages. Where there are JSON lines and `TrecWeb` of one name, they hold the same.
+    pub fn passage_files(&self) -> Vec<Source> {
+        let mut files: Vec<Source> = Vec::new();
+        for name in PASSAGES {
+            if name != "passages.trecweb" || self.file("passages.jsonl").is_none() {
+                files.extend(self.file(name));
+            }
+        }
+        files
+    }
+
+    fn missing(&self, name: &str) -> Problem {
+        let (at, found, hint) = match self {
+            Self::Path(folder) if !folder.exists() => {
+                let hint = "check the path: --data names the folder with the track's files";
+                (folder.display().to_string(), "nothing at that path".to_owned(), hint.to_owned())
+            }
+            Self::Path(folder) => {
+                let hint = "put the file as the track releases it into that folder, or into \
+                            `topics` below it";
+                (folder.display().to_string(), self.splits_found(), hint.to_owned())
+            }
+            Self::Sample => {
+                let hint = "--data names a folder with the track's files; the built-in sample has \
+                            the split 2023-test alone";
+                ("<sample-ikat>".to_owned(), self.splits_found(), hint.to_owned())
+            }
+        };
+        let expected = format!("a file `{name}`");
+        Problem::new(Location::file(at), ProblemKind::MissingFile, expected, found).hint(hint)
+    }
+
+    fn splits_found(&self) -> String {
+        let names: Vec<&str> = self.splits().into_iter().map(Split::name).collect();
+        if names.is_empty() {
+            "no topics at all".to_owned()
+        } else {
+            format!("topics of {} alone", names.join(", "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn files_are_found_in_the_folder_and_below_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = Folder::Path(folder.path().to_owned());
+        assert!(data.splits().is_empty());
+        let topics = Sample::Topics.source().read().unwrap().bytes;
+        fs::create_dir(folder.path().join("topics")).unwrap();
+        fs::write(folder.path().join("topics/2023_test_topics.json"), &topics).unwrap();
+        fs::write(folder.path().join("2024_test_topics.json"), &topics).unwrap();
+        assert_eq!(data.splits(), [Split::Test2023, Split::Test2024]);
+        assert_eq!(data.topics(Split::Test2023).unwrap().conversations.len(), 6);
+        let problem = data.topics(Split::Test2024).unwrap_err().to_string();
+        assert!(problem.contains("expected topics in the form of 2024"), "{problem}");
+        let problem = data.topics(Split::Test2025).unwrap_err().to_string();
+        assert!(problem.contains("found topics of 2023-test, 2024 alone"), "{problem}");
+    }
+
+    #[test]
+    fn the_sample_is_a_split_of_2023() {
+        assert_eq!(Folder::Sample.splits(), [Split::Test2023]);
+        assert!(Folder::Sample.topics(Split::Test2023).is_ok());
+        assert!(Folder::Sample.topics(Split::Test2025).is_err());
+    }
+}

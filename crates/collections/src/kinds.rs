@@ -1,0 +1,50 @@
+//! The registry of collections: how each is recognised, opened and checked.
+
+use crate::{CheckReport, Collection, DataDir, cast, clariq, ikat};
+use clariq_core::{Error, Location, Problem, ProblemKind};
+
+/// A collection that can be opened.
+pub struct Kind {
+    /// What people call it.
+    pub name: &'static str,
+    /// The file that it is recognised by, for messages.
+    pub sign: &'static str,
+    /// Whether this is what lies in a folder.
+    pub is_in: fn(&DataDir) -> bool,
+    /// Opens it.
+    pub open: fn(&DataDir) -> Result<Box<dyn Collection>, Error>,
+    /// Reads every file of it and names everything that is wrong, even where it cannot be opened.
+    pub check: fn(&DataDir) -> Result<CheckReport, Error>,
+}
+
+/// All collections, in the order in which a folder is compared with them.
+pub const KINDS: &[Kind] = &[clariq::KIND, cast::KIND, ikat::KIND];
+
+/// The collection that lies in a data folder.
+pub fn kind_of(data: &DataDir) -> Result<&'static Kind, Error> {
+    KINDS.iter().find(|kind| (kind.is_in)(data)).ok_or_else(|| unrecognised(data).into())
+}
+
+/// Opens the collection that lies in a data folder.
+pub fn open(data: &DataDir) -> Result<Box<dyn Collection>, Error> {
+    (kind_of(data)?.open)(data)
+}
+
+/// Checks every file of the collection that lies in a data folder.
+pub fn check(data: &DataDir) -> Result<CheckReport, Error> {
+    (kind_of(data)?.check)(data)
+}
+
+fn unrecognised(data: &DataDir) -> Problem {
+    let signs: Vec<String> =
+        KINDS.iter().map(|kind| format!("`{}` ({})", kind.sign, kind.name)).collect();
+    let found = match data {
+        DataDir::Folder(folder) if !folder.exists() => "nothing at that path",
+        DataDir::Folder(folder) if !folder.is_dir() => "a file",
+        _ => "none of them",
+    };
+    let at = Location::file(data.to_string());
+    let expected = format!("a folder with the files of a collection: {}", signs.join(", "));
+    Problem::new(at, ProblemKind::MissingFile, expected, found)
+        .hint("check the path; `clariq data fetch` downloads the files of ClariQ")
+}

@@ -1,0 +1,30 @@
+//! What a check of a run found: the official program's verdict, and what that program lets through.
+
+use clariq_core::Findings;
+
+/// What the official program says of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It refuses the run.
+    Error,
+    /// An iKAT run of 2023 or 2024 has no turn: the validator says so and reports success without a look at anything else.
+    NothingToValidate,
+    /// It accepts the run with so many warnings.
+    Accepted {
+        /// The number of warnings.
+        warnings: usize,
+    },
+}
+
+/// What was found in a run.
+#[derive(Debug, Clone)]
+pub struct Validation {
+    /// What the official program says.
+    pub verdict: Verdict,
+    /// Its errors and warnings.
+    pub official: Findings,
+    /// What it lets through although no run should have it, as warnings.
+    pub let_through: Findings,
+    /// The number of turns or topics that the run answers.
+    pub answered: usize,
+}

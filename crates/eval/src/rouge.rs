@@ -1,0 +1,53 @@
+//! ROUGE-N: how many n-grams a text shares with a reference.
+//!
+//! C.-Y. Lin, "ROUGE: A Package for Automatic Evaluation of Summaries", 2004. Words are runs of ASCII
+//! letters and digits in lower case, without stemming; the figure is F1.
+
+use std::collections::HashMap;
+
+/// The F1 of the n-grams of `text` and `reference`, from 0 to 1; 0 where either has none.
+///
+/// ```
+/// use clariq_eval::rouge_f1;
+///
+/// assert_eq!(rouge_f1("The cat sat.", "the cat slept", 1), 2.0 / 3.0);
+/// assert_eq!(rouge_f1("The cat sat.", "the cat slept", 2), 0.5);
+/// assert_eq!(rouge_f1("", "the cat", 1), 0.0);
+/// ```
+pub fn rouge_f1(text: &str, reference: &str, n: usize) -> f64 {
+    let (found, wanted) = (ngrams(text, n), ngrams(reference, n));
+    let shared: usize = found
+        .iter()
+        .map(|(ngram, &count)| count.min(wanted.get(ngram).copied().unwrap_or(0)))
+        .sum();
+    let total: usize = found.values().chain(wanted.values()).sum();
+    if shared == 0 { 0.0 } else { 2.0 * shared as f64 / total as f64 }
+}
+
+/// How often a text has each of its n-grams.
+fn ngrams(text: &str, n: usize) -> HashMap<Vec<String>, usize> {
+    let lower = text.to_ascii_lowercase();
+    let words: Vec<String> = lower
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect();
+    let mut counts = HashMap::new();
+    for ngram in words.windows(n.max(1)) {
+        *counts.entry(ngram.to_vec()).or_insert(0) += 1;
+    }
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repeated_words_count_as_often_as_both_have_them() {
+        // Three of four words of the text, and three of five of the reference, are shared.
+        assert_eq!(rouge_f1("a a a b", "a a b c d", 1), 2.0 * 3.0 / 9.0);
+        assert_eq!(rouge_f1("one, two; THREE", "one two three", 2), 1.0);
+        assert_eq!(rouge_f1("word", "word", 2), 0.0, "no pair of words");
+    }
+}

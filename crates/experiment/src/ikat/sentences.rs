@@ -1,0 +1,164 @@
+//! The sentences that answers are made of, as documents, and the answers that are made of them.
+
+use super::config::ResponseRule;
+use clariq_collections::{QuestionBank, QuestionRow};
+use clariq_core::{Doc, Hit, Ranking, Request};
+use std::collections::HashMap;
+
+/// The sentences of the best passages of requests, those of each passage once.
+pub(super) struct Sentences {
+    /// All of them.
+    pub(super) bank: QuestionBank,
+    /// The requests, each with its own sentences as candidates.
+    pub(super) requests: Vec<Request>,
+    /// The passage of each sentence.
+    passages: HashMap<Doc, Doc>,
+}
+
+/// An answer and the passages that its sentences come from.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Extract {
+    pub(super) text: String,
+    pub(super) used: Vec<Doc>,
+}
+
+impl Sentences {
+    /// Cuts the best passages of all requests into sentences.
+    pub(super) fn new(
+        requests: &[Request],
+        rankings: &[Ranking],
+        passages: &QuestionBank,
+        rule: &ResponseRule,
+    ) -> Self {
+        let best = |ranking: &Ranking| -> Vec<Doc> {
+            ranking.iter().take(rule.sources).map(|hit| hit.doc).collect()
+        };
+        let mut cut: Vec<Doc> = rankings.iter().flat_map(best).collect();
+        cut.sort_unstable();
+        cut.dedup();
+        let (mut rows, mut ids) = (Vec::new(), HashMap::with_capacity(cut.len()));
+        for passage in cut {
+            let mut own = Vec::new();
+            for sentence in rule.sentences(passages.text(passage)) {
+                // Ids of one length, so that their order is that of the sentences.
+                let id = format!("{:08}", rows.len());
+                rows.push(QuestionRow { id: id.as_str().into(), text: sentence.to_owned() });
+                own.push(id);
+            }
+            ids.insert(passage, own);
+        }
+        let bank = QuestionBank::new(rows, "");
+        let (mut of, mut passage_of) = (HashMap::with_capacity(ids.len()), HashMap::new());
+        for (passage, ids) in ids {
+            let own: Vec<Doc> = ids.iter().filter_map(|id| bank.find(id)).collect();
+            passage_of.extend(own.iter().map(|&sentence| (sentence, passage)));
+            of.insert(passage, own);
+        }
+        let mut with_own = Vec::with_capacity(requests.len());
+        for (request, ranking) in requests.iter().zip(rankings) {
+            let sentences = best(ranking).into_iter().filter_map(|passage| of.get(&passage));
+            let mut own: Vec<Doc> = sentences.flatten().copied().collect();
+            own.sort_unstable();
+            with_own.push(Request { candidates: Some(own), ..request.clone() });
+        }
+        Self { bank, requests: with_own, passages: passage_of }
+    }
+
+    /// The best sentences that fit, in the order of their ranking.
+    pub(super) fn extract(&self, ranking: &[Hit], rule: &ResponseRule) -> Extract {
+        let mut extract = Extract::default();
+        for hit in ranking {
+            let sentence = self.bank.text(hit.doc);
+            let longer = join(&extract.text, sentence);
+            if clariq_text::tokens::count(&longer) <= rule.tokens {
+                self.extend(&mut extract, longer, hit.doc);
+            }
+        }
+        if let (true, Some(best)) = (extract.text.is_empty(), ranking.first()) {
+            let start = first_tokens(self.bank.text(best.doc), rule.tokens);
+            self.extend(&mut extract, start.to_owned(), best.doc);
+        }
+        extract
+    }
+
+    fn extend(&self, extract: &mut Extract, text: String, sentence: Doc) {
+        extract.text = text;
+        let passage = self.passages.get(&sentence).copied();
+        extract.used.extend(passage.filter(|passage| !extract.used.contains(passage)));
+    }
+}
+
+fn join(text: &str, sentence: &str) -> String {
+    if text.is_empty() { sentence.to_owned() } else { format!("{text} {sentence}") }
+}
+
+/// A text up to so many tokens.
+fn first_tokens(text: &str, most: usize) -> &str {
+    let (mut end, mut count) = (0, 0);
+    clariq_text::tokens::for_each(text, |token| {
+        count += 1;
+        if count <= most {
+            end = token.end;
+        }
+    });
+    text[..end].trim_end()
+}
+
+impl ResponseRule {
+    /// The sentences of a passage that are neither short nor long; all of them where none is so.
+    fn sentences<'p>(&self, passage: &'p str) -> Vec<&'p str> {
+        let trimmed = |sentence: &'p str| sentence.trim();
+        let all: Vec<&str> = clariq_text::sentences::split(passage)
+            .into_iter()
+            .map(trimmed)
+            .filter(|sentence| !sentence.is_empty())
+            .collect();
+        let fits = |sentence: &&&str| {
+            let words = sentence.split_whitespace().count();
+            (self.fewest_words..=self.most_words).contains(&words)
+        };
+        let usual: Vec<&str> = all.iter().filter(fits).copied().collect();
+        if usual.is_empty() { all } else { usual }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULE: ResponseRule =
+        ResponseRule { sources: 1, tokens: 12, fewest_words: 3, most_words: 8 };
+
+    fn extracted(passage: &str, order: &[usize]) -> Extract {
+        let row = QuestionRow { id: "p:0".into(), text: passage.to_owned() };
+        let bank = QuestionBank::new(vec![row], "");
+        let requests = [Request::new("1_1", "a request")];
+        let rankings = [vec![Hit { doc: Doc(0), score: 1.0 }]];
+        let sentences = Sentences::new(&requests, &rankings, &bank, &RULE);
+        let own = sentences.requests[0].candidates.clone().unwrap();
+        let hits: Vec<Hit> =
+            order.iter().map(|&index| Hit { doc: own[index], score: 1.0 }).collect();
+        sentences.extract(&hits, &RULE)
+    }
+
+    #[test]
+    fn an_answer_is_made_of_the_sentences_that_fit() {
+        let passage = "No. The tent is small and green. The tent is quite heavy. It is dry inside.";
+        // Tokens: 7 and 6 do not fit together, 7 and 5 do. The first sentence is too short to count.
+        let extract = extracted(passage, &[0, 1, 2]);
+        assert_eq!(extract.text, "The tent is small and green. It is dry inside.");
+        assert_eq!(extract.used, [Doc(0)]);
+    }
+
+    #[test]
+    fn a_sentence_that_is_too_long_by_itself_is_cut() {
+        let extract = extracted(&"word ".repeat(40), &[0]);
+        assert_eq!(clariq_text::tokens::count(&extract.text), 12);
+        assert_eq!(extract.used, [Doc(0)]);
+        assert_eq!(
+            extracted("Yes. No.", &[0]).text,
+            "Yes.",
+            "short sentences where none is longer"
+        );
+    }
+}

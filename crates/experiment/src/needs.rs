@@ -1,0 +1,94 @@
+//! The clarification needs that a system predicts, and what made the predictions.
+
+use crate::error::Error;
+use crate::session::Session;
+use clariq_collections::clariq::ClariQ;
+use clariq_core::{Location, Need, Problem, ProblemKind, Request};
+use clariq_need::{Classifier, HELD_OUT_FOLDS, NeedConfig, Training};
+use clariq_rank::{Context, System};
+use serde_json::{Value, json};
+
+/// The needs that a system predicts for a split, and what made them.
+pub struct PredictedNeeds {
+    /// One for each request, in the order of the split.
+    pub needs: Vec<Need>,
+    pub(crate) made_by: Value,
+}
+
+/// Predicts the needs of the requests of a split, if the system has a model of them. Where stages
+/// look at them, a request of train gets the prediction of a model that did not see its label:
+/// otherwise rankings of train would know more than those of dev.
+pub fn predict_needs(
+    session: &Session,
+    context: &Context,
+    system: &System,
+    split: &str,
+    requests: &[Request],
+) -> Result<Option<PredictedNeeds>, Error> {
+    let Some(training) = open_training(session, context, system)? else { return Ok(None) };
+    let hold_out = system.pipeline.sees_need() && split == "train";
+    let held_out = if hold_out { training.held_out(session.options.seed)? } else { Vec::new() };
+    let model = training.fit()?;
+    let openings: Vec<&str> = requests.iter().map(Request::opening).collect();
+    let mut predictions = model.predict(&openings)?;
+    // Every topic of train has a label, so that these are in the order of the requests.
+    predictions.iter_mut().zip(held_out).for_each(|(own, held_out)| *own = held_out);
+    let mut made_by = need_record(&model);
+    if hold_out {
+        made_by["folds"] = HELD_OUT_FOLDS.into();
+    }
+    let needs = predictions.into_iter().map(|prediction| prediction.need).collect();
+    Ok(Some(PredictedNeeds { needs, made_by }))
+}
+
+/// The need model that a system declares, trained.
+pub fn need_model(
+    session: &Session,
+    context: &Context,
+    system: &System,
+) -> Result<Option<Classifier>, Error> {
+    let training = open_training(session, context, system)?;
+    Ok(training.map(Training::fit).transpose()?)
+}
+
+/// What made a need model, as it is written beside a run.
+pub(crate) fn need_record(model: &Classifier) -> Value {
+    let config = &model.made_of.config;
+    json!({
+        "model": config.name(),
+        "train_on": config.train_on(),
+        "parameters": model.model.parameters(),
+    })
+}
+
+/// The labels and features that a system's need model is trained on. On a collection without need
+/// labels there is none, and a system that needs one is refused.
+fn open_training(
+    session: &Session,
+    context: &Context,
+    system: &System,
+) -> Result<Option<Training>, Error> {
+    let Some(section) = &system.need else { return Ok(None) };
+    let Some(clariq) = session.collection.downcast::<ClariQ>() else {
+        if system.pipeline.sees_need() {
+            return Err(no_labels(session, system).into());
+        }
+        session.observer.note(&format!(
+            "note: {} has no need labels: `{}` predicts no need",
+            session.collection.kind(),
+            system.name
+        ));
+        return Ok(None);
+    };
+    let config = NeedConfig::read(section)?.to_answer(session.split);
+    let labels = clariq.training_labels(config.train_on())?;
+    Ok(Some(Training::new(config, &clariq.bank, context.models, &labels)?))
+}
+
+fn no_labels(session: &Session, system: &System) -> Problem {
+    let at = Location::file(format!("system `{}`", system.name));
+    let expected = "a collection with need labels, which a stage of this system looks at";
+    let found = format!("{} in {}", session.collection.kind(), session.collection.location());
+    Problem::new(at, ProblemKind::Argument, expected, found)
+        .hint("leave the key that looks at the need out of the system, or take a ClariQ collection")
+}

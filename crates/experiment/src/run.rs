@@ -1,0 +1,334 @@
+//! Runs: what a system ranks for every request of an input, with the record of what made it.
+//!
+//! An input is a split, or a file of conversations that may hold millions of records. Requests are
+//! ranked in blocks: one thread reads, all rank. Where there is more than one block, what is
+//! finished is appended to `<run>.partial`, with how far that is in `<run>.partial.json`; when
+//! everything is written, the run takes its name. After a kill, a run that is resumed continues
+//! behind the last whole block, if the same inputs would be read.
+
+mod blocks;
+mod conversations;
+mod input;
+mod partial;
+mod split;
+
+use crate::error::Error;
+use crate::needs::{PredictedNeeds, need_model, need_record, predict_needs};
+use crate::record;
+use crate::session::Session;
+use crate::systems::Loaded;
+use blocks::{Blocks, Write};
+use clariq_collections::Collection;
+use clariq_collections::clariq::put_need_lines;
+use clariq_core::{Location, ModelKind, Problem, ProblemKind, sha256_hex};
+use clariq_files::{Staged, Target, refuse_input};
+use clariq_need::Classifier;
+use clariq_rank::Context;
+use partial::{Partial, Progress};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::{panic, thread};
+
+pub use conversations::Conversations;
+pub(crate) use conversations::Cut;
+pub use input::{Input, Skipped};
+pub use split::{SplitRequests, as_run};
+
+/// The folder of a collection's runs: `folder` itself for the released ClariQ, and one inside it
+/// that is named after the collection for every other, so that their runs keep apart.
+pub fn folder_of(folder: &Path, collection: &dyn Collection) -> PathBuf {
+    match collection.label().as_str() {
+        "clariq" => folder.to_owned(),
+        label => folder.join(label),
+    }
+}
+
+/// The usual path of a run over an input of that name: `<folder of the
+/// collection>/<system>.<name>.run`.
+pub fn usual_path(folder: &Path, session: &Session, loaded: &Loaded, name: &str) -> PathBuf {
+    let file = format!("{}.{name}.run", loaded.system.name);
+    folder_of(folder, session.collection).join(file)
+}
+
+/// How a run is made.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RunOptions<'a> {
+    /// The last field of every line; the system's name if there is none.
+    pub tag: Option<&'a str>,
+    /// Whether an interrupted run is continued.
+    pub resume: bool,
+    /// What tells the run from others where it is a part of one. A part is small: its lines stay in
+    /// memory, and there may be none.
+    pub part: Option<&'a Value>,
+}
+
+/// What came of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Done {
+    /// Requests that were ranked.
+    pub requests: u64,
+    /// Lines that were written for them.
+    pub lines: u64,
+}
+
+/// Ranks for every request of an input, and writes the run to `path`, beside it the predicted needs
+/// of a split, and last the record of both. None of them takes its place before all are complete. A
+/// stream gets the run alone.
+///
+/// # Errors
+///
+/// Whatever stops a stage or the reader of the input, a system that the input refuses, and a system
+/// that retrieves nothing for any request.
+pub fn run(
+    session: &Session,
+    context: &Context,
+    loaded: &Loaded,
+    input: &dyn Input,
+    options: &RunOptions,
+    path: &Path,
+) -> Result<Done, Error> {
+    input.check(&loaded.system)?;
+    refuse_input(path)?;
+    let job = Job::new(session, context, loaded, input, options)?;
+    let (progress, skipped) =
+        if Target::new(path).is_stream() { job.stream(path)? } else { job.write(path, options)? };
+    job.report(progress, &skipped);
+    Ok(Done { requests: progress.requests, lines: progress.lines })
+}
+
+/// What makes the lines of a run, as its record begins.
+pub(crate) fn describe_run(
+    session: &Session,
+    context: &Context,
+    loaded: &Loaded,
+    input: &dyn Input,
+    options: &RunOptions,
+) -> Result<Value, Error> {
+    Ok(Job::new(session, context, loaded, input, options)?.made_by)
+}
+
+/// One system over one input.
+struct Job<'a> {
+    session: &'a Session<'a>,
+    context: &'a Context<'a>,
+    loaded: &'a Loaded,
+    input: &'a dyn Input,
+    tag: String,
+    needs: Needs,
+    /// What the lines are made by.
+    made_by: Value,
+}
+
+/// The predicted needs that stages look at.
+enum Needs {
+    /// No stage looks at any.
+    Unseen,
+    /// Predicted block by block.
+    Each(Box<Classifier>),
+    /// Predicted for all requests before the first is ranked.
+    All(PredictedNeeds),
+}
+
+impl<'a> Job<'a> {
+    fn new(
+        session: &'a Session<'a>,
+        context: &'a Context<'a>,
+        loaded: &'a Loaded,
+        input: &'a dyn Input,
+        options: &RunOptions,
+    ) -> Result<Self, Error> {
+        let system = &loaded.system;
+        let tag = options.tag.unwrap_or(&system.name);
+        let tag: String = tag.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
+        let models = open_models(context, loaded)?;
+        let needs = if !system.pipeline.sees_need() {
+            Needs::Unseen
+        } else if let Some(predicted) = predict(session, context, loaded, input)? {
+            Needs::All(predicted)
+        } else {
+            let model = need_model(session, context, system)?;
+            model.map_or(Needs::Unseen, |model| Needs::Each(Box::new(model)))
+        };
+        let documents = session.documents;
+        let mut made_by = json!({
+            "clariq": env!("CARGO_PKG_VERSION"),
+            "system": system.name,
+            "config_sha256": loaded.checksum,
+            "uses": loaded.uses(session.split),
+            "stages": system.pipeline.parameters(),
+            "models": models,
+            "need": needs.record(),
+            "seed": session.options.seed,
+            "run_tag": tag,
+            "collection": session.collection.label(),
+            "bank": { "sha256": documents.checksum(), "questions": documents.len() },
+        });
+        for (key, value) in input.describe(system)? {
+            made_by[key] = value;
+        }
+        Ok(Self { session, context, loaded, input, tag, needs, made_by })
+    }
+
+    fn blocks(&self) -> Blocks<'_> {
+        let Self { session, context, loaded, input, tag, needs, .. } = self;
+        Blocks {
+            observer: session.observer,
+            context,
+            system: &loaded.system,
+            input: *input,
+            tag,
+            needs,
+        }
+    }
+
+    /// Writes to standard output or a pipe, which cannot be taken back.
+    fn stream(&self, path: &Path) -> Result<(Progress, Skipped), Error> {
+        let mut ranked = None;
+        let written = Target::new(path).write(|out| {
+            let write: Write = &mut |lines, _, _| {
+                Ok(out.write_all(lines).map_err(|source| clariq_core::Error::Io {
+                    action: "write",
+                    path: path.to_owned(),
+                    source,
+                })?)
+            };
+            let result = self.blocks().rank(Progress::default(), write);
+            let failed = result.is_err();
+            ranked = Some(result);
+            if failed { Err(std::io::ErrorKind::Other.into()) } else { Ok(()) }
+        });
+        // What stopped the ranking is the news, not that the output was not finished.
+        match ranked {
+            Some(Err(error)) => Err(error),
+            Some(Ok(done)) => Ok(written.map(|()| done)?),
+            None => Err(written.map_or_else(Error::from, |()| nothing_retrieved(self, 0).into())),
+        }
+    }
+
+    /// Writes files by way of a partial one, and the record beside them.
+    fn write(&self, path: &Path, options: &RunOptions) -> Result<(Progress, Skipped), Error> {
+        let fingerprint = sha256_hex(self.made_by.to_string().as_bytes());
+        let (mut partial, progress, note) = match options.part {
+            Some(_) => (Partial::in_memory(path), Progress::default(), None),
+            None => Partial::open(path, &fingerprint, options.resume)?,
+        };
+        if let Some(note) = note {
+            self.session.observer.note(&note);
+        }
+        let (ranked, beside) = self.rank_beside_needs(progress, &mut partial);
+        let (progress, skipped) = match ranked {
+            Ok(done) if done.0.lines > 0 || options.part.is_some() => done,
+            stopped => {
+                // What was refused once is refused again: there is nothing to continue from.
+                partial.remove();
+                let nothing = |done: (Progress, _)| nothing_retrieved(self, done.0.requests).into();
+                return Err(stopped.map_or_else(|error| error, nothing));
+            }
+        };
+        let beside = beside?;
+        let predicted = match &self.needs {
+            Needs::All(predicted) => Some(predicted),
+            _ => beside.as_ref(),
+        };
+        let run = Staged::new(path, |out| partial.copy(out))?;
+        let mut files: Vec<record::Output> = vec![("run", path.to_owned(), run)];
+        let mut made_by = self.made_by.clone();
+        if let Some((predicted, requests)) = predicted.zip(self.input.in_memory()) {
+            let path = record::need_path(path);
+            let ids = requests.iter().map(|request| &request.id);
+            let lines = ids.zip(predicted.needs.iter().copied());
+            let need = Staged::new(&path, |out| put_need_lines(out, lines))?;
+            files.push(("need", path, need));
+            made_by["need"] = predicted.made_by.clone();
+        }
+        self.input.count(&mut made_by, progress.requests, &skipped);
+        if let Some(part) = options.part {
+            made_by["part"] = part.clone();
+        }
+        let record = record::stage(path, made_by, &files)?;
+        files.into_iter().map(|(.., file)| file).chain([record]).try_for_each(Staged::commit)?;
+        partial.remove();
+        Ok((progress, skipped))
+    }
+
+    /// Ranks, and predicts the needs that no stage looks at but a file is written of. Both at the
+    /// same time: neither needs the other, and reading the training labels takes as long as
+    /// ranking. On threads of their own: one of the pool could be lent the other task while it
+    /// holds a model's lock.
+    #[expect(clippy::type_complexity, reason = "two results of what runs side by side")]
+    fn rank_beside_needs(
+        &self,
+        progress: Progress,
+        partial: &mut Partial,
+    ) -> (Result<(Progress, Skipped), Error>, Result<Option<PredictedNeeds>, Error>) {
+        let write: Write = &mut |lines, progress, last| partial.append(lines, progress, last);
+        if !matches!(self.needs, Needs::Unseen) || self.loaded.system.need.is_none() {
+            return (self.blocks().rank(progress, write), Ok(None));
+        }
+        let (session, context, loaded) = (self.session, self.context, self.loaded);
+        thread::scope(|scope| {
+            let predicting = scope.spawn(|| predict(session, context, loaded, self.input));
+            let ranked = self.blocks().rank(progress, write);
+            let predicted = predicting.join();
+            (ranked, predicted.unwrap_or_else(|panic| panic::resume_unwind(panic)))
+        })
+    }
+
+    fn report(&self, progress: Progress, skipped: &Skipped) {
+        let note = |text: &str| self.session.observer.note(text);
+        if let Some(first) = &skipped.first {
+            let (file, bad) = (self.input.location(), skipped.count);
+            note(&format!("warning: {file}: {bad} bad records are left out; the first: {first}"));
+        }
+        if progress.silent > 0 {
+            note(&format!(
+                "warning: for {} of {} requests nothing is left to rank, and they have no line",
+                progress.silent, progress.requests
+            ));
+        }
+    }
+}
+
+impl Needs {
+    fn record(&self) -> Value {
+        match self {
+            Self::Unseen => Value::Null,
+            Self::Each(model) => need_record(model),
+            Self::All(predicted) => predicted.made_by.clone(),
+        }
+    }
+}
+
+/// The needs of an input whose requests are in memory, where the system predicts any.
+fn predict(
+    session: &Session,
+    context: &Context,
+    loaded: &Loaded,
+    input: &dyn Input,
+) -> Result<Option<PredictedNeeds>, Error> {
+    let Some(requests) = input.in_memory() else { return Ok(None) };
+    predict_needs(session, context, &loaded.system, input.name(), requests)
+}
+
+/// Opens the learned models that stages ask for; their checksums by name. The weights are part of
+/// what makes a run, and known before it begins.
+fn open_models(context: &Context, loaded: &Loaded) -> Result<Value, Error> {
+    let mut checksums = serde_json::Map::new();
+    for model in loaded.system.models() {
+        match model.kind {
+            ModelKind::Encoder => drop(context.models.encoder(&model.name)?),
+            ModelKind::CrossEncoder => drop(context.models.pair_scorer(&model.name)?),
+        }
+        let checksum = json!(context.models.checksum(&model.name));
+        checksums.insert(model.name, checksum);
+    }
+    Ok(Value::Object(checksums))
+}
+
+fn nothing_retrieved(job: &Job, requests: u64) -> Problem {
+    let at = Location::file(&job.loaded.file);
+    let expected = "a system that ranks something for at least one request";
+    let found = format!("nothing for any of {requests} requests of {}", job.input.location());
+    Problem::new(at, ProblemKind::Empty, expected, found)
+        .hint("see what each stage leaves: `clariq explain --system …` follows one document")
+}

@@ -1,0 +1,67 @@
+//! What runs are made over: requests from somewhere, and the form in which their rankings are
+//! written.
+
+use crate::error::Error;
+use clariq_core::{Problem, Ranking, Request};
+use clariq_rank::System;
+use serde_json::{Map, Value};
+use std::io;
+use std::ops::ControlFlow;
+
+/// Requests in an order, read as often as asked for.
+pub trait Input: Sync {
+    /// What runs over it are named after.
+    fn name(&self) -> &str;
+
+    /// Where it is, for messages.
+    fn location(&self) -> String;
+
+    /// All requests, where they are in memory: their needs are predicted before the first is
+    /// ranked, and written beside the run.
+    fn in_memory(&self) -> Option<&[Request]> {
+        None
+    }
+
+    /// Refuses a system that cannot be run over it.
+    fn check(&self, system: &System) -> Result<(), Error>;
+
+    /// What tells it from others, for the record of a run by that system.
+    fn describe(&self, system: &System) -> Result<Map<String, Value>, Error>;
+
+    /// Completes the record of a run when all was read.
+    fn count(&self, record: &mut Value, requests: u64, skipped: &Skipped);
+
+    /// Sends every request once, in order, but for the first `done`, until `send` breaks.
+    fn read(
+        &self,
+        done: u64,
+        send: &mut dyn FnMut(Request) -> ControlFlow<()>,
+    ) -> Result<Skipped, Error>;
+
+    /// Writes the lines of a ranking; how many.
+    fn put(
+        &self,
+        out: &mut Vec<u8>,
+        request: &Request,
+        ranking: &Ranking,
+        writing: &Writing,
+    ) -> io::Result<u64>;
+}
+
+/// How lines are written.
+#[derive(Clone, Copy)]
+pub struct Writing<'a> {
+    /// The system whose rankings they are.
+    pub system: &'a System,
+    /// The last field of every line.
+    pub tag: &'a str,
+}
+
+/// Records that a reader left out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Skipped {
+    /// How many.
+    pub count: u64,
+    /// What is wrong with the first.
+    pub first: Option<Problem>,
+}

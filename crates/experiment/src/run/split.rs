@@ -1,0 +1,115 @@
+//! A split of a collection as the input of a run, whose lines are those of TREC.
+
+use super::input::{Input, Skipped, Writing};
+use crate::error::Error;
+use crate::session::Session;
+use clariq_collections::Collection;
+use clariq_core::{Documents, Ranking, Request, sha256_hex};
+use clariq_files::{Run, RunLine, Source, put_run_lines, strictly_decreasing};
+use clariq_rank::System;
+use serde_json::{Map, Value, json};
+use std::io;
+use std::ops::ControlFlow;
+
+/// The requests of a split.
+pub struct SplitRequests<'a> {
+    collection: &'a dyn Collection,
+    documents: &'a dyn Documents,
+    split: &'static str,
+    /// All of them, in the order of their file.
+    pub requests: Vec<Request>,
+}
+
+impl<'a> SplitRequests<'a> {
+    /// Reads the requests of a split for the task of a session.
+    pub fn read(session: &Session<'a>, split: &'static str) -> Result<Self, Error> {
+        let (collection, documents) = (session.collection, session.documents);
+        let requests = collection.requests(split, session.task)?.collect::<Result<_, _>>()?;
+        Ok(Self { collection, documents, split, requests })
+    }
+
+    /// The SHA-256 of each split's file, for a system that looks at more than one request.
+    fn checksums(&self) -> Result<Map<String, Value>, Error> {
+        let mut checksums = Map::new();
+        for split in self.collection.splits().iter().filter(|split| self.collection.has(split)) {
+            let (_, checksum) = digest(&self.collection.source(split)?)?;
+            checksums.insert((*split).to_owned(), checksum.into());
+        }
+        Ok(checksums)
+    }
+}
+
+/// The name of a file without its folder, and its SHA-256.
+fn digest(source: &Source) -> Result<(String, String), Error> {
+    let name = source.name();
+    let file = name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
+    Ok((file, sha256_hex(&source.read()?.bytes)))
+}
+
+impl Input for SplitRequests<'_> {
+    fn name(&self) -> &str {
+        self.split
+    }
+
+    fn location(&self) -> String {
+        format!("{} in {}", self.split, self.collection.location())
+    }
+
+    fn in_memory(&self) -> Option<&[Request]> {
+        Some(&self.requests)
+    }
+
+    fn check(&self, _system: &System) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn describe(&self, system: &System) -> Result<Map<String, Value>, Error> {
+        let (file, sha256) = digest(&self.collection.source(self.split)?)?;
+        let mut described = Map::new();
+        described.insert("split".to_owned(), self.split.into());
+        let topics = json!({ "file": file, "sha256": sha256, "count": self.requests.len() });
+        described.insert("topics".to_owned(), topics);
+        if !system.uses.is_empty() {
+            described.insert("splits".to_owned(), self.checksums()?.into());
+        }
+        Ok(described)
+    }
+
+    fn count(&self, _record: &mut Value, _requests: u64, _skipped: &Skipped) {}
+
+    fn read(
+        &self,
+        done: u64,
+        send: &mut dyn FnMut(Request) -> ControlFlow<()>,
+    ) -> Result<Skipped, Error> {
+        let rest = self.requests.iter().skip(done as usize);
+        let _ = rest.cloned().try_for_each(send);
+        Ok(Skipped::default())
+    }
+
+    fn put(
+        &self,
+        out: &mut Vec<u8>,
+        request: &Request,
+        ranking: &Ranking,
+        writing: &Writing,
+    ) -> io::Result<u64> {
+        let hits = ranking.iter().map(|hit| (self.documents.id(hit.doc), hit.score));
+        put_run_lines(out, [(&request.id, hits)], writing.tag)?;
+        Ok(ranking.len() as u64)
+    }
+}
+
+/// Rankings as the lines that are written of them, ready to be scored.
+pub fn as_run(documents: &dyn Documents, requests: &[Request], rankings: &[Ranking]) -> Run {
+    let mut run = Run::default();
+    for (request, ranking) in requests.iter().zip(rankings) {
+        let scores: Vec<f64> = ranking.iter().map(|hit| hit.score).collect();
+        run.lines.extend(ranking.iter().zip(strictly_decreasing(&scores)).map(|(hit, score)| {
+            let (topic, question) =
+                (request.id.as_str().into(), documents.id(hit.doc).as_ref().into());
+            RunLine { topic, question, score, line: 0 }
+        }));
+    }
+    run
+}

@@ -1,0 +1,78 @@
+//! Stage `distinct`: leaves out what says the same as something better.
+
+use crate::build::Build;
+use crate::error::Error;
+use crate::space::SpaceConfig;
+use crate::stage::{About, Batch, Stage};
+use clariq_core::{Doc, Problem, ProblemKind, Ranking};
+use ndarray::Array2;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize)]
+struct Distinct {
+    /// A document nearer than this to one that is kept says the same.
+    same: f32,
+    space: SpaceConfig,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Given {
+    same: f32,
+}
+
+pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>, Error> {
+    let space = build.space()?;
+    let at = build.table.at("same");
+    let Given { same } = build.table.read()?;
+    if !(0.0..=1.0).contains(&same) {
+        let expected = "same from 0 to 1";
+        return Err(Problem::new(at, ProblemKind::Configuration, expected, same.to_string())
+            .hint("0.9 leaves out what says the same in nearly the same words")
+            .into());
+    }
+    Ok(Box::new(Distinct { same, space }))
+}
+
+/// The rows that are kept of a ranking, best first, by the similarities of its documents.
+fn keep(likeness: &Array2<f32>, same: f32) -> Vec<usize> {
+    let mut kept: Vec<usize> = Vec::new();
+    for row in 0..likeness.nrows() {
+        if kept.iter().all(|&better| likeness[[row, better]] <= same) {
+            kept.push(row);
+        }
+    }
+    kept
+}
+
+impl Stage for Distinct {
+    fn about(&self) -> About {
+        About { models: self.space.models(), ..About::new("distinct", self) }
+    }
+
+    fn apply(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>, Error> {
+        let space = batch.context.space(&self.space)?;
+        let distinct = |ranking: Ranking| {
+            let docs: Vec<Doc> = ranking.iter().map(|hit| hit.doc).collect();
+            let kept = keep(&space.among(&docs), self.same);
+            kept.into_iter().map(|row| ranking[row]).collect()
+        };
+        let rankings = rankings.into_iter().map(distinct).collect();
+        batch.finish();
+        Ok(rankings)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn what_is_like_something_better_goes() {
+        // The second is like the first; the third is like the second alone, which is gone.
+        let likeness = array![[1.0, 0.95, 0.2], [0.95, 1.0, 0.95], [0.2, 0.95, 1.0]];
+        assert_eq!(keep(&likeness, 0.9), [0, 2]);
+        assert_eq!(keep(&likeness, 0.95), [0, 1, 2]);
+    }
+}

@@ -1,0 +1,38 @@
+//! `clariq convert`: an iKAT run in the form that evaluation tools read.
+
+use crate::failure::{Failure, Outcome};
+use clap::{Args, ValueEnum};
+use clariq_collections::ikat::convert::write_trec;
+use clariq_collections::ikat::run::Submission;
+use clariq_files::{Source, Target};
+use std::path::PathBuf;
+
+#[derive(Args)]
+pub(crate) struct ConvertRunArgs {
+    /// iKAT run as it is handed in (JSON, in 2025 JSON lines), plain or gzip; `-` for standard input
+    #[arg(value_name = "RUN")]
+    run: PathBuf,
+    /// Form to write
+    #[arg(long, value_enum)]
+    to: RunForm,
+    /// File to write, compressed if its name ends in .gz
+    #[arg(long, short, value_name = "FILE", default_value = "-")]
+    output: PathBuf,
+}
+
+/// What `--to` accepts.
+#[derive(Clone, Copy, ValueEnum)]
+enum RunForm {
+    /// The passages as a TREC run, as the track's official program writes them
+    Trec,
+}
+
+pub(crate) fn convert_run(arguments: &ConvertRunArgs) -> Result<Outcome, Failure> {
+    let source = Source::new(&arguments.run);
+    let submission = Submission::read_any(&source)?;
+    let target = Target::new(&arguments.output);
+    match arguments.to {
+        RunForm::Trec => write_trec(&target, &submission, &source.name())?,
+    }
+    Ok(Outcome::Done)
+}

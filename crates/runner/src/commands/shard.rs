@@ -1,0 +1,113 @@
+//! `clariq data shard`, and `clariq run` over one shard or with the parts of all.
+
+use crate::arguments::IndexPlace;
+use crate::failure::{Failure, Outcome};
+use crate::output::{Cell, Sheet};
+use crate::settings::Settings;
+use clap::Args;
+use clariq_collections::Around;
+use clariq_core::{Location, Problem, ProblemKind};
+use clariq_experiment::shards::{Planned, cut};
+use clariq_experiment::{Loaded, Registry, Session};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+#[derive(Args)]
+pub(crate) struct ShardArgs {
+    /// Conversations: a pickle, JSON lines or the human-generated table; `-` for standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Folder for the shards and `plan.json`
+    #[arg(long, short, value_name = "DIR")]
+    output: PathBuf,
+    /// Contexts in each shard; the last may have fewer
+    #[arg(long, value_name = "N")]
+    contexts: NonZeroUsize,
+    /// System that the plan is for: its parameters and weights become part of the plan
+    #[arg(long, value_name = "CONFIG")]
+    system: Option<String>,
+    /// Leave bad conversations out and count them
+    #[arg(long)]
+    skip_bad: bool,
+    #[command(flatten)]
+    place: IndexPlace,
+}
+
+pub(crate) fn shard(settings: &Settings, arguments: &ShardArgs) -> Result<Outcome, Failure> {
+    let collection = settings.collection()?;
+    let session = settings.session(&*collection, &arguments.place)?;
+    let models = Registry::new(&session);
+    let around = Around::outside(&*collection, session.task);
+    let context = session.context().with_models(&models).within(&around);
+    let loaded = arguments.system.as_ref().map(|name| Loaded::open(name, &[])).transpose()?;
+    let system = loaded.as_ref().map(|loaded| (&context, loaded));
+    let ShardArgs { file, output, contexts, skip_bad, .. } = arguments;
+    let plan = cut(&session, file, *skip_bad, *contexts, output, system)?;
+    let mut sheet = Sheet::new(&["shards", "contexts", "plan"]);
+    sheet.row(vec![
+        Cell::count(plan.shards.len()),
+        Cell::Count(plan.shards.iter().map(|shard| shard.contexts).sum()),
+        Cell::text(output.join("plan.json").display().to_string()),
+    ]);
+    sheet.print(settings.format)?;
+    Ok(Outcome::Done)
+}
+
+/// Ranks the shard `PLAN:I`.
+pub(super) fn run_shard(
+    settings: &Settings,
+    shard: &str,
+    output: Option<&Path>,
+    session: &Session,
+    systems: &[Loaded],
+) -> Result<Outcome, Failure> {
+    let (plan, index) = parse_shard(shard)?;
+    let planned = Planned::read(&plan)?;
+    let models = Registry::new(session);
+    let around = Around::outside(session.collection, session.task);
+    let context = session.context().with_models(&models).within(&around);
+    let mut sheet = Sheet::new(&["system", "shard", "contexts", "part"]);
+    for loaded in systems {
+        let part = planned.run_shard(session, &context, loaded, index, output)?;
+        sheet.row(vec![
+            Cell::text(&loaded.system.name),
+            Cell::count(index),
+            Cell::Count(planned.plan.shards[index].contexts),
+            Cell::text(part.display().to_string()),
+        ]);
+    }
+    sheet.print(settings.format)?;
+    Ok(Outcome::Done)
+}
+
+/// Puts the parts of a plan together.
+pub(super) fn merge(
+    settings: &Settings,
+    plan: &Path,
+    system: Option<&str>,
+    output: &Path,
+) -> Result<Outcome, Failure> {
+    let planned = Planned::read(plan)?;
+    let system = system.map(|name| Loaded::open(name, &[])).transpose()?;
+    planned.merge(system.as_ref().map(|loaded| &*loaded.system.name), output)?;
+    let mut sheet = Sheet::new(&["parts", "contexts", "run file"]);
+    sheet.row(vec![
+        Cell::count(planned.plan.shards.len()),
+        Cell::Count(planned.plan.shards.iter().map(|shard| shard.contexts).sum()),
+        Cell::text(output.display().to_string()),
+    ]);
+    sheet.print(settings.format)?;
+    Ok(Outcome::Done)
+}
+
+/// `PLAN:I`; the path may hold colons of its own.
+fn parse_shard(text: &str) -> Result<(PathBuf, usize), Problem> {
+    let parts = text.rsplit_once(':').and_then(|(plan, index)| Some((plan, index.parse().ok()?)));
+    let Some((plan, index)) = parts.filter(|(plan, _)| !plan.is_empty()) else {
+        let at = Location::file("--shard");
+        let expected = "a plan and the number of a shard, as plan.json:0";
+        return Err(Problem::new(at, ProblemKind::Argument, expected, format!("`{text}`"))
+            .hint("shards count from 0; plan.json lists them"));
+    };
+    Ok((plan.into(), index))
+}

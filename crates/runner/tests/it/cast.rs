@@ -1,0 +1,107 @@
+//! TREC `CAsT` as a second collection of questions: the organisers' run, and systems made for
+//! `ClariQ`.
+
+use crate::common::{Bench, root};
+use clariq_collections::cast::QuestionRun;
+use clariq_files::{Run, Source, read_run};
+use std::collections::{BTreeMap, HashSet};
+
+/// A folder with a link to the released files, or `None` with a line that says so.
+#[cfg(unix)]
+fn released() -> Option<Bench> {
+    let folder = root().join("../shared/cast");
+    if !folder.is_dir() {
+        println!("skipped: the released files are not in {}", folder.display());
+        return None;
+    }
+    let bench = Bench::new();
+    std::os::unix::fs::symlink(folder.canonicalize().expect("a folder"), bench.path("cast"))
+        .expect("linked");
+    Some(bench)
+}
+
+/// The questions of each turn with their scores, best first.
+fn by_turn(run: &Run) -> BTreeMap<&str, Vec<(&str, f64)>> {
+    let mut turns: BTreeMap<&str, Vec<(&str, f64)>> = BTreeMap::new();
+    for line in &run.lines {
+        let turn = turns.entry(line.topic.as_str()).or_default();
+        turn.push((line.question.as_str(), line.score));
+    }
+    turns
+}
+
+#[cfg(unix)]
+#[test]
+fn the_organisers_run_is_reproduced() {
+    let Some(bench) = released() else { return };
+    bench.succeed("-q run cast-bm25 --data cast --split 2022 -o ours.run");
+    let ours = read_run(&Source::new(bench.path("ours.run"))).expect("a run");
+    let ours = by_turn(&ours);
+    let given = bench.path("cast/2022_mi_ranking_bm25_baseline_mi_run.json.gz");
+    let given = QuestionRun::read(&Source::new(given)).expect("their run");
+    assert_eq!((ours.len(), given.turns.len()), (205, 205));
+    let (mut first, mut shared, mut all, mut difference) = (0, 0, 0, 0.0);
+    for turn in &given.turns {
+        let ours = &ours[turn.id.as_str()];
+        let (question, score) = &turn.questions[0];
+        first += usize::from(ours[0].0 == question.as_str());
+        difference += (ours[0].1 - score).abs() / 205.0;
+        let top: HashSet<&str> = ours.iter().take(10).map(|(question, _)| *question).collect();
+        let theirs = turn.questions.iter().take(10);
+        shared += theirs.clone().filter(|(question, _)| top.contains(question.as_str())).count();
+        all += theirs.count();
+    }
+    println!("first {first} of 205, {shared} of {all} of the first ten, scores {difference}");
+    assert!(first >= 204, "{first}");
+    assert!(shared * 100 >= all * 99, "{shared} of {all}");
+    assert!(difference <= 0.002, "{difference}");
+}
+
+#[cfg(unix)]
+#[test]
+fn systems_and_commands_take_the_collection_as_any_other() {
+    let Some(bench) = released() else { return };
+    for system in ["bm25", "bm25-tuned", "no-question"] {
+        // The only split is the usual one.
+        bench.succeed(&format!("-q run {system} --data cast -o {system}.run"));
+        let run = read_run(&Source::new(bench.path(&format!("{system}.run")))).expect("a run");
+        assert_eq!(by_turn(&run).len(), 205, "{system}");
+        assert!(!bench.path(&format!("{system}.need")).exists(), "no need labels, no needs");
+    }
+    let stats = bench.succeed("data stats --data cast --format tsv").stdout;
+    assert!(stats.contains("user turns\t205\t"), "{stats}");
+    assert!(stats.contains("questions in the pool\t\t4497\n"), "{stats}");
+    assert_eq!(bench.succeed("data check --data cast").stderr, "");
+    let explained = bench.succeed("explain --system cast-bm25 --data cast squirrels Q1856").stdout;
+    assert!(explained.contains("bm25: "), "{explained}");
+    let ranked = bench.shell(
+        &["sh"],
+        "echo '{\"id\": 1, \"text\": \"garden\"}' | $0 -q rank cast-bm25 --data cast",
+    );
+    assert!(ranked.stdout.starts_with("{\"id\":\"1\""), "{ranked:?}");
+    for (line, says) in [
+        (
+            "run cast-bm25 --data cast --split dev",
+            ["`2022`, the split of this collection", "`dev`"],
+        ),
+        ("eval no.run --data cast", ["a ClariQ collection", "CAsT in cast"]),
+        ("train dense-tuned --data cast", ["a ClariQ collection", "CAsT in cast"]),
+    ] {
+        let refused = bench.run(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!(refused.status, Some(2), "{line}: {}", refused.stderr);
+        for part in says {
+            assert!(refused.stderr.contains(part), "{line}: {}", refused.stderr);
+        }
+    }
+}
+
+#[test]
+fn a_folder_of_nothing_is_told_what_would_be_recognised() {
+    let bench = Bench::new();
+    bench.write("empty/notes.txt", "");
+    let refused = bench.run(&["data", "stats", "--data", "empty"]);
+    assert_eq!(refused.status, Some(2));
+    for part in ["question_bank.tsv` (ClariQ)", "(CAsT)", "found: none of them"] {
+        assert!(refused.stderr.contains(part), "{}", refused.stderr);
+    }
+}

@@ -1,0 +1,136 @@
+//! Runs over a split: where they go, resuming after a kill, and systems that retrieve nothing.
+
+use crate::common::Bench;
+
+/// A system that finds only what shares a word with the request.
+const WORDS: &str =
+    "name = \"words\"\n[[stages]]\nstage = \"bm25\"\nanalyzer = \"english\"\ndepth = 5\n";
+
+fn requests(texts: impl Iterator<Item = String>) -> String {
+    let rows = (1..).zip(texts).map(|(id, text)| format!("{id}\t{text}\n"));
+    format!("topic_id\tinitial_request\n{}", rows.collect::<String>())
+}
+
+/// A bench with a test split of enough requests for several blocks.
+fn with_many_requests() -> Bench {
+    let bench = Bench::with_sample();
+    let words: Vec<String> =
+        bench.text("data/question_bank.tsv").split_whitespace().map(str::to_owned).collect();
+    bench.remove("data/test_with_labels.tsv");
+    let text = |row: usize| {
+        let word = |step: usize| words[row * step % words.len()].replace('"', "");
+        format!("{} {} {}", word(7), word(11), word(13))
+    };
+    bench.write("data/test.tsv", requests((0..20_000).map(text)));
+    bench
+}
+
+const RUN: &str = "run bm25-tuned --data data --split test -o out/many.run --threads 1";
+
+#[test]
+fn an_interrupted_run_over_a_split_goes_on_to_the_same_bytes() {
+    let bench = with_many_requests();
+    bench.succeed(RUN);
+    let files = ["out/many.run", "out/many.need", "out/many.run.json"];
+    let whole = files.map(|file| bench.read(file));
+    std::fs::remove_dir_all(bench.path("out")).expect("removed");
+    bench.killed(RUN, "out/many.run", 2);
+    let told = bench.succeed(&format!("{RUN} --resume"));
+    assert!(told.stderr.contains("note: going on after "), "{}", told.stderr);
+    assert!(files.map(|file| bench.read(file)) == whole);
+    assert_eq!(std::fs::read_dir(bench.path("out")).expect("a folder").count(), 3);
+}
+
+#[test]
+fn a_partial_run_with_a_flipped_bit_begins_anew() {
+    let bench = with_many_requests();
+    bench.killed(RUN, "out/many.run", 2);
+    let mut bytes = bench.read("out/many.run.partial");
+    bytes[100] ^= 1;
+    bench.write("out/many.run.partial", bytes);
+    let told = bench.succeed(&format!("{RUN} --resume"));
+    assert!(told.stderr.contains("beginning anew: "), "{}", told.stderr);
+    assert!(told.stderr.contains("is not as it was written"), "{}", told.stderr);
+    let resumed = bench.read("out/many.run");
+    bench.succeed(RUN);
+    assert!(resumed == bench.read("out/many.run"));
+}
+
+#[test]
+fn a_short_split_is_resumed_by_beginning_anew() {
+    let bench = Bench::new();
+    let told = bench.succeed("run bm25 --resume -o a.run");
+    assert!(told.stderr.contains("beginning anew: there is no "), "{}", told.stderr);
+    bench.succeed("-q run bm25 -o b.run");
+    assert!(bench.read("a.run") == bench.read("b.run"));
+}
+
+#[test]
+fn a_system_that_retrieves_nothing_is_refused_and_one_that_misses_some_is_reported() {
+    let bench = Bench::with_sample();
+    bench.write("words.toml", WORDS);
+    bench.remove("data/test_with_labels.tsv");
+    bench.write("data/test.tsv", requests(["xyzzy".to_owned(), "plugh".to_owned()].into_iter()));
+    let before = bench.snapshot();
+    let line = "run words.toml --data data --split test -o out/words.run";
+    let refused = bench.run(&line.split(' ').collect::<Vec<_>>());
+    assert_eq!(refused.status, Some(2), "{}", refused.stderr);
+    assert!(refused.stderr.contains("nothing for any of 2 requests"), "{}", refused.stderr);
+    assert!(bench.snapshot() == before, "a file was left or changed");
+    let texts = ["xyzzy", "tell me about saturn"].map(str::to_owned);
+    bench.write("data/test.tsv", requests(texts.into_iter()));
+    let told = bench.succeed(line);
+    assert!(told.stderr.contains("warning: for 1 of 2 requests nothing"), "{}", told.stderr);
+}
+
+#[test]
+fn runs_of_collections_keep_apart_and_are_scored_with_their_own() {
+    let bench = Bench::with_sample();
+    bench.edit("data/question_bank.tsv", |text| text + "Q99999\twhat else\n");
+    bench.succeed("-q run bm25");
+    bench.succeed("-q run bm25 --data data");
+    let folder = std::fs::read_dir(bench.path("runs")).expect("a folder");
+    let mut names: Vec<String> = folder
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    assert!(names[0].starts_with("bank-") && names[0].len() == 17, "{names:?}");
+    assert_eq!(names[1..], ["sample"]);
+    let other = format!("runs/{}/bm25.dev", names[0]);
+    for (file, task) in [("run", "question_relevance"), ("need", "clarification_need")] {
+        let line = format!("eval {other}.{file} --task {task}");
+        let refused = bench.run(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!(refused.status, Some(2), "{line}: {}", refused.stderr);
+        for part in
+            ["expected: a run of the question bank 575333ff3f8b in <sample>", &names[0][5..]]
+        {
+            assert!(refused.stderr.contains(part), "{line}: {}", refused.stderr);
+        }
+        bench.succeed(&format!("{line} --data data"));
+    }
+    bench.remove("runs/sample/bm25.dev.run.json");
+    let told = bench.succeed("eval runs/sample/bm25.dev.run");
+    assert!(told.stderr.contains("warning: no record beside runs/sample/bm25.dev.run"), "{told:?}");
+    let figures = bench.succeed("-q reproduce bm25 --split dev --runs mine");
+    assert!(figures.stdout.contains("OK") && bench.path("mine/sample/bm25.dev.run").exists());
+}
+
+#[test]
+fn a_misspelt_split_of_expected_figures_is_refused_where_the_bank_is_meant() {
+    let bench = Bench::new();
+    let expected = |bank: &str| {
+        format!(
+            "{WORDS}[[expected]]\ncollection = \"x\"\nbank = \"{bank}\"\nsplit = \"devel\"\nmeasures = {{ \"R@5\" = 0.5 }}\n"
+        )
+    };
+    bench.write("other.toml", expected("2100c70232f6"));
+    bench.succeed("-q run other.toml");
+    bench.write("this.toml", expected("575333ff3f8b"));
+    for command in ["run", "reproduce"] {
+        let refused = bench.run(&[command, "this.toml"]);
+        assert_eq!(refused.status, Some(2), "{}", refused.stderr);
+        for part in ["this.toml", "one of train, dev, test", "`devel`"] {
+            assert!(refused.stderr.contains(part), "{}", refused.stderr);
+        }
+    }
+}

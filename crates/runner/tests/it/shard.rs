@@ -1,0 +1,132 @@
+//! Runs over shards: put together, they are the run over the whole file, byte for byte.
+
+use crate::common::Bench;
+use std::fs;
+
+/// The run over a file, and its record.
+fn whole(bench: &Bench, system: &str, file: &str) -> (Vec<u8>, Vec<u8>) {
+    bench.succeed(&format!("-q run {system} --data data --conversations {file} -o whole.run"));
+    (bench.read("whole.run"), bench.read("whole.run.json"))
+}
+
+/// Cuts a file into shards of so many contexts; how many there are.
+fn cut(bench: &Bench, file: &str, contexts: usize, more: &str) -> usize {
+    let line = format!("-q data shard {file} --data data -o s --contexts {contexts}{more}");
+    bench.succeed(&line);
+    let plan: serde_json::Value = serde_json::from_slice(&bench.read("s/plan.json")).expect("JSON");
+    plan["shards"].as_array().expect("shards").len()
+}
+
+/// The same made of shards.
+fn of_shards(bench: &Bench, system: &str, file: &str, contexts: usize) -> (Vec<u8>, Vec<u8>) {
+    let shards = cut(bench, file, contexts, "");
+    // Any order will do.
+    for index in (0..shards).rev() {
+        bench.succeed(&format!("-q run {system} --data data --shard s/plan.json:{index}"));
+    }
+    bench.succeed("-q run --merge s/plan.json -o merged.run");
+    let merged = (bench.read("merged.run"), bench.read("merged.run.json"));
+    fs::remove_dir_all(bench.path("s")).expect("removed");
+    merged
+}
+
+/// Two runs with records that differ in nothing but the names of their files.
+fn check_same(shards: &(Vec<u8>, Vec<u8>), whole: &(Vec<u8>, Vec<u8>), what: &str) {
+    assert!(shards.0 == whole.0, "{what}");
+    let text = |record: &[u8]| String::from_utf8_lossy(record).into_owned();
+    assert_eq!(text(&shards.1).replace("merged.run", "whole.run"), text(&whole.1), "{what}");
+}
+
+#[test]
+fn shards_make_the_run_over_the_whole_file() {
+    let bench = Bench::with_sample();
+    bench.succeed("-q data synthesize --data data --split dev -o c.pkl");
+    for (system, sizes) in
+        [("bm25-multi-turn", &[5000, 750, 215, 24][..]), ("bm25-conversation", &[400])]
+    {
+        let whole = whole(&bench, system, "c.pkl");
+        assert!(whole.0.len() > 10_000);
+        for &contexts in sizes {
+            let shards = of_shards(&bench, system, "c.pkl", contexts);
+            check_same(&shards, &whole, &format!("{system}, {contexts} contexts each"));
+        }
+    }
+    // Its questions are of no bank, which nobody checks again in a shard.
+    let human = "data/multi_turn_human_generated_data.tsv";
+    let whole = whole(&bench, "bm25-multi-turn", human);
+    check_same(&of_shards(&bench, "bm25-multi-turn", human, 7), &whole, human);
+}
+
+#[test]
+fn a_part_is_made_once_and_again_where_it_is_damaged() {
+    let bench = Bench::with_sample();
+    bench.succeed("-q data synthesize --data data --split dev -o c.pkl");
+    let whole = whole(&bench, "bm25-multi-turn", "c.pkl");
+    assert_eq!(cut(&bench, "c.pkl", 1000, " --system bm25-multi-turn"), 2);
+    let run = |index: usize| {
+        bench.succeed(&format!("run bm25-multi-turn --data data --shard s/plan.json:{index}"))
+    };
+    run(0);
+    assert!(run(0).stderr.contains("is there already, whole"));
+    run(1);
+    let part = "s/bm25-multi-turn.part-00001.run";
+    let good = bench.read(part);
+    let damages: [fn(&Bench); 4] = [
+        |bench| bench.write("s/bm25-multi-turn.part-00001.run", "cut"),
+        |bench| bench.remove("s/bm25-multi-turn.part-00001.run"),
+        |bench| bench.remove("s/bm25-multi-turn.part-00001.run.json"),
+        |bench| {
+            bench.edit("s/bm25-multi-turn.part-00001.run.json", |text| {
+                text.replace("shard\": 1", "shard\": 0")
+            });
+        },
+    ];
+    for damage in damages {
+        damage(&bench);
+        let refused = bench.run(&["run", "--merge", "s/plan.json", "-o", "merged.run"]);
+        assert_eq!(refused.status, Some(2), "{}", refused.stderr);
+        assert!(refused.stderr.contains("expected: part 1 of 2 whole"), "{}", refused.stderr);
+        assert!(!bench.path("merged.run").exists());
+        assert!(!run(1).stderr.contains("whole"));
+        assert!(bench.read(part) == good);
+    }
+    bench.succeed("-q run bm25-multi-turn --merge s/plan.json -o merged.run");
+    let merged = (bench.read("merged.run"), bench.read("merged.run.json"));
+    check_same(&merged, &whole, "after damage");
+}
+
+#[test]
+fn what_a_plan_is_not_for_is_refused() {
+    let bench = Bench::with_sample();
+    bench.succeed("-q data synthesize --data data --split dev -o c.jsonl");
+    cut(&bench, "c.jsonl", 1000, " --system bm25-multi-turn");
+    bench.write("empty.json", "{}");
+    bench.edit("s/plan.json", |text| text + "\n");
+    bench.write("old/plan.json", bench.text("s/plan.json").replace("plan\": 1", "plan\": 9"));
+    bench.write("changed/plan.json", bench.read("s/plan.json"));
+    bench.write("changed/shard-00000.jsonl", bench.text("s/shard-00001.jsonl"));
+    bench.write("other/plan.json", bench.read("s/plan.json"));
+    let shard = |plan: &str| format!("run bm25-multi-turn --data data --shard {plan}");
+    for (line, says) in [
+        (shard("s/plan.json"), "as plan.json:0"),
+        (shard("s/plan.json:2"), "a shard from 0 to 1"),
+        (shard("empty.json:0"), "no key `clariq_plan`"),
+        (shard("old/plan.json:0"), "a plan of form 9, not 1"),
+        (shard("changed/plan.json:0"), "`shard-00000.jsonl` as it was cut"),
+        (shard("other/plan.json:0"), "other/shard-00000.jsonl"),
+        (format!("{} --k1 0.9", shard("s/plan.json:0")), "the system, parameters and weights"),
+        (
+            "run bm25-conversation --data data --shard s/plan.json:0".to_owned(),
+            "the plan is for one system",
+        ),
+        ("run --merge s/plan.json -o m.run".to_owned(), "the first part of a run beside it"),
+        ("run bm25-multi-turn --merge s/plan.json -o m.run".to_owned(), "part 0 of 2 whole"),
+    ] {
+        let refused = bench.run(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!(refused.status, Some(2), "{line}: {}", refused.stderr);
+        assert!(refused.stderr.contains(says), "{line}: {}", refused.stderr);
+    }
+    bench.edit("data/question_bank.tsv", |text| text + "Q99999\twhat else\n");
+    let refused = bench.run(&shard("s/plan.json:0").split(' ').collect::<Vec<_>>());
+    assert!(refused.stderr.contains("the question bank 575333ff3f8b"), "{}", refused.stderr);
+}
