@@ -19,12 +19,8 @@ use clariq_eval::{
     question_relevance, recall_interval,
 };
 use clariq_experiment::record;
-<<<<<<< HEAD
 use clariq_files::{Source, python_float, read_run, write_atomically};
-=======
-use clariq_files::{Source, read_run, write_atomically};
 use std::fs;
->>>>>>> h-perf
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
