@@ -15,11 +15,11 @@ use crate::settings::Settings;
 use arguments::{Mode, TieRule};
 use clariq_collections::clariq::read_need_file;
 use clariq_eval::{
-    CUTOFFS, QuestionRelevance, Ties, clarification_need, diagnose, need_report, python_float,
+    CUTOFFS, QuestionRelevance, Ties, clarification_need, diagnose, need_report,
     question_relevance, recall_interval,
 };
 use clariq_experiment::record;
-use clariq_files::{Source, read_run, write_atomically};
+use clariq_files::{Source, python_float, read_run, write_atomically};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

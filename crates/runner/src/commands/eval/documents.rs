@@ -7,9 +7,9 @@ use crate::settings::Settings;
 use clariq_collections::clariq::{EvalTable, Split, read_text_run};
 use clariq_core::{Location, Problem, ProblemKind};
 use clariq_eval::{
-    DocumentRelevance, document_relevance, multi_turn_document_relevance, python_float, table_stem,
+    DocumentRelevance, document_relevance, multi_turn_document_relevance, table_stem,
 };
-use clariq_files::{Source, read_run, write_atomically};
+use clariq_files::{Source, python_float, read_run, write_atomically};
 use std::io::{self, Write};
 use std::path::Path;
 
