@@ -21,7 +21,7 @@ import sys
 
 
 class ClariqError(RuntimeError):
-    """What the command said when it ended."""
+    """What the command said of a bad line, after which the session goes on, or when it ended."""
 
 
 class Session:
@@ -52,7 +52,11 @@ class Session:
         line = self.process.stdout.readline()
         if not line:
             raise ClariqError(self.process.stderr.read().strip())
-        return json.loads(line)
+        move = json.loads(line)
+        if "error" in move:
+            error = move["error"]
+            raise ClariqError(f"expected {error['expected']}, found {error['found']}\nhint: {error['hint']}")
+        return move
 
     def close(self):
         self.process.stdin.close()

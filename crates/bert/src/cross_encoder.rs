@@ -1,7 +1,6 @@
 //! How well does a question fit a request? A cross-encoder reads both together.
 
 use crate::error::Error;
-use crate::folder::ModelFolder;
 use crate::network::Network;
 use crate::options::{device, kind, sign};
 use crate::streams::answer_all;
@@ -9,6 +8,7 @@ use crate::tokens::Tokenize;
 use crate::weights::Weights;
 use clariq_core::ModelOptions;
 use clariq_core::Progress;
+use clariq_model::{ModelFolder, check_head};
 use std::path::Path;
 use std::sync::Mutex;
 use tch::Tensor;
@@ -27,17 +27,7 @@ impl CrossEncoder {
     pub fn open(path: &Path, options: &ModelOptions) -> Result<Self, Error> {
         let folder = ModelFolder::open(path)?;
         let weights = Weights::read(&folder)?;
-        let classes = weights.get("classifier.weight")?.size()[0];
-        weights.get("pooler.dense.weight")?;
-        if classes > 2 {
-            return Err(crate::folder::problem(
-                &folder.weights()?,
-                "a classifier of 1 or 2 classes",
-                classes.to_string(),
-            )
-            .hint("a model for another task cannot score pairs")
-            .into());
-        }
+        check_head(&folder.weights()?, &folder.shape, &weights.shapes())?;
         let network =
             Network::new(&folder.shape, &weights, device(options)?, kind(options.precision))?
                 .for_inference();

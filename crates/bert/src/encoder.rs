@@ -1,7 +1,6 @@
 //! How near are two texts? An encoder gives every text a vector.
 
 use crate::error::Error;
-use crate::folder::ModelFolder;
 use crate::network::Network;
 use crate::options::{device, kind, sign};
 use crate::streams::{GROUP_TOKENS, answer_groups};
@@ -9,6 +8,7 @@ use crate::tokens::{Tokenize, groups};
 use crate::weights::Weights;
 use clariq_core::ModelOptions;
 use clariq_core::{Embeddings, Progress};
+use clariq_model::ModelFolder;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Mutex;

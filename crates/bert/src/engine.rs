@@ -2,11 +2,11 @@
 
 use crate::cross_encoder::CrossEncoder;
 use crate::encoder::BertEncoder;
-use crate::folder::ModelFolder;
 use crate::options::devices;
 use crate::train::train;
 use clariq_core::{Encoder, Engine, Error, PairScorer};
 use clariq_core::{ModelOptions, Trained, Training, TrainingEvent};
+use clariq_model::ModelFolder;
 use std::path::Path;
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What can go wrong with a model?
+//! What can go wrong with a model.
 
 use clariq_core::{Location, Problem, ProblemKind, Report};
 
@@ -11,7 +11,7 @@ pub enum Error {
     Problem(#[from] Box<Problem>),
     /// A file cannot be read or written.
     #[error(transparent)]
-    Corpus(#[from] clariq_core::Error),
+    Corpus(clariq_core::Error),
     /// libtorch refused.
     #[error("libtorch: {action}: {source}")]
     Torch {
@@ -25,6 +25,15 @@ pub enum Error {
 impl From<Problem> for Error {
     fn from(problem: Problem) -> Self {
         Self::Problem(Box::new(problem))
+    }
+}
+
+impl From<clariq_core::Error> for Error {
+    fn from(error: clariq_core::Error) -> Self {
+        match error {
+            clariq_core::Error::Problem(problem) => Self::Problem(problem),
+            other => Self::Corpus(other),
+        }
     }
 }
 

@@ -6,8 +6,8 @@
 //! else. The tests hold it against rust-bert's.
 
 use crate::error::Error;
-use crate::folder::{Activation, Shape};
-use crate::weights::{Weights, layer};
+use crate::weights::Weights;
+use clariq_model::{Activation, Shape, layer_tensor, problem};
 use tch::{Device, Kind, Tensor};
 
 /// A matrix with its bias.
@@ -130,7 +130,7 @@ impl Network {
         };
         let mut layers = Vec::new();
         for place in 0..shape.layers {
-            let part = |part: &str| linear(&layer(place, part));
+            let part = |part: &str| linear(&layer_tensor(place, part));
             let [query, key, value] =
                 ["query", "key", "value"].map(|name| part(&format!("attention.self.{name}")));
             let (query, key, value) = (query?, key?, value?);
@@ -212,17 +212,22 @@ impl Network {
         ];
         both(&mut all, "embeddings.LayerNorm", false, &mut self.embedding_norm);
         for (place, own) in (0..).zip(&mut self.layers) {
-            both(&mut all, &layer(place, QUERY_KEY_VALUE), true, &mut own.query_key_value);
-            both(&mut all, &layer(place, "attention.output.dense"), true, &mut own.attention);
+            both(&mut all, &layer_tensor(place, QUERY_KEY_VALUE), true, &mut own.query_key_value);
             both(
                 &mut all,
-                &layer(place, "attention.output.LayerNorm"),
+                &layer_tensor(place, "attention.output.dense"),
+                true,
+                &mut own.attention,
+            );
+            both(
+                &mut all,
+                &layer_tensor(place, "attention.output.LayerNorm"),
                 false,
                 &mut own.attention_norm,
             );
-            both(&mut all, &layer(place, "intermediate.dense"), true, &mut own.inner);
-            both(&mut all, &layer(place, "output.dense"), true, &mut own.outer);
-            both(&mut all, &layer(place, "output.LayerNorm"), false, &mut own.norm);
+            both(&mut all, &layer_tensor(place, "intermediate.dense"), true, &mut own.inner);
+            both(&mut all, &layer_tensor(place, "output.dense"), true, &mut own.outer);
+            both(&mut all, &layer_tensor(place, "output.LayerNorm"), false, &mut own.norm);
         }
         if let Some(pooler) = &mut self.pooler {
             both(&mut all, "pooler.dense", true, pooler);
@@ -423,11 +428,9 @@ impl Network {
 const QUERY_KEY_VALUE: &str = "attention.self.query_key_value";
 
 fn no_head() -> Error {
-    crate::folder::problem(
-        std::path::Path::new("weights"),
-        "a pooler and a classifier",
-        "an encoder alone",
-    )
-    .hint("a stage that scores pairs needs a cross-encoder: train one, or name the folder of one")
-    .into()
+    problem(std::path::Path::new("weights"), "a pooler and a classifier", "an encoder alone")
+        .hint(
+            "a stage that scores pairs needs a cross-encoder: train one, or name the folder of one",
+        )
+        .into()
 }

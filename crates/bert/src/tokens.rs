@@ -1,8 +1,8 @@
-//! Which tokens does a model see? Texts and pairs as ids, grouped by length so that nothing is padded.
+//! Tokens: texts and pairs as ids, grouped by length so that nothing is padded.
 
 use crate::error::Error;
-use crate::folder::{ModelFolder, problem};
 use clariq_core::{Location, Problem, ProblemKind};
+use clariq_model::{ModelFolder, problem};
 use rayon::prelude::*;
 use std::path::Path;
 use tokenizers::models::wordpiece::WordPiece;
@@ -42,14 +42,7 @@ impl Tokenize {
         } else {
             from_vocabulary(folder, &path).map_err(unreadable)?
         };
-        let words = tokenizer.get_vocab_size(true);
-        if words as i64 > folder.shape.vocabulary {
-            let expected =
-                format!("at most {} words, vocab_size of config.json", folder.shape.vocabulary);
-            return Err(problem(&path, expected, format!("{words}"))
-                .hint("the files are of different models")
-                .into());
-        }
+        check_words(&path, &tokenizer, folder.shape.vocabulary)?;
         let positions = folder.shape.positions as usize;
         // The file's own padding and truncation are habits of one program.
         tokenizer.with_padding(None);
@@ -101,6 +94,20 @@ impl Tokenize {
         }
         let wide = |values: &[u32]| values.iter().map(|&value| i64::from(value)).collect();
         Ok(Tokens { ids: wide(encoding.get_ids()), segments: wide(encoding.get_type_ids()) })
+    }
+}
+
+/// Refuses words whose ids the table of word embeddings does not have.
+fn check_words(path: &Path, tokenizer: &Tokenizer, vocabulary: i64) -> Result<(), Error> {
+    let words = tokenizer.get_vocab(true);
+    match words.iter().max_by_key(|(word, id)| (**id, word.as_str())) {
+        Some((word, &id)) if i64::from(id) >= vocabulary => {
+            let expected = format!("words with ids below {vocabulary}, vocab_size of config.json");
+            Err(problem(path, expected, format!("the id {id} of `{word}`"))
+                .hint("the files are of different models")
+                .into())
+        }
+        _ => Ok(()),
     }
 }
 

@@ -1,8 +1,8 @@
-//! Which numbers does a model consist of? Reading them from any spelling of a BERT, and writing them as Hugging Face does.
+//! The weights of a model: read from any spelling of a BERT, written as Hugging Face does.
 
 use crate::error::Error;
-use crate::folder::{ModelFolder, Shape, problem};
 use clariq_files::write_atomically;
+use clariq_model::{ModelFolder, Tensors, check_layout, problem, usual_name};
 use safetensors::tensor::{Dtype, TensorView};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -15,14 +15,8 @@ pub struct Weights {
     pub tensors: BTreeMap<String, Tensor>,
 }
 
-/// The name of a layer's tensor.
-pub(crate) fn layer(layer: i64, rest: &str) -> String {
-    format!("encoder.layer.{layer}.{rest}")
-}
-
 impl Weights {
-    /// Reads the weights of a model; every tensor of its architecture must be there with its shape. The pooler's may be
-    /// missing: an encoder has no use for it.
+    /// Reads the weights of a model; every tensor of its architecture must be there with its shape.
     pub fn read(folder: &ModelFolder) -> Result<Self, Error> {
         let path = folder.weights()?;
         let safe = path.extension().is_some_and(|extension| extension == "safetensors");
@@ -44,37 +38,16 @@ impl Weights {
             }
         }
         let weights = Self { tensors };
-        weights.check(&path, &folder.shape)?;
+        // What a safetensors file holds was checked when the folder was opened.
+        if !safe {
+            check_layout(&path, &folder.shape, &weights.shapes())?;
+        }
         Ok(weights)
     }
 
-    fn check(&self, path: &Path, shape: &Shape) -> Result<(), Error> {
-        let mut missing = Vec::new();
-        for (name, size) in expected(shape) {
-            match self.tensors.get(&name) {
-                Some(tensor) if tensor.size() == size => {}
-                Some(tensor) => {
-                    let expected = format!("{name} of the shape {size:?}, as config.json says");
-                    return Err(problem(path, expected, format!("{:?}", tensor.size()))
-                        .hint("config.json and the weights are of different models")
-                        .into());
-                }
-                None => missing.push(name),
-            }
-        }
-        match missing.first() {
-            None => Ok(()),
-            Some(first) => {
-                let found = format!(
-                    "{} missing, {first} first; {} there",
-                    missing.len(),
-                    self.tensors.len()
-                );
-                Err(problem(path, "all tensors of a BERT", found)
-                    .hint("the weights are of another architecture, or of fewer layers than config.json says")
-                    .into())
-            }
-        }
+    /// The shapes of all tensors.
+    pub(crate) fn shapes(&self) -> Tensors {
+        self.tensors.iter().map(|(name, tensor)| (name.clone(), tensor.size())).collect()
     }
 
     /// The tensor of that name.
@@ -130,44 +103,4 @@ pub(crate) fn values(tensor: &Tensor) -> Result<Vec<f32>, Error> {
     let flat =
         tensor.detach().to_device(tch::Device::Cpu).to_kind(Kind::Float).contiguous().view([-1]);
     Vec::<f32>::try_from(flat).map_err(Error::torch("copying numbers out of a tensor"))
-}
-
-/// One spelling for all: no prefix, and the names that layer normalisation has today.
-fn usual_name(name: &str) -> String {
-    let name =
-        name.strip_prefix("bert.").or_else(|| name.strip_prefix("0.auto_model.")).unwrap_or(name);
-    let name = name.strip_prefix("module.").unwrap_or(name);
-    match name.rsplit_once('.') {
-        Some((stem, "gamma")) => format!("{stem}.weight"),
-        Some((stem, "beta")) => format!("{stem}.bias"),
-        _ => name.to_owned(),
-    }
-}
-
-/// Every tensor of the architecture with its shape, the pooler and heads left out.
-pub(crate) fn expected(shape: &Shape) -> Vec<(String, Vec<i64>)> {
-    let (hidden, inner) = (shape.hidden, shape.intermediate);
-    let norm = |name: String| {
-        [(format!("{name}.weight"), vec![hidden]), (format!("{name}.bias"), vec![hidden])]
-    };
-    let linear = |name: String, to: i64, from: i64| {
-        [(format!("{name}.weight"), vec![to, from]), (format!("{name}.bias"), vec![to])]
-    };
-    let mut all = vec![
-        ("embeddings.word_embeddings.weight".to_owned(), vec![shape.vocabulary, hidden]),
-        ("embeddings.position_embeddings.weight".to_owned(), vec![shape.positions, hidden]),
-        ("embeddings.token_type_embeddings.weight".to_owned(), vec![shape.segments, hidden]),
-    ];
-    all.extend(norm("embeddings.LayerNorm".to_owned()));
-    for place in 0..shape.layers {
-        for name in ["query", "key", "value"] {
-            all.extend(linear(layer(place, &format!("attention.self.{name}")), hidden, hidden));
-        }
-        all.extend(linear(layer(place, "attention.output.dense"), hidden, hidden));
-        all.extend(norm(layer(place, "attention.output.LayerNorm")));
-        all.extend(linear(layer(place, "intermediate.dense"), inner, hidden));
-        all.extend(linear(layer(place, "output.dense"), hidden, inner));
-        all.extend(norm(layer(place, "output.LayerNorm")));
-    }
-    all
 }

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use std::fmt;
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
 /// A SHA-256 digest in lower-case hexadecimal.
@@ -60,10 +60,14 @@ impl Sha256Sum {
 /// The SHA-256 of a file as it is on the disk, as text, without holding it in memory.
 pub fn sha256_of_file(path: &Path) -> Result<String, Error> {
     let refused = |source| Error::Io { action: "read", path: path.to_owned(), source };
-    let mut file = File::open(path).map_err(refused)?;
+    File::open(path).and_then(sha256_of_stream).map_err(refused)
+}
+
+/// The SHA-256 of everything that a stream gives, as text, without holding it in memory.
+pub fn sha256_of_stream(mut stream: impl Read) -> io::Result<String> {
     let (mut hasher, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
     loop {
-        match file.read(&mut buffer).map_err(refused)? {
+        match stream.read(&mut buffer)? {
             0 => return Ok(hex(&hasher.finalize())),
             count => hasher.update(&buffer[..count]),
         }

@@ -26,7 +26,9 @@ mod surroundings;
 mod train_on;
 mod training;
 
-pub use checksum::{Checksum, Sha256Sum, hex, sha256, sha256_hex, sha256_of_file};
+pub use checksum::{
+    Checksum, Sha256Sum, hex, sha256, sha256_hex, sha256_of_file, sha256_of_stream,
+};
 pub use document::{Doc, Documents};
 pub use engine::Engine;
 pub use examples::Examples;

@@ -19,7 +19,6 @@
 mod clariq;
 mod mean;
 pub mod measures;
-mod python;
 mod rouge;
 mod sets;
 mod significance;
@@ -40,7 +39,6 @@ pub use mean::exact_mean;
 pub use measures::{
     Measure, MeasureError, Qrels, RankedRun, Scores, evaluate, parse_measure, parse_measures,
 };
-pub use python::python_float;
 pub use rouge::rouge_f1;
 pub use sets::{SetAverage, SetReport, Unjudged, score_sets};
 pub use significance::{PairedTest, ROUNDS, holm, paired_test};

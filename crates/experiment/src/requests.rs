@@ -1,17 +1,14 @@
 //! Requests as JSON lines: `{"id": …, "text": …}` or `{"id": …, "said": [{"user": …}, {"system": …}]}`.
 
-use clariq_core::{
-    Documents, Error, Location, Problem, ProblemKind, Request, Utterance, printable,
-};
+use clariq_core::{Documents, Error, Problem, ProblemKind, Request, Utterance, printable};
+use clariq_files::{BoundedLines, MOST_OF_A_LINE};
 use serde::Deserialize;
-use std::io::{BufRead, Read};
-use std::path::PathBuf;
+use std::io::BufRead;
 
 /// How a line looks, for messages.
 const FORM: &str = "{\"id\": …, \"text\": …} or {\"id\": …, \"said\": [{\"user\": …}, …]}";
 
-/// A longer line is no request: it would only fill the memory.
-const LONGEST: u64 = 1 << 20;
+const HINT: &str = "one JSON object a line; --skip-bad answers bad lines with an error";
 
 /// So many characters of a wrong value are kept for a message.
 const SHOWN: usize = 200;
@@ -41,11 +38,8 @@ enum Said {
 
 /// Reads requests from a stream, a line at a time; blank lines are passed over.
 pub struct Requests<'a> {
-    name: String,
-    lines: Box<dyn BufRead + 'a>,
+    lines: BoundedLines<'a>,
     documents: &'a dyn Documents,
-    line: u64,
-    buffer: Vec<u8>,
 }
 
 impl<'a> Requests<'a> {
@@ -55,52 +49,29 @@ impl<'a> Requests<'a> {
         lines: Box<dyn BufRead + 'a>,
         documents: &'a dyn Documents,
     ) -> Self {
-        Self { name: name.into(), lines, documents, line: 0, buffer: Vec::new() }
+        Self { lines: BoundedLines::new(name, lines, MOST_OF_A_LINE), documents }
     }
 
     /// The next request, or what is wrong with its line; `None` at the end.
     pub fn read_next(&mut self) -> Result<Option<Result<Request, Problem>>, Error> {
         loop {
-            self.line += 1;
-            self.buffer.clear();
-            let mut limited = self.lines.by_ref().take(LONGEST);
-            let count = limited.read_until(b'\n', &mut self.buffer).map_err(|source| {
-                Error::Io { action: "read", path: PathBuf::from(&self.name), source }
-            })?;
-            if count == 0 {
-                return Ok(None);
-            }
-            if count as u64 == LONGEST && !self.buffer.ends_with(b"\n") {
-                self.skip_line()?;
-                let expected = format!("a line of less than {LONGEST} bytes");
-                return Ok(Some(Err(self.problem(&expected, "a longer one"))));
-            }
-            let text = self.buffer.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.buffer);
-            if !text.trim_ascii().is_empty() {
-                return Ok(Some(self.parse(text.trim_ascii())));
+            match self.lines.read_next()? {
+                None => return Ok(None),
+                Some(Ok(line)) if line.is_empty() => {}
+                Some(Ok(line)) => return Ok(Some(self.parse(&line))),
+                Some(Err(problem)) => return Ok(Some(Err(problem.hint(HINT)))),
             }
         }
     }
 
-    /// Passes over the rest of a line that is too long, in pieces.
-    fn skip_line(&mut self) -> Result<(), Error> {
-        loop {
-            self.buffer.clear();
-            let mut limited = self.lines.by_ref().take(LONGEST);
-            let read = limited.read_until(b'\n', &mut self.buffer).map_err(|source| Error::Io {
-                action: "read",
-                path: PathBuf::from(&self.name),
-                source,
-            })?;
-            if read == 0 || self.buffer.ends_with(b"\n") {
-                return Ok(());
-            }
-        }
+    /// The number of the last line that was read.
+    pub fn line(&self) -> Option<u64> {
+        self.lines.location().line
     }
 
-    fn parse(&self, text: &[u8]) -> Result<Request, Problem> {
+    fn parse(&self, text: &str) -> Result<Request, Problem> {
         let fields: Fields =
-            serde_json::from_slice(text).map_err(|error| self.unreadable(text, &error))?;
+            serde_json::from_str(text).map_err(|error| self.unreadable(text, &error))?;
         let id = match fields.id {
             Id::Number(number) => number.to_string(),
             Id::Text(text) => text,
@@ -134,21 +105,15 @@ impl<'a> Requests<'a> {
         Ok(docs)
     }
 
-    fn unreadable(&self, text: &[u8], error: &serde_json::Error) -> Problem {
-        if let Err(error) = str::from_utf8(text) {
-            let byte = text[error.valid_up_to()];
-            return self.problem("UTF-8 text", &format!("the byte 0x{byte:02x}"));
-        }
-        let shown = String::from_utf8_lossy(text);
+    fn unreadable(&self, text: &str, error: &serde_json::Error) -> Problem {
         // What is wrong stands where the parser stopped; its own words are about Rust's types.
-        let found = format!("`{}`, wrong at column {}", printable(&shown, SHOWN), error.column());
+        let found = format!("`{}`, wrong at column {}", printable(text, SHOWN), error.column());
         self.problem(FORM, &found)
     }
 
     fn problem(&self, expected: &str, found: &str) -> Problem {
-        let at = Location::line(&self.name, self.line);
-        let problem = Problem::new(at, ProblemKind::Argument, expected, printable(found, SHOWN));
-        problem.hint("one JSON object a line; --skip-bad answers bad lines with an error")
+        let (at, found) = (self.lines.location(), printable(found, SHOWN));
+        Problem::new(at, ProblemKind::Argument, expected, found).hint(HINT)
     }
 }
 

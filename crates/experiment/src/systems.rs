@@ -82,7 +82,12 @@ impl Loaded {
             let (_, text) = built_in.ok_or_else(|| unknown(name))?;
             Source::memory(format!("configs/{name}.toml"), text.as_bytes().to_vec())
         };
-        let system = System::read(&source, overrides)?;
+        Self::read(&source, overrides)
+    }
+
+    /// Reads a system, and checks what its stages, models and figures are against what there is.
+    pub fn read(source: &Source, overrides: &[Override]) -> Result<Self, Error> {
+        let system = System::read(source, overrides)?;
         let bytes = source.read_at_most(MOST_OF_A_CONFIGURATION)?.bytes;
         for model in system.models() {
             recipes::find_kind(&model.name, model.kind)?;

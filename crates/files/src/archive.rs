@@ -1,6 +1,6 @@
 //! Archives: the content of a file that is plain, gzip, tar, both, or in pieces, as a stream.
 
-use crate::source::{BYTE_ORDER_MARK, GZIP_MAGIC, MOST_OF_A_RUN, Source};
+use crate::source::{BYTE_ORDER_MARK, GZIP_MAGIC, Source};
 use clariq_core::{Error, Location, Problem, ProblemKind};
 use flate2::read::MultiGzDecoder;
 use std::io::{self, Read};
@@ -40,13 +40,7 @@ impl Archive {
     /// Opens the pieces of one file; `form` says what it should hold, for messages.
     pub fn new(sources: &[Source], form: &'static Form) -> Result<Self, Error> {
         let names: Vec<String> = sources.iter().map(Source::name).collect();
-        let pieces = sources.iter().map(|source| match source {
-            // It is read more than once, which a stream cannot be.
-            Source::Stdin => source
-                .read_at_most(MOST_OF_A_RUN)
-                .map(|input| Source::memory(input.name, input.bytes.into_owned())),
-            other => Ok(other.clone()),
-        });
+        let pieces = sources.iter().map(Source::repeatable);
         Ok(Self { name: names.join(" + "), pieces: pieces.collect::<Result<_, _>>()?, form })
     }
 

@@ -5,6 +5,7 @@
 //! when it is complete. A `read_…` stops at the first problem; the `parse_…` of the same name hands on all of them.
 
 pub mod archive;
+mod bounded_lines;
 pub mod download;
 mod inputs;
 pub mod lines;
@@ -13,15 +14,18 @@ mod output;
 mod python;
 pub mod records;
 mod source;
+mod spool;
 pub mod table;
 pub mod temporary;
 mod trec;
 
+pub use bounded_lines::{BoundedLines, MOST_OF_A_LINE};
 pub use inputs::{protect, protect_inputs, refuse_input};
 pub use lock::Lock;
 pub use output::{Staged, Target, write_atomically};
 pub use python::python_float;
 pub use source::{Input, MOST_OF_A_CONFIGURATION, MOST_OF_A_RUN, MOST_OF_A_TABLE, Source};
+pub use spool::Spool;
 pub use trec::graded::{Qrels, TopicJudgements};
 pub use trec::qrels::{Judgement, parse_qrels, put_judgements, read_qrels, write_qrels};
 pub use trec::run::{

@@ -45,6 +45,20 @@ fn shortest(number: f64) -> String {
 mod tests {
     use super::*;
 
+    /// Lines of the bits of a number and Python's `repr` of it: extremes, numbers halfway between two
+    /// decimals of the fewest digits, large, random ones, and ratios.
+    const GOLDEN: &str = include_str!("../tests/data/python-floats");
+
+    #[test]
+    fn every_golden_number_is_printed_as_python_prints_it() {
+        assert!(GOLDEN.lines().count() > 400);
+        for line in GOLDEN.lines() {
+            let (bits, text) = line.split_once(' ').unwrap();
+            let number = f64::from_bits(u64::from_str_radix(bits, 16).unwrap());
+            assert_eq!(python_float(number), text, "{bits}");
+        }
+    }
+
     #[test]
     fn numbers_are_printed_as_python_prints_them() {
         for (number, text) in [

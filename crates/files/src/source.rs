@@ -1,6 +1,7 @@
 //! Sources of bytes: a path, standard input, memory, or a file inside the program.
 
-use clariq_core::{Error, Location, Problem, ProblemKind};
+use crate::spool::Spool;
+use clariq_core::{Error, Location, Problem, ProblemKind, sha256_of_stream};
 use flate2::read::MultiGzDecoder;
 use std::borrow::Cow;
 use std::fs::{self, File};
@@ -26,6 +27,8 @@ pub enum Source {
     Path(PathBuf),
     /// Standard input, written `-` on the command line.
     Stdin,
+    /// What standard input held, which can be read more than once.
+    Spooled(Arc<Spool>),
     /// A file that is part of the program.
     Embedded {
         /// The name shown in messages.
@@ -79,10 +82,27 @@ impl Source {
     pub fn name(&self) -> String {
         match self {
             Self::Path(path) => path.display().to_string(),
-            Self::Stdin => "<stdin>".to_owned(),
+            Self::Stdin | Self::Spooled(_) => "<stdin>".to_owned(),
             Self::Embedded { name, .. } => (*name).to_owned(),
             Self::Memory { name, .. } => name.clone(),
         }
+    }
+
+    /// The same source for who reads it more than once: standard input is copied to the disk first.
+    pub fn repeatable(&self) -> Result<Self, Error> {
+        match self {
+            Self::Stdin => {
+                Ok(Self::Spooled(Arc::new(Spool::of(&self.name(), io::stdin().lock())?)))
+            }
+            other => Ok(other.clone()),
+        }
+    }
+
+    /// The SHA-256 of the bytes as they are, packed where they are packed.
+    pub fn checksum(&self) -> Result<String, Error> {
+        let refused =
+            |source| Error::Io { action: "read", path: PathBuf::from(self.name()), source };
+        sha256_of_stream(self.open()?.1).map_err(refused)
     }
 
     /// Reads everything, unpacking gzip and dropping a byte order mark: at most [`MOST_OF_A_RUN`].
@@ -144,6 +164,7 @@ impl Source {
                 (size, Box::new(file))
             }
             Self::Stdin => (0, Box::new(io::stdin().lock())),
+            Self::Spooled(spool) => (spool.size(), Box::new(spool.open())),
             Self::Embedded { bytes, .. } => (bytes.len() as u64, Box::new(*bytes)),
             Self::Memory { bytes, .. } => (bytes.len() as u64, Box::new(&**bytes)),
         })

@@ -2,8 +2,8 @@
 
 use crate::arguments::Common;
 use crate::commands::{
-    ask, compare, convert_run, data, doctor, eval, explain, index, need, oracle, rank, report,
-    reproduce, run, train, tune, validate,
+    ask, compare, completions, convert_run, data, doctor, eval, explain, index, need, oracle, rank,
+    report, reproduce, run, train, tune, validate,
 };
 use crate::failure::{Failure, Outcome};
 use crate::learned;
@@ -73,6 +73,10 @@ enum Command {
     Explain(explain::ExplainArgs),
     /// Show what was found, what is wanted, and how to mend it
     Doctor,
+    /// Print the completions of a shell
+    Completions(completions::CompletionsArgs),
+    /// Print the manual page, or write one for every command
+    Man(completions::ManArgs),
 }
 
 /// What short help says of the flags that it leaves out.
@@ -108,7 +112,38 @@ impl Command {
             | Self::Convert(_)
             | Self::Compare(_)
             | Self::Report(_)
-            | Self::Oracle(_) => false,
+            | Self::Oracle(_)
+            | Self::Completions(_)
+            | Self::Man(_) => false,
+        }
+    }
+}
+
+impl Command {
+    /// Refuses a form that a command does not print in: it would be ignored.
+    fn check_format(&self, format: Option<Format>) -> Result<(), Problem> {
+        let problem = |expected: &str, found: &str| {
+            Problem::new(Location::file("--format"), ProblemKind::Argument, expected, found)
+        };
+        let prints_no_table = match self {
+            Self::Ask(_) => Some("`clariq ask --json` answers in JSON lines"),
+            Self::Need(need::NeedCommand::Predict(_)) => {
+                Some("need files have one form, that of the official scorer")
+            }
+            Self::Convert(_) | Self::Completions(_) | Self::Man(_) => {
+                Some("leave --format out: this command prints no table")
+            }
+            _ => None,
+        };
+        match (format, prints_no_table) {
+            (Some(_), Some(hint)) => {
+                Err(problem("a command that prints a table", "one that prints none").hint(hint))
+            }
+            (Some(Format::Trec), None) if !matches!(self, Self::Rank(_)) => {
+                Err(problem("a form of tables", "`trec`")
+                    .hint("`clariq rank` alone prints runs; `clariq run -o -` does too"))
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -127,13 +162,7 @@ pub(crate) fn dispatch(cli: Cli, engine: Option<&'static dyn Engine>) -> Result<
     if !matches!(cli.command, Command::Eval(_)) {
         let _ = rayon::ThreadPoolBuilder::new().num_threads(settings.threads).build_global();
     }
-    if settings.format == Some(Format::Trec) && !matches!(cli.command, Command::Rank(_)) {
-        let at = Location::file("--format");
-        let problem = Problem::new(at, ProblemKind::Argument, "a form of tables", "`trec`");
-        return Err(problem
-            .hint("`clariq rank` alone prints runs; `clariq run -o -` does too")
-            .into());
-    }
+    cli.command.check_format(settings.format)?;
     match cli.command {
         Command::Data(command) => data::data(&settings, &command),
         Command::Index(command) => index::index(&settings, &command),
@@ -152,6 +181,8 @@ pub(crate) fn dispatch(cli: Cli, engine: Option<&'static dyn Engine>) -> Result<
         Command::Oracle(arguments) => oracle::oracle(&settings, &arguments),
         Command::Explain(arguments) => explain::explain(&settings, &arguments),
         Command::Doctor => doctor::doctor(&settings),
+        Command::Completions(arguments) => completions::completions(Cli::command(), &arguments),
+        Command::Man(arguments) => completions::man(Cli::command(), &arguments),
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod ask;
 pub(crate) mod compare;
+pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod convert_run;
 pub(crate) mod data;

@@ -1,6 +1,7 @@
 //! How a command ends, and how errors are printed: what was expected, what was found, and the next move.
 
 use clariq_core::{Problem, Report, printable};
+use serde_json::{Value, json};
 use std::io;
 
 /// How a command that printed its results ended.
@@ -45,6 +46,13 @@ pub(crate) fn print_report(severity: &str, report: &Report) {
     if !report.hint.is_empty() {
         eprintln!("hint: {}", printable(&report.hint, LONGEST));
     }
+}
+
+/// The error object that stands where the answer to a line would.
+pub(crate) fn error_object(line: Option<u64>, report: &Report) -> Value {
+    let [expected, found, hint] = [&report.expected, &report.found, &report.hint]
+        .map(|text| printable(text, LONGEST).into_owned());
+    json!({ "error": { "line": line, "expected": expected, "found": found, "hint": hint } })
 }
 
 fn cannot_print(error: &io::Error) -> Report {

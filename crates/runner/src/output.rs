@@ -3,12 +3,13 @@
 mod json;
 mod latex;
 mod md;
+mod sheet;
 mod shorten;
 mod table;
 mod tsv;
 
 use clap::ValueEnum;
-use clariq_core::fixed;
+pub(crate) use sheet::{Cell, Sheet};
 pub(crate) use shorten::shorten;
 use std::io::{self, BufWriter, Write};
 
@@ -31,62 +32,7 @@ pub(crate) enum Format {
     Trec,
 }
 
-/// A value of a table.
-#[derive(Debug, Clone)]
-pub(crate) enum Cell {
-    Text(String),
-    Count(u64),
-    /// A figure and the digits that are shown of it where a person reads.
-    Figure(f64, usize),
-    /// The p-value of a test.
-    Probability(f64),
-    /// Whether a row is marked.
-    Mark(bool),
-    Nothing,
-}
-
-impl Cell {
-    pub(crate) fn text(text: impl Into<String>) -> Self {
-        Self::Text(text.into())
-    }
-
-    pub(crate) fn count(count: usize) -> Self {
-        Self::Count(count as u64)
-    }
-
-    /// As a person reads it.
-    fn shown(&self) -> String {
-        match self {
-            Self::Text(text) => text.clone(),
-            Self::Count(count) => count.to_string(),
-            Self::Figure(figure, digits) => fixed(*figure, *digits),
-            Self::Probability(p) if *p < 0.001 => "<.001".to_owned(),
-            Self::Probability(p) => format!("{p:.3}"),
-            Self::Mark(marked) => if *marked { "*" } else { "" }.to_owned(),
-            Self::Nothing => "-".to_owned(),
-        }
-    }
-
-    fn is_text(&self) -> bool {
-        matches!(self, Self::Text(_))
-    }
-}
-
-/// A table with a header.
-pub(crate) struct Sheet {
-    pub(crate) header: Vec<&'static str>,
-    pub(crate) rows: Vec<Vec<Cell>>,
-}
-
 impl Sheet {
-    pub(crate) fn new(header: &[&'static str]) -> Self {
-        Self { header: header.to_vec(), rows: Vec::new() }
-    }
-
-    pub(crate) fn row(&mut self, cells: Vec<Cell>) {
-        self.rows.push(cells);
-    }
-
     /// The same with the texts of one column shortened so that lines fit a terminal of 80 columns; in forms that nobody
     /// reads in a terminal, as it is.
     pub(crate) fn fit(mut self, column: usize, format: Option<Format>) -> Self {
@@ -118,23 +64,20 @@ impl Sheet {
     }
 }
 
-/// A negative zero as zero.
-fn without_sign(figure: f64) -> f64 {
-    figure + 0.0
-}
-
-/// Prints tables to standard output, one after the other with an empty line between; as JSON they are one object that
-/// holds them by name.
+/// Prints tables to standard output, one after the other with an empty line between. As JSON they are one object that
+/// holds them by name; as JSON lines, each row names its table.
 pub(crate) fn print_all(sheets: &[(&str, Sheet)], format: Option<Format>) -> io::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
-    if format == Some(Format::Json) {
-        json::write_all(sheets, &mut out)?;
-    } else {
-        for (place, (_, sheet)) in sheets.iter().enumerate() {
-            if place > 0 {
-                writeln!(out)?;
+    match format {
+        Some(Format::Json) => json::write_all(sheets, &mut out)?,
+        Some(Format::Jsonl) => json::write_all_lines(sheets, &mut out)?,
+        _ => {
+            for (place, (_, sheet)) in sheets.iter().enumerate() {
+                if place > 0 {
+                    writeln!(out)?;
+                }
+                sheet.write(format, &mut out)?;
             }
-            sheet.write(format, &mut out)?;
         }
     }
     out.flush()
@@ -163,6 +106,18 @@ mod tests {
             written(table::write),
             "system  topics     R@5\nbm25        50  0.3333\na|b          -  1.0000\n"
         );
+    }
+
+    #[test]
+    fn escapes_of_a_file_do_not_reach_the_terminal() {
+        let mut sheet = Sheet::new(&["request"]);
+        sheet.row(vec![Cell::text("a\u{1b}[2Jb\u{9b}c\rd")]);
+        for format in [Format::Table, Format::Tsv, Format::Md, Format::Latex] {
+            let mut bytes = Vec::new();
+            sheet.write(Some(format), &mut bytes).unwrap();
+            let text = String::from_utf8(bytes).unwrap();
+            assert!(text.lines().all(|line| !line.contains(char::is_control)), "{text:?}");
+        }
     }
 
     #[test]

@@ -170,7 +170,7 @@ impl Settings {
     /// Prints a detail on standard error if more is wanted.
     pub(crate) fn detail(&self, text: &str) {
         if self.verbosity >= Verbosity::Verbose {
-            eprintln!("{text}");
+            text.lines().for_each(|line| eprintln!("{}", printable(line, usize::MAX)));
         }
     }
 }

@@ -1,12 +1,12 @@
 //! What does someone need to know of a trained model? Its card, and a folder that Hugging Face's library loads.
 
 use crate::error::Error;
-use crate::folder::ModelFolder;
 use crate::train::curve::Curve;
 use crate::train::examples::TopicSplit;
 use crate::weights::Weights;
 use clariq_core::{Examples, ModelKind, Objective, Recipe, TrainOn};
 use clariq_files::write_atomically;
+use clariq_model::ModelFolder;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;

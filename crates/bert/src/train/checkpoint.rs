@@ -1,12 +1,12 @@
 //! Where can training go on after an interruption? One file with weights, moments and everything counted so far.
 
 use crate::error::Error;
-use crate::folder::problem;
 use crate::network::Network;
 use crate::train::adamw::AdamW;
 use crate::train::curve::Curve;
 use crate::weights::bytes;
 use clariq_files::write_atomically;
+use clariq_model::problem;
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,6 @@
 //! The training loop: loss, gradient, step, checkpoint, evaluation.
 
 use crate::error::Error;
-use crate::folder::{ModelFolder, problem};
 use crate::network::Network;
 use crate::options::device;
 use crate::streams::keep_memory;
@@ -15,6 +14,7 @@ use crate::train::examples::TopicSplit;
 use crate::train::objective::{Material, Step, pairs_of, steps};
 use crate::weights::Weights;
 use clariq_core::{ModelKind, Objective, Training, TrainingEvent, training_key};
+use clariq_model::{ModelFolder, problem};
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};

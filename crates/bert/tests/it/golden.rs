@@ -280,7 +280,7 @@ fn damaged_folders_are_refused_with_a_hint() {
         ("cut weights", Box::new(cut), "weights"),
         ("no JSON", Box::new(|folder| fs::write(folder.join("config.json"), "{").unwrap()), "JSON"),
         ("another architecture", Box::new(set("model_type", "roberta".into())), "bert"),
-        ("more layers", Box::new(set("num_hidden_layers", 3.into())), "all tensors"),
+        ("more layers", Box::new(set("num_hidden_layers", 3.into())), "3 layers"),
         ("another width", Box::new(set("intermediate_size", 64.into())), "shape"),
         ("uneven heads", Box::new(set("num_attention_heads", 5.into())), "multiple"),
         ("a smaller vocabulary", Box::new(set("vocab_size", 50.into())), "shape"),

@@ -5,8 +5,8 @@ use crate::error::Error;
 use crate::session::Session;
 use clariq_collections::clariq::conversation::{Reading, read_records};
 use clariq_collections::clariq::{ClariQ, QuestionBank, put_text_run_line};
-use clariq_core::{Location, Problem, ProblemKind, Ranking, Request, sha256_hex, sha256_of_file};
-use clariq_files::{Source, protect};
+use clariq_core::{Location, Problem, ProblemKind, Ranking, Request};
+use clariq_files::Source;
 use clariq_rank::{System, Uses, WrittenScores};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -42,20 +42,12 @@ impl<'a> Conversations<'a> {
     /// otherwise the first is the error.
     pub fn open(session: &Session<'a>, file: &Path, skip_bad: bool) -> Result<Self, Error> {
         let bank = &ClariQ::of(session.collection)?.bank;
-        let source = match Source::new(file) {
-            // It is read more than once.
-            Source::Stdin => Source::memory("<stdin>", Source::Stdin.read()?.bytes.into_owned()),
-            source => source,
-        };
+        let source = Source::new(file).repeatable()?;
         let checksum = match &source {
-            Source::Path(path) if path.is_file() => {
-                // It is an input from now on, though it is read only after outputs were begun.
-                protect(path);
-                sha256_of_file(path)?
-            }
             // Whatever else it is, the reader says.
-            Source::Path(_) => String::new(),
-            other => sha256_hex(&other.read()?.bytes),
+            Source::Path(path) if !path.is_file() => String::new(),
+            // It is an input from now on, though it is read only after outputs were begun.
+            source => source.checksum()?,
         };
         let name = file.file_name().map_or("stdin".into(), |name| name.to_string_lossy());
         let stem = name.split('.').next().filter(|stem| !stem.is_empty() && *stem != "-");

@@ -60,8 +60,9 @@ fn judged_itself(source: &str, request: &Request) -> Problem {
 }
 
 impl Stage for Exclude {
+    /// Requests of test see what was judged for train and dev, all others what was judged for train.
     fn about(&self) -> About {
-        About { uses: vec![Uses::TrainLabels], ..About::new("exclude", self) }
+        About { uses: vec![Uses::TrainLabels, Uses::DevLabels], ..About::new("exclude", self) }
     }
 
     fn apply(&self, batch: &Batch, mut rankings: Vec<Ranking>) -> Result<Vec<Ranking>, Error> {

@@ -115,7 +115,7 @@ pub(crate) fn with_context<T>(earlier: &Earlier, call: impl FnOnce(&Context) -> 
 /// A system of one stage, in a space of the words alone.
 pub(crate) fn system(stage: &str) -> System {
     let text = format!(
-        "name = \"one\"\nuses = [\"train-labels\", \"batch\"]\n[space]\nmodels = {{ words = 1.0 }}\n\
+        "name = \"one\"\nuses = [\"train-labels\", \"dev-labels\", \"batch\"]\n[space]\nmodels = {{ words = 1.0 }}\n\
          [need]\nmodel = \"majority\"\n[[stages]]\n{stage}"
     );
     System::parse("one.toml", &text, &[]).unwrap_or_else(|error| panic!("{stage}: {error}"))

@@ -11,11 +11,11 @@ use asker::{Asker, Move};
 use clap::Args;
 use clariq_collections::Around;
 use clariq_collections::clariq::conversation::{MOST_TURNS, Reading, read_records};
-use clariq_core::{Error, Location, Problem, ProblemKind, Request, Utterance};
+use clariq_core::{Location, Problem, ProblemKind, Request, Utterance, printable};
 use clariq_experiment::{Loaded, Registry};
-use clariq_files::Source;
+use clariq_files::{BoundedLines, MOST_OF_A_LINE, Source};
 use serde_json::Value;
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -86,7 +86,7 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome, F
     }
     match &arguments.request {
         Some(request) if !arguments.json => talk(settings, &asker, request)?,
-        request => protocol::serve(&asker, request.as_deref())?,
+        request => protocol::serve(settings, &asker, request.as_deref())?,
     }
     Ok(Outcome::Done)
 }
@@ -97,8 +97,8 @@ fn talk(settings: &Settings, asker: &Asker, request: &str) -> Result<(), Failure
     if let Some(need) = conversation.need {
         settings.note(&format!("need for clarification: {need} of 4"));
     }
-    let (mut replies, prompts) =
-        (io::stdin().lock(), io::stdin().is_terminal() && io::stderr().is_terminal());
+    let prompts = io::stdin().is_terminal() && io::stderr().is_terminal();
+    let mut replies = replies();
     loop {
         let next = asker.next(&conversation)?;
         let mut out = io::stdout().lock();
@@ -107,44 +107,28 @@ fn talk(settings: &Settings, asker: &Asker, request: &str) -> Result<(), Failure
             settings.note("nothing more to ask");
             return Ok(());
         };
-        writeln!(out, "{}", question.text)?;
+        writeln!(out, "{}", printable(&question.text, usize::MAX))?;
         write!(out, "{}", asker.reasons(&next))?;
         out.flush()?;
         drop(out);
         if prompts {
             eprint!("> ");
         }
-        let reply = read_line(&mut replies)?;
-        let Some(reply) = reply.filter(|reply| !reply.trim().is_empty()) else {
+        let reply = replies.read_next()?.transpose().map_err(|problem| {
+            problem.hint("a reply is one line, in the encoding UTF-8 of the terminal")
+        })?;
+        let Some(reply) = reply.filter(|reply| !reply.is_empty()) else {
             settings.note("no reply");
             return Ok(());
         };
         let question = Utterance::system(question.text.as_str());
-        conversation.said.extend([question, Utterance::user(reply.trim())]);
+        conversation.said.extend([question, Utterance::user(reply)]);
     }
 }
 
-/// A line of standard input without its end, or nothing at the end of all.
-fn read_line(input: &mut dyn BufRead) -> Result<Option<String>, Failure> {
-    let mut bytes = Vec::new();
-    let path = || PathBuf::from("<stdin>");
-    let refused = |source| Error::Io { action: "read", path: path(), source };
-    if input.read_until(b'\n', &mut bytes).map_err(refused)? == 0 {
-        return Ok(None);
-    }
-    match String::from_utf8(bytes) {
-        Ok(line) => Ok(Some(line.trim_end_matches(['\r', '\n']).to_owned())),
-        Err(error) => {
-            let found = format!("{:?}", String::from_utf8_lossy(error.as_bytes()).trim_end());
-            let problem = Problem::new(
-                Location::file("<stdin>"),
-                ProblemKind::NotUtf8,
-                "a reply in UTF-8",
-                found,
-            );
-            Err(problem.hint("set the terminal, or whatever writes the replies, to UTF-8").into())
-        }
-    }
+/// The lines of standard input.
+fn replies() -> BoundedLines<'static> {
+    BoundedLines::new("<stdin>", Box::new(io::stdin().lock()), MOST_OF_A_LINE)
 }
 
 /// What would be asked in every context of a file, in its order.
@@ -190,7 +174,7 @@ fn answer(
         object["context_id"] = Value::from(conversation.id.as_str().parse::<i64>().ok());
         return Ok(writeln!(out, "{object}")?);
     }
-    let question = next.question().unwrap_or_default();
+    let question = printable(next.question().unwrap_or_default(), usize::MAX);
     writeln!(out, "{}\t{question}", conversation.id)?;
     Ok(write!(out, "{}", asker.reasons(&next))?)
 }

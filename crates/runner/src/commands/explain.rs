@@ -3,11 +3,13 @@
 use crate::arguments::{IndexPlace, Parameters};
 use crate::failure::{Failure, Outcome};
 use crate::learned;
-use crate::output::Format;
+use crate::output::{Cell, Format, Sheet};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_collections::Around;
-use clariq_core::{Doc, Documents, Location, Problem, ProblemKind, Ranking, Request, fixed};
+use clariq_core::{
+    Doc, Documents, Location, Problem, ProblemKind, Ranking, Request, fixed, printable,
+};
 use clariq_experiment::needs::need_model;
 use clariq_experiment::{Loaded, Registry};
 use clariq_rank::{Batch, StageTrace};
@@ -62,6 +64,9 @@ pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Ou
     request.need = need.and_then(|predictions| Some(predictions.first()?.need));
     let one = Batch::new(&context, std::slice::from_ref(&request));
     let traces = system.pipeline.explain(&one, question, &Ranking::new())?;
+    if let Some(format) = settings.format.filter(|format| *format != Format::Json) {
+        return Ok(stages(&traces).print(Some(format)).map(|()| Outcome::Done)?);
+    }
     let text = documents.text(question)?;
     let mut out = io::stdout().lock();
     if settings.format == Some(Format::Json) {
@@ -73,16 +78,28 @@ pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Ou
         writeln!(out)?;
         return Ok(Outcome::Done);
     }
-    writeln!(out, "request   {}", arguments.request)?;
-    writeln!(out, "question  {} {:?}", arguments.question, text)?;
+    writeln!(out, "request   {}", printable(&arguments.request, usize::MAX))?;
+    writeln!(out, "question  {} {text:?}", printable(&arguments.question, usize::MAX))?;
     for trace in &traces {
         write!(out, "\n{}: {}", trace.stage, place(trace))?;
-        match &trace.explanation {
-            Some(explanation) => write!(out, "\n{explanation}")?,
-            None => writeln!(out)?,
+        writeln!(out)?;
+        let explanation = trace.explanation.as_ref().map(ToString::to_string);
+        for line in explanation.iter().flat_map(|text| text.lines()) {
+            writeln!(out, "{}", printable(line, usize::MAX))?;
         }
     }
     Ok(Outcome::Done)
+}
+
+/// Where the question is after each stage, as a table.
+fn stages(traces: &[StageTrace]) -> Sheet {
+    let mut sheet = Sheet::new(&["stage", "rank", "of", "score"]);
+    for trace in traces {
+        let rank = trace.rank.map_or(Cell::Nothing, Cell::count);
+        let score = trace.score.map_or(Cell::Nothing, |score| Cell::Figure(score, 6));
+        sheet.row(vec![Cell::text(trace.stage), rank, Cell::count(trace.length), score]);
+    }
+    sheet
 }
 
 fn unknown_question(documents: &dyn Documents, id: &str) -> Problem {

@@ -5,7 +5,7 @@ mod report;
 
 use crate::arguments::IndexPlace;
 use crate::failure::{Failure, Outcome};
-use crate::output::{Cell, Sheet, print_all};
+use crate::output::{Cell, Format, Sheet, print_all};
 use crate::settings::Settings;
 use arguments::{NeedExplainArgs, NeedPredictArgs, NeedTrainArgs};
 use clariq_collections::clariq::{ClariQ, Split, Topic, write_need_file};
@@ -96,9 +96,22 @@ fn train(settings: &Settings, arguments: &NeedTrainArgs) -> Result<Outcome, Fail
         settings.note(&format!("the model is in {}", path.display()));
     }
     if !arguments.output.as_ref().is_some_and(|path| Target::new(path).is_stream()) {
-        print_all(&sheets, settings.format)?;
+        print(settings, sheets, "cross_validation")?;
     }
     Ok(Outcome::Done)
+}
+
+/// Prints tables; as TSV, which is one table, the named one.
+fn print(
+    settings: &Settings,
+    mut sheets: Vec<(&'static str, Sheet)>,
+    main: &str,
+) -> Result<(), Failure> {
+    if settings.format == Some(Format::Tsv) && sheets.len() > 1 {
+        sheets.retain(|(name, _)| *name == main);
+        settings.note("note: TSV is one table; --format json holds them all");
+    }
+    Ok(print_all(&sheets, settings.format)?)
 }
 
 fn texts(topics: &[Topic]) -> Vec<&str> {
@@ -145,6 +158,6 @@ fn explain(settings: &Settings, arguments: &NeedExplainArgs) -> Result<Outcome, 
             Cell::Figure(feature.share, 4),
         ]);
     }
-    print_all(&[("labels", labels), ("features", features)], settings.format)?;
+    print(settings, vec![("labels", labels), ("features", features)], "features")?;
     Ok(Outcome::Done)
 }

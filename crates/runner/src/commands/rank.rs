@@ -1,13 +1,13 @@
 //! `clariq rank`: what a system ranks for requests as they come.
 
 use crate::arguments::{IndexPlace, Parameters};
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, Outcome, error_object};
 use crate::learned;
 use crate::output::Format;
 use crate::settings::Settings;
 use clap::Args;
 use clariq_collections::Around;
-use clariq_core::{Documents, Location, Problem, ProblemKind};
+use clariq_core::{Documents, Location, Problem, ProblemKind, Report, Request, printable};
 use clariq_experiment::requests::Requests;
 use clariq_experiment::{Loaded, Ranked, Ranker, Registry};
 use clariq_files::Source;
@@ -118,18 +118,23 @@ fn rank_each(
     skip_bad: bool,
 ) -> Result<u64, Failure> {
     let mut bad = 0;
+    if skip_bad {
+        // The system works, so that what fails later is about a line.
+        ranker.rank(vec![Request::new("0", "hello")])?;
+    }
     while let Some(next) = requests.read_next()? {
+        let ranked = match next {
+            Ok(request) => ranker.rank(vec![request]).map_err(Failure::from),
+            Err(problem) => Err(problem.into()),
+        };
         let mut out = io::stdout().lock();
-        match next {
-            Ok(request) => {
-                let ranked = ranker.rank(vec![request])?;
-                ranked.iter().try_for_each(|ranked| printer.put(&mut out, ranked))?;
-            }
-            Err(problem) if skip_bad => {
+        match ranked {
+            Ok(ranked) => ranked.iter().try_for_each(|ranked| printer.put(&mut out, ranked))?,
+            Err(Failure::Report(report)) if skip_bad => {
                 bad += 1;
-                printer.put_bad(&mut out, &problem)?;
+                printer.put_bad(&mut out, requests.line(), &report)?;
             }
-            Err(problem) => return Err(problem.into()),
+            Err(failure) => return Err(failure),
         }
         out.flush()?;
     }
@@ -162,11 +167,13 @@ fn rank_batch(
     let mut out = io::BufWriter::new(io::stdout().lock());
     for (index, ranked) in ranker.rank(batch)?.iter().enumerate() {
         while let Some((_, problem)) = bad.next_if(|(before, _)| *before == index) {
-            printer.put_bad(&mut out, &problem)?;
+            printer.put_bad(&mut out, problem.at.line, &Report::from(&problem))?;
         }
         printer.put(&mut out, ranked)?;
     }
-    bad.try_for_each(|(_, problem)| printer.put_bad(&mut out, &problem))?;
+    bad.try_for_each(|(_, problem)| {
+        printer.put_bad(&mut out, problem.at.line, &Report::from(&problem))
+    })?;
     out.flush()?;
     Ok(count)
 }
@@ -190,22 +197,26 @@ impl Printer<'_> {
                 writeln!(out, "{id} Q0 {doc} {rank} {score} {}", self.tag)?;
             } else {
                 let text = self.documents.text(hit.doc)?;
-                let text: Vec<&str> = text.split_whitespace().collect();
-                writeln!(out, "{id}\t{rank}\t{doc}\t{score}\t{}", text.join(" "))?;
+                let words: Vec<&str> = text.split_whitespace().collect();
+                let text = words.join(" ");
+                let text = printable(&text, usize::MAX);
+                writeln!(out, "{id}\t{rank}\t{doc}\t{score}\t{text}")?;
             }
         }
         Ok(())
     }
 
     /// In JSON lines, an error stands where the answer would; the other forms have no place for it.
-    fn put_bad(&self, out: &mut dyn Write, problem: &Problem) -> Result<(), Failure> {
+    fn put_bad(
+        &self,
+        out: &mut dyn Write,
+        line: Option<u64>,
+        report: &Report,
+    ) -> Result<(), Failure> {
         if self.format != Format::Jsonl {
             return Ok(());
         }
-        let error = json!({
-            "line": problem.at.line, "expected": problem.expected, "found": problem.found,
-        });
-        writeln!(out, "{}", json!({ "error": error }))?;
+        writeln!(out, "{}", error_object(line, report))?;
         Ok(())
     }
 }

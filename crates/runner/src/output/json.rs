@@ -1,6 +1,6 @@
 //! A JSON array with an object per row, for programs. Figures keep all digits.
 
-use super::{Cell, Sheet, without_sign};
+use super::sheet::{Cell, Sheet, without_sign};
 use serde_json::{Map, Value};
 use std::io::{self, Write};
 
@@ -21,6 +21,18 @@ pub(super) fn write_all(sheets: &[(&str, Sheet)], out: &mut dyn Write) -> io::Re
         sheets.iter().map(|(name, sheet)| ((*name).to_owned(), rows(sheet))).collect();
     serde_json::to_writer_pretty(&mut *out, &tables)?;
     writeln!(out)
+}
+
+/// Each row of each table as a line, which names its table.
+pub(super) fn write_all_lines(sheets: &[(&str, Sheet)], out: &mut dyn Write) -> io::Result<()> {
+    for (name, sheet) in sheets {
+        let Value::Array(rows) = rows(sheet) else { continue };
+        for mut row in rows {
+            row["table"] = Value::from(*name);
+            writeln!(out, "{row}")?;
+        }
+    }
+    Ok(())
 }
 
 fn rows(sheet: &Sheet) -> Value {

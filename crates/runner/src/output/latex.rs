@@ -1,6 +1,6 @@
 //! A LaTeX table, for papers: `tabular` with the rules of the package `booktabs`, everything escaped.
 
-use super::{Cell, Sheet};
+use super::sheet::{Cell, Sheet};
 use std::io::{self, Write};
 
 pub(super) fn write(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {

@@ -1,6 +1,6 @@
 //! A Markdown table, for notes and README files.
 
-use super::{Cell, Sheet};
+use super::sheet::{Cell, Sheet};
 use std::io::{self, Write};
 
 pub(super) fn write(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {

@@ -1,6 +1,6 @@
 //! Aligned columns, for a terminal: text to the left, numbers to the right, two spaces between.
 
-use super::{Cell, Sheet};
+use super::sheet::{Cell, Sheet};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use std::io::{self, Write};
 

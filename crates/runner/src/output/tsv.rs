@@ -1,6 +1,7 @@
 //! Tab-separated values, for spreadsheets and shell tools. Figures keep all digits; nothing is an empty field.
 
-use super::{Cell, Sheet, without_sign};
+use super::sheet::{Cell, Sheet, without_sign};
+use clariq_core::printable;
 use std::io::{self, Write};
 
 pub(super) fn write(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
@@ -14,7 +15,7 @@ pub(super) fn write(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
 
 fn field(cell: &Cell) -> String {
     match cell {
-        Cell::Text(text) => text.replace(['\t', '\n'], " "),
+        Cell::Text(text) => printable(&text.replace(['\t', '\n'], " "), usize::MAX).into_owned(),
         Cell::Count(count) => count.to_string(),
         Cell::Figure(figure, _) | Cell::Probability(figure) => without_sign(*figure).to_string(),
         Cell::Mark(marked) => marked.to_string(),

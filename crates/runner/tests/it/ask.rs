@@ -158,25 +158,59 @@ fn json_lines_carry_conversations_one_after_the_other() {
 }
 
 #[test]
-fn bad_messages_are_told_with_their_line() {
+fn a_bad_line_is_answered_with_an_error_and_the_conversation_goes_on() {
     let bench = Bench::with_sample();
     let start = format!("{{\"request\": \"{REQUEST}\"}}\n");
-    for (input, says) in [
-        ("{\"answer\": \"x\"}\n".to_owned(), "<stdin>:1: bad argument"),
-        (format!("{start}no JSON\n"), "<stdin>:2: bad argument"),
-        (format!("{start}{{\"answer\": \" \"}}\n"), "an empty one"),
-        (format!("{start}{{\"reply\": \"x\"}}\n"), "unknown key `reply`"),
-        (format!("{start}{{}}\n"), "neither"),
-        ("{\"request\": \"\"}\n".to_owned(), "an empty one"),
+    let answer = "{\"answer\": \"the car\"}\n";
+    let good = objects(&ask(&bench, &["--json"], &format!("{start}{answer}")));
+    let long = format!("{{\"answer\": \"{}\"}}", "x".repeat(1 << 20));
+    let many = format!(
+        "{{\"request\": \"x\", \"conversation_context\": [{}]}}",
+        vec!["{\"question\": \"a\", \"answer\": \"b\"}"; 21].join(", ")
+    );
+    for (line, says) in [
+        ("no JSON", "expected"),
+        ("{\"answer\": \" \", \"id\": 7}", "an empty one"),
+        ("{\"reply\": \"x\", \"id\": 7}", "unknown key `reply`"),
+        ("{}", "neither"),
+        ("{\"request\": \"a\", \"answer\": \"b\"}", "both at once"),
+        ("{\"request\": \"\"}", "an empty one"),
+        (&long, "a longer one"),
+        (&many, "21"),
     ] {
-        let finished = ask(&bench, &["--json"], &input);
-        assert_eq!(finished.status, Some(2), "{input}");
-        assert!(
-            finished.stderr.contains(says) && finished.stderr.contains("hint: "),
-            "{}",
-            finished.stderr
-        );
+        let finished = ask(&bench, &["--json"], &format!("{start}\n{line}\n{answer}"));
+        assert_eq!(finished.status, Some(0), "{line}: {}", finished.stderr);
+        assert!(finished.stderr.contains("1 bad lines"), "{}", finished.stderr);
+        let found = objects(&finished);
+        assert_eq!((&found[0], &found[2]), (&good[0], &good[1]), "{line}");
+        let error = &found[1]["error"];
+        assert_eq!(error["line"], 3, "{error}");
+        assert!(error["expected"].is_string() && error["hint"].is_string(), "{error}");
+        assert!(found[1].to_string().contains(says) && found[1].to_string().len() < 2_000);
+        assert_eq!(found[1]["id"].is_null(), !line.contains("\"id\": 7"));
     }
+    let first = objects(&ask(&bench, &["--json"], answer));
+    assert_eq!(first[0]["error"]["found"], "an answer where nothing was asked");
+}
+
+#[test]
+fn a_line_that_is_no_utf8_is_an_error_of_that_line_alone() {
+    let bench = Bench::with_sample();
+    let mut command =
+        bench.command(&["-q", "ask", "--data", "data", "--json", "--system", "bm25-conversation"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("starts");
+    let mut input = child.stdin.take().expect("a pipe");
+    input.write_all(b"\xff\n{\"request\": \"x\"}\n").expect("written");
+    drop(input);
+    let finished = Finished::from(child.wait_with_output().expect("it ends"));
+    let found = objects(&finished);
+    assert_eq!((found.len(), &found[0]["error"]["found"]), (2, &Value::from("the byte 0xff")));
+    assert!(found[1]["action"].is_string());
+}
+
+#[test]
+fn bad_arguments_are_refused() {
+    let bench = Bench::with_sample();
     for (arguments, says) in [
         (&[""][..], "REQUEST: bad argument"),
         (&["x", "--max-turns", "0"], "--max-turns: bad argument"),
@@ -224,7 +258,8 @@ fn python_drives_it_as_a_subprocess() {
          \x20   except ClariqError as error:\n\
          \x20       assert 'an empty one' in str(error), error\n\
          \x20   else:\n\
-         \x20       raise AssertionError('an empty answer')\n",
+         \x20       raise AssertionError('an empty answer')\n\
+         \x20   assert session.answer('the car')['turn'] == 3\n",
         script.parent().expect("a folder").to_string_lossy()
     );
     let mut python = Command::new("python3");

@@ -319,47 +319,111 @@ fn a_run_is_written_validated_converted_and_scored() {
     assert_eq!(record["answer"]["class"], "automatic");
 }
 
-#[test]
-fn an_automatic_system_sees_nothing_that_it_may_not() {
-    let bench = Bench::new();
-    let path = root().join("data/sample-ikat");
-    for entry in fs::read_dir(&path).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        bench.write(&format!("plain/{name}"), fs::read(&path).unwrap());
-        bench.write(&format!("scrambled/{name}"), fs::read(&path).unwrap());
-    }
-    bench.edit("scrambled/2023_test_topics.json", |text| {
-        let mut topics: serde_json::Value = serde_json::from_str(&text).unwrap();
-        for conversation in topics.as_array_mut().unwrap() {
-            conversation["title"] = json!("scrambled");
-            let turns = conversation["turns"].as_array_mut().unwrap();
-            // Nothing follows the last response, so that no system may see it.
-            let last = turns.len() - 1;
-            turns[last]["response"] = json!("scrambled");
-            for turn in turns {
+/// A built-in system with another space in place of its encoder, and without expected figures.
+fn with_space(name: &str, space: &str) -> String {
+    let text = fs::read_to_string(root().join(format!("configs/{name}.toml"))).unwrap();
+    let (system, _) = text.split_once("\n[[expected]]").unwrap_or((&text, ""));
+    system.replace("models = { \"all-MiniLM-L6-v2\" = 1.0 }", space)
+}
+
+/// What a system of a class may not see of the sample, scrambled.
+fn scramble(topics: &str, class: &str) -> String {
+    let mut topics: serde_json::Value = serde_json::from_str(topics).unwrap();
+    for conversation in topics.as_array_mut().unwrap() {
+        conversation["title"] = json!("scrambled");
+        let turns = conversation["turns"].as_array_mut().unwrap();
+        // Nothing follows the last response, so that no system may see it.
+        let last = turns.len() - 1;
+        turns[last]["response"] = json!("scrambled");
+        for turn in turns {
+            turn["ptkb_provenance"] = json!([1]);
+            if class != "manual" {
                 turn["resolved_utterance"] = json!("scrambled");
-                turn["ptkb_provenance"] = json!([1]);
+            }
+            if class != "only-response" {
                 turn["response_provenance"] = json!([]);
             }
         }
-        topics.to_string()
-    });
-    for data in ["plain", "scrambled"] {
-        bench.succeed(&format!("run ikat-bm25 --split 2023-test --data {data} -o {data}.json"));
+    }
+    topics.to_string()
+}
+
+const SYSTEMS: [(&str, &str); 5] = [
+    ("ikat-bm25", "automatic"),
+    ("ikat-dense", "automatic"),
+    ("ikat-automatic", "automatic"),
+    ("ikat-manual", "manual"),
+    ("ikat-only-response", "only-response"),
+];
+
+#[test]
+fn a_system_sees_nothing_that_its_class_may_not() {
+    let bench = Bench::new();
+    let sample = root().join("data/sample-ikat");
+    let passages = fs::read(sample.join("passages.jsonl")).unwrap();
+    let topics = fs::read_to_string(sample.join("2023_test_topics.json")).unwrap();
+    for (system, class) in SYSTEMS {
+        bench.write("mine.toml", with_space(system, "characters = 1.0"));
+        for (data, topics) in [("plain", &topics), ("scrambled", &scramble(&topics, class))] {
+            bench.write(&format!("{data}/2023_test_topics.json"), topics);
+            bench.write(&format!("{data}/passages.jsonl"), &passages);
+            bench.succeed(&format!("run mine.toml --split 2023-test --data {data} -o {data}.json"));
+        }
+        for ending in ["json", "statements.run", "passages.run"] {
+            let read = |data: &str| bench.read(&format!("{data}.{ending}"));
+            assert!(read("plain") == read("scrambled"), "{system}: {ending}");
+        }
+        // The test would see a difference if there were one: an utterance may be looked at.
+        bench.edit("scrambled/2023_test_topics.json", |text| {
+            let field = if class == "manual" { "resolved_utterance" } else { "utterance" };
+            let mut topics: serde_json::Value = serde_json::from_str(&text).unwrap();
+            topics[0]["turns"][0][field] = json!("cold frames keep young plants warm");
+            topics.to_string()
+        });
+        bench.succeed("run mine.toml --split 2023-test --data scrambled -o scrambled.json");
+        let read = |data: &str| bench.read(&format!("{data}.statements.run"));
+        assert!(read("plain") != read("scrambled"), "{system}");
+    }
+}
+
+#[test]
+fn every_system_writes_a_run_that_is_accepted() {
+    let bench = Bench::new();
+    for (system, class) in SYSTEMS {
+        bench.write("mine.toml", with_space(system, "characters = 1.0"));
+        let finished =
+            bench.succeed("-q run mine.toml --split 2023-test -o mine.json --format tsv");
+        assert!(finished.stdout.contains(&format!("\t{class}\t")), "{}", finished.stdout);
+        let line = "-q validate mine.json --split 2023-test --format tsv";
+        let validated = bench.succeed(line);
+        let sound = validated.stdout.ends_with("\taccepted\t46\t0\t0\t0\n");
+        // 2023 had no class of systems that only respond.
+        assert_eq!(sound, class != "only-response", "{system}: {}", validated.stderr);
+        assert!(sound || validated.stderr.contains("expected: a run_type of automatic, manual"));
+    }
+}
+
+#[cfg(feature = "bert")]
+#[test]
+fn a_system_with_an_encoder_gives_the_same_bytes_with_any_number_of_threads() {
+    let bench = Bench::new();
+    for name in ["config.json", "model.safetensors", "vocab.txt"] {
+        let file = root().join("crates/bert/tests/data/tiny").join(name);
+        bench.write(&format!("tiny/{name}"), fs::read(file).expect("a file"));
+    }
+    // The tiny model reads few tokens, and its folder says where a text is cut.
+    bench.write("tiny/sentence_bert_config.json", "{\"max_seq_length\": 16}");
+    bench.write("mine.toml", with_space("ikat-automatic", "models = { \"tiny\" = 1.0 }"));
+    for threads in ["1", "3"] {
+        let output = format!("-o t{threads}.json --threads {threads}");
+        bench.succeed(&format!("run mine.toml --split 2023-test {output}"));
     }
     for ending in ["json", "statements.run", "passages.run"] {
-        let read = |data: &str| bench.read(&format!("{data}.{ending}"));
-        assert!(read("plain") == read("scrambled"), "{ending}");
+        let read = |threads: u32| bench.read(&format!("t{threads}.{ending}"));
+        assert!(read(1) == read(3), "{ending}");
     }
-    // The test would see a difference if there were one: an earlier response may be looked at.
-    bench.edit("scrambled/2023_test_topics.json", |text| {
-        let mut topics: serde_json::Value = serde_json::from_str(&text).unwrap();
-        topics[0]["turns"][0]["response"] = json!("cold frames keep young plants warm");
-        topics.to_string()
-    });
-    bench.succeed("run ikat-bm25 --split 2023-test --data scrambled -o scrambled.json");
-    assert!(bench.read("plain.passages.run") != bench.read("scrambled.passages.run"));
+    let record: serde_json::Value = serde_json::from_slice(&bench.read("t1.json.json")).unwrap();
+    assert!(record["models"]["tiny"].is_string(), "{record}");
 }
 
 #[test]
@@ -497,4 +561,32 @@ fn systems_and_collections_that_do_not_fit_are_refused() {
             ["mine.toml:20", "weights of at least 0", "3.0"],
         ),
     ]);
+}
+
+#[test]
+fn runs_of_every_year_are_accepted_without_a_warning() {
+    let Some(folder) = released() else { return };
+    let bench = Bench::new();
+    let data = folder.to_str().expect("UTF-8");
+    for (split, turns) in [("2023-train", 95), ("2023-test", 332), ("2024", 218), ("2025", 188)] {
+        bench.succeed(&format!("-q run ikat-bm25 --split {split} --data {data}"));
+        let run = format!("runs/ikat-bm25.{split}.json");
+        let (status, row) = verdict(&bench, &folder, split, &run);
+        assert_eq!(status, Some(0));
+        assert_eq!(row, ["accepted", &turns.to_string(), "0", "0", "0"], "{split}");
+        let converted = bench.succeed(&format!("convert {run} --to trec")).stdout;
+        assert_eq!(converted.lines().count(), turns * 100, "{split}");
+    }
+}
+
+#[test]
+fn figures_on_the_released_files_are_the_expected_ones() {
+    let Some(folder) = released() else { return };
+    let bench = Bench::new();
+    let data = folder.to_str().expect("UTF-8");
+    let finished = bench.succeed(&format!("reproduce ikat-bm25 --data {data} --format tsv"));
+    let rows: Vec<&str> = finished.stdout.lines().skip(1).collect();
+    assert_eq!(rows.len(), 14 + 23, "train and test");
+    assert!(rows.iter().all(|row| row.ends_with("\tOK")), "{}", finished.stdout);
+    assert!(finished.stderr.contains("a substitute"), "{}", finished.stderr);
 }

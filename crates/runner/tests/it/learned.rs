@@ -60,7 +60,7 @@ const FUSED: &str = "\"fuse\"\nmethod = \"reciprocal-rank\"\ndepth = 40\n[[stage
 
 /// Systems that together have every learned stage.
 fn systems() -> Vec<(&'static str, String)> {
-    let both = "\"train-labels\", \"batch\"";
+    let both = "\"train-labels\", \"dev-labels\", \"batch\"";
     vec![
         ("dense", system("dense", "", &["\"dense\"\ndepth = 30"])),
         ("rerank", system("rerank", "", &[BM25, "\"rerank\"\nmodel = \"tiny\"\ndepth = 10"])),

@@ -1,6 +1,6 @@
 //! Conversations by a learned system: the same bytes whatever the threads, after a kill, and one by one.
 
-use crate::common::{Bench, root};
+use crate::common::{Bench, Finished, root};
 
 /// A bench with the sample, contexts enough for several blocks, and a system over a tiny encoder.
 fn bench(stages: &str) -> Bench {
@@ -11,7 +11,7 @@ fn bench(stages: &str) -> Bench {
     bench.write(
         "tiny.toml",
         format!(
-            "name = \"tiny\"\nuses = [\"train-labels\", \"batch\"]\n[space]\nmodels = {{ {:?} = 1.0 }}\ncharacters = 0.5\n\
+            "name = \"tiny\"\nuses = [\"train-labels\", \"dev-labels\", \"batch\"]\n[space]\nmodels = {{ {:?} = 1.0 }}\ncharacters = 0.5\n\
              [[stages]]\nstage = \"dense\"\ndepth = 20\nweights = {{ {weights} }}\n\
              [[stages]]\nstage = \"exclude_asked\"\nby = \"words\"\n{stages}",
             tiny.display().to_string()
@@ -42,6 +42,36 @@ fn an_interrupted_run_goes_on_to_the_same_bytes_whatever_the_threads() {
     let record: serde_json::Value = serde_json::from_slice(&whole.1).expect("a record");
     let models = record["models"].as_object().expect("the weights that made it");
     assert!(models.len() == 1 && models.values().all(serde_json::Value::is_string), "{record}");
+}
+
+#[test]
+fn a_text_that_is_too_long_for_a_model_is_an_error_of_its_line_alone() {
+    let bench = bench("");
+    let long = "saturn ".repeat(600);
+    let lines = |key: &str| {
+        let line =
+            |number: usize, text: &str| format!("{{\"id\": {number}, \"{key}\": \"{text}\"}}\n");
+        [line(1, "saturn"), line(2, &long), line(3, "saturn")].concat()
+    };
+    bench.write("asked.jsonl", lines("request"));
+    bench.write("ranked.jsonl", lines("text"));
+    bench.edit("tiny.toml", |text| text.replace(", \"batch\"", ""));
+    for line in [
+        "rank tiny.toml --data data --requests ranked.jsonl --skip-bad",
+        "ask --json --data data --system tiny.toml",
+    ] {
+        let mut command = bench.command(&line.split(' ').collect::<Vec<_>>());
+        command.stdin(std::fs::File::open(bench.path("asked.jsonl")).expect("opened"));
+        let finished = Finished::from(command.output().expect("it starts"));
+        assert_eq!(finished.status, Some(0), "{line}: {}", finished.stderr);
+        let objects: Vec<serde_json::Value> =
+            finished.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        assert_eq!(objects.len(), 3, "{line}");
+        assert_eq!(objects[1]["error"]["line"], 2, "{line}");
+        let expected = objects[1]["error"]["expected"].as_str().expect("a text");
+        assert!(expected.starts_with("at most ") && expected.ends_with(" tokens"), "{expected}");
+        assert!(objects[0].get("error").is_none() && objects[2].get("error").is_none(), "{line}");
+    }
 }
 
 #[test]

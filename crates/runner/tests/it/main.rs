@@ -4,8 +4,10 @@ mod ask;
 mod cast;
 mod common;
 mod compare;
+mod completions;
 mod data;
 mod eval;
+mod formats;
 mod guarantees;
 mod ikat;
 #[cfg(feature = "bert")]

@@ -2,7 +2,7 @@
 
 use crate::commands::explain::{place, trace_json};
 use crate::failure::Failure;
-use clariq_core::{Doc, Documents, Error, Hit, Ranking, Request, fixed};
+use clariq_core::{Doc, Documents, Error, Hit, Ranking, Request, fixed, printable};
 use clariq_experiment::needs::need_model;
 use clariq_experiment::{Loaded, Session};
 use clariq_need::Classifier;
@@ -74,6 +74,11 @@ impl<'a> Asker<'a> {
         Ok(conversation)
     }
 
+    /// Opens everything that the system looks at, so that what fails later is about a request.
+    pub(super) fn warm_up(&self) -> Result<(), Failure> {
+        self.next(&self.begin(Request::new("0", "hello"))?).map(drop)
+    }
+
     fn read(&self, question: Doc) -> Result<Asked, Error> {
         let id = self.documents.id(question).into_owned();
         Ok(Asked { id, text: self.documents.text(question)?.into_owned() })
@@ -120,7 +125,7 @@ impl<'a> Asker<'a> {
             let _ = writeln!(text, "  {}: {}", trace.stage, place(trace));
             let told = trace.explanation.as_ref().map(|why| why.cut(LEVELS).to_string());
             for line in told.iter().flat_map(|told| told.lines()) {
-                let _ = writeln!(text, "    {line}");
+                let _ = writeln!(text, "    {}", printable(line, usize::MAX));
             }
         }
         for (Asked { id, text: question }, score) in &why.candidates {

@@ -2,11 +2,12 @@
 //!
 //! `{"request": …}` begins a conversation, with `"conversation_context": [{"question": …, "answer": …}, …]` in the middle of
 //! it; `{"answer": …}` replies to the last question. An `"id"` comes back as it was. What comes out has `"action"`: `"ask"`
-//! with `"question"` and `"question_id"`, or `"stop"`.
+//! with `"question"` and `"question_id"`, or `"stop"`. A bad line is answered with `"error"`, and the conversation goes on
+//! as if it had not been there.
 
 use super::asker::Asker;
-use super::read_line;
-use crate::failure::Failure;
+use crate::failure::{Failure, error_object};
+use crate::settings::Settings;
 use clariq_collections::clariq::conversation::MOST_TURNS;
 use clariq_core::{Location, Problem, ProblemKind, Request, Utterance, plain_words};
 use serde::Deserialize;
@@ -14,7 +15,9 @@ use serde_json::Value;
 use std::io::{self, Write};
 
 const FORM: &str = "{\"request\": …} or {\"answer\": …}";
+const HINT: &str = "data/README.md shows a conversation in JSON lines";
 
+/// A line, as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Message {
@@ -32,102 +35,130 @@ struct Said {
     answer: String,
 }
 
-/// A conversation, and the question that waits for an answer.
-struct State {
+/// What a line asks for.
+enum Turn {
+    /// A conversation, whose turns so far are these.
+    Begin { request: String, said: Vec<Said> },
+    /// A reply to the question that waits for one.
+    Answer { to: Waiting, answer: String },
+}
+
+/// A conversation whose last question waits for an answer.
+struct Waiting {
     conversation: Request,
-    open: Option<String>,
+    question: String,
 }
 
 /// Answers every line of standard input. A request of the command line is the first.
-pub(super) fn serve(asker: &Asker, request: Option<&str>) -> Result<(), Failure> {
-    let mut state = None;
+pub(super) fn serve(
+    settings: &Settings,
+    asker: &Asker,
+    request: Option<&str>,
+) -> Result<(), Failure> {
+    asker.warm_up()?;
+    let mut waiting = None;
     if let Some(request) = request {
-        let message = Message {
-            id: None,
-            request: Some(request.to_owned()),
-            answer: None,
-            conversation_context: Vec::new(),
-        };
-        turn(asker, &mut state, message, 0)?;
+        let begin = Turn::Begin { request: request.to_owned(), said: Vec::new() };
+        print(&take_turn(asker, begin, &mut waiting)?)?;
     }
-    let mut input = io::stdin().lock();
-    for number in 1.. {
-        let Some(line) = read_line(&mut input)? else { break };
-        if line.trim().is_empty() {
+    let (mut lines, mut bad) = (super::replies(), 0_u64);
+    while let Some(line) = lines.read_next()? {
+        if line.as_ref().is_ok_and(String::is_empty) {
             continue;
         }
-        let message = serde_json::from_str(&line).map_err(|error| {
-            let (expected, found) = plain_words(&error.to_string(), FORM);
-            wrong(number, &expected, &found)
-        })?;
-        turn(asker, &mut state, message, number)?;
+        let (id, turn) = match line {
+            Ok(line) => parse(&line, &mut waiting, &lines.location()),
+            Err(problem) => (None, Err(problem.hint(HINT))),
+        };
+        let answer = turn.map_err(Failure::from);
+        let mut object = match answer.and_then(|turn| take_turn(asker, turn, &mut waiting)) {
+            // The system works, so that this is about the line: its text may be too long for a model.
+            Err(Failure::Report(report)) => {
+                bad += 1;
+                error_object(lines.location().line, &report)
+            }
+            other => other?,
+        };
+        if let Some(id) = id {
+            object["id"] = id;
+        }
+        print(&object)?;
+    }
+    if bad > 0 {
+        settings.note(&format!("warning: <stdin>: {bad} bad lines are answered with an error"));
     }
     Ok(())
 }
 
-fn wrong(line: u64, expected: &str, found: &str) -> Problem {
-    Problem::new(Location::line("<stdin>", line), ProblemKind::Argument, expected, found)
-        .hint("data/README.md shows a conversation in JSON lines")
-}
-
-fn turn(
-    asker: &Asker,
-    state: &mut Option<State>,
-    message: Message,
-    line: u64,
-) -> Result<(), Failure> {
-    let id = message.id.clone();
-    let mut current = continued(asker, state.take(), message, line)?;
-    let next = asker.next(&current.conversation)?;
-    current.open = next.question().map(str::to_owned);
-    let mut object = asker.object(&current.conversation, &next);
-    if let Some(id) = id {
-        object["id"] = id;
-    }
-    *state = Some(current);
+fn print(object: &Value) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     writeln!(out, "{object}")?;
     Ok(out.flush()?)
 }
 
-/// The conversation after a message.
-fn continued(
-    asker: &Asker,
-    state: Option<State>,
-    message: Message,
-    line: u64,
-) -> Result<State, Failure> {
-    match (message.request, message.answer) {
-        (Some(request), None) if request.trim().is_empty() => {
-            Err(wrong(line, "a request", "an empty one").into())
+/// What a line asks for, and its id, which a bad line may have as well.
+fn parse(
+    line: &str,
+    waiting: &mut Option<Waiting>,
+    at: &Location,
+) -> (Option<Value>, Result<Turn, Problem>) {
+    match serde_json::from_str::<Message>(line) {
+        Ok(mut message) => (message.id.take(), message.turn(waiting, at)),
+        Err(error) => {
+            let (expected, found) = plain_words(&error.to_string(), FORM);
+            let value = serde_json::from_str::<Value>(line).ok();
+            (value.and_then(|value| value.get("id").cloned()), Err(wrong(at, &expected, &found)))
         }
-        (Some(request), None) => {
-            let turns = message.conversation_context;
-            if turns.len() > MOST_TURNS {
-                return Err(wrong(
-                    line,
-                    &format!("at most {MOST_TURNS} turns"),
-                    &turns.len().to_string(),
-                )
-                .into());
-            }
-            let mut conversation = asker.begin(Request::new("0", request))?;
-            for Said { question, answer } in turns {
-                conversation.said.extend([Utterance::system(question), Utterance::user(answer)]);
-            }
-            Ok(State { conversation, open: None })
-        }
-        (None, Some(answer)) if answer.trim().is_empty() => {
-            Err(wrong(line, "an answer", "an empty one").into())
-        }
-        (None, Some(answer)) => match state {
-            Some(State { mut conversation, open: Some(question) }) => {
-                conversation.said.extend([Utterance::system(question), Utterance::user(answer)]);
-                Ok(State { conversation, open: None })
-            }
-            _ => Err(wrong(line, "{\"request\": …}", "an answer where nothing was asked").into()),
-        },
-        (Some(_), Some(_)) => Err(wrong(line, FORM, "both at once").into()),
-        (None, None) => Err(wrong(line, FORM, "neither").into()),
     }
+}
+
+impl Message {
+    /// The turn that it is. A reply takes the conversation that waits for it.
+    fn turn(self, waiting: &mut Option<Waiting>, at: &Location) -> Result<Turn, Problem> {
+        let said = self.conversation_context;
+        match (self.request, self.answer) {
+            (Some(request), None) if request.trim().is_empty() => {
+                Err(wrong(at, "a request", "an empty one"))
+            }
+            (Some(_), None) if said.len() > MOST_TURNS => {
+                Err(wrong(at, &format!("at most {MOST_TURNS} turns"), &said.len().to_string()))
+            }
+            (Some(request), None) => Ok(Turn::Begin { request, said }),
+            (None, Some(answer)) if answer.trim().is_empty() => {
+                Err(wrong(at, "an answer", "an empty one"))
+            }
+            (None, Some(answer)) => match waiting.take() {
+                Some(to) => Ok(Turn::Answer { to, answer }),
+                None => Err(wrong(at, "{\"request\": …}", "an answer where nothing was asked")),
+            },
+            (Some(_), Some(_)) => Err(wrong(at, FORM, "both at once")),
+            (None, None) => Err(wrong(at, FORM, "neither")),
+        }
+    }
+}
+
+fn wrong(at: &Location, expected: &str, found: &str) -> Problem {
+    Problem::new(at.clone(), ProblemKind::Argument, expected, found).hint(HINT)
+}
+
+/// The next move after a turn; where it is a question, the conversation waits for its answer.
+fn take_turn(asker: &Asker, turn: Turn, waiting: &mut Option<Waiting>) -> Result<Value, Failure> {
+    let conversation = match turn {
+        Turn::Begin { request, said } => {
+            let mut conversation = asker.begin(Request::new("0", request))?;
+            for Said { question, answer } in said {
+                conversation.said.extend([Utterance::system(question), Utterance::user(answer)]);
+            }
+            conversation
+        }
+        Turn::Answer { to: Waiting { mut conversation, question }, answer } => {
+            conversation.said.extend([Utterance::system(question), Utterance::user(answer)]);
+            conversation
+        }
+    };
+    let next = asker.next(&conversation)?;
+    let object = asker.object(&conversation, &next);
+    *waiting =
+        next.question().map(|question| Waiting { conversation, question: question.to_owned() });
+    Ok(object)
 }

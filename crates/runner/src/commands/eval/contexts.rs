@@ -8,8 +8,8 @@ use crate::settings::Settings;
 use clariq_collections::clariq::conversation::{Reading, read_records};
 use clariq_collections::clariq::read_text_run;
 use clariq_core::{Location, Problem, ProblemKind};
-use clariq_eval::{ContextScorer, python_float};
-use clariq_files::Source;
+use clariq_eval::ContextScorer;
+use clariq_files::{Source, python_float};
 use std::ops::ControlFlow;
 use std::path::Path;
 

@@ -1,0 +1,96 @@
+//! A model's folder, whose files are there and belong together.
+
+use crate::config::Shape;
+use crate::header::{self, PREFIX};
+use crate::layout::{Tensors, check_layout};
+use crate::problem::problem;
+use clariq_core::{Error, Location, Problem, ProblemKind, sha256, sha256_hex, sha256_of_file};
+use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
+use serde_json::Value;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// A folder whose configuration was read and whose files are there.
+#[derive(Debug, Clone)]
+pub struct ModelFolder {
+    /// The folder.
+    pub path: PathBuf,
+    /// `config.json` as it stands there.
+    pub config: Value,
+    /// What the architecture needs of it.
+    pub shape: Shape,
+    /// Digest over configuration, weights and tokenizer.
+    pub checksum: String,
+}
+
+/// The file names that weights can have, in the order in which they are looked for.
+const WEIGHTS: [&str; 2] = ["model.safetensors", "pytorch_model.bin"];
+/// The files that a tokenizer can be read from, in the order in which they are looked for.
+const TOKENIZERS: [&str; 2] = ["tokenizer.json", "vocab.txt"];
+
+impl ModelFolder {
+    /// Reads the configuration, checks it against the header of the weights, and takes the checksum of
+    /// all files.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let at = path.join("config.json");
+        if !at.is_file() {
+            return Err(missing(&at, "the configuration of a BERT"));
+        }
+        let text = Source::Path(at.clone()).read_at_most(MOST_OF_A_CONFIGURATION)?.bytes;
+        let (config, shape) = Shape::parse(&at, &text)?;
+        let mut folder = Self { path: path.to_owned(), config, shape, checksum: String::new() };
+        let (weights, tokenizer) = (folder.weights()?, folder.tokenizer()?);
+        if weights.extension().is_some_and(|extension| extension == "safetensors") {
+            check_layout(&weights, &folder.shape, &read_header(&weights)?)?;
+        }
+        let pieces =
+            [sha256([&*text]).to_string(), sha256_of_file(&weights)?, sha256_of_file(&tokenizer)?];
+        folder.checksum = sha256_hex(pieces.concat().as_bytes());
+        Ok(folder)
+    }
+
+    /// The file with the weights.
+    pub fn weights(&self) -> Result<PathBuf, Error> {
+        self.first_of(&WEIGHTS, "weights")
+    }
+
+    /// The file that the tokenizer is read from.
+    pub fn tokenizer(&self) -> Result<PathBuf, Error> {
+        self.first_of(&TOKENIZERS, "a tokenizer")
+    }
+
+    fn first_of(&self, names: &[&str], what: &str) -> Result<PathBuf, Error> {
+        let mut paths = names.iter().map(|name| self.path.join(name));
+        let expected = format!("{what}: {}", names.join(" or "));
+        paths.find(|path| path.is_file()).ok_or_else(|| missing(&self.path, &expected))
+    }
+}
+
+fn missing(at: &Path, expected: &str) -> Error {
+    let at = Location::file(at.display().to_string());
+    Problem::new(at, ProblemKind::MissingFile, expected, "no such file")
+        .hint(
+            "a Hugging Face folder of a BERT has config.json, weights and a tokenizer; \
+             `scripts/setup` installs the default one",
+        )
+        .into()
+}
+
+/// Reads which tensors a safetensors file holds, and nothing of the tensors themselves.
+fn read_header(path: &Path) -> Result<Tensors, Error> {
+    let refused = |source| Error::Io { action: "read", path: path.to_owned(), source };
+    let mut file = File::open(path).map_err(refused)?;
+    let size = file.metadata().map_err(refused)?.len();
+    let mut prefix = [0; PREFIX];
+    if size < PREFIX as u64 {
+        return Err(problem(path, "weights", format!("a file of {size} bytes"))
+            .hint("copy the file again from where the model came from; it may be truncated")
+            .into());
+    }
+    file.read_exact(&mut prefix).map_err(refused)?;
+    let length = header::stated_length(path, prefix)?;
+    let mut header = Vec::with_capacity(length);
+    file.take(length as u64).read_to_end(&mut header).map_err(refused)?;
+    Ok(header::parse(path, &header, (PREFIX + header.len()) as u64, size)?)
+}

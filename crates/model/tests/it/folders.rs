@@ -1,0 +1,128 @@
+//! Folders whose configuration and weights do not belong together.
+
+use clariq_core::{Error, Problem};
+use clariq_model::{ModelFolder, Shape, check_head, check_layout, parse_header};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// A BERT of two layers.
+fn tiny() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../bert/tests/data/tiny")
+}
+
+fn copy() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    for entry in fs::read_dir(tiny()).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), folder.path().join(entry.file_name())).unwrap();
+    }
+    folder
+}
+
+fn refused(folder: &Path) -> Problem {
+    match ModelFolder::open(folder) {
+        Err(Error::Problem(problem)) => *problem,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn with_key(key: &str, value: Value) -> Problem {
+    let folder = copy();
+    let path = folder.path().join("config.json");
+    let mut config: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    config[key] = value;
+    fs::write(path, config.to_string()).unwrap();
+    refused(folder.path())
+}
+
+#[test]
+fn a_folder_that_belongs_together_is_opened() {
+    let folder = ModelFolder::open(&tiny()).unwrap();
+    assert_eq!((folder.shape.layers, folder.checksum.len()), (2, 64));
+}
+
+#[test]
+fn layers_that_the_weights_do_not_hold_exhaust_nothing() {
+    for layers in [1_000_000_000_u64, 1 << 31, 1 << 62, 1, 3] {
+        let problem = with_key("num_hidden_layers", json!(layers));
+        let expected = format!("{layers} layers, num_hidden_layers of config.json");
+        assert_eq!((&problem.expected, &*problem.found), (&expected, "2 layers"));
+        assert!(problem.at.file.ends_with("model.safetensors"), "{problem}");
+    }
+}
+
+#[test]
+fn every_size_is_held_against_the_weights() {
+    for key in [
+        "hidden_size",
+        "num_attention_heads",
+        "intermediate_size",
+        "vocab_size",
+        "max_position_embeddings",
+        "type_vocab_size",
+    ] {
+        for value in [json!(1_u64 << 62), json!(0), json!(-1), json!(1.5), json!("4"), json!(null)]
+        {
+            let problem = with_key(key, value.clone());
+            assert!(!problem.hint.is_empty(), "{key} = {value}: {problem}");
+        }
+    }
+    for key in ["hidden_dropout_prob", "attention_probs_dropout_prob"] {
+        assert!(with_key(key, json!(2.0)).expected.starts_with(key));
+    }
+    assert!(with_key("layer_norm_eps", json!(0)).expected.starts_with("layer_norm_eps"));
+}
+
+#[test]
+fn weights_that_are_cut_are_named() {
+    let whole = fs::read(tiny().join("model.safetensors")).unwrap();
+    for length in [0, 7, 8, 9, 100, whole.len() / 2, whole.len() - 1] {
+        let folder = copy();
+        fs::write(folder.path().join("model.safetensors"), &whole[..length]).unwrap();
+        let problem = refused(folder.path());
+        assert!(problem.expected.starts_with("weights"), "{length}: {problem}");
+    }
+    for length in [0_u64, 1 << 20, 1 << 40, 1 << 63, u64::MAX] {
+        let folder = copy();
+        let header = [&length.to_le_bytes()[..], &b"{}".repeat(50)].concat();
+        fs::write(folder.path().join("model.safetensors"), header).unwrap();
+        assert!(!refused(folder.path()).hint.is_empty());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn pipes_in_place_of_files_are_not_waited_for() {
+    for name in ["config.json", "model.safetensors", "vocab.txt"] {
+        let folder = copy();
+        let path = folder.path().join(name);
+        fs::remove_file(&path).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        assert_eq!(refused(folder.path()).found, "no such file", "{name}");
+    }
+}
+
+#[test]
+fn a_head_of_another_size_scores_no_pairs() {
+    let folder = ModelFolder::open(&tiny()).unwrap();
+    let weights = fs::read(tiny().join("model.safetensors")).unwrap();
+    let tensors = parse_header(Path::new("w"), &weights).unwrap();
+    let shape: &Shape = &folder.shape;
+    check_layout(Path::new("w"), shape, &tensors).unwrap();
+    assert!(check_head(Path::new("w"), shape, &tensors).is_ok());
+    for (name, size) in [
+        ("classifier.weight", vec![]),
+        ("classifier.weight", vec![0, shape.hidden]),
+        ("classifier.weight", vec![3, shape.hidden]),
+        ("classifier.weight", vec![2, shape.hidden + 1]),
+        ("classifier.bias", vec![7]),
+        ("pooler.dense.weight", vec![shape.hidden]),
+    ] {
+        let mut changed = tensors.clone();
+        changed.insert(name.to_owned(), size.clone());
+        let problem = check_head(Path::new("w"), shape, &changed).unwrap_err();
+        assert!(!problem.hint.is_empty(), "{name} {size:?}: {problem}");
+    }
+}

@@ -1,0 +1,4 @@
+//! The tests of this crate, in one program.
+
+mod folders;
+mod fuzz_corpora;

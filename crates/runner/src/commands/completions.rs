@@ -1,0 +1,60 @@
+//! `clariq completions` and `clariq man`: what a shell and `man` know of the command line.
+
+use crate::failure::{Failure, Outcome};
+use clap::{Args, Command};
+use clap_complete::Shell;
+use clap_mangen::Man;
+use clariq_core::Error;
+use clariq_files::Target;
+use std::fs;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+#[derive(Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell that the completions are for
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+#[derive(Args)]
+pub(crate) struct ManArgs {
+    /// Folder that a page for every command is written to [default: the main page to standard output]
+    #[arg(long, short, value_name = "DIR")]
+    output: Option<PathBuf>,
+}
+
+/// Prints the completions of a command line.
+pub(crate) fn completions(
+    mut command: Command,
+    arguments: &CompletionsArgs,
+) -> Result<Outcome, Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(arguments.shell, &mut command, "clariq", &mut script);
+    io::stdout().write_all(&script)?;
+    Ok(Outcome::Done)
+}
+
+/// Prints the main page, or writes the pages of all commands.
+pub(crate) fn man(mut command: Command, arguments: &ManArgs) -> Result<Outcome, Failure> {
+    let Some(folder) = &arguments.output else {
+        Man::new(command).render(&mut io::stdout().lock())?;
+        return Ok(Outcome::Done);
+    };
+    let refused = |source| Error::Io { action: "create", path: folder.clone(), source };
+    fs::create_dir_all(folder).map_err(refused)?;
+    command = command.disable_help_subcommand(true);
+    // The names of subcommands' pages are set then.
+    command.build();
+    for page in pages(&command) {
+        let target = Target::Path(folder.join(page.get_filename()));
+        target.write(|out| page.render(out))?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// The page of a command and those of its subcommands.
+fn pages(command: &Command) -> Vec<Man> {
+    let below = command.get_subcommands().filter(|command| !command.is_hide_set());
+    std::iter::once(Man::new(command.clone())).chain(below.flat_map(pages)).collect()
+}

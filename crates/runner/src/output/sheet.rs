@@ -1,0 +1,65 @@
+//! Tables of results: a header, and rows of typed cells.
+
+use clariq_core::{fixed, printable};
+
+/// A value of a table.
+#[derive(Debug, Clone)]
+pub(crate) enum Cell {
+    Text(String),
+    Count(u64),
+    /// A figure and the digits that are shown of it where a person reads.
+    Figure(f64, usize),
+    /// The p-value of a test.
+    Probability(f64),
+    /// Whether a row is marked.
+    Mark(bool),
+    Nothing,
+}
+
+impl Cell {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+
+    pub(crate) fn count(count: usize) -> Self {
+        Self::Count(count as u64)
+    }
+
+    /// As a person reads it: what stands in a file cannot move the cursor of a terminal.
+    pub(super) fn shown(&self) -> String {
+        match self {
+            Self::Text(text) => printable(text, usize::MAX).into_owned(),
+            Self::Count(count) => count.to_string(),
+            Self::Figure(figure, digits) => fixed(*figure, *digits),
+            Self::Probability(p) if *p < 0.001 => "<.001".to_owned(),
+            Self::Probability(p) => format!("{p:.3}"),
+            Self::Mark(marked) => if *marked { "*" } else { "" }.to_owned(),
+            Self::Nothing => "-".to_owned(),
+        }
+    }
+
+    pub(super) fn is_text(&self) -> bool {
+        matches!(self, Self::Text(_))
+    }
+}
+
+/// A table with a header.
+pub(crate) struct Sheet {
+    pub(crate) header: Vec<&'static str>,
+    pub(crate) rows: Vec<Vec<Cell>>,
+}
+
+impl Sheet {
+    pub(crate) fn new(header: &[&'static str]) -> Self {
+        Self { header: header.to_vec(), rows: Vec::new() }
+    }
+
+    pub(crate) fn row(&mut self, cells: Vec<Cell>) {
+        self.rows.push(cells);
+    }
+}
+
+/// A negative zero as zero.
+pub(super) fn without_sign(figure: f64) -> f64 {
+    figure + 0.0
+}

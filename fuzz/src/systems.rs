@@ -1,0 +1,133 @@
+//! Systems and training recipes: whatever is accepted can be run, or says why not.
+
+use clariq_collections::clariq::{QuestionBank, QuestionRow};
+use clariq_core::{
+    Embeddings, Encoder, Error, Models, PairScorer, Progress, Ranking, Recipe, Report, Request,
+    Utterance,
+};
+use clariq_experiment::Loaded;
+use clariq_files::Source;
+use clariq_index::{BuildOptions, DocumentIndex};
+use clariq_rank::{Batch, Context, System};
+use std::sync::{Arc, OnceLock};
+use tempfile::TempDir;
+
+const NAME: &str = "fuzzed.toml";
+
+/// Reads the bytes as a system and as a recipe, and ranks a few questions by the system.
+pub fn systems(bytes: &[u8]) {
+    if let Ok(text) = std::str::from_utf8(bytes)
+        && let Err(error) = Recipe::parse(NAME, text)
+    {
+        is_helpful(&Report::from(&error));
+    }
+    let source = Source::memory(NAME, bytes);
+    if let Err(error) = System::read(&source, &[]) {
+        return is_helpful(&Report::from(&error));
+    }
+    match Loaded::read(&source, &[]) {
+        Ok(loaded) => rank(&loaded.system),
+        // It asks for models or labels that it does not declare, or expects figures of no measure.
+        Err(error) => assert!(!Report::from(&error).hint.is_empty(), "{error}"),
+    }
+}
+
+fn is_helpful(report: &Report) {
+    assert!(report.title.starts_with(NAME) && !report.hint.is_empty(), "{report:?}");
+}
+
+/// Rankings name documents of the bank, with scores that are numbers.
+fn rank(system: &System) {
+    let bank = bank();
+    let context = Context::new(&bank, |analyzer, documents| {
+        let folder = folder().join(analyzer.name());
+        Ok(DocumentIndex::open_or_build(&folder, documents, analyzer, &BuildOptions::default())?.0)
+    })
+    .with_models(&Letters);
+    let first = Request::new("1", "tell me about the red fox");
+    let mut second = Request::new("2", "blue");
+    second.said.extend([Utterance::system("which one"), Utterance::user("the boat")]);
+    let requests = [first, second];
+    let batch = Batch::new(&context, &requests);
+    match system.pipeline.run(&batch, batch.unranked()) {
+        Ok(rankings) => {
+            assert_eq!(rankings.len(), requests.len());
+            for ranking in &rankings {
+                is_sound(ranking, TEXTS.len());
+            }
+        }
+        Err(error) => {
+            let report = Report::from(&error);
+            assert!(!report.hint.is_empty(), "{report:?}");
+        }
+    }
+}
+
+fn is_sound(ranking: &Ranking, documents: usize) {
+    for hit in ranking {
+        assert!(hit.doc.index() < documents && !hit.score.is_nan(), "{ranking:?}");
+    }
+}
+
+const TEXTS: [(&str, &str); 5] = [
+    ("Q00001", ""),
+    ("Q00002", "which red fox"),
+    ("Q00003", "a blue fox or a red one"),
+    ("Q00004", "do you mean the car"),
+    ("Q00005", "blue boat"),
+];
+
+fn bank() -> QuestionBank {
+    let row = |(id, text): (&str, &str)| QuestionRow { id: id.into(), text: text.to_owned() };
+    QuestionBank::from_rows(TEXTS.map(row).to_vec())
+}
+
+/// Where the indexes over the bank are, which are built once.
+fn folder() -> &'static std::path::Path {
+    static FOLDER: OnceLock<TempDir> = OnceLock::new();
+    FOLDER.get_or_init(|| TempDir::new().expect("a folder for temporary files")).path()
+}
+
+/// Vectors that count some letters; logits that count all of them.
+struct Letters;
+
+const COUNTED: [char; 4] = ['a', 'e', 'o', 'r'];
+
+impl Encoder for Letters {
+    fn encode(&self, texts: &[&str], progress: Progress) -> Result<Embeddings, Error> {
+        let count = |text: &str, letter| text.chars().filter(|found| *found == letter).count();
+        let mut values = Vec::new();
+        for text in texts {
+            let counts = COUNTED.map(|letter| count(text, letter) as f32);
+            let length = counts.iter().map(|count| count * count).sum::<f32>().sqrt().max(1.0);
+            values.extend(counts.map(|count| count / length));
+        }
+        progress(texts.len() as u64);
+        Ok(Embeddings { dim: COUNTED.len(), values })
+    }
+
+    fn checksum(&self) -> &'static str {
+        "letters"
+    }
+}
+
+impl PairScorer for Letters {
+    fn score(&self, pairs: &[(&str, &str)], progress: Progress) -> Result<Vec<f32>, Error> {
+        progress(pairs.len() as u64);
+        Ok(pairs.iter().map(|(_, document)| document.len() as f32).collect())
+    }
+
+    fn checksum(&self) -> &'static str {
+        "letters"
+    }
+}
+
+impl Models for Letters {
+    fn encoder(&self, _name: &str) -> Result<Arc<dyn Encoder>, Error> {
+        Ok(Arc::new(Letters))
+    }
+
+    fn pair_scorer(&self, _name: &str) -> Result<Arc<dyn PairScorer>, Error> {
+        Ok(Arc::new(Letters))
+    }
+}
