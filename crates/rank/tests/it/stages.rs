@@ -76,6 +76,8 @@ fn cases() -> Vec<Case> {
         case(CANDIDATES, &["red"], &["Q1"], &["Q4", "Q5", "Q3", "Q2"]),
         own(case(CANDIDATES, &["red"], &[], &["Q4", "Q3"])),
         Case { requests: vec![Request::new("7", "not in the run")], ..case(CANDIDATES, &["red"], &[], &[]) },
+        // Q5 is like Q3 alone, which is gone.
+        case("stage = \"distinct\"\nsame = 0.4", &["r"], &["Q2", "Q3", "Q5"], &["Q2", "Q5"]),
         case("stage = \"exclude\"", &["red"], &["Q2", "Q3", "Q1"], &["Q2", "Q1"]),
         case("stage = \"exclude_asked\"", &["red", "red fox", "no"], &["Q2", "Q3"], &["Q3"]),
         case("stage = \"exclude_asked\"", &["red", "red  fox", "no"], &["Q2", "Q3"], &["Q2", "Q3"]),
