@@ -1,4 +1,4 @@
-//! How fast are encoder, cross-encoder and training? Prints seconds; `scripts/bench-bert` sets them beside a peer's.
+//! Seconds of encoder, cross-encoder and training; `scripts/bench-bert` sets them beside a peer's.
 //!
 //! Reads one text, or two separated by a tab, per line of standard input.
 //!
@@ -90,7 +90,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Every line is a relevant pair of a topic of its own; the published recipe with as many steps as they fill.
+/// Every line is a relevant pair of a topic of its own; the published recipe with as many steps as
+/// they fill.
 fn training(input: &str) -> Result<(Recipe, Examples), Box<dyn Error>> {
     let text = "name = \"m\"\nbase = \"b\"\nepochs = 1\nlearning_rate = 5e-7\nclip = 0.5\n[objective]\n\
                 kind = \"cross-entropy\"\nbatch = 12\nnegatives = 1\nsystem = \"none\"";

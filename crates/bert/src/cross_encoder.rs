@@ -1,4 +1,4 @@
-//! How well does a question fit a request? A cross-encoder reads both together.
+//! Cross-encoders, which score a request and a document together.
 
 use crate::error::Error;
 use crate::network::Network;
@@ -13,8 +13,9 @@ use std::path::Path;
 use std::sync::Mutex;
 use tch::Tensor;
 
-/// A BERT with a classifier over `[CLS]`. Of one class, its logit is the score; of two, the difference of the logits,
-/// which orders pairs as the probability of the second class does and never rounds to 0 or 1.
+/// A BERT with a classifier over `[CLS]`. Of one class, its logit is the score; of two, the
+/// difference of the logits, which orders pairs as the probability of the second class does and
+/// never rounds to 0 or 1.
 pub struct CrossEncoder {
     network: Mutex<Network>,
     tokenize: Tokenize,

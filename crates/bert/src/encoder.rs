@@ -1,4 +1,4 @@
-//! How near are two texts? An encoder gives every text a vector.
+//! Encoders, which give every text a vector.
 
 use crate::error::Error;
 use crate::network::Network;

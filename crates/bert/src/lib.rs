@@ -1,5 +1,6 @@
-//! Everything that touches libtorch: weights, tokens, encoders, cross-encoders and their training. Other crates see
-//! the trait [`Engine`](clariq_core::Engine), which [`Torch`] implements, and the models that it opens.
+//! Everything that touches libtorch: weights, tokens, encoders, cross-encoders and their training.
+//! Other crates see the trait [`Engine`](clariq_core::Engine), which [`Torch`] implements, and the
+//! models that it opens.
 //!
 //! ```no_run
 //! use clariq_bert::BertEncoder;

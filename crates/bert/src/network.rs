@@ -1,9 +1,10 @@
-//! What does a BERT compute? One implementation of its layers, for inference and for training.
+//! The layers of a BERT, implemented once for inference and training.
 //!
-//! Devlin, Chang, Lee and Toutanova, "BERT: Pre-training of Deep Bidirectional Transformers for Language Understanding",
-//! NAACL 2019. It differs from a literal transcription in what it leaves out: query, key and value are one matrix product;
-//! texts come in groups of one length and need no mask; where only `[CLS]` is looked at, the last layer computes nothing
-//! else. The tests hold it against rust-bert's.
+//! Devlin, Chang, Lee and Toutanova, "BERT: Pre-training of Deep Bidirectional Transformers for
+//! Language Understanding", NAACL 2019. It differs from a literal transcription in what it leaves
+//! out: query, key and value are one matrix product; texts come in groups of one length and need no
+//! mask; where only `[CLS]` is looked at, the last layer computes nothing else. The tests hold it
+//! against rust-bert's.
 
 use crate::error::Error;
 use crate::weights::Weights;
@@ -50,9 +51,11 @@ pub struct Network {
 /// Which library multiplies matrices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Products {
-    /// What libtorch takes by itself: on x86 MKL, which leaves half of an AMD processor's vector units idle.
+    /// What libtorch takes by itself: on x86 MKL, which leaves half of an AMD processor's vector
+    /// units idle.
     Usual,
-    /// oneDNN, which generates code for the processor at hand: on Zen 5 twice as fast, elsewhere no slower.
+    /// oneDNN, which generates code for the processor at hand: on Zen 5 twice as fast, elsewhere no
+    /// slower.
     OneDnn,
 }
 
@@ -93,7 +96,8 @@ pub(crate) struct Input<'t> {
     pub(crate) ids: &'t Tensor,
     /// 0 or 1, texts × tokens.
     pub(crate) segments: &'t Tensor,
-    /// 0 where a token is, −∞ where padding is, texts × 1 × 1 × tokens; `None` where all texts have one length.
+    /// 0 where a token is, −∞ where padding is, texts × 1 × 1 × tokens; `None` where all texts have
+    /// one length.
     pub(crate) mask: Option<&'t Tensor>,
     /// Whether dropout is applied.
     pub(crate) train: bool,
@@ -183,8 +187,8 @@ impl Network {
         }
     }
 
-    /// Answers as fast as this machine can. Training keeps libtorch's own products: oneDNN's differ in the last bits, and
-    /// what is trained must not depend on which of them is there.
+    /// Answers as fast as this machine can. Training keeps libtorch's own products: oneDNN's differ
+    /// in the last bits, and what is trained must not depend on which of them is there.
     pub(crate) fn for_inference(mut self) -> Self {
         self.products = Products::fastest(self.device(), self.words.kind());
         self
@@ -202,8 +206,8 @@ impl Network {
         self.words.device()
     }
 
-    /// Every tensor that training may change, with its name and whether weight decay applies to it: not to biases and
-    /// not to layer normalisation, as in BERT's own recipe.
+    /// Every tensor that training may change, with its name and whether weight decay applies to it:
+    /// not to biases and not to layer normalisation, as in BERT's own recipe.
     pub(crate) fn parameters(&mut self) -> Vec<(String, bool, &mut Tensor)> {
         let mut all: Vec<(String, bool, &mut Tensor)> = vec![
             ("embeddings.word_embeddings.weight".to_owned(), true, &mut self.words),
@@ -363,8 +367,8 @@ impl Network {
         Ok(states)
     }
 
-    /// Mean of the tokens' vectors, of length 1: sentence-transformers' pooling. `present` is 1 where a token is, texts ×
-    /// tokens; `None` where all texts have one length.
+    /// Mean of the tokens' vectors, of length 1: sentence-transformers' pooling. `present` is 1
+    /// where a token is, texts × tokens; `None` where all texts have one length.
     pub(crate) fn pooled_mean(
         &self,
         input: &Input,
@@ -395,8 +399,8 @@ impl Network {
         Ok(self.product(classifier, &self.dropped(pooled, input.train)?)?.to_kind(Kind::Float))
     }
 
-    /// Gives the network a new classifier of so many classes, and a pooler if it has none: normal with deviation 0.02,
-    /// as BERT initialises. tch's own initialisation is another.
+    /// Gives the network a new classifier of so many classes, and a pooler if it has none: normal
+    /// with deviation 0.02, as BERT initialises. tch's own initialisation is another.
     pub(crate) fn new_head(&mut self, classes: i64) {
         let (hidden, like) = (self.shape.hidden, (self.words.kind(), self.words.device()));
         let fresh = |to: i64| Linear {

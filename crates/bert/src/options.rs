@@ -21,7 +21,8 @@ pub(crate) fn devices() -> String {
     }
 }
 
-/// Counts the ways in which this crate has computed the same numbers: another order of sums, other last bits.
+/// Counts the ways in which this crate has computed the same numbers: another order of sums, other
+/// last bits.
 const ARITHMETIC: u32 = 2;
 
 /// The device, if libtorch has it.

@@ -1,7 +1,8 @@
-//! How does a network answer many texts on all cores? Groups of one length each go to threads that work on their own.
+//! Inference on all cores: groups of texts of one length, one group per thread.
 //!
-//! A thread that computes a group alone never waits for another inside a matrix product, and its numbers stay in its own
-//! caches. What a group computes does not depend on how many threads there are, so that every bit of a result is the same.
+//! A thread that computes a group alone never waits for another inside a matrix product, and its
+//! numbers stay in its own caches. What a group computes does not depend on how many threads there
+//! are, so that every bit of a result is the same.
 
 use crate::error::Error;
 use crate::network::{Input, Network};
@@ -12,8 +13,8 @@ use std::sync::{Mutex, Once, PoisonError};
 use std::thread;
 use tch::{Kind, Tensor};
 
-/// How many tokens a group has at most. Measured on two cores with MiniLM: from 500 to 2,000 the speed is the same to a
-/// few percent, above that activations leave the caches.
+/// How many tokens a group has at most. Measured on two cores with MiniLM: from 500 to 2,000 the
+/// speed is the same to a few percent, above that activations leave the caches.
 pub(crate) const GROUP_TOKENS: usize = 1024;
 
 /// What is computed of a group, one row of numbers per text.
@@ -52,7 +53,8 @@ pub(crate) fn answer_groups(
     let failed = AtomicBool::new(false);
     let mut values = vec![0.0; all.len() * width];
     let work = |network: Network| -> Result<Vec<(usize, Vec<f32>)>, Error> {
-        // The number of threads inside libtorch is a property of the thread that calls it, and so is the missing tape.
+        // The number of threads inside libtorch is a property of the thread that calls it, and so
+        // is the missing tape.
         tch::set_num_threads(1);
         let _without_tape = tch::no_grad_guard();
         let mut done = Vec::new();
@@ -105,8 +107,8 @@ fn one_group(
     crate::weights::values(&output.to_kind(Kind::Float))
 }
 
-/// glibc gives every large block back to the system and faults it in again with the next layer: inference takes 1.3 to
-/// 1.6 times as long. Blocks are kept instead.
+/// glibc gives every large block back to the system and faults it in again with the next layer:
+/// inference takes 1.3 to 1.6 times as long. Blocks are kept instead.
 pub(crate) fn keep_memory() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

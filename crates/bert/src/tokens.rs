@@ -11,7 +11,8 @@ use tokenizers::pre_tokenizers::bert::BertPreTokenizer;
 use tokenizers::processors::bert::BertProcessing;
 use tokenizers::{EncodeInput, Tokenizer, TruncationParams};
 
-/// A text, or a pair of texts, as the model reads it: with `[CLS]` in front and `[SEP]` behind each text.
+/// A text, or a pair of texts, as the model reads it: with `[CLS]` in front and `[SEP]` behind each
+/// text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tokens {
     /// Ids of the vocabulary.
@@ -29,8 +30,9 @@ pub struct Tokenize {
 }
 
 impl Tokenize {
-    /// Reads the tokenizer of a model. A text with more than `max_tokens` tokens is cut, the longer one of a pair first;
-    /// without that limit a text that is longer than the model can read is an error.
+    /// Reads the tokenizer of a model. A text with more than `max_tokens` tokens is cut, the longer
+    /// one of a pair first; without that limit a text that is longer than the model can read is an
+    /// error.
     pub fn open(folder: &ModelFolder, max_tokens: Option<usize>) -> Result<Self, Error> {
         let path = folder.tokenizer()?;
         let unreadable = |error: tokenizers::Error| {
@@ -111,7 +113,8 @@ fn check_words(path: &Path, tokenizer: &Tokenizer, vocabulary: i64) -> Result<()
     }
 }
 
-/// BERT's own tokenizer, from its list of words; lower case unless `tokenizer_config.json` says otherwise.
+/// BERT's own tokenizer, from its list of words; lower case unless `tokenizer_config.json` says
+/// otherwise.
 fn from_vocabulary(folder: &ModelFolder, path: &Path) -> Result<Tokenizer, tokenizers::Error> {
     let settings = std::fs::read(folder.path.join("tokenizer_config.json")).unwrap_or_default();
     let settings: serde_json::Value = serde_json::from_slice(&settings).unwrap_or_default();
@@ -131,8 +134,9 @@ fn from_vocabulary(folder: &ModelFolder, path: &Path) -> Result<Tokenizer, token
     Ok(tokenizer)
 }
 
-/// Places in a list, in groups of one length each and of at most `tokens` tokens (or one text). The groups depend on the
-/// texts alone, not on the number of threads: that keeps every bit of the result the same.
+/// Places in a list, in groups of one length each and of at most `tokens` tokens (or one text). The
+/// groups depend on the texts alone, not on the number of threads: that keeps every bit of the
+/// result the same.
 pub(crate) fn groups(all: &[Tokens], tokens: usize) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..all.len()).collect();
     order.sort_by_key(|&place| (all[place].ids.len(), place));

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use tch::{Kind, Tensor};
 
-/// Tensors by the names that `BertModel` gives them in Hugging Face's library, without the prefix `bert.`; the head of a
-/// classifier is `classifier.weight` and `classifier.bias`.
+/// Tensors by the names that `BertModel` gives them in Hugging Face's library, without the prefix
+/// `bert.`; the head of a classifier is `classifier.weight` and `classifier.bias`.
 pub struct Weights {
     /// All tensors, as 32-bit floats on the CPU.
     pub tensors: BTreeMap<String, Tensor>,
@@ -59,8 +59,8 @@ impl Weights {
         })
     }
 
-    /// Writes `model.safetensors` with the metadata that `from_pretrained` wants; `prefix` is `bert.` where a head
-    /// lies beside the model.
+    /// Writes `model.safetensors` with the metadata that `from_pretrained` wants; `prefix` is
+    /// `bert.` where a head lies beside the model.
     pub fn write(&self, path: &Path, prefix: &str) -> Result<(), Error> {
         let named: Vec<(String, Vec<usize>, Vec<u8>)> = self
             .tensors

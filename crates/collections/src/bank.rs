@@ -12,8 +12,8 @@ pub struct QuestionRow {
     pub text: String,
 }
 
-/// All questions, sorted by id. A question's *number* is its place in that order, so that comparing numbers is
-/// comparing ids: the tie rule of every ranking ("descending id") needs no text.
+/// All questions, sorted by id. A question's *number* is its place in that order, so that comparing
+/// numbers is comparing ids: the tie rule of every ranking ("descending id") needs no text.
 #[derive(Debug, Clone)]
 pub struct QuestionBank {
     rows: Vec<QuestionRow>,
@@ -22,7 +22,8 @@ pub struct QuestionBank {
 }
 
 impl QuestionBank {
-    /// Makes a bank of rows in any order. The question `silence`, if there is one of that id, stands for asking nothing.
+    /// Makes a bank of rows in any order. The question `silence`, if there is one of that id,
+    /// stands for asking nothing.
     ///
     /// # Panics
     ///
@@ -81,7 +82,8 @@ impl QuestionBank {
         &self.rows[question.index()].text
     }
 
-    /// SHA-256 over `id TAB text LF` of all questions in id order: the same for a bank with CRLF, packed or not.
+    /// SHA-256 over `id TAB text LF` of all questions in id order: the same for a bank with CRLF,
+    /// packed or not.
     pub fn checksum(&self) -> &Checksum {
         &self.checksum
     }

@@ -1,6 +1,8 @@
-//! The files of TREC `CAsT`, 2019 to 2022: topics with resolved utterances, and the mixed-initiative task of 2022.
+//! The files of TREC `CAsT`, 2019 to 2022: topics with resolved utterances, and the
+//! mixed-initiative task of 2022.
 //!
-//! The mixed-initiative task is question ranking as in `ClariQ`: for every user turn, rank a pool of clarifying questions.
+//! The mixed-initiative task is question ranking as in `ClariQ`: for every user turn, rank a pool
+//! of clarifying questions.
 
 mod collection;
 mod pool;

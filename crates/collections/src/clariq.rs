@@ -1,4 +1,5 @@
-//! The `ClariQ` files, in and out: topics, facets, the question bank, relevance labels, run files and need files.
+//! The `ClariQ` files, in and out: topics, facets, the question bank, relevance labels, run files
+//! and need files.
 //!
 //! ```
 //! use clariq_collections::clariq::{ClariQ, DataDir, Split};

@@ -1,8 +1,8 @@
 //! The files of TREC iKAT, 2023 to 2025, in and out: topics, passages, labels and runs.
 //!
-//! iKAT is conversational search with a persona. For every user turn a system ranks the statements of the user's
-//! personal knowledge base (PTKB), ranks passages, and answers; one file holds all of it. The forms changed every year;
-//! here they are read into one model.
+//! iKAT is conversational search with a persona. For every user turn a system ranks the statements
+//! of the user's personal knowledge base (PTKB), ranks passages, and answers; one file holds all of
+//! it. The forms changed every year; here they are read into one model.
 //!
 //! ```
 //! use clariq_collections::ikat::{Class, Sample, Topics};

@@ -1,8 +1,9 @@
 //! JSON with the line of every value, read as Python's `json` module reads it.
 //!
-//! The released files are read by Python programs, whose verdicts a validator has to repeat: `NaN` and `Infinity` are
-//! numbers, of a repeated key the last value counts, and `1` and `1.0` are different. Numbers keep their text for that
-//! reason. One thing is stricter than there: half of a surrogate pair is an error, because it is no text.
+//! The released files are read by Python programs, whose verdicts a validator has to repeat: `NaN`
+//! and `Infinity` are numbers, of a repeated key the last value counts, and `1` and `1.0` are
+//! different. Numbers keep their text for that reason. One thing is stricter than there: half of a
+//! surrogate pair is an error, because it is no text.
 
 mod parser;
 
@@ -137,7 +138,8 @@ pub(crate) fn parse_text<'a>(
     })
 }
 
-/// Calls `each` with the value of every line that is not blank; a line that is no JSON goes to `sink`.
+/// Calls `each` with the value of every line that is not blank; a line that is no JSON goes to
+/// `sink`.
 pub(crate) fn for_each_line<'a>(
     input: &'a Input,
     sink: Sink,

@@ -7,7 +7,8 @@ use clariq_core::Findings;
 pub enum Verdict {
     /// It refuses the run.
     Error,
-    /// An iKAT run of 2023 or 2024 has no turn: the validator says so and reports success without a look at anything else.
+    /// An iKAT run of 2023 or 2024 has no turn: the validator says so and reports success without a
+    /// look at anything else.
     NothingToValidate,
     /// It accepts the run with so many warnings.
     Accepted {

@@ -28,7 +28,8 @@ pub trait Engine: Send + Sync {
         options: &ModelOptions,
     ) -> Result<Arc<dyn PairScorer>, Error>;
 
-    /// Trains a model and leaves it in `folder`, which must not exist. Nothing is left there by a training that fails.
+    /// Trains a model and leaves it in `folder`, which must not exist. Nothing is left there by a
+    /// training that fails.
     fn train(
         &self,
         training: &Training,

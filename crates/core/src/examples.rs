@@ -1,7 +1,7 @@
 //! Training data in numbers, as every engine takes it.
 
-/// The data of a training, in numbers: a question is its place in the bank. Where classes are learned, they stand in the
-/// questions' place.
+/// The data of a training, in numbers: a question is its place in the bank. Where classes are
+/// learned, they stand in the questions' place.
 #[derive(Debug, Clone, Default)]
 pub struct Examples {
     /// Ids of the topics, for the model card and for tests.
@@ -10,9 +10,11 @@ pub struct Examples {
     pub requests: Vec<String>,
     /// Every question of the bank, or the name of every class.
     pub questions: Vec<String>,
-    /// The relevant questions of each topic, the empty one left out, once per row of the file; or its one class.
+    /// The relevant questions of each topic, the empty one left out, once per row of the file; or
+    /// its one class.
     pub relevant: Vec<Vec<u32>>,
-    /// For each topic, questions that look relevant, best first; relevant ones among them are left out here.
+    /// For each topic, questions that look relevant, best first; relevant ones among them are left
+    /// out here.
     pub candidates: Vec<Vec<u32>>,
 }
 

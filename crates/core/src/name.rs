@@ -7,8 +7,8 @@ use std::ops::Deref;
 /// The longest name; file systems allow 255 bytes, and endings are added.
 const LONGEST: usize = 100;
 
-/// A name of letters, digits, `-`, `_` and `.` that does not begin with a dot, so that no file named after it leaves its
-/// folder or is hidden there.
+/// A name of letters, digits, `-`, `_` and `.` that does not begin with a dot, so that no file
+/// named after it leaves its folder or is hidden there.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Name(String);

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The clarification need of a request, from 1 (clear by itself) to 4 (cannot be answered before asking back).
+/// The clarification need of a request, from 1 (clear by itself) to 4 (cannot be answered before
+/// asking back).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "u8", into = "u8")]
 pub struct Need(u8);

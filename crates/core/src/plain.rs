@@ -14,8 +14,9 @@ pub fn fixed(number: f64, digits: usize) -> String {
     }
 }
 
-/// Splits a message such as ``invalid type: string "x", expected u64 at line 1 column 3`` into what was expected and what
-/// was found, without the names of Rust's types. Where the message does not say what was expected, `expected` is.
+/// Splits a message such as ``invalid type: string "x", expected u64 at line 1 column 3`` into what
+/// was expected and what was found, without the names of Rust's types. Where the message does not
+/// say what was expected, `expected` is.
 ///
 /// ```
 /// let message = r#"invalid type: string "x", expected u64 at line 1 column 3"#;

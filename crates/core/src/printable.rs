@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// A text for a terminal: control characters escaped, because a file could otherwise move the cursor, and at most `most`
-/// characters of it.
+/// A text for a terminal: control characters escaped, because a file could otherwise move the
+/// cursor, and at most `most` characters of it.
 ///
 /// ```
 /// use clariq_core::printable;
@@ -31,7 +31,8 @@ pub fn printable(text: &str, most: usize) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Control characters, and those that turn the direction of a line around (Unicode Standard Annex 9).
+/// Control characters, and those that turn the direction of a line around (Unicode Standard Annex
+/// 9).
 fn is_invisible(c: char) -> bool {
     c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

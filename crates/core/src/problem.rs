@@ -1,6 +1,7 @@
 //! Problems of files and arguments, and how they are reported.
 //!
-//! A [`Problem`] names the place (file and line), what was expected there, what was found, and a hint.
+//! A [`Problem`] names the place (file and line), what was expected there, what was found, and a
+//! hint.
 //! [`Report`] is the same for any error of any crate, so that the command prints them all alike.
 
 use std::fmt;
@@ -298,7 +299,8 @@ fn io_hint(source: &io::Error, action: &str) -> &'static str {
             "raise the limit on file sizes (`ulimit -f`); nothing was replaced"
         }
         (io::ErrorKind::IsADirectory, "write") => "name a file, for example one inside that folder",
-        // Creating a folder in the place of a file says "exists"; everything else says "not a directory".
+        // Creating a folder in the place of a file says "exists"; everything else says "not a
+        // directory".
         (io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory, _) => {
             "a part of that path is a file where a folder is needed: name another folder"
         }

@@ -29,8 +29,8 @@ pub struct Recipe {
     /// What the rate does after that.
     #[serde(default)]
     pub schedule: Schedule,
-    /// Decoupled weight decay (Loshchilov and Hutter, "Decoupled Weight Decay Regularization", ICLR 2019), not applied to
-    /// biases and normalisation. 0 makes AdamW Adam.
+    /// Decoupled weight decay (Loshchilov and Hutter, "Decoupled Weight Decay Regularization", ICLR
+    /// 2019), not applied to biases and normalisation. 0 makes AdamW Adam.
     #[serde(default)]
     pub weight_decay: f64,
     /// The norm that the gradient of a step is cut down to; 0 for any.
@@ -65,8 +65,9 @@ pub struct Recipe {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
 pub enum Objective {
-    /// An encoder: each relevant question nearer to its request than the other questions of the batch. Softmax over
-    /// cosines, one term for each relevant question, the other relevant ones left out of its denominator.
+    /// An encoder: each relevant question nearer to its request than the other questions of the
+    /// batch. Softmax over cosines, one term for each relevant question, the other relevant ones
+    /// left out of its denominator.
     InBatchSoftmax {
         /// Pairs of request and question in a batch.
         batch: usize,
@@ -95,7 +96,8 @@ pub enum Objective {
         /// The system whose best questions are the negatives.
         system: String,
     },
-    /// A cross-encoder of one class: the relevant question before the negatives beside it, by a softmax over all of them.
+    /// A cross-encoder of one class: the relevant question before the negatives beside it, by a
+    /// softmax over all of them.
     Listwise {
         /// Lists in a batch.
         batch: usize,

@@ -43,7 +43,8 @@ pub struct Request {
     pub id: RequestId,
     /// Everything said, oldest first. A request of a single turn has one utterance.
     pub said: Vec<Utterance>,
-    /// The documents that can be ranked for it, in ascending order; all where it has none of its own.
+    /// The documents that can be ranked for it, in ascending order; all where it has none of its
+    /// own.
     pub candidates: Option<Vec<Doc>>,
     /// The need for clarification that a model predicted.
     pub need: Option<Need>,

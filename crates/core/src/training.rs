@@ -32,7 +32,8 @@ pub enum Precision {
     /// 32-bit floats.
     #[default]
     F32,
-    /// 16-bit floats with 8 bits of mantissa: faster on processors that multiply them, and off by up to 1 %.
+    /// 16-bit floats with 8 bits of mantissa: faster on processors that multiply them, and off by
+    /// up to 1 %.
     Bf16,
 }
 
@@ -54,7 +55,8 @@ pub struct ModelOptions {
     pub precision: Precision,
     /// Threads on the CPU.
     pub threads: usize,
-    /// Where longer texts are cut, in tokens; without it they are refused if the model cannot read them.
+    /// Where longer texts are cut, in tokens; without it they are refused if the model cannot read
+    /// them.
     pub max_tokens: Option<usize>,
 }
 
@@ -113,7 +115,8 @@ pub struct Trained {
     pub recall: Option<[f64; 4]>,
 }
 
-/// The SHA-256 of all that a training is made of: the same key, the same bytes on the same kind of machine.
+/// The SHA-256 of all that a training is made of: the same key, the same bytes on the same kind of
+/// machine.
 pub fn training_key(recipe: &Recipe, base_checksum: &str, examples: &Examples) -> String {
     let recipe = serde_json::to_string(recipe).unwrap_or_default();
     let data = format!(

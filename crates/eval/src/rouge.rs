@@ -1,7 +1,7 @@
 //! ROUGE-N: how many n-grams a text shares with a reference.
 //!
-//! C.-Y. Lin, "ROUGE: A Package for Automatic Evaluation of Summaries", 2004. Words are runs of ASCII
-//! letters and digits in lower case, without stemming; the figure is F1.
+//! C.-Y. Lin, "ROUGE: A Package for Automatic Evaluation of Summaries", 2004. Words are runs of
+//! ASCII letters and digits in lower case, without stemming; the figure is F1.
 
 use std::collections::HashMap;
 

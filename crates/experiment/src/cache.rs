@@ -1,7 +1,8 @@
-//! The cache: where indexes, models and vectors are kept between runs, and the checksums that tell a damaged entry.
+//! The cache: where indexes, models and vectors are kept between runs, and the checksums that tell
+//! a damaged entry.
 //!
-//! An entry is a folder with a list of its files, which is written before the folder takes its name. An entry whose
-//! files are not those of its list is made again.
+//! An entry is a folder with a list of its files, which is written before the folder takes its
+//! name. An entry whose files are not those of its list is made again.
 
 use clariq_core::{Error, sha256_of_file};
 use clariq_files::write_atomically;
@@ -10,10 +11,12 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// The list of an entry's files, a line `SHA-256, two spaces, name` each; `sha256sum -c SHA256SUMS` checks the same.
+/// The list of an entry's files, a line `SHA-256, two spaces, name` each; `sha256sum -c SHA256SUMS`
+/// checks the same.
 pub const SUMS: &str = "SHA256SUMS";
 
-/// `$CLARIQ_CACHE`, or `clariq` in the user's cache folder (XDG base directories), or in the folder for temporary files.
+/// `$CLARIQ_CACHE`, or `clariq` in the user's cache folder (XDG base directories), or in the folder
+/// for temporary files.
 pub fn folder() -> PathBuf {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     set("CLARIQ_CACHE")
@@ -68,7 +71,8 @@ fn difference(entry: &Path) -> Option<String> {
     }
 }
 
-/// Writes the list of a folder that is complete, and gives it its place; what is there already is removed first.
+/// Writes the list of a folder that is complete, and gives it its place; what is there already is
+/// removed first.
 pub(crate) fn store(made: &Path, entry: &Path) -> Result<(), Error> {
     let mut list = String::new();
     for (name, path) in files(made)? {

@@ -1,8 +1,10 @@
-//! Conversational search with statements of a user: rank the statements, rank passages, answer from them.
+//! Conversational search with statements of a user: rank the statements, rank passages, answer from
+//! them.
 //!
-//! A system has a pipeline for each of these tasks (`[tasks.statements]`, `[tasks.passages]`, `[tasks.sentences]`, and
-//! `[tasks.chosen]` where the statements that an answer rests on are chosen by scores of their own), and a table
-//! `[answer]` that says of which class it is and how an answer is put together.
+//! A system has a pipeline for each of these tasks (`[tasks.statements]`, `[tasks.passages]`,
+//! `[tasks.sentences]`, and `[tasks.chosen]` where the statements that an answer rests on are
+//! chosen by scores of their own), and a table `[answer]` that says of which class it is and how an
+//! answer is put together.
 
 mod answer;
 mod check;

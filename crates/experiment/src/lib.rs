@@ -1,5 +1,6 @@
-//! What the command `clariq` does, as a library: systems, learned models by name, runs, records, tuning, training
-//! and the check of expected figures. It parses no arguments and prints nothing; what there is to report goes to an
+//! What the command `clariq` does, as a library: systems, learned models by name, runs, records,
+//! tuning, training and the check of expected figures. It parses no arguments and prints nothing;
+//! what there is to report goes to an
 //! [`Observer`].
 //!
 //! A [`Session`] is a collection and what work on it needs. Everything else takes one:
@@ -29,7 +30,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Learned stages need an [engine](clariq_core::Engine), which [`Session::with_engine`] takes; without one they say so.
+//! Learned stages need an [engine](clariq_core::Engine), which [`Session::with_engine`] takes;
+//! without one they say so.
 
 pub mod cache;
 mod error;

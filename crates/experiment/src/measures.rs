@@ -16,8 +16,8 @@ pub fn measures() -> impl Iterator<Item = String> {
     recalls.chain([NEED_F1.to_owned()]).chain(DOCUMENT_MEASURES.map(str::to_owned))
 }
 
-/// Refuses a configuration with a figure of no measure: it would be expected, and never compared. What is no TOML
-/// passes, since parsing the system reports it.
+/// Refuses a configuration with a figure of no measure: it would be expected, and never compared.
+/// What is no TOML passes, since parsing the system reports it.
 pub(crate) fn check_measures(file: &str, text: &str) -> Result<(), Error> {
     let known: Vec<String> = measures().collect();
     let of_ikat: Vec<String> = crate::ikat::names().collect();

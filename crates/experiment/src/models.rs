@@ -1,4 +1,5 @@
-//! Learned models by name: a folder, an installed model, or a recipe whose model is trained when it is first needed.
+//! Learned models by name: a folder, an installed model, or a recipe whose model is trained when it
+//! is first needed.
 
 mod examples;
 mod training;
@@ -35,8 +36,9 @@ impl<'a> Registry<'a> {
         Self { session, encoders, scorers, banks }
     }
 
-    /// Trains a recipe unless the model that it makes of this data is there already. The folder of the model, in the cache
-    /// if `output` names none, and what came of the training if there was one.
+    /// Trains a recipe unless the model that it makes of this data is there already. The folder of
+    /// the model, in the cache if `output` names none, and what came of the training if there was
+    /// one.
     pub fn train(
         &self,
         mut recipe: Recipe,
@@ -52,7 +54,8 @@ impl<'a> Registry<'a> {
         training::prepare(self.session, recipe, examples, output)?.obtain(self.session, again)
     }
 
-    /// The folder of a model of the right kind and where it cuts texts; a recipe whose model is not there is trained.
+    /// The folder of a model of the right kind and where it cuts texts; a recipe whose model is not
+    /// there is trained.
     fn locate(&self, name: &str, kind: ModelKind) -> Result<(PathBuf, Option<usize>), Error> {
         if let Some(recipe) = recipes::find_kind(name, kind)? {
             let max_tokens = recipe.max_tokens;
@@ -120,7 +123,8 @@ fn open_once<T: ?Sized>(
     Ok(new)
 }
 
-/// Refuses a folder whose files are not those of its list. A model from elsewhere has none, and only its engine can tell.
+/// Refuses a folder whose files are not those of its list. A model from elsewhere has none, and
+/// only its engine can tell.
 fn check_installed(name: &str, folder: &Path) -> Result<(), Problem> {
     let State::Damaged { found } = cache::check(folder) else { return Ok(()) };
     if !folder.join(cache::SUMS).is_file() {

@@ -26,8 +26,8 @@ pub fn find(name: &str) -> Result<Option<Recipe>, Error> {
         .transpose()?)
 }
 
-/// The recipe of that name, or in that file, if it trains a model of that kind. What kind a folder holds shows when it is
-/// opened.
+/// The recipe of that name, or in that file, if it trains a model of that kind. What kind a folder
+/// holds shows when it is opened.
 pub fn find_kind(name: &str, kind: ModelKind) -> Result<Option<Recipe>, Error> {
     match find(name)? {
         Some(recipe) if recipe.objective.kind() != kind => {
@@ -47,7 +47,8 @@ pub fn is_recipe(name: &str) -> bool {
         || Path::new(name).extension().is_some_and(|end| end == "toml")
 }
 
-/// The folder of an installed model, or of one that is named by its path; `models` holds the installed ones.
+/// The folder of an installed model, or of one that is named by its path; `models` holds the
+/// installed ones.
 pub fn installed(models: &Path, name: &str) -> Option<PathBuf> {
     let folders = [PathBuf::from(name), models.join(name)];
     folders.into_iter().find(|folder| folder.join("config.json").is_file())

@@ -1,8 +1,9 @@
 //! The record beside a run, `<run>.json`: what made it.
 //!
-//! It holds everything that a figure depends on and nothing else (no time, no thread count, no folder), so that the same
-//! inputs give the same bytes. It takes its place last and names the checksums of the files it speaks of: a record
-//! that does not fit its run was left by an interrupted command.
+//! It holds everything that a figure depends on and nothing else (no time, no thread count, no
+//! folder), so that the same inputs give the same bytes. It takes its place last and names the
+//! checksums of the files it speaks of: a record that does not fit its run was left by an
+//! interrupted command.
 
 use clariq_core::sha256_hex;
 use clariq_files::{MOST_OF_A_TABLE, Staged};
@@ -39,8 +40,8 @@ pub fn stage(
     })
 }
 
-/// The record of a run; `None` where there is none that can be read. A pipe of that name is not waited
-/// for.
+/// The record of a run; `None` where there is none that can be read. A pipe of that name is not
+/// waited for.
 pub fn read(run: &Path) -> Option<Value> {
     let path = path_of(run);
     let found = fs::metadata(&path).ok()?;
@@ -50,14 +51,16 @@ pub fn read(run: &Path) -> Option<Value> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
 }
 
-/// Whether the record of a run speaks of another content of its `kind` of output; `None` where there is no record.
+/// Whether the record of a run speaks of another content of its `kind` of output; `None` where
+/// there is no record.
 pub fn contradicts(run: &Path, kind: &str, bytes: &[u8]) -> Option<bool> {
     let record = read(run)?;
     let checksum = record["outputs"][kind]["sha256"].as_str()?;
     Some(checksum != sha256_hex(bytes))
 }
 
-/// The checksum of the documents that a run ranks, as its record has it; `None` where no record says so.
+/// The checksum of the documents that a run ranks, as its record has it; `None` where no record
+/// says so.
 pub fn documents_of(run: &Path) -> Option<String> {
     let record = read(run)?;
     Some(record["bank"]["sha256"].as_str()?.to_owned())

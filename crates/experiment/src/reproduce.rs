@@ -60,8 +60,9 @@ pub struct Figure<'s> {
     pub verdict: Option<Verdict>,
 }
 
-/// Runs systems on a split with labels, writes their runs into the folder `runs`, and compares what they reach. Systems
-/// that were made from the labels of the split are left out: they would reach anything.
+/// Runs systems on a split with labels, writes their runs into the folder `runs`, and compares what
+/// they reach. Systems that were made from the labels of the split are left out: they would reach
+/// anything.
 pub fn check<'s>(
     session: &Session,
     models: &dyn Models,

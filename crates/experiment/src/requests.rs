@@ -1,4 +1,5 @@
-//! Requests as JSON lines: `{"id": …, "text": …}` or `{"id": …, "said": [{"user": …}, {"system": …}]}`.
+//! Requests as JSON lines: `{"id": …, "text": …}` or `{"id": …, "said": [{"user": …}, {"system":
+//! …}]}`.
 
 use clariq_core::{Documents, Error, Problem, ProblemKind, Request, Utterance, printable};
 use clariq_files::{BoundedLines, MOST_OF_A_LINE};

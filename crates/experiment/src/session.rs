@@ -9,7 +9,8 @@ use clariq_index::{Analyzer, BuildOptions, DocumentIndex, FolderTrouble, Opened}
 use clariq_rank::Context;
 use std::path::PathBuf;
 
-/// A collection with the options that work on it is done under, an engine for learned models, and an observer.
+/// A collection with the options that work on it is done under, an engine for learned models, and
+/// an observer.
 #[derive(Clone)]
 pub struct Session<'a> {
     /// The collection.
@@ -18,7 +19,8 @@ pub struct Session<'a> {
     pub task: &'static str,
     /// The documents of that task.
     pub documents: &'a dyn Documents,
-    /// The split that is answered, which decides what models may be trained on; `None` for requests of no split.
+    /// The split that is answered, which decides what models may be trained on; `None` for requests
+    /// of no split.
     pub split: Option<&'static str>,
     /// How work is done.
     pub options: Options,
@@ -87,7 +89,8 @@ impl<'a> Session<'a> {
         self.engine.ok_or_else(|| NoModels::refusal(name).into())
     }
 
-    /// What stages work on, without learned models; indexes are opened or built when a stage first needs one.
+    /// What stages work on, without learned models; indexes are opened or built when a stage first
+    /// needs one.
     pub fn context(&self) -> Context<'_> {
         Context::new(self.documents, |analyzer, documents| {
             let (index, opened) = self.open_index(analyzer, documents)?;
@@ -96,7 +99,8 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Opens an index or builds it. A damaged one in the cache is built again; one whose folder was named stays as it is.
+    /// Opens an index or builds it. A damaged one in the cache is built again; one whose folder was
+    /// named stays as it is.
     fn open_index(
         &self,
         analyzer: Analyzer,

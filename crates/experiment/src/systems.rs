@@ -121,7 +121,8 @@ impl Loaded {
 }
 
 impl Loaded {
-    /// What the system looks at to answer a split, or requests of no split: labels of dev count for test alone.
+    /// What the system looks at to answer a split, or requests of no split: labels of dev count for
+    /// test alone.
     pub fn uses(&self, split: Option<&str>) -> Vec<Uses> {
         let mut uses = self.system.uses.clone();
         uses.retain(|&uses| uses != Uses::DevLabels || split == Some("test"));
@@ -129,7 +130,8 @@ impl Loaded {
     }
 }
 
-/// Refuses a system that expects figures on a split that the collection never has: they would never be compared.
+/// Refuses a system that expects figures on a split that the collection never has: they would never
+/// be compared.
 pub fn check_expected(loaded: &Loaded, session: &Session) -> Result<(), Error> {
     let (collection, bank) = (session.collection, session.documents.checksum());
     let of_bank = |expected: &&Expected| bank.as_str().starts_with(&expected.bank);

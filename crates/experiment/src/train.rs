@@ -8,7 +8,8 @@ use std::path::Path;
 
 pub use crate::models::Again;
 
-/// The recipes that are named, each once: by themselves, or by systems, which stand for the recipes that their stages use.
+/// The recipes that are named, each once: by themselves, or by systems, which stand for the recipes
+/// that their stages use.
 pub fn recipes(names: &[String]) -> Result<Vec<Recipe>, Error> {
     let mut recipes: Vec<Recipe> = Vec::new();
     for name in names {
@@ -48,7 +49,8 @@ fn of_system(name: &str) -> Result<Vec<Recipe>, Error> {
     Ok(trained)
 }
 
-/// Checks a folder that is named for the models of `count` recipes: it takes one, and must not exist.
+/// Checks a folder that is named for the models of `count` recipes: it takes one, and must not
+/// exist.
 pub fn check_output(output: &Path, count: usize) -> Result<(), Error> {
     let (expected, found, hint) = if count > 1 {
         let hint = "without --output every model gets a folder of its own in the cache";

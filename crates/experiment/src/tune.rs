@@ -30,8 +30,8 @@ struct Axis {
 }
 
 impl Grid {
-    /// Parses axes such as `bm25.k1=0.9,1.2`. A parameter that is given twice, and more than [`MOST_POINTS`] combinations,
-    /// are refused.
+    /// Parses axes such as `bm25.k1=0.9,1.2`. A parameter that is given twice, and more than
+    /// [`MOST_POINTS`] combinations, are refused.
     pub fn parse(texts: &[impl AsRef<str>]) -> Result<Self, Error> {
         let mut grid = Self { axes: Vec::with_capacity(texts.len()), points: 1 };
         for text in texts {
@@ -151,7 +151,8 @@ impl Search<'_> {
         for values in self.grid.points() {
             let system = Loaded::open(self.system, &values)?.system;
             if needs.is_none() && system.pipeline.sees_need() {
-                // No parameter of a stage changes them: one prediction is enough for the whole grid.
+                // No parameter of a stage changes them: one prediction is enough for the whole
+                // grid.
                 needs = predict_needs(session, &context, &system, split, &requests)?
                     .map(|predicted| predicted.needs);
             }

@@ -13,8 +13,9 @@ const TAR_MAGIC: (usize, &[u8]) = (257, b"ustar");
 const TAR_CHECKSUM: Range<usize> = 148..156;
 const TAR_BLOCK: usize = 512;
 
-/// Bytes that gzip may unfold to however small it is, and how often it may unfold each of its bytes on top of that.
-/// Tables and conversations shrink to a tenth or a fortieth; only bombs reach a thousandth.
+/// Bytes that gzip may unfold to however small it is, and how often it may unfold each of its bytes
+/// on top of that. Tables and conversations shrink to a tenth or a fortieth; only bombs reach a
+/// thousandth.
 const FREE: u64 = 64 << 20;
 const MOST_TIMES: u64 = 100;
 
@@ -58,7 +59,8 @@ impl Archive {
         Ok(if head == GZIP_MAGIC { Box::new(Unpacked::new(reader)) } else { reader })
     }
 
-    /// Gives the content of the archive to `read`, and reads on to its end, where damage would show.
+    /// Gives the content of the archive to `read`, and reads on to its end, where damage would
+    /// show.
     pub fn with_content<T>(
         &self,
         read: impl FnOnce(&mut dyn Read) -> Result<T, Error>,
@@ -102,8 +104,8 @@ impl Archive {
         Ok(value)
     }
 
-    /// Gives the one file in a tar archive to `read`. A second one would be passed over without a word, so that it is an
-    /// error.
+    /// Gives the one file in a tar archive to `read`. A second one would be passed over without a
+    /// word, so that it is an error.
     fn unpack_member<'a, T>(
         &'a self,
         mut archive: tar::Archive<Box<dyn Read + 'a>>,
@@ -195,7 +197,8 @@ impl Archive {
     }
 }
 
-/// Whether a file begins with a tar header. The magic alone will not do: a pickle may hold any text anywhere.
+/// Whether a file begins with a tar header. The magic alone will not do: a pickle may hold any text
+/// anywhere.
 fn is_tar(head: &[u8]) -> bool {
     let Some(header) = head.first_chunk::<TAR_BLOCK>() else { return false };
     let (place, magic) = TAR_MAGIC;

@@ -9,7 +9,8 @@ pub const MOST_OF_A_LINE: u64 = 1 << 20;
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Reads a stream line by line. A line that is too long or no UTF-8 is a problem of that line alone.
+/// Reads a stream line by line. A line that is too long or no UTF-8 is a problem of that line
+/// alone.
 pub struct BoundedLines<'a> {
     name: String,
     stream: Box<dyn BufRead + 'a>,

@@ -1,8 +1,10 @@
-//! Downloads from a web server or a folder: bounded in size, verified, and named once they are whole.
+//! Downloads from a web server or a folder: bounded in size, verified, and named once they are
+//! whole.
 //!
-//! What came of a broken download stays as `<name>.part` where a digest is known, and is continued with a `Range`
-//! request (RFC 9110, section 14). The digest alone decides whether the sum is the published file; if it is not, the
-//! download starts over once. Without a digest nothing could tell two versions apart, so nothing is kept.
+//! What came of a broken download stays as `<name>.part` where a digest is known, and is continued
+//! with a `Range` request (RFC 9110, section 14). The digest alone decides whether the sum is the
+//! published file; if it is not, the download starts over once. Without a digest nothing could tell
+//! two versions apart, so nothing is kept.
 
 use crate::temporary::Temporary;
 use clariq_core::{Error, Location, Problem, ProblemKind, sha256_of_file};
@@ -177,11 +179,12 @@ impl<'a> Downloader<'a> {
         Self { origin, agent: config.build().new_agent() }
     }
 
-    /// Brings a file to `target`, replacing what is there once it is verified. Returns the number of bytes that came, or
-    /// `None` where the origin has no such file.
+    /// Brings a file to `target`, replacing what is there once it is verified. Returns the number
+    /// of bytes that came, or `None` where the origin has no such file.
     ///
-    /// Errors are [`Error::Download`] for anything between here and the origin, [`Error::Io`] for this machine's files,
-    /// and [`Error::Problem`] of kind [`ProblemKind::Checksum`] for a file other than the published one.
+    /// Errors are [`Error::Download`] for anything between here and the origin, [`Error::Io`] for
+    /// this machine's files, and [`Error::Problem`] of kind [`ProblemKind::Checksum`] for a file
+    /// other than the published one.
     pub fn fetch(
         &self,
         file: &Published,
@@ -191,7 +194,8 @@ impl<'a> Downloader<'a> {
         let mut name = target.as_os_str().to_owned();
         name.push(".part");
         let part = PathBuf::from(name);
-        // Without a digest, what came of a broken download is of no use and goes when this call ends.
+        // Without a digest, what came of a broken download is of no use and goes when this call
+        // ends.
         let _removed = file.sha256.is_none().then(|| Temporary::at(&part));
         let kept = fs::metadata(&part).ok().filter(fs::Metadata::is_file).map(|found| found.len());
         let kept = kept.filter(|&bytes| file.sha256.is_some() && bytes < file.most_bytes);

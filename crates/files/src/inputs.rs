@@ -1,8 +1,9 @@
 //! Files that this process reads, which none of its outputs may replace.
 //!
-//! Files are compared by identity (device and inode), not by name, so that links and other spellings of a path are
-//! seen through. A program that carries out one command calls [`protect_inputs`] first; in a library that reads a run
-//! and later writes it again, nothing is refused.
+//! Files are compared by identity (device and inode), not by name, so that links and other
+//! spellings of a path are seen through. A program that carries out one command calls
+//! [`protect_inputs`] first; in a library that reads a run and later writes it again, nothing is
+//! refused.
 
 use clariq_core::{Error, Location, Problem, ProblemKind};
 use std::collections::HashSet;
@@ -39,7 +40,8 @@ pub fn protect_inputs() {
     inputs().get_or_insert_with(HashSet::new);
 }
 
-/// Counts a file among the inputs, if it exists. Every [`Source`](crate::Source) does so when it is opened.
+/// Counts a file among the inputs, if it exists. Every [`Source`](crate::Source) does so when it is
+/// opened.
 pub fn protect(path: &Path) {
     if let Some(inputs) = &mut *inputs() {
         inputs.extend(identify(path));
@@ -53,8 +55,8 @@ pub(crate) fn unprotect(path: &Path) {
     }
 }
 
-/// Refuses an output that is one of the inputs so far. Every writer of this crate checks again when it begins; a command
-/// that works for long before it writes checks first.
+/// Refuses an output that is one of the inputs so far. Every writer of this crate checks again when
+/// it begins; a command that works for long before it writes checks first.
 pub fn refuse_input(output: &Path) -> Result<(), Error> {
     let inputs = inputs();
     let Some(inputs) = inputs.as_ref() else { return Ok(()) };

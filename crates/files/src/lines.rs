@@ -5,7 +5,8 @@ use crate::table::{Place, Sink, not_utf8, shorten};
 use clariq_core::{Location, Problem, ProblemKind};
 use std::str;
 
-/// How files that were concatenated carry their byte order marks; the one at the start of a file is gone by now.
+/// How files that were concatenated carry their byte order marks; the one at the start of a file is
+/// gone by now.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// One line that is not blank.
@@ -24,8 +25,8 @@ impl Line<'_> {
     }
 }
 
-/// Calls `each` with every line of `input` that is not blank; the form is `names` (shown in messages), of which the
-/// last `optional` fields may be absent.
+/// Calls `each` with every line of `input` that is not blank; the form is `names` (shown in
+/// messages), of which the last `optional` fields may be absent.
 pub fn for_each_line(
     input: &Input,
     names: &str,

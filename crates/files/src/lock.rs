@@ -12,8 +12,9 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock that the file at `path` stands for, calling `wait` once if another process holds it. The file is
-    /// made where it does not exist, and stays. A file system without locks gives them to everybody.
+    /// Takes the lock that the file at `path` stands for, calling `wait` once if another process
+    /// holds it. The file is made where it does not exist, and stays. A file system without locks
+    /// gives them to everybody.
     pub fn acquire(path: &Path, wait: impl FnOnce()) -> Result<Self, Error> {
         let take = || {
             let file = File::options().create(true).truncate(false).write(true).open(path)?;

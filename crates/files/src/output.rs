@@ -1,7 +1,7 @@
 //! Atomic output: a file is replaced by a whole one or not at all, and never if it is an input.
 //!
-//! Everything goes to a temporary file beside the target, is flushed to the disk, and then takes the target's
-//! name in one step. A full disk, an error or a kill leaves whatever was there before.
+//! Everything goes to a temporary file beside the target, is flushed to the disk, and then takes
+//! the target's name in one step. A full disk, an error or a kill leaves whatever was there before.
 
 use crate::inputs::{refuse_input, unprotect};
 use crate::source::Source;
@@ -57,9 +57,11 @@ impl Target {
     }
 }
 
-/// Replaces `path` by what `fill` writes, or leaves it untouched. A name that ends in `.gz` is compressed.
+/// Replaces `path` by what `fill` writes, or leaves it untouched. A name that ends in `.gz` is
+/// compressed.
 ///
-/// A symbolic link stays one, and what it points to is replaced. A device or a pipe is written to and stays what it is.
+/// A symbolic link stays one, and what it points to is replaced. A device or a pipe is written to
+/// and stays what it is.
 pub fn write_atomically(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -75,8 +77,9 @@ pub fn write_atomically(
     Staged::new(path, fill)?.commit()
 }
 
-/// A file that is complete on the disk and does not have its name yet. Files that belong together are all staged before
-/// the first of them is committed, so that a full disk replaces none of them. One that is dropped leaves no trace.
+/// A file that is complete on the disk and does not have its name yet. Files that belong together
+/// are all staged before the first of them is committed, so that a full disk replaces none of them.
+/// One that is dropped leaves no trace.
 #[derive(Debug)]
 pub struct Staged {
     file: Temporary,
@@ -84,7 +87,8 @@ pub struct Staged {
 }
 
 impl Staged {
-    /// Writes what is to stand at `path` to a temporary file beside it. A name that ends in `.gz` is compressed.
+    /// Writes what is to stand at `path` to a temporary file beside it. A name that ends in `.gz`
+    /// is compressed.
     pub fn new(
         path: &Path,
         fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,

@@ -1,7 +1,7 @@
 //! Numbers as Python writes them, for files that have to equal those of Python programs.
 
-/// A number as Python prints it: the shortest decimal that reads back, with `.0` where there is no other digit behind the
-/// point, and an exponent below 10⁻⁴ and from 10¹⁶ on.
+/// A number as Python prints it: the shortest decimal that reads back, with `.0` where there is no
+/// other digit behind the point, and an exponent below 10⁻⁴ and from 10¹⁶ on.
 ///
 /// ```
 /// use clariq_files::python_float;
@@ -32,8 +32,9 @@ pub fn python_float(number: f64) -> String {
     format!("{sign}{whole:0<point$}.{fraction}")
 }
 
-/// The shortest decimal that reads back, in scientific notation. Where two of one length are equally close, Rust prints the
-/// upper one and Python the even one; numbers that were in single precision are often halfway.
+/// The shortest decimal that reads back, in scientific notation. Where two of one length are
+/// equally close, Rust prints the upper one and Python the even one; numbers that were in single
+/// precision are often halfway.
 fn shortest(number: f64) -> String {
     let upper = format!("{number:e}");
     let digits = upper.bytes().take_while(|&byte| byte != b'e').filter(u8::is_ascii_digit).count();
@@ -45,8 +46,8 @@ fn shortest(number: f64) -> String {
 mod tests {
     use super::*;
 
-    /// Lines of the bits of a number and Python's `repr` of it: extremes, numbers halfway between two
-    /// decimals of the fewest digits, large, random ones, and ratios.
+    /// Lines of the bits of a number and Python's `repr` of it: extremes, numbers halfway between
+    /// two decimals of the fewest digits, large, random ones, and ratios.
     const GOLDEN: &str = include_str!("../tests/data/python-floats");
 
     #[test]

@@ -8,9 +8,10 @@ use std::borrow::Cow;
 
 /// Reads the records of an input one after the other. Empty lines are no records.
 ///
-/// A field that begins with a quote ends with one, and then the delimiter, the end of the line or of the file must
-/// follow. Where it does not, the closing quote is missing, and what looks like one record may be many rows: that is a
-/// problem at the line where the field opens, and reading continues behind that line.
+/// A field that begins with a quote ends with one, and then the delimiter, the end of the line or
+/// of the file must follow. Where it does not, the closing quote is missing, and what looks like
+/// one record may be many rows: that is a problem at the line where the field opens, and reading
+/// continues behind that line.
 pub struct Records<'a> {
     name: &'a str,
     bytes: &'a [u8],

@@ -15,7 +15,8 @@ pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Bytes that a configuration may have, unpacked: a thousand times what any has.
 pub const MOST_OF_A_CONFIGURATION: u64 = 1 << 20;
-/// Bytes that a table, a need file or judgements may have, unpacked. The largest that were released have 2.4 million.
+/// Bytes that a table, a need file or judgements may have, unpacked. The largest that were released
+/// have 2.4 million.
 pub const MOST_OF_A_TABLE: u64 = 64 << 20;
 /// Bytes that a run may have, unpacked: a thousand documents for each of seven thousand topics.
 pub const MOST_OF_A_RUN: u64 = 384 << 20;
@@ -110,8 +111,8 @@ impl Source {
         self.read_at_most(MOST_OF_A_RUN)
     }
 
-    /// Reads everything, unpacking gzip and dropping a byte order mark. A source that holds more than `most` bytes is an
-    /// error before it fills the memory, however small it is packed.
+    /// Reads everything, unpacking gzip and dropping a byte order mark. A source that holds more
+    /// than `most` bytes is an error before it fills the memory, however small it is packed.
     pub fn read_at_most(&self, most: u64) -> Result<Input, Error> {
         let name = self.name();
         let bytes = match self {
@@ -140,8 +141,8 @@ impl Source {
         if bytes.len() as u64 > most { Err(too_large(name, most).into()) } else { Ok(bytes) }
     }
 
-    /// The content as a stream, without gzip around it: for what may be longer than the memory. A byte
-    /// order mark stays where it is.
+    /// The content as a stream, without gzip around it: for what may be longer than the memory. A
+    /// byte order mark stays where it is.
     pub fn stream(&self) -> Result<Box<dyn BufRead + '_>, Error> {
         let refused =
             |source| Error::Io { action: "read", path: PathBuf::from(self.name()), source };
@@ -171,8 +172,8 @@ impl Source {
     }
 }
 
-/// Opens a file for reading. It must be a regular one: a pipe could let the command wait forever, and a device never
-/// ends.
+/// Opens a file for reading. It must be a regular one: a pipe could let the command wait forever,
+/// and a device never ends.
 pub(crate) fn open_file(path: &Path) -> Result<File, Error> {
     let at = || Location::file(path.display().to_string());
     let missing = |source: io::Error| match source.kind() {

@@ -1,4 +1,5 @@
-//! A stream on the disk: what can be read once is copied to a nameless file and read again and again.
+//! A stream on the disk: what can be read once is copied to a nameless file and read again and
+//! again.
 
 use clariq_core::{Error, Location, Problem, ProblemKind};
 use std::fs::File;

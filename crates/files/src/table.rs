@@ -1,7 +1,7 @@
 //! Tab-separated tables with a header.
 //!
-//! They are CSV with tabs: a field may be quoted and then hold tabs, line ends and doubled quotes. Columns are found
-//! by name, so their order does not matter and further columns are ignored.
+//! They are CSV with tabs: a field may be quoted and then hold tabs, line ends and doubled quotes.
+//! Columns are found by name, so their order does not matter and further columns are ignored.
 
 use crate::records::Records;
 use crate::source::Input;
@@ -9,13 +9,15 @@ use clariq_core::{Error, Location, Problem, ProblemKind, Severity};
 use std::borrow::Cow;
 use std::str;
 
-/// Where problems go: strict readers return the first error, `data check` collects them all, warnings too.
+/// Where problems go: strict readers return the first error, `data check` collects them all,
+/// warnings too.
 pub type Sink<'a> = &'a mut dyn FnMut(Problem);
 
 /// A column by its names: the first is the usual one, the others occur in released files.
 pub type Column = &'static [&'static str];
 
-/// A line of a file. A [`Location`] owns the name of its file, so one is made only where a problem needs it.
+/// A line of a file. A [`Location`] owns the name of its file, so one is made only where a problem
+/// needs it.
 #[derive(Clone, Copy)]
 pub struct Place<'a> {
     /// The file as the user named it.
@@ -54,7 +56,8 @@ impl Row<'_> {
         Problem::new(self.place.location(), kind, expected, found)
     }
 
-    /// Whether a field can be an id: a run file separates ids by blanks, so that none may be empty or hold one.
+    /// Whether a field can be an id: a run file separates ids by blanks, so that none may be empty
+    /// or hold one.
     pub fn check_id(&self, column: &str, id: &str) -> Result<(), Box<Problem>> {
         // Nearly all ids are of letters and digits.
         if !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_graphic()) {
@@ -204,8 +207,8 @@ pub fn shorten(text: &str) -> String {
     }
 }
 
-/// Runs a parser that reports to a sink, and turns its first error into one. Warnings change no figure and are passed
-/// over: `data check` is there to show them.
+/// Runs a parser that reports to a sink, and turns its first error into one. Warnings change no
+/// figure and are passed over: `data check` is there to show them.
 pub fn strictly<T>(parse: impl FnOnce(Sink) -> T) -> Result<T, Error> {
     let mut first = None;
     let value = parse(&mut |problem| {

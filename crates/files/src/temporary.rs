@@ -1,4 +1,5 @@
-//! Temporary files and folders of this process, removed when they are dropped or the process is interrupted.
+//! Temporary files and folders of this process, removed when they are dropped or the process is
+//! interrupted.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -56,8 +57,8 @@ impl Drop for Temporary {
     }
 }
 
-/// Removes every temporary file and folder of this process. Until the result is dropped, no other is made: the caller is
-/// about to end the process.
+/// Removes every temporary file and folder of this process. Until the result is dropped, no other
+/// is made: the caller is about to end the process.
 pub fn remove_temporaries() -> impl Sized {
     let listed = listed();
     listed.iter().for_each(|path| remove(path));
@@ -79,7 +80,8 @@ pub(crate) fn file_in(folder: &Path, prefix: &OsStr) -> io::Result<(fs::File, Te
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // Temporary files are private by default; an output is as readable as the user's umask says.
+        // Temporary files are private by default; an output is as readable as the user's umask
+        // says.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     Temporary::create(|| {
@@ -103,7 +105,8 @@ const STALE: Duration = Duration::from_secs(24 * 60 * 60);
 /// How many letters `tempfile` puts between a prefix and a suffix.
 const RANDOM: usize = 6;
 
-/// Removes temporary files and folders `<prefix>??????.tmp` of commands that were killed a day ago or earlier.
+/// Removes temporary files and folders `<prefix>??????.tmp` of commands that were killed a day ago
+/// or earlier.
 fn remove_stale(folder: &Path, prefix: &OsStr) {
     let of_prefix = |name: &OsStr| {
         let middle = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes());

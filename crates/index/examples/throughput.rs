@@ -1,4 +1,4 @@
-//! How many requests a second does one thread rank? The measuring half of `scripts/bench-bm25`.
+//! Requests ranked per second by one thread: the measuring half of `scripts/bench-bm25`.
 //!
 //! ```text
 //! cargo run --release --example throughput -- DATA [--index DIR] [--requests DATA] [--memory BYTES]
@@ -7,9 +7,10 @@
 //!     [--dump-tokens FILE] [--dump-hits FILE]
 //! ```
 //!
-//! The requests of train and dev, or so many contexts of a file of conversations, are tokenised beforehand, so that what is timed is ranking alone. Everything runs on
-//! the thread that measures. One line of JSON goes to standard output; the dumps let peers written in other languages
-//! rank the very same tokens, and let their rankings be compared with these.
+//! The requests of train and dev, or so many contexts of a file of conversations, are tokenised
+//! beforehand, so that what is timed is ranking alone. Everything runs on the thread that measures.
+//! One line of JSON goes to standard output; the dumps let peers written in other languages rank
+//! the very same tokens, and let their rankings be compared with these.
 
 use clariq_collections::clariq::conversation::{Reading, read_records};
 use clariq_collections::clariq::{ClariQ, DataDir, QuestionBank, Split};
@@ -159,7 +160,8 @@ struct Measured {
     slow_us: f64,
 }
 
-/// Ranks all requests over and over for the wanted time, and then once more with a clock around each.
+/// Ranks all requests over and over for the wanted time, and then once more with a clock around
+/// each.
 fn measure(
     scorer: &Scorer,
     requests: &[Vec<String>],
@@ -204,7 +206,8 @@ fn peak_memory() -> Option<u64> {
     line.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// A line `{"question": [token, …]}` per question in bank order, then a line `{"request": [token, …]}` per request.
+/// A line `{"question": [token, …]}` per question in bank order, then a line `{"request": [token,
+/// …]}` per request.
 fn dump_tokens(
     path: &std::path::Path,
     bank: &QuestionBank,

@@ -1,9 +1,10 @@
 //! tantivy's block-max WAND, which skips most documents, made to return exactly what the
 //! exhaustive path returns.
 //!
-//! tantivy computes in `f32` and breaks ties by its own document order, so its list is only used to rule documents out:
-//! every document within a margin of the `limit`-th best is kept, scored again in `f64`, and ordered by the project's
-//! rule. The margin is far above what `f32` can be wrong by, so no document of the exact list is ruled out.
+//! tantivy computes in `f32` and breaks ties by its own document order, so its list is only used to
+//! rule documents out: every document within a margin of the `limit`-th best is kept, scored again
+//! in `f64`, and ordered by the project's rule. The margin is far above what `f32` can be wrong by,
+//! so no document of the exact list is ruled out.
 
 use crate::error::Error;
 use crate::scorer::{Matched, Scorer};
@@ -16,8 +17,9 @@ use tantivy::query::{BooleanQuery, EnableScoring, Occur, Query, TermQuery};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, Score, Term};
 
-/// A bound on the error of a sum of `tokens` parts near `score`: each part takes about ten `f32` operations, each
-/// wrong by at most 2⁻²⁴ of its value or, inside the logarithm, of 1; 10⁻⁵ is more than ten times that.
+/// A bound on the error of a sum of `tokens` parts near `score`: each part takes about ten `f32`
+/// operations, each wrong by at most 2⁻²⁴ of its value or, inside the logarithm, of 1; 10⁻⁵ is more
+/// than ten times that.
 fn margin(score: Score, tokens: usize) -> Score {
     1e-5 * (score.abs() + tokens as Score)
 }
@@ -80,7 +82,8 @@ impl Ord for Ordered {
     }
 }
 
-/// Exact scores of documents in ascending order: token by token, in the order of the request, like the exhaustive path.
+/// Exact scores of documents in ascending order: token by token, in the order of the request, like
+/// the exhaustive path.
 fn rescore(
     scorer: &Scorer,
     matched: &[Matched],

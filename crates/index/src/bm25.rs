@@ -1,9 +1,9 @@
 //! The BM25 family, each formula with its source.
 //!
-//! Throughout, *N* is the number of documents (empty ones included, but for `lucene-default`), *df* the number of
-//! documents with the token, *tf* its count in one document, *dl* that document's length in tokens and *avgdl* the mean
-//! length.
-//! A request's token counts as often as the request repeats it.
+//! Throughout, *N* is the number of documents (empty ones included, but for `lucene-default`), *df*
+//! the number of documents with the token, *tf* its count in one document, *dl* that document's
+//! length in tokens and *avgdl* the mean length. A request's token counts as often as the request
+//! repeats it.
 
 use crate::byte_length::byte_length;
 use crate::error::Error;
@@ -13,23 +13,26 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Variant {
-    /// `BM25Okapi` of the Python package `rank_bm25` 0.2, which made the published `ClariQ` baseline:
-    /// idf = ln(N − df + ½) − ln(df + ½), a negative idf replaced by ¼ of the mean idf over the vocabulary;
-    /// tf·(k1 + 1) / (tf + k1·(1 − b + b·dl/avgdl)).
+    /// `BM25Okapi` of the Python package `rank_bm25` 0.2, which made the published `ClariQ`
+    /// baseline: idf = ln(N − df + ½) − ln(df + ½), a negative idf replaced by ¼ of the mean idf
+    /// over the vocabulary; tf·(k1 + 1) / (tf + k1·(1 − b + b·dl/avgdl)).
     Okapi,
-    /// Apache Lucene since 8.0, with exact lengths ("Lucene (accurate)" in Kamphuis, de Vries, Boytsov and Lin,
-    /// "Which BM25 Do You Mean?", ECIR 2020): idf = ln(1 + (N − df + ½)/(df + ½)); tf / (tf + k1·(1 − b + b·dl/avgdl)).
+    /// Apache Lucene since 8.0, with exact lengths ("Lucene (accurate)" in Kamphuis, de Vries,
+    /// Boytsov and Lin, "Which BM25 Do You Mean?", ECIR 2020): idf = ln(1 + (N − df + ½)/(df + ½));
+    /// tf / (tf + k1·(1 − b + b·dl/avgdl)).
     Lucene,
-    /// What Lucene computes, and with it Anserini ("Lucene (default)" in the same paper): as `lucene`, with lengths as
-    /// one byte keeps them ([`byte_length`]) and without documents that have no token, which Lucene does not count.
+    /// What Lucene computes, and with it Anserini ("Lucene (default)" in the same paper): as
+    /// `lucene`, with lengths as one byte keeps them ([`byte_length`]) and without documents that
+    /// have no token, which Lucene does not count.
     #[serde(rename = "lucene-default")]
     LuceneDefault,
     /// Lv and Zhai, "Lower-Bounding Term Frequency Normalization", CIKM 2011: idf = ln((N + 1)/df);
     /// δ + tf·(k1 + 1) / (tf + k1·(1 − b + b·dl/avgdl)) for the tokens that the document has.
     #[serde(rename = "bm25plus")]
     Plus,
-    /// Lv and Zhai, "When Documents Are Very Long, BM25 Fails!", SIGIR 2011: idf = ln((N + 1)/(df + ½));
-    /// with c = tf / (1 − b + b·dl/avgdl), (k1 + 1)·(c + δ) / (k1 + c + δ) for the tokens that the document has.
+    /// Lv and Zhai, "When Documents Are Very Long, BM25 Fails!", SIGIR 2011: idf = ln((N + 1)/(df +
+    /// ½)); with c = tf / (1 − b + b·dl/avgdl), (k1 + 1)·(c + δ) / (k1 + c + δ) for the tokens that
+    /// the document has.
     #[serde(rename = "bm25l")]
     L,
 }
@@ -56,8 +59,9 @@ impl Bm25 {
         Self::default_of(Variant::Okapi)
     }
 
-    /// A variant with its usual parameters: those of `rank_bm25` for `okapi`, of Lucene (k1 = 1.2, b = 0.75) for
-    /// `lucene` and `lucene-default`, of the papers' recommendation (δ = 1 and δ = 0.5) with `rank_bm25`'s k1 and b for the others.
+    /// A variant with its usual parameters: those of `rank_bm25` for `okapi`, of Lucene (k1 = 1.2,
+    /// b = 0.75) for `lucene` and `lucene-default`, of the papers' recommendation (δ = 1 and δ =
+    /// 0.5) with `rank_bm25`'s k1 and b for the others.
     pub fn default_of(variant: Variant) -> Self {
         let (k1, delta) = match variant {
             Variant::Okapi => (1.5, 0.0),
@@ -103,14 +107,15 @@ impl Bm25 {
         self.variant == Variant::Okapi
     }
 
-    /// The length normalisation of a document: computed once per document, in the order of operations of
-    /// `rank_bm25`, so that what ties there ties here.
+    /// The length normalisation of a document: computed once per document, in the order of
+    /// operations of `rank_bm25`, so that what ties there ties here.
     pub fn norm(&self, length: f64, mean_length: f64) -> f64 {
         let relative = (1.0 - self.b) + self.b * length / mean_length;
         if self.variant == Variant::L { relative } else { self.k1 * relative }
     }
 
-    /// What `tf` occurrences in a document with this [`Bm25::norm`] count, to be multiplied by the idf.
+    /// What `tf` occurrences in a document with this [`Bm25::norm`] count, to be multiplied by the
+    /// idf.
     #[inline]
     pub fn saturation(&self, tf: f64, norm: f64) -> f64 {
         match self.variant {
@@ -134,7 +139,8 @@ impl Bm25 {
         self.variant != Variant::LuceneDefault
     }
 
-    /// Whether tantivy's own scorer, whose constants cannot be set, orders documents as this one does.
+    /// Whether tantivy's own scorer, whose constants cannot be set, orders documents as this one
+    /// does.
     pub(crate) fn is_tantivys(&self) -> bool {
         let same = self.k1 == 1.2 && self.b == 0.75;
         same && self.variant == Variant::Lucene

@@ -1,7 +1,7 @@
 //! Building an index, so that a kill at any moment leaves no half of one.
 //!
-//! The index is built in a temporary folder beside its final place and takes its name in one step. All segments are
-//! merged into one, so that a ranking cannot depend on how many threads built it.
+//! The index is built in a temporary folder beside its final place and takes its name in one step.
+//! All segments are merged into one, so that a ranking cannot depend on how many threads built it.
 
 use crate::analysis::Analyzer;
 use crate::error::Error;
@@ -35,8 +35,8 @@ const MOST_MEMORY_PER_THREAD: usize = 4_000_000_000;
 pub struct BuildOptions {
     /// Threads that write; the result ranks the same with any number.
     pub threads: usize,
-    /// Bytes that the writer may hold in memory before it writes a segment. At least 15 MB per thread is needed; where
-    /// that is not given, fewer threads are used.
+    /// Bytes that the writer may hold in memory before it writes a segment. At least 15 MB per
+    /// thread is needed; where that is not given, fewer threads are used.
     pub memory: usize,
 }
 
@@ -73,7 +73,8 @@ pub(crate) const TEXT: &str = "text";
 /// Only the ids are stored beside the words: the texts are in the collection.
 pub(crate) fn schema() -> (Schema, Fields) {
     let mut builder = Schema::builder();
-    // tantivy asks for a tokeniser it knows, but never runs it: an `Analyzer` makes the tokens beforehand.
+    // tantivy asks for a tokeniser it knows, but never runs it: an `Analyzer` makes the tokens
+    // beforehand.
     let words = TextFieldIndexing::default()
         .set_tokenizer("raw")
         .set_index_option(IndexRecordOption::WithFreqs);
@@ -90,7 +91,8 @@ pub(crate) fn schema() -> (Schema, Fields) {
 /// How the names of temporary folders begin.
 const PREFIX: &str = ".clariq-index-";
 
-/// Builds the index of `documents` in `folder`, which must not exist or hold an index to be replaced.
+/// Builds the index of `documents` in `folder`, which must not exist or hold an index to be
+/// replaced.
 pub(crate) fn build(
     folder: &Path,
     documents: &dyn Documents,
@@ -123,13 +125,15 @@ pub(crate) fn build(
     swap(&new, folder, replace.then_some(&*old)).map_err(Error::io(folder))
 }
 
-/// The list of files of the index in `folder`, which no two builds have in common: segments have random names.
+/// The list of files of the index in `folder`, which no two builds have in common: segments have
+/// random names.
 fn list(folder: &Path) -> Option<Vec<u8>> {
     fs::read(folder.join(SUMS)).ok()
 }
 
-/// Puts `new` in place of `folder`, which is moved to `old`, or is vacant where there is no `old`. Between the two
-/// renames there is no index at all, which the next command sees as one to be built.
+/// Puts `new` in place of `folder`, which is moved to `old`, or is vacant where there is no `old`.
+/// Between the two renames there is no index at all, which the next command sees as one to be
+/// built.
 fn swap(new: &Path, folder: &Path, old: Option<&Path>) -> io::Result<()> {
     match old.map(|old| fs::rename(folder, old)) {
         Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -138,7 +142,8 @@ fn swap(new: &Path, folder: &Path, old: Option<&Path>) -> io::Result<()> {
         None => drop(fs::remove_dir(folder)),
     }
     let Err(error) = fs::rename(new, folder) else { return Ok(()) };
-    // Another process that built here at the same time was first; the caller checks and opens what it wrote.
+    // Another process that built here at the same time was first; the caller checks and opens what
+    // it wrote.
     if fs::read_dir(folder).is_ok_and(|mut files| files.next().is_some()) {
         return Ok(());
     }
@@ -148,8 +153,9 @@ fn swap(new: &Path, folder: &Path, old: Option<&Path>) -> io::Result<()> {
     }
 }
 
-/// Up to so many documents, an index is made in memory by one thread and then written, each file once. tantivy syncs
-/// every file of every step to the disk, which takes far longer than making such an index does.
+/// Up to so many documents, an index is made in memory by one thread and then written, each file
+/// once. tantivy syncs every file of every step to the disk, which takes far longer than making
+/// such an index does.
 const SMALL: usize = 20_000;
 
 /// Why an index could not be written.
@@ -226,7 +232,8 @@ fn write_segments(
     let memory =
         options.memory.clamp(total(LEAST_MEMORY_PER_THREAD), total(MOST_MEMORY_PER_THREAD));
     let mut writer: IndexWriter = index.writer_with_num_threads(threads, memory)?;
-    // From eight segments on, tantivy would begin merges of its own, which `merge_into_one` would be refused.
+    // From eight segments on, tantivy would begin merges of its own, which `merge_into_one` would
+    // be refused.
     writer.set_merge_policy(Box::new(NoMergePolicy));
     let tokens = add_documents(&writer, documents, analyzer, fields)?;
     let metadata = Metadata {

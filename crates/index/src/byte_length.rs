@@ -3,8 +3,8 @@
 /// From here on, lengths are rounded.
 const EXACT: u32 = 24;
 
-/// The length that Lucene reads back of a length that it wrote: exact up to 39, with four significant bits above 24
-/// (`SmallFloat.intToByte4` and `byte4ToInt`).
+/// The length that Lucene reads back of a length that it wrote: exact up to 39, with four
+/// significant bits above 24 (`SmallFloat.intToByte4` and `byte4ToInt`).
 ///
 /// ```
 /// use clariq_index::byte_length;

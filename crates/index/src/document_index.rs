@@ -63,7 +63,8 @@ impl DocumentIndex {
     /// Opens the index in `folder` if it is of these documents and this analyser, and builds it
     /// otherwise.
     ///
-    /// A folder with something else in it, or an index whose files are damaged, is an error and is left as it is.
+    /// A folder with something else in it, or an index whose files are damaged, is an error and is
+    /// left as it is.
     pub fn open_or_build(
         folder: &Path,
         documents: &dyn Documents,
@@ -81,8 +82,8 @@ impl DocumentIndex {
         Ok((Self::rebuild(folder, documents, analyzer, options)?, opened))
     }
 
-    /// Builds the index anew, whatever index is in `folder`, damaged ones included. A folder with something else in it
-    /// is still an error.
+    /// Builds the index anew, whatever index is in `folder`, damaged ones included. A folder with
+    /// something else in it is still an error.
     pub fn rebuild(
         folder: &Path,
         documents: &dyn Documents,
@@ -94,7 +95,8 @@ impl DocumentIndex {
         }
         folder::check_replaceable(folder)?;
         build::build(folder, documents, analyzer, options)?;
-        // Another process may have built here at the same time, and its index may stand in place of this one.
+        // Another process may have built here at the same time, and its index may stand in place of
+        // this one.
         match mismatch(folder, &folder::payload(folder)?, documents, analyzer)? {
             None => Self::open(folder),
             Some(why) => Err(Error::damaged(
@@ -106,7 +108,8 @@ impl DocumentIndex {
 
     /// Opens an index that must be there, whole and of this format.
     pub fn open(folder: &Path) -> Result<Self, Error> {
-        // Where there is no index of this program, that is the news, not which file of it is missing.
+        // Where there is no index of this program, that is the news, not which file of it is
+        // missing.
         folder::payload(folder)?;
         let files = folder::read_checked(folder)?;
         let index =

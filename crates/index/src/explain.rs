@@ -8,7 +8,8 @@ use tantivy::postings::Postings;
 use tantivy::schema::IndexRecordOption;
 
 impl Scorer<'_> {
-    /// The score of one document, with idf, term frequency, length and product per token of the request.
+    /// The score of one document, with idf, term frequency, length and product per token of the
+    /// request.
     pub fn explain(&self, tokens: &[String], doc: Doc) -> Result<Explanation, Error> {
         let mut parts = Vec::new();
         let Some(document) = self.index.docs.iter().position(|&known| known == doc) else {

@@ -1,8 +1,10 @@
-//! What is in this folder? Whether an index of this program, whole or damaged, or something that must not be touched.
+//! The content of an index folder: an index of this program, whole or damaged, or something that
+//! must not be touched.
 //!
-//! tantivy's own checksums leave out `meta.json` and the files that `.managed.json` does not name, and it panics over
-//! some short files. So an index carries a list of its files with their SHA-256, which is checked before tantivy sees
-//! anything; `sha256sum -c clariq-index.sha256` checks the same.
+//! tantivy's own checksums leave out `meta.json` and the files that `.managed.json` does not name,
+//! and it panics over some short files. So an index carries a list of its files with their SHA-256,
+//! which is checked before tantivy sees anything; `sha256sum -c clariq-index.sha256` checks the
+//! same.
 
 use crate::error::{Error, FolderTrouble};
 use clariq_core::sha256_hex;
@@ -144,8 +146,9 @@ pub(crate) fn seal(folder: &Path) -> Result<(), Error> {
     write().map_err(Error::io(folder))
 }
 
-/// The files of an index in memory, each as it was written. What was checked is what is searched: nothing that happens
-/// to the folder later can reach a reader, and the folder need not be writable for tantivy's locks.
+/// The files of an index in memory, each as it was written. What was checked is what is searched:
+/// nothing that happens to the folder later can reach a reader, and the folder need not be writable
+/// for tantivy's locks.
 pub(crate) fn read_checked(folder: &Path) -> Result<RamDirectory, Error> {
     let list = match fs::read(folder.join(SUMS)) {
         Ok(list) => String::from_utf8_lossy(&list).into_owned(),

@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 use tantivy::postings::TermInfo;
 
-/// Up to so many tokens in all documents, impacts are kept: 16 bytes for each posting of the tokens asked for, so 16 MB if all
-/// are.
+/// Up to so many tokens in all documents, impacts are kept: 16 bytes for each posting of the tokens
+/// asked for, so 16 MB if all are.
 const KEPT_TOKENS: u64 = 1 << 20;
 
 /// What one token adds to the score of one document.
@@ -24,7 +24,8 @@ pub(crate) type Slot = OnceLock<Box<[Impact]>>;
 /// The vocabulary of a small index, with the impacts of each token by one scorer.
 pub(crate) type Impacts = HashMap<Box<str>, (TermInfo, Slot)>;
 
-/// No impacts yet for each token of the index, or nothing where the index is too large to keep them.
+/// No impacts yet for each token of the index, or nothing where the index is too large to keep
+/// them.
 pub(crate) fn none_yet(index: &DocumentIndex) -> Result<Option<Impacts>, Error> {
     let tokens: u64 = index.lengths.iter().map(|&length| u64::from(length)).sum();
     if tokens > KEPT_TOKENS {

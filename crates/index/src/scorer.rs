@@ -1,7 +1,7 @@
 //! Exact BM25 over tantivy's postings.
 //!
-//! Scores are `f64` sums over the request's tokens in order, with the operations in the order of `rank_bm25`: what ties in
-//! the published baseline ties here.
+//! Scores are `f64` sums over the request's tokens in order, with the operations in the order of
+//! `rank_bm25`: what ties in the published baseline ties here.
 
 use crate::block_max;
 use crate::bm25::Bm25;
@@ -22,8 +22,8 @@ const EXACT_LENGTHS: u32 = 40;
 pub struct Depth {
     /// At most so many.
     pub limit: usize,
-    /// Whether documents that share no token with the request fill the list up, with score 0 and by descending id, as
-    /// `rank_bm25`'s users get them.
+    /// Whether documents that share no token with the request fill the list up, with score 0 and by
+    /// descending id, as `rank_bm25`'s users get them.
     pub pad: bool,
 }
 
@@ -43,8 +43,9 @@ pub enum Path {
     Auto,
     /// Every posting of every token.
     Exhaustive,
-    /// tantivy's block-max WAND, which skips documents that cannot be among the best. Applies to `lucene` with k1 = 1.2
-    /// and b = 0.75 (tantivy's constants) over documents of at most 40 tokens; elsewhere the exhaustive path is taken.
+    /// tantivy's block-max WAND, which skips documents that cannot be among the best. Applies to
+    /// `lucene` with k1 = 1.2 and b = 0.75 (tantivy's constants) over documents of at most 40
+    /// tokens; elsewhere the exhaustive path is taken.
     BlockMax,
 }
 
@@ -241,8 +242,8 @@ impl<'a> Scorer<'a> {
         scratch.scores.resize(self.norms.len(), 0.0);
         let Scratch { scores, touched, hits } = scratch;
         touched.clear();
-        // A document is noted when its first token is added. Where a token counts nothing or less, the sum may be 0
-        // again later, so that this sign is not enough.
+        // A document is noted when its first token is added. Where a token counts nothing or less,
+        // the sum may be 0 again later, so that this sign is not enough.
         let signed = matched.iter().any(|token| token.idf * token.weight <= 0.0);
         let mut seen = if signed { vec![false; scores.len()] } else { Vec::new() };
         for token in matched {

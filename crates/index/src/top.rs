@@ -4,8 +4,8 @@ use clariq_core::{Hit, best_first};
 
 /// Keeps the best `depth` of the hits it is shown, whatever their order.
 ///
-/// Hits are gathered up to four times the depth and then cut back; after the first cut most are refused by one
-/// comparison, which is cheaper than a heap for lists of this size.
+/// Hits are gathered up to four times the depth and then cut back; after the first cut most are
+/// refused by one comparison, which is cheaper than a heap for lists of this size.
 pub(crate) struct Top<'a> {
     hits: &'a mut Vec<Hit>,
     depth: usize,

@@ -30,8 +30,8 @@ const WEIGHTS: [&str; 2] = ["model.safetensors", "pytorch_model.bin"];
 const TOKENIZERS: [&str; 2] = ["tokenizer.json", "vocab.txt"];
 
 impl ModelFolder {
-    /// Reads the configuration, checks it against the header of the weights, and takes the checksum of
-    /// all files.
+    /// Reads the configuration, checks it against the header of the weights, and takes the checksum
+    /// of all files.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let at = path.join("config.json");
         if !at.is_file() {

@@ -24,8 +24,8 @@ pub(crate) fn stated_length(at: &Path, prefix: [u8; PREFIX]) -> Result<usize, Pr
     Ok(length as usize)
 }
 
-/// The floating-point tensors that a header lists, by their usual names. The file has `size` bytes in
-/// all, `start` of them up to the end of its header.
+/// The floating-point tensors that a header lists, by their usual names. The file has `size` bytes
+/// in all, `start` of them up to the end of its header.
 pub(crate) fn parse(at: &Path, header: &[u8], start: u64, size: u64) -> Result<Tensors, Problem> {
     let metadata: Metadata = serde_json::from_slice(header).map_err(|error| {
         let found = error.to_string();

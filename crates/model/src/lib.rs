@@ -1,8 +1,8 @@
 //! Model folders as Hugging Face lays them out: the configuration, which tensors the weights hold,
 //! and where the tokenizer is.
 //!
-//! Nothing here computes with a model. A folder is checked before an engine sees it, so that no size
-//! in a file makes the engine allocate what the weights do not hold.
+//! Nothing here computes with a model. A folder is checked before an engine sees it, so that no
+//! size in a file makes the engine allocate what the weights do not hold.
 
 mod config;
 mod folder;

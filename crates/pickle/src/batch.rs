@@ -1,8 +1,9 @@
 //! Batches of rows, `key: {name: float, …}`, recognised in the bytes of a pickle.
 //!
-//! Tables of figures are made of little else, and a pickler writes each row in the same few bytes: a key that it has
-//! written before, an empty dictionary, names that it has written before with a float behind each, and the operation
-//! that puts them in. Taking such bytes as a whole is several times faster than running their operations one by one.
+//! Tables of figures are made of little else, and a pickler writes each row in the same few bytes:
+//! a key that it has written before, an empty dictionary, names that it has written before with a
+//! float behind each, and the operation that puts them in. Taking such bytes as a whole is several
+//! times faster than running their operations one by one.
 
 /// The rows between a mark and its `SETITEMS`, by the memo slots of keys and names.
 #[derive(Default)]
@@ -44,7 +45,8 @@ pub(super) enum Miss {
 }
 
 impl Batch {
-    /// Takes the batch at the start of `bytes`, behind its mark; gives its length with the `SETITEMS` at its end.
+    /// Takes the batch at the start of `bytes`, behind its mark; gives its length with the
+    /// `SETITEMS` at its end.
     #[inline]
     pub(super) fn parse(&mut self, bytes: &[u8]) -> Result<usize, Miss> {
         self.rows.clear();

@@ -48,7 +48,8 @@ pub enum PickleErrorKind {
     /// A byte that no protocol gives a meaning.
     #[error("0x{0:02x}, which is no pickle operation,")]
     UnknownOpcode(u8),
-    /// An operation that plain data never needs: instances, persistent ids, extensions, sets, shared buffers.
+    /// An operation that plain data never needs: instances, persistent ids, extensions, sets,
+    /// shared buffers.
     #[error("the operation {0}, which makes more than plain data,")]
     Unsupported(&'static str),
     /// A protocol newer than 5.
@@ -97,7 +98,8 @@ pub enum PickleErrorKind {
     /// A key that Python could not hash.
     #[error("{0} as a key")]
     Unhashable(&'static str),
-    /// A container that changes after it went into another one: it holds itself, or the writer was no pickler.
+    /// A container that changes after it went into another one: it holds itself, or the writer was
+    /// no pickler.
     #[error("a change of a container that is already part of another")]
     Changed,
     /// Plain data that is not what the reader is after.

@@ -1,8 +1,8 @@
 //! The classes and functions that a pickle may name, and their meaning here.
 //!
-//! Nothing is ever imported or called. The four names below are what Python needs to write numpy numbers and ordered
-//! dictionaries; for each of them this module computes the value that Python would have got. Every other name is an
-//! error before anything is done with it.
+//! Nothing is ever imported or called. The four names below are what Python needs to write numpy
+//! numbers and ordered dictionaries; for each of them this module computes the value that Python
+//! would have got. Every other name is an error before anything is done with it.
 
 use super::error::PickleErrorKind as Kind;
 use super::value::{Tuple, Value};
@@ -97,8 +97,8 @@ impl Dtype {
         Ok(Self { kind, size, big_endian: name.starts_with('>') })
     }
 
-    /// The type with the state that Python restores after making it: a version, the byte order, and more that only
-    /// structured types use.
+    /// The type with the state that Python restores after making it: a version, the byte order, and
+    /// more that only structured types use.
     pub(super) fn with_state<D>(self, state: &Value<D>) -> Result<Self, Kind> {
         let order = match state {
             Value::Tuple(state) => state.items().get(1).and_then(Value::as_text),

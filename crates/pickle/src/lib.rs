@@ -1,12 +1,13 @@
 //! Python pickles, read without Python as a stream; nothing in them is executed.
 //!
-//! A pickle is a program for a small stack machine. [`fold`] is that machine for plain data, protocols 0 to 5: numbers,
-//! text, bytes, tuples, lists, dictionaries, and numpy's numbers. A class or function outside a short allow-list is a
+//! A pickle is a program for a small stack machine. [`fold`] is that machine for plain data,
+//! protocols 0 to 5: numbers, text, bytes, tuples, lists, dictionaries, and numpy's numbers. A
+//! class or function outside a short allow-list is a
 //! [`PickleErrorKind::Global`] that names it; nothing is ever imported or called. No length in the file is trusted,
 //! and no input makes the machine panic, recurse or allocate out of proportion.
 //!
-//! What becomes of dictionaries is up to a [`Sink`]. They arrive from the inside out, each complete when it goes into
-//! the next, so that a file of a million records can be read one by one:
+//! What becomes of dictionaries is up to a [`Sink`]. They arrive from the inside out, each complete
+//! when it goes into the next, so that a file of a million records can be read one by one:
 //!
 //! ```
 //! use clariq_pickle::{Plan, Sink, Value, fold};

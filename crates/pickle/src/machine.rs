@@ -1,4 +1,4 @@
-//! How does a pickle become values? The stack machine that Python's `pickle` describes, for data alone.
+//! The stack machine that Python's `pickle` describes, for data alone.
 
 use super::batch::{Batch, Memo};
 use super::error::{PickleError, PickleErrorKind as Kind};
@@ -10,13 +10,14 @@ use super::value::{Dict, List, Value};
 use std::io::Read;
 use std::rc::Rc;
 
-/// Picklers write a container a thousand items at a time, so that only a few thousand values are ever unfinished.
+/// Picklers write a container a thousand items at a time, so that only a few thousand values are
+/// ever unfinished.
 const MOST_VALUES: usize = 1 << 20;
 
 /// What a reader makes of dictionaries.
 ///
-/// Items arrive from the inside out: when a dictionary goes into another one, it is complete. So a sink can turn it
-/// into something smaller there and then, or hand it on and forget it.
+/// Items arrive from the inside out: when a dictionary goes into another one, it is complete. So a
+/// sink can turn it into something smaller there and then, or hand it on and forget it.
 pub trait Sink {
     /// What it keeps of one dictionary.
     type Dict: Default;
@@ -29,8 +30,9 @@ pub trait Sink {
         value: Value<Self::Dict>,
     ) -> Result<(), String>;
 
-    /// Puts several items that are dictionaries of figures in a dictionary, which saves the time of making each of them.
-    /// False where nothing was done: then the items are inserted one by one. What comes of them must be the same.
+    /// Puts several items that are dictionaries of figures in a dictionary, which saves the time of
+    /// making each of them. False where nothing was done: then the items are inserted one by one.
+    /// What comes of them must be the same.
     fn insert_rows(&mut self, _dict: &mut Self::Dict, _rows: &Rows<Self::Dict>) -> bool {
         false
     }
@@ -211,8 +213,9 @@ impl<S: Sink> Machine<'_, S> {
         Ok(())
     }
 
-    /// Whether what follows the mark just set goes into a dictionary, and no check of [`push`](Self::push) can fail until
-    /// a batch ends: it is shorter than the buffer it is found in.
+    /// Whether what follows the mark just set goes into a dictionary, and no check of
+    /// [`push`](Self::push) can fail until a batch ends: it is shorter than the buffer it is found
+    /// in.
     fn fills_dictionary(&self) -> bool {
         let filled = self.marks.last().and_then(|mark| mark.checked_sub(1));
         let below = self.marks.len().checked_sub(2).map_or(0, |at| self.marks[at]);
@@ -221,7 +224,8 @@ impl<S: Sink> Machine<'_, S> {
             && self.stack.len().max(self.marks.len()) < MOST_VALUES / 2
     }
 
-    /// Runs the operations from a mark to the `SETITEMS` behind a batch at once; false where nothing was done.
+    /// Runs the operations from a mark to the `SETITEMS` behind a batch at once; false where
+    /// nothing was done.
     fn insert_batch(&mut self, batch: &mut Batch) -> bool {
         let mut memoized = self.memoized;
         for row in &batch.rows {
@@ -258,7 +262,8 @@ impl<S: Sink> Machine<'_, S> {
             Op::Put(slot) => slot,
             _ => self.memoized,
         };
-        // Python counts the slots in use, which is the same as long as a writer numbers them without gaps.
+        // Python counts the slots in use, which is the same as long as a writer numbers them
+        // without gaps.
         self.memoized = self.memoized.max(slot.saturating_add(1));
         let value = self.top()?;
         if let Some(place) = self.plan.place(slot) {

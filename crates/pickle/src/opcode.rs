@@ -1,7 +1,7 @@
 //! The operations of a pickle and their operands.
 //!
-//! All codes of protocols 0 to 5, as Python's `pickletools` lists them, become one of a few [`Op`]s: the machine
-//! does not care whether a number came as text or as bytes.
+//! All codes of protocols 0 to 5, as Python's `pickletools` lists them, become one of a few
+//! [`Op`]s: the machine does not care whether a number came as text or as bytes.
 
 use super::batch::{Batch, Miss};
 use super::bytes::Bytes;
@@ -79,8 +79,8 @@ impl<R: Read> Opcodes<R> {
         self.start
     }
 
-    /// Looks for a batch behind the mark that was the last operation; gives its length, or 0 where there is none. It
-    /// stays where it is until it is [taken](Self::take_batch).
+    /// Looks for a batch behind the mark that was the last operation; gives its length, or 0 where
+    /// there is none. It stays where it is until it is [taken](Self::take_batch).
     pub(super) fn find_batch(&mut self, batch: &mut Batch) -> Result<usize, PickleError> {
         match batch.parse(self.bytes.ahead()) {
             Err(Miss::CutOff) if self.bytes.fetch().map_err(|kind| self.fail(kind))? => {
@@ -172,7 +172,8 @@ impl<R: Read> Opcodes<R> {
         Ok(Op::Text)
     }
 
-    /// The length in front of bytes or text: of one, four or eight bytes, and signed where the protocol says so.
+    /// The length in front of bytes or text: of one, four or eight bytes, and signed where the
+    /// protocol says so.
     fn length(&mut self, code: u8) -> Result<u64, Kind> {
         Ok(match code {
             b'U' | b'C' | 0x8c | 0x8a => self.bytes.byte()?.into(),

@@ -1,8 +1,9 @@
 //! The memo slots that a pickle looks up again.
 //!
-//! A pickler memoises *every* object, because it cannot know what comes later: a table of numpy floats fills three
-//! slots per number and looks hardly any of them up. So a pickle is read twice, first to note what is looked up and
-//! then to build, and the machine keeps only those values. That is what keeps it within the size of the file.
+//! A pickler memoises *every* object, because it cannot know what comes later: a table of numpy
+//! floats fills three slots per number and looks hardly any of them up. So a pickle is read twice,
+//! first to note what is looked up and then to build, and the machine keeps only those values. That
+//! is what keeps it within the size of the file.
 
 use super::batch::Batch;
 use super::error::PickleError;

@@ -12,7 +12,8 @@ pub struct Rows<'a, D> {
 }
 
 impl<'a, D> Rows<'a, D> {
-    /// Puts positions in place of a batch's slots; `None` where a slot holds something other than text.
+    /// Puts positions in place of a batch's slots; `None` where a slot holds something other than
+    /// text.
     pub(super) fn new(
         memo: &'a [Option<Value<D>>],
         plan: &Plan,

@@ -59,8 +59,9 @@ pub(super) fn little_endian(bytes: &[u8]) -> Result<i64, Kind> {
     }
 }
 
-/// The operand of `STRING`: what Python 2's `repr` makes of its `str`. The bytes are taken as Latin-1, which is what
-/// numpy asks for (`pickle.load(…, encoding="latin1")`), because no byte is lost.
+/// The operand of `STRING`: what Python 2's `repr` makes of its `str`. The bytes are taken as
+/// Latin-1, which is what numpy asks for (`pickle.load(…, encoding="latin1")`), because no byte is
+/// lost.
 pub(super) fn python2_string(line: &[u8], out: &mut Vec<u8>) -> Result<(), Kind> {
     const WRONG: Kind = Kind::Text("a quoted string");
     let line = line.trim_ascii();

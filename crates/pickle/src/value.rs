@@ -5,7 +5,8 @@ use super::globals::{Dtype, Global};
 use std::cell::{Cell, OnceCell, Ref, RefCell};
 use std::rc::Rc;
 
-/// Dropping a container drops what it holds, one stack frame a level: no table needs more than a handful.
+/// Dropping a container drops what it holds, one stack frame a level: no table needs more than a
+/// handful.
 const DEEPEST: u16 = 64;
 
 /// A Python value. `D` is what the [`Sink`](super::Sink) makes of dictionaries.
@@ -80,7 +81,8 @@ impl<D> Value<D> {
         }
     }
 
-    /// Makes it part of another container, after which it must not change. Returns the depth of the whole.
+    /// Makes it part of another container, after which it must not change. Returns the depth of the
+    /// whole.
     pub(super) fn settle(&self) -> Result<u16, Kind> {
         let depth = match self {
             Self::Tuple(tuple) => tuple.depth,
@@ -121,8 +123,8 @@ impl Text {
         &self.text
     }
 
-    /// A number that the sink attaches to this object, computed once: its symbol, so that the same key is not
-    /// hashed a million times.
+    /// A number that the sink attaches to this object, computed once: its symbol, so that the same
+    /// key is not hashed a million times.
     pub fn tag(&self, make: impl FnOnce(&str) -> u32) -> u32 {
         *self.tag.get_or_init(|| make(&self.text))
     }
@@ -215,8 +217,9 @@ impl<D> Dict<D> {
 
 /// How deep a container goes, and whether it is part of another one.
 ///
-/// A pickler fills a container before it puts it anywhere, unless the container holds itself. Refusing the latter
-/// makes every value a finite tree, and lets the sink take a dictionary's content away when it is used.
+/// A pickler fills a container before it puts it anywhere, unless the container holds itself.
+/// Refusing the latter makes every value a finite tree, and lets the sink take a dictionary's
+/// content away when it is used.
 #[derive(Debug, Default)]
 struct State {
     depth: Cell<u16>,

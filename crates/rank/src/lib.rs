@@ -1,7 +1,8 @@
 //! Stages that rank documents, and the systems that a configuration makes of them.
 //!
-//! A [`Stage`] takes the requests of a [`Batch`] with their rankings so far and returns new rankings.
-//! A [`System`] is a list of stages in a TOML file, in the spirit of `bm25 % 30 >> rerank`:
+//! A [`Stage`] takes the requests of a [`Batch`] with their rankings so far and returns new
+//! rankings. A [`System`] is a list of stages in a TOML file, in the spirit of `bm25 % 30 >>
+//! rerank`:
 //!
 //! ```
 //! use clariq_collections::clariq::{ClariQ, DataDir, Split};

@@ -1,9 +1,10 @@
 //! How alike two texts are: a weighted mean of cosines, of the vectors of encoders and of character
 //! n-grams.
 //!
-//! Stages that look at a neighbourhood need the similarity of requests to documents and of documents
-//! to each other in one and the same space. A weighted mean of cosines is the cosine of vectors that
-//! are put side by side, scaled by the roots of the weights; these vectors are never made.
+//! Stages that look at a neighbourhood need the similarity of requests to documents and of
+//! documents to each other in one and the same space. A weighted mean of cosines is the cosine of
+//! vectors that are put side by side, scaled by the roots of the weights; these vectors are never
+//! made.
 
 mod characters;
 mod remembered;

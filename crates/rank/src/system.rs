@@ -1,5 +1,5 @@
-//! Systems: TOML files that declare a pipeline, a need model, what they look at, and the figures they
-//! should reach.
+//! Systems: TOML files that declare a pipeline, a need model, what they look at, and the figures
+//! they should reach.
 
 use crate::build::{Beside, build_stage};
 use crate::error::Error;

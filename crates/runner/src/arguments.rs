@@ -17,7 +17,8 @@ use std::path::PathBuf;
 #[command(next_help_heading = "Common options")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Common {
-    /// Folder with the files of a collection [default: data/clariq if present, else the built-in sample]
+    /// Folder with the files of a collection [default: data/clariq if present, else the built-in
+    /// sample]
     #[arg(
         long,
         global = true, hide_short_help = true,
@@ -40,7 +41,8 @@ pub(crate) struct Common {
         default_value = "cpu"
     )]
     pub(crate) device: String,
-    /// Numbers that learned models compute with; bf16 is faster on processors that multiply them, and less exact
+    /// Numbers that learned models compute with; bf16 is faster on processors that multiply them,
+    /// and less exact
     #[arg(long, global = true, hide_short_help = true, value_enum, default_value = "f32")]
     pub(crate) precision: PrecisionName,
     /// How results are printed [default: table]

@@ -15,8 +15,8 @@ use clariq_core::{Engine, Location, Problem, ProblemKind};
 /// Baselines, rankings and scores for the ClariQ clarifying-question benchmark.
 ///
 /// Without --data, commands work on data/clariq if that folder exists, and else on a small sample
-/// collection that is part of the program. Results go to standard output, everything else to standard
-/// error. Exit status: 0 success, 1 a check failed, 2 bad input or usage.
+/// collection that is part of the program. Results go to standard output, everything else to
+/// standard error. Exit status: 0 success, 1 a check failed, 2 bad input or usage.
 #[derive(Parser)]
 #[command(name = "clariq", version, max_term_width = 100, arg_required_else_help = true)]
 pub(crate) struct Cli {
@@ -50,9 +50,10 @@ enum Command {
     Eval(eval::EvalArgs),
     /// Check a run: the official verdict, and what the official program lets through
     ///
-    /// Findings go to standard error: the file's line, what was expected, what was found, and a hint.
-    /// First come the errors and warnings of the collection's official program, then, marked `let
-    /// through`, what that program does not see. The exit status is 1 if the verdict is an error.
+    /// Findings go to standard error: the file's line, what was expected, what was found, and a
+    /// hint. First come the errors and warnings of the collection's official program, then, marked
+    /// `let through`, what that program does not see. The exit status is 1 if the verdict is an
+    /// error.
     Validate(validate::ValidateArgs),
     /// Write an iKAT run in another form
     ///
@@ -157,8 +158,9 @@ pub(crate) fn dispatch(cli: Cli, engine: Option<&'static dyn Engine>) -> Result<
     // Whatever a command writes, it is neither a file that it reads nor one of the data folder.
     clariq_files::protect_inputs();
     settings.data.protect();
-    // Scoring takes milliseconds on one thread, and starting others may take longer than that. For the rest, this can
-    // only fail if there is a pool already, and it is the first thing that happens.
+    // Scoring takes milliseconds on one thread, and starting others may take longer than that. For
+    // the rest, this can only fail if there is a pool already, and it is the first thing that
+    // happens.
     if !matches!(cli.command, Command::Eval(_)) {
         let _ = rayon::ThreadPoolBuilder::new().num_threads(settings.threads).build_global();
     }

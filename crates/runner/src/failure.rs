@@ -1,4 +1,5 @@
-//! How a command ends, and how errors are printed: what was expected, what was found, and the next move.
+//! How a command ends, and how errors are printed: what was expected, what was found, and the next
+//! move.
 
 use clariq_core::{Problem, Report, printable};
 use serde_json::{Value, json};
@@ -31,7 +32,8 @@ impl Failure {
     }
 }
 
-/// How many characters of each part of a report are shown. The value that was found may be a whole file.
+/// How many characters of each part of a report are shown. The value that was found may be a whole
+/// file.
 const LONGEST: usize = 600;
 
 /// Prints a report to standard error, readable without colour.

@@ -1,7 +1,8 @@
 //! The other program: `clariq-learned`, the same command with an engine for learned models.
 //!
-//! Loading libtorch takes a quarter of a second, and fails where it is missing. So `clariq` is not linked with it, and
-//! becomes the other program when it knows from its arguments that a model is needed, before it reads or prints anything.
+//! Loading libtorch takes a quarter of a second, and fails where it is missing. So `clariq` is not
+//! linked with it, and becomes the other program when it knows from its arguments that a model is
+//! needed, before it reads or prints anything.
 
 use crate::failure::Failure;
 use clariq_experiment::Loaded;
@@ -29,8 +30,8 @@ pub(crate) fn is_needed_by(name: &str, overrides: &[Override]) -> bool {
     Loaded::open_any(name, overrides).is_ok_and(|loaded| loaded.needs_models())
 }
 
-/// Continues as the other program with the same arguments, if it is installed. It returns where it is not, and where it
-/// cannot be started.
+/// Continues as the other program with the same arguments, if it is installed. It returns where it
+/// is not, and where it cannot be started.
 pub(crate) fn take_over() -> Result<(), Failure> {
     let Some(program) = program() else { return Ok(()) };
     let mut command = Command::new(&program);
@@ -39,7 +40,8 @@ pub(crate) fn take_over() -> Result<(), Failure> {
     Err(clariq_core::Error::Io { action: "start", path: program, source }.into())
 }
 
-/// Replaces this process, so that signals and the exit status are the other's. Returns if that is refused.
+/// Replaces this process, so that signals and the exit status are the other's. Returns if that is
+/// refused.
 #[cfg(unix)]
 fn become_process(command: &mut Command) -> io::Error {
     use std::os::unix::process::CommandExt;

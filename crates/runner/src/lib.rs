@@ -1,7 +1,8 @@
-//! The command line of `clariq`: arguments, calls of `clariq_experiment`, printed tables. No algorithm lives here.
+//! The command line of `clariq`: arguments, calls of `clariq_experiment`, printed tables. No
+//! algorithm lives here.
 //!
-//! Two programs are made of it: `clariq`, which has no engine for learned models and starts in milliseconds, and
-//! `clariq-learned`, which has one and takes over where a model is needed.
+//! Two programs are made of it: `clariq`, which has no engine for learned models and starts in
+//! milliseconds, and `clariq-learned`, which has one and takes over where a model is needed.
 
 mod arguments;
 mod cli;
@@ -25,7 +26,8 @@ pub fn main(engine: Option<&'static dyn Engine>) -> ExitCode {
     interrupt::clean_up_on_signals();
     let arguments = cli::parse().map_err(|error| match usage::refused_value(&error) {
         Some(problem) => Failure::from(problem),
-        // clap prints everything else itself and leaves with status 2, or 0 after help that was asked for.
+        // clap prints everything else itself and leaves with status 2, or 0 after help that was
+        // asked for.
         None => error.exit(),
     });
     match arguments.and_then(|cli| cli::dispatch(cli, engine)) {

@@ -33,8 +33,8 @@ pub(crate) enum Format {
 }
 
 impl Sheet {
-    /// The same with the texts of one column shortened so that lines fit a terminal of 80 columns; in forms that nobody
-    /// reads in a terminal, as it is.
+    /// The same with the texts of one column shortened so that lines fit a terminal of 80 columns;
+    /// in forms that nobody reads in a terminal, as it is.
     pub(crate) fn fit(mut self, column: usize, format: Option<Format>) -> Self {
         if matches!(format, None | Some(Format::Table)) {
             shorten::fit(&mut self, column);
@@ -64,8 +64,8 @@ impl Sheet {
     }
 }
 
-/// Prints tables to standard output, one after the other with an empty line between. As JSON they are one object that
-/// holds them by name; as JSON lines, each row names its table.
+/// Prints tables to standard output, one after the other with an empty line between. As JSON they
+/// are one object that holds them by name; as JSON lines, each row names its table.
 pub(crate) fn print_all(sheets: &[(&str, Sheet)], format: Option<Format>) -> io::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     match format {

@@ -6,7 +6,8 @@ use std::io::{self, IsTerminal};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Where there is no terminal, a line is printed this often, and none for a task that is done sooner.
+/// Where there is no terminal, a line is printed this often, and none for a task that is done
+/// sooner.
 const BETWEEN_LINES: Duration = Duration::from_secs(5);
 
 /// The progress of one task.
@@ -24,7 +25,8 @@ struct Lines {
 }
 
 impl Bar {
-    /// Starts a task, whose number of steps may be unknown; if not `shown`, nothing is ever printed.
+    /// Starts a task, whose number of steps may be unknown; if not `shown`, nothing is ever
+    /// printed.
     pub(crate) fn start(name: &str, steps: Option<u64>, shown: bool) -> Self {
         if !shown {
             return Self { bar: ProgressBar::hidden(), lines: None };

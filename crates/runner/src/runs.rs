@@ -56,8 +56,8 @@ fn repeated(names: &[String]) -> Option<&String> {
     names.iter().find(|name| !seen.insert(*name))
 }
 
-/// A file of another split says nothing about these labels: it would be 0 everywhere, and everything else significantly
-/// better.
+/// A file of another split says nothing about these labels: it would be 0 everywhere, and
+/// everything else significantly better.
 pub(crate) fn answers_something<'a>(
     source: &Source,
     mut topics: impl Iterator<Item = &'a TopicId>,
@@ -77,7 +77,8 @@ pub(crate) fn answers_something<'a>(
     ))
 }
 
-/// Says what the figures of a run pass over. Lines are dropped under the official scorer's tie rule alone.
+/// Says what the figures of a run pass over. Lines are dropped under the official scorer's tie rule
+/// alone.
 pub(crate) fn warn(settings: &Settings, source: &Source, run: &Run, ties: Ties, labels: &Labelled) {
     let diagnosis = diagnose(run, labels.topics.iter().map(|topic| &topic.id), None);
     let dropped = if ties == Ties::Official { diagnosis.dropped_lines } else { 0 };
@@ -94,8 +95,8 @@ pub(crate) fn warn(settings: &Settings, source: &Source, run: &Run, ties: Ties, 
     }
 }
 
-/// A document that occurs twice in a topic has two ranks for `trec_eval`, and one for the official scorer. Where a
-/// command can read a run either way, the other one is mentioned.
+/// A document that occurs twice in a topic has two ranks for `trec_eval`, and one for the official
+/// scorer. Where a command can read a run either way, the other one is mentioned.
 pub(crate) fn or_official_ties(error: Error) -> Error {
     match error {
         Error::Problem(mut problem) if problem.kind == ProblemKind::DuplicateId => {

@@ -43,7 +43,8 @@ pub(crate) const USUAL_DATA: &str = "data/clariq";
 /// The same for the files of TREC iKAT.
 const USUAL_IKAT: &str = "data/ikat";
 
-/// More threads than any machine has cores would only be refused by the system, one after the other.
+/// More threads than any machine has cores would only be refused by the system, one after the
+/// other.
 const THREADS: RangeInclusive<usize> = 1..=1024;
 
 impl Settings {

@@ -4,8 +4,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clariq_core::{Location, Problem, ProblemKind};
 use std::error::Error as _;
 
-/// A refused value as a problem; `None` for everything that clap reports itself: help, the version, unknown
-/// or missing arguments.
+/// A refused value as a problem; `None` for everything that clap reports itself: help, the version,
+/// unknown or missing arguments.
 pub(crate) fn refused_value(error: &clap::Error) -> Option<Problem> {
     if !matches!(error.kind(), ErrorKind::InvalidValue | ErrorKind::ValueValidation) {
         return None;

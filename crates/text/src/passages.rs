@@ -1,8 +1,8 @@
 //! Passages of a web page as the guidelines of TREC iKAT cut them.
 //!
 //! Line ends become spaces, surrounding white space goes, and of what is left the first 10,000
-//! characters count. Passages are windows of ten sentences that start at every fifth one; the window
-//! that reaches the last sentence is the last.
+//! characters count. Passages are windows of ten sentences that start at every fifth one; the
+//! window that reaches the last sentence is the last.
 
 use crate::{is_space, sentences};
 use std::borrow::Cow;

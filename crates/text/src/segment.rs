@@ -1,7 +1,8 @@
 //! Cuts a collection of pages into passages, on all cores and in bounded memory.
 //!
-//! The files are those of the track's `ikat_tools.py`: JSON lines for an index, `TrecWeb`, and the MD5 of
-//! every passage. They depend on the pages alone, and appear only when all of them are complete.
+//! The files are those of the track's `ikat_tools.py`: JSON lines for an index, `TrecWeb`, and the
+//! MD5 of every passage. They depend on the pages alone, and appear only when all of them are
+//! complete.
 
 use crate::pages::{Block, Blocks, Page};
 use crate::passages;
@@ -32,11 +33,13 @@ pub struct Progress {
     pub bytes: u64,
 }
 
-/// Writes the passages of `pages` to the three files of `folder`, and calls `report` after every block.
+/// Writes the passages of `pages` to the three files of `folder`, and calls `report` after every
+/// block.
 ///
 /// # Errors
 ///
-/// A line that is no page, no page at all, and what the system refuses; then none of the files is written.
+/// A line that is no page, no page at all, and what the system refuses; then none of the files is
+/// written.
 pub fn segment(
     pages: &[Source],
     folder: &Path,

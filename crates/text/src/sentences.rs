@@ -1,9 +1,9 @@
 //! Sentence boundaries by rules, close to those of spaCy's statistical segmenter.
 //!
 //! The passages of iKAT were cut with the `senter` of spaCy's `en_core_web_sm`, whose weights this
-//! program does not carry. Its decisions are local: how a word ends, and how the next one begins. The
-//! rules here state both, from "a full stop after an ordinary word: always" to "a number: only before
-//! a word such as *The*", as observed in that segmenter's output.
+//! program does not carry. Its decisions are local: how a word ends, and how the next one begins.
+//! The rules here state both, from "a full stop after an ordinary word: always" to "a number: only
+//! before a word such as *The*", as observed in that segmenter's output.
 
 mod boundary;
 mod words;
@@ -12,7 +12,8 @@ use crate::is_space;
 use boundary::{Ending, Opening};
 
 /// Where the sentences of `text` start, in bytes and in order. White space belongs to the sentence
-/// before it, so that the first start is 0 and sentences cover all of the text. None of an empty text.
+/// before it, so that the first start is 0 and sentences cover all of the text. None of an empty
+/// text.
 ///
 /// ```
 /// use clariq_text::sentences::starts;
@@ -39,8 +40,8 @@ pub fn starts(text: &str) -> Vec<usize> {
     starts
 }
 
-/// The sentences of `text`. A single space behind one is not part of it; other white space is, as in
-/// spaCy.
+/// The sentences of `text`. A single space behind one is not part of it; other white space is, as
+/// in spaCy.
 pub fn split(text: &str) -> Vec<&str> {
     let starts = starts(text);
     let ends = starts.iter().skip(1).copied().chain([text.len()]);

@@ -2,9 +2,9 @@
 //!
 //! The rules are those of spaCy 3 (`spacy/tokenizer.pyx`, `spacy/lang/en`), which need no model. A
 //! text is cut at white space. From each word, marks are taken off both ends as long as the rest is
-//! neither an exception (`don't` is two tokens, `Mr.` is one) nor empty; what remains is cut at marks
-//! between letters, unless it is an address. A space between two words is no token; any other white
-//! space is one.
+//! neither an exception (`don't` is two tokens, `Mr.` is one) nor empty; what remains is cut at
+//! marks between letters, unless it is an address. A space between two words is no token; any other
+//! white space is one.
 
 mod affixes;
 mod classes;

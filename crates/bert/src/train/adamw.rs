@@ -1,7 +1,8 @@
-//! How does a step change the weights? AdamW over the tensors of a network, with a state that can be saved.
+//! AdamW over the tensors of a network, with a state that can be saved.
 //!
-//! Loshchilov and Hutter, "Decoupled Weight Decay Regularization", ICLR 2019, as `torch.optim.AdamW` computes it. libtorch
-//! has one too, but keeps its moments to itself: training could not be resumed to the same bytes.
+//! Loshchilov and Hutter, "Decoupled Weight Decay Regularization", ICLR 2019, as
+//! `torch.optim.AdamW` computes it. libtorch has one too, but keeps its moments to itself: training
+//! could not be resumed to the same bytes.
 
 use crate::error::Error;
 use crate::network::Network;
@@ -34,7 +35,8 @@ impl AdamW {
         Self { moments: moments.collect(), steps: 0, decay: 1.0, weight_decay, clip }
     }
 
-    /// Takes a step along the gradients that are there, and clears them. Gives the norm of the gradient.
+    /// Takes a step along the gradients that are there, and clears them. Gives the norm of the
+    /// gradient.
     pub(crate) fn step(&mut self, network: &mut Network, rate: f64) -> Result<f64, Error> {
         let _without_tape = tch::no_grad_guard();
         let refused = Error::torch("a step of AdamW");

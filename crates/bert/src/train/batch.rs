@@ -1,4 +1,4 @@
-//! How do texts of several lengths make one batch with a tape? Padded to the longest of them, and masked.
+//! Batches for training: texts padded to the longest of them, and masked.
 
 use crate::network::Input;
 use crate::tokens::Tokens;

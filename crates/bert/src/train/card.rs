@@ -1,4 +1,4 @@
-//! What does someone need to know of a trained model? Its card, and a folder that Hugging Face's library loads.
+//! The card of a trained model, and a folder that Hugging Face's library loads.
 
 use crate::error::Error;
 use crate::train::curve::Curve;

@@ -1,4 +1,4 @@
-//! Where can training go on after an interruption? One file with weights, moments and everything counted so far.
+//! Checkpoints: one file with weights, moments and everything counted so far.
 
 use crate::error::Error;
 use crate::network::Network;

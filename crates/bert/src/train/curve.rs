@@ -1,4 +1,4 @@
-//! How did training go? Loss, rate and held-out recall by step, as CSV and as a picture.
+//! Training curves: loss, rate and held-out recall by step, as CSV and SVG.
 
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;

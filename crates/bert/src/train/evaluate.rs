@@ -12,8 +12,8 @@ use std::sync::Mutex;
 /// The depths of the challenge.
 const DEPTHS: [usize; 4] = [5, 10, 20, 30];
 
-/// Mean recall of the held-out topics at the depths of the challenge: an encoder ranks the whole bank, a cross-encoder a
-/// topic's relevant questions and candidates.
+/// Mean recall of the held-out topics at the depths of the challenge: an encoder ranks the whole
+/// bank, a cross-encoder a topic's relevant questions and candidates.
 pub(crate) fn recall(
     network: &Network,
     tokenize: &Tokenize,

@@ -1,4 +1,5 @@
-//! The topics of a training that are held out, and the generators that everything random is drawn from.
+//! The topics of a training that are held out, and the generators that everything random is drawn
+//! from.
 
 use clariq_core::Examples;
 use rand_chacha::ChaCha8Rng;

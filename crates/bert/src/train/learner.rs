@@ -37,14 +37,16 @@ struct Learner<'a> {
     tokenize: Tokenize,
     network: Network,
     optimizer: AdamW,
-    /// The whole table of word embeddings, of which the network has the rows that occur in the data.
+    /// The whole table of word embeddings, of which the network has the rows that occur in the
+    /// data.
     words: Tensor,
     rows: Tensor,
     best: HashMap<String, Tensor>,
     counts: Counts,
 }
 
-/// Trains, and leaves the model in `folder`, which must not exist. Checkpoints are in `<folder>.training`.
+/// Trains, and leaves the model in `folder`, which must not exist. Checkpoints are in
+/// `<folder>.training`.
 pub fn train(
     training: &Training,
     folder: &Path,
@@ -292,7 +294,8 @@ impl<'a> Learner<'a> {
         recipe.patience > 0 && self.counts.best.is_some_and(|best| since(best) >= recipe.patience)
     }
 
-    /// The weights that are saved: the last ones, or the best ones where the recipe watches held-out topics.
+    /// The weights that are saved: the last ones, or the best ones where the recipe watches
+    /// held-out topics.
     fn finished(&mut self) -> Result<Weights, Error> {
         let _without_tape = tch::no_grad_guard();
         for (name, _, weight) in self.network.parameters() {
@@ -349,10 +352,11 @@ impl Material<'_> {
         Ok(())
     }
 
-    /// Renumbers all tokens so that only words of the data have numbers; gives their ids in the vocabulary, in order.
+    /// Renumbers all tokens so that only words of the data have numbers; gives their ids in the
+    /// vocabulary, in order.
     ///
-    /// Most of a small BERT is its table of words, and most of its words never occur here: gradients and moments of rows
-    /// that stay 0 are half of the time of a step.
+    /// Most of a small BERT is its table of words, and most of its words never occur here:
+    /// gradients and moments of rows that stay 0 are half of the time of a step.
     fn narrow(&mut self) -> Vec<i64> {
         let all = || self.requests.iter().chain(&self.questions).chain(self.pairs.values());
         // 0 stays 0, which is what padding is made of.

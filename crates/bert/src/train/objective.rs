@@ -1,4 +1,4 @@
-//! What does a step look at, and how wrong is the network there? One objective for encoders, two for cross-encoders.
+//! Training objectives: one for encoders, two for cross-encoders.
 
 use crate::error::Error;
 use crate::network::Network;
@@ -75,7 +75,8 @@ pub(crate) fn steps(
     }
 }
 
-/// The last batch is left out if it is less than half full: a softmax over few questions says little.
+/// The last batch is left out if it is less than half full: a softmax over few questions says
+/// little.
 fn in_batches(pairs: &[(usize, u32)], batch: usize) -> Vec<Step> {
     let full = |step: &&[(usize, u32)]| step.len() * 2 >= batch || pairs.len() * 2 < batch;
     pairs.chunks(batch).filter(full).map(<[_]>::to_vec).collect()
@@ -124,7 +125,8 @@ fn some_negative(examples: &Examples, topic: usize, random: &mut rand_chacha::Ch
     }
 }
 
-/// The best candidates of a topic, and questions at random where there are too few; the same in every epoch.
+/// The best candidates of a topic, and questions at random where there are too few; the same in
+/// every epoch.
 pub(crate) fn topped_up(examples: &Examples, topic: usize, count: usize, seed: u64) -> Vec<u32> {
     let mut negatives: Vec<u32> = examples.candidates[topic].iter().copied().take(count).collect();
     let mut random = generator(seed, (1 << 32) + topic as u64);
@@ -247,8 +249,8 @@ fn cross_entropy(logits: &Tensor, labels: &[i64]) -> Result<Tensor, Error> {
         .map_err(Error::torch("the loss"))
 }
 
-/// Mean over the `positives` of −log of their softmax among themselves alone and everything outside `left_out`, along a
-/// dimension.
+/// Mean over the `positives` of −log of their softmax among themselves alone and everything outside
+/// `left_out`, along a dimension.
 fn softmax_of_each(scores: &Tensor, positives: &Tensor, left_out: &Tensor, dim: i64) -> Tensor {
     let others = scores.masked_fill(left_out, -1e4).logsumexp([dim], true);
     let losses = scores.logaddexp(&others) - scores;

@@ -1,4 +1,4 @@
-//! Does this crate compute what transformers computes? Golden files by `scripts/make-bert-golden`.
+//! This crate against transformers. Golden files by `scripts/make-bert-golden`.
 
 use clariq_bert::{BertEncoder, CrossEncoder, Error, ModelFolder, Tokenize, Weights};
 use clariq_collections::clariq::{ClariQ, DataDir, Split};
@@ -86,7 +86,8 @@ fn released() -> Option<ClariQ> {
     Some(ClariQ::open(DataDir::Folder(folder)).unwrap())
 }
 
-/// MiniLM with a classifier whose weights are cosines of their places, as `scripts/make-bert-golden --real` gives it.
+/// MiniLM with a classifier whose weights are cosines of their places, as `scripts/make-bert-golden
+/// --real` gives it.
 fn minilm_with_a_head() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for name in ["config.json", "vocab.txt", "tokenizer.json"] {

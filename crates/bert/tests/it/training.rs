@@ -1,4 +1,4 @@
-//! Does training learn, resume to the same bytes, and leave a folder that can be used?
+//! Training learns, resumes to the same bytes, and leaves a folder that can be used.
 
 use clariq_bert::train::train as run_training;
 use clariq_bert::{BertEncoder, CrossEncoder};
@@ -28,7 +28,8 @@ fn recipe(objective: &str, epochs: f64) -> Recipe {
     Recipe::parse("m.toml", &text).unwrap()
 }
 
-/// libtorch draws dropout from one generator per process: trainings side by side would disturb each other.
+/// libtorch draws dropout from one generator per process: trainings side by side would disturb each
+/// other.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)

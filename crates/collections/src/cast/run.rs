@@ -1,4 +1,5 @@
-//! Runs of the mixed-initiative task of 2022: one JSON object with the ranked questions of every turn.
+//! Runs of the mixed-initiative task of 2022: one JSON object with the ranked questions of every
+//! turn.
 
 use crate::json::{self, Node};
 use clariq_core::{Error, Problem, QuestionId, TopicId};
@@ -67,7 +68,8 @@ impl QuestionRun {
         target.write(|out| self.put(out))
     }
 
-    /// Writes the run to anything that can be written to, a turn on a line. A score that is not finite is an error.
+    /// Writes the run to anything that can be written to, a turn on a line. A score that is not
+    /// finite is an error.
     pub fn put(&self, out: &mut dyn Write) -> io::Result<()> {
         write!(out, "{{\"run_name\": {}, \"turns\": [", json!(self.name))?;
         for (index, QuestionTurn { id, questions }) in self.turns.iter().enumerate() {

@@ -22,7 +22,8 @@ pub(super) const FILES: [&str; 6] = [
 pub struct Topics {
     /// The file, for messages.
     pub name: String,
-    /// All conversations. In the flattened file of 2022 every path of a tree is one, so that turns repeat.
+    /// All conversations. In the flattened file of 2022 every path of a tree is one, so that turns
+    /// repeat.
     pub conversations: Vec<Conversation>,
 }
 
@@ -41,8 +42,8 @@ pub struct Conversation {
     pub line: u64,
 }
 
-/// A turn: what the user said, and in the years before 2022 what was answered. In the trees of 2022 the system's turns are
-/// turns of their own, without an utterance.
+/// A turn: what the user said, and in the years before 2022 what was answered. In the trees of 2022
+/// the system's turns are turns of their own, without an utterance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Turn {
     /// The turn as runs call it: `31_1`, in 2022 `132_1-1`.
@@ -90,8 +91,8 @@ impl Topics {
         })
     }
 
-    /// Adds the resolved utterances that 2019 has in a file of its own, `<topic>_<turn>` TAB utterance. A turn without one
-    /// keeps none; a line that names no turn is an error.
+    /// Adds the resolved utterances that 2019 has in a file of its own, `<topic>_<turn>` TAB
+    /// utterance. A turn without one keeps none; a line that names no turn is an error.
     pub fn add_resolved(&mut self, source: &Source) -> Result<(), Error> {
         let input = source.read()?;
         let resolved = strictly(|sink| read::resolved(&input, sink))?;

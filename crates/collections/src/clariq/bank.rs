@@ -51,7 +51,8 @@ impl QuestionBank {
     }
 }
 
-/// A row that says the same again changes nothing; with another text it is not clear which is meant.
+/// A row that says the same again changes nothing; with another text it is not clear which is
+/// meant.
 fn duplicate(input: &Input, first: &(u64, QuestionRow), again: &(u64, QuestionRow)) -> Problem {
     let at = Location::line(&input.name, again.0);
     if first.1.text == again.1.text {

@@ -27,7 +27,8 @@ const EVAL_TABLES: [&str; 5] = [
 /// The released conversations, made of the labels.
 const CONVERSATIONS: [&str; 2] = ["train_synthetic", "dev_synthetic"];
 
-/// Reads every file of a data folder and names everything that is wrong. Only the question bank must be there.
+/// Reads every file of a data folder and names everything that is wrong. Only the question bank
+/// must be there.
 pub fn check(data: &DataDir) -> Result<CheckReport, Error> {
     let mut checker = Checker { data, report: CheckReport::default() };
     data.require("question_bank.tsv")?;
@@ -65,7 +66,8 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    /// A file that is absent is noted; one that cannot be opened at all is a problem like any other.
+    /// A file that is absent is noted; one that cannot be opened at all is a problem like any
+    /// other.
     fn read<T>(
         &mut self,
         name: &str,

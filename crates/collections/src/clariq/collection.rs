@@ -38,8 +38,8 @@ pub enum DataDir {
 }
 
 impl DataDir {
-    /// The file `name`, plain or with `.gz` appended, or `None` if the folder has neither. A link to nothing counts as a
-    /// file: whoever made it expects it to be read.
+    /// The file `name`, plain or with `.gz` appended, or `None` if the folder has neither. A link
+    /// to nothing counts as a file: whoever made it expects it to be read.
     pub fn file(&self, name: &str) -> Option<Source> {
         match self {
             Self::Folder(folder) => {

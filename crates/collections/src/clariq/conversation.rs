@@ -1,7 +1,8 @@
 //! Conversations: a request, the turns behind it, and the turn that follows.
 //!
-//! They come in three forms, which are recognised by their content: the released dictionaries (Python pickles
-//! `{record_id: {…}}`, plain or packed), the same records as JSON lines, and the table of conversations that people had.
+//! They come in three forms, which are recognised by their content: the released dictionaries
+//! (Python pickles `{record_id: {…}}`, plain or packed), the same records as JSON lines, and the
+//! table of conversations that people had.
 //! [`read_records`] hands them on one by one, so that a file of a million records needs no more memory than a small one.
 //!
 //! ```
@@ -129,8 +130,8 @@ pub struct Record {
 /// How records are read.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Reading<'a> {
-    /// The questions that a conversation may hold; any, if there is no bank. What people asked in the human-generated table
-    /// is never looked up: they used words of their own.
+    /// The questions that a conversation may hold; any, if there is no bank. What people asked in
+    /// the human-generated table is never looked up: they used words of their own.
     pub bank: Option<&'a QuestionBank>,
     /// Whether a bad record is counted and left out; else it is the error.
     pub skip_bad: bool,
@@ -147,7 +148,8 @@ pub struct Counts {
     pub first: Option<Problem>,
 }
 
-/// Reads a file of conversations in any form and hands its records on in file order, until `each` breaks off.
+/// Reads a file of conversations in any form and hands its records on in file order, until `each`
+/// breaks off.
 pub fn read_records(
     source: &Source,
     reading: &Reading,
@@ -197,7 +199,8 @@ fn is_table(head: &[u8]) -> bool {
     line.split(|&byte| byte == b'\t').any(name) || (line.contains(&b'\t') && line.is_ascii())
 }
 
-/// The texts of a bank. The released files differ from theirs in blanks, which no reader of them minds.
+/// The texts of a bank. The released files differ from theirs in blanks, which no reader of them
+/// minds.
 struct Texts<'a> {
     exact: HashSet<&'a str>,
     words: HashSet<String>,

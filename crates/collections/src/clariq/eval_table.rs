@@ -1,8 +1,10 @@
-//! How good are the documents that a search finds once a question was asked and answered? `ClariQ`'s evaluation
-//! tables hold the published figures, per metric, facet (or conversation) and question.
+//! How good the documents are that a search finds once a question was asked and answered:
+//! `ClariQ`'s evaluation tables hold the published figures, per metric, facet (or conversation) and
+//! question.
 //!
-//! They are Python pickles of `{metric: {context: {question: {"no_answer": x, "with_answer": y}}}}`, plain, packed, or
-//! in pieces. [`EvalTable::open`] finds and reads them without Python, within about the size of the unpacked file;
+//! They are Python pickles of `{metric: {context: {question: {"no_answer": x, "with_answer":
+//! y}}}}`, plain, packed, or in pieces. [`EvalTable::open`] finds and reads them without Python,
+//! within about the size of the unpacked file;
 //! [`EvalTable::write_jsonl`] turns them into lines that any tool reads.
 //!
 //! ```
@@ -40,7 +42,8 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
-/// The candidate that represents the worst question of a context: what an unsuitable question counts as.
+/// The candidate that represents the worst question of a context: what an unsuitable question
+/// counts as.
 pub const WORST: &str = "MIN";
 /// The candidate that represents the best question of a context.
 pub const BEST: &str = "MAX";
@@ -91,8 +94,9 @@ pub struct EvalTable {
 }
 
 impl EvalTable {
-    /// Reads the table `stem` of a data folder, `single_turn_train_eval` say: `stem.pkl`, else `stem.pkl.gz`, else
-    /// `stem.pkl.tar.gz`, else the pieces `stem.pkl.tar.gz.aa`, `.ab` and so on.
+    /// Reads the table `stem` of a data folder, `single_turn_train_eval` say: `stem.pkl`, else
+    /// `stem.pkl.gz`, else `stem.pkl.tar.gz`, else the pieces `stem.pkl.tar.gz.aa`, `.ab` and so
+    /// on.
     pub fn open(data: &DataDir, stem: &str) -> Result<Self, Error> {
         match locate(data, stem) {
             Some(sources) => Self::read(&sources),
@@ -100,8 +104,9 @@ impl EvalTable {
         }
     }
 
-    /// Reads a table from one file, or from the pieces of one in their order. What they are packed in is recognised
-    /// by their content. They are read twice, except for standard input, which is held in memory.
+    /// Reads a table from one file, or from the pieces of one in their order. What they are packed
+    /// in is recognised by their content. They are read twice, except for standard input, which is
+    /// held in memory.
     pub fn read(sources: &[Source]) -> Result<Self, Error> {
         let archive = Archive::new(sources, &FORM)?;
         let plan = archive.with_content(|reader| {
@@ -223,7 +228,8 @@ impl<'a> MetricTable<'a> {
         Some(self.metric.scores(row))
     }
 
-    /// The candidates of a context in file order, [`WORST`] and [`BEST`] among them, with their figures.
+    /// The candidates of a context in file order, [`WORST`] and [`BEST`] among them, with their
+    /// figures.
     pub fn questions(
         self,
         context: &ContextId,
@@ -232,7 +238,8 @@ impl<'a> MetricTable<'a> {
         Some(self.entry(place).questions())
     }
 
-    /// Whether another metric has the same questions in the same contexts, so that a [`TableRow`] is one of both.
+    /// Whether another metric has the same questions in the same contexts, so that a [`TableRow`]
+    /// is one of both.
     pub fn shares_rows(self, other: Self) -> bool {
         Arc::ptr_eq(&self.metric.layout, &other.metric.layout)
     }

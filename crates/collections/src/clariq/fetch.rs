@@ -49,7 +49,8 @@ impl FetchRequest {
 pub enum Outcome {
     /// It came.
     Fetched {
-        /// How many bytes came in this call: fewer than the file has where an earlier one was continued.
+        /// How many bytes came in this call: fewer than the file has where an earlier one was
+        /// continued.
         bytes: u64,
         /// Whether a digest is known, and right.
         verified: bool,
@@ -84,8 +85,9 @@ impl Observer for () {}
 
 /// Fetches the files of a request. A file that is there already is not fetched again.
 ///
-/// The first error ends it; what was complete by then stays, and the next call skips it. Where a file in the folder
-/// differs from the released one, nothing is fetched without [`FetchRequest::force`]: an [`Error::Problem`] of kind
+/// The first error ends it; what was complete by then stays, and the next call skips it. Where a
+/// file in the folder differs from the released one, nothing is fetched without
+/// [`FetchRequest::force`]: an [`Error::Problem`] of kind
 /// [`ProblemKind::Checksum`] names it. Other errors are those of [`Downloader::fetch`], and a required file that the
 /// origin does not have.
 pub fn fetch(request: &FetchRequest, observer: &mut dyn Observer) -> Result<Vec<Fetched>, Error> {

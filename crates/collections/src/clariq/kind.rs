@@ -32,8 +32,8 @@ impl Collection for ClariQ {
         NAME
     }
 
-    /// `clariq` for the released bank, `sample` for that of the sample, `bank-` and the first digits of its checksum for
-    /// another.
+    /// `clariq` for the released bank, `sample` for that of the sample, `bank-` and the first
+    /// digits of its checksum for another.
     fn label(&self) -> String {
         let checksum = self.bank.checksum().short();
         match NAMED.iter().find(|(known, _)| *known == checksum) {

@@ -1,5 +1,5 @@
-//! Relevance labels: `train.tsv`, `dev.tsv` and `test_with_labels.tsv`. They hold topics, facets, and one row per facet
-//! and question that was judged relevant to the topic.
+//! Relevance labels: `train.tsv`, `dev.tsv` and `test_with_labels.tsv`. They hold topics, facets,
+//! and one row per facet and question that was judged relevant to the topic.
 
 use clariq_core::{Error, FacetId, Need, Problem, ProblemKind, QuestionId, Request, TopicId};
 use clariq_files::table::{Column, Row, Sink, for_each_row, strictly};
@@ -85,8 +85,8 @@ impl Labelled {
         strictly(|sink| Self::parse(&input, sink))
     }
 
-    /// Reads what can be read of a labelled file: every problem goes to `sink`. A row that cannot be read is left out,
-    /// one that contradicts an earlier row is kept.
+    /// Reads what can be read of a labelled file: every problem goes to `sink`. A row that cannot
+    /// be read is left out, one that contradicts an earlier row is kept.
     pub fn parse(input: &Input, sink: Sink) -> Self {
         let mut builder = Builder {
             labelled: Self { name: input.name.clone(), ..Self::default() },
@@ -109,8 +109,8 @@ impl Labelled {
         self.rows.extend(other.rows.into_iter().map(row));
     }
 
-    /// The questions judged relevant to each topic, in the order of [`Labelled::topics`]. Whatever is not listed counts
-    /// as not relevant.
+    /// The questions judged relevant to each topic, in the order of [`Labelled::topics`]. Whatever
+    /// is not listed counts as not relevant.
     pub fn relevant(&self) -> Vec<HashSet<QuestionId>> {
         let mut sets = vec![HashSet::new(); self.topics.len()];
         for row in &self.rows {
@@ -233,7 +233,8 @@ fn label_range(row: &Row, need: &str) -> Problem {
         .hint("1 is clear by itself, 4 cannot be answered before asking back")
 }
 
-/// The released test labels have a topic with two wordings, row by row. The official scorer reads neither.
+/// The released test labels have a topic with two wordings, row by row. The official scorer reads
+/// neither.
 fn second_wording(row: &Row, line: u64, first: &Topic, request: &str) -> Problem {
     let expected = format!("the request of `{}` as on line {line}, `{}`", first.id, first.request);
     row.problem(ProblemKind::Contradiction, expected, format!("`{request}`"))

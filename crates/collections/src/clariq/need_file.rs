@@ -1,4 +1,5 @@
-//! Need files: `<topic_id> <label>`, how much clarification a system predicts that each request needs.
+//! Need files: `<topic_id> <label>`, how much clarification a system predicts that each request
+//! needs.
 
 use clariq_core::Need;
 use clariq_core::TopicId;
@@ -15,7 +16,8 @@ use std::io;
 pub struct NeedLine {
     /// The topic.
     pub topic: TopicId,
-    /// The predicted label. Any whole number: the official scorer counts one outside 1 to 4 as wrong, not as an error.
+    /// The predicted label. Any whole number: the official scorer counts one outside 1 to 4 as
+    /// wrong, not as an error.
     pub label: i64,
     /// The line of the file.
     pub line: u64,

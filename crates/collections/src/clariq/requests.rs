@@ -16,7 +16,8 @@ pub fn read_requests(source: &Source) -> Result<Vec<Topic>, Error> {
     strictly(|sink| parse_requests(&input, sink))
 }
 
-/// Reads what can be read of a file of requests: every problem goes to `sink`, and its row is left out.
+/// Reads what can be read of a file of requests: every problem goes to `sink`, and its row is left
+/// out.
 pub fn parse_requests(input: &Input, sink: Sink) -> Vec<Topic> {
     let mut topics: Vec<Topic> = Vec::new();
     let mut seen: HashMap<TopicId, (u64, usize)> = HashMap::new();
@@ -39,7 +40,8 @@ pub fn parse_requests(input: &Input, sink: Sink) -> Vec<Topic> {
     topics
 }
 
-/// A row that says the same again changes nothing; with another request it is not clear which is meant.
+/// A row that says the same again changes nothing; with another request it is not clear which is
+/// meant.
 fn repeated(row: &Row, line: u64, first: &Topic, request: &str) -> Problem {
     let id = &first.id;
     if first.request == request {

@@ -1,7 +1,7 @@
 //! Multi-turn run files: `<context_id> 0 "<question text>" <rank> <score> <run_id>`.
 //!
-//! The official scorer reads them as CSV with spaces (a quote inside a text is doubled) and finds the text in the question
-//! bank. An empty text is the empty question.
+//! The official scorer reads them as CSV with spaces (a quote inside a text is doubled) and finds
+//! the text in the question bank. An empty text is the empty question.
 
 use crate::bank::QuestionBank;
 use clariq_core::{Error, Location, Problem, ProblemKind};
@@ -19,13 +19,15 @@ const FORM: &str = "<context_id> 0 \"<question text>\" <rank> <score> <run_id>";
 /// What a text that is not in the bank is called: no candidate of any table has this id.
 const NOT_IN_THE_BANK: &str = "<not in the bank>";
 
-/// Reads a multi-turn run and puts the ids of `bank` in place of the texts; the first problem is the error.
+/// Reads a multi-turn run and puts the ids of `bank` in place of the texts; the first problem is
+/// the error.
 pub fn read_text_run(source: &Source, bank: &QuestionBank) -> Result<Run, Error> {
     let input = source.read()?;
     strictly(|sink| parse_text_run(&input, bank, sink))
 }
 
-/// Reads what can be read of a multi-turn run: every problem goes to `sink`, and its line is left out.
+/// Reads what can be read of a multi-turn run: every problem goes to `sink`, and its line is left
+/// out.
 pub fn parse_text_run(input: &Input, bank: &QuestionBank, sink: Sink) -> Run {
     // Of two questions with one text the last counts, as in a Python dictionary.
     let ids: HashMap<&str, &str> =
@@ -56,7 +58,8 @@ pub fn parse_text_run(input: &Input, bank: &QuestionBank, sink: Sink) -> Run {
     run
 }
 
-/// Writes one line. A text is written in double quotes, and a quote inside it is doubled, as pandas reads it.
+/// Writes one line. A text is written in double quotes, and a quote inside it is doubled, as pandas
+/// reads it.
 ///
 /// ```
 /// let mut out = Vec::new();

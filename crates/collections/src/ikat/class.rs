@@ -1,7 +1,7 @@
 //! What a system of a class may see of a turn.
 //!
-//! The rules of the track are enforced by construction: a [`View`] is made of what its class allows and of nothing else, so
-//! a system that gets a view cannot read a label by mistake.
+//! The rules of the track are enforced by construction: a [`View`] is made of what its class allows
+//! and of nothing else, so a system that gets a view cannot read a label by mistake.
 
 use super::topics::{Conversation, Turn, Year};
 use clariq_core::TopicId;
@@ -11,7 +11,8 @@ use clariq_core::TopicId;
 pub enum Class {
     /// Sees what a user and a system have said so far, and the user's statements.
     Automatic,
-    /// Sees also the resolved utterances and the relevant statements, of this turn and of earlier ones.
+    /// Sees also the resolved utterances and the relevant statements, of this turn and of earlier
+    /// ones.
     Manual,
     /// Sees what an automatic system sees, and the passages to answer from.
     OnlyResponse,
@@ -47,8 +48,8 @@ impl Class {
         }
     }
 
-    /// The `run_type` of a run of this class, or `None` where the year has no such class. The guidelines of 2025 have
-    /// no manual class, but its validator accepts the name.
+    /// The `run_type` of a run of this class, or `None` where the year has no such class. The
+    /// guidelines of 2025 have no manual class, but its validator accepts the name.
     pub fn run_type(self, year: Year) -> Option<&'static str> {
         match (self, year) {
             (Self::Automatic, _) => Some("automatic"),
@@ -73,7 +74,8 @@ pub struct View<'a> {
     pub utterance: &'a str,
     /// What only a manual system sees.
     pub manual: Option<Manual<'a>>,
-    /// The passages to answer from, which only a system that answers alone sees; empty where none were released.
+    /// The passages to answer from, which only a system that answers alone sees; empty where none
+    /// were released.
     pub passages: Option<&'a [String]>,
 }
 

@@ -1,4 +1,5 @@
-//! The track's files as a collection: statements and passages that are ranked for the turns of conversations.
+//! The track's files as a collection: statements and passages that are ranked for the turns of
+//! conversations.
 
 use super::class::{Class, View};
 use super::folder::{Folder, Split};
@@ -181,7 +182,8 @@ fn said(view: &View) -> Vec<Utterance> {
     said
 }
 
-/// A statement as a document of the collection, `2023-test/9-1/3`: its number is unique in its conversation alone.
+/// A statement as a document of the collection, `2023-test/9-1/3`: its number is unique in its
+/// conversation alone.
 fn statement_id(split: Split, conversation: &str, number: usize) -> String {
     format!("{split}/{conversation}/{number}")
 }

@@ -1,8 +1,9 @@
 //! Runs as TREC runs, byte for byte as the official `generate_run.py` of each year writes them.
 //!
-//! The fields are separated by tabs: turn, `Q0`, passage, rank, score, name of the run. 2023 and 2024 take a passage once, where
-//! it comes first, multiply its score by 1 / (rank of the response + 1), and number the passages by appearance, so that the
-//! scores of a second response lie between those of the first. 2025 sorts the references of a turn by score.
+//! The fields are separated by tabs: turn, `Q0`, passage, rank, score, name of the run. 2023 and
+//! 2024 take a passage once, where it comes first, multiply its score by 1 / (rank of the response
+//! + 1), and number the passages by appearance, so that the scores of a second response lie between
+//! those of the first. 2025 sorts the references of a turn by score.
 
 use super::run::{Submission, SubmittedTurn};
 use super::topics::Year;
@@ -11,7 +12,8 @@ use clariq_files::{Target, python_float};
 use std::collections::HashSet;
 use std::io::{self, Write};
 
-/// Writes the passages of a run as a TREC run, atomically where the target is a file; `name` is the run's file, for messages.
+/// Writes the passages of a run as a TREC run, atomically where the target is a file; `name` is the
+/// run's file, for messages.
 pub fn write_trec(target: &Target, submission: &Submission, name: &str) -> Result<(), Error> {
     let lines = trec_lines(submission, name)?;
     target.write(|out| put_lines(out, &submission.run_name, &lines))

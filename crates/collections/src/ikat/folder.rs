@@ -137,7 +137,8 @@ impl Folder {
         Err(problem.hint("each year has a form of its own: is the file another year's?").into())
     }
 
-    /// The files of passages. Where there are JSON lines and `TrecWeb` of one name, they hold the same.
+    /// The files of passages. Where there are JSON lines and `TrecWeb` of one name, they hold the
+    /// same.
     pub fn passage_files(&self) -> Vec<Source> {
         let mut files: Vec<Source> = Vec::new();
         for name in PASSAGES {

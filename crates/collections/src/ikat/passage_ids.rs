@@ -1,8 +1,10 @@
-//! Which passages exist: the ids of the whole collection in a file that is built once and looked up exactly.
+//! Which passages exist: the ids of the whole collection in a file that is built once and looked up
+//! exactly.
 //!
-//! The collection of the track has 116,838,987 passages. Their ids share most of their characters, so the set is kept as
-//! a minimal automaton (the `fst` crate): about a byte per id, and no false positives. Building one needs the ids in byte
-//! order; those of a file in another order are sorted in pieces on the disk.
+//! The collection of the track has 116,838,987 passages. Their ids share most of their characters,
+//! so the set is kept as a minimal automaton (the `fst` crate): about a byte per id, and no false
+//! positives. Building one needs the ids in byte order; those of a file in another order are sorted
+//! in pieces on the disk.
 
 mod build;
 mod sort;
@@ -14,7 +16,8 @@ use clariq_files::Source;
 use fst::Set;
 use std::path::Path;
 
-/// More bytes than a file of passage ids may have: ten times what those of the track's collection take.
+/// More bytes than a file of passage ids may have: ten times what those of the track's collection
+/// take.
 const LARGEST: u64 = 2 << 30;
 
 const HINT: &str =
@@ -26,7 +29,8 @@ pub struct PassageIds {
 }
 
 impl PassageIds {
-    /// Opens a file that [`build`] made, and checks that it is whole. It is held in memory as it is on the disk.
+    /// Opens a file that [`build`] made, and checks that it is whole. It is held in memory as it is
+    /// on the disk.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let bytes = Source::Path(path.to_owned()).read_at_most(LARGEST)?.bytes.into_owned();
         let refused = |error: fst::Error| {

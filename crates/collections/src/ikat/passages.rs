@@ -1,7 +1,7 @@
 //! Passages: JSON lines of the track or of Anserini, and `TrecWeb`, plain or gzip, as a stream.
 //!
-//! A file is read record by record, so it may be longer than memory. The form is recognised by the first byte: `{` begins
-//! JSON lines and `<` `TrecWeb`.
+//! A file is read record by record, so it may be longer than memory. The form is recognised by the
+//! first byte: `{` begins JSON lines and `<` `TrecWeb`.
 
 mod json_lines;
 mod trec_web;
@@ -43,7 +43,8 @@ pub fn read_passages(source: &Source) -> Result<Vec<Passage>, Error> {
     Ok(passages)
 }
 
-/// Gives every passage of a file to `each`, or the problem in its place; `each` may stop early, with an error or without.
+/// Gives every passage of a file to `each`, or the problem in its place; `each` may stop early,
+/// with an error or without.
 pub fn for_each_passage(
     source: &Source,
     mut each: impl FnMut(Result<Passage, Error>) -> Result<ControlFlow<()>, Error>,
@@ -79,7 +80,8 @@ impl<'a> Lines<'a> {
         Self { archive, reader, buffer: Vec::new(), number: 0 }
     }
 
-    /// The next line without its end, or `None` at the end of the file. A line that is not UTF-8 is a problem of its own.
+    /// The next line without its end, or `None` at the end of the file. A line that is not UTF-8 is
+    /// a problem of its own.
     fn next(&mut self) -> Result<Option<Result<&str, Box<Problem>>>, Error> {
         self.buffer.clear();
         let mut limited = self.reader.by_ref().take(LONGEST);

@@ -1,7 +1,8 @@
 //! Labels in four columns: which statements and which passages are relevant to a turn.
 //!
-//! The files are TREC qrels, so [`clariq_files::read_qrels`] reads those of passages as they are. Labels of statements are
-//! made from the topics here, and NIST's of 2025 get the numbers that everything else uses.
+//! The files are TREC qrels, so [`clariq_files::read_qrels`] reads those of passages as they are.
+//! Labels of statements are made from the topics here, and NIST's of 2025 get the numbers that
+//! everything else uses.
 
 use super::topics::Topics;
 use clariq_core::Error;
@@ -11,14 +12,15 @@ use compact_str::{CompactString, ToCompactString};
 
 /// Reads labels of statements; the first problem is the error.
 ///
-/// Statements are numbers from 1. NIST's file of 2025 calls them `ptkb-<conversation>-<index from 0>`, which becomes a number
-/// from 1 here.
+/// Statements are numbers from 1. NIST's file of 2025 calls them `ptkb-<conversation>-<index from
+/// 0>`, which becomes a number from 1 here.
 pub fn read_statement_qrels(source: &Source) -> Result<Vec<Judgement>, Error> {
     let input = source.read()?;
     strictly(|sink| parse_statement_qrels(&input, sink))
 }
 
-/// Reads what can be read of labels of statements: every problem goes to `sink`, and its line is left out.
+/// Reads what can be read of labels of statements: every problem goes to `sink`, and its line is
+/// left out.
 pub fn parse_statement_qrels(input: &Input, sink: Sink) -> Vec<Judgement> {
     let mut judgements = parse_qrels(input, sink);
     for judgement in &mut judgements {
@@ -37,8 +39,8 @@ fn number_from_index(turn: &str, statement: &str) -> Option<CompactString> {
     Some(index.checked_add(1)?.to_compact_string())
 }
 
-/// The organisers' labels of statements: all statements of every turn that has a relevant one, with grade 0 or 1, in file
-/// order. These are the lines of the track's `ptkb_rel_org`.
+/// The organisers' labels of statements: all statements of every turn that has a relevant one, with
+/// grade 0 or 1, in file order. These are the lines of the track's `ptkb_rel_org`.
 pub fn statement_judgements(topics: &Topics) -> Vec<Judgement> {
     let mut judgements = Vec::new();
     for (conversation, turn) in topics.turns() {
@@ -55,8 +57,8 @@ pub fn statement_judgements(topics: &Topics) -> Vec<Judgement> {
     judgements
 }
 
-/// The passages that the organisers' responses cite, with grade 1, turn by turn. They are the labels of canonical passage
-/// retrieval.
+/// The passages that the organisers' responses cite, with grade 1, turn by turn. They are the
+/// labels of canonical passage retrieval.
 pub fn citation_judgements(topics: &Topics) -> Vec<Judgement> {
     let judgement = |turn: &str, passage: &String| Judgement {
         topic: turn.into(),

@@ -1,7 +1,9 @@
-//! Runs as they are handed in: statements, passages and responses for every turn, in the form of each year.
+//! Runs as they are handed in: statements, passages and responses for every turn, in the form of
+//! each year.
 //!
-//! 2023 and 2024: one JSON object, read by the rules of proto3's JSON form. 2025: JSON lines, one per turn. A reader of
-//! this module refuses what the official programs refuse to read; what they only warn of is the business of
+//! 2023 and 2024: one JSON object, read by the rules of proto3's JSON form. 2025: JSON lines, one
+//! per turn. A reader of this module refuses what the official programs refuse to read; what they
+//! only warn of is the business of
 //! [`validate`](crate::ikat::validate).
 
 mod lines;
@@ -24,7 +26,8 @@ pub struct Submission {
     pub year: Year,
     /// The name of the run; 2025 calls it `run_id`.
     pub run_name: String,
-    /// The class of the system in the words of the year, see [`Class::run_type`](super::Class::run_type).
+    /// The class of the system in the words of the year, see
+    /// [`Class::run_type`](super::Class::run_type).
     pub run_type: String,
     /// Who hands it in; in 2025 alone.
     pub team: String,
@@ -110,8 +113,8 @@ impl Submission {
 
     /// Reads a run of any year by the form that it has; the first problem is the error.
     ///
-    /// 2025 is JSON lines, 2023 names statements by objects, 2024 by numbers. A run of 2023 or 2024 without any statement
-    /// has both forms, and counts as one of 2024.
+    /// 2025 is JSON lines, 2023 names statements by objects, 2024 by numbers. A run of 2023 or 2024
+    /// without any statement has both forms, and counts as one of 2024.
     pub fn read_any(source: &Source) -> Result<Self, Error> {
         let input = source.read()?;
         strictly(|sink| Self::parse_any(&input, sink))

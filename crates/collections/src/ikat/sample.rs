@@ -2,8 +2,8 @@
 
 use clariq_files::Source;
 
-/// A file of the sample collection, as it is in `data/sample-ikat`. Conversations, statements, passages and labels were
-/// written for this project.
+/// A file of the sample collection, as it is in `data/sample-ikat`. Conversations, statements,
+/// passages and labels were written for this project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sample {
     /// Conversations in the form of 2023, with labels.

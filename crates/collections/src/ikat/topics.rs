@@ -77,9 +77,11 @@ pub struct Turn {
     pub resolved: String,
     /// The organisers' response.
     pub response: String,
-    /// The numbers (from 1) of the statements that matter here; `None` where labels were not released.
+    /// The numbers (from 1) of the statements that matter here; `None` where labels were not
+    /// released.
     pub relevant_statements: Option<Vec<u32>>,
-    /// The passages that the response was written from, `clueweb22-…:3`; `None` where labels were not released.
+    /// The passages that the response was written from, `clueweb22-…:3`; `None` where labels were
+    /// not released.
     pub citations: Option<Vec<String>>,
     /// The line on which it begins.
     pub line: u64,
@@ -99,8 +101,8 @@ impl Topics {
         strictly(|sink| Self::parse(&input, sink))
     }
 
-    /// Reads what can be read: every problem goes to `sink`. A conversation with an error is left out; what is odd but changes
-    /// no figure is a warning.
+    /// Reads what can be read: every problem goes to `sink`. A conversation with an error is left
+    /// out; what is odd but changes no figure is a warning.
     pub fn parse(input: &Input, sink: Sink) -> Self {
         read::topics(input, sink)
     }

@@ -1,8 +1,9 @@
 //! What the official validator of each year says of a run, and what it lets through.
 //!
-//! The checks are those of the track's own programs (irlabamsterdam/iKAT at 0539930: `run_validation/main.py` of 2023 and 2024,
-//! `validate_trec_ikat25.py` of 2025). They stop at the first error; here all findings are listed, and the verdict is the
-//! same, because any error is an error. Where the program of 2025 crashes, the verdict is an error.
+//! The checks are those of the track's own programs (irlabamsterdam/iKAT at 0539930:
+//! `run_validation/main.py` of 2023 and 2024, `validate_trec_ikat25.py` of 2025). They stop at the
+//! first error; here all findings are listed, and the verdict is the same, because any error is an
+//! error. Where the program of 2025 crashes, the verdict is an error.
 
 mod let_through;
 mod lines;
@@ -28,7 +29,8 @@ pub struct Options<'a> {
     pub passage_ids: Option<&'a PassageIds>,
     /// Counts the tokens of a response, as the guidelines count them.
     pub tokens: &'a dyn Fn(&str) -> usize,
-    /// The number of warnings that the validators of 2023 and 2024 let pass, [`MAX_WARNINGS`] by default.
+    /// The number of warnings that the validators of 2023 and 2024 let pass, [`MAX_WARNINGS`] by
+    /// default.
     pub max_warnings: usize,
 }
 

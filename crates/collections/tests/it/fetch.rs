@@ -1,4 +1,5 @@
-//! Fetching into a data folder: what is right stays, what differs is kept unless it is to go, and processes wait.
+//! Fetching into a data folder: what is right stays, what differs is kept unless it is to go, and
+//! processes wait.
 
 use clariq_collections::clariq::Released;
 use clariq_collections::clariq::fetch::{FetchRequest, Fetched, Observer, Outcome, fetch};

@@ -1,4 +1,5 @@
-//! The released files of iKAT are read in full, and runs are converted as the official programs convert them.
+//! The released files of iKAT are read in full, and runs are converted as the official programs
+//! convert them.
 
 use crate::released::{file, released};
 use clariq_collections::ikat::run::{Submission, put_submission};

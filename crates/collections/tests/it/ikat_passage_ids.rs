@@ -28,7 +28,8 @@ fn ids_of_the_released_list_are_found() {
     }
 }
 
-/// Builds and opens a file of generated ids: `CLARIQ_IDS=116838987 cargo test --release -- --ignored generated_ids`.
+/// Builds and opens a file of generated ids: `CLARIQ_IDS=116838987 cargo test --release --
+/// --ignored generated_ids`.
 #[test]
 #[ignore = "a measurement, which writes gigabytes"]
 fn generated_ids() {

@@ -1,4 +1,5 @@
-//! The validator says what the official ones say, in every recorded case, and lists what they let through.
+//! The validator says what the official ones say, in every recorded case, and lists what they let
+//! through.
 
 use crate::released::{file, released};
 use crate::validator_cases::{Case, cases};

@@ -1,4 +1,5 @@
-//! Where the files that tracks release are. They are no part of the repository, and tests that need them skip.
+//! Where the files that tracks release are. They are no part of the repository, and tests that need
+//! them skip.
 
 use clariq_files::Source;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! The runs on which the verdicts of the official validators were recorded, for the tests of two crates.
+//! The runs on which the verdicts of the official validators were recorded, for the tests of two
+//! crates.
 
 use serde_json::{Value, json};
 use std::fs;

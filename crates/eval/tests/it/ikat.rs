@@ -112,7 +112,8 @@ fn the_sample_runs_hold_nothing_relevant() {
     let judgements = judgements(&folder, "2023-qrels.all-turns.txt.gz");
     let qrels = Qrels::from_judgements("qrels", &judgements).unwrap();
     let measures = parse_measures("nDCG R@100 RR AP(rel=2) P@5").unwrap();
-    // Topics of the run that are not judged, and judged ones that it lacks, as `pytrec_eval` counts.
+    // Topics of the run that are not judged, and judged ones that it lacks, as `pytrec_eval`
+    // counts.
     for (name, unknown, missing) in [
         ("full_run.json.run", 156, 0),
         ("sample_run.json.run", 2, 172),

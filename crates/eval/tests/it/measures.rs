@@ -1,4 +1,4 @@
-//! Do the measures agree with `trec_eval`, and are they what their definitions say?
+//! Measures against `trec_eval` and against their definitions.
 
 mod golden;
 mod properties;

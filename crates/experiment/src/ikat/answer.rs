@@ -79,7 +79,8 @@ pub fn answer(
     Ok(Answers { split, turns, statements, passages, submission, models })
 }
 
-/// 2023 had no class of systems that only respond; its validator warns of the name that later years have.
+/// 2023 had no class of systems that only respond; its validator warns of the name that later years
+/// have.
 fn run_type(class: Class, year: Year) -> &'static str {
     class.run_type(year).unwrap_or("only_response")
 }
@@ -102,7 +103,8 @@ impl Work<'_> {
     ) -> Result<Vec<Ranking>, Error> {
         let empty = Pipeline { stages: Vec::new() };
         let pipeline = self.loaded.system.tasks.get(task).unwrap_or(&empty);
-        // Vectors of documents are kept by the name of their encoder, so every task has its registry.
+        // Vectors of documents are kept by the name of their encoder, so every task has its
+        // registry.
         let registry = Registry::new(session);
         let models = pipeline.about().flat_map(|stage| stage.models);
         let models: Vec<_> = models.collect();

@@ -149,8 +149,8 @@ impl Evaluated {
         score_sets(&chosen, &judged, 1, unjudged)
     }
 
-    /// The mean F1 of the n-grams that responses share with the organisers', over the turns that cite
-    /// a passage; a turn without a response counts 0.
+    /// The mean F1 of the n-grams that responses share with the organisers', over the turns that
+    /// cite a passage; a turn without a response counts 0.
     pub fn score_responses(&self, labels: &Labels, n: usize) -> f64 {
         let score = |(turn, reference): (&String, &String)| {
             let response = self.responses.get(turn).map_or("", String::as_str);

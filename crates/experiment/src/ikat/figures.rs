@@ -16,7 +16,8 @@ const OF_RESPONSES: [(&str, usize); 2] = [("response ROUGE-1", 1), ("response RO
 
 /// The label sets of statements, as figures name them.
 const LABEL_SETS: [&str; 2] = ["organisers", "NIST"];
-/// The sets of statements that are scored: over all turns, and over those whose passages NIST judged.
+/// The sets of statements that are scored: over all turns, and over those whose passages NIST
+/// judged.
 const SETS: [&str; 3] = ["organisers", "organisers, judged turns", "NIST"];
 /// The averages of a set.
 const AVERAGES: [&str; 2] = ["micro F1", "macro F1"];
@@ -110,7 +111,8 @@ pub fn sets(evaluated: &Evaluated, labels: &Labels) -> Vec<(String, f64)> {
 }
 
 /// The figures of sets by the names in [`SETS`]. The organisers label the turns with a relevant
-/// statement alone, so that a turn without labels is one without; of NIST's, the others are left out.
+/// statement alone, so that a turn without labels is one without; of NIST's, the others are left
+/// out.
 fn set_reports(evaluated: &Evaluated, labels: &Labels) -> Vec<(&'static str, SetReport)> {
     let mut reports = Vec::new();
     let [organisers, judged, nist] = SETS;

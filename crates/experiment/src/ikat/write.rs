@@ -1,4 +1,5 @@
-//! The files of a run: what is handed in, the rankings of statements and of passages, and the record.
+//! The files of a run: what is handed in, the rankings of statements and of passages, and the
+//! record.
 
 use super::answer::Answers;
 use crate::error::Error;

@@ -7,7 +7,8 @@ use clariq_collections::clariq::{ClariQ, Labelled, QuestionBank};
 use clariq_core::{Examples, Location, Models, Problem, ProblemKind, Recipe, Request};
 use clariq_rank::{Batch, Override};
 
-/// The labels that a recipe is trained on in numbers, with the candidates that the recipe wants. `models` are those that mining may use.
+/// The labels that a recipe is trained on in numbers, with the candidates that the recipe wants.
+/// `models` are those that mining may use.
 pub(super) fn collect(
     session: &Session,
     recipe: &Recipe,

@@ -28,7 +28,8 @@ pub(super) struct Prepared {
     folder: PathBuf,
 }
 
-/// Finds the base of a recipe, and names the folder of the model: `output`, or one in the cache after all that makes it.
+/// Finds the base of a recipe, and names the folder of the model: `output`, or one in the cache
+/// after all that makes it.
 pub(super) fn prepare(
     session: &Session,
     recipe: Recipe,
@@ -95,8 +96,8 @@ impl Prepared {
             }
         };
         let engine = session.engine_for(&recipe.name)?;
-        // Complete, with the list of its files, before it takes its name. Checkpoints are named after the model alone, so
-        // that another process can continue.
+        // Complete, with the list of its files, before it takes its name. Checkpoints are named
+        // after the model alone, so that another process can continue.
         let mut made = folder.as_os_str().to_owned();
         made.push(".made");
         let made = PathBuf::from(made);

@@ -12,8 +12,9 @@ use std::path::Path;
 const TENSOR: &str = "embeddings";
 const FILE: &str = "vectors.safetensors";
 
-/// The vectors of some texts, from an entry in `folder` that is named after what made them, or computed and written there.
-/// A damaged entry is made again; one that cannot be written costs time and nothing else.
+/// The vectors of some texts, from an entry in `folder` that is named after what made them, or
+/// computed and written there. A damaged entry is made again; one that cannot be written costs time
+/// and nothing else.
 pub(super) fn cached(
     folder: &Path,
     encoder: &dyn Encoder,

@@ -22,14 +22,15 @@ pub struct RunLine {
     pub topic: TopicId,
     /// The question that is proposed.
     pub question: QuestionId,
-    /// Its score: higher is better. The official scorer orders by this alone and never reads the rank.
+    /// Its score: higher is better. The official scorer orders by this alone and never reads the
+    /// rank.
     pub score: f64,
     /// The line of the file.
     pub line: u64,
 }
 
-/// A run as written in its file: lines in file order, nothing sorted or dropped, because the official
-/// scorer's result depends on that order where scores tie.
+/// A run as written in its file: lines in file order, nothing sorted or dropped, because the
+/// official scorer's result depends on that order where scores tie.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Run {
     /// The file, for messages.
@@ -40,7 +41,8 @@ pub struct Run {
     pub lines: Vec<RunLine>,
 }
 
-/// Reads a run; the first problem is the error. Ranks and the constant second field are not looked at.
+/// Reads a run; the first problem is the error. Ranks and the constant second field are not looked
+/// at.
 pub fn read_run(source: &Source) -> Result<Run, Error> {
     let input = source.read()?;
     strictly(|sink| parse_run(&input, sink))
@@ -87,7 +89,8 @@ fn score(field: &str) -> Option<f64> {
     field.parse().ok().filter(|score: &f64| score.is_finite())
 }
 
-/// Writes rankings as a run, best first, ranks from 1, scores strictly decreasing within a topic (see
+/// Writes rankings as a run, best first, ranks from 1, scores strictly decreasing within a topic
+/// (see
 /// [`strictly_decreasing`]). A tag with white space in it is written with `_` instead.
 pub fn write_run<T, D, R>(
     target: &Target,
@@ -136,9 +139,10 @@ fn check_finite(score: f64) -> io::Result<()> {
 
 /// The scores of a ranking, lowered where needed so that they strictly decrease, in order.
 ///
-/// The official scorer keeps one line per distinct score and drops the others, and `trec_eval` reads scores in single
-/// precision; so a score that is not below its predecessor *in single precision* is lowered to the next value that is.
-/// A score that needs no nudge is unchanged to the last digit.
+/// The official scorer keeps one line per distinct score and drops the others, and `trec_eval`
+/// reads scores in single precision; so a score that is not below its predecessor *in single
+/// precision* is lowered to the next value that is. A score that needs no nudge is unchanged to the
+/// last digit.
 pub fn strictly_decreasing(scores: &[f64]) -> Vec<f64> {
     let mut lowered = Vec::with_capacity(scores.len());
     let mut previous: Option<f64> = None;
@@ -166,7 +170,8 @@ fn just_below(previous: f64) -> f64 {
     if !lower.is_finite() {
         return previous.next_down();
     }
-    // As decimal text and not as a double, so that `-0.00000011920929` is not written with 17 digits.
+    // As decimal text and not as a double, so that `-0.00000011920929` is not written with 17
+    // digits.
     lower.to_string().parse().unwrap_or_else(|_| f64::from(lower))
 }
 

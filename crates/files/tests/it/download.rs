@@ -128,7 +128,8 @@ fn a_silent_server_is_given_up_and_resumed() {
     assert_eq!(bench.read("a.part").len(), 1_000);
 }
 
-/// Leaves a part of 1000 bytes of `before`, then serves `after`; returns what the second call made the server do.
+/// Leaves a part of 1000 bytes of `before`, then serves `after`; returns what the second call made
+/// the server do.
 fn resumed(before: &[u8], after: &[u8], ignore_range: bool) -> Vec<(u16, usize)> {
     let server = Server::with(&[("a", before)]);
     let bench = Bench::new(&server.url);

@@ -1,4 +1,5 @@
-//! What a program has read, none of its outputs replaces. One test, because the protection is of the whole process.
+//! What a program has read, none of its outputs replaces. One test, because the protection is of
+//! the whole process.
 
 use clariq_core::{Error, ProblemKind};
 use clariq_files::{Source, Staged, Target, protect, protect_inputs, write_atomically};

@@ -1,4 +1,5 @@
-//! What are the words of an English text, by today's usual recipe? The parts come from tantivy.
+//! English tokens by the usual recipe: lower case, stop words, Snowball stems. The parts come from
+//! tantivy.
 
 use std::cell::RefCell;
 use tantivy::tokenizer::{

@@ -1,8 +1,9 @@
 //! The tokens of Lucene's `EnglishAnalyzer`, which Anserini and Pyserini index English with.
 //!
-//! Words by the Unicode rules (Standard Annex 29), no possessive `'s`, lower case, without 33 stop words, and Porter's
-//! stemmer as its author published it in Java, which differs from NLTK's default and from Snowball's English. Emoji, which
-//! Lucene keeps, are left out, and words of more than 255 characters are not split.
+//! Words by the Unicode rules (Standard Annex 29), no possessive `'s`, lower case, without 33 stop
+//! words, and Porter's stemmer as its author published it in Java, which differs from NLTK's
+//! default and from Snowball's English. Emoji, which Lucene keeps, are left out, and words of more
+//! than 255 characters are not split.
 
 use super::porter;
 use super::porter::{Rule, ends_in_consonant, has_vowel, measure};
@@ -66,7 +67,8 @@ fn without_possessive(word: &str) -> &str {
     rest.and_then(|rest| rest.strip_suffix(['\'', '\u{2019}', '\u{ff07}'])).unwrap_or(word)
 }
 
-/// Porter's stemmer. M. F. Porter, "An algorithm for suffix stripping", Program 14 (1980), with its author's later changes.
+/// Porter's stemmer. M. F. Porter, "An algorithm for suffix stripping", Program 14 (1980), with its
+/// author's later changes.
 fn stem(word: &mut String) {
     if word.chars().nth(2).is_none() {
         return;
@@ -140,7 +142,8 @@ fn ends_short_syllable(word: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Stems of NLTK's `PorterStemmer` in its mode `MARTIN_EXTENSIONS`, which is the same algorithm.
+    /// Stems of NLTK's `PorterStemmer` in its mode `MARTIN_EXTENSIONS`, which is the same
+    /// algorithm.
     #[test]
     fn stems_are_those_of_the_author() {
         let text = include_str!("lucene/stems.txt");

@@ -13,12 +13,13 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Analyzer {
-    /// The tokens of the published `ClariQ` baseline: NLTK's Treebank tokeniser, its stop words and its Porter
-    /// stemmer, as of 2020. See [`nltk::nltk_tokens`].
+    /// The tokens of the published `ClariQ` baseline: NLTK's Treebank tokeniser, its stop words and
+    /// its Porter stemmer, as of 2020. See [`nltk::nltk_tokens`].
     Nltk,
     /// Unicode words, lower case, English stop words (Lucene's list), Snowball English.
     English,
-    /// The tokens of Lucene's `EnglishAnalyzer`, with which Anserini and Pyserini index English. See
+    /// The tokens of Lucene's `EnglishAnalyzer`, with which Anserini and Pyserini index English.
+    /// See
     /// [`lucene::lucene_tokens`].
     Lucene,
 }

@@ -1,4 +1,4 @@
-//! Does the token pipeline agree with NLTK 3.5 on every recorded case?
+//! The token pipeline against NLTK 3.5 on recorded cases.
 //!
 //! `scripts/make-nltk-golden` wrote all columns but the first of both files.
 
@@ -8,8 +8,8 @@ use clariq_index::analysis::porter::{stem, stem_into};
 const STEMS: &str = include_str!("../data/nltk_stems.tsv");
 const TOKENS: &str = include_str!("../data/nltk_tokens.tsv");
 
-/// The columns of each line. Cells hold no line feed, but may hold characters that other definitions of a line
-/// break on.
+/// The columns of each line. Cells hold no line feed, but may hold characters that other
+/// definitions of a line break on.
 fn rows<const N: usize>(file: &str) -> Vec<[&str; N]> {
     let lines = file.split('\n').filter(|line| !line.is_empty());
     lines

@@ -1,4 +1,4 @@
-//! Does skipping lose anything? tantivy's block-max path against every posting, over banks of many blocks.
+//! tantivy's block-max path against every posting, over banks of many blocks.
 
 use crate::common::{Built, Numbers, bank, build, tokens, zipf_texts};
 use clariq_core::Hit;
@@ -16,8 +16,8 @@ static INDEXES: LazyLock<[Built; 4]> = LazyLock::new(|| {
     ]
 });
 
-/// Blocks that differ: runs of several hundred questions alike, so that whole blocks can be skipped, with ties across
-/// the runs.
+/// Blocks that differ: runs of several hundred questions alike, so that whole blocks can be
+/// skipped, with ties across the runs.
 fn clustered() -> Vec<String> {
     let mut numbers = Numbers(4);
     let question = |place: usize| {

@@ -1,4 +1,4 @@
-//! Is the index the same however it was built, and is it used again exactly when it is the right one?
+//! The index is the same however it was built, and is used again exactly when it is the right one.
 
 use crate::common::{ANALYZER, bank, build, open_or_build, rankings, tokens, zipf_texts};
 use clariq_collections::clariq::QuestionBank;
@@ -145,8 +145,8 @@ fn an_open_index_outlives_its_replacement() {
 fn what_a_killed_build_left_is_never_used() {
     let parent = tempfile::tempdir().expect("a temporary folder");
     let (folder, bank) = (parent.path().join("index"), bank(["", "river stone"]));
-    // The temporary folder as it stands when the process dies: a complete index of something else, just not in its
-    // place yet, and one with half of its files.
+    // The temporary folder as it stands when the process dies: a complete index of something else,
+    // just not in its place yet, and one with half of its files.
     let whole = parent.path().join(".clariq-index-aaaaaa.tmp/index");
     open_or_build(&whole, &crate::common::bank(["", "river", "lamp"])).expect("an index");
     let half = parent.path().join(".clariq-index-bbbbbb.tmp/index");

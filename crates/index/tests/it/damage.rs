@@ -1,5 +1,6 @@
-//! What if a file of the index is gone or changed, or the folder holds something else? An error that names it, or the
-//! results of the whole index; never a panic, never a wrong score, never a loss of what is not ours.
+//! Files of the index that are gone or changed, and folders of something else: an error that names
+//! it, or the results of the whole index; never a panic, never a wrong score, never a loss of what
+//! is not ours.
 
 use crate::common::{ANALYZER, Built, Numbers, bank, build, open_or_build, rankings, zipf_texts};
 use clariq_collections::clariq::QuestionBank;
@@ -77,8 +78,9 @@ impl Intact {
         }
     }
 
-    /// Tries a damage on every file. Files that no reader needs may be in any state; over every other one the damage
-    /// must be told, but for a `meta.json` that now claims to be of another bank, which is rebuilt.
+    /// Tries a damage on every file. Files that no reader needs may be in any state; over every
+    /// other one the damage must be told, but for a `meta.json` that now claims to be of another
+    /// bank, which is rebuilt.
     fn check(&self, what: &str, damage: impl Fn(&[u8]) -> Option<Vec<u8>>) {
         for (name, bytes) in &self.files {
             let damaged = damage(bytes);

@@ -1,4 +1,4 @@
-//! Is an explanation the score it explains?
+//! An explanation adds up to the score it explains.
 
 use crate::common::naive::close;
 use crate::common::{bank, build, tokens};

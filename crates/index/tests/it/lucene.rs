@@ -1,4 +1,5 @@
-//! With Lucene's tokens and lengths, BM25 is that of the organisers' run of the mixed-initiative task of TREC `CAsT` 2022.
+//! With Lucene's tokens and lengths, BM25 is that of the organisers' run of the mixed-initiative
+//! task of TREC `CAsT` 2022.
 
 use clariq_files::Source;
 use clariq_index::analysis::lucene::lucene_tokens;
@@ -44,8 +45,8 @@ impl Pool {
         pool
     }
 
-    /// The questions of a query, best first. Scores that are equal in four digits are in the order of ids, as Anserini
-    /// orders them.
+    /// The questions of a query, best first. Scores that are equal in four digits are in the order
+    /// of ids, as Anserini orders them.
     fn rank(&self, model: Bm25, query: &str) -> Vec<(String, f64)> {
         let n = self.lengths.len() as f64;
         let mean = f64::from(self.lengths.values().sum::<u32>()) / n;

@@ -1,4 +1,4 @@
-//! Do the formulas score as their papers say? Against a second implementation without an index.
+//! The formulas against a second implementation without an index.
 
 use crate::common::naive::{Naive, close, difference};
 use crate::common::{bank, build, text, tokens};
@@ -152,7 +152,8 @@ fn okapi_replaces_a_negative_idf_by_a_quarter_of_the_mean() {
     let scorer = Scorer::new(&built.index, Bm25::okapi()).expect("a scorer");
     let hits =
         scorer.top(&tokens("river"), Depth::matching(9), &mut Scratch::default()).expect("hits");
-    // Six questions of ten tokens: the shortest with the word is best, the others tie and go by descending number.
+    // Six questions of ten tokens: the shortest with the word is best, the others tie and go by
+    // descending number.
     assert_eq!(hits.iter().map(|hit| hit.doc.0).collect::<Vec<_>>(), [4, 3, 2, 1, 0]);
     let rare = 5.5_f64.ln() - 1.5_f64.ln();
     let mean = (5.0 * rare + 1.5_f64.ln() - 5.5_f64.ln()) / 6.0;

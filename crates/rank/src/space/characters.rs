@@ -1,9 +1,10 @@
 //! Cosines of character n-grams, weighted by how rare they are in the documents.
 //!
-//! Words that an encoder's tokenizer tears to pieces, names above all, keep most of their n-grams when they are misspelt.
-//! Salton and Buckley, "Term-weighting approaches in automatic text retrieval", 1988 (logarithmic term frequency, smoothed
-//! inverse document frequency, cosine), over the n-grams of McNamee and Mayfield, "Character N-Gram Tokenization for
-//! European Language Text Retrieval", 2004.
+//! Words that an encoder's tokenizer tears to pieces, names above all, keep most of their n-grams
+//! when they are misspelt. Salton and Buckley, "Term-weighting approaches in automatic text
+//! retrieval", 1988 (logarithmic term frequency, smoothed inverse document frequency, cosine), over
+//! the n-grams of McNamee and Mayfield, "Character N-Gram Tokenization for European Language Text
+//! Retrieval", 2004.
 
 use clariq_core::Doc;
 use ndarray::Array2;

@@ -1,9 +1,10 @@
 //! Stage `competition`: finds out for which request each document was written.
 //!
 //! A question of `ClariQ` belongs to about one topic. Requests compete for it: a softmax over
-//! requests, known as inverted softmax (Smith, Turban, Hamblin and Hammerla, "Offline bilingual word
-//! vectors, orthogonal transformations and the inverted softmax", ICLR 2017), says how much of a
-//! document each of them wins. Each request then moves towards what it wins, and they compete again.
+//! requests, known as inverted softmax (Smith, Turban, Hamblin and Hammerla, "Offline bilingual
+//! word vectors, orthogonal transformations and the inverted softmax", ICLR 2017), says how much of
+//! a document each of them wins. Each request then moves towards what it wins, and they compete
+//! again.
 
 use crate::build::Build;
 use crate::context::Context;
@@ -219,8 +220,8 @@ mod tests {
 
     #[test]
     fn a_request_loses_what_another_is_nearer_to() {
-        // The second question is near to both requests, and nearer to the second; the third is a little farther from the
-        // first request, and nobody else's.
+        // The second question is near to both requests, and nearer to the second; the third is a
+        // little farther from the first request, and nobody else's.
         let to_documents = array![[0.9_f32, 0.7, 0.65], [0.1, 0.9, 0.1]];
         let among = array![[1.0_f32, 0.3, 0.3], [0.3, 1.0, 0.3], [0.3, 0.3, 1.0]];
         let parameters = Parameters { rounds: 3, scale: 20.0, weight: 1.0, prize: 0.2 };

@@ -1,6 +1,6 @@
-//! Stage `rerank`: reorders the documents found so far by a cross-encoder. And `cross_encode`, which
-//! ranks all documents so. A cross-encoder reads request and document together (Nogueira and Cho,
-//! "Passage re-ranking with BERT", 2019).
+//! Stage `rerank`: reorders the documents found so far by a cross-encoder. And `cross_encode`,
+//! which ranks all documents so. A cross-encoder reads request and document together (Nogueira and
+//! Cho, "Passage re-ranking with BERT", 2019).
 
 use crate::build::Build;
 use crate::context::Context;

@@ -1,8 +1,8 @@
 //! Stage `dense`: ranks documents by their similarity to what was said.
 //!
-//! Without `weights` and `history`, everything said is one text. With `weights`, a document's score is
-//! the weighted mean of its similarities to what was said; with `history`, the sum of those to the
-//! last utterance and to what led to it.
+//! Without `weights` and `history`, everything said is one text. With `weights`, a document's score
+//! is the weighted mean of its similarities to what was said; with `history`, the sum of those to
+//! the last utterance and to what led to it.
 
 use crate::build::Build;
 use crate::error::Error;

@@ -2,9 +2,9 @@
 //! system's questions and the user's answers, where older turns count less, and where a question
 //! that was answered "no" may count against documents like it.
 //!
-//! A mean of similarities is the similarity to the mean of the vectors, but for its length. The sums
-//! are made of one row of similarities per text, because few texts make many conversations: a file
-//! of 1.7 million has some 12,000 of them.
+//! A mean of similarities is the similarity to the mean of the vectors, but for its length. The
+//! sums are made of one row of similarities per text, because few texts make many conversations: a
+//! file of 1.7 million has some 12,000 of them.
 
 use crate::context::Context;
 use crate::error::Error;

@@ -27,8 +27,8 @@ fn judged<'a>(context: &Context<'a>) -> Result<&'a [Judged], Error> {
     })
 }
 
-/// Refuses requests that were judged themselves, unless they are of this split as well: without what
-/// was judged for the others, their own documents would be left, and the labels would choose.
+/// Refuses requests that were judged themselves, unless they are of this split as well: without
+/// what was judged for the others, their own documents would be left, and the labels would choose.
 fn refuse_judged(context: &Context, requests: &[Request]) -> Result<(), Error> {
     let mut own: Option<HashSet<&str>> = None;
     for judged in judged(context)? {
@@ -60,7 +60,8 @@ fn judged_itself(source: &str, request: &Request) -> Problem {
 }
 
 impl Stage for Exclude {
-    /// Requests of test see what was judged for train and dev, all others what was judged for train.
+    /// Requests of test see what was judged for train and dev, all others what was judged for
+    /// train.
     fn about(&self) -> About {
         About { uses: vec![Uses::TrainLabels, Uses::DevLabels], ..About::new("exclude", self) }
     }

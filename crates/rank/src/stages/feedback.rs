@@ -1,10 +1,10 @@
 //! Stage `feedback`: moves each request towards the best documents found so far.
 //!
-//! Pseudo-relevance feedback as Rocchio's ("Relevance feedback in information retrieval", 1971) in a
-//! space of similarities: the request moves towards the mean of its first documents. Documents that
-//! are near to many others come first for too many requests; the mean similarity to their nearest
-//! neighbours is taken off their scores, after Conneau, Lample, Ranzato, Denoyer and Jégou, "Word
-//! translation without parallel data", ICLR 2018.
+//! Pseudo-relevance feedback as Rocchio's ("Relevance feedback in information retrieval", 1971) in
+//! a space of similarities: the request moves towards the mean of its first documents. Documents
+//! that are near to many others come first for too many requests; the mean similarity to their
+//! nearest neighbours is taken off their scores, after Conneau, Lample, Ranzato, Denoyer and Jégou,
+//! "Word translation without parallel data", ICLR 2018.
 
 use crate::build::Build;
 use crate::error::Error;

@@ -92,7 +92,8 @@ impl<'a> Said<'a> {
     }
 }
 
-/// The last sentence of a text: what follows the last `.`, `!` or `?` that has white space behind it.
+/// The last sentence of a text: what follows the last `.`, `!` or `?` that has white space behind
+/// it.
 fn last_sentence(text: &str) -> &str {
     let text = text.trim();
     let mut start = 0;

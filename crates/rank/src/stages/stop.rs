@@ -1,5 +1,5 @@
-//! Stage `stop`: puts silence first where the conversation, the predicted need or the scores say that
-//! enough has been asked.
+//! Stage `stop`: puts silence first where the conversation, the predicted need or the scores say
+//! that enough has been asked.
 
 use crate::build::Build;
 use crate::error::Error;

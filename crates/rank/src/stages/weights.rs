@@ -1,5 +1,6 @@
-//! What each part of a conversation counts. The opening counts 1; questions and answers count what a
-//! configuration says, older turns less, and what the user said "no" to possibly against a document.
+//! What each part of a conversation counts. The opening counts 1; questions and answers count what
+//! a configuration says, older turns less, and what the user said "no" to possibly against a
+//! document.
 
 use crate::error::Error;
 use crate::table::Table;

@@ -1,5 +1,5 @@
-//! `clariq-learned`: the command with learned stages. `clariq` starts it where a model is needed; the line below is where
-//! another engine would be named.
+//! `clariq-learned`: the command with learned stages. `clariq` starts it where a model is needed;
+//! the line below is where another engine would be named.
 
 use std::process::ExitCode;
 

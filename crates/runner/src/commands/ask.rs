@@ -1,4 +1,5 @@
-//! `clariq ask`: what to ask back. A conversation at the terminal, through a pipe, or in JSON lines.
+//! `clariq ask`: what to ask back. A conversation at the terminal, through a pipe, or in JSON
+//! lines.
 
 mod asker;
 mod protocol;
@@ -34,7 +35,8 @@ pub(crate) struct AskArgs {
     /// Show why: the candidates, and what each stage made of the question
     #[arg(long)]
     explain: bool,
-    /// JSON lines: a request or an answer in, what to ask or that nothing is to be asked out; see data/README.md
+    /// JSON lines: a request or an answer in, what to ask or that nothing is to be asked out; see
+    /// data/README.md
     #[arg(long)]
     json: bool,
     /// Say what would be asked next in every conversation of a file
@@ -91,7 +93,8 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome, F
     Ok(Outcome::Done)
 }
 
-/// A conversation in plain text: questions go to standard output, everything else to standard error.
+/// A conversation in plain text: questions go to standard output, everything else to standard
+/// error.
 fn talk(settings: &Settings, asker: &Asker, request: &str) -> Result<(), Failure> {
     let mut conversation = asker.begin(Request::new("0", request))?;
     if let Some(need) = conversation.need {

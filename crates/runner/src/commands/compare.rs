@@ -30,14 +30,15 @@ pub(crate) struct CompareArgs {
     /// Measures by name, such as nDCG@10; may be given more than once [default: R@5 R@10 R@20 R@30]
     #[arg(short = 'm', long = "measure", value_name = "NAME")]
     measures: Vec<String>,
-    /// How equal scores are ordered: as the official scorer does, or by id as trec_eval does [default: official; id with
-    /// -m]
+    /// How equal scores are ordered: as the official scorer does, or by id as trec_eval does
+    /// [default: official; id with -m]
     #[arg(long, value_name = "RULE", value_parser = ["official", "id"])]
     ties: Option<String>,
     /// A comparison is marked where its corrected p is at most this
     #[arg(long, value_name = "P", default_value = "0.05", value_parser = level)]
     alpha: f64,
-    /// Topics to show for each run: those on which it differs most from the baseline, by R@30 or the first measure of -m
+    /// Topics to show for each run: those on which it differs most from the baseline, by R@30 or
+    /// the first measure of -m
     /// [default: 5; none as TSV, which is one table]
     #[arg(long, value_name = "N")]
     topics: Option<usize>,

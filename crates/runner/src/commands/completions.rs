@@ -19,7 +19,8 @@ pub(crate) struct CompletionsArgs {
 
 #[derive(Args)]
 pub(crate) struct ManArgs {
-    /// Folder that a page for every command is written to [default: the main page to standard output]
+    /// Folder that a page for every command is written to [default: the main page to standard
+    /// output]
     #[arg(long, short, value_name = "DIR")]
     output: Option<PathBuf>,
 }

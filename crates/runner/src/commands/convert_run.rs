@@ -9,7 +9,8 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 pub(crate) struct ConvertRunArgs {
-    /// iKAT run as it is handed in (JSON, in 2025 JSON lines), plain or gzip; `-` for standard input
+    /// iKAT run as it is handed in (JSON, in 2025 JSON lines), plain or gzip; `-` for standard
+    /// input
     #[arg(value_name = "RUN")]
     run: PathBuf,
     /// Form to write

@@ -25,9 +25,9 @@ pub(crate) enum DataCommand {
     Synthesize(synthesize::SynthesizeArgs),
     /// Cut a file of conversations into shards, for runs on more than one machine
     ///
-    /// Beside the shards lands `plan.json`. `clariq run SYSTEM --shard plan.json:I` ranks one of them
-    /// anywhere, with the plan and that shard alone; `clariq run --merge plan.json -o FILE` puts the
-    /// parts together: the same bytes as a run over the whole file.
+    /// Beside the shards lands `plan.json`. `clariq run SYSTEM --shard plan.json:I` ranks one of
+    /// them anywhere, with the plan and that shard alone; `clariq run --merge plan.json -o FILE`
+    /// puts the parts together: the same bytes as a run over the whole file.
     Shard(shard::ShardArgs),
     /// Cut web pages into passages as the guidelines of TREC iKAT do
     ///

@@ -26,7 +26,8 @@ pub(crate) struct ExplainArgs {
     /// System: a configuration file, or the name of a built-in one
     #[arg(long, value_name = "CONFIG", default_value = "bm25")]
     pub(crate) system: String,
-    /// Split that the request is taken to be of: stages that look at other requests or at earlier labels need one
+    /// Split that the request is taken to be of: stages that look at other requests or at earlier
+    /// labels need one
     /// [default: dev, or the only split of the collection]
     #[arg(long, value_name = "SPLIT")]
     pub(crate) split: Option<String>,

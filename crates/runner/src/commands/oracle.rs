@@ -23,14 +23,15 @@ pub(crate) struct OracleArgs {
     /// Topics or contexts that are answered
     #[arg(long, default_value = "dev", value_parser = splits())]
     split: Split,
-    /// Contexts of the multi-turn table in place of topics: `multi_turn_<split>_eval.pkl` in place of the
-    /// single-turn one
+    /// Contexts of the multi-turn table in place of topics: `multi_turn_<split>_eval.pkl` in place
+    /// of the single-turn one
     #[arg(long)]
     multi_turn: bool,
     /// Metric of the table that decides
     #[arg(long, value_name = "NAME", default_value = "MRR100")]
     metric: String,
-    /// Run file to write; `-` for standard output [default: runs/<choice>.<split>.run, or .multi-turn.run]
+    /// Run file to write; `-` for standard output [default: runs/<choice>.<split>.run, or
+    /// .multi-turn.run]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }

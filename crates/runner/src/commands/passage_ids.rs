@@ -10,8 +10,8 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 pub(crate) struct PassageIdsArgs {
-    /// Lists of passages, plain or gzip: lines of page, number and MD5 with tabs between them as the track releases them,
-    /// of `page:number`, or of passages in JSON; `-` for standard input
+    /// Lists of passages, plain or gzip: lines of page, number and MD5 with tabs between them as
+    /// the track releases them, of `page:number`, or of passages in JSON; `-` for standard input
     #[arg(required = true, value_name = "LIST")]
     lists: Vec<PathBuf>,
     /// File to write: about a byte for each passage

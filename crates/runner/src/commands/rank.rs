@@ -109,8 +109,8 @@ fn format(given: Option<Format>) -> Result<Format, Failure> {
     }
 }
 
-/// Answers each line by itself, as soon as it is read: the same bytes however lines arrive. How many
-/// were bad.
+/// Answers each line by itself, as soon as it is read: the same bytes however lines arrive. How
+/// many were bad.
 fn rank_each(
     ranker: &Ranker,
     printer: &Printer,

@@ -66,7 +66,8 @@ pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outc
     Ok(Outcome::Done)
 }
 
-/// The runs as they are shown, and the place of the baseline. One that is not among them is shown first.
+/// The runs as they are shown, and the place of the baseline. One that is not among them is shown
+/// first.
 fn runs_of(arguments: &ReportArgs) -> (Vec<PathBuf>, usize) {
     let mut paths = arguments.runs.clone();
     let Some(baseline) = &arguments.baseline else { return (paths, 0) };

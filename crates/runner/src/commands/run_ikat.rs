@@ -1,4 +1,5 @@
-//! `clariq run` of systems for iKAT: what is handed in for a year, with the rankings that it rests on.
+//! `clariq run` of systems for iKAT: what is handed in for a year, with the rankings that it rests
+//! on.
 
 use crate::commands::run::RunArgs;
 use crate::failure::{Failure, Outcome};

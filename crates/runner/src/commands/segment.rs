@@ -10,11 +10,12 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 pub(crate) struct SegmentArgs {
-    /// Pages as `ClueWeb22` releases them: JSON lines with ClueWeb22-ID, URL and Clean-Text, plain or gzip; `-` for
-    /// standard input
+    /// Pages as `ClueWeb22` releases them: JSON lines with ClueWeb22-ID, URL and Clean-Text, plain
+    /// or gzip; `-` for standard input
     #[arg(required = true, value_name = "PAGES")]
     pages: Vec<PathBuf>,
-    /// Folder for passages.jsonl, passages.trecweb and hashes.tsv (page, number of the passage, MD5 of its text)
+    /// Folder for passages.jsonl, passages.trecweb and hashes.tsv (page, number of the passage, MD5
+    /// of its text)
     #[arg(long, short, value_name = "DIR")]
     output: PathBuf,
 }

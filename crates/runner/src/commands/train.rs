@@ -19,7 +19,8 @@ pub(crate) struct TrainArgs {
     /// The split that the models will answer: for test, `train_on` of a recipe counts
     #[arg(long, default_value = "dev", value_parser = splits())]
     pub(crate) split: Split,
-    /// Folder for the model, which must not exist [default: in the user's cache, by recipe and data]
+    /// Folder for the model, which must not exist [default: in the user's cache, by recipe and
+    /// data]
     #[arg(long, short, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
     /// Go on from the last checkpoint of the same training

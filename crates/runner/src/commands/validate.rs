@@ -1,4 +1,5 @@
-//! `clariq validate`: what the official program of a collection says of a run, and what it lets through.
+//! `clariq validate`: what the official program of a collection says of a run, and what it lets
+//! through.
 
 use crate::failure::{Failure, Outcome, print_report};
 use crate::output::{Cell, Sheet};
@@ -13,14 +14,16 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 pub(crate) struct ValidateArgs {
-    /// iKAT run as it is handed in (JSON, in 2025 JSON lines), or ClariQ run or need file; plain or gzip, `-` for
-    /// standard input
+    /// iKAT run as it is handed in (JSON, in 2025 JSON lines), or ClariQ run or need file; plain or
+    /// gzip, `-` for standard input
     #[arg(value_name = "RUN")]
     run: PathBuf,
-    /// What the run answers: 2023-train, 2023-test, 2024 or 2025 of iKAT; train, dev or test of ClariQ
+    /// What the run answers: 2023-train, 2023-test, 2024 or 2025 of iKAT; train, dev or test of
+    /// ClariQ
     #[arg(long, value_name = "SPLIT")]
     split: String,
-    /// iKAT: file of all passage ids, made by `clariq data passage-ids`; a passage that is not in it is a warning
+    /// iKAT: file of all passage ids, made by `clariq data passage-ids`; a passage that is not in
+    /// it is a warning
     #[arg(long, value_name = "FILE")]
     passage_ids: Option<PathBuf>,
     /// iKAT, 2023 and 2024: more warnings than this are an error

@@ -1,4 +1,5 @@
-//! A LaTeX table, for papers: `tabular` with the rules of the package `booktabs`, everything escaped.
+//! A LaTeX table, for papers: `tabular` with the rules of the package `booktabs`, everything
+//! escaped.
 
 use super::sheet::{Cell, Sheet};
 use std::io::{self, Write};

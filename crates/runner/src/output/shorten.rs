@@ -1,4 +1,5 @@
-//! Long names in narrow columns: the beginning and the end are kept, because names of runs differ at either.
+//! Long names in narrow columns: the beginning and the end are kept, because names of runs differ
+//! at either.
 
 use super::sheet::{Cell, Sheet};
 

@@ -1,4 +1,5 @@
-//! Tab-separated values, for spreadsheets and shell tools. Figures keep all digits; nothing is an empty field.
+//! Tab-separated values, for spreadsheets and shell tools. Figures keep all digits; nothing is an
+//! empty field.
 
 use super::sheet::{Cell, Sheet, without_sign};
 use clariq_core::printable;

@@ -5,7 +5,8 @@ use serde_json::Value;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// Runs `ask` with some standard input; by the lexical system, which every build has, unless one is named.
+/// Runs `ask` with some standard input; by the lexical system, which every build has, unless one is
+/// named.
 fn ask(bench: &Bench, arguments: &[&str], input: &str) -> Finished {
     let named = arguments.contains(&"--system");
     let lexical: &[&str] = if named { &[] } else { &["--system", "bm25-conversation"] };

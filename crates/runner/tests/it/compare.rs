@@ -95,7 +95,8 @@ fn every_second_topic(run: &str, odd: bool) -> String {
 #[test]
 fn the_seed_decides_and_threads_do_not() {
     let bench = with_runs();
-    // Each answers half of train's topics: all 29 differ, in either direction, so that sign patterns are drawn.
+    // Each answers half of train's topics: all 29 differ, in either direction, so that sign
+    // patterns are drawn.
     bench.succeed("run bm25 --data data --split train -o all.run --no-progress");
     bench.write("a.run", every_second_topic(&bench.text("all.run"), true));
     bench.write("b.run", every_second_topic(&bench.text("all.run"), false));

@@ -1,6 +1,6 @@
-//! Systems with learned stages, and their training, by the real binary: with a tiny random BERT, so that it takes seconds.
-//! Every kind of stage runs, the thread count changes no byte, a killed training goes on to the same bytes, and what is
-//! wrong is refused.
+//! Systems with learned stages, and their training, by the real binary: with a tiny random BERT, so
+//! that it takes seconds. Every kind of stage runs, the thread count changes no byte, a killed
+//! training goes on to the same bytes, and what is wrong is refused.
 
 use crate::common::{Bench, root};
 use serde_json::Value;

@@ -1,4 +1,5 @@
-//! Conversations by a learned system: the same bytes whatever the threads, after a kill, and one by one.
+//! Conversations by a learned system: the same bytes whatever the threads, after a kill, and one by
+//! one.
 
 use crate::common::{Bench, Finished, root};
 

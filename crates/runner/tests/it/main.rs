@@ -1,4 +1,5 @@
-//! The integration tests of the command: a module per subcommand, and `guarantees` for what holds of all of them.
+//! The integration tests of the command: a module per subcommand, and `guarantees` for what holds
+//! of all of them.
 
 mod ask;
 mod cast;

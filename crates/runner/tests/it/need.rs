@@ -422,7 +422,8 @@ fn the_empty_question_comes_first_where_the_need_file_says_clear() {
     assert_eq!(seen.len(), 4, "both limits have requests on both sides: {seen:?}");
 }
 
-/// Labels of the split that is answered change nothing, and those of train change nothing for the topic that has them.
+/// Labels of the split that is answered change nothing, and those of train change nothing for the
+/// topic that has them.
 #[test]
 fn no_label_of_a_topic_reaches_its_ranking() {
     let bench = Bench::with_sample();

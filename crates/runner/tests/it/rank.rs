@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
-/// The requests of the sample's dev split as JSON lines, as `test.tsv`-like readers would make them.
+/// The requests of the sample's dev split as JSON lines, as `test.tsv`-like readers would make
+/// them.
 fn dev_requests(bench: &Bench) -> String {
     let table = std::fs::read_to_string(bench.path("data/dev.tsv")).expect("the sample");
     let mut lines: Vec<String> = Vec::new();

@@ -1,4 +1,5 @@
-//! The documents: their console examples are run, the README's figures are those of `configs/`, links hold.
+//! The documents: their console examples are run, the README's figures are those of `configs/`,
+//! links hold.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +18,8 @@ fn console_examples_print_what_the_documents_show() {
     fs::write(folder.path().join("pages.jsonl"), pages).unwrap();
     crate::common::lend_weights(&folder.path().join("cache"));
     let documents = ["README.md", "docs/GUIDE.md"].map(|name| root().join(name));
-    // The examples write below the folder they run in; the other tests of this file do not depend on it.
+    // The examples write below the folder they run in; the other tests of this file do not depend
+    // on it.
     std::env::set_current_dir(folder.path()).unwrap();
     trycmd::TestCases::new()
         .register_bin("cat", Path::new("/bin/cat"))

@@ -1,4 +1,4 @@
-//! Do the figures hold on the released files? Skipped, with a line that says so, where those are not there.
+//! Figures on the released files. Skipped, with a line that says so, where those are not there.
 
 use crate::common::{Bench, LEARNED, root};
 use clariq_collections::clariq::{ClariQ, DataDir, Split};
@@ -212,7 +212,8 @@ fn the_released_folder_has_no_error_and_the_known_warnings() {
     assert_eq!(names.map(warnings), ["0", "17", "5", "0", "0"]);
 }
 
-/// The released files beside a file in the form of the released test labels, with two wordings of topic 260.
+/// The released files beside a file in the form of the released test labels, with two wordings of
+/// topic 260.
 #[cfg(unix)]
 fn whole_release() -> Option<Bench> {
     let (released, bench) = (released()?, Bench::new());
@@ -296,7 +297,8 @@ fn every_system_reaches_the_figures_of_its_configuration() {
     }
 }
 
-/// The need models of the shipped systems need nothing that is fine-tuned: their labels alone are checked here.
+/// The need models of the shipped systems need nothing that is fine-tuned: their labels alone are
+/// checked here.
 #[test]
 fn predicted_needs_reach_the_figures_of_their_configuration() {
     let Some(bench) = bench() else { return };
@@ -334,8 +336,8 @@ fn separates(higher: &[usize], lower: &[usize]) -> f64 {
     (won + tied / 2.0) / (higher.len() * lower.len()) as f64
 }
 
-/// What fine-tuning learns from must be in the words: neither length nor punctuation may tell relevant questions from the
-/// hard negatives that the cross-encoder is trained with.
+/// What fine-tuning learns from must be in the words: neither length nor punctuation may tell
+/// relevant questions from the hard negatives that the cross-encoder is trained with.
 fn length_and_punctuation_do_not_separate_positives_from_negatives(bench: &Bench) {
     bench.succeed("run dense --data data --split train --set dense.depth=100 -o negatives.run");
     let collection = ClariQ::open(DataDir::Folder(bench.path("data"))).expect("the collection");

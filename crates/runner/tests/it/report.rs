@@ -1,4 +1,4 @@
-//! Is the page of `clariq report` whole, safe to open, and true? The real binary, on the sample.
+//! `clariq report`: the page is whole, safe to open, and true.
 
 use crate::common::Bench;
 use scraper::{ElementRef, Html, Selector};

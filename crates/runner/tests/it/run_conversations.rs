@@ -1,4 +1,5 @@
-//! Multi-turn runs: the published baseline to the letter, resuming after a kill, and bad conversations.
+//! Multi-turn runs: the published baseline to the letter, resuming after a kill, and bad
+//! conversations.
 
 use crate::common::{Bench, root};
 use clariq_collections::clariq::{DataDir, QuestionBank};

@@ -1,4 +1,5 @@
-//! The command without `clariq-learned`: everything lexical works; where a model is asked for, it says what is missing.
+//! The command without `clariq-learned`: everything lexical works; where a model is asked for, it
+//! says what is missing.
 
 use crate::common::Bench;
 use std::time::{Duration, Instant};
@@ -54,7 +55,8 @@ fn lexical_systems_need_no_libtorch() {
     );
 }
 
-/// Linked with libtorch, the command would need a quarter of a second. A busy machine is slow: the best of some counts.
+/// Linked with libtorch, the command would need a quarter of a second. A busy machine is slow: the
+/// best of some counts.
 #[test]
 fn what_needs_no_model_starts_at_once() {
     let bench = Bench::with_sample();

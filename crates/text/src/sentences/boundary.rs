@@ -80,8 +80,8 @@ impl Ending {
         }
     }
 
-    /// The same ending before a space that does not break the line. A full stop ends a sentence there
-    /// whatever follows, and nothing else does.
+    /// The same ending before a space that does not break the line. A full stop ends a sentence
+    /// there whatever follows, and nothing else does.
     pub(super) fn before_no_break_space(self, word: &str) -> Self {
         if self != Self::Never && word.ends_with('.') { Self::Anything } else { Self::Never }
     }

@@ -21,8 +21,8 @@ pub(super) const UNITS: &str = "km km² km³ m m² m³ dm dm² dm³ cm cm² cm³
      мб Гб ГБ гб Тб ТБ тбكم كم² كم³ م م² م³ سم سم² سم³ مم مم² مم³ كم غرام جرام جم كغ ملغ كوب \
      اكواب";
 
-/// Blocks of scripts without case: Hebrew, Arabic, Persian, the scripts of India, Sinhala, Ethiopic,
-/// and those of East Asia.
+/// Blocks of scripts without case: Hebrew, Arabic, Persian, the scripts of India, Sinhala,
+/// Ethiopic, and those of East Asia.
 const UNCASED: [(char, char); 13] = [
     ('\u{591}', '\u{5f4}'),
     ('\u{620}', '\u{64a}'),

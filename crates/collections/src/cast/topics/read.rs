@@ -119,7 +119,8 @@ impl Reader<'_> {
         Ok((name, turn))
     }
 
-    /// In a tree the turn that is named; otherwise the one before. A tree is told by its turns' participants.
+    /// In a tree the turn that is named; otherwise the one before. A tree is told by its turns'
+    /// participants.
     fn parent(&self, node: &Node, positions: &HashMap<String, usize>) -> Fallible<Option<usize>> {
         let Some(parent) = node.get("parent") else {
             let is_in_tree = node.get("participant").is_some();

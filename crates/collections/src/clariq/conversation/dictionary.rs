@@ -1,7 +1,7 @@
 //! The released form: a pickled dictionary `{record_id: {field: value}}`.
 //!
-//! Dictionaries arrive from the inside out: turns, then the record that they are part of, and when a record goes into the
-//! whole it is complete, handed on and forgotten.
+//! Dictionaries arrive from the inside out: turns, then the record that they are part of, and when
+//! a record goes into the whole it is complete, handed on and forgotten.
 
 use super::draft::Draft;
 use super::{Reader, Turn};

@@ -1,7 +1,9 @@
-//! Conversations that people had: `multi_turn_human_generated_data.tsv`, a row with a request and three turns.
+//! Conversations that people had: `multi_turn_human_generated_data.tsv`, a row with a request and
+//! three turns.
 //!
-//! Each row is four contexts, one for each number of turns so far: `context_id` = row × 10 + turns, rows from 0. The words
-//! are people's own: what they asked need not be in the bank, and once in a while somebody answered without a question.
+//! Each row is four contexts, one for each number of turns so far: `context_id` = row × 10 + turns,
+//! rows from 0. The words are people's own: what they asked need not be in the bank, and once in a
+//! while somebody answered without a question.
 
 use super::draft::Draft;
 use super::{Reader, Turn};
@@ -52,7 +54,8 @@ pub(super) fn read(archive: &Archive, reader: &mut Reader) -> Result<(), Error> 
 struct Rows<'a, 'r> {
     reader: &'a mut Reader<'r>,
     file: &'a str,
-    /// The number of the next row. A row that cannot be read counts as well: those after it keep their ids.
+    /// The number of the next row. A row that cannot be read counts as well: those after it keep
+    /// their ids.
     next: i64,
     /// Something is wrong with the file and not with a row of it.
     fatal: Option<Problem>,

@@ -1,5 +1,5 @@
-//! One record a line, as a JSON object with the keys of the released dictionaries and, if it likes, a `record_id`. A line
-//! `{"2287": {…}}` is the record 2287.
+//! One record a line, as a JSON object with the keys of the released dictionaries and, if it likes,
+//! a `record_id`. A line `{"2287": {…}}` is the record 2287.
 
 use super::draft::Draft;
 use super::{FORM, Reader, Turn};

@@ -1,13 +1,15 @@
 //! Synthesised conversations: every combination of the questions and answers of one facet.
 //!
-//! That is how the data set's own multi-turn files were made (Aliannejadi, Zamani, Crestani and Croft, "Asking Clarifying
-//! Questions in Open-Domain Information-Seeking Conversations", SIGIR 2019): with one information need in mind, the answer to
-//! a question does not depend on what was asked before, so any of the facet's questions can follow any others.
+//! That is how the data set's own multi-turn files were made (Aliannejadi, Zamani, Crestani and
+//! Croft, "Asking Clarifying Questions in Open-Domain Information-Seeking Conversations", SIGIR
+//! 2019): with one information need in mind, the answer to a question does not depend on what was
+//! asked before, so any of the facet's questions can follow any others.
 //!
-//! Ids are made of what they stand for and not counted, so that they stay the same whatever else is written: a context
-//! without turns has the number of its facet, as the released files have it; one with turns has that number × 1,000,000
-//! plus two digits for each turn, which are the question's place among the facet's rows. A record
-//! has the id of its context × 100 plus the place of its question.
+//! Ids are made of what they stand for and not counted, so that they stay the same whatever else is
+//! written: a context without turns has the number of its facet, as the released files have it; one
+//! with turns has that number × 1,000,000 plus two digits for each turn, which are the question's
+//! place among the facet's rows. A record has the id of its context × 100 plus the place of its
+//! question.
 
 use super::{Conversation, Record, Turn};
 use crate::clariq::bank::NO_QUESTION;
@@ -42,8 +44,8 @@ pub struct Shape {
     pub order: Order,
     /// Whether the empty question takes part.
     pub no_question: bool,
-    /// Whether there is one record per context, without the next question, as in the challenge's test file; else one for
-    /// each question that can follow.
+    /// Whether there is one record per context, without the next question, as in the challenge's
+    /// test file; else one for each question that can follow.
     pub contexts_only: bool,
 }
 
@@ -69,7 +71,8 @@ struct FacetRows<'a> {
 }
 
 impl<'a> Synthesis<'a> {
-    /// Sorts the rows by facet. An id must be `F` and a number, which the ids of contexts are made of.
+    /// Sorts the rows by facet. An id must be `F` and a number, which the ids of contexts are made
+    /// of.
     pub fn new(labelled: &'a Labelled, shape: Shape) -> Result<Self, Error> {
         if !(1..=MOST_TURNS).contains(&shape.turns) {
             let at = Location::file("--turns");

@@ -188,7 +188,8 @@ fn bad_lines_are_told_with_their_number() {
 
 #[test]
 fn bad_pickles_are_told_with_their_record() {
-    // pickle.dumps({5: {"initial_request": "r", "conversation_context": [], "context_id": 7}, 6: …}, 0)
+    // pickle.dumps({5: {"initial_request": "r", "conversation_context": [], "context_id": 7}, 6:
+    // …}, 0)
     let good = "I5\n(dVinitial_request\nVr\nsVconversation_context\n(lsVcontext_id\nI7\nss";
     let cases = [
         ("I6\n(dVinitial_request\nVr\nsVcontext_id\nI7\nss", "conversation_context", "without"),

@@ -1,11 +1,13 @@
-//! How do ten million figures fit in memory? As two columns of numbers per metric, and one layout that says where
-//! each context and question is in them. Metrics over the same contexts and questions share their layout.
+//! Ten million figures in memory: two columns of numbers per metric, and one layout that says where
+//! each context and question is in them. Metrics over the same contexts and questions share their
+//! layout.
 
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Stands in a column where a figure is absent. A NaN that no computation gives; [`tidy`] keeps others apart.
+/// Stands in a column where a figure is absent. A NaN that no computation gives; [`tidy`] keeps
+/// others apart.
 const ABSENT: f64 = f64::from_bits(0x7ff8_0000_0000_ab5e);
 
 /// All not-a-numbers become the same one, which is not [`ABSENT`].
@@ -41,7 +43,8 @@ impl Symbols {
         if let Some(&symbol) = self.numbers.get(text) {
             return symbol;
         }
-        // Each has cost its file a few bytes: more than four thousand million of them do not come in one.
+        // Each has cost its file a few bytes: more than four thousand million of them do not come
+        // in one.
         let symbol = self.texts.len() as u32;
         let text: Arc<str> = text.into();
         self.texts.push(Arc::clone(&text));

@@ -21,9 +21,10 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const LONGEST: u64 = 16 << 20;
 
 impl EvalTable {
-    /// Writes one JSON object per context of each metric, in file order:
-    /// `{"metric": …, "context": …, "values": {question: {"no_answer": x, "with_answer": y}}}`. Figures are written so
-    /// that they are read back to the last bit. A metric without contexts has one line, whose context is `null`.
+    /// Writes one JSON object per context of each metric, in file order: `{"metric": …, "context":
+    /// …, "values": {question: {"no_answer": x, "with_answer": y}}}`. Figures are written so that
+    /// they are read back to the last bit. A metric without contexts has one line, whose context is
+    /// `null`.
     pub fn write_jsonl(&self, target: &Target) -> Result<(), Error> {
         target.write(|out| self.put_jsonl(out))
     }

@@ -1,16 +1,16 @@
 //! A pickle's dictionaries, folded into columns.
 //!
-//! They arrive from the inside out, so each one's level shows in what is put in it: figures make it a question's,
-//! questions a context's, contexts a metric's, metrics the table. An empty dictionary can be any of them until its
-//! neighbours show which.
+//! They arrive from the inside out, so each one's level shows in what is put in it: figures make it
+//! a question's, questions a context's, contexts a metric's, metrics the table. An empty dictionary
+//! can be any of them until its neighbours show which.
 
 use super::columns::{Block, Key, Scores, Symbols};
 use super::{Builder, EvalTable};
 use clariq_pickle::{Dict, Rows, Sink, Value};
 use std::rc::Rc;
 
-/// Rows that a pickle may repeat by reference without paying for them in bytes; a few bytes could otherwise unfold
-/// to any size.
+/// Rows that a pickle may repeat by reference without paying for them in bytes; a few bytes could
+/// otherwise unfold to any size.
 const FREE_ROWS: usize = 1 << 20;
 /// Rows that every item may repeat on top of that: more than a context has questions.
 const ROWS_PER_ITEM: usize = 32;

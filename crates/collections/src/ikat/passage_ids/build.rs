@@ -34,8 +34,9 @@ pub struct BuildReport {
 
 /// Builds a file of passage ids from lists of them, each plain or gzip, and replaces `path` by it.
 ///
-/// A line is `page<TAB>number<TAB>md5`, `page:number`, or a passage in JSON. `memory` is the number of bytes that ids wait
-/// in before they are sorted and put on the disk beside `path`; [`MEMORY`] suits a whole collection.
+/// A line is `page<TAB>number<TAB>md5`, `page:number`, or a passage in JSON. `memory` is the number
+/// of bytes that ids wait in before they are sorted and put on the disk beside `path`; [`MEMORY`]
+/// suits a whole collection.
 pub fn build(sources: &[Source], path: &Path, memory: usize) -> Result<BuildReport, Error> {
     let cannot_write =
         |source: io::Error| Error::Io { action: "write", path: path.to_owned(), source };

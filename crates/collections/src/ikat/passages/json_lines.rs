@@ -1,5 +1,5 @@
-//! A passage a line: `doc_id`, `passage_id`, `passage_text`, as the track releases them, or `id`, `contents`, as Anserini
-//! indexes them. Further keys, such as `url`, are passed over.
+//! A passage a line: `doc_id`, `passage_id`, `passage_text`, as the track releases them, or `id`,
+//! `contents`, as Anserini indexes them. Further keys, such as `url`, are passed over.
 
 use super::{Each, FORM, Lines, Passage};
 use crate::json::{self, Node};

@@ -1,8 +1,9 @@
-//! `TrecWeb` as the track's segmenter writes it: a `<DOC>` for a page, with `<DOCNO>`, `<TITLE>`, `<URL>` and a `<BODY>` of
-//! passages.
+//! `TrecWeb` as the track's segmenter writes it: a `<DOC>` for a page, with `<DOCNO>`, `<TITLE>`,
+//! `<URL>` and a `<BODY>` of passages.
 //!
-//! It is no XML: nothing is escaped, and a text may hold anything. Only a line that is a tag from end to end begins a
-//! passage or ends one; the segmenter puts no line end between the tags of a body and those of its passages.
+//! It is no XML: nothing is escaped, and a text may hold anything. Only a line that is a tag from
+//! end to end begins a passage or ends one; the segmenter puts no line end between the tags of a
+//! body and those of its passages.
 
 use super::{Each, LONGEST, Lines, Passage};
 use clariq_core::Error;

@@ -1,8 +1,10 @@
-//! Values by the rules of proto3's JSON form, as the Python package `protobuf` reads them (measured with 7.36).
+//! Values by the rules of proto3's JSON form, as the Python package `protobuf` reads them (measured
+//! with 7.36).
 //!
-//! Fields have a name with underscores or in camelCase; any other key is an error. `null` is the default value, except as an
-//! item of a list. Numbers may be written as text, and whole numbers as floats. An empty list or text in place of a message
-//! is a message without fields, because the parser only walks over its keys.
+//! Fields have a name with underscores or in camelCase; any other key is an error. `null` is the
+//! default value, except as an item of a list. Numbers may be written as text, and whole numbers as
+//! floats. An empty list or text in place of a message is a message without fields, because the
+//! parser only walks over its keys.
 
 use crate::json::{self, Node, Value};
 use clariq_core::{Problem, ProblemKind};
@@ -102,7 +104,8 @@ impl<'n, 'a> Message<'n, 'a> {
         }
     }
 
-    /// Of two spellings of one name the later one counts, even if it is null, and both have to be sound.
+    /// Of two spellings of one name the later one counts, even if it is null, and both have to be
+    /// sound.
     fn last<T: Default>(
         &self,
         name: &str,
@@ -142,8 +145,8 @@ fn whole(number: f64) -> Option<i64> {
     fits.then_some(number as i64)
 }
 
-/// A number that is not in quotes: floats are checked against the range of single precision, whole numbers are not, and
-/// those beyond double precision cannot be read at all.
+/// A number that is not in quotes: floats are checked against the range of single precision, whole
+/// numbers are not, and those beyond double precision cannot be read at all.
 fn float(text: &str) -> Option<f64> {
     let is_float = text.contains(['.', 'e', 'E', 'N', 'I']);
     let number = json::number(text)?;
@@ -162,7 +165,8 @@ fn float_of_text(text: &str) -> Option<f64> {
     python_number(text)?.parse().ok()
 }
 
-/// The text of a number without what Python allows around and inside it: blanks, and `_` between digits.
+/// The text of a number without what Python allows around and inside it: blanks, and `_` between
+/// digits.
 fn python_number(text: &str) -> Option<String> {
     let is_blank = |c: char| c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c);
     let text = text.trim_matches(is_blank);

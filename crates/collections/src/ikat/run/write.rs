@@ -5,7 +5,8 @@ use crate::ikat::topics::Year;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
-/// Writes a run in the form of its year. A score that is not finite is an error, because no parser would read it.
+/// Writes a run in the form of its year. A score that is not finite is an error, because no parser
+/// would read it.
 pub fn put_submission(out: &mut dyn Write, submission: &Submission) -> io::Result<()> {
     if submission.year == Year::Y2025 {
         for turn in &submission.turns {

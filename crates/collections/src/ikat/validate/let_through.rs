@@ -24,8 +24,8 @@ pub(super) fn check(check: &mut Check, submission: &Submission) {
 }
 
 impl Check<'_> {
-    /// A turn given twice, and one that is missing: the validators of 2023 and 2024 compare numbers of turns alone, and
-    /// that of 2025 does not see the first.
+    /// A turn given twice, and one that is missing: the validators of 2023 and 2024 compare numbers
+    /// of turns alone, and that of 2025 does not see the first.
     fn names(&mut self, submission: &Submission) {
         let mut lines: HashMap<&str, u64> = HashMap::new();
         for turn in &submission.turns {

@@ -1,7 +1,8 @@
 //! The checks of 2025, line by line.
 //!
-//! The official program sees values as Python has them, so what it makes of other values than the guidelines show follows from
-//! Python's rules: scores of one kind can be sorted, a text can be split, everything else ends it.
+//! The official program sees values as Python has them, so what it makes of other values than the
+//! guidelines show follows from Python's rules: scores of one kind can be sorted, a text can be
+//! split, everything else ends it.
 
 use super::{Check, MOST_TOKENS};
 use crate::ikat::run::Submission;
@@ -148,7 +149,8 @@ impl Check<'_> {
         fields.iter().map(|(id, _)| id.as_ref()).collect()
     }
 
-    /// Whole responses are dropped from the end while all of them have more than 250 words; only the rest is checked.
+    /// Whole responses are dropped from the end while all of them have more than 250 words; only
+    /// the rest is checked.
     fn responses(&mut self, line: u64, responses: &[Node], references: &HashSet<&str>) {
         let mut lengths = Vec::with_capacity(responses.len());
         for response in responses {

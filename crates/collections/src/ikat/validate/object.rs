@@ -27,7 +27,8 @@ pub(super) fn check(check: &mut Check) -> Submission {
     submission
 }
 
-/// The conversation and the number that a turn id names, by the rules of the year: 2024 reads both as whole numbers.
+/// The conversation and the number that a turn id names, by the rules of the year: 2024 reads both
+/// as whole numbers.
 fn split_turn_id(id: &str, year: Year) -> Option<(String, i64)> {
     let (conversation, turn) = id.split_once('_')?;
     let turn = whole_number(turn)?;
@@ -149,7 +150,8 @@ impl Check<'_> {
         }
     }
 
-    /// The previous rank is never remembered by the official validator, so every rank is compared with 0.
+    /// The previous rank is never remembered by the official validator, so every rank is compared
+    /// with 0.
     fn response(&mut self, submission: &Submission, turn: &SubmittedTurn, response: &Response) {
         let (rank, line) = (response.rank, response.line);
         if rank == 0 {

@@ -1,4 +1,4 @@
-//! Is every byte sequence a value or an error, whoever wrote it?
+//! Every byte sequence is a value or an error.
 
 use super::{fixture, problem, read_bytes};
 use clariq_pickle::{PickleError, PickleErrorKind, Plan, Sink, Value, fold};

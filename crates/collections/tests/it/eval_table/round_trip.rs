@@ -1,4 +1,4 @@
-//! Is what is written also what is read?
+//! What is written is what is read.
 
 use super::{expected, read_file};
 use clariq_collections::clariq::eval_table::{Builder, ContextId, EvalTable, Scores};

@@ -1,5 +1,6 @@
-//! Are the values those of `ir_measures` and `pytrec_eval`? The files are made by `scripts/make-measures-golden`: graded labels
-//! with negative ones, topics without anything relevant, missing and unknown topics, and runs with and without ties.
+//! Are the values those of `ir_measures` and `pytrec_eval`? The files are made by
+//! `scripts/make-measures-golden`: graded labels with negative ones, topics without anything
+//! relevant, missing and unknown topics, and runs with and without ties.
 
 use clariq_eval::{Qrels, RankedRun, evaluate, parse_measure};
 use clariq_files::{Source, read_qrels, read_run};

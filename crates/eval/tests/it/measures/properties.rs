@@ -1,6 +1,8 @@
-//! Are the measures what their definitions say, and do they look at nothing but the order that scores give?
+//! Are the measures what their definitions say, and do they look at nothing but the order that
+//! scores give?
 //!
-//! The definitions are written down once more, in the most literal way, over the list of grades in rank order.
+//! The definitions are written down once more, in the most literal way, over the list of grades in
+//! rank order.
 
 use clariq_eval::{Qrels, RankedRun, evaluate, parse_measure};
 use clariq_files::{Judgement, Run, RunLine};
@@ -66,7 +68,8 @@ fn ranked_grades(documents: &[Document]) -> Vec<i32> {
     grades
 }
 
-/// The definitions: from the grades in rank order, all grades there are, the cut-off and the least relevant grade.
+/// The definitions: from the grades in rank order, all grades there are, the cut-off and the least
+/// relevant grade.
 fn naive(measure: &str, ranked: &[i32], judged: &[i32], k: usize, rel: i32) -> f64 {
     let top = &ranked[..k.min(ranked.len())];
     let hits = |grades: &[i32]| grades.iter().filter(|grade| **grade >= rel).count() as f64;

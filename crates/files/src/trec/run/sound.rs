@@ -1,4 +1,5 @@
-//! Runs without a fault, in parallel. Whatever is not sound is left to the reader that names what is wrong.
+//! Runs without a fault, in parallel. Whatever is not sound is left to the reader that names what
+//! is wrong.
 
 use super::{Run, RunLine, score};
 use crate::source::Input;

@@ -92,7 +92,8 @@ fn answer(mut stream: TcpStream, behaviour: &Behaviour, log: &Mutex<Vec<Seen>>) 
     let mut sent =
         behaviour.cut_after.filter(|_| status < 300).unwrap_or(body.len()).min(body.len());
     let head = format!("HTTP/1.1 {status} Said\r\n{length}Connection: close\r\n{extra}\r\n");
-    // What the client asked for is logged before it gets an answer, and the bytes of an endless one afterwards.
+    // What the client asked for is logged before it gets an answer, and the bytes of an endless one
+    // afterwards.
     let user_agent = headers.get("user-agent").cloned();
     let number = {
         let mut log = log.lock().unwrap();

@@ -12,7 +12,8 @@ use clariq_index::{
 use std::path::Path;
 use tempfile::TempDir;
 
-/// Words that both analysers keep apart from each other. Earlier ones are more frequent in [`text`].
+/// Words that both analysers keep apart from each other. Earlier ones are more frequent in
+/// [`text`].
 pub(crate) const WORDS: [&str; 12] = [
     "river", "stone", "lamp", "garden", "wolf", "bread", "copper", "violin", "harbor", "maple",
     "cloud", "pepper",
@@ -60,7 +61,8 @@ pub(crate) fn tokens(text: &str) -> Vec<String> {
     ANALYZER.tokens(text)
 }
 
-/// Whole rankings of some requests by two formulas, padded: what must not change with how an index was made.
+/// Whole rankings of some requests by two formulas, padded: what must not change with how an index
+/// was made.
 pub(crate) fn rankings(index: &DocumentIndex) -> Vec<Vec<Hit>> {
     let mut rankings = Vec::new();
     for model in [Bm25::okapi(), Bm25::default_of(Variant::Lucene)] {

@@ -85,7 +85,8 @@ impl Naive {
         score
     }
 
-    /// All questions with a token of the request, and the others with score 0 where `pad`, in the project's order.
+    /// All questions with a token of the request, and the others with score 0 where `pad`, in the
+    /// project's order.
     pub(crate) fn ranking(&self, model: &Bm25, request: &[String], pad: bool) -> Vec<Hit> {
         let mut hits = Vec::new();
         for (number, question) in self.questions.iter().enumerate() {
@@ -105,8 +106,9 @@ pub(crate) fn close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1.0)
 }
 
-/// What is wrong with `found` as the first `limit` hits of the ranking `expected`, if anything. Where the naive scores
-/// tie but for rounding, any order is right that goes by the scores found and then by descending number.
+/// What is wrong with `found` as the first `limit` hits of the ranking `expected`, if anything.
+/// Where the naive scores tie but for rounding, any order is right that goes by the scores found
+/// and then by descending number.
 pub(crate) fn difference(found: &[Hit], expected: &[Hit], limit: usize) -> Option<String> {
     if found.len() != limit.min(expected.len()) {
         return Some(format!("{} hits for {} of {limit}", found.len(), expected.len()));

@@ -25,7 +25,8 @@ pub(super) struct Asker<'a> {
     explain: bool,
 }
 
-/// The next move; on request also the best candidates and what each stage made of the first question.
+/// The next move; on request also the best candidates and what each stage made of the first
+/// question.
 pub(super) enum Move {
     Ask { question: Asked, score: f64, why: Why },
     Stop { reason: &'static str, why: Why },

@@ -1,9 +1,10 @@
 //! The protocol of `clariq ask --json`: one JSON object a line in, one out, flushed.
 //!
-//! `{"request": …}` begins a conversation, with `"conversation_context": [{"question": …, "answer": …}, …]` in the middle of
-//! it; `{"answer": …}` replies to the last question. An `"id"` comes back as it was. What comes out has `"action"`: `"ask"`
-//! with `"question"` and `"question_id"`, or `"stop"`. A bad line is answered with `"error"`, and the conversation goes on
-//! as if it had not been there.
+//! `{"request": …}` begins a conversation, with `"conversation_context": [{"question": …, "answer":
+//! …}, …]` in the middle of it; `{"answer": …}` replies to the last question. An `"id"` comes back
+//! as it was. What comes out has `"action"`: `"ask"` with `"question"` and `"question_id"`, or
+//! `"stop"`. A bad line is answered with `"error"`, and the conversation goes on as if it had not
+//! been there.
 
 use super::asker::Asker;
 use crate::failure::{Failure, error_object};
@@ -72,7 +73,8 @@ pub(super) fn serve(
         };
         let answer = turn.map_err(Failure::from);
         let mut object = match answer.and_then(|turn| take_turn(asker, turn, &mut waiting)) {
-            // The system works, so that this is about the line: its text may be too long for a model.
+            // The system works, so that this is about the line: its text may be too long for a
+            // model.
             Err(Failure::Report(report)) => {
                 bad += 1;
                 error_object(lines.location().line, &report)

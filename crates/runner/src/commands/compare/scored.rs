@@ -79,8 +79,8 @@ impl Measures {
         }
     }
 
-    /// The measure that topics are looked for by: the challenge ranked by recall at 30, everybody else says first what
-    /// matters most.
+    /// The measure that topics are looked for by: the challenge ranked by recall at 30, everybody
+    /// else says first what matters most.
     pub(super) fn focus(&self) -> usize {
         match self {
             Self::Challenge(_) => CUTOFFS.len() - 1,

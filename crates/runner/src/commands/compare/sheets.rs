@@ -107,7 +107,8 @@ impl Compared {
         ]
     }
 
-    /// The topics on which each run differs most from the baseline, up to `count` of them, with what the user asked.
+    /// The topics on which each run differs most from the baseline, up to `count` of them, with
+    /// what the user asked.
     pub(super) fn topics(&self, labels: &Labelled, count: usize, format: Option<Format>) -> Sheet {
         let requests: HashMap<&TopicId, &str> =
             labels.topics.iter().map(|topic| (&topic.id, topic.request.as_str())).collect();
@@ -135,7 +136,8 @@ impl Compared {
     }
 }
 
-/// The places of the largest differences, largest first, equals in the order of topics; none without a difference.
+/// The places of the largest differences, largest first, equals in the order of topics; none
+/// without a difference.
 fn most_different(figures: &[f64], baseline: &[f64], count: usize) -> Vec<usize> {
     let size = |place: usize| (figures[place] - baseline[place]).abs();
     let mut places: Vec<usize> = (0..figures.len()).filter(|&place| size(place) > 0.0).collect();

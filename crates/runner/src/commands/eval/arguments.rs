@@ -24,8 +24,8 @@ pub(crate) struct EvalArgs {
     /// Labels to score against; with a split of iKAT, RUN is what is handed in for that year
     #[arg(long, aliases = ["experiment_type", "experiment-type"], default_value = "dev", value_parser = labelled_splits())]
     pub(crate) split: LabelledSplit,
-    /// Measures by name, such as nDCG@10, R@30, AP, RR, P@5, Success@5, RBP(p=0.8) or recall_30; may be given more than
-    /// once
+    /// Measures by name, such as nDCG@10, R@30, AP, RR, P@5, Success@5, RBP(p=0.8) or recall_30;
+    /// may be given more than once
     #[arg(short = 'm', long = "measure", value_name = "NAME")]
     pub(crate) measures: Vec<String>,
     /// Judgements of any TREC collection in place of the labels of --split
@@ -40,8 +40,8 @@ pub(crate) struct EvalArgs {
     /// The run is multi-turn: contexts and question texts (document relevance only)
     #[arg(long, alias = "multi_turn")]
     pub(crate) multi_turn: bool,
-    /// The conversations that a multi-turn run answers: is the next question relevant, new, and answered by something else
-    /// than "no" in the labels
+    /// The conversations that a multi-turn run answers: is the next question relevant, new, and
+    /// answered by something else than "no" in the labels
     #[arg(long, value_name = "FILE")]
     pub(crate) conversations: Option<PathBuf>,
     /// Print a row for the challenge's leaderboard
@@ -50,7 +50,8 @@ pub(crate) struct EvalArgs {
     /// Also show where the run would stand among the published entries of the challenge
     #[arg(long)]
     pub(crate) place: bool,
-    /// Figures per class, the confusion matrix and how far off predictions are (clarification need only)
+    /// Figures per class, the confusion matrix and how far off predictions are (clarification need
+    /// only)
     #[arg(long)]
     pub(crate) full: bool,
     /// Write the figures of every topic to this file, as JSON (not of clarification need)

@@ -1,5 +1,5 @@
-//! `clariq eval --conversations`: whether the next question of each conversation is relevant, new and
-//! answered.
+//! `clariq eval --conversations`: whether the next question of each conversation is relevant, new
+//! and answered.
 
 use super::arguments::EvalArgs;
 use super::{origin, print, say};

@@ -81,7 +81,8 @@ fn per_topic(scores: &Scores) -> Vec<(&str, Vec<(String, f64)>)> {
     all
 }
 
-/// One row per measure, after one per topic and measure if those are wanted, as `trec_eval -q` prints them.
+/// One row per measure, after one per topic and measure if those are wanted, as `trec_eval -q`
+/// prints them.
 fn sheet(scores: &Scores, per_topic: bool) -> Sheet {
     let mut sheet = Sheet::new(&["measure", "topic", "value"]);
     let mut add = |topic: &str, values: &[f64]| {

@@ -9,13 +9,15 @@ use clariq_eval::{Leaderboard, LeaderboardTask, Placement};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// The first digits of the checksum of the released question bank, which the published figures are about.
+/// The first digits of the checksum of the released question bank, which the published figures are
+/// about.
 const REAL_BANK: &str = "2100c70232f6";
 
 /// Entries that are shown on either side of the run.
 const NEIGHBOURS: usize = 3;
 
-/// The run among its neighbours; `None` where that was not asked for or means nothing, which is then said.
+/// The run among its neighbours; `None` where that was not asked for or means nothing, which is
+/// then said.
 pub(super) fn sheet(
     settings: &Settings,
     arguments: &EvalArgs,

@@ -31,8 +31,8 @@ impl NeedCommand {
     }
 }
 
-/// Whether a saved model names an encoder, as a text and not as `null`. What cannot be read names none:
-/// the command says what is wrong with it.
+/// Whether a saved model names an encoder, as a text and not as `null`. What cannot be read names
+/// none: the command says what is wrong with it.
 fn names_encoder(file: &str) -> bool {
     let Ok(input) = Source::new(file).read_at_most(MOST_OF_A_TABLE) else { return false };
     let text = String::from_utf8_lossy(&input.bytes);

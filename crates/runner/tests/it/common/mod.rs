@@ -65,7 +65,8 @@ impl Bench {
         bench
     }
 
-    /// The same bench for a command that another program with learned stages stands beside, or none.
+    /// The same bench for a command that another program with learned stages stands beside, or
+    /// none.
     pub(crate) fn with_learned(self, learned: &'static str) -> Self {
         Self { learned, ..self }
     }
@@ -143,8 +144,9 @@ impl Bench {
         finished
     }
 
-    /// Starts a run over conversations and kills it when the state of its partial file was written so many times. On a
-    /// busy machine the run may end before that is seen; then it is started again.
+    /// Starts a run over conversations and kills it when the state of its partial file was written
+    /// so many times. On a busy machine the run may end before that is seen; then it is started
+    /// again.
     pub(crate) fn killed(&self, line: &str, run: &str, blocks: usize) {
         let killed = (0..10).any(|_| self.killed_in_time(line, run, blocks));
         assert!(killed, "{line} was always at its end before it could be killed");
@@ -173,7 +175,8 @@ impl Bench {
         child.wait().expect("gone").code().is_none()
     }
 
-    /// Every file below the folder but for the cache, by its path, and every other entry with empty content.
+    /// Every file below the folder but for the cache, by its path, and every other entry with empty
+    /// content.
     pub(crate) fn snapshot(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let mut all = BTreeMap::new();
         let mut folders = vec![self.folder.path().to_owned()];

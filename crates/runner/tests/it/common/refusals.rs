@@ -1,4 +1,5 @@
-//! Commands that must be refused: with status 2, a message of four parts, no results, and every file as it was.
+//! Commands that must be refused: with status 2, a message of four parts, no results, and every
+//! file as it was.
 
 use super::{Bench, Finished};
 

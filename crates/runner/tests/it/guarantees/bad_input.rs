@@ -1,5 +1,5 @@
-//! Bad input of every kind: the command ends with status 2, says where, what was expected, what was found and what to do
-//! next, prints no results, and leaves every file as it was.
+//! Bad input of every kind: the command ends with status 2, says where, what was expected, what was
+//! found and what to do next, prints no results, and leaves every file as it was.
 
 use crate::common::Bench;
 use crate::common::refusals::{Case, NOTHING, case, check};

@@ -1,4 +1,5 @@
-//! Entries of the cache whose bytes have changed: they are made again, with a note, and the run is the same.
+//! Entries of the cache whose bytes have changed: they are made again, with a note, and the run is
+//! the same.
 
 use crate::common::{Bench, LEARNED};
 use std::fs;

@@ -1,10 +1,12 @@
-//! The same inputs give the same bytes: whatever the threads, the index, the time, the place and the packing.
+//! The same inputs give the same bytes: whatever the threads, the index, the time, the place and
+//! the packing.
 
 use crate::common::Bench;
 
 const OUTPUTS: [&str; 3] = ["run", "need", "run.json"];
 
-/// The bytes of the run, the need file and the record named `a`, written by `run` with some arguments more.
+/// The bytes of the run, the need file and the record named `a`, written by `run` with some
+/// arguments more.
 fn outputs(bench: &Bench, folder: &str, more: &str) -> [Vec<u8>; 3] {
     bench.succeed(&format!("run bm25 -q -o {folder}/a.run {more}"));
     OUTPUTS.map(|extension| bench.read(&format!("{folder}/a.{extension}")))

@@ -1,4 +1,5 @@
-//! No space, no permission, no file: what a command does when the system refuses, and what it never replaces.
+//! No space, no permission, no file: what a command does when the system refuses, and what it never
+//! replaces.
 
 use crate::common::{Bench, Finished};
 use std::fs;
@@ -68,14 +69,16 @@ fn a_command_that_the_limit_kills_replaces_nothing() {
     bench.succeed("run bm25 --data data -o old.run --index idx");
 }
 
-/// The run, the need file and the record belong together: where only the last does not fit, none is replaced.
+/// The run, the need file and the record belong together: where only the last does not fit, none is
+/// replaced.
 #[test]
 fn a_disk_that_is_full_before_the_last_file_replaces_none() {
     let bench = with_old_files();
     let script = "cp old.* disk && df --output=avail -k disk >&2 && \
                   { \"$0\" run bm25 --data data -o disk/old.run >/dev/null; echo $?; ls -A disk; cat disk/old.*; }";
     let mut refusals = 0;
-    // Memory pages of 4 kB: the old files take three, the new ones four (run), one (need file) and one (record).
+    // Memory pages of 4 kB: the old files take three, the new ones four (run), one (need file) and
+    // one (record).
     for kilobytes in [12, 16, 24, 28, 32, 36, 48] {
         let Some(finished) = in_file_system(&bench, &format!("size={kilobytes}k"), script) else {
             return;

@@ -51,7 +51,8 @@ enum Moment {
 }
 
 impl Moment {
-    /// Delays that spread over a command and a little beyond its end, and the changes that it makes.
+    /// Delays that spread over a command and a little beyond its end, and the changes that it
+    /// makes.
     fn of(whole: Duration, changes: &[&'static str]) -> impl Iterator<Item = Self> {
         let delay = move |kill: u32| whole.mul_f64(1.1 * f64::from(kill) / f64::from(DELAYS));
         let changes = changes.repeat(REPEATS);
@@ -94,7 +95,8 @@ fn outputs(bench: &Bench) -> [Vec<u8>; 3] {
     OUTPUTS.map(|name| bench.read(name))
 }
 
-/// Each file is the old one or the new one, and a record that does not fit its run or need file is told of.
+/// Each file is the old one or the new one, and a record that does not fit its run or need file is
+/// told of.
 fn whole_or_told(bench: &Bench, old: &[Vec<u8>; 3], new: &[Vec<u8>; 3]) {
     let now = outputs(bench);
     for (place, name) in OUTPUTS.iter().enumerate() {

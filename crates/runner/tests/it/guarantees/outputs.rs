@@ -65,7 +65,8 @@ fn temporary_files_stay_after_sigint_no_more() {
     use std::os::unix::process::ExitStatusExt as _;
 
     let bench = Bench::with_sample();
-    // A run to a folder that takes long: the temporary file is there while the conversations are written.
+    // A run to a folder that takes long: the temporary file is there while the conversations are
+    // written.
     bench.succeed("data synthesize --data data --turns 3 -o c.jsonl");
     let mut hits = 0;
     for (signal, number) in [("-INT", 2), ("-TERM", 15), ("-INT", 2), ("-TERM", 15)] {
