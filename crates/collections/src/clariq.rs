@@ -32,7 +32,7 @@ pub use bank::NO_QUESTION;
 pub use check::check;
 pub use collection::{ClariQ, DataDir, Split, SplitData};
 pub use eval_table::{
-    BEST, Builder as EvalTableBuilder, ContextId, EvalTable, MetricTable, Scores, WORST,
+    BEST, Builder as EvalTableBuilder, ContextId, EvalTable, MetricTable, Scores, TableRow, WORST,
 };
 pub(crate) use kind::KIND;
 pub use labelled::{Facet, Labelled, LabelledRow, Topic};

@@ -4,6 +4,7 @@
 //! quotient to the nearest double. A sum of doubles differs from that in the last digits.
 
 use num_bigint::{BigInt, BigUint, Sign};
+use std::collections::BTreeMap;
 
 /// Doubles are whole multiples of 2⁻¹⁰⁷⁴.
 const SCALE: i32 = 1074;
@@ -16,25 +17,29 @@ const SCALE: i32 = 1074;
 /// assert_ne!((0.1 + 0.2 + 0.3) / 3.0, 0.2);
 /// ```
 pub fn exact_mean(values: impl IntoIterator<Item = f64>) -> f64 {
-    let (sum, count) = values
-        .into_iter()
-        .fold((BigInt::ZERO, 0_u64), |(sum, count), value| (sum + scaled(value), count + 1));
+    // Values with one exponent add up as whole numbers, and there are few exponents.
+    let (mut sums, mut count) = (BTreeMap::<i32, i128>::new(), 0_u64);
+    for value in values {
+        let (digits, exponent) = parts(value);
+        *sums.entry(exponent).or_default() += i128::from(digits);
+        count += 1;
+    }
     if count == 0 {
         return 0.0;
     }
+    let sum: BigInt = sums.into_iter().map(|(exponent, sum)| BigInt::from(sum) << exponent).sum();
     let magnitude = nearest(sum.magnitude(), &(BigUint::from(count) << SCALE));
     if sum.sign() == Sign::Minus { -magnitude } else { magnitude }
 }
 
-/// The value times 2¹⁰⁷⁴, exactly.
-fn scaled(value: f64) -> BigInt {
+/// A whole number and the power of two that it is to be multiplied by for the value times 2¹⁰⁷⁴.
+fn parts(value: f64) -> (i64, i32) {
     let bits = value.to_bits();
     let exponent = (bits >> 52 & 0x7ff) as i32;
-    let fraction = bits & ((1 << 52) - 1);
-    let (mantissa, exponent) =
-        if exponent == 0 { (fraction, 1) } else { (fraction | 1 << 52, exponent) };
-    let magnitude = BigInt::from(mantissa) << (exponent - 1);
-    if value.is_sign_negative() { -magnitude } else { magnitude }
+    let fraction = (bits & ((1 << 52) - 1)).cast_signed();
+    let (digits, exponent) =
+        if exponent == 0 { (fraction, 0) } else { (fraction | 1 << 52, exponent - 1) };
+    (if value.is_sign_negative() { -digits } else { digits }, exponent)
 }
 
 /// The double nearest to a quotient, ties to even.
@@ -90,7 +95,23 @@ mod tests {
         assert_eq!(exact_mean([]), 0.0);
     }
 
+    /// The sum of the values' own fractions, one by one.
+    fn naive(values: &[f64]) -> f64 {
+        let whole = |value: &f64| {
+            let (digits, exponent) = parts(*value);
+            BigInt::from(digits) << exponent
+        };
+        let sum = values.iter().map(whole).fold(BigInt::ZERO, |sum, value| sum + value);
+        let mean = nearest(sum.magnitude(), &(BigUint::from(values.len()) << SCALE));
+        if sum.sign() == Sign::Minus { -mean } else { mean }
+    }
+
     proptest! {
+        #[test]
+        fn sums_by_exponent_are_sums_of_fractions(values in prop::collection::vec(prop::num::f64::NORMAL | prop::num::f64::SUBNORMAL | prop::num::f64::ZERO, 1..60)) {
+            prop_assert_eq!(exact_mean(values.iter().copied()).to_bits(), naive(&values).to_bits());
+        }
+
         #[test]
         fn close_to_the_naive_mean_and_exact_for_equal_values(values in prop::collection::vec(0.0..1.0_f64, 1..80)) {
             let naive = values.iter().sum::<f64>() / values.len() as f64;

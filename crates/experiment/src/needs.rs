@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::session::Session;
 use clariq_collections::clariq::ClariQ;
-use clariq_core::{Location, Need, Problem, ProblemKind, Request};
+use clariq_core::{Need, Request};
 use clariq_need::{Classifier, HELD_OUT_FOLDS, NeedConfig, Training};
 use clariq_rank::{Context, System};
 use serde_json::{Value, json};
@@ -62,7 +62,7 @@ pub(crate) fn need_record(model: &Classifier) -> Value {
 }
 
 /// The labels and features that a system's need model is trained on. On a collection without need
-/// labels there is none, and a system that needs one is refused.
+/// labels there is none: nothing is predicted, and stages pass over the need.
 fn open_training(
     session: &Session,
     context: &Context,
@@ -70,11 +70,9 @@ fn open_training(
 ) -> Result<Option<Training>, Error> {
     let Some(section) = &system.need else { return Ok(None) };
     let Some(clariq) = session.collection.downcast::<ClariQ>() else {
-        if system.pipeline.sees_need() {
-            return Err(no_labels(session, system).into());
-        }
+        let passed = if system.pipeline.sees_need() { ", and its stages pass over it" } else { "" };
         session.observer.note(&format!(
-            "note: {} has no need labels: `{}` predicts no need",
+            "note: {} has no need labels: `{}` predicts no need{passed}",
             session.collection.kind(),
             system.name
         ));
@@ -83,12 +81,4 @@ fn open_training(
     let config = NeedConfig::read(section)?.to_answer(session.split);
     let labels = clariq.training_labels(config.train_on())?;
     Ok(Some(Training::new(config, &clariq.bank, context.models, &labels)?))
-}
-
-fn no_labels(session: &Session, system: &System) -> Problem {
-    let at = Location::file(format!("system `{}`", system.name));
-    let expected = "a collection with need labels, which a stage of this system looks at";
-    let found = format!("{} in {}", session.collection.kind(), session.collection.location());
-    Problem::new(at, ProblemKind::Argument, expected, found)
-        .hint("leave the key that looks at the need out of the system, or take a ClariQ collection")
 }

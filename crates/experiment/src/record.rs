@@ -5,8 +5,9 @@
 //! that does not fit its run was left by an interrupted command.
 
 use clariq_core::sha256_hex;
-use clariq_files::Staged;
+use clariq_files::{MOST_OF_A_TABLE, Staged};
 use serde_json::{Value, json};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Where the record of a run file is.
@@ -38,18 +39,27 @@ pub fn stage(
     })
 }
 
+/// The record of a run; `None` where there is none that can be read. A pipe of that name is not waited
+/// for.
+pub fn read(run: &Path) -> Option<Value> {
+    let path = path_of(run);
+    let found = fs::metadata(&path).ok()?;
+    if !found.is_file() || found.len() > MOST_OF_A_TABLE {
+        return None;
+    }
+    serde_json::from_slice(&fs::read(path).ok()?).ok()
+}
+
 /// Whether the record of a run speaks of another content of its `kind` of output; `None` where there is no record.
 pub fn contradicts(run: &Path, kind: &str, bytes: &[u8]) -> Option<bool> {
-    let text = std::fs::read_to_string(path_of(run)).ok()?;
-    let record: Value = serde_json::from_str(&text).ok()?;
+    let record = read(run)?;
     let checksum = record["outputs"][kind]["sha256"].as_str()?;
     Some(checksum != sha256_hex(bytes))
 }
 
 /// The checksum of the documents that a run ranks, as its record has it; `None` where no record says so.
 pub fn documents_of(run: &Path) -> Option<String> {
-    let text = std::fs::read_to_string(path_of(run)).ok()?;
-    let record: Value = serde_json::from_str(&text).ok()?;
+    let record = read(run)?;
     Some(record["bank"]["sha256"].as_str()?.to_owned())
 }
 

@@ -121,8 +121,8 @@ struct Job<'a> {
 
 /// The predicted needs that stages look at.
 enum Needs {
-    /// No stage looks at any.
-    Unseen,
+    /// None, or none that a stage looks at.
+    None,
     /// Predicted block by block.
     Each(Box<Classifier>),
     /// Predicted for all requests before the first is ranked.
@@ -142,12 +142,12 @@ impl<'a> Job<'a> {
         let tag: String = tag.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
         let models = open_models(context, loaded)?;
         let needs = if !system.pipeline.sees_need() {
-            Needs::Unseen
-        } else if let Some(predicted) = predict(session, context, loaded, input)? {
-            Needs::All(predicted)
+            Needs::None
+        } else if input.in_memory().is_some() {
+            predict(session, context, loaded, input)?.map_or(Needs::None, Needs::All)
         } else {
             let model = need_model(session, context, system)?;
-            model.map_or(Needs::Unseen, |model| Needs::Each(Box::new(model)))
+            model.map_or(Needs::None, |model| Needs::Each(Box::new(model)))
         };
         let documents = session.documents;
         let mut made_by = json!({
@@ -262,7 +262,8 @@ impl<'a> Job<'a> {
         partial: &mut Partial,
     ) -> (Result<(Progress, Skipped), Error>, Result<Option<PredictedNeeds>, Error>) {
         let write: Write = &mut |lines, progress, last| partial.append(lines, progress, last);
-        if !matches!(self.needs, Needs::Unseen) || self.loaded.system.need.is_none() {
+        let system = &self.loaded.system;
+        if system.pipeline.sees_need() || system.need.is_none() {
             return (self.blocks().rank(progress, write), Ok(None));
         }
         let (session, context, loaded) = (self.session, self.context, self.loaded);
@@ -292,7 +293,7 @@ impl<'a> Job<'a> {
 impl Needs {
     fn record(&self) -> Value {
         match self {
-            Self::Unseen => Value::Null,
+            Self::None => Value::Null,
             Self::Each(model) => need_record(model),
             Self::All(predicted) => predicted.made_by.clone(),
         }

@@ -96,8 +96,16 @@ pub fn cut(
         let shards = write_shards(records, contexts, folder);
         (shards, reader.join().unwrap_or_else(|panic| panic::resume_unwind(panic)))
     });
-    // What is wrong with the input is the news; the shards before it are of no use without a plan.
-    let (counts, shards) = (counts?, shards?);
+    let (counts, shards) = match (counts, shards) {
+        (Ok(counts), shards) => (counts, shards?),
+        (Err(error), shards) => {
+            // Without a plan nobody needs the shards before what is wrong.
+            for shard in shards.iter().flatten() {
+                let _ = std::fs::remove_file(folder.join(&shard.file));
+            }
+            return Err(error.into());
+        }
+    };
     let input = Cut {
         contexts: shards.iter().map(|shard| shard.contexts).sum(),
         bad_records: counts.bad,

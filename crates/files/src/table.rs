@@ -56,6 +56,10 @@ impl Row<'_> {
 
     /// Whether a field can be an id: a run file separates ids by blanks, so that none may be empty or hold one.
     pub fn check_id(&self, column: &str, id: &str) -> Result<(), Box<Problem>> {
+        // Nearly all ids are of letters and digits.
+        if !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Ok(());
+        }
         if id.is_empty() {
             let expected = format!("an id in `{column}`");
             let problem = self.problem(ProblemKind::EmptyField, expected, "an empty field");

@@ -37,13 +37,18 @@ impl<R: Read> Bytes<R> {
     fn refill(&mut self) -> Result<(), Kind> {
         self.before += self.end as u64;
         (self.next, self.end) = (0, 0);
-        self.end = loop {
-            match self.inner.read(&mut self.buffer) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                read => break read?,
-            }
-        };
+        self.end = self.read()?;
         if self.end == 0 { Err(Kind::Truncated) } else { Ok(()) }
+    }
+
+    /// Reads into the buffer, behind its content.
+    fn read(&mut self) -> io::Result<usize> {
+        loop {
+            match self.inner.read(&mut self.buffer[self.end..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => return read,
+            }
+        }
     }
 
     // Once or twice for every operation of a pickle that may have a hundred million of them.
@@ -69,6 +74,26 @@ impl<R: Read> Bytes<R> {
             }
         }
         Ok(array)
+    }
+
+    /// What is in the buffer and not yet taken.
+    pub(super) fn ahead(&self) -> &[u8] {
+        &self.buffer[self.next..self.end]
+    }
+
+    /// Puts more into the buffer behind what is there; false where there is no room, or no more.
+    pub(super) fn fetch(&mut self) -> Result<bool, Kind> {
+        self.buffer.copy_within(self.next..self.end, 0);
+        self.before += self.next as u64;
+        (self.next, self.end) = (0, self.end - self.next);
+        let came = self.read()?;
+        self.end += came;
+        Ok(came > 0)
+    }
+
+    /// Takes bytes that are in the buffer.
+    pub(super) fn skip(&mut self, count: usize) {
+        self.next = (self.next + count).min(self.end);
     }
 
     /// The next `length` bytes, into `out`, which grows only as they come: a length may claim anything.

@@ -44,12 +44,14 @@
 //!
 //! The pickle is read twice: see [`Plan`].
 
+mod batch;
 mod bytes;
 mod error;
 mod globals;
 mod machine;
 mod opcode;
 mod plan;
+mod rows;
 mod text;
 mod value;
 mod writer;
@@ -58,5 +60,6 @@ pub use error::{PickleError, PickleErrorKind};
 pub use globals::{Dtype, Global};
 pub use machine::{Sink, fold};
 pub use plan::Plan;
+pub use rows::Rows;
 pub use value::{Blob, Dict, List, Text, Tuple, Value};
 pub use writer::PickleWriter;

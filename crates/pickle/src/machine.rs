@@ -1,9 +1,11 @@
 //! How does a pickle become values? The stack machine that Python's `pickle` describes, for data alone.
 
+use super::batch::{Batch, Memo};
 use super::error::{PickleError, PickleErrorKind as Kind};
 use super::globals;
 use super::opcode::{Op, Opcodes};
 use super::plan::Plan;
+use super::rows::Rows;
 use super::value::{Dict, List, Value};
 use std::io::Read;
 use std::rc::Rc;
@@ -26,6 +28,12 @@ pub trait Sink {
         key: &Value<Self::Dict>,
         value: Value<Self::Dict>,
     ) -> Result<(), String>;
+
+    /// Puts several items that are dictionaries of figures in a dictionary, which saves the time of making each of them.
+    /// False where nothing was done: then the items are inserted one by one. What comes of them must be the same.
+    fn insert_rows(&mut self, _dict: &mut Self::Dict, _rows: &Rows<Self::Dict>) -> bool {
+        false
+    }
 }
 
 /// Runs a pickle whose plan was made from the same bytes.
@@ -38,12 +46,19 @@ pub fn fold<S: Sink>(
     let memo = vec![None; plan.kept()];
     let mut machine =
         Machine { stack: Vec::new(), marks: Vec::new(), memo, memoized: 0, plan, sink };
+    let mut batch = Batch::default();
     loop {
         let op = opcodes.next()?;
         if op == Op::Stop {
             return machine.pop().map_err(|kind| opcodes.fail(kind));
         }
         machine.step(op, opcodes.payload()).map_err(|kind| opcodes.fail(kind))?;
+        if op == Op::Mark && machine.fills_dictionary() {
+            let length = opcodes.find_batch(&mut batch)?;
+            if length > 0 && machine.insert_batch(&mut batch) {
+                opcodes.take_batch(length);
+            }
+        }
     }
 }
 
@@ -194,6 +209,44 @@ impl<S: Sink> Machine<'_, S> {
             dict.change(depth, |content| self.sink.insert(content, &key, value))?;
         }
         Ok(())
+    }
+
+    /// Whether what follows the mark just set goes into a dictionary, and no check of [`push`](Self::push) can fail until
+    /// a batch ends: it is shorter than the buffer it is found in.
+    fn fills_dictionary(&self) -> bool {
+        let filled = self.marks.last().and_then(|mark| mark.checked_sub(1));
+        let below = self.marks.len().checked_sub(2).map_or(0, |at| self.marks[at]);
+        let filled = filled.filter(|&at| at >= below).map(|at| &self.stack[at]);
+        matches!(filled, Some(Value::Dict(_)))
+            && self.stack.len().max(self.marks.len()) < MOST_VALUES / 2
+    }
+
+    /// Runs the operations from a mark to the `SETITEMS` behind a batch at once; false where nothing was done.
+    fn insert_batch(&mut self, batch: &mut Batch) -> bool {
+        let mut memoized = self.memoized;
+        for row in &batch.rows {
+            let slot = match row.memo {
+                Memo::Not => continue,
+                Memo::Next => memoized,
+                Memo::Slot(slot) => slot,
+            };
+            if self.plan.place(slot).is_some() {
+                return false;
+            }
+            memoized = memoized.max(slot.saturating_add(1));
+        }
+        let filled = self.marks.last().and_then(|mark| self.stack.get(mark.checked_sub(1)?));
+        let (Some(Value::Dict(dict)), Some(rows)) =
+            (filled, Rows::new(&self.memo, self.plan, batch))
+        else {
+            return false;
+        };
+        if !dict.fill(|content| self.sink.insert_rows(content, &rows)) {
+            return false;
+        }
+        self.memoized = memoized;
+        self.marks.pop();
+        true
     }
 
     fn remember(&mut self, op: Op) -> Result<(), Kind> {

@@ -3,6 +3,7 @@
 //! All codes of protocols 0 to 5, as Python's `pickletools` lists them, become one of a few [`Op`]s: the machine
 //! does not care whether a number came as text or as bytes.
 
+use super::batch::{Batch, Miss};
 use super::bytes::Bytes;
 use super::error::{PickleError, PickleErrorKind as Kind};
 use super::text;
@@ -76,6 +77,22 @@ impl<R: Read> Opcodes<R> {
     /// Where the last operation begins.
     pub(super) fn offset(&self) -> u64 {
         self.start
+    }
+
+    /// Looks for a batch behind the mark that was the last operation; gives its length, or 0 where there is none. It
+    /// stays where it is until it is [taken](Self::take_batch).
+    pub(super) fn find_batch(&mut self, batch: &mut Batch) -> Result<usize, PickleError> {
+        match batch.parse(self.bytes.ahead()) {
+            Err(Miss::CutOff) if self.bytes.fetch().map_err(|kind| self.fail(kind))? => {
+                Ok(batch.parse(self.bytes.ahead()).unwrap_or(0))
+            }
+            found => Ok(found.unwrap_or(0)),
+        }
+    }
+
+    /// Goes to the end of a batch of that length, to the `SETITEMS` that ends it.
+    pub(super) fn take_batch(&mut self, length: usize) {
+        self.bytes.skip(length);
     }
 
     /// An error of the last operation.

@@ -4,6 +4,7 @@
 //! slots per number and looks hardly any of them up. So a pickle is read twice, first to note what is looked up and
 //! then to build, and the machine keeps only those values. That is what keeps it within the size of the file.
 
+use super::batch::Batch;
 use super::error::PickleError;
 use super::opcode::{Op, Opcodes};
 use std::collections::HashMap;
@@ -25,10 +26,19 @@ impl Plan {
     /// Reads a pickle up to its end and builds nothing.
     pub fn scan(reader: impl Read) -> Result<Self, PickleError> {
         let mut opcodes = Opcodes::new(reader);
-        let mut plan = Self::default();
+        let (mut plan, mut batch) = (Self::default(), Batch::default());
         loop {
             match opcodes.next()? {
                 Op::Get(slot) => plan.mark(slot, opcodes.offset()),
+                Op::Mark => {
+                    let length = opcodes.find_batch(&mut batch)?;
+                    if length > 0 {
+                        let slots = batch.rows.iter().map(|row| row.key);
+                        let names = batch.figures.iter().map(|&(name, _)| name);
+                        slots.chain(names).for_each(|slot| plan.mark(slot, opcodes.offset()));
+                        opcodes.take_batch(length);
+                    }
+                }
                 Op::Stop => break,
                 _ => {}
             }

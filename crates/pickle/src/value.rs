@@ -204,6 +204,13 @@ impl<D> Dict<D> {
         self.state.grow(depth)?;
         insert(&mut self.content.borrow_mut()).map_err(Kind::Refused)
     }
+
+    /// Puts in dictionaries without containers in them through `insert`, which says whether it did.
+    pub(super) fn fill(&self, insert: impl FnOnce(&mut D) -> bool) -> bool {
+        !self.state.settled.get()
+            && insert(&mut self.content.borrow_mut())
+            && self.state.grow(1).is_ok()
+    }
 }
 
 /// How deep a container goes, and whether it is part of another one.

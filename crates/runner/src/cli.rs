@@ -105,8 +105,8 @@ impl Command {
             Self::Ask(arguments) => arguments.needs_models(),
             Self::Explain(arguments) => arguments.needs_models(),
             Self::Doctor => doctor::needs_models(),
-            Self::Data(_)
-            | Self::Index(_)
+            Self::Data(command) => command.needs_models(),
+            Self::Index(_)
             | Self::Eval(_)
             | Self::Validate(_)
             | Self::Convert(_)

@@ -38,6 +38,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::sync::Arc;
 
 /// The candidate that stands for the worst question of a context: what an unsuitable question counts as.
 pub const WORST: &str = "MIN";
@@ -231,11 +232,30 @@ impl<'a> MetricTable<'a> {
         Some(self.entry(place).questions())
     }
 
+    /// Whether another metric has the same questions in the same contexts, so that a [`TableRow`] is one of both.
+    pub fn shares_rows(self, other: Self) -> bool {
+        Arc::ptr_eq(&self.metric.layout, &other.metric.layout)
+    }
+
+    /// The row of a question in the context at a position.
+    pub fn row(self, context: usize, question: &str) -> Option<TableRow> {
+        self.metric.row_in(context, self.table.symbols.find(question)?).map(TableRow)
+    }
+
+    /// The figures of a row of this metric, or of one that shares its rows.
+    pub fn scores_in(self, TableRow(row): TableRow) -> Scores {
+        self.metric.scores(row)
+    }
+
     fn entry(self, place: usize) -> TableEntry<'a> {
         let context = self.table.context(self.metric.layout.contexts[place]);
         TableEntry { part: self, context, place }
     }
 }
+
+/// Where the figures of one question in one context are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TableRow(usize);
 
 /// One context of one metric.
 #[derive(Clone)]

@@ -92,6 +92,7 @@ impl Labelled {
             labelled: Self { name: input.name.clone(), ..Self::default() },
             topics: HashMap::new(),
             facets: HashMap::new(),
+            last: None,
         };
         for_each_row(input, COLUMNS, sink, |row, sink| builder.add(row, sink));
         builder.labelled
@@ -136,6 +137,8 @@ struct Builder {
     labelled: Labelled,
     topics: HashMap<TopicId, (usize, u64)>,
     facets: HashMap<FacetId, (usize, u64)>,
+    /// Topic and facet of the row before, which the next row mostly repeats.
+    last: Option<[(usize, u64); 2]>,
 }
 
 impl Builder {
@@ -154,7 +157,9 @@ impl Builder {
         }
         let Some(need) = Need::parse(need.trim()) else { return sink(label_range(row, need)) };
         let topic = self.topic(topic_id, request, topic_desc, need, row, sink);
-        let facet = self.facet(facet_id, topic, facet_desc, row, sink);
+        let facet = self.facet(facet_id, topic.0, facet_desc, row, sink);
+        self.last = Some([topic, facet]);
+        let facet = facet.0;
         self.labelled.rows.push(LabelledRow {
             facet,
             question: question.into(),
@@ -164,6 +169,7 @@ impl Builder {
         });
     }
 
+    /// The position of a topic, and the line that it is first on.
     fn topic(
         &mut self,
         id: &str,
@@ -172,8 +178,10 @@ impl Builder {
         need: Need,
         row: &Row,
         sink: Sink,
-    ) -> usize {
-        if let Some(&(place, line)) = self.topics.get(id) {
+    ) -> (usize, u64) {
+        let is_it = |&(place, _): &(usize, u64)| self.labelled.topics[place].id.as_str() == id;
+        let last = self.last.map(|[topic, _]| topic).filter(is_it);
+        if let Some((place, line)) = last.or_else(|| self.topics.get(id).copied()) {
             let first = &self.labelled.topics[place];
             if first.request != request {
                 sink(second_wording(row, line, first, request));
@@ -181,7 +189,7 @@ impl Builder {
             if let Some(was) = first.need.filter(|was| *was != need) {
                 sink(contradiction(row, line, &first.id, "need label", was, need));
             }
-            return place;
+            return (place, line);
         }
         let place = self.labelled.topics.len();
         self.topics.insert(id.into(), (place, row.line()));
@@ -191,22 +199,32 @@ impl Builder {
             description: description.into(),
             need: Some(need),
         });
-        place
+        (place, row.line())
     }
 
-    fn facet(&mut self, id: &str, topic: usize, description: &str, row: &Row, sink: Sink) -> usize {
-        if let Some(&(place, line)) = self.facets.get(id) {
+    /// The position of a facet, and the line that it is first on.
+    fn facet(
+        &mut self,
+        id: &str,
+        topic: usize,
+        description: &str,
+        row: &Row,
+        sink: Sink,
+    ) -> (usize, u64) {
+        let is_it = |&(place, _): &(usize, u64)| self.labelled.facets[place].id.as_str() == id;
+        let last = self.last.map(|[_, facet]| facet).filter(is_it);
+        if let Some((place, line)) = last.or_else(|| self.facets.get(id).copied()) {
             let first = &self.labelled.facets[place];
             if first.topic != topic {
                 let [was, is] = [first.topic, topic].map(|topic| &self.labelled.topics[topic].id);
                 sink(contradiction(row, line, &first.id, "topic", was, is));
             }
-            return place;
+            return (place, line);
         }
         let place = self.labelled.facets.len();
         self.facets.insert(id.into(), (place, row.line()));
         self.labelled.facets.push(Facet { id: id.into(), topic, description: description.into() });
-        place
+        (place, row.line())
     }
 }
 

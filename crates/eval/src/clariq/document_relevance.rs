@@ -5,9 +5,11 @@
 //! question and its answer, and released as a table. The official scorer looks up the question
 //! that a run puts first.
 
-use super::first_questions::first_questions;
+use super::first_questions::{First, first_questions};
 use crate::mean::exact_mean;
-use clariq_collections::clariq::{ContextId, EvalTable, Labelled, MetricTable, Split, WORST};
+use clariq_collections::clariq::{
+    BEST, ContextId, EvalTable, Labelled, MetricTable, Split, TableRow, WORST,
+};
 use clariq_core::TopicId;
 use clariq_files::Run;
 use std::collections::{HashMap, HashSet};
@@ -82,23 +84,26 @@ fn score(
     let first = first_questions(run);
     let (mut missing, mut not_candidates) = (HashSet::new(), HashSet::new());
     let mut metrics = Vec::new();
+    let mut chosen: Option<(MetricTable, Vec<Chosen>)> = None;
     for metric in table.metrics().filter_map(|name| table.metric(name)) {
-        let mut scores = MetricScores {
-            name: metric.name().to_owned(),
-            contexts: Vec::with_capacity(metric.len()),
+        // Most metrics of a table are of the same contexts and questions.
+        let (_, contexts) = match chosen.take() {
+            Some((other, contexts)) if other.shares_rows(metric) => {
+                chosen.insert((metric, contexts))
+            }
+            _ => chosen.insert((metric, choose(metric, &first, &answered_by))),
         };
-        for context in metric.contexts() {
-            let Some(topic) = answered_by(&context) else { continue };
-            let question = first.get(topic.as_str()).map(|first| first.question.as_str());
-            let found = question.and_then(|question| look_up(metric, &context, question));
-            let figure = found.unwrap_or_else(|| {
-                let counted = if question.is_some() { &mut not_candidates } else { &mut missing };
-                counted.insert(context.clone());
-                question.and_then(|_| look_up(metric, &context, WORST)).unwrap_or(0.0)
+        let mut figures = Vec::with_capacity(contexts.len());
+        for context in contexts {
+            let figure = context.own.and_then(|row| metric.scores_in(row).with_answer);
+            let figure = figure.unwrap_or_else(|| {
+                let counted = if context.answered { &mut not_candidates } else { &mut missing };
+                counted.insert(context.id.clone());
+                context.worst.and_then(|row| metric.scores_in(row).with_answer).unwrap_or(0.0)
             });
-            scores.contexts.push((context, figure));
+            figures.push((context.id.clone(), figure));
         }
-        metrics.push(scores);
+        metrics.push(MetricScores { name: metric.name().to_owned(), contexts: figures });
     }
     DocumentRelevance {
         metrics,
@@ -108,10 +113,36 @@ fn score(
     }
 }
 
-fn look_up(metric: MetricTable, context: &ContextId, question: &str) -> Option<f64> {
-    // Naming the best is not a way to reach it.
-    let question = if question == clariq_collections::clariq::BEST { WORST } else { question };
-    metric.scores(context, question)?.with_answer
+/// What a run does in a context.
+struct Chosen {
+    id: ContextId,
+    /// Whether it asks anything.
+    answered: bool,
+    /// The question that it asks.
+    own: Option<TableRow>,
+    /// The worst question, where the run asks something.
+    worst: Option<TableRow>,
+}
+
+fn choose(
+    metric: MetricTable,
+    first: &HashMap<&str, First>,
+    answered_by: impl Fn(&ContextId) -> Option<TopicId>,
+) -> Vec<Chosen> {
+    let mut chosen = Vec::with_capacity(metric.len());
+    for (position, id) in metric.contexts().enumerate() {
+        let Some(topic) = answered_by(&id) else { continue };
+        let question = first.get(topic.as_str()).map(|first| first.question.as_str());
+        // Naming the best is not a way to reach it.
+        let own = question.map(|question| if question == BEST { WORST } else { question });
+        chosen.push(Chosen {
+            id,
+            answered: question.is_some(),
+            own: own.and_then(|question| metric.row(position, question)),
+            worst: question.and_then(|_| metric.row(position, WORST)),
+        });
+    }
+    chosen
 }
 
 #[cfg(test)]

@@ -142,7 +142,7 @@ impl Blocks<'_> {
     /// needs.
     fn add_needs(&self, first: u64, block: &mut [Request]) -> Result<(), Error> {
         match self.needs {
-            Needs::Unseen => {}
+            Needs::None => {}
             Needs::All(predicted) => {
                 let needs = predicted.needs.iter().skip(first as usize);
                 block.iter_mut().zip(needs).for_each(|(request, &need)| request.need = Some(need));

@@ -71,6 +71,8 @@ fn cases() -> Vec<Case> {
         case(DISTANT, &["red fox"], &[], &["Q2", "Q4", "Q3", "Q5"]),
         own(case("stage = \"dense\"", &["blue"], &[], &["Q3", "Q4"])),
         own(case(DISTANT, &["blue boat"], &[], &[])),
+        // Q5 is like Q3 alone, which is gone.
+        case("stage = \"distinct\"\nsame = 0.4", &["r"], &["Q2", "Q3", "Q5"], &["Q2", "Q5"]),
         case("stage = \"exclude\"", &["red"], &["Q2", "Q3", "Q1"], &["Q2", "Q1"]),
         case("stage = \"exclude_asked\"", &["red", "red fox", "no"], &["Q2", "Q3"], &["Q3"]),
         case("stage = \"exclude_asked\"", &["red", "red  fox", "no"], &["Q2", "Q3"], &["Q2", "Q3"]),

@@ -39,6 +39,13 @@ pub(crate) enum DataCommand {
     PassageIds(passage_ids::PassageIdsArgs),
 }
 
+impl DataCommand {
+    /// Whether the command opens a learned model.
+    pub(crate) fn needs_models(&self) -> bool {
+        matches!(self, Self::Shard(arguments) if arguments.needs_models())
+    }
+}
+
 pub(crate) fn data(settings: &Settings, command: &DataCommand) -> Result<Outcome, Failure> {
     match command {
         DataCommand::Check => check(settings),

@@ -20,6 +20,7 @@ use clariq_eval::{
 };
 use clariq_experiment::record;
 use clariq_files::{Source, python_float, read_run, write_atomically};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -45,15 +46,19 @@ pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome,
 
 fn questions(settings: &Settings, arguments: &EvalArgs, path: &Path) -> Result<(), Failure> {
     let collection = origin::open(settings, path, &[path.to_owned()])?;
-    let labels = &collection.labelled(arguments.clariq_split())?;
     let source = Source::new(path);
-    let run = read_run(&source)?;
+    let split = arguments.clariq_split();
+    let (labels, run) = both(is_large(path), || collection.labelled(split), || read_run(&source));
+    let (labels, run) = (&labels?, run?);
     warn_of_record(settings, "run", &[path.to_owned()], &source)?;
-    warn(
-        settings,
-        arguments.ties,
-        &diagnose(&run, labels.topics.iter().map(|topic| &topic.id), Some(&collection.bank)),
+    let ties = if arguments.ties == Some(TieRule::Id) { Ties::Id } else { Ties::Official };
+    let topics = labels.topics.iter().map(|topic| &topic.id);
+    let (diagnosis, scores) = both(
+        is_large(path),
+        || diagnose(&run, topics, Some(&collection.bank)),
+        || question_relevance(&run, labels, ties),
     );
+    warn(settings, arguments.ties, &diagnosis);
     if arguments.ties == Some(TieRule::Interval) {
         let interval = recall_interval(&run, labels);
         let mut sheet = Sheet::new(&["measure", "lowest", "highest"]);
@@ -64,8 +69,6 @@ fn questions(settings: &Settings, arguments: &EvalArgs, path: &Path) -> Result<(
         }
         return Ok(sheet.print(settings.format)?);
     }
-    let ties = if arguments.ties == Some(TieRule::Id) { Ties::Id } else { Ties::Official };
-    let scores = question_relevance(&run, labels, ties);
     if let Some(out) = &arguments.out_file {
         write_atomically(out, |file| write_per_topic(&per_topic(&scores), file))?;
     }
@@ -79,6 +82,20 @@ fn questions(settings: &Settings, arguments: &EvalArgs, path: &Path) -> Result<(
     }
     let placed = place::sheet(settings, arguments, &collection.bank, path, &figures);
     print(settings, &figures, placed, |name, figure| format!("{name}: {}", python_float(figure)))
+}
+
+/// Whether a run has so many bytes that a second thread is worth its start.
+fn is_large(run: &Path) -> bool {
+    fs::metadata(run).is_ok_and(|metadata| metadata.len() > 1 << 20)
+}
+
+/// Does both, at the same time if there is much to do.
+fn both<A: Send, B: Send>(
+    much: bool,
+    one: impl FnOnce() -> A + Send,
+    other: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    if much { rayon::join(one, other) } else { (one(), other()) }
 }
 
 fn leaderboard_row(figures: &[f64]) -> String {

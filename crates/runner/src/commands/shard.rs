@@ -2,6 +2,7 @@
 
 use crate::arguments::IndexPlace;
 use crate::failure::{Failure, Outcome};
+use crate::learned;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
@@ -31,6 +32,13 @@ pub(crate) struct ShardArgs {
     skip_bad: bool,
     #[command(flatten)]
     place: IndexPlace,
+}
+
+impl ShardArgs {
+    /// Whether the plan's system asks for a learned model.
+    pub(crate) fn needs_models(&self) -> bool {
+        self.system.as_ref().is_some_and(|name| learned::is_needed_by(name, &[]))
+    }
 }
 
 pub(crate) fn shard(settings: &Settings, arguments: &ShardArgs) -> Result<Outcome, Failure> {

@@ -74,6 +74,12 @@ fn systems_and_commands_take_the_collection_as_any_other() {
     assert_eq!(bench.succeed("data check --data cast").stderr, "");
     let explained = bench.succeed("explain --system cast-bm25 --data cast squirrels Q1856").stdout;
     assert!(explained.contains("bm25: "), "{explained}");
+    let asked = bench.shell(
+        &["sh"],
+        "echo '{\"request\": \"a garden\"}' | $0 ask --json --system bm25-conversation --data cast",
+    );
+    assert!(asked.stdout.contains("\"action\":\"ask\""), "{asked:?}");
+    assert!(asked.stderr.contains("its stages pass over it"), "{asked:?}");
     let ranked = bench.shell(
         &["sh"],
         "echo '{\"id\": 1, \"text\": \"garden\"}' | $0 -q rank cast-bm25 --data cast",

@@ -126,6 +126,11 @@ fn what_a_plan_is_not_for_is_refused() {
         assert_eq!(refused.status, Some(2), "{line}: {}", refused.stderr);
         assert!(refused.stderr.contains(says), "{line}: {}", refused.stderr);
     }
+    bench.edit("c.jsonl", |text| text + "{}\n");
+    let line = "data shard c.jsonl --data data -o bad --contexts 100";
+    let refused = bench.run(&line.split(' ').collect::<Vec<_>>());
+    assert_eq!(refused.status, Some(2), "{}", refused.stderr);
+    assert_eq!(fs::read_dir(bench.path("bad")).expect("a folder").count(), 0);
     bench.edit("data/question_bank.tsv", |text| text + "Q99999\twhat else\n");
     let refused = bench.run(&shard("s/plan.json:0").split(' ').collect::<Vec<_>>());
     assert!(refused.stderr.contains("the question bank 575333ff3f8b"), "{}", refused.stderr);

@@ -63,10 +63,16 @@ impl Symbols {
 pub(super) struct Column(Vec<f64>);
 
 impl Column {
-    fn push(&mut self, row: usize, value: Option<f64>) {
-        if let Some(value) = value {
-            self.0.resize(row, ABSENT);
-            self.0.push(tidy(value));
+    /// Appends the figures of the rows from that one on.
+    fn extend(&mut self, mut row: usize, values: impl Iterator<Item = Option<f64>>) {
+        for value in values {
+            if let Some(value) = value {
+                if self.0.len() < row {
+                    self.0.resize(row, ABSENT);
+                }
+                self.0.push(tidy(value));
+            }
+            row += 1;
         }
     }
 
@@ -133,12 +139,10 @@ impl Block {
         if let Some(question) = repeated(questions) {
             return Err(question);
         }
-        for (question, scores) in questions {
-            let row = self.rows();
-            self.with_answer.push(row, scores.with_answer);
-            self.no_answer.push(row, scores.no_answer);
-            self.layout.questions.push(*question);
-        }
+        let row = self.rows();
+        self.with_answer.extend(row, questions.iter().map(|(_, scores)| scores.with_answer));
+        self.no_answer.extend(row, questions.iter().map(|(_, scores)| scores.no_answer));
+        self.layout.questions.extend(questions.iter().map(|(question, _)| question));
         self.layout.contexts.push(context);
         self.layout.ends.push(self.rows());
         Ok(())
@@ -184,7 +188,12 @@ impl Metric {
 
     /// The row of a question in a context.
     pub(super) fn row(&self, context: Key, question: u32) -> Option<usize> {
-        let rows = self.layout.rows(self.layout.find(context)?);
+        self.row_in(self.layout.find(context)?, question)
+    }
+
+    /// The row of a question in the context of that position.
+    pub(super) fn row_in(&self, context: usize, question: u32) -> Option<usize> {
+        let rows = self.layout.rows(context);
         let start = rows.start;
         self.layout.questions[rows].iter().position(|&other| other == question).map(|at| start + at)
     }

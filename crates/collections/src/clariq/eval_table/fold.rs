@@ -6,7 +6,7 @@
 
 use super::columns::{Block, Key, Scores, Symbols};
 use super::{Builder, EvalTable};
-use clariq_pickle::{Dict, Sink, Value};
+use clariq_pickle::{Dict, Rows, Sink, Value};
 use std::rc::Rc;
 
 /// Rows that a pickle may repeat by reference without paying for them in bytes; a few bytes could otherwise unfold
@@ -15,12 +15,26 @@ const FREE_ROWS: usize = 1 << 20;
 /// Rows that every item may repeat on top of that: more than a context has questions.
 const ROWS_PER_ITEM: usize = 32;
 
+/// The names of a question's two figures. They are the first symbols, so that no text is compared.
+const FIGURES: [&str; 2] = ["with_answer", "no_answer"];
+const WITH_ANSWER: u32 = 0;
+const NO_ANSWER: u32 = 1;
+
 /// The sink that builds a table.
-#[derive(Default)]
 pub(super) struct Tables {
     symbols: Symbols,
     items: usize,
     repeated: usize,
+}
+
+impl Default for Tables {
+    fn default() -> Self {
+        let mut symbols = Symbols::default();
+        for name in FIGURES {
+            symbols.intern(name);
+        }
+        Self { symbols, items: 0, repeated: 0 }
+    }
 }
 
 /// A dictionary of the table.
@@ -99,6 +113,33 @@ impl Sink for Tables {
             other => Err(format!("{} in place of a figure or a dictionary", other.kind())),
         }
     }
+
+    fn insert_rows(&mut self, dict: &mut Node, rows: &Rows<Node>) -> bool {
+        if matches!(dict, Node::Hollow(items) if items.is_empty()) {
+            *dict = Node::Context(Vec::new());
+        }
+        let Node::Context(questions) = dict else { return false };
+        questions.reserve(rows.len());
+        for (question, figures) in rows.iter() {
+            let mut scores = Scores::default();
+            for (name, figure) in figures {
+                set(&mut scores, name.tag(|text| self.symbols.intern(text)), Some(figure));
+                self.items += 1;
+            }
+            questions.push((question.tag(|text| self.symbols.intern(text)), scores));
+            self.items += 1;
+        }
+        true
+    }
+}
+
+fn set(scores: &mut Scores, name: u32, value: Option<f64>) {
+    match name {
+        WITH_ANSWER => scores.with_answer = value,
+        NO_ANSWER => scores.no_answer = value,
+        // Whatever else a table says of a question, no figure depends on it.
+        _ => {}
+    }
 }
 
 impl Tables {
@@ -131,12 +172,7 @@ impl Tables {
             return Err("a number in place of `with_answer`".to_owned());
         };
         if let Node::Question(scores) = dict {
-            match self.symbols.text(name) {
-                "with_answer" => scores.with_answer = value,
-                "no_answer" => scores.no_answer = value,
-                // Whatever else a table says of a question, no figure depends on it.
-                _ => {}
-            }
+            set(scores, name, value);
         }
         Ok(())
     }
@@ -216,5 +252,114 @@ impl Tables {
         self.settle(&mut whole, TABLE)?;
         let Node::Table(blocks) = whole else { return Err("no dictionary of metrics".to_owned()) };
         Builder::from_blocks(std::mem::take(&mut self.symbols), blocks).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clariq_pickle::{Plan, fold};
+    use proptest::prelude::*;
+    use std::io::{self, Read};
+
+    /// Gives at most so many bytes at once. From one byte no batch of rows can be recognised.
+    struct Pieces<'a>(&'a [u8], usize);
+
+    impl Read for Pieces<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let count = self.1.min(buffer.len());
+            self.0.read(&mut buffer[..count])
+        }
+    }
+
+    /// The table of a pickle, or the error; and how many slots the machine keeps.
+    fn read(bytes: &[u8], piece: usize) -> (Result<EvalTable, String>, usize) {
+        let plan = match Plan::scan(Pieces(bytes, piece)) {
+            Ok(plan) => plan,
+            Err(error) => return (Err(error.to_string()), 0),
+        };
+        let mut tables = Tables::default();
+        let whole = fold(Pieces(bytes, piece), &plan, &mut tables);
+        let table = whole.map_err(|error| error.to_string());
+        (table.and_then(|whole| tables.finish(whole)), plan.kept())
+    }
+
+    /// Six texts in the first slots of the memo.
+    fn texts() -> Vec<u8> {
+        let mut bytes = b"\x80\x04".to_vec();
+        for text in ["with_answer", "no_answer", "Q1", "Q2", "Q3", "P1"] {
+            bytes.extend([0x8c, text.len() as u8]);
+            bytes.extend(text.as_bytes());
+            bytes.extend(b"\x940");
+        }
+        bytes
+    }
+
+    fn memo() -> impl Strategy<Value = Vec<u8>> {
+        prop_oneof![
+            8 => Just(vec![0x94]),
+            2 => Just(vec![]),
+            1 => (0_u8..20).prop_map(|slot| vec![b'q', slot]),
+            1 => (0_u8..20).prop_map(|slot| vec![b'r', slot, 0, 0, 0]),
+        ]
+    }
+
+    fn get(slots: std::ops::Range<u8>) -> impl Strategy<Value = Vec<u8>> {
+        prop_oneof![
+            slots.clone().prop_map(|slot| vec![b'h', slot]),
+            slots.prop_map(|slot| vec![b'j', slot, 0, 0, 0])
+        ]
+    }
+
+    fn odd() -> impl Strategy<Value = Vec<u8>> {
+        let bytes = b"()}]NKhGus0a12e.t\x94\x88";
+        prop::collection::vec(prop::sample::select(&bytes[..]), 0..4)
+    }
+
+    /// Mostly a sound row, of one figure without a mark or of several behind one.
+    fn row() -> impl Strategy<Value = Vec<u8>> {
+        let figure = (get(0..2), any::<f64>()).prop_map(|(mut name, value)| {
+            name.push(b'G');
+            name.extend(value.to_be_bytes());
+            name
+        });
+        let sound = (get(2..5), memo(), prop::collection::vec(figure, 1..4)).prop_map(
+            |(key, memo, figures)| {
+                let (open, close): (&[u8], &[u8]) =
+                    if figures.len() == 1 { (b"", b"s") } else { (b"(", b"u") };
+                [&key[..], b"}", &memo, open, &figures.concat(), close].concat()
+            },
+        );
+        prop_oneof![30 => sound, 1 => odd(), 1 => get(0..20)]
+    }
+
+    fn pickle() -> impl Strategy<Value = Vec<u8>> {
+        let context = (0_u8..6, memo(), prop::collection::vec(row(), 0..5)).prop_map(
+            |(number, memo, rows)| {
+                [&[b'K', number, b'}'], &memo[..], b"(", &rows.concat(), b"u"].concat()
+            },
+        );
+        (prop::collection::vec(context, 0..4), odd()).prop_map(|(contexts, odd)| {
+            [&texts()[..], b"}(h\x05}(", &contexts.concat(), b"u", &odd, b"u."].concat()
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn rows_at_once_are_rows_one_by_one(bytes in pickle(), piece in 2_usize..60) {
+            let one_by_one = read(&bytes, 1);
+            prop_assert_eq!(&read(&bytes, piece), &one_by_one);
+            prop_assert_eq!(&read(&bytes, usize::MAX), &one_by_one);
+        }
+    }
+
+    #[test]
+    fn a_table_of_rows_is_read_by_both_ways() {
+        let row = b"h\x02}\x94(h\x00G\x3f\xe0\0\0\0\0\0\0h\x01G\x40\0\0\0\0\0\0\0u";
+        let bytes = [&texts()[..], b"}(h\x05}(K\x07}\x94(", row, b"uuu."].concat();
+        let table = read(&bytes, usize::MAX).0.unwrap();
+        assert_eq!(table.value("P1", &7.into(), "Q1"), Some(0.5));
+        assert_eq!(read(&bytes, 1).0.unwrap(), table);
     }
 }

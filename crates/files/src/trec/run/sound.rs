@@ -10,9 +10,10 @@ const WORTH_A_THREAD: usize = 1 << 20;
 
 /// The run, or `None` if anything in it is not sound.
 pub(super) fn parse(input: &Input) -> Option<Run> {
-    // The number of threads is asked for only where it matters: asking starts them.
+    // The number of threads is asked for only where it matters: asking starts them. There are more pieces than threads,
+    // because some threads may have other work to end first.
     let worth = input.bytes.len() / WORTH_A_THREAD;
-    parse_in(if worth > 1 { worth.min(rayon::current_num_threads()) } else { 1 }, input)
+    parse_in(if worth > 1 { worth.min(8 * rayon::current_num_threads()) } else { 1 }, input)
 }
 
 /// The same in so many pieces, which make no difference.

@@ -1,7 +1,7 @@
 //! `clariq eval --task document_relevance`: the documents after the first question and its answer.
 
 use super::arguments::EvalArgs;
-use super::{leaderboard_row, origin, place, print, say, write_per_topic};
+use super::{both, is_large, leaderboard_row, origin, place, print, say, write_per_topic};
 use crate::failure::Failure;
 use crate::settings::Settings;
 use clariq_collections::clariq::{EvalTable, Split, read_text_run};
@@ -22,8 +22,12 @@ pub(super) fn documents(
     let source = Source::new(path);
     let stem = table_stem(arguments.clariq_split(), arguments.multi_turn);
     let scores = if arguments.multi_turn {
-        let run = read_text_run(&source, &collection.bank)?;
-        multi_turn_document_relevance(&run, &EvalTable::open(&collection.data, &stem)?)
+        let (run, table) = both(
+            is_large(path),
+            || read_text_run(&source, &collection.bank),
+            || EvalTable::open(&collection.data, &stem),
+        );
+        multi_turn_document_relevance(&run?, &table?)
     } else {
         let labels = collection.labelled(arguments.clariq_split())?;
         let run = read_run(&source)?;

@@ -4,8 +4,8 @@ use crate::arguments::splits;
 use crate::learned;
 use clap::{Args, Subcommand};
 use clariq_collections::clariq::Split;
+use clariq_files::{MOST_OF_A_TABLE, Source};
 use clariq_need::MOST_REPEATS;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 #[derive(Subcommand)]
@@ -31,9 +31,11 @@ impl NeedCommand {
     }
 }
 
-/// Whether a saved model names an encoder, as a text and not as `null`.
+/// Whether a saved model names an encoder, as a text and not as `null`. What cannot be read names none:
+/// the command says what is wrong with it.
 fn names_encoder(file: &str) -> bool {
-    let text = fs::read_to_string(file).unwrap_or_default();
+    let Ok(input) = Source::new(file).read_at_most(MOST_OF_A_TABLE) else { return false };
+    let text = String::from_utf8_lossy(&input.bytes);
     text.split("\"encoder\":").skip(1).any(|value| value.trim_start().starts_with('"'))
 }
 

@@ -10,7 +10,6 @@ use clariq_experiment::record;
 use clariq_files::{Source, read_run};
 use clariq_report::{Entry, NeedEntry};
 use serde_json::Value;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Reads the runs, in the order given.
@@ -64,11 +63,10 @@ fn names(paths: &[PathBuf], ending: &str, argument: &str) -> Result<Vec<String>,
 
 /// What the record beside a run declares; `None` where there is none, or one of another run.
 fn uses(run: &Path) -> Option<Vec<String>> {
-    let text = fs::read_to_string(record::path_of(run)).ok()?;
+    let record = record::read(run)?;
     let bytes = Source::new(run).read().ok()?.bytes;
     if record::contradicts(run, "run", &bytes) != Some(false) {
         return None;
     }
-    let record: Value = serde_json::from_str(&text).ok()?;
     Some(record["uses"].as_array()?.iter().filter_map(Value::as_str).map(str::to_owned).collect())
 }

@@ -545,3 +545,15 @@ const BAD_PLACES: &[Case] = &[
 fn places_that_cannot_be_written_are_refused() {
     check(BAD_PLACES);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_place_of_a_record_is_not_waited_for() {
+    let bench = Bench::with_sample();
+    bench.succeed("run bm25 --data data -o a.run");
+    bench.remove("a.run.json");
+    let made = std::process::Command::new("mkfifo").arg(bench.path("a.run.json")).status();
+    assert!(made.expect("mkfifo").success());
+    let finished = bench.succeed("eval a.run --data data");
+    assert!(finished.stderr.contains("no record beside a.run"), "{}", finished.stderr);
+}
