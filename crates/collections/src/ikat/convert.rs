@@ -2,8 +2,8 @@
 //!
 //! The fields are separated by tabs: turn, `Q0`, passage, rank, score, name of the run. 2023 and
 //! 2024 take a passage once, where it comes first, multiply its score by the reciprocal of one more
-//! than the rank of the response, and number the passages by appearance, so that the scores of a second response lie between
-//! those of the first. 2025 sorts the references of a turn by score.
+//! than the rank of the response, and number the passages by appearance, so that the scores of a
+//! second response lie between those of the first. 2025 sorts the references of a turn by score.
 
 use super::run::{Submission, SubmittedTurn};
 use super::topics::Year;
