@@ -143,16 +143,10 @@ mod tests {
 
     #[test]
     fn an_answer_is_made_of_the_sentences_that_fit() {
-<<<<<<< HEAD
-        let passage = "No. The tent is small and green. The tent is quite heavy. It is dry inside.";
-        // Tokens: 7 and 6 do not fit together, 7 and 5 do. The first sentence is too short to
-        // count.
-=======
         let passage =
             "Right. The tent is small and green. The tent is quite heavy. It is dry inside.";
         // Tokens: 7 and 6 do not fit together, 7 and 5 do. The first sentence is too short to
         // count.
->>>>>>> main
         let extract = extracted(passage, &[0, 1, 2]);
         assert_eq!(extract.text, "The tent is small and green. It is dry inside.");
         assert_eq!(extract.used, [Doc(0)]);

@@ -21,11 +21,13 @@ fn console_examples_print_what_the_documents_show() {
     // The examples write below the folder they run in; the other tests of this file do not depend
     // on it.
     std::env::set_current_dir(folder.path()).unwrap();
-    trycmd::TestCases::new()
-        .register_bin("cat", Path::new("/bin/cat"))
-        .env("CLARIQ_CACHE", folder.path().join("cache").to_str().unwrap())
-        .case(&documents[0])
-        .case(&documents[1]);
+    // One after the other: the guide compares runs that the README makes.
+    for document in documents {
+        trycmd::TestCases::new()
+            .register_bin("cat", Path::new("/bin/cat"))
+            .env("CLARIQ_CACHE", folder.path().join("cache").to_str().unwrap())
+            .case(&document);
+    }
 }
 
 /// A web page with so many sentences, as `ClueWeb22` releases them.
