@@ -35,7 +35,9 @@ pub use examples::Examples;
 pub use explanation::Explanation;
 pub use findings::{Finding, Findings};
 pub use id::{FacetId, QuestionId, RequestId, TopicId};
-pub use model::{Embeddings, Encoder, ModelName, Models, NoModels, PairScorer, Progress};
+pub use model::{
+    Embeddings, Encoder, ModelKind, ModelName, Models, NoModels, PairScorer, Progress,
+};
 pub use name::{BadName, Name};
 pub use need::Need;
 pub use plain::{fixed, plain_words};
@@ -46,6 +48,4 @@ pub use recipe::{Objective, Recipe, Schedule};
 pub use request::{Request, Speaker, Turn, Utterance, is_refusal};
 pub use surroundings::{Judged, Surroundings};
 pub use train_on::TrainOn;
-pub use training::{
-    ModelKind, ModelOptions, Precision, Trained, Training, TrainingEvent, training_key,
-};
+pub use training::{ModelOptions, Precision, Trained, Training, TrainingEvent, training_key};

@@ -1,7 +1,7 @@
 //! Traits for learned models, and for whatever opens them by name. No engine is known here.
 
 use crate::problem::{Error, Location, Problem, ProblemKind};
-use crate::training::ModelKind;
+use std::fmt;
 use std::sync::Arc;
 
 /// Called with the number of items finished since the last call, from any thread.
@@ -70,6 +70,24 @@ pub trait PairScorer: Send + Sync {
 
     /// What identifies the weights and everything else that the logits depend on.
     fn checksum(&self) -> &str;
+}
+
+/// The kinds of learned models.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ModelKind {
+    /// Texts to vectors.
+    Encoder,
+    /// Pairs to scores.
+    CrossEncoder,
+}
+
+impl fmt::Display for ModelKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Encoder => "an encoder",
+            Self::CrossEncoder => "a cross-encoder",
+        })
+    }
 }
 
 /// A model as a stage asks for it.

@@ -1,9 +1,9 @@
 //! Training recipes: the parameters of `configs/models/*.toml`.
 
+use crate::model::ModelKind;
 use crate::name::Name;
 use crate::problem::{Error, Location, Problem, ProblemKind};
 use crate::train_on::TrainOn;
-use crate::training::ModelKind;
 use serde::{Deserialize, Serialize};
 
 /// A model that is trained, and everything that its weights depend on beside the data.

@@ -7,24 +7,6 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The kinds of learned models.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ModelKind {
-    /// Texts to vectors.
-    Encoder,
-    /// Pairs to scores.
-    CrossEncoder,
-}
-
-impl fmt::Display for ModelKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Encoder => "an encoder",
-            Self::CrossEncoder => "a cross-encoder",
-        })
-    }
-}
-
 /// The numbers that a network computes with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

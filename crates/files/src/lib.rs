@@ -13,6 +13,7 @@ mod inputs;
 pub mod lines;
 mod lock;
 mod output;
+mod place;
 mod python;
 pub mod records;
 mod source;

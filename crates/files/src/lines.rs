@@ -1,7 +1,8 @@
 //! Lines and fields of space-separated files: need files, qrels, and runs with a fault in them.
 
+use crate::place::Place;
 use crate::source::Input;
-use crate::table::{Place, Sink, not_utf8, shorten};
+use crate::table::{Sink, not_utf8, shorten};
 use clariq_core::{Location, Problem, ProblemKind};
 use std::str;
 

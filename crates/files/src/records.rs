@@ -1,7 +1,7 @@
 //! Records of delimited text with CSV quoting (RFC 4180), each with the line on which it starts.
 
+use crate::place::Place;
 use crate::source::Input;
-use crate::table::Place;
 use clariq_core::{Location, Problem, ProblemKind};
 use memchr::{memchr, memchr3};
 use std::borrow::Cow;

@@ -3,6 +3,7 @@
 //! They are CSV with tabs: a field may be quoted and then hold tabs, line ends and doubled quotes.
 //! Columns are found by name, so their order does not matter and further columns are ignored.
 
+pub use crate::place::Place;
 use crate::records::Records;
 use crate::source::Input;
 use clariq_core::{Error, Location, Problem, ProblemKind, Severity};
@@ -15,23 +16,6 @@ pub type Sink<'a> = &'a mut dyn FnMut(Problem);
 
 /// A column by its names: the first is the usual one, the others occur in released files.
 pub type Column = &'static [&'static str];
-
-/// A line of a file. A [`Location`] owns the name of its file, so one is made only where a problem
-/// needs it.
-#[derive(Clone, Copy)]
-pub struct Place<'a> {
-    /// The file as the user named it.
-    pub file: &'a str,
-    /// The line, counted from 1.
-    pub line: u64,
-}
-
-impl Place<'_> {
-    /// The same as a location.
-    pub fn location(self) -> Location {
-        Location::line(self.file, self.line)
-    }
-}
 
 /// A row with the wanted columns, in the order they were asked for.
 pub struct Row<'a> {

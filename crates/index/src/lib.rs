@@ -27,6 +27,7 @@ mod folder;
 mod impacts;
 mod numpy_order;
 mod scorer;
+mod search;
 mod top;
 
 pub use analysis::Analyzer;

@@ -3,7 +3,6 @@
 //! Scores are `f64` sums over the request's tokens in order, with the operations in the order of
 //! `rank_bm25`: what ties in the published baseline ties here.
 
-use crate::block_max;
 use crate::bm25::Bm25;
 use crate::document_index::DocumentIndex;
 use crate::error::Error;
@@ -48,9 +47,6 @@ pub enum Path {
     /// tokens; elsewhere the exhaustive path is taken.
     BlockMax,
 }
-
-/// From so many documents on, block-max is worth its overhead (measured by `scripts/bench-bm25`).
-const WORTH_BLOCK_MAX: usize = 250_000;
 
 /// What is looked for.
 #[derive(Debug, Clone, Copy)]
@@ -156,38 +152,6 @@ impl<'a> Scorer<'a> {
         Ok(if count == 0 { 0.0 } else { sum / f64::from(count) })
     }
 
-    /// Ranks documents by the tokens of a request.
-    pub fn top(
-        &self,
-        tokens: &[String],
-        depth: Depth,
-        scratch: &mut Scratch,
-    ) -> Result<Ranking, Error> {
-        self.rank(&Query::new(tokens, depth), scratch)
-    }
-
-    /// Ranks documents by a query.
-    pub fn rank(&self, query: &Query, scratch: &mut Scratch) -> Result<Ranking, Error> {
-        // More than there are would only cost memory.
-        let limit = query.depth.limit.min(self.index.documents());
-        let matched = self.matched(query.tokens, query.weights)?;
-        let wanted = match query.path {
-            Path::Auto => self.index.documents() >= WORTH_BLOCK_MAX,
-            Path::Exhaustive => false,
-            Path::BlockMax => true,
-        };
-        let plain = query.weights.is_none() && query.among.is_none();
-        let mut hits = if wanted && plain && self.block_max_applies() {
-            block_max::top(self, &matched, limit)?
-        } else {
-            self.exhaustive(&matched, query, limit, scratch)?
-        };
-        if query.depth.pad {
-            self.pad(&mut hits, &matched, query, limit)?;
-        }
-        Ok(hits)
-    }
-
     /// Whether tantivy's own order is this scorer's order.
     pub fn block_max_applies(&self) -> bool {
         self.block_max_applies
@@ -232,7 +196,7 @@ impl<'a> Scorer<'a> {
         idf * self.model.saturation(f64::from(tf), self.norms[document as usize])
     }
 
-    fn exhaustive(
+    pub(crate) fn exhaustive(
         &self,
         matched: &[Matched],
         query: &Query,
@@ -308,7 +272,7 @@ impl<'a> Scorer<'a> {
 
     /// Fills up with documents that share nothing with the request. They score 0, above any that a
     /// negative idf has put below it.
-    fn pad(
+    pub(crate) fn pad(
         &self,
         hits: &mut Ranking,
         matched: &[Matched],

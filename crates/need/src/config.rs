@@ -1,7 +1,7 @@
 //! The table `[need]` of a configuration: which model, with which parameters.
 
+use crate::block::Block;
 use crate::error::Error;
-use crate::features::Block;
 use clariq_core::{Problem, ProblemKind, TrainOn};
 use clariq_rank::Section;
 use serde::de::{Error as _, Unexpected};

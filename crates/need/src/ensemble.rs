@@ -4,9 +4,10 @@
 //! support. Dividing by the prior to the power of a quarter was best in cross-validation; class
 //! weights while fitting were worse.
 
+use crate::block::Block;
 use crate::config::NeedConfig;
 use crate::error::Error;
-use crate::features::{Block, Features};
+use crate::features::Features;
 use crate::linear::Softmax;
 use crate::prediction::{Contribution, Prediction, count_labels, shares};
 use clariq_core::Need;

@@ -4,6 +4,7 @@ mod aspects;
 mod core;
 mod projection;
 
+use crate::block::Block;
 use crate::config::NeedConfig;
 use crate::error::Error;
 use crate::phrase::parse;
@@ -14,39 +15,8 @@ use clariq_core::Models;
 use ndarray::Array2;
 use projection::Projection;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
-
-/// Features that belong together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Block {
-    /// Words, letters and form of the request's phrase.
-    #[serde(rename = "core")]
-    Core,
-    /// Which kinds of questions BM25 finds for the phrase.
-    #[serde(rename = "aspects")]
-    Aspects,
-    /// The phrase's vector along the principal axes of the bank.
-    #[serde(rename = "p12")]
-    Phrase,
-    /// The same of the mean of the questions nearest to the phrase.
-    #[serde(rename = "f12")]
-    Feedback,
-}
 
 impl Block {
-    /// All blocks.
-    pub const ALL: [Self; 4] = [Self::Core, Self::Aspects, Self::Phrase, Self::Feedback];
-
-    /// The name in configurations.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Core => "core",
-            Self::Aspects => "aspects",
-            Self::Phrase => "p12",
-            Self::Feedback => "f12",
-        }
-    }
-
     /// The names of its features, in order.
     pub fn features(self) -> Vec<String> {
         let numbered = |letter: &str| {
@@ -58,11 +28,6 @@ impl Block {
             Self::Phrase => numbered("phrase"),
             Self::Feedback => numbered("feedback"),
         }
-    }
-
-    /// Whether it is made with an encoder.
-    pub fn needs_encoder(self) -> bool {
-        matches!(self, Self::Phrase | Self::Feedback)
     }
 }
 

@@ -18,6 +18,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod block;
 mod classifier;
 mod config;
 mod cross_validation;
@@ -33,12 +34,13 @@ mod saved;
 mod text;
 mod training;
 
+pub use block::Block;
 pub use classifier::{Classifier, MadeOf};
 pub use config::{NeedConfig, Weighted};
 pub use cross_validation::{HELD_OUT_FOLDS, MOST_REPEATS, Repeat};
 pub use ensemble::Ensemble;
 pub use error::Error;
-pub use features::{Block, Extractor, Features};
+pub use features::{Extractor, Features};
 pub use majority::Majority;
 pub use model::Model;
 pub use prediction::{Contribution, Prediction};

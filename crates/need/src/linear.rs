@@ -3,9 +3,10 @@
 //! linfa minimises Σ −ln p + α/2 ‖W‖² with free intercepts, by L-BFGS; C here is 1/α, as
 //! scikit-learn calls it. The problem is convex, so that there is no seed.
 
+use crate::block::Block;
 use crate::config::Weighted;
 use crate::error::Error;
-use crate::features::{Block, Features};
+use crate::features::Features;
 use clariq_core::{Location, Need, Problem, ProblemKind};
 use linfa::prelude::*;
 use linfa_logistic::MultiLogisticRegression;

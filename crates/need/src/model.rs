@@ -1,9 +1,10 @@
 //! Trained need models: features in, labels with probabilities out.
 
+use crate::block::Block;
 use crate::config::NeedConfig;
 use crate::ensemble::Ensemble;
 use crate::error::Error;
-use crate::features::{Block, Features};
+use crate::features::Features;
 use crate::majority::Majority;
 use crate::prediction::{Contribution, Prediction};
 use clariq_core::Need;

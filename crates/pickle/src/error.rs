@@ -1,6 +1,6 @@
 //! Errors in pickles, with their byte.
 
-use super::opcode::name;
+use super::names::name;
 use std::fmt;
 use std::io;
 

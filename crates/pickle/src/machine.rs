@@ -6,6 +6,7 @@ use super::globals;
 use super::opcode::{Op, Opcodes};
 use super::plan::Plan;
 use super::rows::Rows;
+use super::types;
 use super::value::{Dict, List, Value};
 use std::io::Read;
 use std::rc::Rc;
@@ -276,11 +277,11 @@ impl<S: Sink> Machine<'_, S> {
         match op {
             Op::Global => {
                 let (module, name) = utf8(payload)?.split_once('\n').unwrap_or_default();
-                self.push(Value::Global(globals::lookup(module, name)?))
+                self.push(Value::Global(types::lookup(module, name)?))
             }
             Op::StackGlobal => match (self.pop()?, self.pop()?) {
                 (Value::Text(name), Value::Text(module)) => {
-                    self.push(Value::Global(globals::lookup(module.as_str(), name.as_str())?))
+                    self.push(Value::Global(types::lookup(module.as_str(), name.as_str())?))
                 }
                 (name, _) => Err(Kind::Type { wanted: "a module and a name", found: name.kind() }),
             },

@@ -6,7 +6,8 @@
 use super::batch::{Batch, Miss};
 use super::bytes::Bytes;
 use super::error::{PickleError, PickleErrorKind as Kind};
-use super::text;
+use super::names::name;
+use super::text::{self, Integer};
 use std::io::Read;
 
 /// One operation. The operand of those that say so is the reader's [`payload`](Opcodes::payload).
@@ -133,8 +134,11 @@ impl<R: Read> Opcodes<R> {
 
     fn number(&mut self, code: u8) -> Result<Op, Kind> {
         Ok(match code {
-            b'I' => text::int(self.line()?)?,
-            b'L' => text::long(self.line()?)?,
+            b'I' => match text::int(self.line()?)? {
+                Integer::Bool(value) => Op::Bool(value),
+                Integer::Int(value) => Op::Int(value),
+            },
+            b'L' => Op::Int(text::long(self.line()?)?),
             b'F' => Op::Float(text::parse(self.line()?)?),
             b'J' => Op::Int(i32::from_le_bytes(self.bytes.array()?).into()),
             b'K' => Op::Int(self.bytes.byte()?.into()),
@@ -246,81 +250,4 @@ fn bare(code: u8) -> Result<Op, Kind> {
         b'b' => Op::Build,
         _ => return Err(name(code).map_or(Kind::UnknownOpcode(code), Kind::Unsupported)),
     })
-}
-
-/// The names of the codes, in the order of `pickletools.opcodes`.
-const NAMES: &[(u8, &str)] = &[
-    (b'I', "INT"),
-    (b'J', "BININT"),
-    (b'K', "BININT1"),
-    (b'M', "BININT2"),
-    (b'L', "LONG"),
-    (0x8a, "LONG1"),
-    (0x8b, "LONG4"),
-    (b'S', "STRING"),
-    (b'T', "BINSTRING"),
-    (b'U', "SHORT_BINSTRING"),
-    (b'B', "BINBYTES"),
-    (b'C', "SHORT_BINBYTES"),
-    (0x8e, "BINBYTES8"),
-    (0x96, "BYTEARRAY8"),
-    (0x97, "NEXT_BUFFER"),
-    (0x98, "READONLY_BUFFER"),
-    (b'N', "NONE"),
-    (0x88, "NEWTRUE"),
-    (0x89, "NEWFALSE"),
-    (b'V', "UNICODE"),
-    (0x8c, "SHORT_BINUNICODE"),
-    (b'X', "BINUNICODE"),
-    (0x8d, "BINUNICODE8"),
-    (b'F', "FLOAT"),
-    (b'G', "BINFLOAT"),
-    (b']', "EMPTY_LIST"),
-    (b'a', "APPEND"),
-    (b'e', "APPENDS"),
-    (b'l', "LIST"),
-    (b')', "EMPTY_TUPLE"),
-    (b't', "TUPLE"),
-    (0x85, "TUPLE1"),
-    (0x86, "TUPLE2"),
-    (0x87, "TUPLE3"),
-    (b'}', "EMPTY_DICT"),
-    (b'd', "DICT"),
-    (b's', "SETITEM"),
-    (b'u', "SETITEMS"),
-    (0x8f, "EMPTY_SET"),
-    (0x90, "ADDITEMS"),
-    (0x91, "FROZENSET"),
-    (b'0', "POP"),
-    (b'2', "DUP"),
-    (b'(', "MARK"),
-    (b'1', "POP_MARK"),
-    (b'g', "GET"),
-    (b'h', "BINGET"),
-    (b'j', "LONG_BINGET"),
-    (b'p', "PUT"),
-    (b'q', "BINPUT"),
-    (b'r', "LONG_BINPUT"),
-    (0x94, "MEMOIZE"),
-    (0x82, "EXT1"),
-    (0x83, "EXT2"),
-    (0x84, "EXT4"),
-    (b'c', "GLOBAL"),
-    (0x93, "STACK_GLOBAL"),
-    (b'R', "REDUCE"),
-    (b'b', "BUILD"),
-    (b'i', "INST"),
-    (b'o', "OBJ"),
-    (0x81, "NEWOBJ"),
-    (0x92, "NEWOBJ_EX"),
-    (0x80, "PROTO"),
-    (b'.', "STOP"),
-    (0x95, "FRAME"),
-    (b'P', "PERSID"),
-    (b'Q', "BINPERSID"),
-];
-
-/// What Python calls a code; `None` where it has no meaning.
-pub(super) fn name(code: u8) -> Option<&'static str> {
-    NAMES.iter().find(|(known, _)| *known == code).map(|(_, name)| *name)
 }

@@ -1,7 +1,6 @@
 //! Numbers and strings as the text protocols spell them.
 
 use super::error::PickleErrorKind as Kind;
-use super::opcode::Op;
 
 /// Appends bytes whose values are code points, as UTF-8.
 pub(super) fn push_latin1(bytes: &[u8], out: &mut Vec<u8>) {
@@ -18,19 +17,25 @@ fn push_char(c: char, out: &mut Vec<u8>) {
     out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
 }
 
-/// The operand of `INT`, where `00` and `01` are the booleans.
-pub(super) fn int(line: &[u8]) -> Result<Op, Kind> {
+/// The operand of `INT`.
+pub(super) enum Integer {
+    Bool(bool),
+    Int(i64),
+}
+
+/// Reads the operand of `INT`, where `00` and `01` are the booleans.
+pub(super) fn int(line: &[u8]) -> Result<Integer, Kind> {
     match line.trim_ascii() {
-        b"00" => Ok(Op::Bool(false)),
-        b"01" => Ok(Op::Bool(true)),
-        digits => parse(digits).map(Op::Int),
+        b"00" => Ok(Integer::Bool(false)),
+        b"01" => Ok(Integer::Bool(true)),
+        digits => parse(digits).map(Integer::Int),
     }
 }
 
 /// The operand of `LONG`: digits and an `L`.
-pub(super) fn long(line: &[u8]) -> Result<Op, Kind> {
+pub(super) fn long(line: &[u8]) -> Result<i64, Kind> {
     let line = line.trim_ascii();
-    parse(line.strip_suffix(b"L").unwrap_or(line)).map(Op::Int)
+    parse(line.strip_suffix(b"L").unwrap_or(line))
 }
 
 /// A whole line that is a number.

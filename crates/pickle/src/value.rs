@@ -1,7 +1,7 @@
 //! Values on the stack of the pickle machine.
 
 use super::error::PickleErrorKind as Kind;
-use super::globals::{Dtype, Global};
+use super::types::{Dtype, Global};
 use std::cell::{Cell, OnceCell, Ref, RefCell};
 use std::rc::Rc;
 

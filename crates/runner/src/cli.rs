@@ -36,7 +36,7 @@ enum Command {
     #[command(subcommand)]
     Index(index::IndexCommand),
     /// Make the run file (and need file) of systems
-    Run(run::RunArgs),
+    Run(run::arguments::RunArgs),
     /// Rank documents for requests as they come, as JSON lines
     Rank(rank::RankArgs),
     /// Fine-tune the models that a system needs on train.tsv
@@ -65,7 +65,7 @@ enum Command {
     /// Write a page that shows runs side by side
     Report(report::ReportArgs),
     /// Make, score and check systems against their expected figures
-    Reproduce(reproduce::ReproduceArgs),
+    Reproduce(reproduce::arguments::ReproduceArgs),
     /// Hold a conversation: should it ask back, and what?
     Ask(ask::AskArgs),
     /// Make the run of an oracle that knows the evaluation table

@@ -1,23 +1,28 @@
 //! The parameters of a measure, in its brackets and after its `@`: reading and writing them.
 
 use super::error::MeasureError;
-use super::spec::Spec;
 
 /// The parameters of one measure as they were written; each is taken out as it is read.
 pub(super) struct Parameters<'a> {
-    spec: &'static Spec,
+    measure: &'static str,
+    example: &'static str,
     given: Vec<(&'a str, &'a str)>,
 }
 
 impl<'a> Parameters<'a> {
-    pub(super) fn new(spec: &'static Spec, given: Vec<(&'a str, &'a str)>) -> Self {
-        Self { spec, given }
+    /// Parameters of a measure of that name; `example` shows how it is written.
+    pub(super) fn new(
+        measure: &'static str,
+        example: &'static str,
+        given: Vec<(&'a str, &'a str)>,
+    ) -> Self {
+        Self { measure, example, given }
     }
 
     /// The cut-off, which must be given.
     pub(super) fn required_cutoff(&mut self) -> Result<usize, MeasureError> {
-        let Spec { name, example, .. } = self.spec;
-        self.cutoff()?.ok_or(MeasureError::MissingCutoff { measure: name, example })
+        let Self { measure, example, .. } = *self;
+        self.cutoff()?.ok_or(MeasureError::MissingCutoff { measure, example })
     }
 
     /// The cut-off; none is the whole ranking.
@@ -53,10 +58,10 @@ impl<'a> Parameters<'a> {
 
     /// An error if something is left that the measure did not ask for.
     pub(super) fn nothing_left(self) -> Result<(), MeasureError> {
-        let Spec { name, example, .. } = self.spec;
+        let Self { measure, example, .. } = self;
         self.given.first().map_or(Ok(()), |(parameter, _)| {
             Err(MeasureError::UnknownParameter {
-                measure: name,
+                measure,
                 parameter: (*parameter).to_owned(),
                 example,
             })
@@ -70,7 +75,7 @@ impl<'a> Parameters<'a> {
 
     fn bad(&self, parameter: &'static str, expected: &'static str, value: &str) -> MeasureError {
         MeasureError::BadParameter {
-            measure: self.spec.name,
+            measure: self.measure,
             parameter,
             expected,
             value: value.to_owned(),

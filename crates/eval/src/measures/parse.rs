@@ -36,7 +36,7 @@ pub fn parse_measure(text: &str) -> Result<Box<dyn Measure>, MeasureError> {
             return Err(MeasureError::Unknown { name: text.to_owned(), nearest: nearest(text) });
         }
     };
-    let mut parameters = Parameters::new(spec, given);
+    let mut parameters = Parameters::new(spec.name, spec.example, given);
     let measure = (spec.build)(&mut parameters)?;
     parameters.nothing_left()?;
     Ok(measure)

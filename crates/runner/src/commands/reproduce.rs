@@ -1,46 +1,18 @@
 //! `clariq reproduce`: whether every system still reaches the figures in its configuration.
 
-use crate::arguments::IndexPlace;
+pub(crate) mod arguments;
+pub(crate) mod figures;
+
 use crate::commands::reproduce_ikat::reproduce_ikat;
 use crate::failure::{Failure, Outcome};
-use crate::learned;
-use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
-use clap::Args;
+use arguments::ReproduceArgs;
 use clariq_collections::kind_of;
-use clariq_experiment::reproduce::{Figure, Verdict, check};
+use clariq_experiment::reproduce::{Verdict, check};
 use clariq_experiment::run::folder_of;
 use clariq_experiment::systems::{self, check_names_differ};
 use clariq_experiment::{Loaded, Registry};
-use std::path::PathBuf;
-
-#[derive(Args)]
-pub(crate) struct ReproduceArgs {
-    /// Systems: configuration files, or names of built-in ones [default: all built-in ones]
-    #[arg(value_name = "NAME")]
-    pub(crate) names: Vec<String>,
-    /// Folder for the run files
-    #[arg(long, value_name = "DIR", default_value = "runs")]
-    pub(crate) runs: PathBuf,
-    /// Only this split [default: every split with labels]
-    #[arg(long, value_name = "SPLIT")]
-    pub(crate) split: Option<String>,
-    #[command(flatten)]
-    pub(crate) place: IndexPlace,
-}
-
-impl ReproduceArgs {
-    /// Whether a system asks for a learned model; some built-in ones do.
-    pub(crate) fn needs_models(&self) -> bool {
-        match &self.names[..] {
-            [] => learned::program().is_some(),
-            names => names.iter().any(|name| learned::is_needed_by(name, &[])),
-        }
-    }
-}
-
-const COLUMNS: [&str; 8] =
-    ["system", "split", "measure", "published", "expected", "obtained", "difference", "verdict"];
+use figures::{figure_cells, new_sheet};
 
 pub(crate) fn reproduce(
     settings: &Settings,
@@ -115,33 +87,4 @@ fn all_systems(
         ));
     }
     Ok(systems)
-}
-
-/// A table of figures, without a row.
-pub(crate) fn new_sheet() -> Sheet {
-    Sheet::new(&COLUMNS)
-}
-
-/// A row of such a table.
-pub(crate) fn figure_cells(figure: &Figure, split: &str) -> Vec<Cell> {
-    let number = |value: Option<f64>| value.map_or(Cell::Nothing, |value| Cell::Figure(value, 6));
-    let difference = figure.expected.map(|expected| figure.obtained - expected);
-    // A difference that is shown as zero has no sign.
-    let difference =
-        difference.map(|difference| if difference.abs() < 5e-7 { 0.0 } else { difference });
-    vec![
-        Cell::text(figure.system),
-        Cell::text(split),
-        Cell::text(&figure.measure),
-        number(figure.published),
-        number(figure.expected),
-        Cell::Figure(figure.obtained, 6),
-        number(difference),
-        Cell::text(match figure.verdict {
-            Some(Verdict::Equal) => "OK",
-            Some(Verdict::Close) => "close",
-            Some(Verdict::Fail) => "FAIL",
-            None => "-",
-        }),
-    ]
 }

@@ -1,6 +1,7 @@
 //! `clariq reproduce` of systems for iKAT.
 
-use crate::commands::reproduce::{ReproduceArgs, figure_cells, new_sheet};
+use crate::commands::reproduce::arguments::ReproduceArgs;
+use crate::commands::reproduce::figures::{figure_cells, new_sheet};
 use crate::failure::{Failure, Outcome};
 use crate::settings::Settings;
 use clariq_collections::Collection;

@@ -1,78 +1,23 @@
 //! `clariq run`: what systems rank for every request of a split, or next in every conversation of a
 //! file.
 
-use crate::arguments::{IndexPlace, Parameters, parse_name};
+pub(crate) mod arguments;
+
 use crate::commands::run_ikat::run_ikat;
 use crate::commands::shard;
 use crate::failure::{Failure, Outcome};
-use crate::learned;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
-use clap::Args;
+use arguments::RunArgs;
 use clariq_collections::Around;
-use clariq_core::{Location, Name, Problem, ProblemKind};
+use clariq_core::{Location, Problem, ProblemKind};
 use clariq_experiment::run::{
     Conversations, Input, RunOptions, SplitRequests, run as write_run, usual_path,
 };
 use clariq_experiment::systems::{check_expected, check_names_differ};
 use clariq_experiment::{Loaded, Registry, Session};
 use clariq_files::Target;
-use std::path::{Path, PathBuf};
-
-#[derive(Args)]
-pub(crate) struct RunArgs {
-    /// Systems: configuration files, or names of built-in ones
-    #[arg(required_unless_present = "merge", value_name = "CONFIG")]
-    pub(crate) configs: Vec<String>,
-    /// Split whose requests are answered [default: dev, or the only one of the collection]
-    #[arg(long, value_name = "SPLIT")]
-    pub(crate) split: Option<String>,
-    /// Run file to write, with the need file and the record beside it; `-` for standard output
-    /// [default: runs/<system>.<split>.run; runs/<collection>/… for all but the released ClariQ]
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// Conversations to answer in place of a split: a pickle, JSON lines or the human-generated
-    /// table; `-` for standard input [default output: as for a split, with the name of the file]
-    #[arg(long, value_name = "FILE", conflicts_with = "split")]
-    pub(crate) conversations: Option<PathBuf>,
-    /// Go on where an interrupted run of more than 4,096 requests was
-    #[arg(long)]
-    pub(crate) resume: bool,
-    /// Leave bad conversations out and count them
-    #[arg(long)]
-    pub(crate) skip_bad: bool,
-    /// Rank one shard of a plan of `clariq data shard`, counted from 0
-    /// [default output: <system>.part-<I>.run beside the plan]
-    #[arg(
-        long,
-        value_name = "PLAN:I",
-        conflicts_with_all = ["split", "conversations", "resume", "run_tag"]
-    )]
-    pub(crate) shard: Option<String>,
-    /// Put the parts of a plan together; of a single system, it need not be named
-    #[arg(
-        long,
-        value_name = "PLAN",
-        requires = "output",
-        conflicts_with_all = ["split", "conversations", "resume", "run_tag", "shard"]
-    )]
-    pub(crate) merge: Option<PathBuf>,
-    /// Last field of every line [default: the system's name]
-    #[arg(long, value_name = "NAME", value_parser = parse_name)]
-    pub(crate) run_tag: Option<Name>,
-    #[command(flatten)]
-    pub(crate) parameters: Parameters,
-    #[command(flatten)]
-    pub(crate) place: IndexPlace,
-}
-
-impl RunArgs {
-    /// Whether a system asks for a learned model.
-    pub(crate) fn needs_models(&self) -> bool {
-        let overrides = self.parameters.overrides().unwrap_or_default();
-        self.configs.iter().any(|name| learned::is_needed_by(name, &overrides))
-    }
-}
+use std::path::Path;
 
 pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, Failure> {
     check_arguments(arguments)?;

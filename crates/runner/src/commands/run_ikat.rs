@@ -1,7 +1,7 @@
 //! `clariq run` of systems for iKAT: what is handed in for a year, with the rankings that it rests
 //! on.
 
-use crate::commands::run::RunArgs;
+use crate::commands::run::arguments::RunArgs;
 use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
