@@ -23,7 +23,7 @@ macro_rules! sample {
     ($name:literal) => {
         Source::Embedded {
             name: concat!("<sample-ikat>/", $name),
-            bytes: include_bytes!(concat!("../../../../data/sample-ikat/", $name)),
+            bytes: include_bytes!(concat!("../../sample-ikat/", $name)),
         }
     };
 }
