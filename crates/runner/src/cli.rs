@@ -12,7 +12,7 @@ use crate::settings::Settings;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use clariq_core::{Engine, Location, Problem, ProblemKind};
 
-/// Baselines, rankings and scores for conversational search: ClariQ, TREC CAsT and TREC iKAT.
+/// Baselines, rankings and scores for conversational search: ClariQ and the tracks of TREC.
 ///
 /// Without --data, commands work on data/clariq if that folder exists, and else on a small sample
 /// collection that is part of the program. Results go to standard output, everything else to
