@@ -3,8 +3,8 @@
 //! Devlin, Chang, Lee and Toutanova, "BERT: Pre-training of Deep Bidirectional Transformers for
 //! Language Understanding", NAACL 2019. It differs from a literal transcription in what it leaves
 //! out: query, key and value are one matrix product; texts come in groups of one length and need no
-//! mask; where only `[CLS]` is looked at, the last layer computes nothing else. The tests hold it
-//! against rust-bert's.
+//! mask; where only `[CLS]` is looked at, the last layer computes nothing else. Golden files of
+//! transformers hold it.
 
 use crate::error::Error;
 use crate::weights::Weights;

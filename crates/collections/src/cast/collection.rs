@@ -6,8 +6,7 @@ use super::topics::{Topics, Turn};
 use crate::statistics::{Amount, Statistics, StatisticsRow, count_words, mean};
 use crate::{CheckReport, Collection, DataDir, Kind, QuestionBank, Requests};
 use clariq_core::{Documents, Error, Location, Problem, ProblemKind, Request};
-use clariq_files::table::Sink;
-use clariq_files::{Input, Qrels, Source, protect};
+use clariq_files::{Qrels, Source, protect};
 use serde_json::json;
 
 /// `CAsT` 2022: a pool of clarifying questions, ranked for the user turns of 18 conversations.
@@ -154,29 +153,10 @@ impl Collection for Cast {
 /// Reads the pool and every file of topics, whatever its year.
 fn check(data: &DataDir) -> Result<CheckReport, Error> {
     let mut report = CheckReport::default();
-    check_file(data, POOL, &mut report, |input, sink| drop(parse_pool(input, sink)))?;
+    report.read(POOL, data.file(POOL), |input, sink| drop(parse_pool(input, sink)))?;
     for name in super::topics::FILES {
-        check_file(data, name, &mut report, |input, sink| drop(Topics::parse(input, sink)))?;
+        report.read(name, data.file(name), |input, sink| drop(Topics::parse(input, sink)))?;
     }
     report.findings.sort(&report.files);
     Ok(report)
-}
-
-fn check_file(
-    data: &DataDir,
-    name: &str,
-    report: &mut CheckReport,
-    parse: impl FnOnce(&Input, Sink),
-) -> Result<(), Error> {
-    let Some(source) = data.file(name) else {
-        report.absent.push(name.to_owned());
-        return Ok(());
-    };
-    report.files.push(source.name());
-    match source.read() {
-        Ok(input) => parse(&input, &mut |problem| report.findings.add(problem)),
-        Err(Error::Problem(problem)) => report.findings.add(*problem),
-        Err(error) => return Err(error),
-    }
-    Ok(())
 }

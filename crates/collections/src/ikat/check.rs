@@ -24,7 +24,8 @@ type Parse = fn(&Input, Sink);
 pub(super) fn check(folder: &Folder) -> Result<CheckReport, Error> {
     let mut report = CheckReport::default();
     for split in Split::ALL {
-        check_file(folder, split.topics_file(), &mut report, |input, sink| {
+        let name = split.topics_file();
+        report.read(name, folder.file(name), |input, sink| {
             let topics = Topics::parse(input, sink);
             if topics.year != split.year() && !topics.conversations.is_empty() {
                 sink(other_year(input, &topics, split));
@@ -32,7 +33,7 @@ pub(super) fn check(folder: &Folder) -> Result<CheckReport, Error> {
         })?;
     }
     for (name, parse) in JUDGEMENTS {
-        check_file(folder, name, &mut report, parse)?;
+        report.read(name, folder.file(name), parse)?;
     }
     let passages = folder.passage_files();
     if passages.is_empty() {
@@ -51,25 +52,6 @@ fn other_year(input: &Input, topics: &Topics, split: Split) -> Problem {
     let found = format!("topics in the form of {}", topics.year);
     Problem::new(Location::line(&input.name, 1), ProblemKind::Contradiction, expected, found)
         .hint("each year has a form of its own: is the file another year's?")
-}
-
-fn check_file(
-    folder: &Folder,
-    name: &str,
-    report: &mut CheckReport,
-    parse: impl FnOnce(&Input, Sink),
-) -> Result<(), Error> {
-    let Some(source) = folder.file(name) else {
-        report.absent.push(name.to_owned());
-        return Ok(());
-    };
-    report.files.push(source.name());
-    match source.read() {
-        Ok(input) => parse(&input, &mut |problem| report.findings.add(problem)),
-        Err(Error::Problem(problem)) => report.findings.add(*problem),
-        Err(error) => return Err(error),
-    }
-    Ok(())
 }
 
 /// Reads passages as a stream; `seen` holds the ids of all files so far.
