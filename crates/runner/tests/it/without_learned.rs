@@ -24,7 +24,9 @@ fn learned_systems_are_refused_with_the_way_out() {
             finished.stderr
         );
         assert!(
-            finished.stderr.contains("hint: build it with the feature `bert`: `scripts/install`"),
+            finished
+                .stderr
+                .contains("hint: `pip install clariq-learned` adds them, or `scripts/install`"),
             "{line}"
         );
         assert!(bench.snapshot() == before, "{line}: a file was left or changed");
@@ -51,7 +53,7 @@ fn lexical_systems_need_no_libtorch() {
         bench
             .run(&["doctor", "--data", "data"])
             .stdout
-            .contains("not in this build; `scripts/install`")
+            .contains("not in this build; `pip install clariq-learned` or `scripts/install`")
     );
 }
 
@@ -79,7 +81,7 @@ fn doctor_explains_a_program_that_does_not_start() {
     assert_eq!(finished.status, Some(1), "{}", finished.stderr);
     let row = "/nonexistent/clariq-learned does not start: No such file";
     assert!(finished.stdout.contains(row), "{}", finished.stdout);
-    assert!(finished.stderr.contains("hint: learned stages: scripts/setup"), "{}", finished.stderr);
+    assert!(finished.stderr.contains("hint: learned stages: clariq setup"), "{}", finished.stderr);
     let finished = bench.run(&["run", "dense", "--data", "data", "-o", "x.run"]);
     assert_eq!(finished.status, Some(2), "{}", finished.stderr);
     assert!(
