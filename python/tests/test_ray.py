@@ -58,7 +58,7 @@ def test_a_run_is_that_of_one_machine(bench, tmp_path, shards):
     result = run(bench, out, shards)
     assert (result.url, result.made, result.found, result.nodes) == (str(out), shards, 0, 1)
     assert out.read_bytes() == bench.single(SYSTEM)
-    check_folder(out, shards)
+    check_folder(out)
 
 
 def test_whole_parts_are_found_and_damaged_ones_made_again(bench, tmp_path):
@@ -75,7 +75,7 @@ def test_whole_parts_are_found_and_damaged_ones_made_again(bench, tmp_path):
     result = run(bench, out)
     assert (result.made, result.found) == (3, 4)
     assert out.read_bytes() == bench.single(SYSTEM)
-    check_folder(out, 7)
+    check_folder(out)
 
 
 def test_a_killed_worker_is_replaced(bench, tmp_path):
@@ -85,7 +85,7 @@ def test_a_killed_worker_is_replaced(bench, tmp_path):
     assert run(bench, out).made == 7
     assert not kill.exists(), "the worker was killed"
     assert out.read_bytes() == bench.single(SYSTEM)
-    check_folder(out, 7)
+    check_folder(out)
 
 
 def test_a_killed_worker_is_an_error_without_retries_and_the_next_call_continues(bench, tmp_path):
@@ -95,7 +95,7 @@ def test_a_killed_worker_is_an_error_without_retries_and_the_next_call_continues
         run(bench, out, retries=0)
     run(bench, out, retries=0)
     assert out.read_bytes() == bench.single(SYSTEM)
-    check_folder(out, 7)
+    check_folder(out)
 
 
 def test_a_file_of_a_system_and_arguments_reach_the_workers(bench, tmp_path, monkeypatch):

@@ -63,7 +63,7 @@ def _root() -> Path:
 def scratch() -> Iterator[Path]:
     """A folder of its own for a task. One whose task was killed is removed by the next."""
     sweep()
-    lock, file = _new_lock()
+    lock, file = _locked(f"{uuid.uuid4().hex}.lock")
     folder = lock.with_suffix("")
     try:
         folder.mkdir()
@@ -72,20 +72,32 @@ def scratch() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
         lock.unlink(missing_ok=True)
         file.close()
+        _remove_root()
 
 
-def _new_lock() -> "tuple[Path, IO[bytes]]":
+def _locked(name: str) -> "tuple[Path, IO[bytes]]":
+    """A file below the root, locked; another process may hold the lock for a while."""
     while True:
-        path = _root() / f"{uuid.uuid4().hex}.lock"
+        path = _root() / name
         try:
             file = open(path, "ab")
         except FileNotFoundError:
             continue  # another process has just removed the empty root
         fcntl.flock(file, fcntl.LOCK_EX)
         # Between the two lines above, another process may have taken it for an abandoned one.
-        if path.exists():
-            return path, file
+        try:
+            if os.path.samestat(os.stat(path), os.fstat(file.fileno())):
+                return path, file
+        except FileNotFoundError:
+            pass
         file.close()
+
+
+def _remove_root() -> None:
+    try:
+        _root().rmdir()
+    except OSError:
+        pass  # others are at work
 
 
 def sweep(markers: bool = False) -> None:
@@ -102,10 +114,7 @@ def sweep(markers: bool = False) -> None:
             with _held(mark) as held:
                 if held:
                     mark.unlink(missing_ok=True)
-        try:
-            root.rmdir()
-        except OSError:
-            pass  # others are at work
+        _remove_root()
 
 
 @contextmanager
@@ -129,8 +138,8 @@ def warm_up(run: str, node: str, arguments: Sequence[str]) -> bool:
 
     Tasks that come meanwhile wait. Whether this one did it is the answer.
     """
-    with open(_root() / f"{run}-{node}.warm", "ab") as mark:
-        fcntl.flock(mark, fcntl.LOCK_EX)
+    _, mark = _locked(f"{run}-{node}.warm")
+    with mark:
         if os.fstat(mark.fileno()).st_size > 0:
             return False
         with scratch() as folder:

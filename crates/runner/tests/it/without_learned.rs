@@ -90,3 +90,21 @@ fn doctor_explains_a_program_that_does_not_start() {
         finished.stderr
     );
 }
+
+#[test]
+fn set_up_shows_what_is_missing_and_refuses_what_is_no_libtorch() {
+    let bench = Bench::new();
+    let run = |arguments: &[&str]| {
+        // cargo sets it for tests, and it names a libtorch.
+        let output = bench.command(arguments).env_remove("LIBTORCH").output().expect("it starts");
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    let (status, shown, _) = run(&["setup", "--check"]);
+    assert_eq!(status, Some(1));
+    assert!(shown.contains("libtorch\tMISSING\t"), "{shown}");
+    let (status, _, errors) = run(&["setup", "--libtorch", "nowhere"]);
+    assert_eq!(status, Some(2));
+    assert!(errors.contains("nowhere/include/torch/csrc/autograd/engine.h is missing"), "{errors}");
+    assert!(errors.contains("hint: LIBTORCH or --libtorch"), "{errors}");
+}
