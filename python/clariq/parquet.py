@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -44,7 +44,8 @@ def export_parquet(
     """
     exported = export(data)
     root = Path(folder)
-    tables = {"documents/all": (exported.documents, _TEXTS)}
+    tables: Dict[str, Tuple[Sequence[Tuple[Any, ...]], Any]] = {}
+    tables["documents/all"] = (exported.documents, _TEXTS)
     for split, requests in exported.requests.items():
         tables[f"requests/{split}"] = (requests, _TEXTS)
     for split, judgements in exported.qrels.items():

@@ -70,10 +70,14 @@ def test_whole_parts_are_found_and_damaged_ones_made_again(bench, tmp_path):
     altered = parts / "run.part-00004.run"
     altered.write_bytes(altered.read_bytes().replace(b"bm25", b"BM25", 1))
     (parts / "run.part-00005.run.json").unlink()
-    (parts / ".run.part-00006.run.0123.tmp").write_bytes(b"of a killed worker")
+    killed = parts / f".run.part-00006.run.{'0123' * 8}.tmp"
+    killed.write_bytes(b"of a killed worker")
+    others = out.parent / f".notes.{'0123' * 8}.tmp"
+    others.write_bytes(b"somebody's")
     out.unlink()
     result = run(bench, out)
     assert (result.made, result.found) == (3, 4)
+    others.unlink()
     assert out.read_bytes() == bench.single(SYSTEM)
     check_folder(out)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import time
@@ -31,14 +32,14 @@ def connected() -> Iterator[None]:
         yield
         return
     try:
-        ray.init(address="auto", log_to_driver=False, logging_level="ERROR")
+        ray.init(address="auto", log_to_driver=False, logging_level=logging.ERROR)
     except ConnectionError:
         ray.init(
             address="local",
             include_dashboard=False,
             object_store_memory=_STORE,
             log_to_driver=False,
-            logging_level="ERROR",
+            logging_level=logging.ERROR,
         )
     try:
         yield
@@ -132,10 +133,11 @@ def _end(references: List[Any]) -> None:
 
 def clear_nodes() -> None:
     """Removes what killed tasks left on the nodes, and the marks of warm-ups."""
-    nodes = [node["NodeID"] for node in ray.nodes() if node["Alive"]]
-    clear = ray.remote(num_cpus=0, max_retries=0)(_node.sweep)
+    listed: List[Dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
+    nodes = [node["NodeID"] for node in listed if node["Alive"]]
+    clear = ray.remote(num_cpus=0, max_retries=0)(_node.clear)
     pinned = [NodeAffinitySchedulingStrategy(node, soft=False) for node in nodes]
-    for reference in [clear.options(scheduling_strategy=pin).remote(True) for pin in pinned]:
+    for reference in [clear.options(scheduling_strategy=pin).remote() for pin in pinned]:
         try:
             ray.get(reference, timeout=60)
         except ray.exceptions.RayError:
@@ -144,7 +146,8 @@ def clear_nodes() -> None:
 
 def here() -> Tuple[str, str]:
     """The node that a task runs on: its id, and its address."""
-    return ray.get_runtime_context().get_node_id()[:12], ray.util.get_node_ip_address()
+    address = ray.util.get_node_ip_address()  # type: ignore[no-untyped-call]
+    return ray.get_runtime_context().get_node_id()[:12], str(address)
 
 
 def _progress(what: str, total: int, wanted: bool) -> Any:

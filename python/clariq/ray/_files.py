@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 import shutil
 import tempfile
 import uuid
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Iterator, List, Mapping, Tuple
+from typing import Any, Container, Iterator, List, Mapping, Tuple
 
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
 from .._command import ClariqError
 
-TEMPORARY = ".tmp"
-"""How names of unfinished files in a local folder end."""
+_UNFINISHED = re.compile(r"\.(.+)\.[0-9a-f]{32}\.tmp")
+"""The name of an unfinished file in a local folder, and of the file that it would become."""
 
 
 class Missing(ClariqError):
@@ -110,10 +111,11 @@ class Folder:
                 return []
         return [posixpath.basename(name.rstrip("/")) for name in found]
 
-    def remove_unfinished(self) -> None:
-        """Removes what killed workers left in a local folder."""
+    def remove_unfinished(self, names: Container[str]) -> None:
+        """Removes what killed workers left of files of these names, in a local folder."""
         for name in self.names():
-            if name.startswith(".") and name.endswith(TEMPORARY):
+            unfinished = _UNFINISHED.fullmatch(name)
+            if unfinished and unfinished.group(1) in names:
                 with self._opened(name) as (files, path):
                     try:
                         files.rm_file(path)
@@ -143,7 +145,7 @@ class Folder:
 
 def _put_local(source: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}{TEMPORARY}")
+    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.tmp")
     try:
         with open(source, "rb") as read, open(temporary, "wb") as written:
             shutil.copyfileobj(read, written, 1 << 20)

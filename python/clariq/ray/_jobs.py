@@ -133,7 +133,7 @@ def jobs(
             )
         finally:
             _cluster.clear_nodes()
-    target.remove_unfinished()
+    target.remove_unfinished({"table.tsv", *(f"{spec.key}.json" for spec in specs)})
     table = Table(rows)
     target.write(table.to_tsv().encode(), "table.tsv")
     return table

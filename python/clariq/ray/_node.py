@@ -100,21 +100,23 @@ def _remove_root() -> None:
         pass  # others are at work
 
 
-def sweep(markers: bool = False) -> None:
-    """Removes the scratch folders that no living process holds, and on demand the marks of
-    warm-ups."""
-    root = _root()
-    for lock in root.glob("*.lock"):
+def sweep() -> None:
+    """Removes the scratch folders that no living process holds."""
+    for lock in _root().glob("*.lock"):
         with _held(lock) as held:
             if held:
                 shutil.rmtree(lock.with_suffix(""), ignore_errors=True)
                 lock.unlink(missing_ok=True)
-    if markers:
-        for mark in root.glob("*.warm"):
-            with _held(mark) as held:
-                if held:
-                    mark.unlink(missing_ok=True)
-        _remove_root()
+
+
+def clear() -> None:
+    """Removes what tasks left on this node, the marks of warm-ups included."""
+    sweep()
+    for mark in _root().glob("*.warm"):
+        with _held(mark) as held:
+            if held:
+                mark.unlink(missing_ok=True)
+    _remove_root()
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import os
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, List, Mapping, Optional, Sequence
+from typing import Any, Iterator, List, Mapping, Optional, Sequence
 
 import ray
 
@@ -106,8 +106,8 @@ def run(
             )
         finally:
             _cluster.clear_nodes()
-    parts.remove_unfinished()
-    target.remove_unfinished()
+    parts.remove_unfinished({PLAN, *_files_of_parts(len(shards))})
+    target.remove_unfinished({run_name, f"{run_name}.json"})
     _merge(text, parts, len(shards), target, run_name)
     count = sum(part.made for part in made)
     nodes = len({part.node for part in made})
@@ -166,6 +166,12 @@ def _part_name(index: int) -> str:
     return f"run.part-{index:05}.run"
 
 
+def _files_of_parts(count: int) -> Iterator[str]:
+    for index in range(count):
+        yield _part_name(index)
+        yield f"{_part_name(index)}.json"
+
+
 def _make_part(job: _Job, index: int) -> _Part:
     """The task: makes a part, unless it is there and whole."""
     node, address = _cluster.here()
@@ -214,9 +220,8 @@ def _merge(plan: bytes, parts: Folder, count: int, target: Folder, name: str) ->
     """Puts the parts together on this machine."""
     with _node.scratch() as folder:
         (folder / PLAN).write_bytes(plan)
-        for index in range(count):
-            for file in (_part_name(index), f"{_part_name(index)}.json"):
-                parts.fetch(file, folder / file, link=True)
+        for file in _files_of_parts(count):
+            parts.fetch(file, folder / file, link=True)
         merged = folder / "merged"
         merged.mkdir()
         _node.call(["--quiet", "run", "--merge", PLAN, "-o", str(merged / name)], folder)
