@@ -20,6 +20,7 @@ pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod segment;
+pub(crate) mod setup;
 pub(crate) mod shard;
 pub(crate) mod synthesize;
 pub(crate) mod train;

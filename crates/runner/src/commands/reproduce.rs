@@ -73,7 +73,7 @@ fn built_in(settings: &Settings, collection: &dyn Collection) -> Result<Vec<Load
     }
     if !left_out.is_empty() {
         settings.note(&format!(
-            "note: this build has no learned stages; {} left out: scripts/install adds them",
+            "note: this build has no learned stages; {} left out: `clariq doctor` says how to add them",
             left_out.join(", ")
         ));
     }
