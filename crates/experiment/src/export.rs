@@ -78,7 +78,8 @@ mod tests {
             .collect();
         assert_eq!(names, expected);
         assert_eq!(files[0].1, sample.documents("questions").unwrap().len());
-        let judged = sample.qrels("dev", "questions").unwrap().unwrap().len();
+        let labels = sample.qrels("dev", "questions").unwrap().unwrap();
+        let judged: usize = labels.topics().map(|(_, one)| one.documents().count()).sum();
         assert_eq!(files[4].1, judged);
         let qrels = clariq_files::read_qrels(&clariq_files::Source::new(&files[4].0)).unwrap();
         assert_eq!(qrels.len(), judged);

@@ -197,16 +197,7 @@ impl<'i> Table<'i> {
             DeValue::parse(text).map_or(DeValue::String(Cow::Borrowed(text)), Spanned::into_inner);
         let place = self.file.text.len() + 1 + self.given.len();
         self.given.push(given);
-        let (mut entries, mut key) = (&mut self.entries, key);
-        while let Some((table, rest)) = key.split_once('.') {
-            let Some(DeValue::Table(inner)) = entries.get_mut(table).map(Spanned::get_mut) else {
-                break;
-            };
-            (entries, key) = (inner, rest);
-        }
-        entries.remove(key);
-        let key = Cow::Borrowed(key);
-        entries.insert(Spanned::new(place..place, key), Spanned::new(place..place, value));
+        insert(&mut self.entries, key, Spanned::new(place..place, value));
     }
 
     /// Reads what is left in the table; a key that `T` does not know is an error.
@@ -219,6 +210,17 @@ impl<'i> Table<'i> {
             problem.into()
         })
     }
+}
+
+/// Puts a value under a key; under `table.key`, into that table.
+fn insert<'i>(entries: &mut DeTable<'i>, key: &'i str, value: Spanned<DeValue<'i>>) {
+    if let Some((table, rest)) = key.split_once('.')
+        && let Some(DeValue::Table(inner)) = entries.get_mut(table).map(Spanned::get_mut)
+    {
+        return insert(inner, rest, value);
+    }
+    entries.remove(key);
+    entries.insert(Spanned::new(value.span(), Cow::Borrowed(key)), value);
 }
 
 /// What a table holds that has nothing left to read.

@@ -8,7 +8,7 @@ use crate::arguments::IndexPlace;
 use crate::failure::{Failure, Outcome};
 use crate::learned;
 use crate::settings::Settings;
-use asker::{Asker, Move};
+use asker::Asker;
 use clap::Args;
 use clariq_collections::clariq::conversation::{MOST_TURNS, Reading, read_records};
 use clariq_collections::kind_of;
