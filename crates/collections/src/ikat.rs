@@ -15,6 +15,7 @@
 //! # Ok::<(), clariq_core::Error>(())
 //! ```
 
+mod answers;
 mod check;
 mod class;
 mod collection;
@@ -29,7 +30,8 @@ mod stats;
 mod topics;
 pub mod validate;
 
-pub use class::{Class, Exchange, Manual, View};
+pub use crate::Class;
+pub use class::{Exchange, Manual, View};
 pub(crate) use collection::KIND;
 pub use collection::{Ikat, PASSAGES, STATEMENTS, statement_number};
 pub use folder::{Folder, Split};

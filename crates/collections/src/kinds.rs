@@ -9,6 +9,12 @@ pub struct Kind {
     pub name: &'static str,
     /// The file that it is recognised by, for messages.
     pub sign: &'static str,
+    /// What is ranked in it, the usual task first.
+    pub tasks: &'static [&'static str],
+    /// The folder where its files are looked for if none is named.
+    pub usual: &'static str,
+    /// Opens the sample that is part of the program, where there is one.
+    pub sample: Option<fn() -> Result<Box<dyn Collection>, Error>>,
     /// Whether this is what lies in a folder.
     pub is_in: fn(&DataDir) -> bool,
     /// Opens it.

@@ -16,21 +16,25 @@
 //! A collection that is new is one folder with an implementation of [`Collection`], and one line of
 //! [`KINDS`].
 
+mod answer;
 mod around;
 mod bank;
 pub mod cast;
 mod check;
 pub mod clariq;
+mod class;
 pub mod ikat;
 mod json;
 mod kinds;
 mod statistics;
 mod validation;
 
+pub use answer::{Answer, AnswerForm};
 pub use around::Around;
 pub use bank::{QuestionBank, QuestionRow};
 pub use check::CheckReport;
 pub use clariq::DataDir;
+pub use class::Class;
 pub use kinds::{KINDS, Kind, check, kind_of, open};
 pub use statistics::{Amount, Statistics, StatisticsRow};
 pub use validation::{Validation, Verdict};
@@ -77,6 +81,61 @@ pub trait Collection: Any + Send + Sync {
 
     /// The requests of a split for a task, as systems see them: without labels.
     fn requests(&self, split: &str, task: &str) -> Result<Requests<'_>, Error>;
+
+    /// The same as systems of a class see them, where the collection tells classes apart.
+    fn requests_seen(&self, split: &str, task: &str, class: Class) -> Result<Requests<'_>, Error> {
+        let _ = class;
+        self.requests(split, task)
+    }
+
+    /// How answers to the requests of a split are handed in by systems of a class; `None` where
+    /// rankings are all that is handed in.
+    fn answer_form(&self, split: &str, class: Class) -> Option<Box<dyn AnswerForm + '_>> {
+        let _ = (split, class);
+        None
+    }
+
+    /// What runs of a task call the document of that id.
+    fn name_in_runs<'i>(&self, task: &str, id: &'i str) -> &'i str {
+        let _ = task;
+        id
+    }
+
+    /// What requests of one conversation have in common: they are kept together where labels are
+    /// split into folds.
+    fn conversation_of<'r>(&self, request: &'r str) -> &'r str {
+        request
+    }
+
+    /// Whether it is a sample that is part of the program, whose runs are kept apart.
+    fn is_sample(&self) -> bool {
+        false
+    }
+
+    /// What must be said beside figures on it.
+    fn remark(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Takes the documents of a task from a file, in place of those of its folder: those whose ids
+    /// `keep` wants.
+    ///
+    /// # Errors
+    ///
+    /// A collection whose documents are its own, and a file that cannot be read.
+    fn take_documents(
+        &mut self,
+        task: &str,
+        file: &Source,
+        keep: &dyn Fn(&str) -> bool,
+    ) -> Result<(), Error> {
+        let _ = (file, keep);
+        let at = Location::file(self.location());
+        let expected = format!("a collection whose {task} may come from a file");
+        Err(Problem::new(at, ProblemKind::Argument, expected, self.kind())
+            .hint("the passages of iKAT may, because the licensed ones cannot be released")
+            .into())
+    }
 
     /// The judgements of a split for a task; `None` where it has none.
     fn qrels(&self, split: &str, task: &str) -> Result<Option<Qrels>, Error>;

@@ -28,3 +28,17 @@ pub trait Surroundings: Send + Sync {
     /// The openings of the requests of all splits, each text once, in the order of the splits.
     fn all_requests(&self) -> Result<&[String], Error>;
 }
+
+impl<T: Surroundings + ?Sized> Surroundings for &T {
+    fn judged_before(&self) -> Result<&[Judged], Error> {
+        (**self).judged_before()
+    }
+
+    fn own_requests(&self) -> Result<&[String], Error> {
+        (**self).own_requests()
+    }
+
+    fn all_requests(&self) -> Result<&[String], Error> {
+        (**self).all_requests()
+    }
+}

@@ -62,13 +62,13 @@ fn stage(path: PathBuf, lines: &[String]) -> Result<(Staged, (PathBuf, usize)), 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clariq_collections::clariq::{ClariQ, DataDir, Split};
+    use clariq_collections::DataDir;
 
     #[test]
     fn every_split_is_written_with_its_labels() {
         let (sample, folder) =
-            (ClariQ::open(DataDir::Sample).unwrap(), tempfile::tempdir().unwrap());
-        let files = export(&sample, "questions", folder.path()).unwrap();
+            (clariq_collections::open(&DataDir::Sample).unwrap(), tempfile::tempdir().unwrap());
+        let files = export(&*sample, "questions", folder.path()).unwrap();
         let names: Vec<_> =
             files.iter().map(|(path, _)| path.file_name().unwrap().to_str().unwrap()).collect();
         let of = |split: &str| [format!("requests.{split}.jsonl"), format!("qrels.{split}.txt")];
@@ -77,9 +77,9 @@ mod tests {
             .chain(["train", "dev", "test"].iter().flat_map(|split| of(split)))
             .collect();
         assert_eq!(names, expected);
-        assert_eq!(files[0].1, sample.bank.len());
-        let dev = sample.labelled(Split::Dev).unwrap();
-        let judged: usize = dev.relevant().iter().map(std::collections::HashSet::len).sum();
+        assert_eq!(files[0].1, sample.documents("questions").unwrap().len());
+        let labels = sample.qrels("dev", "questions").unwrap().unwrap();
+        let judged: usize = labels.topics().map(|(_, one)| one.documents().count()).sum();
         assert_eq!(files[4].1, judged);
         let qrels = clariq_files::read_qrels(&clariq_files::Source::new(&files[4].0)).unwrap();
         assert_eq!(qrels.len(), judged);

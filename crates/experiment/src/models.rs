@@ -11,7 +11,7 @@ use crate::recipes;
 use crate::session::Session;
 use clariq_core::{
     Embeddings, Encoder, Location, ModelKind, ModelName, Models, PairScorer, Precision, Problem,
-    ProblemKind, Progress, Recipe, Trained,
+    ProblemKind, Progress, Recipe, Trained, sha256,
 };
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use std::collections::HashMap;
@@ -93,7 +93,10 @@ impl<'a> Registry<'a> {
         progress: Progress,
     ) -> Result<Arc<Embeddings>, Error> {
         let encoder = self.open_encoder(name)?;
-        open_once(&self.banks, name, || {
+        // A collection has documents for each of its tasks.
+        let separated = texts.iter().flat_map(|text| [text.as_bytes(), b"\0"]);
+        let key = format!("{name} {}", sha256(separated).short());
+        open_once(&self.banks, &key, || {
             let task = self.session.observer.begin("question bank", Some(texts.len() as u64));
             let count = |texts: u64| {
                 task.advance(texts);

@@ -2,11 +2,12 @@
 
 use crate::error::Error;
 use crate::session::Session;
-use clariq_collections::clariq::ClariQ;
-use clariq_core::{Need, Request};
+use clariq_collections::clariq::{ClariQ, put_need_lines};
+use clariq_core::{Models, Need, Request};
 use clariq_need::{Classifier, HELD_OUT_FOLDS, NeedConfig, Training};
-use clariq_rank::{Context, System};
+use clariq_rank::System;
 use serde_json::{Value, json};
+use std::io::{self, Write};
 
 /// The needs that a system predicts for a split, and what made them.
 pub struct PredictedNeeds {
@@ -15,17 +16,25 @@ pub struct PredictedNeeds {
     pub(crate) made_by: Value,
 }
 
+impl PredictedNeeds {
+    /// Writes the need file of the requests.
+    pub(crate) fn put(&self, out: &mut dyn Write, requests: &[Request]) -> io::Result<()> {
+        let ids = requests.iter().map(|request| &request.id);
+        put_need_lines(out, ids.zip(self.needs.iter().copied()))
+    }
+}
+
 /// Predicts the needs of the requests of a split, if the system has a model of them. Where stages
 /// look at them, a request of train gets the prediction of a model that did not see its label:
 /// otherwise rankings of train would know more than those of dev.
 pub fn predict_needs(
     session: &Session,
-    context: &Context,
+    models: &dyn Models,
     system: &System,
     split: &str,
     requests: &[Request],
 ) -> Result<Option<PredictedNeeds>, Error> {
-    let Some(training) = open_training(session, context, system)? else { return Ok(None) };
+    let Some(training) = open_training(session, models, system)? else { return Ok(None) };
     let hold_out = system.pipeline.sees_need() && split == "train";
     let held_out = if hold_out { training.held_out(session.options.seed)? } else { Vec::new() };
     let model = training.fit()?;
@@ -44,10 +53,10 @@ pub fn predict_needs(
 /// The need model that a system declares, trained.
 pub fn need_model(
     session: &Session,
-    context: &Context,
+    models: &dyn Models,
     system: &System,
 ) -> Result<Option<Classifier>, Error> {
-    let training = open_training(session, context, system)?;
+    let training = open_training(session, models, system)?;
     Ok(training.map(Training::fit).transpose()?)
 }
 
@@ -65,7 +74,7 @@ pub(crate) fn need_record(model: &Classifier) -> Value {
 /// labels there is none: nothing is predicted, and stages pass over the need.
 fn open_training(
     session: &Session,
-    context: &Context,
+    models: &dyn Models,
     system: &System,
 ) -> Result<Option<Training>, Error> {
     let Some(section) = &system.need else { return Ok(None) };
@@ -80,5 +89,5 @@ fn open_training(
     };
     let config = NeedConfig::read(section)?.to_answer(session.split);
     let labels = clariq.training_labels(config.train_on())?;
-    Ok(Some(Training::new(config, &clariq.bank, context.models, &labels)?))
+    Ok(Some(Training::new(config, &clariq.bank, models, &labels)?))
 }

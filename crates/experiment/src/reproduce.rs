@@ -1,18 +1,13 @@
 //! The check of what a system reaches against the figures that its configuration expects.
 
+use crate::contexts::Contexts;
 use crate::error::Error;
-use crate::measures::{DOCUMENT_MEASURES, NEED_F1, measures};
-use crate::record;
-use crate::run::{RunOptions, SplitRequests, run as write_run, usual_path};
+use crate::figures::{self, Written};
+use crate::run::{RunOptions, open_split, run as write_run, usual_path};
 use crate::session::Session;
 use crate::systems::{Loaded, check_expected};
-use clariq_collections::Around;
-use clariq_collections::clariq::{ClariQ, EvalTable, Labelled, Split, read_need_file};
-use clariq_core::{Checksum, Models, ProblemKind};
-use clariq_eval::{
-    RankedRun, Ties, clarification_need, document_relevance, evaluate, parse_measure,
-    question_relevance, table_stem,
-};
+use clariq_core::{Checksum, Models};
+use clariq_eval::{RankedRun, evaluate, parse_measure};
 use clariq_files::{Qrels, Run, Source, read_run};
 use clariq_rank::{Expected, Uses};
 use std::path::Path;
@@ -48,6 +43,8 @@ impl Verdict {
 pub struct Figure<'s> {
     /// The system's name.
     pub system: &'s str,
+    /// What the system looks at beyond one request and the documents.
+    pub uses: Vec<Uses>,
     /// The measure, as configurations name it.
     pub measure: String,
     /// What was published of it.
@@ -72,27 +69,24 @@ pub fn check<'s>(
 ) -> Result<Vec<Figure<'s>>, Error> {
     let collection = session.collection;
     let Some(qrels) = collection.qrels(split, session.task)? else { return Ok(Vec::new()) };
-    let clariq = collection.downcast().map(|clariq| Official::new(clariq, split)).transpose()?;
-    let input = SplitRequests::read(session, split)?;
-    let around = Around::new(collection, session.task, split);
-    let context = session.context().with_models(models).within(&around);
+    let own = figures::open(collection, split)?;
+    let contexts = Contexts::new(session, models);
     let mut figures = Vec::new();
     for loaded in systems.iter().filter(|loaded| says_something(loaded, split)) {
         check_expected(loaded, session)?;
         let path = usual_path(runs, session, loaded, split);
-        write_run(session, &context, loaded, &input, &RunOptions::default(), &path)?;
-        let run = read_run(&Source::new(&path))?;
+        let input = open_split(session, loaded, split, None)?;
+        write_run(&contexts, loaded, &*input, &RunOptions::default(), &path)?;
+        let is_run = loaded.system.tasks.is_empty();
+        let run = is_run.then(|| read_run(&Source::new(&path))).transpose()?;
         let expected = expected(loaded, session.documents.checksum(), split);
-        let mut obtained = Vec::new();
-        if let Some(official) = &clariq {
-            obtained = official.score(session, loaded, &path, &run, expected)?;
+        let written = Written { session, loaded, path: &path, run: run.as_ref(), expected };
+        let mut obtained = own.as_ref().map_or(Ok(Vec::new()), |own| own.score(&written))?;
+        if let Some(run) = &run {
+            obtained.extend(score_by_name(run, &qrels, expected, &obtained)?);
         }
-        obtained.extend(score_by_name(&run, &qrels, expected, &obtained)?);
-        figures.extend(
-            obtained.into_iter().map(|(measure, obtained)| {
-                compare(&loaded.system.name, expected, measure, obtained)
-            }),
-        );
+        let compare = |(measure, value)| compare(loaded, expected, split, measure, value);
+        figures.extend(obtained.into_iter().map(compare));
     }
     Ok(figures)
 }
@@ -107,9 +101,10 @@ fn expected<'a>(loaded: &'a Loaded, bank: &Checksum, split: &str) -> Option<&'a 
     loaded.system.expected.iter().find(|expected| of_bank(expected) && expected.split == split)
 }
 
-pub(crate) fn compare<'s>(
-    system: &'s str,
+fn compare<'s>(
+    loaded: &'s Loaded,
     expected: Option<&Expected>,
+    split: &str,
     measure: String,
     obtained: f64,
 ) -> Figure<'s> {
@@ -117,11 +112,8 @@ pub(crate) fn compare<'s>(
     let published = expected.and_then(|expected| expected.published.get(&measure)).copied();
     let tolerance = expected.map_or(0.0, |expected| expected.tolerance);
     let verdict = wanted.map(|wanted| Verdict::new((obtained - wanted).abs(), tolerance));
-    Figure { system, measure, published, expected: wanted, obtained, verdict }
-}
-
-fn expects_documents(expected: &Expected) -> bool {
-    DOCUMENT_MEASURES.iter().any(|name| expected.measures.contains_key(*name))
+    let (system, uses) = (loaded.system.name.as_str(), loaded.uses(Some(split)));
+    Figure { system, uses, measure, published, expected: wanted, obtained, verdict }
 }
 
 /// The measures of the literature that a configuration names and nothing has computed yet.
@@ -145,67 +137,4 @@ fn score_by_name(
     let (names, measures): (Vec<String>, Vec<_>) = named.into_iter().unzip();
     let scores = evaluate(&measures, &RankedRun::new(run)?, qrels);
     Ok(names.into_iter().zip(scores.means).collect())
-}
-
-/// What `ClariQ`'s official scorer needs of a split.
-struct Official<'a> {
-    clariq: &'a ClariQ,
-    split: Split,
-    labels: Labelled,
-}
-
-impl<'a> Official<'a> {
-    fn new(clariq: &'a ClariQ, split: &str) -> Result<Self, Error> {
-        let split = Split::named(split).unwrap_or(Split::Test);
-        Ok(Self { clariq, split, labels: clariq.labelled(split)? })
-    }
-
-    /// Scores what was written: the run at `path`, and the need file beside it.
-    fn score(
-        &self,
-        session: &Session,
-        loaded: &Loaded,
-        path: &Path,
-        run: &Run,
-        expected: Option<&Expected>,
-    ) -> Result<Vec<(String, f64)>, Error> {
-        let recalls = question_relevance(run, &self.labels, Ties::Official).means();
-        let mut figures: Vec<(String, f64)> = measures().zip(recalls).collect();
-        if loaded.system.need.is_some() {
-            let needs = read_need_file(&Source::new(record::need_path(path)))?;
-            figures.push((NEED_F1.to_owned(), clarification_need(&needs, &self.labels).f1));
-        }
-        if let Some(expected) = expected.filter(|expected| expects_documents(expected)) {
-            figures.extend(self.score_documents(session, run, expected)?);
-        }
-        Ok(figures)
-    }
-
-    /// Document relevance by the expected measures, where the data folder has the table.
-    fn score_documents(
-        &self,
-        session: &Session,
-        run: &Run,
-        expected: &Expected,
-    ) -> Result<Vec<(String, f64)>, Error> {
-        let (data, split) = (&self.clariq.data, self.split);
-        let stem = table_stem(split, false);
-        let table = match EvalTable::open(data, &stem) {
-            Err(clariq_core::Error::Problem(problem))
-                if problem.kind == ProblemKind::MissingFile =>
-            {
-                session.observer.note(&format!(
-                    "note: {data} has no table `{stem}`: document relevance on {split} is not checked"
-                ));
-                return Ok(Vec::new());
-            }
-            table => table?,
-        };
-        let scores = document_relevance(run, &table, &self.labels);
-        let metrics = scores.metrics.into_iter().filter_map(|metric| {
-            let mean = metric.mean()?;
-            expected.measures.contains_key(&metric.name).then_some((metric.name, mean))
-        });
-        Ok(metrics.collect())
-    }
 }

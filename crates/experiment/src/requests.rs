@@ -1,5 +1,5 @@
 //! Requests as JSON lines: `{"id": …, "text": …}` or `{"id": …, "said": [{"user": …}, {"system":
-//! …}]}`.
+//! …}]}`; for a system that ranks the statements of a user, with `"statements": [text, …]`.
 
 use clariq_core::{Documents, Error, Problem, ProblemKind, Request, Utterance, printable};
 use clariq_files::{BoundedLines, MOST_OF_A_LINE};
@@ -21,6 +21,22 @@ struct Fields {
     text: Option<String>,
     said: Option<Vec<Said>>,
     candidates: Option<Vec<String>>,
+    statements: Option<Vec<String>>,
+}
+
+/// A request, and what its user says of themselves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Incoming {
+    /// The request.
+    pub request: Request,
+    /// The statements; none for a system that does not rank them.
+    pub statements: Vec<String>,
+}
+
+impl From<Request> for Incoming {
+    fn from(request: Request) -> Self {
+        Self { request, statements: Vec::new() }
+    }
 }
 
 #[derive(Deserialize)]
@@ -41,6 +57,7 @@ enum Said {
 pub struct Requests<'a> {
     lines: BoundedLines<'a>,
     documents: &'a dyn Documents,
+    takes_statements: bool,
 }
 
 impl<'a> Requests<'a> {
@@ -49,12 +66,14 @@ impl<'a> Requests<'a> {
         name: impl Into<String>,
         lines: Box<dyn BufRead + 'a>,
         documents: &'a dyn Documents,
+        takes_statements: bool,
     ) -> Self {
-        Self { lines: BoundedLines::new(name, lines, MOST_OF_A_LINE), documents }
+        let lines = BoundedLines::new(name, lines, MOST_OF_A_LINE);
+        Self { lines, documents, takes_statements }
     }
 
     /// The next request, or what is wrong with its line; `None` at the end.
-    pub fn read_next(&mut self) -> Result<Option<Result<Request, Problem>>, Error> {
+    pub fn read_next(&mut self) -> Result<Option<Result<Incoming, Problem>>, Error> {
         loop {
             match self.lines.read_next()? {
                 None => return Ok(None),
@@ -70,7 +89,7 @@ impl<'a> Requests<'a> {
         self.lines.location().line
     }
 
-    fn parse(&self, text: &str) -> Result<Request, Problem> {
+    fn parse(&self, text: &str) -> Result<Incoming, Problem> {
         let fields: Fields =
             serde_json::from_str(text).map_err(|error| self.unreadable(text, &error))?;
         let id = match fields.id {
@@ -91,7 +110,15 @@ impl<'a> Requests<'a> {
             return Err(self.problem("a request that says something", "an empty one"));
         }
         let candidates = fields.candidates.map(|ids| self.find(&ids)).transpose()?;
-        Ok(Request { candidates, ..request })
+        if fields.statements.is_some() && !self.takes_statements {
+            let expected = "a request alone: the system ranks no statements";
+            return Err(self.problem(expected, "`statements` beside it"));
+        }
+        let statements = fields.statements.unwrap_or_default();
+        if statements.iter().any(|statement| statement.trim().is_empty()) {
+            return Err(self.problem("statements that say something", "an empty one"));
+        }
+        Ok(Incoming { request: Request { candidates, ..request }, statements })
     }
 
     fn find(&self, ids: &[String]) -> Result<Vec<clariq_core::Doc>, Problem> {
@@ -130,11 +157,17 @@ impl From<Said> for Utterance {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clariq_collections::clariq::{ClariQ, DataDir};
+    use clariq_collections::DataDir;
 
     fn read_all(text: &str) -> Vec<Result<Request, Problem>> {
-        let sample = ClariQ::open(DataDir::Sample).unwrap();
-        let mut requests = Requests::new("r", Box::new(text.as_bytes()), &sample.bank);
+        read(text, false).into_iter().map(|one| one.map(|one| one.request)).collect()
+    }
+
+    fn read(text: &str, takes_statements: bool) -> Vec<Result<Incoming, Problem>> {
+        let sample = clariq_collections::open(&DataDir::Sample).unwrap();
+        let (documents, lines) =
+            (sample.documents("questions").unwrap(), Box::new(text.as_bytes()));
+        let mut requests = Requests::new("r", lines, documents, takes_statements);
         let mut all = Vec::new();
         while let Some(next) = requests.read_next().unwrap() {
             all.push(next);
@@ -151,6 +184,15 @@ mod tests {
         assert_eq!(all[1].flatten(), "xy z");
         let candidates = all[1].candidates.as_ref().unwrap();
         assert!(candidates.len() == 2 && candidates[0] < candidates[1]);
+    }
+
+    #[test]
+    fn statements_are_for_systems_that_rank_them() {
+        let line = "{\"id\": 1, \"text\": \"a\", \"statements\": [\"I am tall.\"]}";
+        assert_eq!(read(line, true)[0].as_ref().unwrap().statements, ["I am tall."]);
+        assert!(read(line, false)[0].as_ref().unwrap_err().expected.contains("no statements"));
+        let empty = line.replace("I am tall.", " ");
+        assert!(read(&empty, true)[0].as_ref().unwrap_err().found.contains("an empty one"));
     }
 
     #[test]

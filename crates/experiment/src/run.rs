@@ -6,33 +6,41 @@
 //! everything is written, the run takes its name. After a kill, a run that is resumed continues
 //! behind the last whole block, if the same inputs would be read.
 
+mod answers;
 mod blocks;
 mod conversations;
+mod given;
 mod input;
 mod partial;
 mod split;
 
+use crate::answers::AnswerConfig;
+use crate::contexts::Contexts;
 use crate::error::Error;
 use crate::needs::{PredictedNeeds, need_model, need_record, predict_needs};
+use crate::pipelines::Pipelines;
 use crate::record;
 use crate::session::Session;
 use crate::systems::Loaded;
 use blocks::{Blocks, Write};
 use clariq_collections::Collection;
-use clariq_collections::clariq::put_need_lines;
-use clariq_core::{Location, ModelKind, Problem, ProblemKind, sha256_hex};
+use clariq_core::{Location, ModelKind, Models, Problem, ProblemKind, sha256_hex};
 use clariq_files::{Staged, Target, refuse_input};
 use clariq_need::Classifier;
-use clariq_rank::Context;
+use clariq_rank::{Pipeline, System};
 use partial::{Partial, Progress};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::{panic, thread};
 
+use answers::SplitAnswers;
+pub use answers::ranking_path;
 pub use conversations::Conversations;
 pub(crate) use conversations::Cut;
+pub use given::Given;
 pub use input::{Input, Skipped};
-pub use split::{SplitRequests, as_run};
+use split::SplitRequests;
+pub use split::as_run;
 
 /// The folder of a collection's runs: `folder` itself for the released ClariQ, and one inside it
 /// that is named after the collection for every other, so that their runs keep apart.
@@ -44,10 +52,38 @@ pub fn folder_of(folder: &Path, collection: &dyn Collection) -> PathBuf {
 }
 
 /// The usual path of a run over an input of that name: `<folder of the
-/// collection>/<system>.<name>.run`.
+/// collection>/<system>.<name>.run`. What is handed in ends in `.json`, and lies in `folder` itself
+/// but for a sample.
 pub fn usual_path(folder: &Path, session: &Session, loaded: &Loaded, name: &str) -> PathBuf {
-    let file = format!("{}.{name}.run", loaded.system.name);
-    folder_of(folder, session.collection).join(file)
+    let (system, collection) = (&loaded.system, session.collection);
+    if system.tasks.is_empty() {
+        return folder_of(folder, collection).join(format!("{}.{name}.run", system.name));
+    }
+    let file = format!("{}.{name}.json", system.name);
+    if collection.is_sample() {
+        folder.join(collection.label()).join(file)
+    } else {
+        folder.join(file)
+    }
+}
+
+/// A split as the input of a run by a system, perhaps with the documents that another run gives to
+/// each request.
+///
+/// # Errors
+///
+/// A split that cannot be read, a collection without the tasks of the system, and documents that it
+/// does not have.
+pub fn open_split<'a>(
+    session: &Session<'a>,
+    loaded: &Loaded,
+    split: &'static str,
+    given: Option<&'a Given>,
+) -> Result<Box<dyn Input + 'a>, Error> {
+    Ok(match AnswerConfig::of(&loaded.system)? {
+        Some(config) => Box::new(SplitAnswers::open(session, loaded, &config, split, given)?),
+        None => Box::new(SplitRequests::read(session, split)?.given(given)?),
+    })
 }
 
 /// How a run is made.
@@ -71,46 +107,46 @@ pub struct Done {
     pub lines: u64,
 }
 
-/// Ranks for every request of an input, and writes the run to `path`, beside it the predicted needs
-/// of a split, and last the record of both. None of them takes its place before all are complete. A
-/// stream gets the run alone.
+/// Ranks for every request of an input, and writes the run to `path`, beside it what else belongs
+/// to it (the rankings that answers rest on, the predicted needs of a split), and last the record of
+/// all. None of them takes its place before all are complete. A stream gets the run alone.
 ///
 /// # Errors
 ///
 /// Whatever stops a stage or the reader of the input, a system that the input refuses, and a system
 /// that retrieves nothing for any request.
 pub fn run(
-    session: &Session,
-    context: &Context,
+    contexts: &Contexts,
     loaded: &Loaded,
     input: &dyn Input,
     options: &RunOptions,
     path: &Path,
 ) -> Result<Done, Error> {
     input.check(&loaded.system)?;
-    refuse_input(path)?;
-    let job = Job::new(session, context, loaded, input, options)?;
+    let is_stream = Target::new(path).is_stream();
+    let files = if is_stream { vec![("run", path.to_owned())] } else { input.files(path) };
+    files.iter().try_for_each(|(_, file)| refuse_input(file))?;
+    let job = Job::new(contexts, loaded, input, options)?;
     let (progress, skipped) =
-        if Target::new(path).is_stream() { job.stream(path)? } else { job.write(path, options)? };
+        if is_stream { job.stream(path)? } else { job.write(&files, options)? };
     job.report(progress, &skipped);
     Ok(Done { requests: progress.requests, lines: progress.lines })
 }
 
 /// What makes the lines of a run, as its record begins.
 pub(crate) fn describe_run(
-    session: &Session,
-    context: &Context,
+    contexts: &Contexts,
     loaded: &Loaded,
     input: &dyn Input,
     options: &RunOptions,
 ) -> Result<Value, Error> {
-    Ok(Job::new(session, context, loaded, input, options)?.made_by)
+    Ok(Job::new(contexts, loaded, input, options)?.made_by)
 }
 
 /// One system over one input.
 struct Job<'a> {
-    session: &'a Session<'a>,
-    context: &'a Context<'a>,
+    contexts: &'a Contexts<'a>,
+    pipelines: Pipelines<'a>,
     loaded: &'a Loaded,
     input: &'a dyn Input,
     tag: String,
@@ -131,51 +167,52 @@ enum Needs {
 
 impl<'a> Job<'a> {
     fn new(
-        session: &'a Session<'a>,
-        context: &'a Context<'a>,
+        contexts: &'a Contexts<'a>,
         loaded: &'a Loaded,
         input: &'a dyn Input,
         options: &RunOptions,
     ) -> Result<Self, Error> {
-        let system = &loaded.system;
+        let (session, system) = (contexts.session(), &loaded.system);
+        let pipelines = Pipelines::new(contexts, loaded)?;
         let tag = options.tag.unwrap_or(&system.name);
         let tag: String = tag.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
-        let models = open_models(context, loaded)?;
+        let models = open_models(contexts.models(), loaded)?;
         let needs = if !system.pipeline.sees_need() {
             Needs::None
         } else if input.in_memory().is_some() {
-            predict(session, context, loaded, input)?.map_or(Needs::None, Needs::All)
+            predict(contexts, loaded, input)?.map_or(Needs::None, Needs::All)
         } else {
-            let model = need_model(session, context, system)?;
+            let model = need_model(session, contexts.models(), system)?;
             model.map_or(Needs::None, |model| Needs::Each(Box::new(model)))
         };
-        let documents = session.documents;
         let mut made_by = json!({
             "clariq": env!("CARGO_PKG_VERSION"),
             "system": system.name,
             "config_sha256": loaded.checksum,
             "uses": loaded.uses(session.split),
-            "stages": system.pipeline.parameters(),
             "models": models,
             "need": needs.record(),
             "seed": session.options.seed,
             "run_tag": tag,
             "collection": session.collection.label(),
-            "bank": { "sha256": documents.checksum(), "questions": documents.len() },
         });
+        for (key, value) in describe_system(session, system, &pipelines)? {
+            made_by[key] = value;
+        }
         for (key, value) in input.describe(system)? {
             made_by[key] = value;
         }
-        Ok(Self { session, context, loaded, input, tag, needs, made_by })
+        Ok(Self { contexts, pipelines, loaded, input, tag, needs, made_by })
     }
 
     fn blocks(&self) -> Blocks<'_> {
-        let Self { session, context, loaded, input, tag, needs, .. } = self;
+        let Self { contexts, pipelines, input, tag, needs, .. } = self;
+        let files = input.files(Path::new("")).len();
         Blocks {
-            observer: session.observer,
-            context,
-            system: &loaded.system,
+            observer: contexts.session().observer,
+            pipelines,
             input: *input,
+            files,
             tag,
             needs,
         }
@@ -186,7 +223,7 @@ impl<'a> Job<'a> {
         let mut ranked = None;
         let written = Target::new(path).write(|out| {
             let write: Write = &mut |lines, _, _| {
-                Ok(out.write_all(lines).map_err(|source| clariq_core::Error::Io {
+                Ok(out.write_all(&lines[0]).map_err(|source| clariq_core::Error::Io {
                     action: "write",
                     path: path.to_owned(),
                     source,
@@ -195,7 +232,7 @@ impl<'a> Job<'a> {
             let result = self.blocks().rank(Progress::default(), write);
             let failed = result.is_err();
             ranked = Some(result);
-            if failed { Err(std::io::ErrorKind::Other.into()) } else { Ok(()) }
+            if failed { Err(std::io::ErrorKind::Other.into()) } else { self.input.put_end(0, out) }
         });
         // What stopped the ranking is the news, not that the output was not finished.
         match ranked {
@@ -206,14 +243,19 @@ impl<'a> Job<'a> {
     }
 
     /// Writes files by way of a partial one, and the record beside them.
-    fn write(&self, path: &Path, options: &RunOptions) -> Result<(Progress, Skipped), Error> {
+    fn write(
+        &self,
+        files: &[(&'static str, PathBuf)],
+        options: &RunOptions,
+    ) -> Result<(Progress, Skipped), Error> {
         let fingerprint = sha256_hex(self.made_by.to_string().as_bytes());
+        let paths: Vec<PathBuf> = files.iter().map(|(_, path)| path.clone()).collect();
         let (mut partial, progress, note) = match options.part {
-            Some(_) => (Partial::in_memory(path), Progress::default(), None),
-            None => Partial::open(path, &fingerprint, options.resume)?,
+            Some(_) => (Partial::in_memory(&paths), Progress::default(), None),
+            None => Partial::open(&paths, &fingerprint, options.resume)?,
         };
         if let Some(note) = note {
-            self.session.observer.note(&note);
+            self.contexts.session().observer.note(&note);
         }
         let (ranked, beside) = self.rank_beside_needs(progress, &mut partial);
         let (progress, skipped) = match ranked {
@@ -230,23 +272,27 @@ impl<'a> Job<'a> {
             Needs::All(predicted) => Some(predicted),
             _ => beside.as_ref(),
         };
-        let run = Staged::new(path, |out| partial.copy(out))?;
-        let mut files: Vec<record::Output> = vec![("run", path.to_owned(), run)];
-        let mut made_by = self.made_by.clone();
+        let mut outputs: Vec<record::Output> = Vec::with_capacity(files.len() + 1);
+        for (file, (kind, path)) in files.iter().enumerate() {
+            let staged = Staged::new(path, |out| {
+                partial.copy(file, out)?;
+                self.input.put_end(file, out)
+            })?;
+            outputs.push((kind, path.clone(), staged));
+        }
+        let (path, mut made_by) = (&paths[0], self.made_by.clone());
         if let Some((predicted, requests)) = predicted.zip(self.input.in_memory()) {
             let path = record::need_path(path);
-            let ids = requests.iter().map(|request| &request.id);
-            let lines = ids.zip(predicted.needs.iter().copied());
-            let need = Staged::new(&path, |out| put_need_lines(out, lines))?;
-            files.push(("need", path, need));
+            let need = Staged::new(&path, |out| predicted.put(out, requests))?;
+            outputs.push(("need", path, need));
             made_by["need"] = predicted.made_by.clone();
         }
         self.input.count(&mut made_by, progress.requests, &skipped);
         if let Some(part) = options.part {
             made_by["part"] = part.clone();
         }
-        let record = record::stage(path, made_by, &files)?;
-        files.into_iter().map(|(.., file)| file).chain([record]).try_for_each(Staged::commit)?;
+        let record = record::stage(path, made_by, &outputs)?;
+        outputs.into_iter().map(|(.., file)| file).chain([record]).try_for_each(Staged::commit)?;
         partial.remove();
         Ok((progress, skipped))
     }
@@ -266,9 +312,8 @@ impl<'a> Job<'a> {
         if system.pipeline.sees_need() || system.need.is_none() {
             return (self.blocks().rank(progress, write), Ok(None));
         }
-        let (session, context, loaded) = (self.session, self.context, self.loaded);
         thread::scope(|scope| {
-            let predicting = scope.spawn(|| predict(session, context, loaded, self.input));
+            let predicting = scope.spawn(|| predict(self.contexts, self.loaded, self.input));
             let ranked = self.blocks().rank(progress, write);
             let predicted = predicting.join();
             (ranked, predicted.unwrap_or_else(|panic| panic::resume_unwind(panic)))
@@ -276,7 +321,7 @@ impl<'a> Job<'a> {
     }
 
     fn report(&self, progress: Progress, skipped: &Skipped) {
-        let note = |text: &str| self.session.observer.note(text);
+        let note = |text: &str| self.contexts.session().observer.note(text);
         if let Some(first) = &skipped.first {
             let (file, bad) = (self.input.location(), skipped.count);
             note(&format!("warning: {file}: {bad} bad records are left out; the first: {first}"));
@@ -302,25 +347,51 @@ impl Needs {
 
 /// The needs of an input whose requests are in memory, where the system predicts any.
 fn predict(
-    session: &Session,
-    context: &Context,
+    contexts: &Contexts,
     loaded: &Loaded,
     input: &dyn Input,
 ) -> Result<Option<PredictedNeeds>, Error> {
     let Some(requests) = input.in_memory() else { return Ok(None) };
-    predict_needs(session, context, &loaded.system, input.name(), requests)
+    predict_needs(contexts.session(), contexts.models(), &loaded.system, input.name(), requests)
+}
+
+/// What the record says of a system: its stages and what they rank, task by task where there are
+/// several.
+fn describe_system(
+    session: &Session,
+    system: &System,
+    pipelines: &Pipelines,
+) -> Result<Map<String, Value>, Error> {
+    let documents = session.documents;
+    let mut described = Map::new();
+    let Some(answer) = pipelines.answer() else {
+        let bank = json!({ "sha256": documents.checksum(), "questions": documents.len() });
+        described.insert("stages".to_owned(), system.pipeline.parameters());
+        described.insert("bank".to_owned(), bank);
+        return Ok(described);
+    };
+    let parameters = |(task, pipeline): (&String, &Pipeline)| (task.clone(), pipeline.parameters());
+    described
+        .insert("tasks".to_owned(), Value::Object(system.tasks.iter().map(parameters).collect()));
+    described.insert("answer".to_owned(), json!(answer));
+    for task in pipelines.tasks() {
+        let documents = session.collection.documents(task)?;
+        let of_task = json!({ "sha256": documents.checksum(), "count": documents.len() });
+        described.insert(task.to_owned(), of_task);
+    }
+    Ok(described)
 }
 
 /// Opens the learned models that stages ask for; their checksums by name. The weights are part of
 /// what makes a run, and known before it begins.
-fn open_models(context: &Context, loaded: &Loaded) -> Result<Value, Error> {
+fn open_models(models: &dyn Models, loaded: &Loaded) -> Result<Value, Error> {
     let mut checksums = serde_json::Map::new();
     for model in loaded.system.models() {
         match model.kind {
-            ModelKind::Encoder => drop(context.models.encoder(&model.name)?),
-            ModelKind::CrossEncoder => drop(context.models.pair_scorer(&model.name)?),
+            ModelKind::Encoder => drop(models.encoder(&model.name)?),
+            ModelKind::CrossEncoder => drop(models.pair_scorer(&model.name)?),
         }
-        let checksum = json!(context.models.checksum(&model.name));
+        let checksum = json!(models.checksum(&model.name));
         checksums.insert(model.name, checksum);
     }
     Ok(Value::Object(checksums))

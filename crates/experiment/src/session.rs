@@ -5,9 +5,12 @@ use crate::observer::{Observer, Silent};
 use crate::options::Options;
 use clariq_collections::Collection;
 use clariq_core::{Documents, Engine, ModelOptions, NoModels};
+use clariq_files::temporary::{Temporary, folder_in};
 use clariq_index::{Analyzer, BuildOptions, DocumentIndex, FolderTrouble, Opened};
 use clariq_rank::Context;
+use std::fs;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 /// A collection with the options that work on it is done under, an engine for learned models, and
 /// an observer.
@@ -92,11 +95,38 @@ impl<'a> Session<'a> {
     /// What stages work on, without learned models; indexes are opened or built when a stage first
     /// needs one.
     pub fn context(&self) -> Context<'_> {
-        Context::new(self.documents, |analyzer, documents| {
+        self.context_over(self.documents)
+    }
+
+    /// The same over the documents of another task.
+    pub(crate) fn context_over<'d>(&'d self, documents: &'d dyn Documents) -> Context<'d> {
+        Context::new(documents, |analyzer, documents| {
             let (index, opened) = self.open_index(analyzer, documents)?;
             self.report_opened(&index, &opened);
             Ok(index)
         })
+    }
+
+    /// The same over documents that are made for a few requests: their indexes go with it.
+    pub(crate) fn passing_context<'d>(&'d self, documents: &'d dyn Documents) -> Context<'d> {
+        let folders: Mutex<Vec<Temporary>> = Mutex::default();
+        Context::new(documents, move |analyzer, documents| {
+            let folder = self.passing_folder()?;
+            let (path, options) = (folder.path().join("index"), self.build_options());
+            let index = DocumentIndex::rebuild(&path, documents, analyzer, &options)?;
+            folders.lock().unwrap_or_else(PoisonError::into_inner).push(folder);
+            Ok(index)
+        })
+    }
+
+    /// A folder in the cache that is removed when it is dropped.
+    fn passing_folder(&self) -> Result<Temporary, clariq_core::Error> {
+        let path = self.options.cache.join("index");
+        let make = || {
+            fs::create_dir_all(&path)?;
+            folder_in(&path, "passing-".as_ref())
+        };
+        make().map_err(|source| clariq_core::Error::Io { action: "write", path, source })
     }
 
     /// Opens an index or builds it. A damaged one in the cache is built again; one whose folder was
@@ -106,7 +136,7 @@ impl<'a> Session<'a> {
         analyzer: Analyzer,
         documents: &dyn Documents,
     ) -> Result<(DocumentIndex, Opened), clariq_index::Error> {
-        let (folder, options) = (self.index_folder(analyzer), self.build_options());
+        let (folder, options) = (self.folder_for(analyzer, documents), self.build_options());
         match DocumentIndex::open_or_build(&folder, documents, analyzer, &options) {
             Err(clariq_index::Error::Folder {
                 trouble: FolderTrouble::Damaged { found }, ..
@@ -120,8 +150,14 @@ impl<'a> Session<'a> {
 
     /// The folder of an index: as named, or in the cache under what it is made from.
     pub fn index_folder(&self, analyzer: Analyzer) -> PathBuf {
-        self.options.index.clone().unwrap_or_else(|| {
-            let name = format!("{analyzer}-{}", self.documents.checksum().short());
+        self.folder_for(analyzer, self.documents)
+    }
+
+    /// A folder that was named is for the documents of the session's task.
+    fn folder_for(&self, analyzer: Analyzer, documents: &dyn Documents) -> PathBuf {
+        let is_own = documents.checksum() == self.documents.checksum();
+        self.options.index.clone().filter(|_| is_own).unwrap_or_else(|| {
+            let name = format!("{analyzer}-{}", documents.checksum().short());
             self.options.cache.join("index").join(name)
         })
     }

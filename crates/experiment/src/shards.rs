@@ -5,6 +5,7 @@
 //! whole when its record is there; parts put together are the run over the whole file, byte for
 //! byte.
 
+use crate::contexts::Contexts;
 use crate::error::Error;
 use crate::record;
 use crate::run::{Conversations, Cut, Input, RunOptions, describe_run, run as write_run};
@@ -14,7 +15,6 @@ use clariq_collections::clariq::ClariQ;
 use clariq_collections::clariq::conversation::{Reading, Record, put_json_lines, read_records};
 use clariq_core::{Location, Problem, ProblemKind, sha256_hex, sha256_of_file};
 use clariq_files::{Source, Staged, write_atomically};
-use clariq_rank::Context;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fs::File;
@@ -72,14 +72,14 @@ pub fn cut(
     skip_bad: bool,
     contexts: NonZeroUsize,
     folder: &Path,
-    system: Option<(&Context, &Loaded)>,
+    system: Option<(&Contexts, &Loaded)>,
 ) -> Result<Plan, Error> {
     let clariq = ClariQ::of(session.collection)?;
     let input = Conversations::open(session, file, skip_bad)?;
     let fingerprint = match system {
-        Some((context, loaded)) => {
+        Some((contexts, loaded)) => {
             input.check(&loaded.system)?;
-            Some(fingerprint(session, context, loaded, &input)?)
+            Some(fingerprint(contexts, loaded, &input)?)
         }
         None => None,
     };
@@ -149,13 +149,8 @@ fn write_shards(
 }
 
 /// What makes a run by a system over an input, as one checksum.
-fn fingerprint(
-    session: &Session,
-    context: &Context,
-    loaded: &Loaded,
-    input: &dyn Input,
-) -> Result<String, Error> {
-    let made_by = describe_run(session, context, loaded, input, &RunOptions::default())?;
+fn fingerprint(contexts: &Contexts, loaded: &Loaded, input: &dyn Input) -> Result<String, Error> {
+    let made_by = describe_run(contexts, loaded, input, &RunOptions::default())?;
     Ok(sha256_hex(made_by.to_string().as_bytes()))
 }
 
@@ -215,7 +210,7 @@ impl Planned {
     pub fn run_shard(
         &self,
         session: &Session,
-        context: &Context,
+        contexts: &Contexts,
         loaded: &Loaded,
         index: usize,
         output: Option<&Path>,
@@ -245,7 +240,7 @@ impl Planned {
         }
         let input = Conversations::of_shard(session, &file, &self.plan.input)?;
         input.check(&loaded.system)?;
-        let fingerprint = fingerprint(session, context, loaded, &input)?;
+        let fingerprint = fingerprint(contexts, loaded, &input)?;
         if let Some(planned) = self.plan.fingerprint.as_ref().filter(|it| **it != fingerprint) {
             let expected = format!("the system, parameters and weights {}", short(planned));
             return Err(self
@@ -262,7 +257,7 @@ impl Planned {
             "fingerprint": fingerprint, "shard": index, "sha256": shard.sha256,
         });
         let options = RunOptions { part: Some(&beside), ..RunOptions::default() };
-        write_run(session, context, loaded, &input, &options, &path)?;
+        write_run(contexts, loaded, &input, &options, &path)?;
         Ok(path)
     }
 

@@ -1,10 +1,11 @@
 //! Systems by name: a configuration file, or one of those that are part of the program.
 
+use crate::answers::{AnswerConfig, PASSAGES, STATEMENTS};
 use crate::error::Error;
-use crate::ikat::AnswerConfig;
 use crate::measures::check_measures;
 use crate::recipes;
 use crate::session::Session;
+use clariq_collections::Collection;
 use clariq_core::{Location, Problem, ProblemKind, TrainOn, sha256_hex};
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use clariq_need::NeedConfig;
@@ -27,10 +28,6 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("bm25-conversation", include_str!("../configs/bm25-conversation.toml")),
     ("dense-conversation", include_str!("../configs/dense-conversation.toml")),
     ("cast-bm25", include_str!("../configs/cast-bm25.toml")),
-];
-
-/// The systems of `configs/` that answer conversations with statements of a user.
-const IKAT: &[(&str, &str)] = &[
     ("ikat-bm25", include_str!("../configs/ikat-bm25.toml")),
     ("ikat-dense", include_str!("../configs/ikat-dense.toml")),
     ("ikat-automatic", include_str!("../configs/ikat-automatic.toml")),
@@ -38,15 +35,13 @@ const IKAT: &[(&str, &str)] = &[
     ("ikat-only-response", include_str!("../configs/ikat-only-response.toml")),
 ];
 
-/// The names of the built-in systems for iKAT.
-pub fn ikat_names() -> impl Iterator<Item = &'static str> {
-    IKAT.iter().map(|(name, _)| *name)
-}
-
-/// The names of all built-in systems that rank for one task.
+/// The names of all built-in systems.
 pub fn names() -> impl Iterator<Item = &'static str> {
     BUILT_IN.iter().map(|(name, _)| *name)
 }
+
+/// The tasks of a collection that a system with a table `[answer]` ranks for.
+const ANSWERED: [&str; 2] = [STATEMENTS, PASSAGES];
 
 /// A system, and the file that it was read from.
 pub struct Loaded {
@@ -69,7 +64,7 @@ impl Loaded {
         let found = format!("one for {}", tasks.join(", "));
         let at = Location::file(loaded.file);
         Err(Problem::new(at, ProblemKind::Configuration, "a system for one task", found)
-            .hint("`clariq run` and `clariq reproduce` take it, on the files of iKAT")
+            .hint("systems of several tasks answer the requests of iKAT's splits")
             .into())
     }
 
@@ -78,7 +73,7 @@ impl Loaded {
         let source = if Path::new(name).exists() {
             Source::new(name)
         } else {
-            let built_in = BUILT_IN.iter().chain(IKAT).find(|(known, _)| *known == name);
+            let built_in = BUILT_IN.iter().find(|(known, _)| *known == name);
             let (_, text) = built_in.ok_or_else(|| unknown(name))?;
             Source::memory(format!("configs/{name}.toml"), text.as_bytes().to_vec())
         };
@@ -98,19 +93,29 @@ impl Loaded {
         Ok(Self { file: source.name(), system, checksum: sha256_hex(&bytes) })
     }
 
-    /// How it answers conversations with statements of a user.
-    ///
-    /// # Errors
-    ///
-    /// A system that ranks for one task alone.
-    pub fn answer(&self) -> Result<AnswerConfig, Error> {
-        AnswerConfig::of(&self.system)?.ok_or_else(|| {
-            let at = Location::file(&self.file);
-            let (expected, found) = ("a table [answer]", "a system that ranks for one task");
-            Problem::new(at, ProblemKind::Configuration, expected, found)
-                .hint("configs/ikat-automatic.toml is an example of a system for iKAT")
-                .into()
-        })
+    /// Whether a collection with these tasks has all that the system ranks for.
+    pub fn ranks_for(&self, tasks: &[&str]) -> bool {
+        self.system.tasks.is_empty() || ANSWERED.iter().all(|task| tasks.contains(task))
+    }
+
+    /// Whether it does for a collection what is to be done for it: it answers where answers are
+    /// handed in, and ranks elsewhere.
+    pub fn is_for(&self, collection: &dyn Collection) -> bool {
+        let is_answered = ANSWERED.iter().all(|task| collection.tasks().contains(task));
+        is_answered != self.system.tasks.is_empty()
+    }
+
+    /// Refuses a collection that lacks a task which the system ranks for.
+    pub fn check_tasks(&self, collection: &dyn Collection) -> Result<(), Problem> {
+        if self.ranks_for(collection.tasks()) {
+            return Ok(());
+        }
+        let expected = format!("a collection with {}", ANSWERED.join(" and "));
+        let (there, kind) = (collection.tasks().join(" and "), collection.kind());
+        let found = format!("{kind} in {}, with {there}", collection.location());
+        Err(Problem::new(Location::file("--data"), ProblemKind::Argument, expected, found).hint(
+            format!("`{}` is for such a collection: --data names its folder", self.system.name),
+        ))
     }
 
     /// Whether its stages or its need model ask for learned models.
@@ -201,13 +206,14 @@ fn check_declared(file: &str, system: &System, uses: Uses, model: &str) -> Resul
 }
 
 fn unknown(name: &str) -> Problem {
-    let names: Vec<_> = names().chain(ikat_names()).map(|name| format!("`{name}`")).collect();
+    let names: Vec<_> = names().map(|name| format!("`{name}`")).collect();
     let expected = format!("a configuration file, or one of {}", names.join(", "));
     Problem::new(Location::file(name), ProblemKind::MissingFile, expected, "nothing of that name")
         .hint("configs/README.md shows how a system is written")
 }
 
-/// Parses `stage.key=value` into its target and its value; `flag` is for messages.
+/// Parses `stage.key=value`, or `task.stage.key=value`, into its target and its value; `flag` is for
+/// messages.
 pub fn parse_assignment<'a>(text: &'a str, flag: &str) -> Result<(Override, &'a str), Error> {
     let parts =
         text.split_once('=').and_then(|(target, value)| Some((target.split_once('.')?, value)));

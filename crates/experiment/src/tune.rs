@@ -1,16 +1,19 @@
-//! Grid search over the parameters of a system, judged by cross-validation over topics.
+//! Grid search over the parameters of a system, judged by cross-validation over conversations.
 
+use crate::contexts::Contexts;
 use crate::error::Error;
+use crate::figures;
 use crate::models::Registry;
 use crate::needs::predict_needs;
-use crate::run::{SplitRequests, as_run};
+use crate::pipelines::{Block, Pipelines};
+use crate::run::as_run;
 use crate::session::Session;
 use crate::systems::{Loaded, parse_assignment};
-use clariq_collections::Around;
-use clariq_collections::clariq::{ClariQ, Split};
-use clariq_core::{Location, Need, Problem, ProblemKind, Request};
-use clariq_eval::{CUTOFFS, QuestionRelevance, Ties, exact_mean, question_relevance};
-use clariq_rank::{Batch, Override};
+use clariq_core::{Location, Problem, ProblemKind, Request, TopicId};
+use clariq_eval::{Measure, RankedRun, evaluate, exact_mean};
+use clariq_files::{Qrels, Run};
+use clariq_rank::Override;
+use std::collections::HashMap;
 use std::fmt;
 
 /// The most points of a grid: the figures of all of them, for every topic, are kept.
@@ -43,8 +46,7 @@ impl Grid {
                     .hint("write all values of a parameter in one --grid")
                     .into());
             }
-            let values: Vec<String> =
-                values.split(',').map(|value| value.trim().to_owned()).collect();
+            let values = split_values(values);
             grid.points = grid.points.saturating_mul(values.len());
             grid.axes.push(Axis { target, values });
         }
@@ -83,6 +85,24 @@ impl Grid {
     }
 }
 
+/// Values between commas; lists and tables of TOML hold commas of their own.
+fn split_values(text: &str) -> Vec<String> {
+    let (mut values, mut start, mut depth) = (Vec::new(), 0, 0_usize);
+    for (index, character) in text.char_indices() {
+        match character {
+            '[' | '{' => depth += 1,
+            ']' | '}' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                values.push(text[start..index].trim().to_owned());
+                start = index + 1;
+            }
+            _ => {}
+        }
+    }
+    values.push(text[start..].trim().to_owned());
+    values
+}
+
 fn refusal(expected: &str, found: String) -> Problem {
     Problem::new(Location::file("--grid"), ProblemKind::Argument, expected, found)
 }
@@ -94,18 +114,24 @@ pub struct Search<'a> {
     /// What is tried.
     pub grid: &'a Grid,
     /// The labelled split that is tried on.
-    pub split: Split,
-    /// The depth of the recall that is tuned for, one of [`CUTOFFS`].
-    pub depth: usize,
-    /// Folds of the cross-validation over topics.
+    pub split: &'static str,
+    /// The task whose ranking is judged; the usual one of the collection, if none is named.
+    pub task: Option<&'a str>,
+    /// The measures that are taken.
+    pub measures: &'a [Box<dyn Measure>],
+    /// The number of the one that is tuned for.
+    pub by: usize,
+    /// Folds of the cross-validation over conversations.
     pub folds: usize,
 }
 
-/// A point of the grid: its values, and what they reach for every topic.
+/// A point of the grid: its values, and what they reach for every request.
 pub struct Trial {
     values: Vec<Override>,
-    /// Recall by topic.
-    pub scores: QuestionRelevance,
+    /// The measures' values, in the order of the judged requests.
+    pub scores: Vec<Vec<f64>>,
+    /// The means of the measures.
+    pub means: Vec<f64>,
 }
 
 impl fmt::Display for Trial {
@@ -122,110 +148,187 @@ impl fmt::Display for Trial {
 pub struct Tuned {
     /// Every point of the grid, in its order.
     pub trials: Vec<Trial>,
-    cutoff: usize,
+    by: usize,
+    /// The fold of every judged request; those of one conversation are in one.
+    fold_of: Vec<usize>,
     folds: usize,
 }
 
-/// What tuning is worth on topics that have no say in it.
+/// What tuning is worth on conversations that have no say in it.
 pub struct HeldOut<'t> {
-    /// For each fold, the best trial on the topics of the others.
+    /// For each fold, the best trial on the conversations of the others.
     pub choices: Vec<&'t Trial>,
-    /// Mean recall of all topics, each by the choice of the topics outside its fold.
-    pub recall: f64,
+    /// The mean over all requests, each by the choice of the conversations outside its fold.
+    pub mean: f64,
+}
+
+/// What every point is judged by.
+struct Judge<'a> {
+    session: &'a Session<'a>,
+    own: Option<Box<dyn figures::Own + 'a>>,
+    qrels: Qrels,
+    measures: &'a [Box<dyn Measure>],
+    /// The judged requests in the order of their file.
+    topics: Vec<TopicId>,
 }
 
 impl Search<'_> {
     /// Tries every point.
     pub fn run(&self, session: &Session) -> Result<Tuned, Error> {
-        let clariq = ClariQ::of(session.collection)?;
-        let labels = clariq.labelled(self.split)?;
-        let split = self.split.name();
-        let requests = SplitRequests::read(session, split)?.requests;
-        let cutoff = self.check(requests.len())?;
-        let models = Registry::new(session);
-        let around = Around::new(session.collection, session.task, split);
-        let context = session.context().with_models(&models).within(&around);
-        let task = session.observer.begin("tune", Some(self.grid.len() as u64));
+        let session = session.clone().answering(self.split);
+        let models = Registry::new(&session);
+        let contexts = Contexts::new(&session, &models);
+        let first = Loaded::open_any(self.system, &self.grid.points().next().unwrap_or_default())?;
+        let pipelines = Pipelines::new(&contexts, &first)?;
+        let task = self.find_task(&pipelines, session.task)?;
+        let name = pipelines.tasks()[task];
+        let requests = read_requests(&session, &pipelines, self.split)?;
+        let judge = Judge::new(&session, self.split, name, self.measures, &requests[task])?;
+        let fold_of = self.folds(&judge)?;
+        // No parameter of a stage changes needs: one prediction is enough for the whole grid.
+        let needs = if first.system.pipeline.sees_need() {
+            predict_needs(&session, &models, &first.system, self.split, &requests[task])?
+        } else {
+            None
+        };
+        let block = Block::of_tasks(requests, needs.map(|predicted| predicted.needs));
+        let bar = session.observer.begin("tune", Some(self.grid.len() as u64));
         let mut trials = Vec::with_capacity(self.grid.len());
-        let mut needs: Option<Vec<Need>> = None;
         for values in self.grid.points() {
-            let system = Loaded::open(self.system, &values)?.system;
-            if needs.is_none() && system.pipeline.sees_need() {
-                // No parameter of a stage changes them: one prediction is enough for the whole
-                // grid.
-                needs = predict_needs(session, &context, &system, split, &requests)?
-                    .map(|predicted| predicted.needs);
-            }
-            let requests = with_needs(&requests, needs.as_deref());
-            let batch = Batch::new(&context, &requests);
-            let rankings = system.pipeline.run(&batch, batch.unranked())?;
-            let run = as_run(session.documents, &requests, &rankings);
-            trials
-                .push(Trial { values, scores: question_relevance(&run, &labels, Ties::Official) });
-            task.advance(1);
+            let loaded = Loaded::open_any(self.system, &values)?;
+            let rankings = Pipelines::new(&contexts, &loaded)?.rank_task(&block, task)?;
+            let run = as_run(contexts.of(name)?.documents, block.requests(), &rankings);
+            trials.push(judge.trial(values, &run)?);
+            bar.advance(1);
         }
-        task.finish(&format!("{} points", trials.len()));
-        Ok(Tuned { trials, cutoff, folds: self.folds })
+        bar.finish(&format!("{} points", trials.len()));
+        Ok(Tuned { trials, by: self.by, fold_of, folds: self.folds })
     }
 
-    /// Checks depth and folds; the index of the depth in [`CUTOFFS`].
-    fn check(&self, topics: usize) -> Result<usize, Error> {
-        if !(2..=topics).contains(&self.folds) {
-            let expected = format!("from 2 to {topics} folds, one topic at least in each");
-            let at = Location::file("--folds");
-            return Err(Problem::new(at, ProblemKind::Argument, expected, self.folds.to_string())
-                .hint("5 and 10 folds are usual")
-                .into());
-        }
-        CUTOFFS.iter().position(|&cutoff| cutoff == self.depth).ok_or_else(|| {
-            let expected = format!("one of {CUTOFFS:?}");
-            let at = Location::file("--recall");
-            Problem::new(at, ProblemKind::Argument, expected, self.depth.to_string())
-                .hint("these are the depths of the official scorer")
-                .into()
+    /// The number of the task among those of the system.
+    fn find_task(&self, pipelines: &Pipelines, usual: &str) -> Result<usize, Problem> {
+        let (tasks, wanted) = (pipelines.tasks(), self.task.unwrap_or(usual));
+        tasks.iter().position(|task| *task == wanted).ok_or_else(|| {
+            let expected = format!("a task of the system, one of {}", tasks.join(", "));
+            let at = Location::file("--task");
+            Problem::new(at, ProblemKind::Argument, expected, format!("`{wanted}`"))
+                .hint("leave it out for the usual one")
         })
+    }
+
+    /// The fold of every judged request: conversations in turn, in the order of their file.
+    fn folds(&self, judge: &Judge) -> Result<Vec<usize>, Error> {
+        let mut numbers: HashMap<&str, usize> = HashMap::new();
+        let mut conversations = Vec::with_capacity(judge.topics.len());
+        for topic in &judge.topics {
+            let next = numbers.len();
+            let conversation = judge.session.collection.conversation_of(topic.as_str());
+            conversations.push(*numbers.entry(conversation).or_insert(next));
+        }
+        if (2..=numbers.len()).contains(&self.folds) {
+            return Ok(conversations.into_iter().map(|number| number % self.folds).collect());
+        }
+        let most = numbers.len();
+        let expected = format!("from 2 to {most} folds, one conversation at least in each");
+        let at = Location::file("--folds");
+        Err(Problem::new(at, ProblemKind::Argument, expected, self.folds.to_string())
+            .hint("5 and 10 folds are usual")
+            .into())
     }
 }
 
-/// Requests with their predicted needs.
-fn with_needs(requests: &[Request], needs: Option<&[Need]>) -> Vec<Request> {
-    let need = |index: usize| needs.and_then(|needs| needs.get(index)).copied();
-    let requests = requests.iter().enumerate();
-    requests.map(|(index, request)| Request { need: need(index), ..request.clone() }).collect()
+/// The requests of a split for each task of a system.
+fn read_requests(
+    session: &Session,
+    pipelines: &Pipelines,
+    split: &str,
+) -> Result<Vec<Vec<Request>>, Error> {
+    let mut all = Vec::new();
+    for task in pipelines.tasks() {
+        let requests = match pipelines.answer() {
+            Some(answer) => session.collection.requests_seen(split, task, answer.class())?,
+            None => session.collection.requests(split, task)?,
+        };
+        all.push(requests.collect::<Result<_, _>>()?);
+    }
+    Ok(all)
+}
+
+impl<'a> Judge<'a> {
+    fn new(
+        session: &'a Session<'a>,
+        split: &'static str,
+        task: &str,
+        measures: &'a [Box<dyn Measure>],
+        requests: &[Request],
+    ) -> Result<Self, Error> {
+        let collection = session.collection;
+        let Some(qrels) = collection.qrels(split, task)? else {
+            let at = Location::file(collection.location());
+            let expected = format!("the labels of {split}");
+            return Err(Problem::new(at, ProblemKind::MissingFile, expected, "none")
+                .hint("--split names a split with labels: what is tuned is judged by them")
+                .into());
+        };
+        let topics = requests.iter().map(|request| TopicId::from(request.id.as_str()));
+        let topics = topics.filter(|topic| qrels.topic(topic).is_some()).collect();
+        let own = figures::open(collection, split)?.filter(|_| task == session.task);
+        Ok(Self { session, own, qrels, measures, topics })
+    }
+
+    /// What a run reaches for every judged request; one that it does not answer counts 0.
+    fn trial(&self, values: Vec<Override>, run: &Run) -> Result<Trial, Error> {
+        let own = |measure: &Box<dyn Measure>| self.own.as_ref()?.values(run, &measure.name());
+        let own: Option<Vec<_>> = self.measures.iter().map(own).collect();
+        let scores = match own {
+            Some(own) => {
+                let own: Vec<HashMap<TopicId, f64>> =
+                    own.into_iter().map(|values| values.into_iter().collect()).collect();
+                let of =
+                    |topic| own.iter().map(|own| own.get(topic).copied().unwrap_or(0.0)).collect();
+                self.topics.iter().map(of).collect()
+            }
+            None => self.scores_by_name(run)?,
+        };
+        let mean = |measure: usize| exact_mean(scores.iter().map(|values| values[measure]));
+        let means = (0..self.measures.len()).map(mean).collect();
+        Ok(Trial { values, scores, means })
+    }
+
+    fn scores_by_name(&self, run: &Run) -> Result<Vec<Vec<f64>>, Error> {
+        let scores = evaluate(self.measures, &RankedRun::new(run)?, &self.qrels);
+        let scores: HashMap<TopicId, Vec<f64>> = scores.topics.into_iter().collect();
+        let of = |topic| scores.get(topic).cloned().unwrap_or(vec![0.0; self.measures.len()]);
+        Ok(self.topics.iter().map(of).collect())
+    }
 }
 
 impl Tuned {
     /// The trials, best first; of equally good ones, the first of the grid first.
     pub fn best_first(&self) -> Vec<&Trial> {
-        let mut trials: Vec<(f64, &Trial)> =
-            self.trials.iter().map(|trial| (trial.scores.means()[self.cutoff], trial)).collect();
-        trials.sort_by(|a, b| b.0.total_cmp(&a.0));
-        trials.into_iter().map(|(_, trial)| trial).collect()
+        let mut trials: Vec<&Trial> = self.trials.iter().collect();
+        trials.sort_by(|a, b| b.means[self.by].total_cmp(&a.means[self.by]));
+        trials
     }
 
     /// Cross-validates the choice of a trial.
     pub fn held_out(&self) -> HeldOut<'_> {
-        let topics = self.trials.first().map_or(0, |trial| trial.scores.topics.len());
-        let (mut choices, mut recalls) = (Vec::new(), Vec::with_capacity(topics));
+        let (mut choices, mut values) = (Vec::new(), Vec::with_capacity(self.fold_of.len()));
         for fold in 0..self.folds {
-            let best = self.best_without(fold);
-            let held_out = best.iter().flat_map(|best| best.scores.topics.iter().enumerate());
-            recalls.extend(
-                held_out
-                    .filter(|(topic, _)| topic % self.folds == fold)
-                    .map(|(_, (_, recalls))| recalls[self.cutoff]),
-            );
-            choices.extend(best);
+            let Some(best) = self.best_without(fold) else { continue };
+            let held_out = best.scores.iter().zip(&self.fold_of);
+            values
+                .extend(held_out.filter(|(_, of)| **of == fold).map(|(scores, _)| scores[self.by]));
+            choices.push(best);
         }
-        HeldOut { choices, recall: exact_mean(recalls) }
+        HeldOut { choices, mean: exact_mean(values) }
     }
 
-    /// The first best trial on the topics outside a fold.
+    /// The first best trial on the conversations outside a fold.
     fn best_without(&self, fold: usize) -> Option<&Trial> {
         let mean = |trial: &Trial| {
-            let topics = trial.scores.topics.iter().enumerate();
-            let others = topics.filter(|(topic, _)| topic % self.folds != fold);
-            exact_mean(others.map(|(_, (_, recalls))| recalls[self.cutoff]))
+            let others = trial.scores.iter().zip(&self.fold_of).filter(|(_, of)| **of != fold);
+            exact_mean(others.map(|(scores, _)| scores[self.by]))
         };
         let mut best: Option<(f64, &Trial)> = None;
         for trial in &self.trials {
@@ -242,6 +345,31 @@ impl Tuned {
 mod tests {
     use super::*;
 
+    fn tuned(values: &[&[f64]], fold_of: &[usize]) -> Tuned {
+        let trial = |values: &&[f64]| Trial {
+            values: Vec::new(),
+            scores: values.iter().map(|&value| vec![value]).collect(),
+            means: vec![exact_mean(values.iter().copied())],
+        };
+        let folds = 1 + fold_of.iter().max().copied().unwrap_or(0);
+        Tuned {
+            trials: values.iter().map(trial).collect(),
+            by: 0,
+            fold_of: fold_of.to_vec(),
+            folds,
+        }
+    }
+
+    #[test]
+    fn each_fold_is_scored_by_the_choice_of_the_others() {
+        // The first trial is best on the conversations of fold 1, the second on those of fold 0.
+        let tuned = tuned(&[&[0.0, 0.25, 1.0], &[1.0, 0.75, 0.0]], &[0, 0, 1]);
+        let held_out = tuned.held_out();
+        assert!(std::ptr::eq(held_out.choices[0], &tuned.trials[0]));
+        assert!(std::ptr::eq(held_out.choices[1], &tuned.trials[1]));
+        assert!((held_out.mean - (0.0 + 0.25 + 0.0) / 3.0).abs() < 1e-15);
+    }
+
     fn message(texts: &[&str]) -> String {
         Grid::parse(texts).unwrap_err().to_string()
     }
@@ -253,6 +381,9 @@ mod tests {
             |values: Vec<Override>| values.into_iter().map(|value| value.value).collect::<String>();
         let points: Vec<String> = grid.points().map(shown).collect();
         assert_eq!(points, ["13", "14", "15", "23", "24", "25"]);
+        let lists = Grid::parse(&["fuse.weights=[1, 0.5],[1,1]"]).unwrap();
+        let points: Vec<String> = lists.points().map(shown).collect();
+        assert_eq!(points, ["[1, 0.5]", "[1,1]"]);
     }
 
     #[test]

@@ -18,6 +18,8 @@ pub(crate) struct Beside<'o> {
     pub(crate) space: &'o SpaceConfig,
     /// Whether a model predicts needs.
     pub(crate) need: bool,
+    /// The task whose pipeline is made, in a system of several.
+    pub(crate) task: Option<&'o str>,
     /// The parameters that replace those of the file.
     pub(crate) overrides: &'o [Override],
 }
@@ -44,9 +46,11 @@ pub(crate) fn build_stage<'i>(
             .hint("configs/README.md lists all stages and their keys")
             .into());
     };
-    for change in beside.overrides.iter().filter(|change| change.stage == name) {
-        table.set(change);
-        unused.retain(|other| *other != change);
+    for change in beside.overrides {
+        if let Some(key) = change.key_of(beside.task, &name) {
+            table.set(key, change);
+            unused.retain(|other| *other != change);
+        }
     }
     factory(Build { table, beside, unused })
 }

@@ -16,7 +16,7 @@ pub struct Context<'a> {
     /// Opens models by name.
     pub models: &'a dyn Models,
     /// What lies around the requests, where they are of a split.
-    pub surroundings: Option<&'a dyn Surroundings>,
+    pub surroundings: Option<Box<dyn Surroundings + 'a>>,
     open_index: Box<OpenIndex<'a>>,
     indexes: Mutex<Vec<Arc<DocumentIndex>>>,
     spaces: Mutex<Vec<(SpaceConfig, Arc<Space>)>>,
@@ -48,8 +48,8 @@ impl<'a> Context<'a> {
 
     /// The same for requests with splits around them.
     #[must_use]
-    pub fn within(self, surroundings: &'a dyn Surroundings) -> Self {
-        Self { surroundings: Some(surroundings), ..self }
+    pub fn within(self, surroundings: impl Surroundings + 'a) -> Self {
+        Self { surroundings: Some(Box::new(surroundings)), ..self }
     }
 
     /// All documents that say something, in order.

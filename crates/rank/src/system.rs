@@ -128,7 +128,7 @@ impl System {
         let space: SpaceConfig =
             table.take_table("space")?.map(Table::read).transpose()?.unwrap_or_default();
         let need = table.has("need");
-        let beside = Beside { registry: STAGES, space: &space, need, overrides };
+        let beside = Beside { registry: STAGES, space: &space, need, task: None, overrides };
         let mut tables = table.take_tables("stages")?;
         let mut unused: Vec<&Override> = overrides.iter().collect();
         let mut built = Vec::with_capacity(tables.len());
@@ -136,8 +136,11 @@ impl System {
             built.push(build_stage(stage, beside, &mut unused)?);
         }
         let mut tasks = BTreeMap::new();
-        for (task, stages) in table.take_named_tables("tasks", "stages")? {
+        let named = table.take_named_tables("tasks", "stages")?;
+        let names: Vec<String> = named.iter().map(|(task, _)| task.clone()).collect();
+        for ((task, stages), name) in named.into_iter().zip(&names) {
             let mut pipeline = Pipeline { stages: Vec::with_capacity(stages.len()) };
+            let beside = Beside { task: Some(name), ..beside };
             for stage in stages {
                 pipeline.stages.push(build_stage(stage, beside, &mut unused)?);
             }

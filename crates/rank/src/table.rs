@@ -11,15 +11,25 @@ use toml::de::{DeTable, DeValue};
 /// A parameter given on the command line in place of the file's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Override {
-    /// The stage whose parameter it is.
+    /// The stage whose parameter it is, or the task in which that stage is.
     pub stage: String,
-    /// The parameter.
+    /// The parameter; of a stage of a task, behind the stage's name and a point. A key of a table
+    /// stands behind the key of the table and a point.
     pub key: String,
     /// Its value, as TOML.
     pub value: String,
 }
 
 impl Override {
+    /// The parameter, if it is one of this stage in a pipeline of this task.
+    pub(crate) fn key_of(&self, task: Option<&str>, stage: &str) -> Option<&str> {
+        if self.stage == stage {
+            return Some(&self.key);
+        }
+        let of_task = task.is_some_and(|task| self.stage == task);
+        self.key.strip_prefix(stage)?.strip_prefix('.').filter(|_| of_task)
+    }
+
     /// Where it was given, for messages.
     pub(crate) fn location(&self) -> Location {
         Location::file(format!("command line, {}.{}={}", self.stage, self.key, self.value))
@@ -179,16 +189,15 @@ impl<'i> Table<'i> {
         Ok(all)
     }
 
-    /// Sets a key to a value given as TOML text; text that is not TOML is taken as a string.
-    pub(crate) fn set(&mut self, given: &'i Override) {
+    /// Sets a key, or `table.key`, to a value given as TOML text; text that is not TOML is taken as
+    /// a string.
+    pub(crate) fn set(&mut self, key: &'i str, given: &'i Override) {
         let text = given.value.as_str();
         let value =
             DeValue::parse(text).map_or(DeValue::String(Cow::Borrowed(text)), Spanned::into_inner);
         let place = self.file.text.len() + 1 + self.given.len();
         self.given.push(given);
-        self.take(&given.key);
-        let key = Cow::Borrowed(given.key.as_str());
-        self.entries.insert(Spanned::new(place..place, key), Spanned::new(place..place, value));
+        insert(&mut self.entries, key, Spanned::new(place..place, value));
     }
 
     /// Reads what is left in the table; a key that `T` does not know is an error.
@@ -201,6 +210,17 @@ impl<'i> Table<'i> {
             problem.into()
         })
     }
+}
+
+/// Puts a value under a key; under `table.key`, into that table.
+fn insert<'i>(entries: &mut DeTable<'i>, key: &'i str, value: Spanned<DeValue<'i>>) {
+    if let Some((table, rest)) = key.split_once('.')
+        && let Some(DeValue::Table(inner)) = entries.get_mut(table).map(Spanned::get_mut)
+    {
+        return insert(inner, rest, value);
+    }
+    entries.remove(key);
+    entries.insert(Spanned::new(value.span(), Cow::Borrowed(key)), value);
 }
 
 /// What a table holds that has nothing left to read.

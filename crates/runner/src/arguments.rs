@@ -193,11 +193,6 @@ fn variants() -> impl TypedValueParser<Value = Variant> {
     ])
 }
 
-/// The depths of the official scorer.
-pub(crate) fn depths() -> impl TypedValueParser<Value = usize> {
-    one_of(&[("5", 5), ("10", 10), ("20", 20), ("30", 30)])
-}
-
 /// A name that may become part of a file name or a field of a run.
 pub(crate) fn parse_name(text: &str) -> Result<Name, &'static str> {
     Name::new(text).map_err(|_| "expected a name of letters, digits, `-`, `_` and `.`")

@@ -5,9 +5,9 @@ use crate::failure::Failure;
 use crate::output::Format;
 use crate::progress;
 use clariq_collections::clariq::ClariQ;
-use clariq_collections::{Collection, DataDir, ikat};
+use clariq_collections::{Collection, DataDir, KINDS, ikat};
 use clariq_core::{Engine, Location, Precision, Problem, ProblemKind, printable};
-use clariq_experiment::{Observer, Options, Session, Task, cache};
+use clariq_experiment::{Loaded, Observer, Options, Session, Task, cache};
 use std::ops::RangeInclusive;
 use std::path::Path;
 
@@ -104,6 +104,29 @@ impl Settings {
     pub(crate) fn collection(&self) -> Result<Box<dyn Collection>, Failure> {
         self.say_which_data();
         Ok(clariq_collections::open(&self.data)?)
+    }
+
+    /// The same for systems: if no folder was named, the collection whose tasks they rank for.
+    pub(crate) fn collection_for(
+        &self,
+        systems: &[Loaded],
+    ) -> Result<Box<dyn Collection>, Failure> {
+        let fits = |tasks: &[&str]| systems.iter().all(|loaded| loaded.ranks_for(tasks));
+        let kind = KINDS.iter().find(|kind| fits(kind.tasks));
+        let Some(kind) = kind.filter(|kind| !self.data_was_named && kind.usual != USUAL_DATA)
+        else {
+            return self.collection();
+        };
+        let usual = Path::new(kind.usual);
+        if let Some(open) = kind.sample.filter(|_| !usual.is_dir()) {
+            let name = kind.name;
+            self.note(&format!(
+                "note: using the built-in {name} sample; --data names another collection"
+            ));
+            return Ok(open()?);
+        }
+        self.note(&format!("note: using {}", kind.usual));
+        Ok((kind.open)(&DataDir::Folder(usual.to_owned()))?)
     }
 
     /// The same for a command that is about `ClariQ` alone.

@@ -13,6 +13,9 @@ use serde_json::json;
 pub(crate) const KIND: Kind = Kind {
     name: NAME,
     sign: POOL,
+    tasks: &TASKS,
+    usual: "data/cast",
+    sample: None,
     is_in: |data| data.file(POOL).is_some(),
     open: |data| Ok(Box::new(Cast::open(data)?)),
     check,

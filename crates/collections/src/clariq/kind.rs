@@ -1,6 +1,6 @@
 //! `ClariQ` as one of the collections that there are.
 
-use crate::clariq::collection::{ClariQ, Split};
+use crate::clariq::collection::{ClariQ, DataDir, Split};
 use crate::clariq::released::RELEASED;
 use crate::clariq::{check, stats};
 use crate::{Collection, Kind, Requests, Statistics};
@@ -12,6 +12,9 @@ use std::any::Any;
 pub(crate) const KIND: Kind = Kind {
     name: NAME,
     sign: "question_bank.tsv",
+    tasks: &TASKS,
+    usual: "data/clariq",
+    sample: Some(|| Ok(Box::new(ClariQ::open(DataDir::Sample)?))),
     is_in: |data| RELEASED.iter().any(|file| data.file(file.name).is_some()),
     open: |data| Ok(Box::new(ClariQ::open(data.clone())?)),
     check: check::check,
@@ -75,6 +78,10 @@ impl Collection for ClariQ {
         Ok(self.split(known(split))?.labels.as_ref().map(Qrels::from))
     }
 
+    fn is_sample(&self) -> bool {
+        self.data == DataDir::Sample
+    }
+
     fn statistics(&self) -> Result<Statistics, Error> {
         stats::statistics(self)
     }
@@ -111,7 +118,6 @@ fn not_clariq(collection: &dyn Collection) -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::DataDir;
 
     #[test]
     fn the_sample_is_a_collection_like_any_other() {

@@ -4,50 +4,10 @@
 //! and of nothing else, so a system that gets a view cannot read a label by mistake.
 
 use super::topics::{Conversation, Turn, Year};
+use crate::Class;
 use clariq_core::TopicId;
 
-/// The class of a system, which the track calls the type of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Class {
-    /// Sees what a user and a system have said so far, and the user's statements.
-    Automatic,
-    /// Sees also the resolved utterances and the relevant statements, of this turn and of earlier
-    /// ones.
-    Manual,
-    /// Sees what an automatic system sees, and the passages to answer from.
-    OnlyResponse,
-}
-
 impl Class {
-    /// All classes.
-    pub const ALL: [Self; 3] = [Self::Automatic, Self::Manual, Self::OnlyResponse];
-
-    /// The name in configurations.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Automatic => "automatic",
-            Self::Manual => "manual",
-            Self::OnlyResponse => "only-response",
-        }
-    }
-
-    /// The class of this name, in any spelling of the track.
-    ///
-    /// ```
-    /// use clariq_collections::ikat::Class;
-    ///
-    /// assert_eq!(Class::parse("generation-only"), Some(Class::OnlyResponse));
-    /// assert_eq!(Class::parse("auto"), None);
-    /// ```
-    pub fn parse(name: &str) -> Option<Self> {
-        match name {
-            "automatic" => Some(Self::Automatic),
-            "manual" => Some(Self::Manual),
-            "only-response" | "only_response" | "generation-only" => Some(Self::OnlyResponse),
-            _ => None,
-        }
-    }
-
     /// The `run_type` of a run of this class.
     ///
     /// 2023 had no class of systems that only respond: a run that answers from passages that people

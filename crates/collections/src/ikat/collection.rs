@@ -1,20 +1,27 @@
 //! The track's files as a collection: statements and passages that are ranked for the turns of
 //! conversations.
 
-use super::class::{Class, View};
+use super::answers::Form;
+use super::class::View;
 use super::folder::{Folder, Split};
-use super::passages::read_passages;
+use super::passages::for_each_passage;
 use super::qrels::{citation_judgements, read_statement_qrels, statement_judgements};
 use super::topics::{Conversation, Topics};
-use crate::{Collection, DataDir, Kind, QuestionBank, QuestionRow, Requests, Statistics};
+use crate::{
+    AnswerForm, Class, Collection, DataDir, Kind, QuestionBank, QuestionRow, Requests, Statistics,
+};
 use clariq_core::{Doc, Documents, Error, Location, Problem, ProblemKind, Request, Utterance};
 use clariq_files::{Judgement, Qrels, Source, protect, read_qrels};
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 
 /// TREC iKAT 2023 to 2025: statements of a user and passages, ranked for every turn.
 pub(crate) const KIND: Kind = Kind {
     name: NAME,
     sign: "2023_test_topics.json",
+    tasks: &TASKS,
+    usual: "data/ikat",
+    sample: Some(|| Ok(Box::new(Ikat::open(Folder::Sample)?))),
     is_in: |data| folder_of(data).is_some_and(|folder| !folder.splits().is_empty()),
     open: |data| Ok(Box::new(Ikat::open(folder_of(data).unwrap_or(Folder::Sample))?)),
     check: |data| super::check::check(&folder_of(data).unwrap_or(Folder::Sample)),
@@ -26,6 +33,10 @@ const NAME: &str = "iKAT";
 pub const STATEMENTS: &str = "statements";
 /// The passages, which all conversations share.
 pub const PASSAGES: &str = "passages";
+
+/// What the figures of passages are of, which no published figure is.
+const SUBSTITUTE: &str = "passages are those that the organisers' responses cite, a substitute for \
+                          the licensed collection: figures on them compare with each other alone";
 
 const TASKS: [&str; 2] = [PASSAGES, STATEMENTS];
 const SPLITS: [&str; 4] = ["2023-train", "2023-test", "2024", "2025"];
@@ -65,7 +76,7 @@ impl Ikat {
             topics.push((split, folder.topics(split)?));
         }
         let statements = QuestionBank::new(statement_rows(&topics), "");
-        let passages = QuestionBank::new(passage_rows(&folder)?, "");
+        let passages = QuestionBank::new(passage_rows(&folder.passage_files(), &|_| true)?, "");
         Ok(Self { folder, topics, statements, passages })
     }
 
@@ -93,16 +104,16 @@ impl Ikat {
     /// A manual system gets the resolved utterances in place of the utterances. One that only
     /// responds gets the passages that are given to it as candidates; where none are given, it
     /// ranks all of them, because a run needs a response to every turn.
-    pub fn requests_for(
+    fn requests_for(
         &self,
         split: Split,
-        task: &str,
+        of_statements: bool,
         class: Class,
-    ) -> Result<Vec<Request>, Error> {
-        let mut requests = Vec::new();
-        for conversation in &self.topics(split)?.conversations {
-            let own = (task == STATEMENTS).then(|| self.statements_of(split, conversation));
-            for index in 0..conversation.turns.len() {
+    ) -> Result<impl Iterator<Item = Request> + Send, Error> {
+        let conversations = self.topics(split)?.conversations.iter();
+        Ok(conversations.flat_map(move |conversation| {
+            let own = of_statements.then(|| self.statements_of(split, conversation));
+            (0..conversation.turns.len()).map(move |index| {
                 let view = conversation.view(index, class);
                 let candidates = match (&own, view.passages) {
                     (Some(own), _) => Some(own.clone()),
@@ -110,10 +121,9 @@ impl Ikat {
                     (None, None) => None,
                 };
                 let (id, said) = (view.turn.as_str().into(), said(&view));
-                requests.push(Request { id, said, candidates, need: None });
-            }
-        }
-        Ok(requests)
+                Request { id, said, candidates, need: None }
+            })
+        }))
     }
 
     /// The statements of a user, in the order of their numbers as documents.
@@ -208,14 +218,18 @@ fn statement_rows(topics: &[(Split, Topics)]) -> Vec<QuestionRow> {
     rows
 }
 
-/// All passages, each once: files may share some.
-fn passage_rows(folder: &Folder) -> Result<Vec<QuestionRow>, Error> {
+/// The passages of files whose ids `keep` wants, each once: files may share some.
+fn passage_rows(files: &[Source], keep: &dyn Fn(&str) -> bool) -> Result<Vec<QuestionRow>, Error> {
     let mut rows: HashMap<String, QuestionRow> = HashMap::new();
-    for file in folder.passage_files() {
-        if let Source::Path(path) = &file {
+    for file in files {
+        if let Source::Path(path) = file {
             protect(path);
         }
-        for passage in read_passages(&file)? {
+        for_each_passage(file, |passage| {
+            let passage = passage?;
+            if !keep(&passage.id) {
+                return Ok(ControlFlow::Continue(()));
+            }
             let row = QuestionRow { id: passage.id.as_str().into(), text: passage.text };
             let known = rows.entry(passage.id.clone()).or_insert_with(|| row.clone());
             if known.text != row.text {
@@ -228,7 +242,8 @@ fn passage_rows(folder: &Folder) -> Result<Vec<QuestionRow>, Error> {
                     )
                     .into());
             }
-        }
+            Ok(ControlFlow::Continue(()))
+        })?;
     }
     Ok(rows.into_values().collect())
 }
@@ -293,8 +308,44 @@ impl Collection for Ikat {
     }
 
     fn requests(&self, split: &str, task: &str) -> Result<Requests<'_>, Error> {
-        let requests = self.requests_for(split_of(split)?, task, Class::Automatic)?;
-        Ok(Box::new(requests.into_iter().map(Ok)))
+        self.requests_seen(split, task, Class::Automatic)
+    }
+
+    fn requests_seen(&self, split: &str, task: &str, class: Class) -> Result<Requests<'_>, Error> {
+        Ok(Box::new(self.requests_for(split_of(split)?, task == STATEMENTS, class)?.map(Ok)))
+    }
+
+    fn answer_form(&self, split: &str, class: Class) -> Option<Box<dyn AnswerForm + '_>> {
+        let year = Split::parse(split)?.year();
+        let (statements, passages) = (&self.statements, &self.passages);
+        Some(Box::new(Form { year, class, statements, passages }))
+    }
+
+    fn name_in_runs<'i>(&self, task: &str, id: &'i str) -> &'i str {
+        if task == STATEMENTS { statement_number(id) } else { id }
+    }
+
+    fn conversation_of<'r>(&self, request: &'r str) -> &'r str {
+        request.rsplit_once('_').map_or(request, |(conversation, _)| conversation)
+    }
+
+    fn is_sample(&self) -> bool {
+        self.folder == Folder::Sample
+    }
+
+    fn remark(&self) -> Option<&'static str> {
+        (!self.is_sample()).then_some(SUBSTITUTE)
+    }
+
+    fn take_documents(
+        &mut self,
+        task: &str,
+        file: &Source,
+        keep: &dyn Fn(&str) -> bool,
+    ) -> Result<(), Error> {
+        assert_eq!(task, PASSAGES, "statements come with the topics");
+        self.passages = QuestionBank::new(passage_rows(std::slice::from_ref(file), keep)?, "");
+        Ok(())
     }
 
     fn qrels(&self, split: &str, task: &str) -> Result<Option<Qrels>, Error> {
@@ -331,7 +382,10 @@ mod tests {
     fn a_request_has_what_its_class_may_see() {
         let sample = sample();
         let split = Split::Test2023;
-        let requests = |task, class| sample.requests_for(split, task, class).unwrap();
+        let requests = |task, class| -> Vec<Request> {
+            let requests = sample.requests_seen(split.name(), task, class).unwrap();
+            requests.map(Result::unwrap).collect()
+        };
         let topics = sample.topics(split).unwrap();
         let turns: Vec<_> = topics.turns().map(|(_, turn)| turn).collect();
         let automatic = requests(PASSAGES, Class::Automatic);
@@ -363,7 +417,8 @@ mod tests {
     fn every_user_has_statements_of_their_own() {
         let sample = sample();
         let (split, bank) = (Split::Test2023, sample.bank(STATEMENTS));
-        let requests = sample.requests_for(split, STATEMENTS, Class::Automatic).unwrap();
+        let requests: Vec<Request> =
+            sample.requests(split.name(), STATEMENTS).unwrap().map(Result::unwrap).collect();
         for (request, (conversation, _)) in
             requests.iter().zip(sample.topics(split).unwrap().turns())
         {

@@ -12,6 +12,7 @@ mod proto;
 mod write;
 
 pub use write::put_submission;
+pub(super) use write::{put_end, put_turn};
 
 use super::topics::Year;
 use crate::json;
@@ -35,6 +36,16 @@ pub struct Submission {
     pub eval_response: bool,
     /// The turns, in file order.
     pub turns: Vec<SubmittedTurn>,
+}
+
+/// What a run says once.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RunHead<'a> {
+    pub(super) year: Year,
+    pub(super) run_name: &'a str,
+    pub(super) run_type: &'a str,
+    pub(super) team: &'a str,
+    pub(super) eval_response: bool,
 }
 
 /// What a run says of one turn.
@@ -146,6 +157,11 @@ impl Submission {
     /// Writes the run in the form of its year, atomically where the target is a file.
     pub fn write(&self, target: &Target) -> Result<(), Error> {
         target.write(|out| put_submission(out, self))
+    }
+
+    fn head(&self) -> RunHead<'_> {
+        let Self { year, run_name, run_type, team, eval_response, .. } = self;
+        RunHead { year: *year, run_name, run_type, team, eval_response: *eval_response }
     }
 
     fn empty(year: Year) -> Self {

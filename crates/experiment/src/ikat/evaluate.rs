@@ -1,15 +1,16 @@
 //! The figures of a run: rankings and sets of statements, passages, and responses.
 
-use super::answer::Answers;
 use crate::error::Error;
+use crate::run::ranking_path;
 use clariq_collections::ikat::run::{Submission, SubmittedTurn};
-use clariq_collections::ikat::{Ikat, PASSAGES, STATEMENTS, Split, Year, statement_number};
+use clariq_collections::ikat::{Ikat, PASSAGES, STATEMENTS, Split, Year};
 use clariq_core::{QuestionId, TopicId};
 use clariq_eval::{
     Measure, RankedRun, SetReport, Unjudged, evaluate, exact_mean, rouge_f1, score_sets,
 };
-use clariq_files::{Judgement, Qrels, Run, RunLine};
+use clariq_files::{Judgement, Qrels, Run, RunLine, Source, read_run};
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 
 /// What is scored of a run.
 pub struct Evaluated {
@@ -71,22 +72,17 @@ impl Labels {
 }
 
 impl Evaluated {
-    /// What a system answered: whole rankings, and the sets and responses of what is handed in.
-    pub fn of_answers(ikat: &Ikat, answers: &Answers) -> Self {
-        let (mut statements, mut passages) = (Run::default(), Run::default());
-        for (index, turn) in answers.turns.iter().enumerate() {
-            let bank = ikat.bank(STATEMENTS);
-            let ids = answers.statements[index].iter().map(|hit| bank.id(hit.doc).as_str());
-            push(&mut statements, turn, ids.map(statement_number));
-            let bank = ikat.bank(PASSAGES);
-            push(
-                &mut passages,
-                turn,
-                answers.passages[index].iter().map(|hit| bank.id(hit.doc).as_str()),
-            );
-        }
-        let submitted = Self::of_submission(ikat, answers.split, &answers.submission);
-        Self { statements, passages, ..submitted }
+    /// What a system wrote: the whole rankings that lie beside what is handed in at `path`, and the
+    /// sets and responses of that.
+    ///
+    /// # Errors
+    ///
+    /// Files that cannot be read.
+    pub fn of_run(ikat: &Ikat, split: Split, path: &Path) -> Result<Self, Error> {
+        let ranking = |task| read_run(&Source::new(ranking_path(path, task)));
+        let submission = Submission::read(&Source::new(path), split.year())?;
+        let submitted = Self::of_submission(ikat, split, &submission);
+        Ok(Self { statements: ranking(STATEMENTS)?, passages: ranking(PASSAGES)?, ..submitted })
     }
 
     /// What a file says that was handed in; of several responses to a turn, the statements and the

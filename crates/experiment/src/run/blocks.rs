@@ -5,8 +5,9 @@ use super::input::{Input, Skipped, Writing};
 use super::partial::Progress;
 use crate::error::Error;
 use crate::observer::{Observer, Task};
+use crate::pipelines::{Block, Found, Pipelines};
 use clariq_core::Request;
-use clariq_rank::{Batch, Context, System, Uses};
+use clariq_rank::Uses;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -18,16 +19,18 @@ const BLOCK: usize = 4096;
 /// Blocks that may wait to be ranked.
 const WAITING: usize = 1;
 
-/// Takes the lines of a block, how far the run is with them, and whether it is the only one.
-pub(super) type Write<'a> = &'a mut dyn FnMut(&[u8], Progress, bool) -> Result<(), Error>;
+/// Takes what a block adds to each file, how far the run is with it, and whether it is the only
+/// one.
+pub(super) type Write<'a> = &'a mut dyn FnMut(&[Vec<u8>], Progress, bool) -> Result<(), Error>;
 
 /// A system over an input.
 #[derive(Clone, Copy)]
 pub(super) struct Blocks<'a> {
     pub(super) observer: &'a dyn Observer,
-    pub(super) context: &'a Context<'a>,
-    pub(super) system: &'a System,
+    pub(super) pipelines: &'a Pipelines<'a>,
     pub(super) input: &'a dyn Input,
+    /// The number of files that a run has.
+    pub(super) files: usize,
     pub(super) tag: &'a str,
     pub(super) needs: &'a Needs,
 }
@@ -39,13 +42,13 @@ impl Blocks<'_> {
         mut progress: Progress,
         write: Write,
     ) -> Result<(Progress, Skipped), Error> {
-        let known = self.input.in_memory().map(<[Request]>::len);
+        let (known, system) = (self.input.known(), self.pipelines.system());
         let title = match known {
-            Some(_) => format!("{} {}", self.system.name, self.input.name()),
-            None => self.system.name.clone(),
+            Some(_) => format!("{} {}", system.name, self.input.name()),
+            None => system.name.clone(),
         };
         let task = self.observer.begin(&title, known.map(|known| known as u64));
-        let mut stages = self.system.pipeline.about();
+        let mut stages = system.pipelines().flat_map(|pipeline| pipeline.about());
         let compares = stages.any(|stage| stage.uses.contains(&Uses::Batch));
         let size = if compares { usize::MAX } else { BLOCK };
         let (send, blocks) = sync_channel(WAITING);
@@ -63,15 +66,10 @@ impl Blocks<'_> {
     }
 
     /// Reads the input and sends what it holds in blocks, but for the first `done`.
-    fn read(
-        &self,
-        done: u64,
-        size: usize,
-        send: &SyncSender<Vec<Request>>,
-    ) -> Result<Skipped, Error> {
-        let mut block = Vec::new();
-        let skipped = self.input.read(done, &mut |request| {
-            block.push(request);
+    fn read(&self, done: u64, size: usize, send: &SyncSender<Block>) -> Result<Skipped, Error> {
+        let mut block = Block::default();
+        let skipped = self.input.read(done, &mut |asked| {
+            block.push(asked);
             if block.len() < size {
                 return ControlFlow::Continue(());
             }
@@ -91,31 +89,30 @@ impl Blocks<'_> {
     /// the stages then count them one after the other.
     fn rank_all(
         &self,
-        blocks: Receiver<Vec<Request>>,
+        blocks: Receiver<Block>,
         count: Option<usize>,
         task: &dyn Task,
         progress: &mut Progress,
         write: Write,
     ) -> Result<(), Error> {
-        let stages = count.map(|count| Stages::new(self.system, task, count));
-        let (mut lines, mut is_first) = (Vec::new(), true);
+        let stages = count.map(|count| Stages::new(self.pipelines, task, count));
+        let (mut lines, mut is_first) = (vec![Vec::new(); self.files], true);
         let mut blocks = blocks.into_iter().peekable();
         while let Some(mut block) = blocks.next() {
-            self.add_needs(progress.requests, &mut block)?;
+            self.add_needs(progress.requests, block.requests_mut())?;
             let advance = |finished| {
                 if let Some(stages) = &stages {
                     stages.advance(finished);
                 }
             };
-            let batch = Batch { progress: &advance, ..Batch::new(self.context, &block) };
-            let rankings = self.system.pipeline.run(&batch, batch.unranked())?;
-            lines.clear();
-            for (request, ranking) in block.iter().zip(&rankings) {
-                let written = self.put(&mut lines, request, ranking)?;
+            let all = self.pipelines.rank(&block, &advance)?;
+            lines.iter_mut().for_each(Vec::clear);
+            for (request, found) in block.requests().iter().zip(&all) {
+                let written = self.put(&mut lines, progress.requests, request, found)?;
+                progress.requests += 1;
                 progress.lines += written;
                 progress.silent += u64::from(written == 0);
             }
-            progress.requests += block.len() as u64;
             write(&lines, *progress, is_first && blocks.peek().is_none())?;
             is_first = false;
             if stages.is_none() {
@@ -127,12 +124,13 @@ impl Blocks<'_> {
 
     fn put(
         &self,
-        lines: &mut Vec<u8>,
+        lines: &mut [Vec<u8>],
+        index: u64,
         request: &Request,
-        ranking: &clariq_core::Ranking,
+        found: &Found,
     ) -> Result<u64, Error> {
-        let writing = Writing { system: self.system, tag: self.tag };
-        self.input.put(lines, request, ranking, &writing).map_err(|source| {
+        let writing = Writing { system: self.pipelines.system(), tag: self.tag };
+        self.input.put(lines, index, request, found, &writing).map_err(|source| {
             let path = self.input.location().into();
             clariq_core::Error::Io { action: "rank", path, source }.into()
         })
@@ -169,8 +167,8 @@ struct Stages<'a> {
 }
 
 impl<'a> Stages<'a> {
-    fn new(system: &System, task: &'a dyn Task, requests: usize) -> Self {
-        let names: Vec<&str> = system.pipeline.about().map(|stage| stage.name).collect();
+    fn new(pipelines: &Pipelines, task: &'a dyn Task, requests: usize) -> Self {
+        let names = pipelines.stages();
         task.describe(names.first().unwrap_or(&""));
         Self { task, names, requests: requests.max(1) as u64, done: AtomicU64::new(0) }
     }

@@ -2,10 +2,11 @@
 
 use super::input::{Input, Skipped, Writing};
 use crate::error::Error;
+use crate::pipelines::{Asked, Found};
 use crate::session::Session;
 use clariq_collections::clariq::conversation::{Reading, read_records};
 use clariq_collections::clariq::{ClariQ, QuestionBank, put_text_run_line};
-use clariq_core::{Location, Problem, ProblemKind, Ranking, Request};
+use clariq_core::{Location, Problem, ProblemKind, Request};
 use clariq_files::Source;
 use clariq_rank::{System, Uses, WrittenScores};
 use serde::{Deserialize, Serialize};
@@ -93,6 +94,13 @@ impl Input for Conversations<'_> {
     /// Refuses stages that compare requests with each other. A file of conversations goes through
     /// in blocks, and what a context gets must not depend on the block that it falls into.
     fn check(&self, system: &System) -> Result<(), Error> {
+        if !system.tasks.is_empty() {
+            let at = Location::file("--conversations");
+            let found = format!("`{}`, which ranks for several", system.name);
+            return Err(Problem::new(at, ProblemKind::Argument, "a system for one task", found)
+                .hint("systems that answer are run over a split: leave it out")
+                .into());
+        }
         let mut stages = system.pipeline.about();
         let Some(stage) = stages.find(|stage| stage.uses.contains(&Uses::Batch)) else {
             return Ok(());
@@ -124,7 +132,7 @@ impl Input for Conversations<'_> {
     fn read(
         &self,
         done: u64,
-        send: &mut dyn FnMut(Request) -> ControlFlow<()>,
+        send: &mut dyn FnMut(Asked) -> ControlFlow<()>,
     ) -> Result<Skipped, Error> {
         let bank = Some(self.bank).filter(|_| !self.checked);
         let reading = Reading { bank, skip_bad: self.skip_bad };
@@ -134,18 +142,20 @@ impl Input for Conversations<'_> {
             if record.again || seen <= done {
                 return ControlFlow::Continue(());
             }
-            send(Request::from(&record.conversation))
+            send(vec![Request::from(&record.conversation)])
         })?;
         Ok(Skipped { count: counts.bad, first: counts.first })
     }
 
     fn put(
         &self,
-        out: &mut Vec<u8>,
+        out: &mut [Vec<u8>],
+        _index: u64,
         request: &Request,
-        ranking: &Ranking,
+        found: &Found,
         writing: &Writing,
     ) -> io::Result<u64> {
+        let [ranking] = &found.rankings[..] else { return Ok(0) };
         let form = writing.system.conversation;
         let hits = &ranking[..ranking.len().min(form.lines.get())];
         for (index, hit) in hits.iter().enumerate() {
@@ -154,7 +164,7 @@ impl Input for Conversations<'_> {
                 WrittenScores::Remaining => (index, (ranking.len() - index) as f64),
             };
             let text = self.bank.text(hit.doc);
-            put_text_run_line(out, &request.id, text, rank, score, writing.tag)?;
+            put_text_run_line(&mut out[0], &request.id, text, rank, score, writing.tag)?;
         }
         Ok(hits.len() as u64)
     }

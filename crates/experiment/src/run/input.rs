@@ -1,12 +1,14 @@
-//! What runs are made over: requests from somewhere, and the form in which their rankings are
-//! written.
+//! What runs are made over: requests from somewhere, and the form in which what is found for them
+//! is written.
 
 use crate::error::Error;
-use clariq_core::{Problem, Ranking, Request};
+use crate::pipelines::{Asked, Found};
+use clariq_core::{Problem, Request};
 use clariq_rank::System;
 use serde_json::{Map, Value};
-use std::io;
+use std::io::{self, Write};
 use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 
 /// Requests in an order, read as often as asked for.
 pub trait Input: Sync {
@@ -15,6 +17,11 @@ pub trait Input: Sync {
 
     /// Where it is, for messages.
     fn location(&self) -> String;
+
+    /// How many requests there are, where that is known before all are read.
+    fn known(&self) -> Option<usize> {
+        self.in_memory().map(<[Request]>::len)
+    }
 
     /// All requests, where they are in memory: their needs are predicted before the first is
     /// ranked, and written beside the run.
@@ -35,17 +42,30 @@ pub trait Input: Sync {
     fn read(
         &self,
         done: u64,
-        send: &mut dyn FnMut(Request) -> ControlFlow<()>,
+        send: &mut dyn FnMut(Asked) -> ControlFlow<()>,
     ) -> Result<Skipped, Error>;
 
-    /// Writes the lines of a ranking; how many.
+    /// The files of a run at `path`, which is the first of them, each with what a record calls it.
+    fn files(&self, path: &Path) -> Vec<(&'static str, PathBuf)> {
+        vec![("run", path.to_owned())]
+    }
+
+    /// Writes to each of the files what was found for the request number `index`, from 0; how many
+    /// lines of rankings.
     fn put(
         &self,
-        out: &mut Vec<u8>,
+        out: &mut [Vec<u8>],
+        index: u64,
         request: &Request,
-        ranking: &Ranking,
+        found: &Found,
         writing: &Writing,
     ) -> io::Result<u64>;
+
+    /// Writes what stands behind everything in the file number `file`.
+    fn put_end(&self, file: usize, out: &mut dyn Write) -> io::Result<()> {
+        let _ = (file, out);
+        Ok(())
+    }
 }
 
 /// How lines are written.

@@ -20,116 +20,122 @@ pub(super) struct Progress {
     pub(super) silent: u64,
 }
 
-/// The lines of a run that is not finished.
+/// The lines of a run that is not finished, file by file.
 pub(super) struct Partial {
+    parts: Vec<Part>,
+    /// Whether every block stays in memory.
+    in_memory: bool,
+    fingerprint: String,
+}
+
+/// The lines of one of its files.
+struct Part {
     path: PathBuf,
     /// Where there is more than one block.
     file: Option<File>,
-    /// Whether every block stays in memory.
-    in_memory: bool,
-    /// The blocks that do.
+    /// The blocks that stay in memory.
     memory: Vec<u8>,
     bytes: u64,
     sum: Sha256Sum,
-    fingerprint: String,
 }
 
 #[derive(Serialize, Deserialize)]
 struct State {
     /// What the lines are made by.
     made_by_sha256: String,
-    /// How many bytes of the partial file are whole blocks.
-    bytes: u64,
-    /// The SHA-256 of these bytes.
-    sha256: String,
+    /// The whole blocks of each file.
+    files: Vec<Whole>,
     progress: Progress,
+}
+
+/// The whole blocks of a file.
+#[derive(Serialize, Deserialize)]
+struct Whole {
+    bytes: u64,
+    sha256: String,
 }
 
 impl Partial {
     /// Begins a run whose lines are few enough for memory. Two commands can make it at a time.
-    pub(super) fn in_memory(run: &Path) -> Self {
-        Self { in_memory: true, ..Self::new(run, "") }
+    pub(super) fn in_memory(files: &[PathBuf]) -> Self {
+        Self { in_memory: true, ..Self::new(files, "") }
     }
 
-    fn new(run: &Path, fingerprint: &str) -> Self {
-        Self {
-            path: with_ending(run, ".partial"),
+    fn new(files: &[PathBuf], fingerprint: &str) -> Self {
+        let part = |file: &PathBuf| Part {
+            path: with_ending(file, ".partial"),
             file: None,
-            in_memory: false,
             memory: Vec::new(),
             bytes: 0,
             sum: Sha256Sum::default(),
-            fingerprint: fingerprint.to_owned(),
-        }
+        };
+        let parts = files.iter().map(part).collect();
+        Self { parts, in_memory: false, fingerprint: fingerprint.to_owned() }
     }
 
     /// Begins anew, or continues where a killed command was; then with how far that is. The text is
     /// for the user.
     pub(super) fn open(
-        run: &Path,
+        files: &[PathBuf],
         fingerprint: &str,
         resume: bool,
     ) -> Result<(Self, Progress, Option<String>), Error> {
-        let new = Self::new(run, fingerprint);
+        let mut partial = Self::new(files, fingerprint);
         if !resume {
-            return Ok((new, Progress::default(), None));
+            return Ok((partial, Progress::default(), None));
         }
-        let (state, sum) = match State::read(&new.path, fingerprint) {
+        let (state, sums) = match partial.read_state() {
             Ok(found) => found,
             Err(why) => {
-                return Ok((
-                    new,
-                    Progress::default(),
-                    Some(format!("note: beginning anew: {why}")),
-                ));
+                let note = format!("note: beginning anew: {why}");
+                return Ok((partial, Progress::default(), Some(note)));
             }
         };
-        let open = || {
-            let mut file = File::options().read(true).write(true).open(&new.path)?;
-            file.set_len(state.bytes)?;
-            file.seek(io::SeekFrom::End(0))?;
-            Ok(file)
-        };
-        let file = open().map_err(refused(&new.path))?;
+        for ((part, whole), sum) in partial.parts.iter_mut().zip(state.files).zip(sums) {
+            let open = || {
+                let mut file = File::options().read(true).write(true).open(&part.path)?;
+                file.set_len(whole.bytes)?;
+                file.seek(io::SeekFrom::End(0))?;
+                Ok(file)
+            };
+            part.file = Some(open().map_err(refused(&part.path))?);
+            (part.bytes, part.sum) = (whole.bytes, sum);
+        }
         let note = format!("note: going on after {} requests", state.progress.requests);
-        let partial = Self { file: Some(file), bytes: state.bytes, sum, ..new };
         Ok((partial, state.progress, Some(note)))
     }
 
-    /// Appends a whole block. The state speaks of it once it is on the disk. The only
-    /// block of a run stays in memory.
+    /// Appends a whole block to every file. The state speaks of it once it is on the disk. The
+    /// only block of a run stays in memory.
     pub(super) fn append(
         &mut self,
-        lines: &[u8],
+        lines: &[Vec<u8>],
         progress: Progress,
         only: bool,
     ) -> Result<(), Error> {
-        let file = match &mut self.file {
-            Some(file) => file,
-            None if only || self.in_memory => {
-                self.memory.extend_from_slice(lines);
-                return Ok(());
-            }
-            None => self.file.insert(create(&self.path)?),
-        };
-        let written = file.write_all(lines).and_then(|()| file.sync_data());
-        written.map_err(refused(&self.path))?;
-        self.bytes += lines.len() as u64;
-        self.sum.update(lines);
+        let stays = only || self.in_memory;
+        for (part, lines) in self.parts.iter_mut().zip(lines) {
+            part.append(lines, stays)?;
+        }
+        if self.parts.iter().all(|part| part.file.is_none()) {
+            return Ok(());
+        }
+        let whole =
+            |part: &Part| Whole { bytes: part.bytes, sha256: part.sum.checksum().to_string() };
         let state = State {
             made_by_sha256: self.fingerprint.clone(),
-            bytes: self.bytes,
-            sha256: self.sum.checksum().to_string(),
+            files: self.parts.iter().map(whole).collect(),
             progress,
         };
-        let path = with_ending(&self.path, ".json");
+        let path = self.state_path();
         Ok(write_atomically(&path, |out| Ok(serde_json::to_writer(out, &state)?))?)
     }
 
-    /// Everything that was written, from the beginning.
-    pub(super) fn copy(&mut self, out: &mut dyn Write) -> io::Result<()> {
-        match &mut self.file {
-            None => out.write_all(&self.memory),
+    /// Everything that was written to the file number `file`, from the beginning.
+    pub(super) fn copy(&mut self, file: usize, out: &mut dyn Write) -> io::Result<()> {
+        let part = &mut self.parts[file];
+        match &mut part.file {
+            None => out.write_all(&part.memory),
             Some(file) => {
                 file.rewind()?;
                 io::copy(file, out).map(drop)
@@ -142,10 +148,66 @@ impl Partial {
         if self.in_memory {
             return;
         }
-        for path in [&with_ending(&self.path, ".json"), &self.path] {
-            // What stays is reported by `--resume`, and replaced by everything else.
-            let _ = fs::remove_file(path);
+        // What stays is reported by `--resume`, and replaced by everything else.
+        let _ = fs::remove_file(self.state_path());
+        for part in &self.parts {
+            let _ = fs::remove_file(&part.path);
         }
+    }
+
+    fn state_path(&self) -> PathBuf {
+        with_ending(&self.parts[0].path, ".json")
+    }
+
+    /// The state of the partial files with the sums of their whole blocks, or why there is none to
+    /// continue from.
+    fn read_state(&self) -> Result<(State, Vec<Sha256Sum>), String> {
+        let path = self.state_path();
+        let Ok(text) = fs::read(&path) else {
+            return Err(format!("there is no {}", path.display()));
+        };
+        let state: State =
+            serde_json::from_slice(&text).map_err(|_| format!("{} is damaged", path.display()))?;
+        if state.made_by_sha256 != self.fingerprint || state.files.len() != self.parts.len() {
+            return Err("the interrupted run was made from other inputs or parameters".to_owned());
+        }
+        let mut sums = Vec::with_capacity(self.parts.len());
+        for (part, whole) in self.parts.iter().zip(&state.files) {
+            sums.push(part.check(whole)?);
+        }
+        Ok((state, sums))
+    }
+}
+
+impl Part {
+    fn append(&mut self, lines: &[u8], stays: bool) -> Result<(), Error> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            None if stays => {
+                self.memory.extend_from_slice(lines);
+                return Ok(());
+            }
+            None => self.file.insert(create(&self.path)?),
+        };
+        let written = file.write_all(lines).and_then(|()| file.sync_data());
+        written.map_err(refused(&self.path))?;
+        self.bytes += lines.len() as u64;
+        self.sum.update(lines);
+        Ok(())
+    }
+
+    /// The sum of the whole blocks, or why they are not as they were.
+    fn check(&self, whole: &Whole) -> Result<Sha256Sum, String> {
+        let path = self.path.display();
+        let (sum, bytes) = sum(&self.path, whole.bytes)
+            .map_err(|error| format!("{path} cannot be read: {error}"))?;
+        if bytes < whole.bytes {
+            return Err(format!("{path} is shorter than it was"));
+        }
+        if sum.checksum().as_str() != whole.sha256 {
+            return Err(format!("{path} is not as it was written"));
+        }
+        Ok(sum)
     }
 }
 
@@ -157,31 +219,6 @@ fn create(path: &Path) -> Result<File, Error> {
         File::options().create(true).truncate(true).read(true).write(true).open(path)
     };
     Ok(create().map_err(refused(path))?)
-}
-
-impl State {
-    /// The state of a partial file with the sum of its whole blocks, or why there is none to
-    /// continue from.
-    fn read(partial: &Path, fingerprint: &str) -> Result<(Self, Sha256Sum), String> {
-        let path = with_ending(partial, ".json");
-        let Ok(text) = fs::read(&path) else {
-            return Err(format!("there is no {}", path.display()));
-        };
-        let state: Self =
-            serde_json::from_slice(&text).map_err(|_| format!("{} is damaged", path.display()))?;
-        if state.made_by_sha256 != fingerprint {
-            return Err("the interrupted run was made from other inputs or parameters".to_owned());
-        }
-        let (sum, bytes) = sum(partial, state.bytes)
-            .map_err(|error| format!("{} cannot be read: {error}", partial.display()))?;
-        if bytes < state.bytes {
-            return Err(format!("{} is shorter than it was", partial.display()));
-        }
-        if sum.checksum().as_str() != state.sha256 {
-            return Err(format!("{} is not as it was written", partial.display()));
-        }
-        Ok((state, sum))
-    }
 }
 
 /// The sum of the first `bytes` of a file, and how many of them there are.
@@ -217,14 +254,23 @@ mod tests {
         Progress { requests, lines: requests, silent: 0 }
     }
 
+    fn append(
+        partial: &mut Partial,
+        lines: &[u8],
+        progress: Progress,
+        only: bool,
+    ) -> Result<(), Error> {
+        partial.append(&[lines.to_vec()], progress, only)
+    }
+
     #[test]
     fn a_single_block_touches_no_file() {
         let folder = tempfile::tempdir().unwrap();
-        let (mut partial, ..) = Partial::open(&folder.path().join("a.run"), "f", true).unwrap();
-        partial.append(b"one\n", state(1), true).unwrap();
+        let (mut partial, ..) = Partial::open(&[folder.path().join("a.run")], "f", true).unwrap();
+        append(&mut partial, b"one\n", state(1), true).unwrap();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         let mut copied = Vec::new();
-        partial.copy(&mut copied).unwrap();
+        partial.copy(0, &mut copied).unwrap();
         assert_eq!(copied, b"one\n");
     }
 
@@ -248,20 +294,21 @@ mod tests {
         for (says, damage) in damages {
             let folder = tempfile::tempdir().unwrap();
             let run = folder.path().join("new/a.run");
-            let (mut partial, ..) = Partial::open(&run, "f", false).unwrap();
-            partial.append(b"one\n", state(1), false).unwrap();
-            partial.append(b"two\n", state(2), false).unwrap();
+            let (mut partial, ..) = Partial::open(std::slice::from_ref(&run), "f", false).unwrap();
+            append(&mut partial, b"one\n", state(1), false).unwrap();
+            append(&mut partial, b"two\n", state(2), false).unwrap();
             damage(&with_ending(&run, ".partial"));
-            let (mut partial, progress, note) = Partial::open(&run, "f", true).unwrap();
+            let (mut partial, progress, note) =
+                Partial::open(std::slice::from_ref(&run), "f", true).unwrap();
             assert!(note.as_ref().is_some_and(|note| note.contains(says)), "{says}: {note:?}");
             let continued = progress.requests == 2;
             assert_eq!(continued, says.starts_with("going on"), "{says}");
             if !continued {
-                partial.append(b"one\ntwo\n", state(2), false).unwrap();
+                append(&mut partial, b"one\ntwo\n", state(2), false).unwrap();
             }
-            partial.append(b"three\n", state(3), true).unwrap();
+            append(&mut partial, b"three\n", state(3), true).unwrap();
             let mut copied = Vec::new();
-            partial.copy(&mut copied).unwrap();
+            partial.copy(0, &mut copied).unwrap();
             assert_eq!(copied, b"one\ntwo\nthree\n", "{says}");
             partial.remove();
             assert_eq!(fs::read_dir(folder.path().join("new")).unwrap().count(), 0);
@@ -269,12 +316,34 @@ mod tests {
     }
 
     #[test]
+    fn every_file_of_a_run_is_continued_or_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = ["a.json", "a.passages.run"].map(|name| folder.path().join(name));
+        let two = |lines: [&str; 2]| lines.map(|lines| lines.as_bytes().to_vec());
+        let (mut partial, ..) = Partial::open(&files, "f", false).unwrap();
+        partial.append(&two(["one\n", "1\n"]), state(1), false).unwrap();
+        drop(partial);
+        let (mut partial, progress, _) = Partial::open(&files, "f", true).unwrap();
+        assert_eq!(progress, state(1));
+        partial.append(&two(["two\n", "2\n"]), state(2), true).unwrap();
+        for (file, expected) in ["one\ntwo\n", "1\n2\n"].iter().enumerate() {
+            let mut copied = Vec::new();
+            partial.copy(file, &mut copied).unwrap();
+            assert_eq!(copied, expected.as_bytes());
+        }
+        fs::write(with_ending(&files[1], ".partial"), "1\n3\n").unwrap();
+        let (_, progress, note) = Partial::open(&files, "f", true).unwrap();
+        assert_eq!(progress, Progress::default());
+        assert!(note.unwrap().contains("a.passages.run.partial is not as it was written"));
+    }
+
+    #[test]
     fn lines_of_another_maker_are_not_continued() {
         let folder = tempfile::tempdir().unwrap();
         let run = folder.path().join("a.run");
-        let (mut partial, ..) = Partial::open(&run, "f", false).unwrap();
-        partial.append(b"one\n", state(1), false).unwrap();
-        let (_, progress, note) = Partial::open(&run, "g", true).unwrap();
+        let (mut partial, ..) = Partial::open(std::slice::from_ref(&run), "f", false).unwrap();
+        append(&mut partial, b"one\n", state(1), false).unwrap();
+        let (_, progress, note) = Partial::open(std::slice::from_ref(&run), "g", true).unwrap();
         assert_eq!(progress, Progress::default());
         assert!(note.unwrap().contains("made from other inputs"));
     }

@@ -1,7 +1,9 @@
 //! A split of a collection as the input of a run, whose lines are those of TREC.
 
+use super::given::Given;
 use super::input::{Input, Skipped, Writing};
 use crate::error::Error;
+use crate::pipelines::{Asked, Found};
 use crate::session::Session;
 use clariq_collections::Collection;
 use clariq_core::{Documents, Ranking, Request, sha256_hex};
@@ -11,32 +13,58 @@ use serde_json::{Map, Value, json};
 use std::io;
 use std::ops::ControlFlow;
 
-/// The requests of a split.
-pub struct SplitRequests<'a> {
+/// The requests of a split for one task.
+pub(super) struct SplitRequests<'a> {
     collection: &'a dyn Collection,
     documents: &'a dyn Documents,
     split: &'static str,
+    given: Option<&'a Given>,
     /// All of them, in the order of their file.
-    pub requests: Vec<Request>,
+    requests: Vec<Request>,
 }
 
 impl<'a> SplitRequests<'a> {
     /// Reads the requests of a split for the task of a session.
-    pub fn read(session: &Session<'a>, split: &'static str) -> Result<Self, Error> {
+    pub(super) fn read(session: &Session<'a>, split: &'static str) -> Result<Self, Error> {
         let (collection, documents) = (session.collection, session.documents);
         let requests = collection.requests(split, session.task)?.collect::<Result<_, _>>()?;
-        Ok(Self { collection, documents, split, requests })
+        Ok(Self { collection, documents, split, given: None, requests })
     }
 
-    /// The SHA-256 of each split's file, for a system that looks at more than one request.
-    fn checksums(&self) -> Result<Map<String, Value>, Error> {
+    /// The same with the documents that another run gives to each request.
+    pub(super) fn given(mut self, given: Option<&'a Given>) -> Result<Self, Error> {
+        if let Some(given) = given {
+            let candidates = given.candidates(self.documents)?;
+            self.requests.iter_mut().for_each(|request| candidates.give(request));
+        }
+        Ok(Self { given, ..self })
+    }
+}
+
+/// What the record of a run says of a split: its file, and for a system that looks at more than one
+/// request, the file of each split.
+pub(super) fn describe_split(
+    collection: &dyn Collection,
+    split: &str,
+    given: Option<&Given>,
+    system: &System,
+) -> Result<Map<String, Value>, Error> {
+    let (file, sha256) = digest(&collection.source(split)?)?;
+    let mut described = Map::new();
+    described.insert("split".to_owned(), split.into());
+    described.insert("topics".to_owned(), json!({ "file": file, "sha256": sha256 }));
+    if let Some(given) = given {
+        described.insert("candidates".to_owned(), given.describe());
+    }
+    if !system.uses.is_empty() {
         let mut checksums = Map::new();
-        for split in self.collection.splits().iter().filter(|split| self.collection.has(split)) {
-            let (_, checksum) = digest(&self.collection.source(split)?)?;
+        for split in collection.splits().iter().filter(|split| collection.has(split)) {
+            let (_, checksum) = digest(&collection.source(split)?)?;
             checksums.insert((*split).to_owned(), checksum.into());
         }
-        Ok(checksums)
+        described.insert("splits".to_owned(), checksums.into());
     }
+    Ok(described)
 }
 
 /// The name of a file without its folder, and its SHA-256.
@@ -64,38 +92,34 @@ impl Input for SplitRequests<'_> {
     }
 
     fn describe(&self, system: &System) -> Result<Map<String, Value>, Error> {
-        let (file, sha256) = digest(&self.collection.source(self.split)?)?;
-        let mut described = Map::new();
-        described.insert("split".to_owned(), self.split.into());
-        let topics = json!({ "file": file, "sha256": sha256, "count": self.requests.len() });
-        described.insert("topics".to_owned(), topics);
-        if !system.uses.is_empty() {
-            described.insert("splits".to_owned(), self.checksums()?.into());
-        }
-        Ok(described)
+        describe_split(self.collection, self.split, self.given, system)
     }
 
-    fn count(&self, _record: &mut Value, _requests: u64, _skipped: &Skipped) {}
+    fn count(&self, record: &mut Value, requests: u64, _skipped: &Skipped) {
+        record["topics"]["count"] = requests.into();
+    }
 
     fn read(
         &self,
         done: u64,
-        send: &mut dyn FnMut(Request) -> ControlFlow<()>,
+        send: &mut dyn FnMut(Asked) -> ControlFlow<()>,
     ) -> Result<Skipped, Error> {
         let rest = self.requests.iter().skip(done as usize);
-        let _ = rest.cloned().try_for_each(send);
+        let _ = rest.cloned().try_for_each(|request| send(vec![request]));
         Ok(Skipped::default())
     }
 
     fn put(
         &self,
-        out: &mut Vec<u8>,
+        out: &mut [Vec<u8>],
+        _index: u64,
         request: &Request,
-        ranking: &Ranking,
+        found: &Found,
         writing: &Writing,
     ) -> io::Result<u64> {
+        let [ranking] = &found.rankings[..] else { return Ok(0) };
         let hits = ranking.iter().map(|hit| (self.documents.id(hit.doc), hit.score));
-        put_run_lines(out, [(&request.id, hits)], writing.tag)?;
+        put_run_lines(&mut out[0], [(&request.id, hits)], writing.tag)?;
         Ok(ranking.len() as u64)
     }
 }

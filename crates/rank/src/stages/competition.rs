@@ -93,7 +93,7 @@ impl Parameters {
 /// not judged before.
 fn competitors(context: &Context, requests: &[Request]) -> Result<Vec<String>, Error> {
     let mut others: Vec<&String> = Vec::new();
-    if let Some(surroundings) = context.surroundings {
+    if let Some(surroundings) = context.surroundings.as_deref() {
         let judged = surroundings.judged_before()?.iter().flat_map(|judged| &judged.requests);
         let judged: HashSet<&String> = judged.collect();
         let all = surroundings.all_requests()?.iter();

@@ -20,8 +20,8 @@ pub(super) fn build(build: Build) -> Result<Box<dyn Stage>, Error> {
     Ok(Box::new(build.table.read::<Exclude>()?))
 }
 
-fn judged<'a>(context: &Context<'a>) -> Result<&'a [Judged], Error> {
-    Ok(match context.surroundings {
+fn judged<'c>(context: &'c Context) -> Result<&'c [Judged], Error> {
+    Ok(match context.surroundings.as_deref() {
         Some(surroundings) => surroundings.judged_before()?,
         None => &[],
     })
@@ -34,7 +34,7 @@ fn refuse_judged(context: &Context, requests: &[Request]) -> Result<(), Error> {
     for judged in judged(context)? {
         let known: HashSet<&str> = judged.requests.iter().map(String::as_str).collect();
         for request in requests.iter().filter(|request| known.contains(request.opening())) {
-            let own = match (&mut own, context.surroundings) {
+            let own = match (&mut own, context.surroundings.as_deref()) {
                 (Some(own), _) => own,
                 (own, Some(surroundings)) => {
                     let requests = surroundings.own_requests()?;

@@ -1,5 +1,5 @@
-//! `clariq ask`: what to ask back. A conversation at the terminal, through a pipe, or in JSON
-//! lines.
+//! `clariq ask`: what to ask back, or what to answer. A conversation at the terminal, through a
+//! pipe, or in JSON lines.
 
 mod asker;
 mod protocol;
@@ -8,17 +8,20 @@ use crate::arguments::IndexPlace;
 use crate::failure::{Failure, Outcome};
 use crate::learned;
 use crate::settings::Settings;
-use asker::{Asker, Move};
+use asker::Asker;
 use clap::Args;
-use clariq_collections::Around;
 use clariq_collections::clariq::conversation::{MOST_TURNS, Reading, read_records};
+use clariq_collections::kind_of;
 use clariq_core::{Location, Problem, ProblemKind, Request, Utterance, printable};
-use clariq_experiment::{Loaded, Registry};
-use clariq_files::{BoundedLines, MOST_OF_A_LINE, Source};
+use clariq_experiment::answers::{PASSAGES, STATEMENTS};
+use clariq_experiment::requests::Incoming;
+use clariq_experiment::{Contexts, Loaded, Registry};
+use clariq_files::{BoundedLines, MOST_OF_A_CONFIGURATION, MOST_OF_A_LINE, Source};
 use serde_json::Value;
 use std::io::{self, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::slice;
 
 #[derive(Args)]
 pub(crate) struct AskArgs {
@@ -26,12 +29,16 @@ pub(crate) struct AskArgs {
     #[arg(value_name = "REQUEST", required_unless_present_any = ["json", "conversations"])]
     request: Option<String>,
     /// System: a configuration file, or the name of a built-in one
-    /// [default: dense-conversation, or bm25-conversation in a build without learned stages]
+    /// [default: dense-conversation, or bm25-conversation in a build without learned stages; on
+    /// iKAT, ikat-automatic or ikat-bm25]
     #[arg(long, value_name = "NAME")]
     system: Option<String>,
     /// Most questions to ask
     #[arg(long, value_name = "N", default_value_t = 3)]
     max_turns: usize,
+    /// What the user says of themselves, a statement a line, for a system that ranks statements
+    #[arg(long, value_name = "FILE")]
+    statements: Option<PathBuf>,
     /// Show why: the candidates, and what each stage made of the question
     #[arg(long)]
     explain: bool,
@@ -56,9 +63,16 @@ impl AskArgs {
     }
 }
 
-/// The system that asks if none is named.
+/// The system that asks, or answers, if none is named.
 fn usual(settings: &Settings) -> &'static str {
-    if settings.engine.is_some() { "dense-conversation" } else { "bm25-conversation" }
+    let tasks = kind_of(&settings.data).map_or(&[][..], |kind| kind.tasks);
+    let answers = [STATEMENTS, PASSAGES].iter().all(|task| tasks.contains(task));
+    match (answers, settings.engine.is_some()) {
+        (true, true) => "ikat-automatic",
+        (true, false) => "ikat-bm25",
+        (false, true) => "dense-conversation",
+        (false, false) => "bm25-conversation",
+    }
 }
 
 pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome, Failure> {
@@ -75,29 +89,56 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome, F
             Problem::new(Location::file("REQUEST"), ProblemKind::Argument, "a request", "nothing");
         return Err(problem.hint("for example: clariq ask \"tell me about jaguars\"").into());
     }
-    let loaded = Loaded::open(arguments.system.as_deref().unwrap_or_else(|| usual(settings)), &[])?;
-    let collection = settings.collection()?;
+    let name = arguments.system.as_deref().unwrap_or_else(|| usual(settings));
+    let loaded = Loaded::open_any(name, &[])?;
+    let collection = settings.collection_for(slice::from_ref(&loaded))?;
     let session = settings.session(&*collection, &arguments.place)?;
-    let models = Registry::new(&session);
     // A request of one's own is of no split: nothing was judged before it.
-    let around = Around::new(&*collection, session.task, collection.splits()[0]);
-    let context = session.context().with_models(&models).within(&around);
-    let asker = Asker::new(&session, &context, &loaded, arguments.max_turns, arguments.explain)?;
+    let session = session.answering(collection.splits()[0]);
+    let models = Registry::new(&session);
+    let contexts = Contexts::new(&session, &models);
+    let asker = Asker::new(&contexts, &loaded, arguments.max_turns, arguments.explain)?;
+    let statements = read_statements(arguments, &asker)?;
     if let Some(file) = &arguments.conversations {
-        return contexts(settings, arguments, &asker, file);
+        return answer_file(settings, arguments, &asker, file);
     }
     match &arguments.request {
-        Some(request) if !arguments.json => talk(settings, &asker, request)?,
-        request => protocol::serve(settings, &asker, request.as_deref())?,
+        Some(request) if !arguments.json => {
+            let request = Request::new("0", request.as_str());
+            talk(settings, &asker, Incoming { request, statements })?;
+        }
+        request => protocol::serve(settings, &asker, request.as_deref(), &statements)?,
     }
     Ok(Outcome::Done)
 }
 
+/// The lines of `--statements`; blank ones are passed over.
+fn read_statements(arguments: &AskArgs, asker: &Asker) -> Result<Vec<String>, Failure> {
+    let refuse = |flag: &str, expected: &str, found: &str, hint: &str| {
+        let at = Location::file(flag);
+        Problem::new(at, ProblemKind::Argument, expected, found).hint(hint)
+    };
+    if asker.answers() && arguments.conversations.is_some() {
+        let (expected, found) = ("a system that asks", "one that answers");
+        let hint = "`clariq rank` answers a file of requests as JSON lines";
+        return Err(refuse("--conversations", expected, found, hint).into());
+    }
+    let Some(file) = &arguments.statements else { return Ok(Vec::new()) };
+    if !asker.answers() {
+        let (expected, found) = ("a system that ranks statements", "one that asks questions");
+        return Err(refuse("--statements", expected, found, "`ikat-bm25` is one").into());
+    }
+    let input = Source::new(file).read_at_most(MOST_OF_A_CONFIGURATION)?;
+    let text = String::from_utf8_lossy(&input.bytes);
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    Ok(lines.map(str::to_owned).collect())
+}
+
 /// A conversation in plain text: questions go to standard output, everything else to standard
 /// error.
-fn talk(settings: &Settings, asker: &Asker, request: &str) -> Result<(), Failure> {
-    let mut conversation = asker.begin(Request::new("0", request))?;
-    if let Some(need) = conversation.need {
+fn talk(settings: &Settings, asker: &Asker, conversation: Incoming) -> Result<(), Failure> {
+    let mut conversation = asker.begin(conversation)?;
+    if let Some(need) = conversation.request.need {
         settings.note(&format!("need for clarification: {need} of 4"));
     }
     let prompts = io::stdin().is_terminal() && io::stderr().is_terminal();
@@ -105,12 +146,12 @@ fn talk(settings: &Settings, asker: &Asker, request: &str) -> Result<(), Failure
     loop {
         let next = asker.next(&conversation)?;
         let mut out = io::stdout().lock();
-        let Move::Ask { question, .. } = &next else {
+        let Some(said) = next.says() else {
             write!(out, "{}", asker.reasons(&next))?;
             settings.note("nothing more to ask");
             return Ok(());
         };
-        writeln!(out, "{}", printable(&question.text, usize::MAX))?;
+        writeln!(out, "{}", printable(said, usize::MAX))?;
         write!(out, "{}", asker.reasons(&next))?;
         out.flush()?;
         drop(out);
@@ -124,8 +165,7 @@ fn talk(settings: &Settings, asker: &Asker, request: &str) -> Result<(), Failure
             settings.note("no reply");
             return Ok(());
         };
-        let question = Utterance::system(question.text.as_str());
-        conversation.said.extend([question, Utterance::user(reply)]);
+        conversation.request.said.extend([Utterance::system(said), Utterance::user(reply)]);
     }
 }
 
@@ -135,7 +175,7 @@ fn replies() -> BoundedLines<'static> {
 }
 
 /// What would be asked in every context of a file, in its order.
-fn contexts(
+fn answer_file(
     settings: &Settings,
     arguments: &AskArgs,
     asker: &Asker,
@@ -148,7 +188,7 @@ fn contexts(
         if record.again {
             return ControlFlow::Continue(());
         }
-        let conversation = asker.begin(Request::from(&record.conversation));
+        let conversation = asker.begin(Request::from(&record.conversation).into());
         match conversation
             .and_then(|conversation| answer(arguments, asker, &conversation, &mut out))
         {
@@ -167,17 +207,18 @@ fn contexts(
 fn answer(
     arguments: &AskArgs,
     asker: &Asker,
-    conversation: &Request,
+    conversation: &Incoming,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let next = asker.next(conversation)?;
+    let conversation = &conversation.request;
     if arguments.json {
         let mut object = asker.object(conversation, &next);
         // Ids of contexts are whole numbers in every file of conversations.
         object["context_id"] = Value::from(conversation.id.as_str().parse::<i64>().ok());
         return Ok(writeln!(out, "{object}")?);
     }
-    let question = printable(next.question().unwrap_or_default(), usize::MAX);
+    let question = printable(next.says().unwrap_or_default(), usize::MAX);
     writeln!(out, "{}\t{question}", conversation.id)?;
     Ok(write!(out, "{}", asker.reasons(&next))?)
 }

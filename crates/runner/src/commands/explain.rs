@@ -1,4 +1,4 @@
-//! `clariq explain`: where the score of a question comes from.
+//! `clariq explain`: where the score of a document comes from.
 
 use crate::arguments::{IndexPlace, Parameters};
 use crate::failure::{Failure, Outcome};
@@ -6,23 +6,27 @@ use crate::learned;
 use crate::output::{Cell, Format, Sheet};
 use crate::settings::Settings;
 use clap::Args;
-use clariq_collections::Around;
-use clariq_core::{
-    Doc, Documents, Location, Problem, ProblemKind, Ranking, Request, fixed, printable,
-};
+use clariq_collections::Collection;
+use clariq_core::{Doc, Documents, Location, Problem, ProblemKind, Request, fixed, printable};
 use clariq_experiment::needs::need_model;
-use clariq_experiment::{Loaded, Registry};
-use clariq_rank::{Batch, StageTrace};
+use clariq_experiment::pipelines::{Block, Pipelines};
+use clariq_experiment::run::open_split;
+use clariq_experiment::{Contexts, Loaded, Registry};
+use clariq_rank::StageTrace;
 use serde_json::{Value, json};
 use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::slice;
 
 #[derive(Args)]
 pub(crate) struct ExplainArgs {
-    /// What the user asked
-    pub(crate) request: String,
-    /// The question whose score is explained
-    #[arg(value_name = "QUESTION_ID")]
-    pub(crate) question: String,
+    /// What the user asked, and the id of the document whose score is explained; with --topic the
+    /// id alone
+    #[arg(value_names = ["REQUEST", "QUESTION_ID"], num_args = 1..=2, required = true)]
+    pub(crate) words: Vec<String>,
+    /// Request of the split that is explained, such as the turn 9-1_3 of iKAT, in place of a text
+    #[arg(long, value_name = "ID")]
+    pub(crate) topic: Option<String>,
     /// System: a configuration file, or the name of a built-in one
     #[arg(long, value_name = "CONFIG", default_value = "bm25")]
     pub(crate) system: String,
@@ -43,59 +47,143 @@ impl ExplainArgs {
         let overrides = self.parameters.overrides().unwrap_or_default();
         learned::is_needed_by(&self.system, &overrides)
     }
+
+    /// The text of a request, where that is explained, and the id of a document.
+    fn words(&self) -> Result<(Option<&str>, &str), Problem> {
+        match (&self.topic, &self.words[..]) {
+            (None, [request, document]) => Ok((Some(request), document)),
+            (Some(_), [document]) => Ok((None, document)),
+            (topic, words) => {
+                let expected = match topic {
+                    None => "a request and the id of a document, or --topic beside the id",
+                    Some(_) => "the id of a document alone beside --topic",
+                };
+                let (at, found) = (Location::file("REQUEST"), format!("{} words", words.len()));
+                Err(Problem::new(at, ProblemKind::Argument, expected, found)
+                    .hint("for example: clariq explain \"how do I pitch a tent\" Q00159"))
+            }
+        }
+    }
+}
+
+/// What a document went through in the pipelines of a task.
+struct Explained {
+    request: String,
+    id: String,
+    text: String,
+    pipelines: Vec<(&'static str, Vec<StageTrace>)>,
 }
 
 pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Outcome, Failure> {
-    let loaded = Loaded::open(&arguments.system, &arguments.parameters.overrides()?)?;
-    let collection = settings.collection()?;
+    let (request, id) = arguments.words()?;
+    let loaded = Loaded::open_any(&arguments.system, &arguments.parameters.overrides()?)?;
+    let collection = settings.collection_for(slice::from_ref(&loaded))?;
     let split = collection.find_split_or_usual(arguments.split.as_deref())?;
     let session = settings.session(&*collection, &arguments.place)?.answering(split);
-    let documents = session.documents;
-    let Some(question) = documents.find(&arguments.question) else {
-        return Err(unknown_question(documents, &arguments.question).into());
-    };
     let models = Registry::new(&session);
-    let around = Around::new(&*collection, session.task, split);
-    let context = session.context().with_models(&models).within(&around);
-    let mut request = Request::new("request", arguments.request.as_str());
+    let contexts = Contexts::new(&session, &models);
+    let pipelines = Pipelines::new(&contexts, &loaded)?;
+    let mut asked = match (&arguments.topic, request) {
+        (Some(topic), _) => {
+            let input = open_split(&session, &loaded, split, None)?;
+            let mut found = None;
+            let _ = input.read(0, &mut |asked| {
+                if asked[0].id.as_str() != topic {
+                    return ControlFlow::Continue(());
+                }
+                found = Some(asked);
+                ControlFlow::Break(())
+            })?;
+            found.ok_or_else(|| unknown_topic(topic, &input.location()))?
+        }
+        (None, text) => {
+            let request = Request::new("request", text.unwrap_or_default());
+            vec![request; pipelines.tasks().len()]
+        }
+    };
     let system = &loaded.system;
-    let looked_at = system.pipeline.sees_need();
-    let model = if looked_at { need_model(&session, &context, system)? } else { None };
-    let need = model.map(|model| model.predict(&[&arguments.request])).transpose()?;
-    request.need = need.and_then(|predictions| Some(predictions.first()?.need));
-    let one = Batch::new(&context, std::slice::from_ref(&request));
-    let traces = system.pipeline.explain(&one, question, &Ranking::new())?;
-    if let Some(format) = settings.format.filter(|format| *format != Format::Json) {
-        return Ok(stages(&traces).print(Some(format)).map(|()| Outcome::Done)?);
+    if system.pipeline.sees_need()
+        && let Some(model) = need_model(&session, &models, system)?
+    {
+        let predictions = model.predict(&[asked[0].opening()])?;
+        asked[0].need = predictions.first().map(|prediction| prediction.need);
     }
-    let text = documents.text(question)?;
+    let (task, doc) = find_document(&*collection, &pipelines, &asked, id)?;
+    let said = asked[task].said.last().map_or(String::new(), |last| last.text.clone());
+    let mut one = Block::default();
+    one.push(asked);
+    let text = pipelines.documents(&one, task)?.text(doc)?.into_owned();
+    let traces = pipelines.explain(&one, task, doc)?;
+    let explained = Explained { request: said, id: id.to_owned(), text, pipelines: traces };
+    print(settings.format, &explained, loaded.system.tasks.is_empty())
+}
+
+/// The document of that id, and the number of the task that ranks it: of a request with documents
+/// of its own, what runs call one of them.
+fn find_document(
+    collection: &dyn Collection,
+    pipelines: &Pipelines,
+    asked: &[Request],
+    id: &str,
+) -> Result<(usize, Doc), Failure> {
+    let tasks = pipelines.tasks();
+    for (number, (task, request)) in tasks.iter().zip(asked).enumerate().rev() {
+        let documents = collection.documents(task)?;
+        let own = request.candidates.iter().flatten().copied();
+        let named = |doc: &Doc| collection.name_in_runs(task, &documents.id(*doc)) == id;
+        if let Some(doc) = documents.find(id).or_else(|| { own }.find(named)) {
+            return Ok((number, doc));
+        }
+    }
+    let documents = collection.documents(tasks[tasks.len() - 1])?;
+    Err(unknown_document(documents, id).into())
+}
+
+fn print(
+    format: Option<Format>,
+    explained: &Explained,
+    is_of_one_task: bool,
+) -> Result<Outcome, Failure> {
+    let Explained { request, id, text, pipelines } = explained;
+    if let Some(format) = format.filter(|format| *format != Format::Json) {
+        return Ok(stages(pipelines).print(Some(format)).map(|()| Outcome::Done)?);
+    }
     let mut out = io::stdout().lock();
-    if settings.format == Some(Format::Json) {
-        let stages: Vec<Value> = traces.iter().map(trace_json).collect();
-        let all = json!({
-            "request": arguments.request, "question_id": arguments.question, "question": text, "stages": stages,
-        });
+    if format == Some(Format::Json) {
+        let object = |traces: &[StageTrace]| traces.iter().map(trace_json).collect::<Value>();
+        let mut all = json!({ "request": request, "question_id": id, "question": text });
+        match &pipelines[..] {
+            [(_, traces)] if is_of_one_task => all["stages"] = object(traces),
+            several => {
+                let of =
+                    |(task, traces): &(&str, Vec<StageTrace>)| ((*task).to_owned(), object(traces));
+                all["tasks"] = Value::Object(several.iter().map(of).collect());
+            }
+        }
         serde_json::to_writer_pretty(&mut out, &all).map_err(io::Error::from)?;
         writeln!(out)?;
         return Ok(Outcome::Done);
     }
-    writeln!(out, "request   {}", printable(&arguments.request, usize::MAX))?;
-    writeln!(out, "question  {} {text:?}", printable(&arguments.question, usize::MAX))?;
-    for trace in &traces {
-        write!(out, "\n{}: {}", trace.stage, place(trace))?;
-        writeln!(out)?;
-        let explanation = trace.explanation.as_ref().map(ToString::to_string);
-        for line in explanation.iter().flat_map(|text| text.lines()) {
-            writeln!(out, "{}", printable(line, usize::MAX))?;
+    writeln!(out, "request   {}", printable(request, usize::MAX))?;
+    let kind = if is_of_one_task { "question" } else { "document" };
+    writeln!(out, "{kind}  {} {text:?}", printable(id, usize::MAX))?;
+    for (task, traces) in pipelines {
+        for trace in traces {
+            let task = if is_of_one_task { String::new() } else { format!("{task}, ") };
+            writeln!(out, "\n{task}{}: {}", trace.stage, place(trace))?;
+            let explanation = trace.explanation.as_ref().map(ToString::to_string);
+            for line in explanation.iter().flat_map(|text| text.lines()) {
+                writeln!(out, "{}", printable(line, usize::MAX))?;
+            }
         }
     }
     Ok(Outcome::Done)
 }
 
 /// Where the question is after each stage, as a table.
-fn stages(traces: &[StageTrace]) -> Sheet {
+fn stages(pipelines: &[(&str, Vec<StageTrace>)]) -> Sheet {
     let mut sheet = Sheet::new(&["stage", "rank", "of", "score"]);
-    for trace in traces {
+    for trace in pipelines.iter().flat_map(|(_, traces)| traces) {
         let rank = trace.rank.map_or(Cell::Nothing, Cell::count);
         let score = trace.score.map_or(Cell::Nothing, |score| Cell::Figure(score, 6));
         sheet.row(vec![Cell::text(trace.stage), rank, Cell::count(trace.length), score]);
@@ -103,7 +191,13 @@ fn stages(traces: &[StageTrace]) -> Sheet {
     sheet
 }
 
-fn unknown_question(documents: &dyn Documents, id: &str) -> Problem {
+fn unknown_topic(topic: &str, split: &str) -> Problem {
+    let expected = format!("a request of {split}");
+    Problem::new(Location::file("--topic"), ProblemKind::Argument, expected, format!("`{topic}`"))
+        .hint("`clariq data export` lists them; turns of iKAT are called 9-1_3")
+}
+
+fn unknown_document(documents: &dyn Documents, id: &str) -> Problem {
     let example = documents.id(Doc(documents.len() as u32 / 2));
     let expected = "the id of a document of the collection";
     let at = Location::file("QUESTION_ID");

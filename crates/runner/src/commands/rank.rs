@@ -1,4 +1,4 @@
-//! `clariq rank`: what a system ranks for requests as they come.
+//! `clariq rank`: what a system ranks, and answers, for requests as they come.
 
 use crate::arguments::{IndexPlace, Parameters};
 use crate::failure::{Failure, Outcome, error_object};
@@ -6,16 +6,16 @@ use crate::learned;
 use crate::output::Format;
 use crate::settings::Settings;
 use clap::Args;
-use clariq_collections::Around;
-use clariq_core::{Documents, Location, Problem, ProblemKind, Report, Request, printable};
+use clariq_core::{Location, Problem, ProblemKind, Report, Request, printable};
 use clariq_experiment::requests::Requests;
-use clariq_experiment::{Loaded, Ranked, Ranker, Registry};
+use clariq_experiment::{Contexts, Loaded, Ranked, RankedAnswer, RankedDocument, Ranker, Registry};
 use clariq_files::Source;
 use clariq_files::archive::{Archive, Form};
 use serde_json::{Value, json};
 use std::io::{self, BufRead, BufReader, Write};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::slice;
 
 /// Requests that are held for one batch.
 const MOST_IN_BATCH: usize = 100_000;
@@ -60,21 +60,20 @@ impl RankArgs {
 /// Writes answers to standard output.
 struct Printer<'a> {
     format: Format,
-    documents: &'a dyn Documents,
+    /// The tasks that the system ranks for, the usual one last.
+    tasks: Vec<&'static str>,
     tag: &'a str,
 }
 
 pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome, Failure> {
-    let loaded = Loaded::open(&arguments.system, &arguments.parameters.overrides()?)?;
-    let collection = settings.collection()?;
+    let loaded = Loaded::open_any(&arguments.system, &arguments.parameters.overrides()?)?;
+    let collection = settings.collection_for(slice::from_ref(&loaded))?;
     let session = settings.session(&*collection, &arguments.place)?;
     let models = Registry::new(&session);
-    let around = Around::outside(&*collection, session.task);
-    let context = session.context().with_models(&models).within(&around);
-    let depth = arguments.depth.get();
-    let ranker = Ranker::new(&session, &context, &loaded, depth, arguments.batch)?;
-    let format = format(settings.format)?;
-    let printer = Printer { format, documents: session.documents, tag: &loaded.system.name };
+    let contexts = Contexts::new(&session, &models);
+    let ranker = Ranker::new(&contexts, &loaded, arguments.depth.get(), arguments.batch)?;
+    let tasks = ranker.pipelines().tasks();
+    let printer = Printer { format: format(settings.format)?, tasks, tag: &loaded.system.name };
     let archive = match Source::new(&arguments.requests) {
         Source::Stdin => None,
         source => Some(Archive::new(&[source], &FORM)?),
@@ -83,7 +82,8 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome,
         None => ("<stdin>", Box::new(io::stdin().lock())),
         Some(archive) => (archive.name(), Box::new(BufReader::new(archive.open()?))),
     };
-    let mut requests = Requests::new(name, lines, session.documents);
+    let answers = ranker.pipelines().answer().is_some();
+    let mut requests = Requests::new(name, lines, session.documents, answers);
     let bad = if arguments.batch {
         rank_batch(&ranker, &printer, &mut requests, arguments.skip_bad)?
     } else {
@@ -120,7 +120,7 @@ fn rank_each(
     let mut bad = 0;
     if skip_bad {
         // The system works, so that what fails later is about a line.
-        ranker.rank(vec![Request::new("0", "hello")])?;
+        ranker.rank(vec![Request::new("0", "hello").into()])?;
     }
     while let Some(next) = requests.read_next()? {
         let ranked = match next {
@@ -178,25 +178,30 @@ fn rank_batch(
     Ok(count)
 }
 
+/// A ranking with ids, texts and scores.
+pub(super) fn documents_json(ranking: &[RankedDocument]) -> Value {
+    let document = |RankedDocument { id, text, score }: &RankedDocument| json!({ "id": id, "text": text, "score": score });
+    ranking.iter().map(document).collect()
+}
+
+/// What is answered, with the ids of what that rests on.
+pub(super) fn response_json(answer: &RankedAnswer) -> Value {
+    json!({ "text": answer.text, "statements": answer.statements, "passages": answer.used })
+}
+
 impl Printer<'_> {
     fn put(&self, out: &mut dyn Write, ranked: &Ranked) -> Result<(), Failure> {
         let id = &ranked.request.id;
         if self.format == Format::Jsonl {
-            let hit = |hit: &clariq_core::Hit| -> Result<Value, Failure> {
-                let text = self.documents.text(hit.doc)?;
-                Ok(json!({ "id": self.documents.id(hit.doc), "text": text, "score": hit.score }))
-            };
-            let ranking = ranked.hits.iter().map(hit).collect::<Result<Value, _>>()?;
-            let need = ranked.request.need;
-            writeln!(out, "{}", json!({ "id": id, "need": need, "ranking": ranking }))?;
-            return Ok(());
+            return Ok(writeln!(out, "{}", self.object(ranked))?);
         }
-        for (rank, hit) in (1..).zip(&ranked.hits) {
-            let (doc, score) = (self.documents.id(hit.doc), hit.score);
+        // The other forms hold one ranking.
+        for (rank, RankedDocument { id: doc, text, score }) in
+            (1..).zip(ranked.rankings.last().into_iter().flatten())
+        {
             if self.format == Format::Trec {
                 writeln!(out, "{id} Q0 {doc} {rank} {score} {}", self.tag)?;
             } else {
-                let text = self.documents.text(hit.doc)?;
                 let words: Vec<&str> = text.split_whitespace().collect();
                 let text = words.join(" ");
                 let text = printable(&text, usize::MAX);
@@ -204,6 +209,21 @@ impl Printer<'_> {
             }
         }
         Ok(())
+    }
+
+    /// An answer in JSON: `ranking`, or the ranking of every task and what is answered.
+    fn object(&self, ranked: &Ranked) -> Value {
+        let mut object = json!({ "id": ranked.request.id });
+        let Some(answer) = &ranked.answer else {
+            object["need"] = json!(ranked.request.need);
+            object["ranking"] = documents_json(ranked.rankings.last().map_or(&[], Vec::as_slice));
+            return object;
+        };
+        for (task, ranking) in self.tasks.iter().zip(&ranked.rankings) {
+            object[*task] = documents_json(ranking);
+        }
+        object["response"] = response_json(answer);
+        object
     }
 
     /// In JSON lines, an error stands where the answer would; the other forms have no place for it.

@@ -3,21 +3,22 @@
 
 pub(crate) mod arguments;
 
-use crate::commands::run_ikat::run_ikat;
 use crate::commands::shard;
 use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use arguments::RunArgs;
-use clariq_collections::Around;
+use clariq_collections::Collection;
 use clariq_core::{Location, Problem, ProblemKind};
+use clariq_experiment::answers::{AnswerConfig, PASSAGES};
 use clariq_experiment::run::{
-    Conversations, Input, RunOptions, SplitRequests, run as write_run, usual_path,
+    Conversations, Given, Input, RunOptions, open_split, run as write_run, usual_path,
 };
 use clariq_experiment::systems::{check_expected, check_names_differ};
-use clariq_experiment::{Loaded, Registry, Session};
-use clariq_files::Target;
+use clariq_experiment::{Contexts, Loaded, Registry, Session};
+use clariq_files::{Source, Target};
 use std::path::Path;
+use std::sync::Arc;
 
 pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, Failure> {
     check_arguments(arguments)?;
@@ -29,56 +30,85 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, F
     let load = |name: &String| Loaded::open_any(name, &overrides);
     let systems: Vec<Loaded> = arguments.configs.iter().map(load).collect::<Result<_, _>>()?;
     check_names_differ(&systems)?;
-    if systems.iter().any(|loaded| !loaded.system.tasks.is_empty()) {
-        return run_ikat(settings, arguments, &systems);
+    let candidates = arguments.candidates.as_ref();
+    let given = candidates.map(|path| Given::read(&Source::new(path))).transpose()?;
+    let mut collection = settings.collection_for(&systems)?;
+    if let Some(file) = &arguments.passages {
+        take_passages(&mut *collection, file, given.as_ref())?;
     }
-    let collection = settings.collection()?;
     let mut session = settings.session(&*collection, &arguments.place)?;
     if let Some(shard) = &arguments.shard {
         let output = arguments.output.as_deref();
         return shard::run_shard(settings, shard, output, &session, &systems);
     }
-    let (around, input): (Around, Box<dyn Input>);
     if let Some(file) = &arguments.conversations {
-        input = Box::new(Conversations::open(&session, file, arguments.skip_bad)?);
-        around = Around::outside(&*collection, session.task);
-    } else {
-        let split = collection.find_split_or_usual(arguments.split.as_deref())?;
-        session = session.answering(split);
-        input = Box::new(SplitRequests::read(&session, split)?);
-        around = Around::new(&*collection, session.task, split);
+        let input: Arc<dyn Input + '_> =
+            Arc::new(Conversations::open(&session, file, arguments.skip_bad)?);
+        return run_all(settings, arguments, &session, &systems, &|_| Ok(Arc::clone(&input)));
     }
-    run_all(settings, arguments, &session, &around, &*input, &systems)
+    let split = collection.find_split_or_usual(arguments.split.as_deref())?;
+    session = session.answering(split);
+    run_all(settings, arguments, &session, &systems, &|loaded| {
+        Ok(open_split(&session, loaded, split, given.as_ref())?.into())
+    })
 }
 
-/// Runs each system over the input.
+/// Takes the passages from a file; of those that a run gives to requests, the others are not read.
+fn take_passages(
+    collection: &mut dyn Collection,
+    file: &Path,
+    given: Option<&Given>,
+) -> Result<(), Failure> {
+    let ids = given.map(Given::ids);
+    let keep = |id: &str| ids.as_ref().is_none_or(|ids| ids.contains(id));
+    Ok(collection.take_documents(PASSAGES, &Source::new(file), &keep)?)
+}
+
+/// Opens the input of a system.
+type Open<'o, 'a> = &'o dyn Fn(&Loaded) -> Result<Arc<dyn Input + 'a>, Failure>;
+
+/// Runs each system over its input.
 fn run_all(
     settings: &Settings,
     arguments: &RunArgs,
     session: &Session,
-    around: &Around,
-    input: &dyn Input,
     systems: &[Loaded],
+    open: Open<'_, '_>,
 ) -> Result<Outcome, Failure> {
-    systems.iter().try_for_each(|system| check_expected(system, session))?;
+    for loaded in systems {
+        loaded.check_tasks(session.collection)?;
+        check_expected(loaded, session)?;
+    }
     let models = Registry::new(session);
-    let context = session.context().with_models(&models).within(around);
+    let contexts = Contexts::new(session, &models);
     let (tag, resume) = (arguments.run_tag.as_deref(), arguments.resume);
     let options = RunOptions { tag, resume, ..RunOptions::default() };
     let kind = if arguments.conversations.is_some() { "file" } else { "split" };
-    let mut sheet = Sheet::new(&["system", kind, "requests", "lines", "uses", "run file"]);
+    let answers = systems.iter().any(|loaded| !loaded.system.tasks.is_empty());
+    let mut columns = vec!["system", kind, "requests", "lines", "uses", "run file"];
+    if answers {
+        columns.insert(1, "class");
+    }
+    let mut sheet = Sheet::new(&columns);
     for loaded in systems {
+        let input = open(loaded)?;
         let usual = || usual_path(Path::new("runs"), session, loaded, input.name());
         let path = arguments.output.clone().unwrap_or_else(usual);
-        let done = write_run(session, &context, loaded, input, &options, &path)?;
-        sheet.row(vec![
+        let done = write_run(&contexts, loaded, &*input, &options, &path)?;
+        let mut row = vec![
             Cell::text(&loaded.system.name),
             Cell::text(input.name()),
             Cell::Count(done.requests),
             Cell::Count(done.lines),
             uses_cell(loaded, session.split),
             Cell::text(path.display().to_string()),
-        ]);
+        ];
+        if answers {
+            let config = AnswerConfig::of(&loaded.system)?;
+            let class = config.map_or(Cell::Nothing, |config| Cell::text(config.class().name()));
+            row.insert(1, class);
+        }
+        sheet.row(row);
     }
     // The run itself may be on standard output then.
     if !arguments.output.as_ref().is_some_and(|path| Target::new(path).is_stream()) {

@@ -6,10 +6,9 @@ use crate::learned;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
-use clariq_collections::Around;
 use clariq_core::{Location, Problem, ProblemKind};
 use clariq_experiment::shards::{Planned, cut};
-use clariq_experiment::{Loaded, Registry, Session};
+use clariq_experiment::{Contexts, Loaded, Registry, Session};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -45,10 +44,9 @@ pub(crate) fn shard(settings: &Settings, arguments: &ShardArgs) -> Result<Outcom
     let collection = settings.collection()?;
     let session = settings.session(&*collection, &arguments.place)?;
     let models = Registry::new(&session);
-    let around = Around::outside(&*collection, session.task);
-    let context = session.context().with_models(&models).within(&around);
+    let contexts = Contexts::new(&session, &models);
     let loaded = arguments.system.as_ref().map(|name| Loaded::open(name, &[])).transpose()?;
-    let system = loaded.as_ref().map(|loaded| (&context, loaded));
+    let system = loaded.as_ref().map(|loaded| (&contexts, loaded));
     let ShardArgs { file, output, contexts, skip_bad, .. } = arguments;
     let plan = cut(&session, file, *skip_bad, *contexts, output, system)?;
     let mut sheet = Sheet::new(&["shards", "contexts", "plan"]);
@@ -72,11 +70,10 @@ pub(super) fn run_shard(
     let (plan, index) = parse_shard(shard)?;
     let planned = Planned::read(&plan)?;
     let models = Registry::new(session);
-    let around = Around::outside(session.collection, session.task);
-    let context = session.context().with_models(&models).within(&around);
+    let contexts = Contexts::new(session, &models);
     let mut sheet = Sheet::new(&["system", "shard", "contexts", "part"]);
     for loaded in systems {
-        let part = planned.run_shard(session, &context, loaded, index, output)?;
+        let part = planned.run_shard(session, &contexts, loaded, index, output)?;
         sheet.row(vec![
             Cell::text(&loaded.system.name),
             Cell::count(index),

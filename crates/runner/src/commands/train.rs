@@ -1,11 +1,10 @@
 //! `clariq train`: the models that a system needs, trained.
 
-use crate::arguments::{IndexPlace, splits};
+use crate::arguments::IndexPlace;
 use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
-use clariq_collections::clariq::Split;
 use clariq_core::Trained;
 use clariq_experiment::Registry;
 use clariq_experiment::train::{Again, check_output, recipes};
@@ -17,8 +16,9 @@ pub(crate) struct TrainArgs {
     #[arg(required = true, value_name = "CONFIG")]
     pub(crate) configs: Vec<String>,
     /// The split that the models will answer: for test, `train_on` of a recipe counts
-    #[arg(long, default_value = "dev", value_parser = splits())]
-    pub(crate) split: Split,
+    /// [default: dev, or the only one of the collection]
+    #[arg(long, value_name = "SPLIT")]
+    pub(crate) split: Option<String>,
     /// Folder for the model, which must not exist [default: in the user's cache, by recipe and
     /// data]
     #[arg(long, short, value_name = "DIR")]
@@ -55,7 +55,8 @@ pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcom
     }
     let collection = settings.collection()?;
     let session = settings.session(&*collection, &IndexPlace::default())?;
-    let session = session.answering(arguments.split.name());
+    let split = collection.find_split_or_usual(arguments.split.as_deref())?;
+    let session = session.answering(split);
     let models = Registry::new(&session);
     let mut sheet = Sheet::new(&COLUMNS);
     for recipe in recipes {

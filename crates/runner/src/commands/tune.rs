@@ -1,28 +1,34 @@
 //! `clariq tune`: the best parameters on a labelled split, and what such a choice is worth.
 
-use crate::arguments::{IndexPlace, depths, splits};
+use crate::arguments::IndexPlace;
 use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet};
+use crate::runs::measures;
 use crate::settings::Settings;
 use clap::Args;
-use clariq_collections::clariq::Split;
+use clariq_experiment::Loaded;
 use clariq_experiment::tune::{Grid, Search};
+use std::slice;
 
 #[derive(Args)]
 pub(crate) struct TuneArgs {
     /// System: a configuration file, or the name of a built-in one
     #[arg(value_name = "CONFIG")]
     pub(crate) config: String,
-    /// Labelled split to tune on
-    #[arg(long, default_value = "train", value_parser = splits())]
-    pub(crate) split: Split,
-    /// A parameter and its values, as stage.key=value,value,…; may be given more than once
+    /// Labelled split to tune on [default: the first of the collection]
+    #[arg(long, value_name = "SPLIT")]
+    pub(crate) split: Option<String>,
+    /// A parameter and its values, as stage.key=value,value,…, in a system of several tasks also
+    /// task.stage.key=…; may be given more than once
     #[arg(long = "grid", value_name = "STAGE.KEY=VALUES", required = true)]
     pub(crate) grid: Vec<String>,
-    /// Recall depth to tune for
-    #[arg(long, value_name = "K", default_value = "30", value_parser = depths())]
-    pub(crate) recall: usize,
-    /// Folds of the cross-validation over topics
+    /// Measure to tune for, such as nDCG@3
+    #[arg(long, short, value_name = "MEASURE", default_value = "R@30")]
+    pub(crate) measure: String,
+    /// Task whose ranking is measured, in a system of several [default: the usual one]
+    #[arg(long, value_name = "TASK")]
+    pub(crate) task: Option<String>,
+    /// Folds of the cross-validation, over conversations where there are several turns of one
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub(crate) folds: usize,
     /// Rows to print, best first
@@ -32,25 +38,37 @@ pub(crate) struct TuneArgs {
     pub(crate) place: IndexPlace,
 }
 
+/// The recalls of ClariQ's leaderboard, which are shown together.
+const RECALLS: [&str; 4] = ["R@5", "R@10", "R@20", "R@30"];
+
 pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome, Failure> {
     let grid = Grid::parse(&arguments.grid)?;
-    let collection = settings.collection()?;
+    let by = RECALLS.iter().position(|recall| *recall == arguments.measure);
+    let shown = by.map_or(arguments.measure.clone(), |_| RECALLS.join(","));
+    let (measures, by) = (measures(&[shown])?, by.unwrap_or(0));
+    let first = Loaded::open_any(&arguments.config, &grid.points().next().unwrap_or_default())?;
+    let collection = settings.collection_for(slice::from_ref(&first))?;
+    let split = match &arguments.split {
+        Some(split) => collection.find_split(split)?,
+        None => collection.splits()[0],
+    };
     let session = settings.session(&*collection, &arguments.place)?;
-    let TuneArgs { config: system, split, recall: depth, folds, .. } = arguments;
-    let search = Search { system, grid: &grid, split: *split, depth: *depth, folds: *folds };
-    let tuned = search.run(&session)?;
-    let mut sheet = Sheet::new(&["parameters", "R@5", "R@10", "R@20", "R@30"]);
+    let (system, task) = (&arguments.config, arguments.task.as_deref());
+    let (grid, measures, folds) = (&grid, &measures, arguments.folds);
+    let tuned = Search { system, grid, split, task, measures, by, folds }.run(&session)?;
+    let names = measures.iter().map(|measure| measure.name());
+    let columns: Vec<String> = ["parameters".to_owned()].into_iter().chain(names).collect();
+    let mut sheet = Sheet::new(&columns);
     for trial in tuned.best_first().into_iter().take(arguments.top) {
-        let mut row = vec![Cell::text(trial.to_string())];
-        row.extend(trial.scores.means().map(|mean| Cell::Figure(mean, 6)));
-        sheet.row(row);
+        let means = trial.means.iter().map(|&mean| Cell::Figure(mean, 6));
+        sheet.row([Cell::text(trial.to_string())].into_iter().chain(means).collect());
     }
     sheet.print(settings.format)?;
     let held_out = tuned.held_out();
     for (fold, choice) in (1..).zip(&held_out.choices) {
-        settings.note(&format!("fold {fold}: the other topics choose {choice}"));
+        settings.note(&format!("fold {fold}: the others choose {choice}"));
     }
-    let recall = held_out.recall;
-    settings.note(&format!("R@{depth} of topics that had no say in the choice: {recall:.6}"));
+    let (name, mean) = (&arguments.measure, held_out.mean);
+    settings.note(&format!("{name} of those that had no say in the choice: {mean:.6}"));
     Ok(Outcome::Done)
 }

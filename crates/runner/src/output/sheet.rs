@@ -45,13 +45,13 @@ impl Cell {
 
 /// A table with a header.
 pub(crate) struct Sheet {
-    pub(crate) header: Vec<&'static str>,
+    pub(crate) header: Vec<String>,
     pub(crate) rows: Vec<Vec<Cell>>,
 }
 
 impl Sheet {
-    pub(crate) fn new(header: &[&'static str]) -> Self {
-        Self { header: header.to_vec(), rows: Vec::new() }
+    pub(crate) fn new<T: ToString>(header: &[T]) -> Self {
+        Self { header: header.iter().map(ToString::to_string).collect(), rows: Vec::new() }
     }
 
     pub(crate) fn row(&mut self, cells: Vec<Cell>) {

@@ -520,22 +520,22 @@ fn folders_are_checked_and_counted() {
 fn systems_and_collections_that_do_not_fit_are_refused() {
     check(&[
         refusal(
-            "a system of several tasks on requests",
+            "a system of several tasks on requests of ClariQ",
             NOTHING,
             "rank ikat-bm25 --data data",
-            ["configs/ikat-bm25.toml", "a system for one task", "passages"],
+            ["--data", "a collection with statements and passages", "with questions"],
         ),
         refusal(
             "a system of several tasks on ClariQ",
             NOTHING,
             "run ikat-bm25 --data data --split dev",
-            ["--split", "", "`dev`"],
+            ["--data", "a collection with statements and passages", "ClariQ in data"],
         ),
         refusal(
             "conversations of ClariQ",
             NOTHING,
             "run ikat-bm25 --conversations c.jsonl",
-            ["--conversations", "a run of iKAT over a split", ""],
+            ["--data", "a ClariQ collection", "iKAT"],
         ),
         refusal(
             "labels that are not there",

@@ -1,6 +1,6 @@
 //! Runs, written in the form of their year, a turn on a line.
 
-use super::{Response, Submission, SubmittedTurn};
+use super::{Response, RunHead, Submission, SubmittedTurn};
 use crate::ikat::topics::Year;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
@@ -8,24 +8,50 @@ use std::io::{self, Write};
 /// Writes a run in the form of its year. A score that is not finite is an error, because no parser
 /// would read it.
 pub fn put_submission(out: &mut dyn Write, submission: &Submission) -> io::Result<()> {
-    if submission.year == Year::Y2025 {
-        for turn in &submission.turns {
-            put_value(out, &entry(submission, turn)?)?;
-            out.write_all(b"\n")?;
-        }
+    let head = submission.head();
+    if submission.turns.is_empty() {
+        put_head(out, &head)?;
+    }
+    for (index, turn) in (0..).zip(&submission.turns) {
+        put_turn(out, &head, index, turn)?;
+    }
+    put_end(out, submission.year)
+}
+
+/// Writes the turn at `index`; with the first, what stands before it.
+pub(in crate::ikat) fn put_turn(
+    out: &mut dyn Write,
+    head: &RunHead,
+    index: u64,
+    turn: &SubmittedTurn,
+) -> io::Result<()> {
+    if head.year == Year::Y2025 {
+        put_value(out, &entry(head, turn)?)?;
+        return out.write_all(b"\n");
+    }
+    if index == 0 {
+        put_head(out, head)?;
+    }
+    out.write_all(if index == 0 { b"\n" } else { b",\n" })?;
+    put_value(out, &object_turn(head.year, turn)?)
+}
+
+/// Writes what stands before the turns; 2025 says it with every turn.
+fn put_head(out: &mut dyn Write, head: &RunHead) -> io::Result<()> {
+    if head.year == Year::Y2025 {
         return Ok(());
     }
-    let mut head = json!({"run_name": submission.run_name, "run_type": submission.run_type});
-    if submission.year == Year::Y2024 {
-        head["eval_response"] = json!(submission.eval_response);
+    let mut object = json!({"run_name": head.run_name, "run_type": head.run_type});
+    if head.year == Year::Y2024 {
+        object["eval_response"] = json!(head.eval_response);
     }
-    let head = head.to_string();
-    write!(out, "{}, \"turns\": [", head.trim_end_matches('}'))?;
-    for (index, turn) in submission.turns.iter().enumerate() {
-        out.write_all(if index == 0 { b"\n" } else { b",\n" })?;
-        put_value(out, &object_turn(submission.year, turn)?)?;
-    }
-    out.write_all(b"\n]}\n")
+    let object = object.to_string();
+    write!(out, "{}, \"turns\": [", object.trim_end_matches('}'))
+}
+
+/// Writes what stands behind the turns.
+pub(in crate::ikat) fn put_end(out: &mut dyn Write, year: Year) -> io::Result<()> {
+    if year == Year::Y2025 { Ok(()) } else { out.write_all(b"\n]}\n") }
 }
 
 fn put_value(out: &mut dyn Write, value: &Value) -> io::Result<()> {
@@ -69,7 +95,7 @@ fn object_response(year: Year, response: &Response) -> io::Result<Value> {
 }
 
 /// A line of 2025.
-fn entry(submission: &Submission, turn: &SubmittedTurn) -> io::Result<Value> {
+fn entry(head: &RunHead, turn: &SubmittedTurn) -> io::Result<Value> {
     let mut responses = Vec::with_capacity(turn.responses.len());
     for response in &turn.responses {
         let cited = response.passages.iter().filter(|passage| passage.used);
@@ -86,9 +112,9 @@ fn entry(submission: &Submission, turn: &SubmittedTurn) -> io::Result<Value> {
     let references = turn.references.iter().map(|reference| (&reference.id, reference.score));
     Ok(json!({
         "metadata": {
-            "team_id": submission.team,
-            "run_id": submission.run_name,
-            "run_type": submission.run_type,
+            "team_id": head.team,
+            "run_id": head.run_name,
+            "run_type": head.run_type,
         },
         "turn_id": turn.id,
         "responses": responses,

@@ -3,7 +3,9 @@
 //! `{"request": …}` begins a conversation, with `"conversation_context": [{"question": …, "answer":
 //! …}, …]` in the middle of it; `{"answer": …}` replies to the last question. An `"id"` comes back
 //! as it was. What comes out has `"action"`: `"ask"` with `"question"` and `"question_id"`, or
-//! `"stop"`. A bad line is answered with `"error"`, and the conversation goes on as if it had not
+//! `"stop"`. A system that answers takes `"statements": [text, …]` beside the request; `"answer"` is
+//! then what the user says next, and what comes out has `"action": "answer"` and the `"response"`.
+//! A bad line is answered with `"error"`, and the conversation goes on as if it had not
 //! been there.
 
 use super::asker::Asker;
@@ -11,6 +13,7 @@ use crate::failure::{Failure, error_object};
 use crate::settings::Settings;
 use clariq_collections::clariq::conversation::MOST_TURNS;
 use clariq_core::{Location, Problem, ProblemKind, Request, Utterance, plain_words};
+use clariq_experiment::requests::Incoming;
 use serde::Deserialize;
 use serde_json::Value;
 use std::io::{self, Write};
@@ -27,6 +30,7 @@ struct Message {
     answer: Option<String>,
     #[serde(default)]
     conversation_context: Vec<Said>,
+    statements: Option<Vec<String>>,
 }
 
 #[derive(Deserialize)]
@@ -39,14 +43,14 @@ struct Said {
 /// What a line asks for.
 enum Turn {
     /// A conversation, whose turns so far are these.
-    Begin { request: String, said: Vec<Said> },
+    Begin { request: String, said: Vec<Said>, statements: Vec<String> },
     /// A reply to the question that waits for one.
     Answer { to: Waiting, answer: String },
 }
 
 /// A conversation whose last question waits for an answer.
 struct Waiting {
-    conversation: Request,
+    conversation: Incoming,
     question: String,
 }
 
@@ -55,11 +59,13 @@ pub(super) fn serve(
     settings: &Settings,
     asker: &Asker,
     request: Option<&str>,
+    statements: &[String],
 ) -> Result<(), Failure> {
     asker.warm_up()?;
     let mut waiting = None;
     if let Some(request) = request {
-        let begin = Turn::Begin { request: request.to_owned(), said: Vec::new() };
+        let (request, statements) = (request.to_owned(), statements.to_vec());
+        let begin = Turn::Begin { request, said: Vec::new(), statements };
         print(&take_turn(asker, begin, &mut waiting)?)?;
     }
     let (mut lines, mut bad) = (super::replies(), 0_u64);
@@ -68,7 +74,10 @@ pub(super) fn serve(
             continue;
         }
         let (id, turn) = match line {
-            Ok(line) => parse(&line, &mut waiting, &lines.location()),
+            Ok(line) => {
+                let usual = asker.answers().then_some(statements);
+                parse(&line, usual, &mut waiting, &lines.location())
+            }
             Err(problem) => (None, Err(problem.hint(HINT))),
         };
         let answer = turn.map_err(Failure::from);
@@ -101,11 +110,12 @@ fn print(object: &Value) -> Result<(), Failure> {
 /// What a line asks for, and its id, which a bad line may have as well.
 fn parse(
     line: &str,
+    statements: Option<&[String]>,
     waiting: &mut Option<Waiting>,
     at: &Location,
 ) -> (Option<Value>, Result<Turn, Problem>) {
     match serde_json::from_str::<Message>(line) {
-        Ok(mut message) => (message.id.take(), message.turn(waiting, at)),
+        Ok(mut message) => (message.id.take(), message.turn(statements, waiting, at)),
         Err(error) => {
             let (expected, found) = plain_words(&error.to_string(), FORM);
             let value = serde_json::from_str::<Value>(line).ok();
@@ -116,8 +126,22 @@ fn parse(
 
 impl Message {
     /// The turn that it is. A reply takes the conversation that waits for it.
-    fn turn(self, waiting: &mut Option<Waiting>, at: &Location) -> Result<Turn, Problem> {
+    /// `usual` are the statements of a request without any, where statements are ranked.
+    fn turn(
+        self,
+        usual: Option<&[String]>,
+        waiting: &mut Option<Waiting>,
+        at: &Location,
+    ) -> Result<Turn, Problem> {
         let said = self.conversation_context;
+        let statements = match (self.statements, usual) {
+            (Some(_), None) => {
+                let expected = "a request alone: the system ranks no statements";
+                return Err(wrong(at, expected, "`statements` beside it"));
+            }
+            (None, usual) => usual.unwrap_or_default().to_vec(),
+            (Some(statements), Some(_)) => statements,
+        };
         match (self.request, self.answer) {
             (Some(request), None) if request.trim().is_empty() => {
                 Err(wrong(at, "a request", "an empty one"))
@@ -125,7 +149,7 @@ impl Message {
             (Some(_), None) if said.len() > MOST_TURNS => {
                 Err(wrong(at, &format!("at most {MOST_TURNS} turns"), &said.len().to_string()))
             }
-            (Some(request), None) => Ok(Turn::Begin { request, said }),
+            (Some(request), None) => Ok(Turn::Begin { request, said, statements }),
             (None, Some(answer)) if answer.trim().is_empty() => {
                 Err(wrong(at, "an answer", "an empty one"))
             }
@@ -146,21 +170,25 @@ fn wrong(at: &Location, expected: &str, found: &str) -> Problem {
 /// The next move after a turn; where it is a question, the conversation waits for its answer.
 fn take_turn(asker: &Asker, turn: Turn, waiting: &mut Option<Waiting>) -> Result<Value, Failure> {
     let conversation = match turn {
-        Turn::Begin { request, said } => {
-            let mut conversation = asker.begin(Request::new("0", request))?;
+        Turn::Begin { request, said, statements } => {
+            let request = Request::new("0", request);
+            let mut conversation = asker.begin(Incoming { request, statements })?;
             for Said { question, answer } in said {
-                conversation.said.extend([Utterance::system(question), Utterance::user(answer)]);
+                conversation
+                    .request
+                    .said
+                    .extend([Utterance::system(question), Utterance::user(answer)]);
             }
             conversation
         }
         Turn::Answer { to: Waiting { mut conversation, question }, answer } => {
-            conversation.said.extend([Utterance::system(question), Utterance::user(answer)]);
+            let said = [Utterance::system(question), Utterance::user(answer)];
+            conversation.request.said.extend(said);
             conversation
         }
     };
     let next = asker.next(&conversation)?;
-    let object = asker.object(&conversation, &next);
-    *waiting =
-        next.question().map(|question| Waiting { conversation, question: question.to_owned() });
+    let object = asker.object(&conversation.request, &next);
+    *waiting = next.says().map(|question| Waiting { conversation, question: question.to_owned() });
     Ok(object)
 }

@@ -14,14 +14,23 @@ pub(crate) struct RunArgs {
     /// Split whose requests are answered [default: dev, or the only one of the collection]
     #[arg(long, value_name = "SPLIT")]
     pub(crate) split: Option<String>,
-    /// Run file to write, with the need file and the record beside it; `-` for standard output
-    /// [default: runs/<system>.<split>.run; runs/<collection>/… for all but the released ClariQ]
+    /// Run file to write, with what belongs to it and the record beside it; `-` for standard output
+    /// [default: runs/<system>.<split>.run, .json where answers are handed in;
+    /// runs/<collection>/… for all but the released ones]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Conversations to answer in place of a split: a pickle, JSON lines or the human-generated
     /// table; `-` for standard input [default output: as for a split, with the name of the file]
     #[arg(long, value_name = "FILE", conflicts_with = "split")]
     pub(crate) conversations: Option<PathBuf>,
+    /// Rank for a request the documents alone that this TREC run has for it, whatever engine made
+    /// it [default: all]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["conversations", "shard", "merge"])]
+    pub(crate) candidates: Option<PathBuf>,
+    /// Passages in place of those of the data folder, as JSON lines or `TrecWeb`; with --candidates,
+    /// those of that run alone are read
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["conversations", "shard", "merge"])]
+    pub(crate) passages: Option<PathBuf>,
     /// Go on where an interrupted run of more than 4,096 requests was
     #[arg(long)]
     pub(crate) resume: bool,

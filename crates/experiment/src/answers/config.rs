@@ -1,7 +1,7 @@
 //! How a system answers, as its table `[answer]` says it.
 
 use crate::error::Error;
-use clariq_collections::ikat::Class;
+use clariq_collections::Class;
 use clariq_core::{Hit, Location, Problem, ProblemKind};
 use clariq_rank::System;
 use serde::{Deserialize, Serialize};
@@ -111,10 +111,16 @@ impl AnswerConfig {
     }
 }
 
-/// The tasks that every system has.
-const TASKS: [&str; 3] = ["statements", "passages", "sentences"];
+/// The task that ranks the statements of a user.
+pub const STATEMENTS: &str = "statements";
+/// The task that ranks passages.
+pub const PASSAGES: &str = "passages";
+/// The task that ranks sentences of the best passages.
+pub(crate) const SENTENCES: &str = "sentences";
 /// The task whose scores choose statements; that of `statements` where a system has none.
-pub(super) const CHOSEN: &str = "chosen";
+pub(crate) const CHOSEN: &str = "chosen";
+/// The tasks that every system has.
+const TASKS: [&str; 3] = [STATEMENTS, PASSAGES, SENTENCES];
 
 fn problem(at: &Location, expected: &str, found: &str) -> Problem {
     Problem::new(at.clone(), ProblemKind::Configuration, expected, found)

@@ -2,34 +2,36 @@
 
 use super::config::ResponseRule;
 use clariq_collections::{QuestionBank, QuestionRow};
-use clariq_core::{Doc, Hit, Ranking, Request};
+use clariq_core::{Doc, Documents, Error, Hit, Ranking, Request};
 use std::collections::HashMap;
 
 /// The sentences of the best passages of requests, those of each passage once.
-pub(super) struct Sentences {
+pub(crate) struct Sentences {
     /// All of them.
-    pub(super) bank: QuestionBank,
+    pub(crate) bank: QuestionBank,
     /// The requests, each with its own sentences as candidates.
-    pub(super) requests: Vec<Request>,
+    pub(crate) requests: Vec<Request>,
     /// The passage of each sentence.
     passages: HashMap<Doc, Doc>,
 }
 
 /// An answer and the passages that its sentences come from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Extract {
-    pub(super) text: String,
-    pub(super) used: Vec<Doc>,
+pub(crate) struct Extract {
+    /// The text.
+    pub(crate) text: String,
+    /// The passages, in the order of their first sentences.
+    pub(crate) used: Vec<Doc>,
 }
 
 impl Sentences {
     /// Cuts the best passages of all requests into sentences.
-    pub(super) fn new(
+    pub(crate) fn new(
         requests: &[Request],
         rankings: &[Ranking],
-        passages: &QuestionBank,
+        passages: &dyn Documents,
         rule: &ResponseRule,
-    ) -> Self {
+    ) -> Result<Self, Error> {
         let best = |ranking: &Ranking| -> Vec<Doc> {
             ranking.iter().take(rule.sources).map(|hit| hit.doc).collect()
         };
@@ -39,7 +41,7 @@ impl Sentences {
         let (mut rows, mut ids) = (Vec::new(), HashMap::with_capacity(cut.len()));
         for passage in cut {
             let mut own = Vec::new();
-            for sentence in rule.sentences(passages.text(passage)) {
+            for sentence in rule.sentences(&passages.text(passage)?) {
                 // Ids of one length, so that their order is that of the sentences.
                 let id = format!("{:08}", rows.len());
                 rows.push(QuestionRow { id: id.as_str().into(), text: sentence.to_owned() });
@@ -61,11 +63,11 @@ impl Sentences {
             own.sort_unstable();
             with_own.push(Request { candidates: Some(own), ..request.clone() });
         }
-        Self { bank, requests: with_own, passages: passage_of }
+        Ok(Self { bank, requests: with_own, passages: passage_of })
     }
 
     /// The best sentences that fit, in the order of their ranking.
-    pub(super) fn extract(&self, ranking: &[Hit], rule: &ResponseRule) -> Extract {
+    pub(crate) fn extract(&self, ranking: &[Hit], rule: &ResponseRule) -> Extract {
         let mut extract = Extract::default();
         for hit in ranking {
             let sentence = self.bank.text(hit.doc);
@@ -134,7 +136,7 @@ mod tests {
         let bank = QuestionBank::new(vec![row], "");
         let requests = [Request::new("1_1", "a request")];
         let rankings = [vec![Hit { doc: Doc(0), score: 1.0 }]];
-        let sentences = Sentences::new(&requests, &rankings, &bank, &RULE);
+        let sentences = Sentences::new(&requests, &rankings, &bank, &RULE).unwrap();
         let own = sentences.requests[0].candidates.clone().unwrap();
         let hits: Vec<Hit> =
             order.iter().map(|&index| Hit { doc: own[index], score: 1.0 }).collect();

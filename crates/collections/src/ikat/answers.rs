@@ -1,0 +1,86 @@
+//! Answers of systems in the form of a year.
+
+use super::collection::statement_number;
+use super::run::{
+    RankedPassage, RankedStatement, Reference, Response, RunHead, SubmittedTurn, put_end, put_turn,
+};
+use super::topics::Year;
+use crate::{Answer, AnswerForm, Class};
+use clariq_core::{Documents, Hit};
+use std::io::{self, Write};
+
+/// Who hands a run in, which 2025 asks for.
+const TEAM: &str = "clariq";
+
+/// The form of a year's runs, over the documents that answers name.
+pub(super) struct Form<'a> {
+    pub(super) year: Year,
+    pub(super) class: Class,
+    pub(super) statements: &'a dyn Documents,
+    pub(super) passages: &'a dyn Documents,
+}
+
+impl AnswerForm for Form<'_> {
+    fn put(&self, out: &mut dyn Write, index: u64, name: &str, answer: &Answer) -> io::Result<()> {
+        let head = RunHead {
+            year: self.year,
+            run_name: name,
+            run_type: self.class.run_type(self.year),
+            team: TEAM,
+            eval_response: self.year == Year::Y2024,
+        };
+        put_turn(out, &head, index, &self.turn(answer)?)
+    }
+
+    fn put_end(&self, out: &mut dyn Write) -> io::Result<()> {
+        put_end(out, self.year)
+    }
+}
+
+impl Form<'_> {
+    fn turn(&self, answer: &Answer) -> io::Result<SubmittedTurn> {
+        let statements = answer.statements.iter().map(|hit| self.statement(hit));
+        let response = Response {
+            rank: 1,
+            text: answer.text.to_owned(),
+            passages: answer.passages.iter().map(|hit| self.passage(hit, answer)).collect(),
+            statements: statements.collect::<io::Result<_>>()?,
+            line: 0,
+        };
+        let references = match self.year {
+            Year::Y2025 => response.passages.iter().map(reference).collect(),
+            _ => Vec::new(),
+        };
+        let id = answer.request.as_str().to_owned();
+        Ok(SubmittedTurn { id, responses: vec![response], references, line: 0 })
+    }
+
+    fn passage(&self, hit: &Hit, answer: &Answer) -> RankedPassage {
+        RankedPassage {
+            id: self.passages.id(hit.doc).into_owned(),
+            text: String::new(),
+            score: written_score(hit.score),
+            used: answer.used.contains(&hit.doc),
+            line: 0,
+        }
+    }
+
+    fn statement(&self, hit: &Hit) -> io::Result<RankedStatement> {
+        Ok(RankedStatement {
+            id: statement_number(&self.statements.id(hit.doc)).to_owned(),
+            text: self.statements.text(hit.doc).map_err(io::Error::other)?.into_owned(),
+            score: written_score(hit.score),
+            line: 0,
+        })
+    }
+}
+
+fn reference(passage: &RankedPassage) -> Reference {
+    Reference { id: passage.id.clone(), score: passage.score, line: 0 }
+}
+
+/// A score in single precision, as the track's parser reads it, by its shortest decimal.
+fn written_score(score: f64) -> f64 {
+    let single = score as f32 + 0.0;
+    single.to_string().parse().unwrap_or_else(|_| single.into())
+}
