@@ -8,8 +8,10 @@
 
 mod blocks;
 mod conversations;
+mod file;
 mod input;
 mod partial;
+mod requests;
 mod split;
 
 use crate::error::Error;
@@ -24,14 +26,17 @@ use clariq_core::{Location, ModelKind, Problem, ProblemKind, sha256_hex};
 use clariq_files::{Staged, Target, refuse_input};
 use clariq_need::Classifier;
 use clariq_rank::Context;
+use file::{FileKind, InputFile};
 use partial::{Partial, Progress};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::{panic, thread};
 
 pub use conversations::Conversations;
-pub(crate) use conversations::Cut;
+pub(crate) use file::Cut;
+pub(crate) use input::Divisible;
 pub use input::{Input, Skipped};
+pub use requests::RequestFile;
 pub use split::{SplitRequests, as_run};
 
 /// The folder of a collection's runs: `folder` itself for the released ClariQ, and one inside it
@@ -87,28 +92,38 @@ pub fn run(
     options: &RunOptions,
     path: &Path,
 ) -> Result<Done, Error> {
-    input.check(&loaded.system)?;
     refuse_input(path)?;
-    let job = Job::new(session, context, loaded, input, options)?;
-    let (progress, skipped) =
-        if Target::new(path).is_stream() { job.stream(path)? } else { job.write(path, options)? };
-    job.report(progress, &skipped);
-    Ok(Done { requests: progress.requests, lines: progress.lines })
+    Job::new(session, context, loaded, input, options.tag)?.run(options, path)
 }
 
-/// What makes the lines of a run, as its record begins.
-pub(crate) fn describe_run(
-    session: &Session,
-    context: &Context,
-    loaded: &Loaded,
-    input: &dyn Input,
-    options: &RunOptions,
-) -> Result<Value, Error> {
-    Ok(Job::new(session, context, loaded, input, options)?.made_by)
+/// Opens a file of requests, whichever of the two forms it has.
+pub(crate) fn open_file<'a>(
+    session: &Session<'a>,
+    file: &Path,
+    skip_bad: bool,
+) -> Result<Box<dyn Divisible + 'a>, Error> {
+    let file = InputFile::open(file, skip_bad)?;
+    Ok(match file.kind() {
+        FileKind::Conversations => Box::new(Conversations::new(session, file)?),
+        FileKind::Requests => Box::new(RequestFile::new(session, file)),
+    })
 }
 
-/// One system over one input.
-struct Job<'a> {
+/// Opens a shard of a file that was checked when it was cut. It describes itself as the whole file.
+pub(crate) fn open_shard<'a>(
+    session: &Session<'a>,
+    shard: &Path,
+    cut: &Cut,
+) -> Result<Box<dyn Input + 'a>, Error> {
+    let file = InputFile::of_shard(shard, cut);
+    Ok(match cut.kind {
+        FileKind::Conversations => Box::new(Conversations::new(session, file)?.checked()),
+        FileKind::Requests => Box::new(RequestFile::new(session, file)),
+    })
+}
+
+/// One system over one input, with its models open and its need model trained.
+pub(crate) struct Job<'a> {
     session: &'a Session<'a>,
     context: &'a Context<'a>,
     loaded: &'a Loaded,
@@ -130,15 +145,17 @@ enum Needs {
 }
 
 impl<'a> Job<'a> {
-    fn new(
+    /// Opens what the system needs; `tag` as in [`RunOptions`].
+    pub(crate) fn new(
         session: &'a Session<'a>,
         context: &'a Context<'a>,
         loaded: &'a Loaded,
         input: &'a dyn Input,
-        options: &RunOptions,
+        tag: Option<&str>,
     ) -> Result<Self, Error> {
         let system = &loaded.system;
-        let tag = options.tag.unwrap_or(&system.name);
+        input.check(system)?;
+        let tag = tag.unwrap_or(&system.name);
         let tag: String = tag.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
         let models = open_models(context, loaded)?;
         let needs = if !system.pipeline.sees_need() {
@@ -163,10 +180,29 @@ impl<'a> Job<'a> {
             "collection": session.collection.label(),
             "bank": { "sha256": documents.checksum(), "questions": documents.len() },
         });
+        if let Some(arithmetic) = record::arithmetic(session, loaded) {
+            made_by["arithmetic"] = arithmetic;
+        }
         for (key, value) in input.describe(system)? {
             made_by[key] = value;
         }
         Ok(Self { session, context, loaded, input, tag, needs, made_by })
+    }
+
+    /// What makes the lines, as the record begins, in one checksum.
+    pub(crate) fn fingerprint(&self) -> String {
+        sha256_hex(self.made_by.to_string().as_bytes())
+    }
+
+    /// Ranks and writes, as [`run`] says.
+    pub(crate) fn run(&self, options: &RunOptions, path: &Path) -> Result<Done, Error> {
+        let (progress, skipped) = if Target::new(path).is_stream() {
+            self.stream(path)?
+        } else {
+            self.write(path, options)?
+        };
+        self.report(progress, &skipped);
+        Ok(Done { requests: progress.requests, lines: progress.lines })
     }
 
     fn blocks(&self) -> Blocks<'_> {
@@ -207,10 +243,9 @@ impl<'a> Job<'a> {
 
     /// Writes files by way of a partial one, and the record beside them.
     fn write(&self, path: &Path, options: &RunOptions) -> Result<(Progress, Skipped), Error> {
-        let fingerprint = sha256_hex(self.made_by.to_string().as_bytes());
         let (mut partial, progress, note) = match options.part {
             Some(_) => (Partial::in_memory(path), Progress::default(), None),
-            None => Partial::open(path, &fingerprint, options.resume)?,
+            None => Partial::open(path, &self.fingerprint(), options.resume)?,
         };
         if let Some(note) = note {
             self.session.observer.note(&note);

@@ -12,7 +12,7 @@ use arguments::RunArgs;
 use clariq_collections::Around;
 use clariq_core::{Location, Problem, ProblemKind};
 use clariq_experiment::run::{
-    Conversations, Input, RunOptions, SplitRequests, run as write_run, usual_path,
+    Conversations, Input, RequestFile, RunOptions, SplitRequests, run as write_run, usual_path,
 };
 use clariq_experiment::systems::{check_expected, check_names_differ};
 use clariq_experiment::{Loaded, Registry, Session};
@@ -42,6 +42,9 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, F
     if let Some(file) = &arguments.conversations {
         input = Box::new(Conversations::open(&session, file, arguments.skip_bad)?);
         around = Around::outside(&*collection, session.task);
+    } else if let Some(file) = &arguments.requests {
+        input = Box::new(RequestFile::open(&session, file, arguments.skip_bad)?);
+        around = Around::outside(&*collection, session.task);
     } else {
         let split = collection.find_split_or_usual(arguments.split.as_deref())?;
         session = session.answering(split);
@@ -65,7 +68,7 @@ fn run_all(
     let context = session.context().with_models(&models).within(around);
     let (tag, resume) = (arguments.run_tag.as_deref(), arguments.resume);
     let options = RunOptions { tag, resume, ..RunOptions::default() };
-    let kind = if arguments.conversations.is_some() { "file" } else { "split" };
+    let kind = if arguments.is_of_a_file() { "file" } else { "split" };
     let mut sheet = Sheet::new(&["system", kind, "requests", "lines", "uses", "run file"]);
     for loaded in systems {
         let usual = || usual_path(Path::new("runs"), session, loaded, input.name());
@@ -96,9 +99,9 @@ fn check_arguments(arguments: &RunArgs) -> Result<(), Problem> {
         return Err(problem("--output", "one system", found)
             .hint("without --output every system gets a file of its own in runs/"));
     }
-    if arguments.skip_bad && arguments.conversations.is_none() {
+    if arguments.skip_bad && !arguments.is_of_a_file() {
         let found = "a run over a split".to_owned();
-        return Err(problem("--skip-bad", "--conversations beside it", found).hint(
+        return Err(problem("--skip-bad", "--conversations or --requests beside it", found).hint(
             "a split without its bad rows would have other figures; `clariq data check` lists them",
         ));
     }

@@ -11,10 +11,14 @@ mod eval;
 mod formats;
 mod guarantees;
 mod ikat;
+#[cfg(all(feature = "bert", target_arch = "x86_64"))]
+mod isa;
 #[cfg(feature = "bert")]
 mod learned;
 #[cfg(feature = "bert")]
 mod learned_conversations;
+#[cfg(feature = "bert")]
+mod learned_shards;
 mod need;
 mod rank;
 mod readme;

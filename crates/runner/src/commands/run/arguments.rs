@@ -22,10 +22,14 @@ pub(crate) struct RunArgs {
     /// table; `-` for standard input [default output: as for a split, with the name of the file]
     #[arg(long, value_name = "FILE", conflicts_with = "split")]
     pub(crate) conversations: Option<PathBuf>,
+    /// Requests to answer in place of a split, as JSON lines as `clariq rank` reads them; `-` for
+    /// standard input [default output: as for a split, with the name of the file]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["split", "conversations"])]
+    pub(crate) requests: Option<PathBuf>,
     /// Go on where an interrupted run of more than 4,096 requests was
     #[arg(long)]
     pub(crate) resume: bool,
-    /// Leave bad conversations out and count them
+    /// Leave bad conversations or lines out and count them
     #[arg(long)]
     pub(crate) skip_bad: bool,
     /// Rank one shard of a plan of `clariq data shard`, counted from 0
@@ -33,7 +37,7 @@ pub(crate) struct RunArgs {
     #[arg(
         long,
         value_name = "PLAN:I",
-        conflicts_with_all = ["split", "conversations", "resume", "run_tag"]
+        conflicts_with_all = ["split", "conversations", "requests", "resume", "run_tag"]
     )]
     pub(crate) shard: Option<String>,
     /// Put the parts of a plan together; of a single system, it need not be named
@@ -41,7 +45,7 @@ pub(crate) struct RunArgs {
         long,
         value_name = "PLAN",
         requires = "output",
-        conflicts_with_all = ["split", "conversations", "resume", "run_tag", "shard"]
+        conflicts_with_all = ["split", "conversations", "requests", "resume", "run_tag", "shard"]
     )]
     pub(crate) merge: Option<PathBuf>,
     /// Last field of every line [default: the system's name]
@@ -54,6 +58,11 @@ pub(crate) struct RunArgs {
 }
 
 impl RunArgs {
+    /// Whether a file is answered, and no split.
+    pub(crate) fn is_of_a_file(&self) -> bool {
+        self.conversations.is_some() || self.requests.is_some()
+    }
+
     /// Whether a system asks for a learned model.
     pub(crate) fn needs_models(&self) -> bool {
         let overrides = self.parameters.overrides().unwrap_or_default();
