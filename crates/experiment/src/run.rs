@@ -243,12 +243,13 @@ impl<'a> Job<'a> {
 
     /// Writes files by way of a partial one, and the record beside them.
     fn write(&self, path: &Path, options: &RunOptions) -> Result<(Progress, Skipped), Error> {
+        let observer = self.session.observer;
         let (mut partial, progress, note) = match options.part {
-            Some(_) => (Partial::in_memory(path), Progress::default(), None),
-            None => Partial::open(path, &self.fingerprint(), options.resume)?,
+            Some(_) => (Partial::in_memory(path, observer), Progress::default(), None),
+            None => Partial::open(path, &self.fingerprint(), options.resume, observer)?,
         };
         if let Some(note) = note {
-            self.session.observer.note(&note);
+            observer.note(&note);
         }
         let (ranked, beside) = self.rank_beside_needs(progress, &mut partial);
         let (progress, skipped) = match ranked {
@@ -294,7 +295,7 @@ impl<'a> Job<'a> {
     fn rank_beside_needs(
         &self,
         progress: Progress,
-        partial: &mut Partial,
+        partial: &mut Partial<'_>,
     ) -> (Result<(Progress, Skipped), Error>, Result<Option<PredictedNeeds>, Error>) {
         let write: Write = &mut |lines, progress, last| partial.append(lines, progress, last);
         let system = &self.loaded.system;

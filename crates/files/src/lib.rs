@@ -25,7 +25,7 @@ mod trec;
 
 pub use bounded_lines::{BoundedLines, MOST_OF_A_LINE};
 pub use inputs::{protect, protect_inputs, refuse_input};
-pub use lock::Lock;
+pub use lock::{Lock, is_open_elsewhere, open_alone};
 pub use output::{Staged, Target, write_atomically};
 pub use python::python_float;
 pub use server::{Patience, Server};

@@ -1,9 +1,11 @@
 //! The lines of an unfinished run, `<run>.partial`, and which of them are whole blocks,
-//! `<run>.partial.json`. A run of a single block needs neither.
+//! `<run>.partial.json`. A run of a single block needs neither. One process at a time has them open:
+//! another that makes the same run waits.
 
 use crate::error::Error;
+use crate::observer::Observer;
 use clariq_core::{Error as CoreError, Sha256Sum};
-use clariq_files::write_atomically;
+use clariq_files::{is_open_elsewhere, open_alone, write_atomically};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
@@ -21,8 +23,9 @@ pub(super) struct Progress {
 }
 
 /// The lines of a run that is not finished.
-pub(super) struct Partial {
+pub(super) struct Partial<'a> {
     path: PathBuf,
+    observer: &'a dyn Observer,
     /// Where there is more than one block.
     file: Option<File>,
     /// Whether every block stays in memory.
@@ -45,15 +48,16 @@ struct State {
     progress: Progress,
 }
 
-impl Partial {
+impl<'a> Partial<'a> {
     /// Begins a run whose lines are few enough for memory. Two commands can make it at a time.
-    pub(super) fn in_memory(run: &Path) -> Self {
-        Self { in_memory: true, ..Self::new(run, "") }
+    pub(super) fn in_memory(run: &Path, observer: &'a dyn Observer) -> Self {
+        Self { in_memory: true, ..Self::new(run, "", observer) }
     }
 
-    fn new(run: &Path, fingerprint: &str) -> Self {
+    fn new(run: &Path, fingerprint: &str, observer: &'a dyn Observer) -> Self {
         Self {
             path: with_ending(run, ".partial"),
+            observer,
             file: None,
             in_memory: false,
             memory: Vec::new(),
@@ -69,11 +73,14 @@ impl Partial {
         run: &Path,
         fingerprint: &str,
         resume: bool,
+        observer: &'a dyn Observer,
     ) -> Result<(Self, Progress, Option<String>), Error> {
-        let new = Self::new(run, fingerprint);
+        let new = Self::new(run, fingerprint, observer);
         if !resume {
             return Ok((new, Progress::default(), None));
         }
+        // Read when nobody writes any more. Where there is none, reading says so.
+        let file = open_alone(&new.path, false, || new.wait());
         let (state, sum) = match State::read(&new.path, fingerprint) {
             Ok(found) => found,
             Err(why) => {
@@ -84,13 +91,12 @@ impl Partial {
                 ));
             }
         };
-        let open = || {
-            let mut file = File::options().read(true).write(true).open(&new.path)?;
+        let cut = |mut file: File| {
             file.set_len(state.bytes)?;
             file.seek(io::SeekFrom::End(0))?;
             Ok(file)
         };
-        let file = open().map_err(refused(&new.path))?;
+        let file = file.and_then(cut).map_err(refused(&new.path))?;
         let note = format!("note: going on after {} requests", state.progress.requests);
         let partial = Self { file: Some(file), bytes: state.bytes, sum, ..new };
         Ok((partial, state.progress, Some(note)))
@@ -110,7 +116,10 @@ impl Partial {
                 self.memory.extend_from_slice(lines);
                 return Ok(());
             }
-            None => self.file.insert(create(&self.path)?),
+            None => {
+                let file = self.create()?;
+                self.file.insert(file)
+            }
         };
         let written = file.write_all(lines).and_then(|()| file.sync_data());
         written.map_err(refused(&self.path))?;
@@ -139,7 +148,8 @@ impl Partial {
 
     /// Removes what is no longer needed, that of an earlier command included.
     pub(super) fn remove(&self) {
-        if self.in_memory {
+        // Without a file of its own, this run has left nothing there; another may be at work.
+        if self.in_memory || (self.file.is_none() && is_open_elsewhere(&self.path)) {
             return;
         }
         for path in [&with_ending(&self.path, ".json"), &self.path] {
@@ -147,16 +157,22 @@ impl Partial {
             let _ = fs::remove_file(path);
         }
     }
-}
 
-/// Creates the partial file, and its folder where there is none.
-fn create(path: &Path) -> Result<File, Error> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let create = || {
-        folder.map_or(Ok(()), fs::create_dir_all)?;
-        File::options().create(true).truncate(true).read(true).write(true).open(path)
-    };
-    Ok(create().map_err(refused(path))?)
+    /// Creates the partial file, and its folder where there is none.
+    fn create(&self) -> Result<File, Error> {
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let create = || {
+            folder.map_or(Ok(()), fs::create_dir_all)?;
+            let file = open_alone(&self.path, true, || self.wait())?;
+            file.set_len(0).map(|()| file)
+        };
+        Ok(create().map_err(refused(&self.path))?)
+    }
+
+    fn wait(&self) {
+        let path = self.path.display();
+        self.observer.note(&format!("note: waiting for another process, which writes {path}"));
+    }
 }
 
 impl State {
@@ -212,6 +228,9 @@ fn refused(path: &Path) -> impl Fn(io::Error) -> CoreError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::observer::{Silent, Task};
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
 
     fn state(requests: u64) -> Progress {
         Progress { requests, lines: requests, silent: 0 }
@@ -220,7 +239,8 @@ mod tests {
     #[test]
     fn a_single_block_touches_no_file() {
         let folder = tempfile::tempdir().unwrap();
-        let (mut partial, ..) = Partial::open(&folder.path().join("a.run"), "f", true).unwrap();
+        let (mut partial, ..) =
+            Partial::open(&folder.path().join("a.run"), "f", true, &Silent).unwrap();
         partial.append(b"one\n", state(1), true).unwrap();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         let mut copied = Vec::new();
@@ -248,11 +268,12 @@ mod tests {
         for (says, damage) in damages {
             let folder = tempfile::tempdir().unwrap();
             let run = folder.path().join("new/a.run");
-            let (mut partial, ..) = Partial::open(&run, "f", false).unwrap();
+            let (mut partial, ..) = Partial::open(&run, "f", false, &Silent).unwrap();
             partial.append(b"one\n", state(1), false).unwrap();
             partial.append(b"two\n", state(2), false).unwrap();
+            drop(partial);
             damage(&with_ending(&run, ".partial"));
-            let (mut partial, progress, note) = Partial::open(&run, "f", true).unwrap();
+            let (mut partial, progress, note) = Partial::open(&run, "f", true, &Silent).unwrap();
             assert!(note.as_ref().is_some_and(|note| note.contains(says)), "{says}: {note:?}");
             let continued = progress.requests == 2;
             assert_eq!(continued, says.starts_with("going on"), "{says}");
@@ -268,13 +289,64 @@ mod tests {
         }
     }
 
+    /// Hears that something is waited for.
+    struct Waits(AtomicBool);
+
+    impl Observer for Waits {
+        fn note(&self, text: &str) {
+            assert!(text.starts_with("note: waiting for another process"), "{text}");
+            self.0.store(true, Ordering::SeqCst);
+        }
+
+        fn detail(&self, _text: &str) {}
+
+        fn begin(&self, _name: &str, _steps: Option<u64>) -> Box<dyn Task> {
+            Box::new(Silent)
+        }
+    }
+
+    #[test]
+    fn two_that_make_one_run_do_not_mix_their_lines() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = folder.path().join("a.run");
+        let copied = |partial: &mut Partial| {
+            let mut copied = Vec::new();
+            partial.copy(&mut copied).unwrap();
+            copied
+        };
+        let waits = Waits(AtomicBool::new(false));
+        let (mut first, ..) = Partial::open(&run, "f", false, &Silent).unwrap();
+        first.append(b"one\n", state(1), false).unwrap();
+        // One that has begun nothing takes nothing away.
+        Partial::open(&run, "f", false, &Silent).unwrap().0.remove();
+        thread::scope(|scope| {
+            let second = scope.spawn(|| {
+                let (mut second, ..) = Partial::open(&run, "f", false, &waits).unwrap();
+                second.append(b"uno\n", state(1), false).unwrap();
+                let all = copied(&mut second);
+                second.remove();
+                all
+            });
+            while !waits.0.load(Ordering::SeqCst) {
+                thread::yield_now();
+            }
+            first.append(b"two\n", state(2), false).unwrap();
+            assert_eq!(copied(&mut first), b"one\ntwo\n");
+            first.remove();
+            drop(first);
+            assert_eq!(second.join().unwrap(), b"uno\n");
+        });
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
     #[test]
     fn lines_of_another_maker_are_not_continued() {
         let folder = tempfile::tempdir().unwrap();
         let run = folder.path().join("a.run");
-        let (mut partial, ..) = Partial::open(&run, "f", false).unwrap();
+        let (mut partial, ..) = Partial::open(&run, "f", false, &Silent).unwrap();
         partial.append(b"one\n", state(1), false).unwrap();
-        let (_, progress, note) = Partial::open(&run, "g", true).unwrap();
+        drop(partial);
+        let (_, progress, note) = Partial::open(&run, "g", true, &Silent).unwrap();
         assert_eq!(progress, Progress::default());
         assert!(note.unwrap().contains("made from other inputs"));
     }
