@@ -8,7 +8,7 @@ import subprocess
 import sys
 import sysconfig
 from pathlib import Path
-from typing import List, Sequence
+from typing import Callable, List, Optional, Sequence, Tuple, Type
 
 
 class ClariqError(RuntimeError):
@@ -23,6 +23,10 @@ class ClariqError(RuntimeError):
         super().__init__(message or f"clariq ended with exit status {status}")
         self.status = status
         self.message = message
+
+    def __reduce__(self) -> "Tuple[Type[ClariqError], Tuple[int, str]]":
+        # Exceptions are rebuilt from `args`, which is the message alone.
+        return type(self), (self.status, self.message)
 
 
 class ProcessDied(ClariqError):
@@ -48,7 +52,9 @@ def find_command() -> str:
     path = shutil.which(name)
     if path:
         return path
-    raise FileNotFoundError("no command `clariq`: `scripts/install` of its repository puts it on the PATH")
+    raise FileNotFoundError(
+        "no command `clariq`: `pip install clariq` has it, or `scripts/install` of its repository"
+    )
 
 
 def run_command(arguments: Sequence[str], *, stdin: str = "") -> str:
@@ -64,13 +70,36 @@ def run_command(arguments: Sequence[str], *, stdin: str = "") -> str:
     Raises:
         ClariqError: If its exit status is not 0.
     """
+    return run_process(arguments, stdin=stdin).stdout
+
+
+def run_process(
+    arguments: Sequence[str],
+    *,
+    stdin: str = "",
+    folder: "os.PathLike[str] | str | None" = None,
+    before: Optional[Callable[[], None]] = None,
+) -> "subprocess.CompletedProcess[str]":
+    """Runs the command in a folder; `before` is called by its process before it starts.
+
+    Raises:
+        ClariqError: If its exit status is not 0; below 0, a signal ended it.
+    """
     words: List[str] = [find_command(), *arguments]
     done = subprocess.run(
-        words, input=stdin, capture_output=True, text=True, encoding="utf-8", check=False
+        words,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
+        cwd=folder,
+        preexec_fn=before,
     )
     if done.returncode != 0:
         raise ClariqError(done.returncode, done.stderr.strip())
-    return done.stdout
+    return done
 
 
 def data_arguments(data: "os.PathLike[str] | str | None") -> List[str]:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
-import tempfile
-from pathlib import Path
-from typing import Dict, Iterator, List, NamedTuple, Optional
+from typing import Dict, Iterator, List, Optional
 
 import ir_datasets
 from ir_datasets.datasets.base import Dataset
@@ -20,12 +17,10 @@ from ir_datasets.formats import (
 )
 from ir_datasets.indices import Docstore
 
-from ._command import data_arguments, run_command
+from ._export import export
 
 
-def register(
-    data: "os.PathLike[str] | str | None" = None, name: str = "clariq"
-) -> List[str]:
+def register(data: "os.PathLike[str] | str | None" = None, name: str = "clariq") -> List[str]:
     """Registers a collection: its documents, and its splits with requests and qrels.
 
     >>> register()
@@ -44,53 +39,17 @@ def register(
         clariq.ClariqError: If the folder is refused.
         RuntimeError: If a name is registered already.
     """
-    exported = _export(data)
-    documents = _Documents(exported.documents, name)
+    exported = export(data)
+    documents = _Documents([GenericDoc(*row) for row in exported.documents], name)
     datasets = {name: Dataset(documents)}
     for split, requests in exported.requests.items():
-        parts = [documents, _Queries(requests, name)]
-        qrels = exported.qrels.get(split)
-        if qrels is not None:
-            parts.append(_Qrels(qrels))
+        parts = [documents, _Queries([GenericQuery(*row) for row in requests], name)]
+        if split in exported.qrels:
+            parts.append(_Qrels([GenericQrel(*row) for row in exported.qrels[split]]))
         datasets[f"{name}/{split}"] = Dataset(*parts)
     for key, dataset in datasets.items():
         ir_datasets.registry.register(key, dataset)
     return list(datasets)
-
-
-class _Exported(NamedTuple):
-    documents: List[GenericDoc]
-    requests: Dict[str, List[GenericQuery]]
-    qrels: Dict[str, List[GenericQrel]]
-
-
-def _export(data: "os.PathLike[str] | str | None") -> _Exported:
-    with tempfile.TemporaryDirectory(prefix="clariq-") as folder:
-        run_command(["--quiet", "data", "export", "-o", folder, *data_arguments(data)])
-        root = Path(folder)
-        documents = [GenericDoc(row["id"], row["text"]) for row in _rows(root / "documents.jsonl")]
-        requests, qrels = {}, {}
-        for split in ("train", "dev", "test"):
-            path = root / f"requests.{split}.jsonl"
-            if path.is_file():
-                requests[split] = [GenericQuery(row["id"], row["text"]) for row in _rows(path)]
-            path = root / f"qrels.{split}.txt"
-            if path.is_file():
-                qrels[split] = list(_judgements(path))
-    return _Exported(documents, requests, qrels)
-
-
-def _rows(path: Path) -> Iterator[Dict[str, str]]:
-    with open(path, encoding="utf-8") as file:
-        for line in file:
-            yield json.loads(line)
-
-
-def _judgements(path: Path) -> Iterator[GenericQrel]:
-    with open(path, encoding="utf-8") as file:
-        for line in file:
-            request, _, document, grade = line.split()
-            yield GenericQrel(request, document, int(grade))
 
 
 class _Documents(BaseDocs):  # type: ignore[misc]

@@ -1,11 +1,34 @@
 """What all tests share."""
 
 import os
+from pathlib import Path
 
 import pytest
 
 
+def pytest_addoption(parser):
+    parser.addoption("--slow", action="store_true", help="run the slow tests, too")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "slow: takes minutes; runs with --slow")
+
+
+def pytest_collection_modifyitems(config, items):
+    if not config.getoption("--slow"):
+        for item in items:
+            if "slow" in item.keywords:
+                item.add_marker(pytest.mark.skip(reason="runs with --slow"))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def own_cache(tmp_path_factory):
-    """Keeps indexes out of the user's cache."""
-    os.environ["CLARIQ_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+    """Keeps indexes out of the user's cache; the weights there are used."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    installed = Path(os.environ.get("CLARIQ_CACHE") or Path(home) / "clariq")
+    cache = tmp_path_factory.mktemp("cache")
+    (cache / "models").mkdir()
+    weights = installed / "models" / "all-MiniLM-L6-v2"
+    if weights.is_dir():
+        (cache / "models" / weights.name).symlink_to(weights)
+    os.environ["CLARIQ_CACHE"] = str(cache)

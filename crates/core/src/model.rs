@@ -139,8 +139,8 @@ impl NoModels {
         let (expected, found) = ("a clariq with learned stages", "one that was built without them");
         Problem::new(at, ProblemKind::Model, expected, found)
             .hint(
-                "build it with the feature `bert`: `scripts/install` does that, and installs \
-                 libtorch where it is missing",
+                "`pip install clariq-learned` adds them, or `scripts/install` in a clone; \
+                 `clariq setup` installs libtorch where it is missing",
             )
             .into()
     }

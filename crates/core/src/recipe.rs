@@ -5,6 +5,7 @@ use crate::name::Name;
 use crate::problem::{Error, Location, Problem, ProblemKind};
 use crate::train_on::TrainOn;
 use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
 
 /// A model that is trained, and everything that its weights depend on beside the data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -50,6 +51,9 @@ pub struct Recipe {
     /// The share of the training topics that is held out, for the curve and for stopping early.
     #[serde(default)]
     pub held_out: f64,
+    /// Which of the disjoint shares of that size is held out, counted from 0.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub fold: usize,
     /// Evaluations on held-out topics without a better one after which training stops; 0 for never.
     #[serde(default)]
     pub patience: usize,
@@ -155,6 +159,10 @@ fn usual_scale() -> f64 {
 fn one() -> f64 {
     1.0
 }
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_first(fold: &usize) -> bool {
+    *fold == 0
+}
 
 impl Recipe {
     /// Parses a recipe; `file` is for messages.
@@ -170,6 +178,36 @@ impl Recipe {
                 .hint("configs/README.md lists the keys of a recipe")
         })?;
         recipe.check(file)?;
+        Ok(recipe)
+    }
+
+    /// The same with other parameters, each given as `key=value` or `objective.key=value`. A value
+    /// is TOML; text that is not TOML is taken as a string.
+    pub fn with(&self, assignments: &[impl AsRef<str>]) -> Result<Self, Error> {
+        let refused = |found: String| {
+            let at = Location::file("--set");
+            let expected = "key=value with a key of a recipe, for example seed=7";
+            Problem::new(at, ProblemKind::Argument, expected, found)
+                .hint("configs/README.md lists the keys of a recipe")
+        };
+        let mut all = Table::try_from(self).map_err(|error| refused(error.to_string()))?;
+        for text in assignments.iter().map(AsRef::as_ref) {
+            let wrong = || refused(format!("`{text}`"));
+            let (key, value) = text.split_once('=').ok_or_else(wrong)?;
+            let (table, key) = match key.split_once('.') {
+                None => (&mut all, key),
+                Some(("objective", key)) => {
+                    (all.get_mut("objective").and_then(Value::as_table_mut).ok_or_else(wrong)?, key)
+                }
+                Some(_) => return Err(wrong().into()),
+            };
+            let parsed = toml::from_str(&format!("value = {value}"));
+            let parsed = parsed.ok().and_then(|mut read: Table| read.remove("value"));
+            table.insert(key.to_owned(), parsed.unwrap_or_else(|| Value::String(value.to_owned())));
+        }
+        let recipe: Self =
+            all.try_into().map_err(|error| refused(error.message().trim().to_owned()))?;
+        recipe.check("--set")?;
         Ok(recipe)
     }
 
@@ -195,6 +233,10 @@ impl Recipe {
             ),
             (!(0.0..=1.0).contains(&self.warm_up), "warm_up from 0 to 1"),
             (!(0.0..1.0).contains(&self.held_out), "held_out from 0 to below 1"),
+            (
+                self.fold > 0 && !(self.held_out > 0.0 && self.last_share() <= 1.0 + 1e-9),
+                "a fold below 1 / held_out",
+            ),
             (!(0.0..1.0).contains(&self.dropout.unwrap_or(0.0)), "dropout from 0 to below 1"),
             (batch == 0 || negatives == 0, "batch and negatives of at least 1"),
             (self.max_tokens < 8, "max_tokens of at least 8"),
@@ -215,6 +257,11 @@ impl Recipe {
             .into()),
             None => Ok(()),
         }
+    }
+
+    /// Where the share that is held out ends, as a part of all topics.
+    fn last_share(&self) -> f64 {
+        (self.fold + 1) as f64 * self.held_out
     }
 
     /// The system that names negatives, and how many of its questions are wanted for each request.
@@ -261,5 +308,33 @@ mod tests {
             assert!(error.starts_with("x.toml:2: bad configuration"), "{error}");
             assert!(error.contains("expected a name of at most 100 letters"), "{error}");
         }
+    }
+
+    #[test]
+    fn parameters_are_replaced_and_wrong_ones_refused() {
+        let text = "name = \"r\"\nbase = \"b\"\nepochs = 1.0\nlearning_rate = 0.1\n\
+                    [objective]\nkind = \"in-batch-softmax\"\nbatch = 2\n";
+        let recipe = Recipe::parse("r.toml", text).unwrap();
+        assert_eq!(recipe.with(&[] as &[&str]).unwrap(), recipe);
+        let other = ["learning_rate=2e-5", "objective.scale=10.0", "held_out=0.2", "fold=4"];
+        let other = recipe.with(&other).unwrap();
+        assert_eq!((other.learning_rate, other.held_out, other.fold), (2e-5, 0.2, 4));
+        assert!(
+            matches!(other.objective, Objective::InBatchSoftmax { scale, .. } if scale == 10.0)
+        );
+        assert_eq!(recipe.with(&["base=some/folder"]).unwrap().base, "some/folder");
+        for (wrong, says) in [
+            ("seed", "`seed`"),
+            ("stage.seed=1", "`stage.seed=1`"),
+            ("sed=1", "unknown field `sed`"),
+            ("objective.negatives=3", "unknown field `negatives`"),
+            ("epochs=0", "epochs above 0"),
+            ("fold=1", "a fold below 1 / held_out"),
+        ] {
+            let error = recipe.with(&[wrong]).unwrap_err().to_string();
+            assert!(error.starts_with("--set") && error.contains(says), "{wrong}: {error}");
+        }
+        let folds = |fold: &str| recipe.with(&["held_out=0.3333333333333333", fold]);
+        assert!(folds("fold=2").is_ok() && folds("fold=3").is_err());
     }
 }

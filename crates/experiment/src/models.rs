@@ -133,7 +133,7 @@ fn check_installed(name: &str, folder: &Path) -> Result<(), Problem> {
     let at = Location::file(format!("model `{name}`"));
     let expected = format!("the files of {} as they were written", folder.display());
     Err(Problem::new(at, ProblemKind::Checksum, expected, found).hint(
-        "`scripts/setup --force` installs all-MiniLM-L6-v2 again; `clariq train` trains again",
+        "`clariq setup --force` installs all-MiniLM-L6-v2 again; `clariq train` trains again",
     ))
 }
 

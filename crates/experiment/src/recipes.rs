@@ -60,5 +60,5 @@ pub(crate) fn unknown(models: &Path, name: &str) -> Problem {
     let expected = format!("a folder, a recipe ({}), or an installed model", recipes.join(", "));
     let found = format!("nothing of that name in {} either", models.display());
     Problem::new(Location::file(format!("model `{name}`")), ProblemKind::Model, expected, found)
-        .hint("`scripts/setup` installs all-MiniLM-L6-v2; `clariq doctor` shows what is there")
+        .hint("`clariq setup` installs all-MiniLM-L6-v2; `clariq doctor` shows what is there")
 }

@@ -9,13 +9,13 @@ use std::path::Path;
 pub use crate::models::Again;
 
 /// The recipes that are named, each once: by themselves, or by systems, which stand for the recipes
-/// that their stages use.
-pub fn recipes(names: &[String]) -> Result<Vec<Recipe>, Error> {
+/// that their stages use. `set` has parameters in place of theirs, as [`Recipe::with`] takes them.
+pub fn recipes(names: &[String], set: &[String]) -> Result<Vec<Recipe>, Error> {
     let mut recipes: Vec<Recipe> = Vec::new();
     for name in names {
         for recipe in named(name)? {
             if recipes.iter().all(|known| known.name != recipe.name) {
-                recipes.push(recipe);
+                recipes.push(if set.is_empty() { recipe } else { recipe.with(set)? });
             }
         }
     }

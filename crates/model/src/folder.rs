@@ -72,7 +72,7 @@ fn missing(at: &Path, expected: &str) -> Error {
     Problem::new(at, ProblemKind::MissingFile, expected, "no such file")
         .hint(
             "a Hugging Face folder of a BERT has config.json, weights and a tokenizer; \
-             `scripts/setup` installs the default one",
+             `clariq setup` installs the default one",
         )
         .into()
 }

@@ -22,6 +22,7 @@ pub(crate) mod reproduce_ikat;
 pub(crate) mod run;
 pub(crate) mod run_ikat;
 pub(crate) mod segment;
+pub(crate) mod setup;
 pub(crate) mod shard;
 pub(crate) mod synthesize;
 pub(crate) mod train;

@@ -69,14 +69,14 @@ fn check_processor(asked: Isa) -> Result<(), Problem> {
 /// Replaces this process, so that signals and the exit status are the other's. Returns if that is
 /// refused.
 #[cfg(unix)]
-fn become_process(command: &mut Command) -> io::Error {
+pub(crate) fn become_process(command: &mut Command) -> io::Error {
     use std::os::unix::process::CommandExt;
     command.exec()
 }
 
 /// Waits for the other process and ends as it did.
 #[cfg(not(unix))]
-fn become_process(command: &mut Command) -> io::Error {
+pub(crate) fn become_process(command: &mut Command) -> io::Error {
     match command.status() {
         Ok(status) => std::process::exit(status.code().unwrap_or(2)),
         Err(error) => error,

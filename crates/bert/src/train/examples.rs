@@ -15,17 +15,19 @@ pub struct TopicSplit {
 }
 
 impl TopicSplit {
-    /// Splits by topic, and by request: two topics that ask the same stand on one side.
-    pub(crate) fn draw(examples: &Examples, share: f64, seed: u64) -> Self {
+    /// Splits by topic, and by request: two topics that ask the same stand on one side. Of the
+    /// shares that a shuffled list of topics has, the one that counts as `fold` is held out.
+    pub(crate) fn draw(examples: &Examples, share: f64, fold: usize, seed: u64) -> Self {
         let count = examples.requests.len();
-        let wanted = (share * count as f64).round() as usize;
+        let end_of =
+            |shares: usize| ((shares as f64 * share * count as f64).round() as usize).min(count);
         let mut order: Vec<usize> = (0..count).collect();
         shuffle(&mut order, &mut generator(seed, 0));
-        let mut held_out: Vec<usize> = order.iter().copied().take(wanted).collect();
+        let mut held_out: Vec<usize> = order.drain(end_of(fold)..end_of(fold + 1)).collect();
         let same = |place: usize, other: usize| {
             examples.requests[place].trim().eq_ignore_ascii_case(examples.requests[other].trim())
         };
-        let mut train: Vec<usize> = order.into_iter().skip(wanted).collect();
+        let mut train = order;
         train.retain(|&place| {
             let twin = held_out.iter().any(|&other| same(place, other));
             if twin {
@@ -63,17 +65,27 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    #[test]
+    fn every_topic_is_held_out_in_one_fold() {
+        let requests = (0..13).map(|topic| format!("request {topic}")).collect();
+        let examples = Examples { requests, ..Examples::default() };
+        let fold = |fold| TopicSplit::draw(&examples, 0.2, fold, 7).held_out;
+        let mut all: Vec<usize> = (0..5).flat_map(fold).collect();
+        all.sort_unstable();
+        assert_eq!(all, (0..13).collect::<Vec<_>>());
+    }
+
     proptest! {
         #[test]
         fn no_request_stands_on_both_sides(kinds in prop::collection::vec(0_u8..30, 1..60), share in 0.0..0.9_f64, seed: u64) {
             let requests: Vec<String> = kinds.iter().map(|kind| format!("Request {kind} ")).collect();
             let examples = Examples { requests, ..Examples::default() };
-            let split = TopicSplit::draw(&examples, share, seed);
+            let split = TopicSplit::draw(&examples, share, 0, seed);
             prop_assert_eq!(split.train.len() + split.held_out.len(), kinds.len());
             for &train in &split.train {
                 prop_assert!(split.held_out.iter().all(|&held| kinds[held] != kinds[train]));
             }
-            prop_assert_eq!(TopicSplit::draw(&examples, share, seed), split);
+            prop_assert_eq!(TopicSplit::draw(&examples, share, 0, seed), split);
         }
     }
 }

@@ -54,7 +54,8 @@ pub fn train(
 ) -> Result<Trained, Error> {
     keep_memory();
     let base = ModelFolder::open(training.base)?;
-    let split = TopicSplit::draw(training.examples, training.recipe.held_out, training.recipe.seed);
+    let recipe = training.recipe;
+    let split = TopicSplit::draw(training.examples, recipe.held_out, recipe.fold, recipe.seed);
     if training.examples.pairs(&split.train, true).is_empty() {
         return Err(problem(Path::new("train.tsv"), "rows to train on", "none")
             .hint("`clariq data check` shows what the data folder has")

@@ -164,7 +164,7 @@ fn learned(settings: &Settings) -> Vec<Finding> {
         None => Finding::wanting(
             "weights",
             format!("no all-MiniLM-L6-v2 in {}", models.display()),
-            "scripts/setup",
+            "clariq setup",
         ),
     };
     let isa = match settings.isa {
@@ -186,11 +186,12 @@ fn without_engine() -> Finding {
     });
     match trouble {
         None => {
-            let found = "not in this build; `scripts/install` adds them";
+            let found =
+                "not in this build; `pip install clariq-learned` or `scripts/install` adds them";
             Finding::well("learned stages", found)
         }
         Some(found) => {
-            let mend = "scripts/setup installs libtorch where it is missing; then scripts/install";
+            let mend = "clariq setup installs libtorch where it is missing";
             Finding::wanting("learned stages", found, mend)
         }
     }
@@ -202,7 +203,7 @@ fn weights(engine: &dyn Engine, folder: &Path) -> Finding {
         Err(error) => {
             let report = Report::from(&error);
             let found = format!("{}: {}", report.title, report.found);
-            Finding::wanting("weights", found, "scripts/setup --force")
+            Finding::wanting("weights", found, "clariq setup --force")
         }
     }
 }

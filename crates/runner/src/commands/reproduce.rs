@@ -82,7 +82,7 @@ fn all_systems(
     }
     if !left_out.is_empty() {
         settings.note(&format!(
-            "note: this build has no learned stages; {} left out: scripts/install adds them",
+            "note: this build has no learned stages; {} left out: `clariq doctor` says how to add them",
             left_out.join(", ")
         ));
     }

