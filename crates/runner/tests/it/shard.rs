@@ -102,7 +102,7 @@ fn bad_requests_are_refused_or_counted() {
     ] {
         let refused = bench.run(&line.split(' ').collect::<Vec<_>>());
         assert_eq!(refused.status, Some(2), "{line}: {}", refused.stderr);
-        assert!(refused.stderr.contains("requests.jsonl:174"), "{line}: {}", refused.stderr);
+        assert!(refused.stderr.contains("requests.jsonl:175"), "{line}: {}", refused.stderr);
         assert!(!bench.path("a.run").exists() && !bench.path("s/plan.json").exists(), "{line}");
     }
     bench.succeed("-q run bm25 --data data --requests requests.jsonl --skip-bad -o whole.run");
