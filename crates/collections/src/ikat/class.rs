@@ -48,15 +48,17 @@ impl Class {
         }
     }
 
-    /// The `run_type` of a run of this class, or `None` where the year has no such class. The
-    /// guidelines of 2025 have no manual class, but its validator accepts the name.
-    pub fn run_type(self, year: Year) -> Option<&'static str> {
+    /// The `run_type` of a run of this class.
+    ///
+    /// 2023 had no class of systems that only respond: a run that answers from passages that people
+    /// chose is a manual one there. The guidelines of 2025 have no manual class, but its validator
+    /// accepts the name.
+    pub fn run_type(self, year: Year) -> &'static str {
         match (self, year) {
-            (Self::Automatic, _) => Some("automatic"),
-            (Self::Manual, _) => Some("manual"),
-            (Self::OnlyResponse, Year::Y2023) => None,
-            (Self::OnlyResponse, Year::Y2024) => Some("only_response"),
-            (Self::OnlyResponse, Year::Y2025) => Some("generation-only"),
+            (Self::Automatic, _) => "automatic",
+            (Self::Manual, _) | (Self::OnlyResponse, Year::Y2023) => "manual",
+            (Self::OnlyResponse, Year::Y2024) => "only_response",
+            (Self::OnlyResponse, Year::Y2025) => "generation-only",
         }
     }
 }

@@ -91,7 +91,8 @@ impl Ikat {
     /// The requests of a split as a system of `class` sees them.
     ///
     /// A manual system gets the resolved utterances in place of the utterances. One that only
-    /// responds gets the passages that are given to it as candidates.
+    /// responds gets the passages that are given to it as candidates; where none are given, it
+    /// ranks all of them, because a run needs a response to every turn.
     pub fn requests_for(
         &self,
         split: Split,
@@ -105,7 +106,7 @@ impl Ikat {
                 let view = conversation.view(index, class);
                 let candidates = match (&own, view.passages) {
                     (Some(own), _) => Some(own.clone()),
-                    (None, Some(given)) => Some(self.given(given)),
+                    (None, Some(given)) => self.given(given),
                     (None, None) => None,
                 };
                 let (id, said) = (view.turn.as_str().into(), said(&view));
@@ -124,11 +125,12 @@ impl Ikat {
         docs
     }
 
-    fn given(&self, ids: &[String]) -> Vec<Doc> {
+    /// The given passages as far as the collection has them, `None` where it has none of them.
+    fn given(&self, ids: &[String]) -> Option<Vec<Doc>> {
         let mut docs: Vec<Doc> = ids.iter().filter_map(|id| self.passages.find(id)).collect();
         docs.sort_unstable();
         docs.dedup();
-        docs
+        (!docs.is_empty()).then_some(docs)
     }
 
     /// The organisers' labels of statements; `None` where none were released.
@@ -344,8 +346,17 @@ mod tests {
         assert_eq!(manual[1].said[0].text, turns[0].resolved);
         assert_eq!(manual[1].said[2].text, turns[1].resolved);
         let given = requests(PASSAGES, Class::OnlyResponse);
-        let cited = turns[0].citations.as_ref().unwrap().len();
-        assert_eq!(given[0].candidates.as_ref().unwrap().len(), cited);
+        for (request, turn) in given.iter().zip(&turns) {
+            let cited = turn.citations.as_ref().map(Vec::len);
+            assert_eq!(request.candidates.as_ref().map(Vec::len), cited, "{}", turn.id);
+        }
+    }
+
+    #[test]
+    fn a_turn_with_none_of_the_passages_ranks_all_of_them() {
+        let sample = sample();
+        assert_eq!(sample.given(&[]), None);
+        assert_eq!(sample.given(&["clueweb22-en0000-00-00000:0".to_owned()]), None);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::systems::Loaded;
 use clariq_collections::ikat::run::{
     RankedPassage, RankedStatement, Reference, Response, Submission, SubmittedTurn,
 };
-use clariq_collections::ikat::{Class, Ikat, PASSAGES, STATEMENTS, Split, Year, statement_number};
+use clariq_collections::ikat::{Ikat, PASSAGES, STATEMENTS, Split, Year, statement_number};
 use clariq_core::{Hit, Models, Ranking, Request};
 use clariq_rank::{Batch, Pipeline};
 use std::collections::BTreeMap;
@@ -70,19 +70,13 @@ pub fn answer(
     let submission = Submission {
         year: split.year(),
         run_name: loaded.system.name.clone(),
-        run_type: run_type(class, split.year()).to_owned(),
+        run_type: class.run_type(split.year()).to_owned(),
         team: TEAM.to_owned(),
         eval_response: split.year() == Year::Y2024,
         turns,
     };
     let turns = requests.iter().map(|request| request.id.as_str().to_owned()).collect();
     Ok(Answers { split, turns, statements, passages, submission, models })
-}
-
-/// 2023 had no class of systems that only respond; its validator warns of the name that later years
-/// have.
-fn run_type(class: Class, year: Year) -> &'static str {
-    class.run_type(year).unwrap_or("only_response")
 }
 
 /// The tasks of a system while they are done.

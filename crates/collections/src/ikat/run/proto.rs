@@ -35,7 +35,10 @@ impl<'n, 'a> Message<'n, 'a> {
             _ => return Err(Box::new(unlike(file, node, "an object"))),
         };
         for (key, value) in keys {
-            let Some(&name) = names.iter().find(|name| **name == key || camel_case(name) == *key)
+            // The other spelling is made only for a key that needs it: a run may have a million.
+            let exactly = names.iter().find(|name| **name == key);
+            let Some(&name) =
+                exactly.or_else(|| names.iter().find(|name| camel_case(name) == *key))
             else {
                 let expected = format!("one of the fields {}", names.join(", "));
                 let found = format!("`{}`", shorten(key));
