@@ -57,10 +57,7 @@ pub(crate) fn device(options: &ModelOptions) -> Result<Device, Error> {
 /// The checksum of a model together with what else its numbers depend on, to the last bit.
 pub(crate) fn sign(options: &ModelOptions, checksum: &str) -> String {
     let cut = options.max_tokens.map_or_else(|| "whole".to_owned(), |limit| limit.to_string());
-    let text = format!(
-        "{ARITHMETIC} {checksum} {} {cut} {}",
-        options.precision,
-        if options.device == "cpu" { "cpu" } else { "cuda" }
-    );
+    let text =
+        format!("{ARITHMETIC} {checksum} {} {cut} {}", options.precision, options.computes_with());
     clariq_core::sha256_hex(text.as_bytes())
 }

@@ -13,6 +13,7 @@ mod examples;
 mod explanation;
 mod findings;
 mod id;
+mod isa;
 mod model;
 mod name;
 mod need;
@@ -35,6 +36,7 @@ pub use examples::Examples;
 pub use explanation::Explanation;
 pub use findings::{Finding, Findings};
 pub use id::{FacetId, QuestionId, RequestId, TopicId};
+pub use isa::Isa;
 pub use model::{
     Embeddings, Encoder, ModelKind, ModelName, Models, NoModels, PairScorer, Progress,
 };

@@ -129,6 +129,9 @@ pub enum ProblemKind {
     /// A configuration that cannot be read or does not make sense.
     #[error("bad configuration")]
     Configuration,
+    /// A server that gives no answer, or one of another form.
+    #[error("no answer")]
+    Server,
     /// A value on the command line that does not make sense.
     #[error("bad argument")]
     Argument,

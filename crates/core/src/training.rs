@@ -2,6 +2,7 @@
 
 use crate::checksum::sha256_hex;
 use crate::examples::Examples;
+use crate::isa::Isa;
 use crate::recipe::Recipe;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -45,6 +46,13 @@ pub struct ModelOptions {
 impl Default for ModelOptions {
     fn default() -> Self {
         Self { device: "cpu".to_owned(), precision: Precision::F32, threads: 1, max_tokens: None }
+    }
+}
+
+impl ModelOptions {
+    /// The instruction set that a model computes with under these options, or `cuda`.
+    pub fn computes_with(&self) -> String {
+        if self.device == "cpu" { Isa::effective() } else { "cuda".to_owned() }
     }
 }
 
@@ -97,9 +105,14 @@ pub struct Trained {
     pub recall: Option<[f64; 4]>,
 }
 
-/// The SHA-256 of all that a training is made of: the same key, the same bytes on the same kind of
-/// machine.
-pub fn training_key(recipe: &Recipe, base_checksum: &str, examples: &Examples) -> String {
+/// The SHA-256 of all that a training is made of: the same key, the same bytes. `computes_with` is
+/// [`ModelOptions::computes_with`].
+pub fn training_key(
+    recipe: &Recipe,
+    base_checksum: &str,
+    examples: &Examples,
+    computes_with: &str,
+) -> String {
     let recipe = serde_json::to_string(recipe).unwrap_or_default();
     let data = format!(
         "{:?}",
@@ -111,5 +124,7 @@ pub fn training_key(recipe: &Recipe, base_checksum: &str, examples: &Examples) -
             &examples.candidates
         )
     );
-    sha256_hex(format!("1\n{recipe}\n{base_checksum}\n{}", sha256_hex(data.as_bytes())).as_bytes())
+    let data = sha256_hex(data.as_bytes());
+    let made_of = sha256_hex(format!("1\n{recipe}\n{base_checksum}\n{data}").as_bytes());
+    sha256_hex(format!("{made_of}\n{computes_with}").as_bytes())
 }

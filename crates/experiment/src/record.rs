@@ -5,7 +5,9 @@
 //! checksums of the files it speaks of: a record that does not fit its run was left by an
 //! interrupted command.
 
-use clariq_core::sha256_hex;
+use crate::session::Session;
+use crate::systems::Loaded;
+use clariq_core::{Error, sha256_hex, sha256_of_stream};
 use clariq_files::{MOST_OF_A_TABLE, Staged};
 use serde_json::{Value, json};
 use std::fs;
@@ -21,16 +23,26 @@ pub fn path_of(run: &Path) -> PathBuf {
 /// An output of a command: its kind, where it will stand, and its content.
 pub type Output = (&'static str, PathBuf, Staged);
 
+/// What the learned models of a system compute with, which decides the last digits of their scores;
+/// `None` for a system without any.
+pub fn arithmetic(session: &Session, loaded: &Loaded) -> Option<Value> {
+    let options = session.model_options(None);
+    loaded.needs_models().then(
+        || json!({ "isa": options.computes_with(), "precision": options.precision.to_string() }),
+    )
+}
+
 /// The record of outputs that are staged already, staged as well.
-pub fn stage(
-    run: &Path,
-    mut made_by: Value,
-    files: &[Output],
-) -> Result<Staged, clariq_core::Error> {
+pub fn stage(run: &Path, mut made_by: Value, files: &[Output]) -> Result<Staged, Error> {
     let mut outputs = serde_json::Map::new();
     for (kind, path, staged) in files {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let checksum = sha256_hex(&staged.source().read()?.bytes);
+        let source = staged.source();
+        let checksum = sha256_of_stream(source.stream()?).map_err(|source| Error::Io {
+            action: "read",
+            path: path.clone(),
+            source,
+        })?;
         outputs.insert((*kind).to_owned(), json!({ "file": name, "sha256": checksum }));
     }
     made_by["outputs"] = Value::Object(outputs);

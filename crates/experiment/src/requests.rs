@@ -2,12 +2,20 @@
 //! …}]}`; for a system that ranks the statements of a user, with `"statements": [text, …]`.
 
 use clariq_core::{Documents, Error, Problem, ProblemKind, Request, Utterance, printable};
+use clariq_files::archive::Form;
 use clariq_files::{BoundedLines, MOST_OF_A_LINE};
 use serde::Deserialize;
 use std::io::BufRead;
 
 /// How a line looks, for messages.
 const FORM: &str = "{\"id\": …, \"text\": …} or {\"id\": …, \"said\": [{\"user\": …}, …]}";
+
+/// What a file of requests looks like, for messages.
+pub const ARCHIVE: Form = Form {
+    kind: ProblemKind::Argument,
+    what: "requests as JSON lines",
+    hint: "a line is {\"id\": …, \"text\": …} or {\"id\": …, \"said\": [{\"user\": …}, …]}",
+};
 
 const HINT: &str = "one JSON object a line; --skip-bad answers bad lines with an error";
 
@@ -74,11 +82,19 @@ impl<'a> Requests<'a> {
 
     /// The next request, or what is wrong with its line; `None` at the end.
     pub fn read_next(&mut self) -> Result<Option<Result<Incoming, Problem>>, Error> {
+        let next = self.read_next_line()?;
+        Ok(next.map(|read| read.map(|(incoming, _)| incoming)))
+    }
+
+    /// The next request with its line, or what is wrong with that; `None` at the end.
+    pub fn read_next_line(&mut self) -> Result<Option<Result<(Incoming, String), Problem>>, Error> {
         loop {
             match self.lines.read_next()? {
                 None => return Ok(None),
                 Some(Ok(line)) if line.is_empty() => {}
-                Some(Ok(line)) => return Ok(Some(self.parse(&line))),
+                Some(Ok(line)) => {
+                    return Ok(Some(self.parse(&line).map(|request| (request, line))));
+                }
                 Some(Err(problem)) => return Ok(Some(Err(problem.hint(HINT)))),
             }
         }

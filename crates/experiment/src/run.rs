@@ -9,9 +9,11 @@
 mod answers;
 mod blocks;
 mod conversations;
+mod file;
 mod given;
 mod input;
 mod partial;
+mod requests;
 mod split;
 
 use crate::answers::AnswerConfig;
@@ -28,6 +30,7 @@ use clariq_core::{Location, ModelKind, Models, Problem, ProblemKind, sha256_hex}
 use clariq_files::{Staged, Target, refuse_input};
 use clariq_need::Classifier;
 use clariq_rank::{Pipeline, System};
+use file::{FileKind, InputFile};
 use partial::{Partial, Progress};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -36,9 +39,11 @@ use std::{panic, thread};
 use answers::SplitAnswers;
 pub use answers::ranking_path;
 pub use conversations::Conversations;
-pub(crate) use conversations::Cut;
+pub(crate) use file::Cut;
 pub use given::Given;
+pub(crate) use input::Divisible;
 pub use input::{Input, Skipped};
+pub use requests::RequestFile;
 use split::SplitRequests;
 pub use split::as_run;
 
@@ -122,29 +127,45 @@ pub fn run(
     options: &RunOptions,
     path: &Path,
 ) -> Result<Done, Error> {
-    input.check(&loaded.system)?;
-    let is_stream = Target::new(path).is_stream();
-    let files = if is_stream { vec![("run", path.to_owned())] } else { input.files(path) };
-    files.iter().try_for_each(|(_, file)| refuse_input(file))?;
-    let job = Job::new(contexts, loaded, input, options)?;
-    let (progress, skipped) =
-        if is_stream { job.stream(path)? } else { job.write(&files, options)? };
-    job.report(progress, &skipped);
-    Ok(Done { requests: progress.requests, lines: progress.lines })
+    for (_, file) in files_of(input, path) {
+        refuse_input(&file)?;
+    }
+    Job::new(contexts, loaded, input, options.tag)?.run(options, path)
 }
 
-/// What makes the lines of a run, as its record begins.
-pub(crate) fn describe_run(
-    contexts: &Contexts,
-    loaded: &Loaded,
-    input: &dyn Input,
-    options: &RunOptions,
-) -> Result<Value, Error> {
-    Ok(Job::new(contexts, loaded, input, options)?.made_by)
+/// The files that a run at `path` has.
+fn files_of(input: &dyn Input, path: &Path) -> Vec<(&'static str, PathBuf)> {
+    if Target::new(path).is_stream() { vec![("run", path.to_owned())] } else { input.files(path) }
 }
 
-/// One system over one input.
-struct Job<'a> {
+/// Opens a file of requests, whichever of the two forms it has.
+pub(crate) fn open_file<'a>(
+    session: &Session<'a>,
+    file: &Path,
+    skip_bad: bool,
+) -> Result<Box<dyn Divisible + 'a>, Error> {
+    let file = InputFile::open(file, skip_bad)?;
+    Ok(match file.kind() {
+        FileKind::Conversations => Box::new(Conversations::new(session, file)?),
+        FileKind::Requests => Box::new(RequestFile::new(session, file)),
+    })
+}
+
+/// Opens a shard of a file that was checked when it was cut. It describes itself as the whole file.
+pub(crate) fn open_shard<'a>(
+    session: &Session<'a>,
+    shard: &Path,
+    cut: &Cut,
+) -> Result<Box<dyn Input + 'a>, Error> {
+    let file = InputFile::of_shard(shard, cut);
+    Ok(match cut.kind {
+        FileKind::Conversations => Box::new(Conversations::new(session, file)?.checked()),
+        FileKind::Requests => Box::new(RequestFile::new(session, file)),
+    })
+}
+
+/// One system over one input, with its models open and its need model trained.
+pub(crate) struct Job<'a> {
     contexts: &'a Contexts<'a>,
     pipelines: Pipelines<'a>,
     loaded: &'a Loaded,
@@ -166,15 +187,17 @@ enum Needs {
 }
 
 impl<'a> Job<'a> {
-    fn new(
+    /// Opens what the system needs; `tag` as in [`RunOptions`].
+    pub(crate) fn new(
         contexts: &'a Contexts<'a>,
         loaded: &'a Loaded,
         input: &'a dyn Input,
-        options: &RunOptions,
+        tag: Option<&str>,
     ) -> Result<Self, Error> {
         let (session, system) = (contexts.session(), &loaded.system);
+        input.check(system)?;
         let pipelines = Pipelines::new(contexts, loaded)?;
-        let tag = options.tag.unwrap_or(&system.name);
+        let tag = tag.unwrap_or(&system.name);
         let tag: String = tag.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
         let models = open_models(contexts.models(), loaded)?;
         let needs = if !system.pipeline.sees_need() {
@@ -196,6 +219,9 @@ impl<'a> Job<'a> {
             "run_tag": tag,
             "collection": session.collection.label(),
         });
+        if let Some(arithmetic) = record::arithmetic(session, loaded) {
+            made_by["arithmetic"] = arithmetic;
+        }
         for (key, value) in describe_system(session, system, &pipelines)? {
             made_by[key] = value;
         }
@@ -203,6 +229,22 @@ impl<'a> Job<'a> {
             made_by[key] = value;
         }
         Ok(Self { contexts, pipelines, loaded, input, tag, needs, made_by })
+    }
+
+    /// What makes the lines, as the record begins, in one checksum.
+    pub(crate) fn fingerprint(&self) -> String {
+        sha256_hex(self.made_by.to_string().as_bytes())
+    }
+
+    /// Ranks and writes, as [`run`] says.
+    pub(crate) fn run(&self, options: &RunOptions, path: &Path) -> Result<Done, Error> {
+        let (progress, skipped) = if Target::new(path).is_stream() {
+            self.stream(path)?
+        } else {
+            self.write(path, options)?
+        };
+        self.report(progress, &skipped);
+        Ok(Done { requests: progress.requests, lines: progress.lines })
     }
 
     fn blocks(&self) -> Blocks<'_> {
@@ -243,19 +285,16 @@ impl<'a> Job<'a> {
     }
 
     /// Writes files by way of a partial one, and the record beside them.
-    fn write(
-        &self,
-        files: &[(&'static str, PathBuf)],
-        options: &RunOptions,
-    ) -> Result<(Progress, Skipped), Error> {
-        let fingerprint = sha256_hex(self.made_by.to_string().as_bytes());
+    fn write(&self, path: &Path, options: &RunOptions) -> Result<(Progress, Skipped), Error> {
+        let observer = self.contexts.session().observer;
+        let files = files_of(self.input, path);
         let paths: Vec<PathBuf> = files.iter().map(|(_, path)| path.clone()).collect();
         let (mut partial, progress, note) = match options.part {
-            Some(_) => (Partial::in_memory(&paths), Progress::default(), None),
-            None => Partial::open(&paths, &fingerprint, options.resume)?,
+            Some(_) => (Partial::in_memory(&paths, observer), Progress::default(), None),
+            None => Partial::open(&paths, &self.fingerprint(), options.resume, observer)?,
         };
         if let Some(note) = note {
-            self.contexts.session().observer.note(&note);
+            observer.note(&note);
         }
         let (ranked, beside) = self.rank_beside_needs(progress, &mut partial);
         let (progress, skipped) = match ranked {
@@ -305,7 +344,7 @@ impl<'a> Job<'a> {
     fn rank_beside_needs(
         &self,
         progress: Progress,
-        partial: &mut Partial,
+        partial: &mut Partial<'_>,
     ) -> (Result<(Progress, Skipped), Error>, Result<Option<PredictedNeeds>, Error>) {
         let write: Write = &mut |lines, progress, last| partial.append(lines, progress, last);
         let system = &self.loaded.system;

@@ -1,38 +1,33 @@
-//! A file of conversations cut into shards, and the parts of a run over them put together.
+//! A file of conversations or requests cut into shards, and the parts of a run over them put
+//! together.
 //!
-//! `plan.json` lies beside the shards and says what they were cut from. Each shard is a file of
-//! conversations of its own, so that whoever ranks it needs the plan and that file alone. A part is
+//! `plan.json` lies beside the shards and says what they were cut from. Each shard is a file of its
+//! own, so that whoever ranks it needs the plan and that file alone. A part is
 //! whole when its record is there; parts put together are the run over the whole file, byte for
 //! byte.
+
+mod cut;
+
+pub use cut::cut;
 
 use crate::contexts::Contexts;
 use crate::error::Error;
 use crate::record;
-use crate::run::{Conversations, Cut, Input, RunOptions, describe_run, run as write_run};
+use crate::run::{Cut, Job, RunOptions, open_shard};
 use crate::session::Session;
 use crate::systems::Loaded;
-use clariq_collections::clariq::ClariQ;
-use clariq_collections::clariq::conversation::{Reading, Record, put_json_lines, read_records};
-use clariq_core::{Location, Problem, ProblemKind, sha256_hex, sha256_of_file};
-use clariq_files::{Source, Staged, write_atomically};
+use clariq_core::{Location, Problem, ProblemKind, sha256_of_file};
+use clariq_files::{Source, Staged, refuse_input};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fs::File;
 use std::io;
-use std::iter;
-use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, sync_channel};
-use std::{panic, thread};
 
 /// The form of `plan.json`.
-const FORM: u32 = 1;
+const FORM: u32 = 2;
 
-/// Contexts that may wait to be written.
-const WAITING: usize = 1024;
-
-/// What a file of conversations was cut into.
+/// What a file was cut into.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
@@ -41,117 +36,28 @@ pub struct Plan {
     form: u32,
     /// The file that was cut.
     pub(crate) input: Cut,
-    /// The SHA-256 of the question bank that it was checked against.
+    /// The SHA-256 of the documents that it was checked against.
     bank_sha256: String,
     /// What made a run by the system that the plan is for, if it is for one.
     fingerprint: Option<String>,
+    /// What the learned models of that system compute with, if it has any.
+    arithmetic: Option<Value>,
     /// The shards, in the order of their contexts.
     pub shards: Vec<Shard>,
 }
 
-/// One shard.
+/// One shard of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shard {
     /// The file, beside the plan.
     pub file: String,
-    /// How many contexts come before its first.
+    /// How many contexts or requests come before its first.
     pub first: u64,
     /// How many it has.
     pub contexts: u64,
     /// The SHA-256 of the file.
     pub sha256: String,
-}
-
-/// Cuts a file of conversations into files of at most `contexts` contexts in `folder`. Each context
-/// is in one of them, once, in the order of the file. `plan.json` takes its place last. With a
-/// system, the plan is for runs by that system alone.
-pub fn cut(
-    session: &Session,
-    file: &Path,
-    skip_bad: bool,
-    contexts: NonZeroUsize,
-    folder: &Path,
-    system: Option<(&Contexts, &Loaded)>,
-) -> Result<Plan, Error> {
-    let clariq = ClariQ::of(session.collection)?;
-    let input = Conversations::open(session, file, skip_bad)?;
-    let fingerprint = match system {
-        Some((contexts, loaded)) => {
-            input.check(&loaded.system)?;
-            Some(fingerprint(contexts, loaded, &input)?)
-        }
-        None => None,
-    };
-    let (send, records) = sync_channel(WAITING);
-    let (shards, counts) = thread::scope(|scope| {
-        let source = input.source();
-        let reading = Reading { bank: Some(&clariq.bank), skip_bad };
-        let reader = scope.spawn(move || {
-            read_records(source, &reading, &mut |record: Record| {
-                let sent = record.again || send.send(record).is_ok();
-                if sent { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-            })
-        });
-        let shards = write_shards(records, contexts, folder);
-        (shards, reader.join().unwrap_or_else(|panic| panic::resume_unwind(panic)))
-    });
-    let (counts, shards) = match (counts, shards) {
-        (Ok(counts), shards) => (counts, shards?),
-        (Err(error), shards) => {
-            // Without a plan nobody needs the shards before what is wrong.
-            for shard in shards.iter().flatten() {
-                let _ = std::fs::remove_file(folder.join(&shard.file));
-            }
-            return Err(error.into());
-        }
-    };
-    let input = Cut {
-        contexts: shards.iter().map(|shard| shard.contexts).sum(),
-        bad_records: counts.bad,
-        ..input.cut()
-    };
-    let bank_sha256 = clariq.bank.checksum().to_string();
-    let plan = Plan { form: FORM, input, bank_sha256, fingerprint, shards };
-    write_atomically(&folder.join("plan.json"), |out| {
-        serde_json::to_writer_pretty(&mut *out, &plan)?;
-        writeln!(out)
-    })?;
-    if let Some(first) = &counts.first {
-        session.observer.note(&format!(
-            "warning: {}: {} bad records are left out; the first: {first}",
-            plan.input.file, counts.bad
-        ));
-    }
-    Ok(plan)
-}
-
-fn write_shards(
-    records: Receiver<Record>,
-    contexts: NonZeroUsize,
-    folder: &Path,
-) -> Result<Vec<Shard>, Error> {
-    let mut records = records.into_iter().peekable();
-    let mut shards: Vec<Shard> = Vec::new();
-    while records.peek().is_some() {
-        let file = format!("shard-{:05}.jsonl", shards.len());
-        let mut count = 0;
-        let staged = Staged::new(&folder.join(&file), |out| {
-            let next = iter::from_fn(|| records.next());
-            put_json_lines(out, next.take(contexts.get()).inspect(|_| count += 1))
-        })?;
-        let sha256 = sha256_hex(&staged.source().read()?.bytes);
-        staged.commit()?;
-        let first = shards.last().map_or(0, |last| last.first + last.contexts);
-        shards.push(Shard { file, first, contexts: count, sha256 });
-    }
-    Ok(shards)
-}
-
-/// What makes a run by a system over an input, as one checksum.
-fn fingerprint(contexts: &Contexts, loaded: &Loaded, input: &dyn Input) -> Result<String, Error> {
-    let made_by = describe_run(contexts, loaded, input, &RunOptions::default())?;
-    Ok(sha256_hex(made_by.to_string().as_bytes()))
 }
 
 /// A plan, and the folder that it lies in.
@@ -238,9 +144,12 @@ impl Planned {
                 .hint("copy the shard again, or cut the file again")
                 .into());
         }
-        let input = Conversations::of_shard(session, &file, &self.plan.input)?;
-        input.check(&loaded.system)?;
-        let fingerprint = fingerprint(contexts, loaded, &input)?;
+        let path = output.map_or_else(|| self.part(&loaded.system.name, index), Path::to_owned);
+        refuse_input(&path)?;
+        self.check_arithmetic(session, loaded)?;
+        let input = open_shard(session, &file, &self.plan.input)?;
+        let job = Job::new(contexts, loaded, &*input, None)?;
+        let fingerprint = job.fingerprint();
         if let Some(planned) = self.plan.fingerprint.as_ref().filter(|it| **it != fingerprint) {
             let expected = format!("the system, parameters and weights {}", short(planned));
             return Err(self
@@ -248,7 +157,6 @@ impl Planned {
                 .hint("the plan is for one system; cut the file again for another")
                 .into());
         }
-        let path = output.map_or_else(|| self.part(&loaded.system.name, index), Path::to_owned);
         if self.whole_part(&path, index).is_ok_and(|part| part.fingerprint == fingerprint) {
             session.observer.note(&format!("note: {} is there already, whole", path.display()));
             return Ok(path);
@@ -257,8 +165,20 @@ impl Planned {
             "fingerprint": fingerprint, "shard": index, "sha256": shard.sha256,
         });
         let options = RunOptions { part: Some(&beside), ..RunOptions::default() };
-        write_run(contexts, loaded, &input, &options, &path)?;
+        job.run(&options, &path)?;
         Ok(path)
+    }
+
+    /// Refuses a processor that computes otherwise than the one that the plan was made on.
+    fn check_arithmetic(&self, session: &Session, loaded: &Loaded) -> Result<(), Error> {
+        let Some(planned) = &self.plan.arithmetic else { return Ok(()) };
+        match record::arithmetic(session, loaded) {
+            Some(found) if found != *planned => Err(self
+                .problem(format!("learned models computed with {planned}"), found.to_string())
+                .hint(ALIKE)
+                .into()),
+            _ => Ok(()),
+        }
     }
 
     /// Puts the parts of a run together, as the run over the whole file would have been written,
@@ -270,9 +190,7 @@ impl Planned {
             let part = self.whole_part(&self.part(&system, index), index)?;
             let first: &Part = parts.first().unwrap_or(&part);
             if part.fingerprint != first.fingerprint {
-                let expected = "parts of one system, made with the same weights";
-                let found = format!("`{}`, made otherwise", part.path.display());
-                return Err(self.problem(expected, found).hint("make that part again").into());
+                return Err(self.differs(first, &part).into());
             }
             parts.push(part);
         }
@@ -285,12 +203,24 @@ impl Planned {
         if let Some(record) = made_by.as_object_mut() {
             record.retain(|key, _| key != "part" && key != "outputs");
         }
-        made_by["conversations"]["contexts"] = self.plan.input.contexts.into();
-        made_by["conversations"]["bad_records"] = self.plan.input.bad_records.into();
+        let Cut { kind, contexts, bad_records, .. } = self.plan.input;
+        kind.count(&mut made_by, contexts, bad_records);
         let files: Vec<record::Output> = vec![("run", output.to_owned(), run)];
         let record = record::stage(output, made_by, &files)?;
         files.into_iter().map(|(.., file)| file).chain([record]).try_for_each(Staged::commit)?;
         Ok(())
+    }
+
+    /// Two parts that do not belong to one run.
+    fn differs(&self, first: &Part, part: &Part) -> Problem {
+        let path = part.path.display();
+        let [planned, found] = [first, part].map(|part| &part.record["arithmetic"]);
+        if planned != found {
+            let expected = format!("parts whose learned models computed with {planned}");
+            return self.problem(expected, format!("`{path}`, with {found}")).hint(ALIKE);
+        }
+        let expected = "parts of one system, made with the same weights";
+        self.problem(expected, format!("`{path}`, made otherwise")).hint("make that part again")
     }
 
     /// The system whose first part lies beside the plan, if it is the only one.
@@ -342,6 +272,9 @@ impl Planned {
         Ok(Part { path: path.to_owned(), record, fingerprint })
     }
 }
+
+const ALIKE: &str = "`--isa avx2` for `clariq data shard` and every `clariq run --shard` makes all \
+                     x86 processors compute alike; --precision must be one for all as well";
 
 const HOW: &str = "`clariq run SYSTEM --shard plan.json:I` makes part I again";
 

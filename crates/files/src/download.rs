@@ -6,13 +6,14 @@
 //! published file; if it is not, the download starts over once. Without a digest nothing could tell
 //! two versions apart, so nothing is kept.
 
+use crate::server::is_local;
 use crate::temporary::Temporary;
 use clariq_core::{Error, Location, Problem, ProblemKind, sha256_of_file};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use ureq::http::{StatusCode, Uri};
+use ureq::http::StatusCode;
 
 const OFFLINE: &str = "where this machine cannot reach the server, download the files on another one, bring them here \
                        and name their folder: `--from DIR`";
@@ -72,9 +73,7 @@ impl Origin {
     /// Whether the server runs on this machine. A proxy would look for it on its own.
     fn is_local(&self) -> bool {
         let Self::Url(url) = self else { return true };
-        let uri = url.parse::<Uri>().ok();
-        let host = uri.as_ref().and_then(Uri::host);
-        host.is_some_and(|host| matches!(host, "localhost" | "127.0.0.1" | "[::1]"))
+        is_local(url)
     }
 }
 
@@ -366,7 +365,7 @@ fn unreachable(url: &str, error: &ureq::Error) -> Error {
     Error::Download { url: url.to_owned(), reason: describe(error), hint: hint.to_owned() }
 }
 
-fn describe(error: &ureq::Error) -> String {
+pub(crate) fn describe(error: &ureq::Error) -> String {
     use ureq::Timeout::{Connect, Resolve};
     match error {
         ureq::Error::HostNotFound => "the name of the server cannot be resolved".to_owned(),

@@ -1,7 +1,7 @@
-//! Locks that keep two processes from writing to one folder at the same time.
+//! Locks that keep two processes from writing to one folder or file at the same time.
 
 use clariq_core::Error;
-use std::fs::{File, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::Path;
 
@@ -16,21 +16,63 @@ impl Lock {
     /// holds it. The file is made where it does not exist, and stays. A file system without locks
     /// gives them to everybody.
     pub fn acquire(path: &Path, wait: impl FnOnce()) -> Result<Self, Error> {
-        let take = || {
+        let acquire = || {
             let file = File::options().create(true).truncate(false).write(true).open(path)?;
-            let taken = match file.try_lock() {
-                Err(TryLockError::WouldBlock) => {
-                    wait();
-                    file.lock()
-                }
-                Err(TryLockError::Error(error)) => Err(error),
-                Ok(()) => Ok(()),
-            };
-            match taken {
-                Err(error) if error.kind() != io::ErrorKind::Unsupported => Err(error),
-                _ => Ok(Self { _file: file }),
-            }
+            take(&file, wait)?;
+            Ok(Self { _file: file })
         };
-        take().map_err(|source| Error::Io { action: "lock", path: path.to_owned(), source })
+        acquire().map_err(|source| Error::Io { action: "lock", path: path.to_owned(), source })
     }
+}
+
+/// Opens a file, which is made where `create` says so, for reading and writing by this process
+/// alone, until it is closed. Whoever is done with such a file may remove it first. `wait` is called
+/// where another process has it.
+pub fn open_alone(path: &Path, create: bool, mut wait: impl FnMut()) -> io::Result<File> {
+    loop {
+        let mut options = File::options();
+        let file = options.create(create).truncate(false).read(true).write(true).open(path)?;
+        take(&file, &mut wait)?;
+        // Who had it before may have removed it: then nobody else would see this lock.
+        if is_at(&file, path) {
+            return Ok(file);
+        }
+    }
+}
+
+/// Whether another process, or another part of this one, has a file open by [`open_alone`].
+pub fn is_open_elsewhere(path: &Path) -> bool {
+    let file = File::options().read(true).write(true).open(path);
+    file.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+}
+
+fn take(file: &File, wait: impl FnOnce()) -> io::Result<()> {
+    let taken = match file.try_lock() {
+        Err(TryLockError::WouldBlock) => {
+            wait();
+            file.lock()
+        }
+        Err(TryLockError::Error(error)) => Err(error),
+        Ok(()) => Ok(()),
+    };
+    match taken {
+        Err(error) if error.kind() != io::ErrorKind::Unsupported => Err(error),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let identity = |found: fs::Metadata| (found.dev(), found.ino());
+    match (file.metadata(), fs::metadata(path)) {
+        (Ok(open), Ok(named)) => identity(open) == identity(named),
+        _ => false,
+    }
+}
+
+/// Elsewhere, a file that is open cannot be removed.
+#[cfg(not(unix))]
+fn is_at(_file: &File, path: &Path) -> bool {
+    fs::metadata(path).is_ok()
 }

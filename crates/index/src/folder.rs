@@ -6,13 +6,13 @@
 //! which is checked before tantivy sees anything; `sha256sum -c clariq-index.sha256` checks the
 //! same.
 
+use crate::checked::{Checked, LARGE};
 use crate::error::{Error, FolderTrouble};
-use clariq_core::sha256_hex;
+use clariq_core::{sha256_hex, sha256_of_file};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
-use tantivy::directory::{Directory, RamDirectory};
 
 /// The list of an index's files, a line `SHA-256, two spaces, name` each.
 pub(crate) const SUMS: &str = "clariq-index.sha256";
@@ -134,8 +134,8 @@ fn not_ours(folder: &Path, contents: &Contents) -> Error {
 /// Writes the list; the last step of a build.
 pub(crate) fn seal(folder: &Path) -> Result<(), Error> {
     let line = |name: &str| {
-        let bytes = fs::read(folder.join(name)).map_err(Error::io(folder))?;
-        Ok(format!("{}  {name}\n", sha256_hex(&bytes)))
+        let sum = sha256_of_file(&folder.join(name)).map_err(Error::Documents)?;
+        Ok(format!("{sum}  {name}\n"))
     };
     let list: String = Contents::of(folder)?.listed().map(line).collect::<Result<_, Error>>()?;
     let write = || {
@@ -146,10 +146,8 @@ pub(crate) fn seal(folder: &Path) -> Result<(), Error> {
     write().map_err(Error::io(folder))
 }
 
-/// The files of an index in memory, each as it was written. What was checked is what is searched:
-/// nothing that happens to the folder later can reach a reader, and the folder need not be writable
-/// for tantivy's locks.
-pub(crate) fn read_checked(folder: &Path) -> Result<RamDirectory, Error> {
+/// The files of an index, each as it was written.
+pub(crate) fn read_checked(folder: &Path) -> Result<Checked, Error> {
     let list = match fs::read(folder.join(SUMS)) {
         Ok(list) => String::from_utf8_lossy(&list).into_owned(),
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -166,15 +164,26 @@ pub(crate) fn read_checked(folder: &Path) -> Result<RamDirectory, Error> {
     if let Some(missing) = sums.keys().find(|name| !present.contains(name)) {
         return Err(Error::damaged(folder, format!("`{missing}` is missing")));
     }
-    let memory = RamDirectory::create();
+    let mut checked = Checked::new(folder).map_err(Error::io(folder))?;
     for name in present {
-        let bytes = fs::read(folder.join(name)).map_err(Error::io(folder))?;
-        if sums.get(name) != Some(&&*sha256_hex(&bytes)) {
+        let path = folder.join(name);
+        let is_large =
+            is_segment_file(name) && fs::metadata(&path).is_ok_and(|found| found.len() >= LARGE);
+        let (sum, bytes) = if is_large {
+            (sha256_of_file(&path).map_err(Error::Documents)?, None)
+        } else {
+            let bytes = fs::read(&path).map_err(Error::io(folder))?;
+            (sha256_hex(&bytes), Some(bytes))
+        };
+        if sums.get(name) != Some(&&*sum) {
             return Err(Error::damaged(folder, format!("`{name}` is not as it was written")));
         }
-        memory.atomic_write(Path::new(name), &bytes).map_err(Error::io(folder))?;
+        match bytes {
+            Some(bytes) => checked.hold(name, &bytes).map_err(Error::io(folder))?,
+            None => checked.map(name),
+        }
     }
-    Ok(memory)
+    Ok(checked)
 }
 
 #[cfg(test)]

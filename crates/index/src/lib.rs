@@ -20,6 +20,7 @@ mod block_max;
 mod bm25;
 mod build;
 mod byte_length;
+mod checked;
 mod document_index;
 mod error;
 mod explain;

@@ -9,9 +9,11 @@ mod dense;
 mod dense_history;
 mod dense_weighted;
 mod distinct;
+mod elasticsearch;
 mod exclude;
 mod exclude_asked;
 mod feedback;
+mod found;
 mod fuse;
 mod history;
 mod no_question;
@@ -32,6 +34,7 @@ pub(crate) const STAGES: &[(&str, Factory)] = &[
     ("cutoff", cutoff::build),
     ("dense", dense::build),
     ("distinct", distinct::build),
+    ("elasticsearch", elasticsearch::build),
     ("exclude", exclude::build),
     ("exclude_asked", exclude_asked::build),
     ("feedback", feedback::build),

@@ -6,7 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use clariq_collections::clariq::Split;
 use clariq_collections::ikat;
-use clariq_core::{Name, Precision};
+use clariq_core::{Isa, Name, Precision};
 use clariq_experiment::systems::parse_assignment;
 use clariq_index::{Analyzer, Variant};
 use clariq_rank::Override;
@@ -45,6 +45,10 @@ pub(crate) struct Common {
     /// and less exact
     #[arg(long, global = true, hide_short_help = true, value_enum, default_value = "f32")]
     pub(crate) precision: PrecisionName,
+    /// Instruction set that learned models compute with; processors of different sets and makers
+    /// differ in the last digits of scores, and with `avx2` every x86 processor computes alike
+    #[arg(long, global = true, hide_short_help = true, value_enum, default_value = "auto")]
+    pub(crate) isa: IsaName,
     /// How results are printed [default: table]
     #[arg(long, global = true, hide_short_help = true, value_enum)]
     pub(crate) format: Option<Format>,
@@ -76,6 +80,31 @@ impl From<PrecisionName> for Precision {
         match name {
             PrecisionName::F32 => Self::F32,
             PrecisionName::Bf16 => Self::Bf16,
+        }
+    }
+}
+
+/// What `--isa` accepts.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum IsaName {
+    /// The best that this processor has
+    Auto,
+    /// SSE 4.1
+    Sse41,
+    /// AVX2
+    Avx2,
+    /// AVX-512
+    Avx512,
+}
+
+impl IsaName {
+    /// The instruction set that is asked for, if one is.
+    pub(crate) fn asked(self) -> Option<Isa> {
+        match self {
+            Self::Auto => None,
+            Self::Sse41 => Some(Isa::Sse41),
+            Self::Avx2 => Some(Isa::Avx2),
+            Self::Avx512 => Some(Isa::Avx512),
         }
     }
 }

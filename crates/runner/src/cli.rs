@@ -158,8 +158,8 @@ impl Command {
 /// Runs the command that was asked for.
 pub(crate) fn dispatch(cli: Cli, engine: Option<&'static dyn Engine>) -> Result<Outcome, Failure> {
     let settings = Settings::new(cli.common, engine)?;
-    if engine.is_none() && cli.command.needs_models() {
-        learned::take_over()?;
+    if cli.command.needs_models() {
+        learned::take_over(engine.is_some(), settings.isa)?;
     }
     // Whatever a command writes, it is neither a file that it reads nor one of the data folder.
     clariq_files::protect_inputs();

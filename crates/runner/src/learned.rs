@@ -2,9 +2,11 @@
 //!
 //! Loading libtorch takes a quarter of a second, and fails where it is missing. So `clariq` is not
 //! linked with it, and becomes the other program when it knows from its arguments that a model is
-//! needed, before it reads or prints anything.
+//! needed, before it reads or prints anything. The instruction set that models compute with has to
+//! be in the environment by then: libtorch and its libraries look once.
 
 use crate::failure::Failure;
+use clariq_core::{Isa, Location, Problem, ProblemKind};
 use clariq_experiment::Loaded;
 use clariq_rank::Override;
 use std::path::{Path, PathBuf};
@@ -30,14 +32,38 @@ pub(crate) fn is_needed_by(name: &str, overrides: &[Override]) -> bool {
     Loaded::open_any(name, overrides).is_ok_and(|loaded| loaded.needs_models())
 }
 
-/// Continues as the other program with the same arguments, if it is installed. It returns where it
-/// is not, and where it cannot be started.
-pub(crate) fn take_over() -> Result<(), Failure> {
-    let Some(program) = program() else { return Ok(()) };
+/// Continues as the other program with the same arguments, if it is installed; as this one, if it is
+/// the other (`here`) but does not hold to the instruction set that is asked for. It returns where
+/// nothing is to be done or there is no other program, and where it cannot be started.
+pub(crate) fn take_over(here: bool, isa: Option<Isa>) -> Result<(), Failure> {
+    if let Some(asked) = isa {
+        check_processor(asked)?;
+    }
+    let program = match (here, isa) {
+        (true, Some(asked)) if !asked.is_held() => env::current_exe().ok(),
+        (true, _) => None,
+        (false, _) => program(),
+    };
+    let Some(program) = program else { return Ok(()) };
     let mut command = Command::new(&program);
-    command.args(env::args_os().skip(1));
+    command.args(env::args_os().skip(1)).envs(isa.into_iter().flat_map(Isa::variables));
     let source = become_process(&mut command);
     Err(clariq_core::Error::Io { action: "start", path: program, source }.into())
+}
+
+/// Refuses an instruction set that this processor lacks: it would compute with a lesser one.
+fn check_processor(asked: Isa) -> Result<(), Problem> {
+    let best = Isa::best();
+    if best.is_some_and(|best| asked <= best) {
+        return Ok(());
+    }
+    let expected = format!("an instruction set of this processor, not {asked}");
+    let (found, hint) = match best {
+        Some(best) => (format!("{best} at most"), format!("`--isa {best}`, or leave --isa out")),
+        None => (env::consts::ARCH.to_owned(), "leave --isa out: it is for x86".to_owned()),
+    };
+    let at = Location::file("--isa");
+    Err(Problem::new(at, ProblemKind::Argument, expected, found).hint(hint))
 }
 
 /// Replaces this process, so that signals and the exit status are the other's. Returns if that is

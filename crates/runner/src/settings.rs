@@ -6,7 +6,7 @@ use crate::output::Format;
 use crate::progress;
 use clariq_collections::clariq::ClariQ;
 use clariq_collections::{Collection, DataDir, KINDS, ikat};
-use clariq_core::{Engine, Location, Precision, Problem, ProblemKind, printable};
+use clariq_core::{Engine, Isa, Location, Precision, Problem, ProblemKind, printable};
 use clariq_experiment::{Loaded, Observer, Options, Session, Task, cache};
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -29,6 +29,8 @@ pub(crate) struct Settings {
     device: String,
     /// What they compute with.
     precision: Precision,
+    /// The instruction set that they are held to.
+    pub(crate) isa: Option<Isa>,
     /// What opens and trains them, if this build has it.
     pub(crate) engine: Option<&'static dyn Engine>,
     pub(crate) format: Option<Format>,
@@ -58,6 +60,7 @@ impl Settings {
             seed,
             device,
             precision,
+            isa,
             format,
             verbose,
             quiet,
@@ -92,6 +95,7 @@ impl Settings {
             seed,
             device,
             precision: precision.into(),
+            isa: isa.asked(),
             engine,
             format,
             verbosity,

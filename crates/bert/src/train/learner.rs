@@ -133,7 +133,12 @@ impl<'a> Learner<'a> {
             *weight = leaf;
         }
         let optimizer = AdamW::new(&mut network, recipe.weight_decay, recipe.clip);
-        let key = training_key(recipe, &base.checksum, training.examples);
+        let key = training_key(
+            recipe,
+            &base.checksum,
+            training.examples,
+            &training.options.computes_with(),
+        );
         let counts = Counts {
             key: key.clone(),
             step: 0,

@@ -40,7 +40,8 @@ pub(super) fn prepare(
     let base = recipes::installed(&models, &recipe.base)
         .ok_or_else(|| recipes::unknown(&models, &recipe.base))?;
     let engine = session.engine_for(&recipe.name)?;
-    let key = training_key(&recipe, &engine.checksum(&base)?, &examples);
+    let computes_with = session.model_options(None).computes_with();
+    let key = training_key(&recipe, &engine.checksum(&base)?, &examples, &computes_with);
     let usual = || models.join(format!("{}-{}", recipe.name, &key[..12]));
     let folder = output.map_or_else(usual, Path::to_owned);
     let bank = session.documents.checksum().short();

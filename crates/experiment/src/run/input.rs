@@ -1,6 +1,7 @@
 //! What runs are made over: requests from somewhere, and the form in which what is found for them
 //! is written.
 
+use super::file::Cut;
 use crate::error::Error;
 use crate::pipelines::{Asked, Found};
 use clariq_core::{Problem, Request};
@@ -66,6 +67,16 @@ pub trait Input: Sync {
         let _ = (file, out);
         Ok(())
     }
+}
+
+/// An input that can be cut into shards: every record is a line of one of them.
+pub(crate) trait Divisible: Input {
+    /// What a plan says of it; nothing is counted yet.
+    fn cut(&self) -> Cut;
+
+    /// Sends every record once, in order, as the line that stands for it in a shard, until `send`
+    /// breaks.
+    fn lines(&self, send: &mut dyn FnMut(Vec<u8>) -> ControlFlow<()>) -> Result<Skipped, Error>;
 }
 
 /// How lines are written.

@@ -1,9 +1,11 @@
 //! The lines of an unfinished run, `<run>.partial`, and which of them are whole blocks,
-//! `<run>.partial.json`. A run of a single block needs neither.
+//! `<run>.partial.json`. A run of a single block needs neither. One process at a time has them open:
+//! another that makes the same run waits.
 
 use crate::error::Error;
+use crate::observer::Observer;
 use clariq_core::{Error as CoreError, Sha256Sum};
-use clariq_files::write_atomically;
+use clariq_files::{is_open_elsewhere, open_alone, write_atomically};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
@@ -21,7 +23,8 @@ pub(super) struct Progress {
 }
 
 /// The lines of a run that is not finished, file by file.
-pub(super) struct Partial {
+pub(super) struct Partial<'a> {
+    observer: &'a dyn Observer,
     parts: Vec<Part>,
     /// Whether every block stays in memory.
     in_memory: bool,
@@ -55,13 +58,13 @@ struct Whole {
     sha256: String,
 }
 
-impl Partial {
+impl<'a> Partial<'a> {
     /// Begins a run whose lines are few enough for memory. Two commands can make it at a time.
-    pub(super) fn in_memory(files: &[PathBuf]) -> Self {
-        Self { in_memory: true, ..Self::new(files, "") }
+    pub(super) fn in_memory(files: &[PathBuf], observer: &'a dyn Observer) -> Self {
+        Self { in_memory: true, ..Self::new(files, "", observer) }
     }
 
-    fn new(files: &[PathBuf], fingerprint: &str) -> Self {
+    fn new(files: &[PathBuf], fingerprint: &str, observer: &'a dyn Observer) -> Self {
         let part = |file: &PathBuf| Part {
             path: with_ending(file, ".partial"),
             file: None,
@@ -70,7 +73,7 @@ impl Partial {
             sum: Sha256Sum::default(),
         };
         let parts = files.iter().map(part).collect();
-        Self { parts, in_memory: false, fingerprint: fingerprint.to_owned() }
+        Self { observer, parts, in_memory: false, fingerprint: fingerprint.to_owned() }
     }
 
     /// Begins anew, or continues where a killed command was; then with how far that is. The text is
@@ -79,11 +82,18 @@ impl Partial {
         files: &[PathBuf],
         fingerprint: &str,
         resume: bool,
+        observer: &'a dyn Observer,
     ) -> Result<(Self, Progress, Option<String>), Error> {
-        let mut partial = Self::new(files, fingerprint);
+        let mut partial = Self::new(files, fingerprint, observer);
         if !resume {
             return Ok((partial, Progress::default(), None));
         }
+        // Read when nobody writes any more. Where there is none, reading says so.
+        let opened: Vec<io::Result<File>> = partial
+            .parts
+            .iter()
+            .map(|part| open_alone(&part.path, false, || part.wait(observer)))
+            .collect();
         let (state, sums) = match partial.read_state() {
             Ok(found) => found,
             Err(why) => {
@@ -91,14 +101,14 @@ impl Partial {
                 return Ok((partial, Progress::default(), Some(note)));
             }
         };
-        for ((part, whole), sum) in partial.parts.iter_mut().zip(state.files).zip(sums) {
-            let open = || {
-                let mut file = File::options().read(true).write(true).open(&part.path)?;
+        let wholes = state.files.into_iter().zip(sums);
+        for ((part, file), (whole, sum)) in partial.parts.iter_mut().zip(opened).zip(wholes) {
+            let cut = |mut file: File| {
                 file.set_len(whole.bytes)?;
                 file.seek(io::SeekFrom::End(0))?;
                 Ok(file)
             };
-            part.file = Some(open().map_err(refused(&part.path))?);
+            part.file = Some(file.and_then(cut).map_err(refused(&part.path))?);
             (part.bytes, part.sum) = (whole.bytes, sum);
         }
         let note = format!("note: going on after {} requests", state.progress.requests);
@@ -115,7 +125,7 @@ impl Partial {
     ) -> Result<(), Error> {
         let stays = only || self.in_memory;
         for (part, lines) in self.parts.iter_mut().zip(lines) {
-            part.append(lines, stays)?;
+            part.append(lines, stays, self.observer)?;
         }
         if self.parts.iter().all(|part| part.file.is_none()) {
             return Ok(());
@@ -145,7 +155,9 @@ impl Partial {
 
     /// Removes what is no longer needed, that of an earlier command included.
     pub(super) fn remove(&self) {
-        if self.in_memory {
+        // Without files of its own, this run has left nothing there; another may be at work.
+        let has_files = self.parts.iter().any(|part| part.file.is_some());
+        if self.in_memory || (!has_files && is_open_elsewhere(&self.parts[0].path)) {
             return;
         }
         // What stays is reported by `--resume`, and replaced by everything else.
@@ -180,14 +192,17 @@ impl Partial {
 }
 
 impl Part {
-    fn append(&mut self, lines: &[u8], stays: bool) -> Result<(), Error> {
+    fn append(&mut self, lines: &[u8], stays: bool, observer: &dyn Observer) -> Result<(), Error> {
         let file = match &mut self.file {
             Some(file) => file,
             None if stays => {
                 self.memory.extend_from_slice(lines);
                 return Ok(());
             }
-            None => self.file.insert(create(&self.path)?),
+            None => {
+                let file = self.create(observer)?;
+                self.file.insert(file)
+            }
         };
         let written = file.write_all(lines).and_then(|()| file.sync_data());
         written.map_err(refused(&self.path))?;
@@ -209,16 +224,22 @@ impl Part {
         }
         Ok(sum)
     }
-}
 
-/// Creates the partial file, and its folder where there is none.
-fn create(path: &Path) -> Result<File, Error> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let create = || {
-        folder.map_or(Ok(()), fs::create_dir_all)?;
-        File::options().create(true).truncate(true).read(true).write(true).open(path)
-    };
-    Ok(create().map_err(refused(path))?)
+    /// Creates the partial file, and its folder where there is none.
+    fn create(&self, observer: &dyn Observer) -> Result<File, Error> {
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let create = || {
+            folder.map_or(Ok(()), fs::create_dir_all)?;
+            let file = open_alone(&self.path, true, || self.wait(observer))?;
+            file.set_len(0).map(|()| file)
+        };
+        Ok(create().map_err(refused(&self.path))?)
+    }
+
+    fn wait(&self, observer: &dyn Observer) {
+        let path = self.path.display();
+        observer.note(&format!("note: waiting for another process, which writes {path}"));
+    }
 }
 
 /// The sum of the first `bytes` of a file, and how many of them there are.
@@ -249,6 +270,9 @@ fn refused(path: &Path) -> impl Fn(io::Error) -> CoreError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::observer::{Silent, Task};
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::{slice, thread};
 
     fn state(requests: u64) -> Progress {
         Progress { requests, lines: requests, silent: 0 }
@@ -266,7 +290,8 @@ mod tests {
     #[test]
     fn a_single_block_touches_no_file() {
         let folder = tempfile::tempdir().unwrap();
-        let (mut partial, ..) = Partial::open(&[folder.path().join("a.run")], "f", true).unwrap();
+        let (mut partial, ..) =
+            Partial::open(&[folder.path().join("a.run")], "f", true, &Silent).unwrap();
         append(&mut partial, b"one\n", state(1), true).unwrap();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         let mut copied = Vec::new();
@@ -294,12 +319,14 @@ mod tests {
         for (says, damage) in damages {
             let folder = tempfile::tempdir().unwrap();
             let run = folder.path().join("new/a.run");
-            let (mut partial, ..) = Partial::open(std::slice::from_ref(&run), "f", false).unwrap();
+            let (mut partial, ..) =
+                Partial::open(slice::from_ref(&run), "f", false, &Silent).unwrap();
             append(&mut partial, b"one\n", state(1), false).unwrap();
             append(&mut partial, b"two\n", state(2), false).unwrap();
+            drop(partial);
             damage(&with_ending(&run, ".partial"));
             let (mut partial, progress, note) =
-                Partial::open(std::slice::from_ref(&run), "f", true).unwrap();
+                Partial::open(slice::from_ref(&run), "f", true, &Silent).unwrap();
             assert!(note.as_ref().is_some_and(|note| note.contains(says)), "{says}: {note:?}");
             let continued = progress.requests == 2;
             assert_eq!(continued, says.starts_with("going on"), "{says}");
@@ -315,15 +342,66 @@ mod tests {
         }
     }
 
+    /// Hears that something is waited for.
+    struct Waits(AtomicBool);
+
+    impl Observer for Waits {
+        fn note(&self, text: &str) {
+            assert!(text.starts_with("note: waiting for another process"), "{text}");
+            self.0.store(true, Ordering::SeqCst);
+        }
+
+        fn detail(&self, _text: &str) {}
+
+        fn begin(&self, _name: &str, _steps: Option<u64>) -> Box<dyn Task> {
+            Box::new(Silent)
+        }
+    }
+
+    #[test]
+    fn two_that_make_one_run_do_not_mix_their_lines() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = folder.path().join("a.run");
+        let copied = |partial: &mut Partial| {
+            let mut copied = Vec::new();
+            partial.copy(0, &mut copied).unwrap();
+            copied
+        };
+        let waits = Waits(AtomicBool::new(false));
+        let (mut first, ..) = Partial::open(slice::from_ref(&run), "f", false, &Silent).unwrap();
+        append(&mut first, b"one\n", state(1), false).unwrap();
+        // One that has begun nothing takes nothing away.
+        Partial::open(slice::from_ref(&run), "f", false, &Silent).unwrap().0.remove();
+        thread::scope(|scope| {
+            let second = scope.spawn(|| {
+                let (mut second, ..) =
+                    Partial::open(slice::from_ref(&run), "f", false, &waits).unwrap();
+                append(&mut second, b"uno\n", state(1), false).unwrap();
+                let all = copied(&mut second);
+                second.remove();
+                all
+            });
+            while !waits.0.load(Ordering::SeqCst) {
+                thread::yield_now();
+            }
+            append(&mut first, b"two\n", state(2), false).unwrap();
+            assert_eq!(copied(&mut first), b"one\ntwo\n");
+            first.remove();
+            drop(first);
+            assert_eq!(second.join().unwrap(), b"uno\n");
+        });
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
     #[test]
     fn every_file_of_a_run_is_continued_or_none() {
         let folder = tempfile::tempdir().unwrap();
         let files = ["a.json", "a.passages.run"].map(|name| folder.path().join(name));
         let two = |lines: [&str; 2]| lines.map(|lines| lines.as_bytes().to_vec());
-        let (mut partial, ..) = Partial::open(&files, "f", false).unwrap();
+        let (mut partial, ..) = Partial::open(&files, "f", false, &Silent).unwrap();
         partial.append(&two(["one\n", "1\n"]), state(1), false).unwrap();
         drop(partial);
-        let (mut partial, progress, _) = Partial::open(&files, "f", true).unwrap();
+        let (mut partial, progress, _) = Partial::open(&files, "f", true, &Silent).unwrap();
         assert_eq!(progress, state(1));
         partial.append(&two(["two\n", "2\n"]), state(2), true).unwrap();
         for (file, expected) in ["one\ntwo\n", "1\n2\n"].iter().enumerate() {
@@ -331,8 +409,9 @@ mod tests {
             partial.copy(file, &mut copied).unwrap();
             assert_eq!(copied, expected.as_bytes());
         }
+        drop(partial);
         fs::write(with_ending(&files[1], ".partial"), "1\n3\n").unwrap();
-        let (_, progress, note) = Partial::open(&files, "f", true).unwrap();
+        let (_, progress, note) = Partial::open(&files, "f", true, &Silent).unwrap();
         assert_eq!(progress, Progress::default());
         assert!(note.unwrap().contains("a.passages.run.partial is not as it was written"));
     }
@@ -341,9 +420,10 @@ mod tests {
     fn lines_of_another_maker_are_not_continued() {
         let folder = tempfile::tempdir().unwrap();
         let run = folder.path().join("a.run");
-        let (mut partial, ..) = Partial::open(std::slice::from_ref(&run), "f", false).unwrap();
+        let (mut partial, ..) = Partial::open(slice::from_ref(&run), "f", false, &Silent).unwrap();
         append(&mut partial, b"one\n", state(1), false).unwrap();
-        let (_, progress, note) = Partial::open(std::slice::from_ref(&run), "g", true).unwrap();
+        drop(partial);
+        let (_, progress, note) = Partial::open(slice::from_ref(&run), "g", true, &Silent).unwrap();
         assert_eq!(progress, Progress::default());
         assert!(note.unwrap().contains("made from other inputs"));
     }

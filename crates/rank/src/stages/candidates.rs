@@ -1,15 +1,14 @@
 //! Stage `candidates`: the ranking of a TREC run made elsewhere, for other stages to rerank.
 
+use super::found::rank_found;
 use crate::build::Build;
 use crate::error::Error;
 use crate::stage::{About, Batch, Stage};
-use clariq_core::{
-    Doc, Explanation, Hit, Location, Problem, ProblemKind, Ranking, Request, best_first, sha256_hex,
-};
+use clariq_core::{Doc, Explanation, Location, Problem, ProblemKind, Ranking, Request, sha256_hex};
 use clariq_files::table::strictly;
 use clariq_files::{Run, Source, parse_run};
 use serde::{Deserialize, Serialize};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
@@ -55,26 +54,14 @@ pub(super) fn build(build: Build) -> Result<Box<dyn Stage>, Error> {
 impl Candidates {
     fn rank(&self, batch: &Batch, request: &Request) -> Result<Ranking, Error> {
         let Some(lines) = self.lines.get(request.id.as_str()) else { return Ok(Ranking::new()) };
-        let mut ranking = Ranking::with_capacity(lines.len());
-        for line in &self.run.lines[lines.clone()] {
-            let Some(doc) = batch.context.documents.find(line.question.as_str()) else {
-                let at = Location::line(&self.run.name, line.line);
-                let found = format!("`{}`", line.question);
-                let expected = "the id of a document of this collection";
-                return Err(Problem::new(at, ProblemKind::UnknownQuestion, expected, found)
-                    .hint("the run must be made over the documents that are ranked here")
-                    .into());
-            };
-            let own = request.candidates.as_ref();
-            if own.is_none_or(|own| own.binary_search(&doc).is_ok()) {
-                ranking.push(Hit { doc, score: line.score });
-            }
-        }
-        ranking.sort_by(best_first);
-        let mut seen = HashSet::new();
-        ranking.retain(|hit| seen.insert(hit.doc));
-        ranking.truncate(self.keys.depth.get());
-        Ok(ranking)
+        let lines = &self.run.lines[lines.clone()];
+        let found = lines.iter().map(|line| (line.question.as_str(), line.score));
+        rank_found(batch, request, found, self.keys.depth.get(), |index, id| {
+            let at = Location::line(&self.run.name, lines[index].line);
+            let expected = "the id of a document of this collection";
+            Problem::new(at, ProblemKind::UnknownQuestion, expected, format!("`{id}`"))
+                .hint("the run must be made over the documents that are ranked here")
+        })
     }
 }
 

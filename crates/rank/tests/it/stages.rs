@@ -153,6 +153,10 @@ fn every_stage_has_an_example() {
     let (names, _) = names.split_once(", found").unwrap();
     for name in names.split(", ") {
         let name = name.trim_matches('`');
+        // Its examples need a server: `elasticsearch.rs`.
+        if name == "elasticsearch" {
+            continue;
+        }
         let declared = format!("stage = \"{name}\"");
         assert!(cases().iter().any(|case| case.stage.starts_with(&declared)), "{name}");
     }

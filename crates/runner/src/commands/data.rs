@@ -23,7 +23,7 @@ pub(crate) enum DataCommand {
     Export(export::ExportArgs),
     /// Make multi-turn conversations of the rows of a labelled split
     Synthesize(synthesize::SynthesizeArgs),
-    /// Cut a file of conversations into shards, for runs on more than one machine
+    /// Cut a file of conversations or requests into shards, for runs on more than one machine
     ///
     /// Beside the shards lands `plan.json`. `clariq run SYSTEM --shard plan.json:I` ranks one of
     /// them anywhere, with the plan and that shard alone; `clariq run --merge plan.json -o FILE`

@@ -5,7 +5,7 @@ use crate::learned;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clariq_collections::{Collection, DataDir};
-use clariq_core::{Documents, Engine, ModelOptions, Report};
+use clariq_core::{Documents, Engine, Isa, ModelOptions, Report};
 use clariq_experiment::{cache, recipes};
 use clariq_index::{Analyzer, DocumentIndex};
 use std::fs;
@@ -167,7 +167,15 @@ fn learned(settings: &Settings) -> Vec<Finding> {
             "clariq setup",
         ),
     };
-    vec![Finding::well("learned stages", engine.describe()), weights]
+    let isa = match settings.isa {
+        Some(held) => format!("{held}, as on every x86 processor that has it"),
+        None => format!("{}; `--isa avx2` computes alike on every x86 processor", Isa::effective()),
+    };
+    vec![
+        Finding::well("learned stages", engine.describe()),
+        Finding::well("instruction set", isa),
+        weights,
+    ]
 }
 
 /// Why there is no engine: the other program is not installed, or it does not start.

@@ -7,10 +7,10 @@ use crate::output::Format;
 use crate::settings::Settings;
 use clap::Args;
 use clariq_core::{Location, Problem, ProblemKind, Report, Request, printable};
-use clariq_experiment::requests::Requests;
+use clariq_experiment::requests::{ARCHIVE, Requests};
 use clariq_experiment::{Contexts, Loaded, Ranked, RankedAnswer, RankedDocument, Ranker, Registry};
 use clariq_files::Source;
-use clariq_files::archive::{Archive, Form};
+use clariq_files::archive::Archive;
 use serde_json::{Value, json};
 use std::io::{self, BufRead, BufReader, Write};
 use std::num::NonZeroUsize;
@@ -19,12 +19,6 @@ use std::slice;
 
 /// Requests that are held for one batch.
 const MOST_IN_BATCH: usize = 100_000;
-
-const FORM: Form = Form {
-    kind: ProblemKind::Argument,
-    what: "requests as JSON lines",
-    hint: "a line is {\"id\": …, \"text\": …} or {\"id\": …, \"said\": [{\"user\": …}, …]}",
-};
 
 #[derive(Args)]
 pub(crate) struct RankArgs {
@@ -76,7 +70,7 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome,
     let printer = Printer { format: format(settings.format)?, tasks, tag: &loaded.system.name };
     let archive = match Source::new(&arguments.requests) {
         Source::Stdin => None,
-        source => Some(Archive::new(&[source], &FORM)?),
+        source => Some(Archive::new(&[source], &ARCHIVE)?),
     };
     let (name, lines): (&str, Box<dyn BufRead>) = match &archive {
         None => ("<stdin>", Box::new(io::stdin().lock())),

@@ -12,7 +12,7 @@ use clariq_collections::Collection;
 use clariq_core::{Location, Problem, ProblemKind};
 use clariq_experiment::answers::{AnswerConfig, PASSAGES};
 use clariq_experiment::run::{
-    Conversations, Given, Input, RunOptions, open_split, run as write_run, usual_path,
+    Conversations, Given, Input, RequestFile, RunOptions, open_split, run as write_run, usual_path,
 };
 use clariq_experiment::systems::{check_expected, check_names_differ};
 use clariq_experiment::{Contexts, Loaded, Registry, Session};
@@ -44,6 +44,11 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, F
     if let Some(file) = &arguments.conversations {
         let input: Arc<dyn Input + '_> =
             Arc::new(Conversations::open(&session, file, arguments.skip_bad)?);
+        return run_all(settings, arguments, &session, &systems, &|_| Ok(Arc::clone(&input)));
+    }
+    if let Some(file) = &arguments.requests {
+        let input: Arc<dyn Input + '_> =
+            Arc::new(RequestFile::open(&session, file, arguments.skip_bad)?);
         return run_all(settings, arguments, &session, &systems, &|_| Ok(Arc::clone(&input)));
     }
     let split = collection.find_split_or_usual(arguments.split.as_deref())?;
@@ -83,7 +88,7 @@ fn run_all(
     let contexts = Contexts::new(session, &models);
     let (tag, resume) = (arguments.run_tag.as_deref(), arguments.resume);
     let options = RunOptions { tag, resume, ..RunOptions::default() };
-    let kind = if arguments.conversations.is_some() { "file" } else { "split" };
+    let kind = if arguments.is_of_a_file() { "file" } else { "split" };
     let answers = systems.iter().any(|loaded| !loaded.system.tasks.is_empty());
     let mut columns = vec!["system", kind, "requests", "lines", "uses", "run file"];
     if answers {
@@ -126,9 +131,9 @@ fn check_arguments(arguments: &RunArgs) -> Result<(), Problem> {
         return Err(problem("--output", "one system", found)
             .hint("without --output every system gets a file of its own in runs/"));
     }
-    if arguments.skip_bad && arguments.conversations.is_none() {
+    if arguments.skip_bad && !arguments.is_of_a_file() {
         let found = "a run over a split".to_owned();
-        return Err(problem("--skip-bad", "--conversations beside it", found).hint(
+        return Err(problem("--skip-bad", "--conversations or --requests beside it", found).hint(
             "a split without its bad rows would have other figures; `clariq data check` lists them",
         ));
     }

@@ -14,19 +14,20 @@ use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub(crate) struct ShardArgs {
-    /// Conversations: a pickle, JSON lines or the human-generated table; `-` for standard input
+    /// Conversations (a pickle, JSON lines or the human-generated table), or requests as JSON lines
+    /// as `clariq rank` reads them; `-` for standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Folder for the shards and `plan.json`
     #[arg(long, short, value_name = "DIR")]
     output: PathBuf,
-    /// Contexts in each shard; the last may have fewer
+    /// Contexts or requests in each shard; the last may have fewer
     #[arg(long, value_name = "N")]
     contexts: NonZeroUsize,
     /// System that the plan is for: its parameters and weights become part of the plan
     #[arg(long, value_name = "CONFIG")]
     system: Option<String>,
-    /// Leave bad conversations out and count them
+    /// Leave bad conversations or lines out and count them
     #[arg(long)]
     skip_bad: bool,
     #[command(flatten)]

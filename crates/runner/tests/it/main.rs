@@ -12,10 +12,14 @@ mod formats;
 mod guarantees;
 mod ikat;
 mod ikat_commands;
+#[cfg(all(feature = "bert", target_arch = "x86_64"))]
+mod isa;
 #[cfg(feature = "bert")]
 mod learned;
 #[cfg(feature = "bert")]
 mod learned_conversations;
+#[cfg(feature = "bert")]
+mod learned_shards;
 mod need;
 mod rank;
 mod readme;

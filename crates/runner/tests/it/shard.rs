@@ -5,7 +5,8 @@ use std::fs;
 
 /// The run over a file, and its record.
 fn whole(bench: &Bench, system: &str, file: &str) -> (Vec<u8>, Vec<u8>) {
-    bench.succeed(&format!("-q run {system} --data data --conversations {file} -o whole.run"));
+    let kind = if file.starts_with("requests") { "--requests" } else { "--conversations" };
+    bench.succeed(&format!("-q run {system} --data data {kind} {file} -o whole.run"));
     (bench.read("whole.run"), bench.read("whole.run.json"))
 }
 
@@ -57,6 +58,73 @@ fn shards_make_the_run_over_the_whole_file() {
     check_same(&of_shards(&bench, "bm25-multi-turn", human, 7), &whole, human);
 }
 
+/// Requests in both forms, with blank lines between them.
+fn requests() -> String {
+    let line = |id: usize| match id % 3 {
+        0 => format!("{{\"id\": {id}, \"text\": \"what about number {id} of a dog\"}}\n\n"),
+        1 => format!(
+            "{{\"id\": \"t{id}\", \"said\": [{{\"user\": \"saturn\"}}, {{\"system\": \"the car\"}}, \
+             {{\"user\": \"no, {id}\"}}]}}\n"
+        ),
+        _ => format!(
+            "{{\"id\": {id}, \"text\": \"a car\", \"candidates\": [\"Q00003\", \"Q00002\"]}}\n"
+        ),
+    };
+    (0..130).map(line).collect()
+}
+
+#[test]
+fn files_of_requests_are_run_and_cut_as_well() {
+    let bench = Bench::with_sample();
+    bench.write("requests.jsonl", requests());
+    let whole = whole(&bench, "bm25", "requests.jsonl");
+    for contexts in [130, 65, 19, 2] {
+        let shards = of_shards(&bench, "bm25", "requests.jsonl", contexts);
+        check_same(&shards, &whole, &format!("requests, {contexts} each"));
+    }
+    // The documents are those that `rank` answers with, in the same order.
+    let line = "-q rank bm25 --data data --requests requests.jsonl --depth 1000 --format trec";
+    let ranked = bench.succeed(line).stdout;
+    let pairs = |text: &str| -> Vec<(String, String)> {
+        let fields = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        fields.map(|fields| (fields[0].to_owned(), fields[2].to_owned())).collect()
+    };
+    assert_eq!(pairs(&ranked), pairs(&String::from_utf8_lossy(&whole.0)));
+}
+
+#[test]
+fn bad_requests_are_refused_or_counted() {
+    let bench = Bench::with_sample();
+    bench.write("requests.jsonl", requests() + "{\"id\": 7}\n{\"id\": 8, \"text\": \"saturn\"}\n");
+    for line in [
+        "run bm25 --data data --requests requests.jsonl -o a.run",
+        "data shard requests.jsonl --data data -o s --contexts 50",
+    ] {
+        let refused = bench.run(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!(refused.status, Some(2), "{line}: {}", refused.stderr);
+        assert!(refused.stderr.contains("requests.jsonl:175"), "{line}: {}", refused.stderr);
+        assert!(!bench.path("a.run").exists() && !bench.path("s/plan.json").exists(), "{line}");
+    }
+    bench.succeed("-q run bm25 --data data --requests requests.jsonl --skip-bad -o whole.run");
+    let whole = (bench.read("whole.run"), bench.read("whole.run.json"));
+    assert!(String::from_utf8_lossy(&whole.1).contains("\"bad_lines\": 1"));
+    assert_eq!(cut(&bench, "requests.jsonl", 100, " --skip-bad"), 2);
+    for index in [0, 1] {
+        bench.succeed(&format!("-q run bm25 --data data --shard s/plan.json:{index}"));
+    }
+    bench.succeed("-q run --merge s/plan.json -o merged.run");
+    check_same(&(bench.read("merged.run"), bench.read("merged.run.json")), &whole, "bad lines");
+    for (line, says) in [
+        ("run bm25 --data data --requests requests.jsonl --split dev", "cannot be used with"),
+        ("run bm25 --data data --skip-bad", "--conversations or --requests beside it"),
+        ("run bm25 --data data --requests gone.jsonl", "nothing at that path"),
+    ] {
+        let refused = bench.run(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!(refused.status, Some(2), "{line}: {}", refused.stderr);
+        assert!(refused.stderr.contains(says), "{line}: {}", refused.stderr);
+    }
+}
+
 #[test]
 fn a_part_is_made_once_and_again_where_it_is_damaged() {
     let bench = Bench::with_sample();
@@ -102,7 +170,7 @@ fn what_a_plan_is_not_for_is_refused() {
     cut(&bench, "c.jsonl", 1000, " --system bm25-multi-turn");
     bench.write("empty.json", "{}");
     bench.edit("s/plan.json", |text| text + "\n");
-    bench.write("old/plan.json", bench.text("s/plan.json").replace("plan\": 1", "plan\": 9"));
+    bench.write("old/plan.json", bench.text("s/plan.json").replace("plan\": 2", "plan\": 9"));
     bench.write("changed/plan.json", bench.read("s/plan.json"));
     bench.write("changed/shard-00000.jsonl", bench.text("s/shard-00001.jsonl"));
     bench.write("other/plan.json", bench.read("s/plan.json"));
@@ -111,7 +179,7 @@ fn what_a_plan_is_not_for_is_refused() {
         (shard("s/plan.json"), "as plan.json:0"),
         (shard("s/plan.json:2"), "a shard from 0 to 1"),
         (shard("empty.json:0"), "no key `clariq_plan`"),
-        (shard("old/plan.json:0"), "a plan of form 9, not 1"),
+        (shard("old/plan.json:0"), "a plan of form 9, not 2"),
         (shard("changed/plan.json:0"), "`shard-00000.jsonl` as it was cut"),
         (shard("other/plan.json:0"), "other/shard-00000.jsonl"),
         (format!("{} --k1 0.9", shard("s/plan.json:0")), "the system, parameters and weights"),

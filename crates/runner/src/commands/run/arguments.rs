@@ -23,18 +23,24 @@ pub(crate) struct RunArgs {
     /// table; `-` for standard input [default output: as for a split, with the name of the file]
     #[arg(long, value_name = "FILE", conflicts_with = "split")]
     pub(crate) conversations: Option<PathBuf>,
+    /// Requests to answer in place of a split, as JSON lines as `clariq rank` reads them; `-` for
+    /// standard input [default output: as for a split, with the name of the file]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["split", "conversations"])]
+    pub(crate) requests: Option<PathBuf>,
     /// Rank for a request the documents alone that this TREC run has for it, whatever engine made
     /// it [default: all]
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["conversations", "shard", "merge"])]
+    #[arg(long, value_name = "RUN",
+          conflicts_with_all = ["conversations", "requests", "shard", "merge"])]
     pub(crate) candidates: Option<PathBuf>,
     /// Passages in place of those of the data folder, as JSON lines or `TrecWeb`; with --candidates,
     /// those of that run alone are read
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["conversations", "shard", "merge"])]
+    #[arg(long, value_name = "FILE",
+          conflicts_with_all = ["conversations", "requests", "shard", "merge"])]
     pub(crate) passages: Option<PathBuf>,
     /// Go on where an interrupted run of more than 4,096 requests was
     #[arg(long)]
     pub(crate) resume: bool,
-    /// Leave bad conversations out and count them
+    /// Leave bad conversations or lines out and count them
     #[arg(long)]
     pub(crate) skip_bad: bool,
     /// Rank one shard of a plan of `clariq data shard`, counted from 0
@@ -42,7 +48,7 @@ pub(crate) struct RunArgs {
     #[arg(
         long,
         value_name = "PLAN:I",
-        conflicts_with_all = ["split", "conversations", "resume", "run_tag"]
+        conflicts_with_all = ["split", "conversations", "requests", "resume", "run_tag"]
     )]
     pub(crate) shard: Option<String>,
     /// Put the parts of a plan together; of a single system, it need not be named
@@ -50,7 +56,7 @@ pub(crate) struct RunArgs {
         long,
         value_name = "PLAN",
         requires = "output",
-        conflicts_with_all = ["split", "conversations", "resume", "run_tag", "shard"]
+        conflicts_with_all = ["split", "conversations", "requests", "resume", "run_tag", "shard"]
     )]
     pub(crate) merge: Option<PathBuf>,
     /// Last field of every line [default: the system's name]
@@ -63,6 +69,11 @@ pub(crate) struct RunArgs {
 }
 
 impl RunArgs {
+    /// Whether a file is answered, and no split.
+    pub(crate) fn is_of_a_file(&self) -> bool {
+        self.conversations.is_some() || self.requests.is_some()
+    }
+
     /// Whether a system asks for a learned model.
     pub(crate) fn needs_models(&self) -> bool {
         let overrides = self.parameters.overrides().unwrap_or_default();

@@ -1,0 +1,235 @@
+//! Stage `elasticsearch`: what a server of Elasticsearch or OpenSearch finds, for other stages to
+//! rerank.
+//!
+//! Requests go to the server in batches, by its interface `_msearch`, as `match` queries on one
+//! field. The server's documents are those that are ranked here, under the same ids.
+
+use super::found::rank_found;
+use crate::build::Build;
+use crate::error::Error;
+use crate::stage::{About, Batch, Stage};
+use clariq_core::{Doc, Explanation, Location, Problem, ProblemKind, Ranking, Request};
+use clariq_files::{Patience, Server};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::num::{NonZeroU64, NonZeroUsize};
+use std::time::Duration;
+
+/// The environment variable with the header `Authorization`: no secret belongs into a file that is
+/// shared, or into the record of a run.
+const AUTHORIZATION: &str = "CLARIQ_ELASTICSEARCH_AUTHORIZATION";
+
+/// What is asked for of each answer, and nothing else.
+const PARTS: &str = "responses.status,responses.error,responses.timed_out,\
+                     responses._shards.failed,responses.hits.hits._id,responses.hits.hits._score";
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Keys {
+    /// The address of the server, `http://…` or `https://…`.
+    url: String,
+    /// The index, or its alias.
+    index: String,
+    /// The field with the text of a document.
+    field: String,
+    /// At most so many documents of each request.
+    #[serde(default = "a_thousand")]
+    size: NonZeroUsize,
+    /// Requests that are asked at once.
+    #[serde(default = "a_hundred", skip_serializing)]
+    batch: NonZeroUsize,
+    /// Seconds for the answer to a batch.
+    #[serde(default = "a_minute", skip_serializing)]
+    timeout: NonZeroU64,
+    /// How often a batch is asked again that the server does not answer.
+    #[serde(default = "three", skip_serializing)]
+    retries: u32,
+}
+
+/// As many as runs of TREC have at most.
+fn a_thousand() -> NonZeroUsize {
+    NonZeroUsize::new(1000).unwrap_or(NonZeroUsize::MIN)
+}
+
+fn a_hundred() -> NonZeroUsize {
+    NonZeroUsize::new(100).unwrap_or(NonZeroUsize::MIN)
+}
+
+fn a_minute() -> NonZeroU64 {
+    NonZeroU64::new(60).unwrap_or(NonZeroU64::MIN)
+}
+
+fn three() -> u32 {
+    3
+}
+
+struct Elasticsearch {
+    keys: Keys,
+    server: Server,
+}
+
+pub(super) fn build(build: Build) -> Result<Box<dyn Stage>, Error> {
+    let at = build.table.at("url");
+    let keys: Keys = build.table.read()?;
+    let rest = keys.url.strip_prefix("http://").or_else(|| keys.url.strip_prefix("https://"));
+    if !rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(['@', '?', '#'])) {
+        let expected = "an address such as \"http://localhost:9200\", without name or password";
+        let found = rest.map_or_else(|| format!("`{}`", keys.url), |_| "another one".to_owned());
+        let hint = format!("{AUTHORIZATION} holds the header, as `ApiKey …` or `Basic …`");
+        return Err(Problem::new(at, ProblemKind::Configuration, expected, found)
+            .hint(hint)
+            .into());
+    }
+    let patience =
+        Patience { timeout: Duration::from_secs(keys.timeout.get()), retries: keys.retries };
+    let url = format!("{}/_msearch?filter_path={PARTS}", keys.url.trim_end_matches('/'));
+    let authorization = std::env::var(AUTHORIZATION).ok().filter(|header| !header.is_empty());
+    Ok(Box::new(Elasticsearch { server: Server::new(url, authorization, patience), keys }))
+}
+
+/// The answers to a batch, as far as they are asked for.
+#[derive(Deserialize)]
+struct Answers {
+    responses: Vec<Answer>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Answer {
+    status: u16,
+    error: Option<Value>,
+    timed_out: bool,
+    #[serde(rename = "_shards")]
+    shards: Shards,
+    hits: Hits,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Shards {
+    failed: u64,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Hits {
+    hits: Vec<Found>,
+}
+
+#[derive(Deserialize)]
+struct Found {
+    #[serde(rename = "_id")]
+    id: String,
+    #[serde(rename = "_score")]
+    score: Option<f64>,
+}
+
+impl Elasticsearch {
+    /// The lines of a question about some requests: two for each.
+    fn question(&self, batch: &Batch, requests: &[Request]) -> String {
+        let mut lines = String::new();
+        for request in requests {
+            let mut query =
+                json!({ "match": { &self.keys.field: { "query": request.flatten() } } });
+            if let Some(own) = &request.candidates {
+                let ids: Vec<_> = own.iter().map(|&doc| batch.context.documents.id(doc)).collect();
+                let filter = json!({ "ids": { "values": ids } });
+                query = json!({ "bool": { "must": query, "filter": filter } });
+            }
+            let size = self.keys.size;
+            let search = json!({
+                "query": query, "size": size, "_source": false, "track_total_hits": false,
+            });
+            lines.push_str(&json!({ "index": self.keys.index }).to_string());
+            lines.push('\n');
+            lines.push_str(&search.to_string());
+            lines.push('\n');
+        }
+        lines
+    }
+
+    fn rank(&self, batch: &Batch, requests: &[Request]) -> Result<Vec<Ranking>, Error> {
+        let question = self.question(batch, requests);
+        let read = |bytes: &[u8]| self.read(bytes, requests);
+        let answers = self.server.ask("application/x-ndjson", &question, read)?;
+        let rankings = answers.iter().zip(requests).map(|(answer, request)| {
+            let found = answer.hits.hits.iter();
+            let found = found.map(|found| (found.id.as_str(), found.score.unwrap_or_default()));
+            rank_found(batch, request, found, self.keys.size.get(), |_, id| {
+                let at = Location::file(self.server.url());
+                let expected = "ids of documents of this collection";
+                Problem::new(at, ProblemKind::UnknownQuestion, expected, format!("`{id}`"))
+                    .hint("the index must hold the documents that are ranked here, by their ids")
+            })
+        });
+        rankings.collect()
+    }
+
+    /// Reads the answers to requests; `None` where the server was too busy for one of them.
+    fn read(
+        &self,
+        bytes: &[u8],
+        requests: &[Request],
+    ) -> Result<Option<Vec<Answer>>, clariq_core::Error> {
+        let wrong = |found: String| {
+            let expected = format!("{} answers of `_msearch`", requests.len());
+            let at = Location::file(self.server.url());
+            Problem::new(at, ProblemKind::Server, expected, found)
+                .hint("`url` is the address of an Elasticsearch or OpenSearch server")
+        };
+        let Answers { responses } =
+            serde_json::from_slice(bytes).map_err(|error| wrong(error.to_string()))?;
+        if responses.len() != requests.len() {
+            return Err(wrong(responses.len().to_string()).into());
+        }
+        if responses.iter().any(|answer| matches!(answer.status, 429 | 503)) {
+            return Ok(None);
+        }
+        for (answer, request) in responses.iter().zip(requests) {
+            if let Some(trouble) = trouble(answer) {
+                return Err(wrong(format!("for request {}: {trouble}", request.id))
+                    .hint("`index` and `field` are names on that server; nothing partial is used")
+                    .into());
+            }
+        }
+        Ok(Some(responses))
+    }
+}
+
+/// Why an answer cannot be used: an error, or a part of the documents that was not searched.
+fn trouble(answer: &Answer) -> Option<String> {
+    if let Some(error) = &answer.error {
+        let part = |key: &str| error[key].as_str().unwrap_or("error").to_owned();
+        return Some(format!("{}: {}", part("type"), part("reason")));
+    }
+    if answer.timed_out {
+        return Some("the search was cut short by its own time limit".to_owned());
+    }
+    if answer.shards.failed > 0 {
+        return Some(format!("{} of its shards failed", answer.shards.failed));
+    }
+    let unscored = answer.hits.hits.iter().any(|found| found.score.is_none());
+    unscored.then(|| "documents without a score".to_owned())
+}
+
+impl Stage for Elasticsearch {
+    fn about(&self) -> About {
+        About::new("elasticsearch", &self.keys)
+    }
+
+    fn apply(&self, batch: &Batch, _: Vec<Ranking>) -> Result<Vec<Ranking>, Error> {
+        let mut rankings = Vec::with_capacity(batch.requests.len());
+        for requests in batch.requests.chunks(self.keys.batch.get()) {
+            rankings.extend(self.rank(batch, requests)?);
+            (batch.progress)(requests.len() as u64);
+        }
+        Ok(rankings)
+    }
+
+    fn explain(&self, one: &Batch, doc: Doc, _: &Ranking) -> Result<Option<Explanation>, Error> {
+        let ranking = self.rank(one, one.requests)?.into_iter().flatten();
+        let hit = ranking.into_iter().find(|hit| hit.doc == doc);
+        let what = format!("its score in `{}` at {}", self.keys.index, self.keys.url);
+        Ok(hit.map(|hit| Explanation::value(hit.score, what)))
+    }
+}
