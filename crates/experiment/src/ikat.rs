@@ -7,6 +7,7 @@
 //! answer is put together.
 
 mod answer;
+mod by_turn;
 mod check;
 mod config;
 mod evaluate;
@@ -15,6 +16,7 @@ mod sentences;
 mod write;
 
 pub use answer::{Answers, answer};
+pub use by_turn::{Part, columns};
 pub use check::check;
 pub use config::{AnswerConfig, ResponseRule, StatementRule};
 pub use evaluate::{Evaluated, Labels};

@@ -9,10 +9,8 @@ use crate::systems::{Loaded, check_expected};
 use clariq_collections::Around;
 use clariq_collections::clariq::{ClariQ, EvalTable, Labelled, Split, read_need_file};
 use clariq_core::{Checksum, Models, ProblemKind};
-use clariq_eval::{
-    RankedRun, Ties, clarification_need, document_relevance, evaluate, parse_measure,
-    question_relevance, table_stem,
-};
+use clariq_eval::clariq::{clarification_need, document_relevance, question_relevance, table_stem};
+use clariq_eval::{RankedRun, Ties, evaluate, parse_measure};
 use clariq_files::{Qrels, Run, Source, read_run};
 use clariq_rank::{Expected, Uses};
 use std::path::Path;

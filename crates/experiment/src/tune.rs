@@ -9,7 +9,8 @@ use crate::systems::{Loaded, parse_assignment};
 use clariq_collections::Around;
 use clariq_collections::clariq::{ClariQ, Split};
 use clariq_core::{Location, Need, Problem, ProblemKind, Request};
-use clariq_eval::{CUTOFFS, QuestionRelevance, Ties, exact_mean, question_relevance};
+use clariq_eval::clariq::{CUTOFFS, QuestionRelevance, question_relevance};
+use clariq_eval::{Ties, exact_mean};
 use clariq_rank::{Batch, Override};
 use std::fmt;
 

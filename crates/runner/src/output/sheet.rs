@@ -45,13 +45,15 @@ impl Cell {
 
 /// A table with a header.
 pub(crate) struct Sheet {
+    /// What the table is about, on a line before it where several are read one after the other.
+    pub(crate) title: Option<String>,
     pub(crate) header: Vec<&'static str>,
     pub(crate) rows: Vec<Vec<Cell>>,
 }
 
 impl Sheet {
     pub(crate) fn new(header: &[&'static str]) -> Self {
-        Self { header: header.to_vec(), rows: Vec::new() }
+        Self { title: None, header: header.to_vec(), rows: Vec::new() }
     }
 
     pub(crate) fn row(&mut self, cells: Vec<Cell>) {

@@ -11,6 +11,7 @@ mod eval;
 mod formats;
 mod guarantees;
 mod ikat;
+mod ikat_comparison;
 #[cfg(feature = "bert")]
 mod learned;
 #[cfg(feature = "bert")]
