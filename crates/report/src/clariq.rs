@@ -84,6 +84,7 @@ fn deepest<'a>(judged: &Judged<'a>) -> Focus<'a> {
     };
     Focus {
         id: "differences",
+        charts: "difference",
         heading: "Differences by topic".to_owned(),
         column: CUTOFFS.len() - 1,
         topics: judged.topics.iter().enumerate().map(topic).collect(),

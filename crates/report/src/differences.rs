@@ -8,8 +8,10 @@ use maud::{Markup, html};
 
 /// The measure that runs are compared by, topic by topic.
 pub(crate) struct Focus<'a> {
-    /// The id of the section; charts have ids that begin with it.
+    /// The id of the section.
     pub(crate) id: &'static str,
+    /// What the ids of its charts begin with.
+    pub(crate) charts: &'static str,
     pub(crate) heading: String,
     /// The position of the column.
     pub(crate) column: usize,
@@ -50,7 +52,7 @@ fn one(compared: &Compared, focus: &Focus, index: usize, run: &Measured) -> Mark
     let (baseline, unit) = (compared.baseline().name, compared.unit);
     let measure = run.columns[focus.column].name();
     let (id, title) = (
-        format!("{}-{index}", focus.id),
+        format!("{}-{index}", focus.charts),
         format!("{measure} of {} minus {measure} of {baseline}", run.name),
     );
     let [better, same, worse] =

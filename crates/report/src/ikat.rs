@@ -142,7 +142,7 @@ fn focus<'a>(
         Topic { id: turn.as_str(), request, anchor }
     };
     let topics = columns[column].values.iter().map(topic).collect();
-    Some(Focus { id, heading: format!("Differences by turn: {part}"), column, topics })
+    Some(Focus { id, charts: id, heading: format!("Differences by turn: {part}"), column, topics })
 }
 
 fn describe(comparison: &Comparison) -> String {

@@ -85,7 +85,8 @@ fn figures_are_those_of_eval_and_differences_add_up() {
         assert!(row["difference"].as_f64().unwrap() > 0.0, "{measure}: {row}");
     }
     let topics = compared["topics"].as_array().unwrap();
-    assert!(topics.len() == 5 && topics.iter().all(|turn| turn["request"] != ""), "{topics:?}");
+    assert!(!topics.is_empty() && topics.len() <= 5, "{topics:?}");
+    assert!(topics.iter().all(|turn| turn["request"] != ""), "{topics:?}");
 }
 
 #[test]
@@ -213,7 +214,7 @@ const REFUSALS: &[Case] = &[
         "turns of another year",
         |bench| {
             RUN(bench);
-            bench.edit("b.json", |text| text.replace("\"turn_id\": \"", "\"turn_id\": \"7"));
+            bench.edit("b.json", |text| text.replace("\"turn_id\":\"", "\"turn_id\":\"7"));
         },
         "compare a.json b.json",
         ["b.json", "answers to topics of", "other topics alone"],
