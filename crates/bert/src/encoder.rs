@@ -62,15 +62,13 @@ impl BertEncoder {
             .collect();
         let tokenized = self.tokenize.texts(&unique)?;
         let groups = groups(&tokenized, tokens);
-        let answer =
-            |network: &Network, input: &crate::network::Input| network.pooled_mean(input, None);
         let values = answer_groups(
             &self.network,
             &tokenized,
             &groups,
             self.dim,
             self.threads,
-            answer,
+            Network::pooled_mean,
             progress,
         )?;
         progress((texts.len() - unique.len()) as u64);

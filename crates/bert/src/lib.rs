@@ -25,6 +25,7 @@ mod engine;
 mod error;
 mod network;
 mod options;
+mod padding;
 mod streams;
 mod tokens;
 pub mod train;

@@ -2,14 +2,15 @@
 //!
 //! Devlin, Chang, Lee and Toutanova, "BERT: Pre-training of Deep Bidirectional Transformers for
 //! Language Understanding", NAACL 2019. It differs from a literal transcription in what it leaves
-//! out: query, key and value are one matrix product; texts come in groups of one length and need no
-//! mask; where only `[CLS]` is looked at, the last layer computes nothing else. The tests hold it against
-//! the transcription of `rust_bert` and golden files of transformers.
+//! out: query, key and value are one matrix product; nothing but attention sees padding; where only
+//! `[CLS]` is looked at, the last layer computes nothing else. The tests hold it against the literal
+//! transcription of `rust_bert`, and against golden files of transformers.
 
 #[cfg(test)]
 mod tests;
 
 use crate::error::Error;
+use crate::padding::Padding;
 use crate::weights::Weights;
 use clariq_model::{Activation, Shape, layer_tensor, problem};
 use tch::{Device, Kind, Tensor};
@@ -99,11 +100,20 @@ pub(crate) struct Input<'t> {
     pub(crate) ids: &'t Tensor,
     /// 0 or 1, texts × tokens.
     pub(crate) segments: &'t Tensor,
-    /// 0 where a token is, −∞ where padding is, texts × 1 × 1 × tokens; `None` where all texts have
-    /// one length.
-    pub(crate) mask: Option<&'t Tensor>,
+    /// Where the tokens are; `None` where all texts have one length.
+    pub(crate) padding: Option<&'t Padding>,
     /// Whether dropout is applied.
     pub(crate) train: bool,
+}
+
+impl Input<'_> {
+    /// The rows of a texts × tokens table that hold a token.
+    fn packed(&self, table: &Tensor) -> Result<Tensor, Error> {
+        let flat = table.reshape([-1]);
+        self.padding.map_or(Ok(flat.shallow_clone()), |padding| {
+            flat.f_index_select(0, &padding.places).map_err(Error::torch("leaving padding out"))
+        })
+    }
 }
 
 /// Which vectors of the last layer are wanted.
@@ -271,23 +281,35 @@ impl Network {
     pub(crate) fn forward(&self, input: &Input, wanted: Wanted) -> Result<Tensor, Error> {
         let size = input.ids.size();
         let (texts, tokens, hidden) = (size[0], size[1], self.shape.hidden);
-        let refused = Error::torch("looking up embeddings");
-        let words = Tensor::f_embedding(&self.words, &input.ids.reshape([-1]), -1, false, false)
-            .map_err(&refused)?;
-        let segments =
-            Tensor::f_embedding(&self.segments, &input.segments.reshape([-1]), -1, false, false)
-                .map_err(&refused)?;
-        let positions = self.positions.narrow(0, 0, tokens).unsqueeze(0);
-        let sum = (words + segments).view([texts, tokens, hidden]) + positions;
-        let mut states = self
-            .dropped(self.norm(&sum, &self.embedding_norm)?, input.train)?
-            .view([texts * tokens, hidden]);
+        let mut states = self.embed(input)?;
         for (place, own) in self.layers.iter().enumerate() {
             let last = place + 1 == self.layers.len();
             let wanted = if last { wanted } else { Wanted::All };
-            states = self.layer(own, &states, input, [texts, tokens], wanted)?;
+            states = self.layer(own, &states, input, wanted)?;
         }
-        Ok(if wanted == Wanted::All { states.view([texts, tokens, hidden]) } else { states })
+        if wanted == Wanted::First {
+            return Ok(states);
+        }
+        if let Some(padding) = input.padding {
+            states = rows(&states, &padding.numbers)?;
+        }
+        Ok(states.view([texts, tokens, hidden]))
+    }
+
+    /// The vectors before the first layer, tokens × hidden.
+    fn embed(&self, input: &Input) -> Result<Tensor, Error> {
+        let size = input.ids.size();
+        let (texts, tokens, hidden) = (size[0], size[1], self.shape.hidden);
+        let words = rows(&self.words, &input.packed(input.ids)?)?;
+        let segments = rows(&self.segments, &input.packed(input.segments)?)?;
+        let sum = if let Some(padding) = input.padding {
+            words + segments + rows(&self.positions, &padding.positions)?
+        } else {
+            let positions = self.positions.narrow(0, 0, tokens).unsqueeze(0);
+            ((words + segments).view([texts, tokens, hidden]) + positions)
+                .view([texts * tokens, hidden])
+        };
+        self.dropped(self.norm(&sum, &self.embedding_norm)?, input, Wanted::All)
     }
 
     fn layer(
@@ -295,52 +317,67 @@ impl Network {
         own: &Layer,
         states: &Tensor,
         input: &Input,
-        [texts, tokens]: [i64; 2],
         wanted: Wanted,
     ) -> Result<Tensor, Error> {
-        let (heads, size) = (self.shape.heads, self.shape.hidden / self.shape.heads);
-        let split = self
-            .product(&own.query_key_value, states)?
-            .view([texts, tokens, 3, heads, size])
-            .permute([2, 0, 3, 1, 4]);
-        let (mut query, key, value) = (split.get(0), split.get(1), split.get(2));
-        let mut before = states.shallow_clone();
-        if wanted == Wanted::First {
-            query = query.narrow(2, 0, 1);
-            before = before.view([texts, tokens, self.shape.hidden]).select(1, 0);
-        }
-        let queries = query.size()[2];
-        let mixed = self.attend(&query, &key, &value, input)?;
-        let mixed = mixed.transpose(1, 2).reshape([texts * queries, self.shape.hidden]);
-        let attended = self.dropped(self.product(&own.attention, &mixed)?, input.train)? + before;
+        let before = match (wanted, input.padding) {
+            (Wanted::All, _) => states.shallow_clone(),
+            (Wanted::First, Some(padding)) => rows(states, &padding.firsts)?,
+            (Wanted::First, None) => {
+                let size = input.ids.size();
+                states.view([size[0], size[1], self.shape.hidden]).select(1, 0)
+            }
+        };
+        let mixed = self.attend(&self.product(&own.query_key_value, states)?, input, wanted)?;
+        let attended = self.dropped(self.product(&own.attention, &mixed)?, input, wanted)? + before;
         let attended = self.norm(&attended, &own.attention_norm)?;
         let inner = self.activate(&self.product(&own.inner, &attended)?);
-        let outer = self.dropped(self.product(&own.outer, &inner)?, input.train)? + attended;
+        let outer = self.dropped(self.product(&own.outer, &inner)?, input, wanted)? + attended;
         self.norm(&outer, &own.norm)
     }
 
-    fn attend(
+    /// Attention over queries, keys and values of all tokens (tokens × 3 hidden), which alone needs
+    /// the texts side by side; gives the wanted rows.
+    fn attend(&self, projected: &Tensor, input: &Input, wanted: Wanted) -> Result<Tensor, Error> {
+        let size = input.ids.size();
+        let (texts, tokens, hidden) = (size[0], size[1], self.shape.hidden);
+        let (heads, width) = (self.shape.heads, hidden / self.shape.heads);
+        let projected = match input.padding {
+            Some(padding) => rows(projected, &padding.numbers)?,
+            None => projected.shallow_clone(),
+        };
+        let split = projected.view([texts, tokens, 3, heads, width]).permute([2, 0, 3, 1, 4]);
+        let (mut query, key, value) = (split.get(0), split.get(1), split.get(2));
+        if wanted == Wanted::First {
+            query = query.narrow(2, 0, 1);
+        }
+        let weights = self.attention_weights(&query, &key, input)?;
+        let mixed = weights.f_matmul(&value).map_err(Error::torch("attention"))?;
+        let mixed = mixed.transpose(1, 2).reshape([-1, hidden]);
+        match input.padding {
+            Some(padding) if wanted == Wanted::All => rows(&mixed, &padding.places),
+            _ => Ok(mixed),
+        }
+    }
+
+    /// How much of each key every query takes, texts × heads × queries × keys.
+    fn attention_weights(
         &self,
         query: &Tensor,
         key: &Tensor,
-        value: &Tensor,
         input: &Input,
     ) -> Result<Tensor, Error> {
         let scale = 1.0 / (query.size()[3] as f64).sqrt();
         let mut scores =
             (query * scale).f_matmul(&key.transpose(-2, -1)).map_err(Error::torch("attention"))?;
-        if let Some(mask) = input.mask {
-            scores += mask;
+        if let Some(padding) = input.padding {
+            scores += &padding.mask;
         }
         let weights = scores.softmax(-1, scores.kind());
-        let weights = if input.train && self.shape.attention_dropout > 0.0 {
-            weights
-                .f_dropout(self.shape.attention_dropout, true)
-                .map_err(Error::torch("dropout"))?
-        } else {
-            weights
-        };
-        weights.f_matmul(value).map_err(Error::torch("attention"))
+        if input.train && self.shape.attention_dropout > 0.0 {
+            let dropped = weights.f_dropout(self.shape.attention_dropout, true);
+            return dropped.map_err(Error::torch("dropout"));
+        }
+        Ok(weights)
     }
 
     fn activate(&self, states: &Tensor) -> Tensor {
@@ -363,25 +400,35 @@ impl Network {
             .map_err(Error::torch("layer normalisation"))
     }
 
-    fn dropped(&self, states: Tensor, train: bool) -> Result<Tensor, Error> {
-        if train && self.shape.dropout > 0.0 {
-            return states.f_dropout(self.shape.dropout, true).map_err(Error::torch("dropout"));
+    /// Applies dropout in training. Where padding is left out, numbers are drawn for it none the
+    /// less: what a token loses does not depend on how the batch is computed.
+    fn dropped(&self, states: Tensor, input: &Input, wanted: Wanted) -> Result<Tensor, Error> {
+        if !input.train || self.shape.dropout <= 0.0 {
+            return Ok(states);
         }
-        Ok(states)
+        let refused = Error::torch("dropout");
+        let Some(padding) = input.padding.filter(|_| wanted == Wanted::All) else {
+            return states.f_dropout(self.shape.dropout, true).map_err(refused);
+        };
+        let size = input.ids.size();
+        let kept = 1.0 - self.shape.dropout;
+        let mut drawn =
+            Tensor::empty([size[0] * size[1], self.shape.hidden], (states.kind(), states.device()));
+        let drawn = drawn
+            .f_bernoulli_float_(kept)
+            .and_then(|mut drawn| drawn.f_div_scalar_(kept))
+            .and_then(|drawn| drawn.f_index_select(0, &padding.places))
+            .map_err(&refused)?;
+        states.f_mul(&drawn).map_err(refused)
     }
 
-    /// Mean of the tokens' vectors, of length 1: sentence-transformers' pooling. `present` is 1
-    /// where a token is, texts × tokens; `None` where all texts have one length.
-    pub(crate) fn pooled_mean(
-        &self,
-        input: &Input,
-        present: Option<&Tensor>,
-    ) -> Result<Tensor, Error> {
+    /// Mean of the tokens' vectors, of length 1: sentence-transformers' pooling.
+    pub(crate) fn pooled_mean(&self, input: &Input) -> Result<Tensor, Error> {
         let states = self.forward(input, Wanted::All)?.to_kind(Kind::Float);
-        let mean = match present {
+        let mean = match input.padding {
             None => states.mean_dim(Some(&[1_i64][..]), false, Kind::Float),
-            Some(present) => {
-                let present = present.unsqueeze(-1).to_kind(Kind::Float);
+            Some(padding) => {
+                let present = padding.present.unsqueeze(-1);
                 (states * &present).sum_dim_intlist(Some(&[1_i64][..]), false, Kind::Float)
                     / present.sum_dim_intlist(Some(&[1_i64][..]), false, Kind::Float)
             }
@@ -399,7 +446,9 @@ impl Network {
             return Err(no_head());
         };
         let pooled = self.product(pooler, &self.forward(input, Wanted::First)?)?.tanh();
-        Ok(self.product(classifier, &self.dropped(pooled, input.train)?)?.to_kind(Kind::Float))
+        Ok(self
+            .product(classifier, &self.dropped(pooled, input, Wanted::First)?)?
+            .to_kind(Kind::Float))
     }
 
     /// Gives the network a new classifier of so many classes, and a pooler if it has none: normal
@@ -429,6 +478,11 @@ impl Network {
     pub(crate) fn set_words(&mut self, words: Tensor) {
         self.words = words;
     }
+}
+
+/// Rows of a table by number. Their gradient is that of an embedding: added up in one pass.
+fn rows(table: &Tensor, numbers: &Tensor) -> Result<Tensor, Error> {
+    Tensor::f_embedding(table, numbers, -1, false, false).map_err(Error::torch("looking up rows"))
 }
 
 /// The part of a layer that holds query, key and value together.

@@ -103,7 +103,7 @@ fn one_group(
     };
     let (ids, segments) = (table(|text| &text.ids), table(|text| &text.segments));
     let output =
-        answer(network, &Input { ids: &ids, segments: &segments, mask: None, train: false })?;
+        answer(network, &Input { ids: &ids, segments: &segments, padding: None, train: false })?;
     crate::weights::values(&output.to_kind(Kind::Float))
 }
 

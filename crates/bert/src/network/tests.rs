@@ -2,6 +2,8 @@
 //! texts and a mask, query, key and value apart.
 
 use super::{Input, Network, Wanted};
+use crate::padding::Padding;
+use crate::tokens::Tokens;
 use crate::weights::Weights;
 use clariq_model::ModelFolder;
 use rust_bert::Config;
@@ -36,36 +38,63 @@ fn both(folder: &Path) -> (BertModel<BertEmbeddings>, Network) {
 }
 
 #[test]
-fn unpadded_and_fused_equals_padded_and_apart() {
+fn the_fast_path_equals_the_naive_one() {
     let folder = tempfile::tempdir().unwrap();
     let (naive, ours) = both(folder.path());
-    let (texts, longest) = (LENGTHS.len() as i64, LENGTHS[LENGTHS.len() - 1]);
-    let shape = [texts, longest];
-    let ids = Tensor::randint(ours.shape.vocabulary, shape, (Kind::Int64, Device::Cpu));
-    let segments = Tensor::randint(2, shape, (Kind::Int64, Device::Cpu));
-    let lengths = Tensor::from_slice(&LENGTHS).unsqueeze(1);
-    let mask = Tensor::arange(longest, (Kind::Int64, Device::Cpu)).lt_tensor(&lengths);
-    let mask = mask.to_kind(Kind::Int64);
-    let padded = no_grad(|| {
+    let texts: Vec<Tokens> = LENGTHS.iter().map(|length| random(&ours, *length)).collect();
+    let texts: Vec<&Tokens> = texts.iter().collect();
+    let [ids, segments] = [|text: &Tokens| text.ids.clone(), |text: &Tokens| text.segments.clone()]
+        .map(|of| padded(&texts, of));
+    let mask = padded(&texts, |text| vec![1; text.ids.len()]);
+    let expected = no_grad(|| {
         naive
             .forward_t(Some(&ids), Some(&mask), Some(&segments), None, None, None, None, false)
             .unwrap()
             .hidden_state
     });
+    let padding = Padding::new(&texts, Device::Cpu);
+    let forward = |ids: &Tensor, segments: &Tensor, padding: Option<&Padding>, wanted| {
+        let input = Input { ids, segments, padding, train: false };
+        no_grad(|| ours.forward(&input, wanted).unwrap())
+    };
+    let together = forward(&ids, &segments, padding.as_ref(), Wanted::All);
+    let firsts = forward(&ids, &segments, padding.as_ref(), Wanted::First);
     for (text, length) in (0..).zip(LENGTHS) {
         let cut = |tensor: &Tensor| tensor.narrow(0, text, 1).narrow(1, 0, length);
-        let input = Input { ids: &cut(&ids), segments: &cut(&segments), mask: None, train: false };
-        let expected = cut(&padded);
-        let all = no_grad(|| ours.forward(&input, Wanted::All).unwrap());
-        assert!(distance(&all, &expected) < 1e-5, "{length} tokens: {}", distance(&all, &expected));
-        let first = no_grad(|| ours.forward(&input, Wanted::First).unwrap());
-        let distance = distance(&first, &expected.select(1, 0));
-        assert!(distance < 1e-5, "[CLS] of {length} tokens: {distance}");
+        let (ids, segments, expected) = (cut(&ids), cut(&segments), cut(&expected));
+        let first = expected.select(1, 0);
+        assert_near(&forward(&ids, &segments, None, Wanted::All), &expected, "alone", length);
+        assert_near(&forward(&ids, &segments, None, Wanted::First), &first, "[CLS]", length);
+        assert_near(&cut(&together), &expected, "packed", length);
+        assert_near(&firsts.narrow(0, text, 1), &first, "packed [CLS]", length);
     }
 }
 
-/// The largest difference of two values at one place.
-fn distance(found: &Tensor, expected: &Tensor) -> f64 {
-    assert_eq!(found.size(), expected.size());
-    (found - expected).abs().max().double_value(&[])
+/// A text of random tokens.
+fn random(ours: &Network, length: i64) -> Tokens {
+    let below = |most: i64| {
+        let numbers = Tensor::randint(most, [length], (Kind::Int64, Device::Cpu));
+        Vec::<i64>::try_from(numbers).unwrap()
+    };
+    Tokens { ids: below(ours.shape.vocabulary), segments: below(2) }
+}
+
+/// Numbers of all texts in one table, 0 behind each text.
+fn padded(texts: &[&Tokens], of: impl Fn(&Tokens) -> Vec<i64>) -> Tensor {
+    let longest = *LENGTHS.iter().max().unwrap();
+    let rows: Vec<i64> = texts
+        .iter()
+        .flat_map(|text| {
+            let mut row = of(text);
+            row.resize(longest as usize, 0);
+            row
+        })
+        .collect();
+    Tensor::from_slice(&rows).view([texts.len() as i64, longest])
+}
+
+fn assert_near(found: &Tensor, expected: &Tensor, what: &str, length: i64) {
+    assert_eq!(found.size(), expected.size(), "{what}");
+    let distance = (found - expected).abs().max().double_value(&[]);
+    assert!(distance < 1e-5, "{what}, {length} tokens: {distance}");
 }

@@ -40,14 +40,7 @@ pub(crate) fn recall(
         let texts = |texts: Vec<&str>| -> Result<Vec<f32>, Error> {
             let tokens = tokenize.texts(&texts)?;
             let width = network.lock().map_or(1, |network| network.shape.hidden) as usize;
-            answer_all(
-                &network,
-                &tokens,
-                width,
-                threads,
-                |network, input| network.pooled_mean(input, None),
-                &|_| {},
-            )
+            answer_all(&network, &tokens, width, threads, Network::pooled_mean, &|_| {})
         };
         let questions = texts(examples.questions.iter().map(String::as_str).collect())?;
         let requests =

@@ -201,7 +201,7 @@ impl Material<'_> {
             .collect();
         let device = network.device();
         let batch = Batch::new(&texts, device);
-        let vectors = network.pooled_mean(&batch.input(train), batch.present.as_ref())?;
+        let vectors = network.pooled_mean(&batch.input(train))?;
         let requests = vectors.narrow(0, 0, topics.len() as i64);
         let questions_at = vectors.narrow(0, topics.len() as i64, questions.len() as i64);
         let is_relevant =
