@@ -17,6 +17,13 @@ pub(super) fn anchor(conversation: usize, turn: u32) -> String {
     format!("turn-{conversation}-{turn}")
 }
 
+/// Whose lists are shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Labels,
+    Run,
+}
+
 /// A line of a list.
 struct Item<'a> {
     /// From 1; `None` for a relevant document that is not in the ranking.
@@ -54,11 +61,13 @@ fn reference(known: &Known, conversation: &Conversation, turn: &Turn) -> Markup 
     let statements = relevant_statements(known, conversation, turn);
     let statements =
         statements.iter().map(|number| statement(known, conversation, turn, number, None));
-    let cited = turn.citations.iter().flatten().map(|id| passage(known, turn, id, None));
+    let cited = select(&[], turn.citations.iter().flatten().map(String::as_str));
+    let cited = cited.into_iter().map(|(rank, id)| passage(known, turn, id, rank));
+    let [statements, cited] = [statements.collect::<Vec<_>>(), cited.collect()];
     html! {
         div.answer {
             h3 { "Labels and the organisers' response" }
-            (side_by_side(&statements.collect::<Vec<_>>(), &cited.collect::<Vec<_>>(), &turn.response))
+            (side_by_side(Kind::Labels, &statements, &cited, &turn.response))
         }
     }
 }
@@ -76,6 +85,7 @@ fn answer(known: &Known, run: &Answers, conversation: &Conversation, turn: &Turn
         let item = passage(known, turn, id, rank);
         Item { is_used: used.contains(id), ..item }
     });
+    let [statements, passages] = [statements.collect::<Vec<_>>(), passages.collect()];
     let response = run.response(&turn.id).map_or("", |response| response.text.as_str());
     html! {
         div.answer {
@@ -85,7 +95,7 @@ fn answer(known: &Known, run: &Answers, conversation: &Conversation, turn: &Turn
                     @if index > 0 { " · " } (name) " " (figure(*value))
                 }
             }
-            (side_by_side(&statements.collect::<Vec<_>>(), &passages.collect::<Vec<_>>(), response))
+            (side_by_side(Kind::Run, &statements, &passages, response))
         }
     }
 }
@@ -98,13 +108,12 @@ fn select<'a>(
 ) -> Vec<(Option<usize>, &'a str)> {
     let first = ranked.iter().take(SHOWN).enumerate();
     let mut selected: Vec<_> = first.map(|(index, id)| (Some(index + 1), *id)).collect();
-    let shown: HashSet<&str> = selected.iter().map(|(_, id)| *id).collect();
+    let mut seen: HashSet<&str> = selected.iter().map(|(_, id)| *id).collect();
     let mut further: Vec<_> = wanted
-        .filter(|id| !shown.contains(id))
+        .filter(|id| seen.insert(*id))
         .map(|id| (ranked.iter().position(|known| *known == id).map(|index| index + 1), id))
         .collect();
     further.sort_by_key(|(rank, _)| rank.unwrap_or(usize::MAX));
-    further.dedup();
     selected.extend(further);
     selected
 }
@@ -138,11 +147,11 @@ fn passage<'a>(known: &Known, turn: &Turn, id: &'a str, rank: Option<usize>) -> 
     Item { rank, id, text, label: known.passage(&turn.id, id), is_used: false }
 }
 
-fn side_by_side(statements: &[Item], passages: &[Item], response: &str) -> Markup {
+fn side_by_side(kind: Kind, statements: &[Item], passages: &[Item], response: &str) -> Markup {
     html! {
         div.lists {
-            div.list { h4 { "Statements" } (list(statements, "No statement.")) }
-            div.list { h4 { "Passages" } (list(passages, "No passage.")) }
+            div.list { h4 { "Statements" } (list(statements, kind, "No statement.")) }
+            div.list { h4 { "Passages" } (list(passages, kind, "No passage.")) }
             div.list {
                 h4 { "Response" }
                 @if response.trim().is_empty() { p.note { "No response." } }
@@ -152,23 +161,23 @@ fn side_by_side(statements: &[Item], passages: &[Item], response: &str) -> Marku
     }
 }
 
-/// A list by rank; labels without a ranking have none.
-fn list(items: &[Item], nothing: &str) -> Markup {
-    let is_ranked = items.iter().any(|item| item.rank.is_some());
+/// What a run ranks, and below it what it lacks; or, where there is no ranking, what labels name.
+fn list(items: &[Item], kind: Kind, nothing: &str) -> Markup {
+    let (ranked, others): (Vec<&Item>, Vec<&Item>) =
+        items.iter().partition(|item| item.rank.is_some());
     html! {
         @if items.is_empty() { p.note { (nothing) } }
-        @else if is_ranked {
+        @if !ranked.is_empty() {
             ol {
-                @for item in items.iter().filter(|item| item.rank.is_some()) {
+                @for item in ranked {
                     li.hit[item.label.is_relevant] value=[item.rank] { (line(item, "✓")) }
                 }
             }
-            @let missed: Vec<&Item> = items.iter().filter(|item| item.rank.is_none()).collect();
-            @if !missed.is_empty() {
-                ul.missed { @for item in missed { li { (line(item, "✗")) } } }
-            }
-        } @else {
-            ul { @for item in items { li { (line(item, "✓")) } } }
+        }
+        @if !others.is_empty() && kind == Kind::Labels {
+            ul { @for item in others { li { (line(item, "✓")) } } }
+        } @else if !others.is_empty() {
+            ul.missed { @for item in others { li { (line(item, "✗")) } } }
         }
     }
 }
