@@ -50,7 +50,7 @@ fn one(compared: &Compared, focus: &Focus, index: usize, run: &Measured) -> Mark
     let bars: Vec<Bar> =
         sorted.iter().map(|&(topic, value)| Bar { name: focus.topics[topic].id, value }).collect();
     let (baseline, unit) = (compared.baseline().name, compared.unit);
-    let measure = run.columns[focus.column].name();
+    let (measure, short) = (run.columns[focus.column].name(), &run.columns[focus.column].measure);
     let (id, title) = (
         format!("{}-{index}", focus.charts),
         format!("{measure} of {} minus {measure} of {baseline}", run.name),
@@ -72,7 +72,7 @@ fn one(compared: &Compared, focus: &Focus, index: usize, run: &Measured) -> Mark
                 }
             }
             @if !same_everywhere {
-                (scroll(&title, &bars::chart(&bars, &id, &title, &measure, unit)))
+                (scroll(&title, &bars::chart(&bars, &id, &title, short, unit)))
             }
         }
         @if !same_everywhere {

@@ -12,8 +12,8 @@ pub(super) fn section(comparison: &Comparison, known: &Known) -> Markup {
             h2 { "Conversations" }
             p {
                 "Open a conversation and a turn to see what each run gave for it, beside what the "
-                "organisers did. " span.mark { "✓" } " and bold mark what labels call relevant (a "
-                "passage that the organisers cite, or that NIST grades 2 or higher), "
+                "organisers did. " span.mark { "✓" } " marks what labels call relevant (a passage that "
+                "the organisers cite, or that NIST grades 2 or higher), "
                 span.cross { "✗" } " what a run does not have."
             }
             @for (index, conversation) in comparison.topics.conversations.iter().enumerate() {
