@@ -3,7 +3,11 @@
 //! Devlin, Chang, Lee and Toutanova, "BERT: Pre-training of Deep Bidirectional Transformers for
 //! Language Understanding", NAACL 2019. It differs from a literal transcription in what it leaves
 //! out: query, key and value are one matrix product; nothing but attention sees padding; where only
-//! `[CLS]` is looked at, the last layer computes nothing else. Golden files of transformers hold it.
+//! `[CLS]` is looked at, the last layer computes nothing else. The tests hold it against the literal
+//! transcription of `rust_bert`, and against golden files of transformers.
+
+#[cfg(test)]
+mod tests;
 
 use crate::error::Error;
 use crate::padding::Padding;

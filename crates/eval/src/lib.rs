@@ -3,20 +3,22 @@
 //! and significance tests.
 //!
 //! ```
-//! use clariq_collections::clariq::{Labelled, DataDir};
+//! use clariq_collections::{Collection, DataDir};
+//! use clariq_eval::{RankedRun, evaluate, parse_measures};
 //! use clariq_files::{Source, read_run};
-//! use clariq_eval::{Ties, question_relevance};
 //!
-//! let labels = Labelled::read(&DataDir::Sample.require("dev.tsv")?)?;
+//! let collection = clariq_collections::open(&DataDir::Sample)?;
+//! let qrels = collection.qrels("dev", "questions")?.expect("the labels of dev");
 //! let folder = tempfile::tempdir()?;
-//! std::fs::write(folder.path().join("a.run"), "101 0 Q00001 1 1.0 nothing\n")?;
-//! let run = read_run(&Source::new(folder.path().join("a.run")))?;
-//! let scores = question_relevance(&run, &labels, Ties::Official);
-//! assert_eq!(scores.topics.len(), labels.topics.len(), "a topic without an answer counts 0");
+//! std::fs::write(folder.path().join("a.run"), "13 0 Q00001 1 1.0 nothing\n")?;
+//! let run = RankedRun::new(&read_run(&Source::new(folder.path().join("a.run")))?)?;
+//! let scores = evaluate(&parse_measures("nDCG@10 AP")?, &run, &qrels);
+//! assert_eq!(scores.missing, scores.topics.len() - 1, "a topic without an answer counts 0");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod clariq;
+pub mod clariq;
+mod comparison;
 mod mean;
 pub mod measures;
 mod rouge;
@@ -27,19 +29,12 @@ mod testing;
 mod ties;
 mod topics;
 
-pub use clariq::{
-    CUTOFFS, Choice, ContextRelevance, ContextScorer, Diagnosis, DocumentRelevance, Entry,
-    Leaderboard, LeaderboardTask, MetricScores, NeedClass, NeedReport, NeedScores, Placement,
-    QuestionRelevance, RecallInterval, ReliabilityBin, clarification_need, diagnose,
-    document_relevance, multi_turn_document_relevance, need_interval, need_report,
-    oracle_of_contexts, oracle_of_topics, question_relevance, recall_interval, reliability,
-    table_stem, weighted_f1,
-};
+pub use comparison::{Column, Tested, test_against_baseline};
 pub use mean::exact_mean;
 pub use measures::{
     Measure, MeasureError, Qrels, RankedRun, Scores, evaluate, parse_measure, parse_measures,
 };
 pub use rouge::rouge_f1;
-pub use sets::{SetAverage, SetReport, Unjudged, score_sets};
+pub use sets::{SetAverage, SetReport, Unjudged, score_sets, set_values};
 pub use significance::{PairedTest, ROUNDS, holm, paired_test};
 pub use ties::{Favour, Ties};

@@ -69,8 +69,43 @@ pub fn score_sets(
     rel: i32,
     unjudged: Unjudged,
 ) -> SetReport {
-    let (mut all, mut each, mut report) = (Counts::default(), Vec::new(), SetReport::default());
-    let mut answered = HashSet::new();
+    let each = count(chosen, qrels, rel, unjudged);
+    let mut all = Counts::default();
+    for (_, counts) in &each {
+        all.add(*counts);
+    }
+    let is_unjudged = |(topic, documents): &&(TopicId, Vec<QuestionId>)| {
+        !documents.is_empty() && qrels.topic(topic).is_none()
+    };
+    let values = with_relevant(&each);
+    SetReport {
+        micro: all.average(),
+        macro_average: mean(&values),
+        topics: each.len(),
+        relevant_topics: values.len(),
+        unjudged: chosen.iter().filter(is_unjudged).count(),
+    }
+}
+
+/// The figures of the sets topic by topic, over the topics with something relevant, in no order.
+/// Their means are [`SetReport::macro_average`].
+pub fn set_values(
+    chosen: &[(TopicId, Vec<QuestionId>)],
+    qrels: &Qrels,
+    rel: i32,
+) -> Vec<(TopicId, SetAverage)> {
+    let each = count(chosen, qrels, rel, Unjudged::LeftOut);
+    with_relevant(&each).into_iter().map(|(topic, average)| (topic.clone(), average)).collect()
+}
+
+/// What each topic has, those that are judged and not answered after the others.
+fn count<'a>(
+    chosen: &'a [(TopicId, Vec<QuestionId>)],
+    qrels: &'a Qrels,
+    rel: i32,
+    unjudged: Unjudged,
+) -> Vec<(&'a TopicId, Counts)> {
+    let (mut each, mut answered) = (Vec::new(), HashSet::new());
     for (topic, documents) in chosen {
         answered.insert(topic);
         let documents: HashSet<&QuestionId> = documents.iter().collect();
@@ -79,30 +114,22 @@ pub fn score_sets(
             let hits = documents.iter().filter(|document| judgements.is_relevant(document, rel));
             counts.hits = hits.count();
             counts.relevant = judgements.relevant(rel);
-        } else {
-            report.unjudged += usize::from(counts.chosen > 0);
-            if unjudged == Unjudged::LeftOut {
-                continue;
-            }
+        } else if unjudged == Unjudged::LeftOut {
+            continue;
         }
-        each.push(counts);
+        each.push((topic, counts));
     }
     let missing = qrels.topics().filter(|(topic, _)| !answered.contains(topic));
-    each.extend(
-        missing.map(|(_, judgements)| Counts {
-            relevant: judgements.relevant(rel),
-            ..Counts::default()
-        }),
-    );
-    for counts in &each {
-        all.add(*counts);
-    }
-    report.topics = each.len();
-    each.retain(|counts| counts.relevant > 0);
-    report.relevant_topics = each.len();
-    report.micro = all.average();
-    report.macro_average = mean(&each);
-    report
+    each.extend(missing.map(|(topic, judgements)| {
+        (topic, Counts { relevant: judgements.relevant(rel), ..Counts::default() })
+    }));
+    each
+}
+
+/// The figures of the topics with something relevant.
+fn with_relevant<'a>(each: &[(&'a TopicId, Counts)]) -> Vec<(&'a TopicId, SetAverage)> {
+    let relevant = each.iter().filter(|(_, counts)| counts.relevant > 0);
+    relevant.map(|(topic, counts)| (*topic, counts.average())).collect()
 }
 
 /// The sizes of a chosen set, of what is relevant, and of what they share.
@@ -131,10 +158,9 @@ impl Counts {
     }
 }
 
-fn mean(topics: &[Counts]) -> SetAverage {
-    let mean_of = |figure: fn(SetAverage) -> f64| {
-        exact_mean(topics.iter().map(|counts| figure(counts.average())))
-    };
+fn mean(topics: &[(&TopicId, SetAverage)]) -> SetAverage {
+    let mean_of =
+        |figure: fn(&SetAverage) -> f64| exact_mean(topics.iter().map(|(_, of)| figure(of)));
     SetAverage {
         precision: mean_of(|average| average.precision),
         recall: mean_of(|average| average.recall),
@@ -179,6 +205,10 @@ mod tests {
         let all = score_sets(&chosen, &qrels, 1, Unjudged::Wrong);
         assert_eq!((all.micro.precision, all.micro.recall, all.micro.f1), (0.2, 1.0 / 3.0, 0.25));
         assert_eq!((all.macro_average, all.topics), (macro_average, 4));
+        let mut values = set_values(&chosen, &qrels, 1);
+        values.sort_by(|a, b| a.0.cmp(&b.0));
+        let f1: Vec<_> = values.iter().map(|(topic, of)| (topic.as_str(), of.f1)).collect();
+        assert_eq!(f1, [("a", 0.5), ("b", 0.0)], "the macro average is of these");
         let graded = score_sets(&chosen, &qrels, 2, Unjudged::LeftOut);
         assert_eq!((graded.micro.recall, graded.relevant_topics), (0.0, 1), "only a has a 2");
     }

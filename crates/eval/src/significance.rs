@@ -96,9 +96,9 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
     order.sort_by(|&a, &b| p[a].total_cmp(&p[b]));
     let mut corrected = vec![0.0; p.len()];
     let mut largest = 0.0_f64;
-    for (step, &place) in order.iter().enumerate() {
-        largest = largest.max(p[place] * (p.len() - step) as f64).min(1.0);
-        corrected[place] = largest;
+    for (step, &index) in order.iter().enumerate() {
+        largest = largest.max(p[index] * (p.len() - step) as f64).min(1.0);
+        corrected[index] = largest;
     }
     corrected
 }
@@ -178,8 +178,8 @@ fn threshold(differences: &[f64]) -> f64 {
 fn flipped_sum(differences: &[f64], signs: impl IntoIterator<Item = u64>) -> f64 {
     let mut sum = 0.0;
     for (differences, signs) in differences.chunks(64).zip(signs) {
-        for (place, difference) in differences.iter().enumerate() {
-            sum += f64::from_bits(difference.to_bits() ^ (signs >> place << 63));
+        for (index, difference) in differences.iter().enumerate() {
+            sum += f64::from_bits(difference.to_bits() ^ (signs >> index << 63));
         }
     }
     sum

@@ -113,7 +113,7 @@ fn sort_group(group: &mut [&RunLine], gain: impl Fn(&QuestionId) -> i32, favour:
             (gain, Reverse(lines_of[&line.question]), &line.question)
         }),
     }
-    for (place, (.., line)) in group.iter_mut().zip(keyed) {
-        *place = line;
+    for (slot, (.., line)) in group.iter_mut().zip(keyed) {
+        *slot = line;
     }
 }

@@ -1,7 +1,8 @@
 //! The measures that configurations can expect figures of.
 
 use clariq_core::{Error, Location, Problem, ProblemKind};
-use clariq_eval::{CUTOFFS, parse_measure};
+use clariq_eval::clariq::CUTOFFS;
+use clariq_eval::parse_measure;
 use toml::de::DeTable;
 
 /// Weighted F1 of need labels.

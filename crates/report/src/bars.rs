@@ -20,8 +20,8 @@ pub(crate) struct Bar<'a> {
 }
 
 /// Draws the chart. `id` is unique on the page, `title` describes the chart, `measure` labels the
-/// vertical axis.
-pub(crate) fn chart(bars: &[Bar], id: &str, title: &str, measure: &str) -> Markup {
+/// vertical axis, `unit` the horizontal one.
+pub(crate) fn chart(bars: &[Bar], id: &str, title: &str, measure: &str, unit: &str) -> Markup {
     let named = bars.len() <= NAMED;
     let height = if named { HEIGHT } else { BOTTOM + 28.0 };
     let steps = steps_to(bars.iter().map(|bar| bar.value.abs()).fold(0.0, f64::max), 0.2);
@@ -32,11 +32,13 @@ pub(crate) fn chart(bars: &[Bar], id: &str, title: &str, measure: &str) -> Marku
         svg.chart.wide viewBox={ "0 0 " (px(WIDTH)) " " (px(height)) } role="img"
             aria-labelledby=(id) {
             title id=(id) { (title) }
-            (grid(y, steps, measure))
+            (grid(y, steps, &format!("difference in {measure}")))
             @for (index, bar) in bars.iter().enumerate() { (one(bar, index, x, y)) }
             line.axis x1=(px(LEFT)) x2=(px(RIGHT)) y1=(px(y.at(0.0))) y2=(px(y.at(0.0))) {}
             @if named { (names(bars, x)) }
-            text.name x=(px(LEFT)) y=(px(height - 6.0)) { "topics, sorted by difference" }
+            text.name x=(px(LEFT)) y=(px(height - 6.0)) {
+                (unit) "s, sorted by difference"
+            }
         }
     }
 }
@@ -104,7 +106,7 @@ mod tests {
     #[test]
     fn no_difference_is_no_bar() {
         let bars = [("1", 0.25), ("2", 0.0), ("3", -0.5)].map(|(name, value)| Bar { name, value });
-        let chart = chart(&bars, "x", "title", "measure").into_string();
+        let chart = chart(&bars, "x", "title", "measure", "topic").into_string();
         assert_eq!(chart.matches("<rect").count(), 2);
         assert!(chart.contains("3: −0.5000") && chart.contains("class=\"worse\""));
     }

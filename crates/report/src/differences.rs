@@ -1,39 +1,59 @@
 //! Differences between each run and the baseline, topic by topic.
 
 use crate::bars::{self, Bar};
-use crate::judged::{Judged, Scored};
+use crate::compared::{Compared, Measured};
 use crate::markup::scroll;
 use crate::words::{difference, figure};
 use maud::{Markup, html};
 
-/// One chart and one table per run that is not the baseline; nothing where there is only one run.
-pub(crate) fn section(judged: &Judged) -> Markup {
-    let baseline = &judged.baseline().entry.name;
+/// The measure that runs are compared by, topic by topic.
+pub(crate) struct Focus<'a> {
+    /// The id of the section.
+    pub(crate) id: &'static str,
+    /// What the ids of its charts begin with.
+    pub(crate) charts: &'static str,
+    pub(crate) heading: String,
+    /// The position of the column.
+    pub(crate) column: usize,
+    /// The topics of the column, in its order.
+    pub(crate) topics: Vec<Topic<'a>>,
+}
+
+/// A topic as the tables show it.
+pub(crate) struct Topic<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) request: &'a str,
+    /// The id of its part of the page.
+    pub(crate) anchor: String,
+}
+
+/// One chart and one table per run that is not the baseline.
+pub(crate) fn section(compared: &Compared, focus: &Focus) -> Markup {
+    let (baseline, unit) = (compared.baseline().name, compared.unit);
+    let measure = compared.baseline().columns[focus.column].name();
     html! {
-        @if judged.runs.len() > 1 {
-            section id="differences" {
-                h2 { "Differences by topic" }
-                p {
-                    "R@30 of each run minus R@30 of " b { (baseline) } ", topic by topic, sorted. "
-                    "Bars go up (and are blue) where the run is better, down (and are orange) where "
-                    b { (baseline) } " is. No bar: no difference."
-                }
-                @for (index, run) in judged.others() { (one(judged, index, run)) }
+        section id=(focus.id) {
+            h2 { (focus.heading) }
+            p {
+                (measure) " of each run minus " (measure) " of " b { (baseline) } ", " (unit) " by "
+                (unit) ", sorted. "
+                "Bars go up (and are blue) where the run is better, down (and are orange) where "
+                b { (baseline) } " is. No bar: no difference."
             }
+            @for (index, run) in compared.others() { (one(compared, focus, index, run)) }
         }
     }
 }
 
-fn one(judged: &Judged, index: usize, run: &Scored) -> Markup {
-    let sorted = sort_by_difference(judged, run);
-    let bars: Vec<Bar> = sorted
-        .iter()
-        .map(|&(topic, value)| Bar { name: judged.topics[topic].topic.id.as_str(), value })
-        .collect();
-    let baseline = &judged.baseline().entry.name;
+fn one(compared: &Compared, focus: &Focus, index: usize, run: &Measured) -> Markup {
+    let sorted = sort_by_difference(compared, focus, run);
+    let bars: Vec<Bar> =
+        sorted.iter().map(|&(topic, value)| Bar { name: focus.topics[topic].id, value }).collect();
+    let (baseline, unit) = (compared.baseline().name, compared.unit);
+    let (measure, short) = (run.columns[focus.column].name(), &run.columns[focus.column].measure);
     let (id, title) = (
-        format!("difference-{index}"),
-        format!("R@30 of {} minus R@30 of {baseline}", run.entry.name),
+        format!("{}-{index}", focus.charts),
+        format!("{measure} of {} minus {measure} of {baseline}", run.name),
     );
     let [better, same, worse] =
         [|value| value > 0.0, |value| value == 0.0, |value: f64| value < 0.0]
@@ -42,59 +62,60 @@ fn one(judged: &Judged, index: usize, run: &Scored) -> Markup {
     html! {
         figure {
             figcaption {
-                h3 { (run.entry.name) " against " (baseline) }
+                h3 { (run.name) " against " (baseline) }
                 p {
-                    @if same_everywhere { "The same on all " (sorted.len()) " topics." }
+                    @if same_everywhere { "The same on all " (sorted.len()) " " (unit) "s." }
                     @else {
                         "Better on " (better) ", the same on " (same) ", worse on " (worse) " of "
-                        (sorted.len()) " topics."
+                        (sorted.len()) " " (unit) "s."
                     }
                 }
             }
             @if !same_everywhere {
-                (scroll(&title, &bars::chart(&bars, &id, &title, "difference in R@30")))
+                (scroll(&title, &bars::chart(&bars, &id, &title, short, unit)))
             }
         }
         @if !same_everywhere {
             details {
                 summary { "The same as numbers, with requests" }
-                (scroll(&title, &table(judged, run, &sorted)))
+                (scroll(&title, &table(compared, focus, run, &sorted)))
             }
         }
     }
 }
 
 /// Topics and their differences, the best for the run first; equal ones in the order of topics.
-fn sort_by_difference(judged: &Judged, run: &Scored) -> Vec<(usize, f64)> {
-    let difference = |topic| run.deepest(topic) - judged.baseline().deepest(topic);
+fn sort_by_difference(compared: &Compared, focus: &Focus, run: &Measured) -> Vec<(usize, f64)> {
+    let values = |run: &Measured| run.columns[focus.column].values.clone();
+    let pairs = values(run).into_iter().zip(values(compared.baseline()));
     let mut sorted: Vec<(usize, f64)> =
-        (0..judged.topics.len()).map(|topic| (topic, difference(topic))).collect();
+        pairs.map(|((_, value), (_, base))| value - base).enumerate().collect();
     sorted.sort_by(|a, b| b.1.total_cmp(&a.1));
     sorted
 }
 
-fn table(judged: &Judged, run: &Scored, sorted: &[(usize, f64)]) -> Markup {
+fn table(compared: &Compared, focus: &Focus, run: &Measured, sorted: &[(usize, f64)]) -> Markup {
+    let value = |run: &Measured, topic: usize| figure(run.columns[focus.column].values[topic].1);
     html! {
         table.texts {
-            caption { "R@30 by topic" }
+            caption { (run.columns[focus.column].name()) " by " (compared.unit) }
             thead {
                 tr {
-                    th scope="col" { "topic" } th.text scope="col" { "request" }
-                    th scope="col" { (judged.baseline().entry.name) }
-                    th scope="col" { (run.entry.name) }
+                    th scope="col" { (compared.unit) } th.text scope="col" { "request" }
+                    th scope="col" { (compared.baseline().name) }
+                    th scope="col" { (run.name) }
                     th scope="col" { "difference" }
                 }
             }
             tbody {
-                @for &(topic, value) in sorted {
+                @for &(topic, change) in sorted {
+                    @let shown = &focus.topics[topic];
                     tr {
-                        th scope="row" {
-                            a href={ "#topic-" (topic) } { (judged.topics[topic].topic.id) }
-                        }
-                        td.text { (judged.topics[topic].topic.request) }
-                        td { (figure(judged.baseline().deepest(topic))) }
-                        td { (figure(run.deepest(topic))) }
-                        td { (difference(value)) }
+                        th scope="row" { a href={ "#" (shown.anchor) } { (shown.id) } }
+                        td.text { (shown.request) }
+                        td { (value(compared.baseline(), topic)) }
+                        td { (value(run, topic)) }
+                        td { (difference(change)) }
                     }
                 }
             }

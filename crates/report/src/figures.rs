@@ -1,67 +1,72 @@
 //! The figures of every run, and which of them differ significantly.
 
-use crate::comparison::{Comparison, Entry};
-use crate::judged::{Judged, Scored};
+use crate::compared::{Compared, LEVEL, Measured};
 use crate::markup::scroll;
-use crate::significance::{LEVEL, Tested};
 use crate::words::{count, difference, effect, figure, p_value, thousands};
-use clariq_eval::{CUTOFFS, ROUNDS, diagnose, recall_interval};
+use clariq_eval::{Column, ROUNDS, Tested};
 use maud::{Markup, html};
 
-pub(crate) fn section(comparison: &Comparison, judged: &Judged, tested: &[Tested]) -> Markup {
-    let compared = judged.runs.len() > 1;
+/// What a section says about its figures.
+pub(crate) struct Words<'a> {
+    /// What is measured, as sentences.
+    pub(crate) intro: String,
+    /// The name of the region that the table scrolls in.
+    pub(crate) label: &'a str,
+    pub(crate) caption: &'a str,
+}
+
+/// The figures, and `remarks` about runs where there are any.
+pub(crate) fn section(compared: &Compared, words: &Words, remarks: &[(&str, String)]) -> Markup {
+    let several = compared.runs.len() > 1;
     html! {
         section id="figures" {
             h2 { "Figures" }
-            p {
-                "Recall of relevant questions among the first 5, 10, 20 and 30, as the official "
-                "scorer computes it, averaged over " (count(judged.topics.len(), "topic")) "."
-                @if compared { " The highest of each column is bold." }
-            }
-            (scroll("Recall of every run", &table(judged, tested)))
-            @if compared {
+            p { (words.intro) @if several { " The highest of each column is bold." } }
+            (scroll(words.label, &table(compared, words.caption)))
+            @if several {
                 p.note {
                     "▲ significantly better, ▼ significantly worse than the baseline: p ≤ " (LEVEL)
-                    " in a two-sided paired randomisation test over topics ("
-                    (thousands(ROUNDS as usize)) " rounds, seed " (comparison.seed)
-                    "), after Holm's correction for the " (count(tested.len(), "comparison"))
+                    " in a two-sided paired randomisation test over " (compared.unit) "s ("
+                    (thousands(ROUNDS as usize)) " rounds, seed " (compared.seed)
+                    "), after Holm's correction for the "
+                    (count(compared.tested.len(), "comparison"))
                     " of this table. No mark: not shown to differ."
                 }
                 details {
                     summary { "The tests in full" }
-                    (scroll("Tests against the baseline", &tests(judged, tested)))
+                    (scroll("Tests against the baseline", &tests(compared)))
                 }
             }
-            (remarks(comparison))
+            (list_remarks(remarks))
         }
     }
 }
 
-fn table(judged: &Judged, tested: &[Tested]) -> Markup {
-    let uses = judged.runs.iter().any(|run| !run.entry.uses.is_empty());
+fn table(compared: &Compared, caption: &str) -> Markup {
+    let uses = compared.runs.iter().any(|run| !run.uses.is_empty());
+    let columns = &compared.baseline().columns;
     html! {
         table {
-            caption { "Recall of relevant questions" }
+            caption { (caption) }
             thead {
+                (parts(columns, uses))
                 tr {
                     th scope="col" { "run" }
-                    @for cutoff in CUTOFFS { th scope="col" { "R@" (cutoff) } }
+                    @for column in columns { th scope="col" { (column.measure) } }
                     @if uses { th.text scope="col" { "uses" } }
                 }
             }
             tbody {
-                @for (index, run) in judged.runs.iter().enumerate() {
+                @for (index, run) in compared.runs.iter().enumerate() {
                     tr {
                         th scope="row" {
-                            (run.entry.name)
-                            @if judged.runs.len() > 1 && index == judged.baseline {
+                            (run.name)
+                            @if compared.runs.len() > 1 && index == compared.baseline {
                                 " " span.tag { "baseline" }
                             }
                         }
-                        @for cutoff in 0..CUTOFFS.len() {
-                            (cell(judged, tested, index, run, cutoff))
-                        }
-                        @if uses { td.text { (list_uses(run.entry)) } }
+                        @for column in 0..columns.len() { (cell(compared, index, column)) }
+                        @if uses { td.text { (list_uses(run)) } }
                     }
                 }
             }
@@ -69,18 +74,41 @@ fn table(judged: &Judged, tested: &[Tested]) -> Markup {
     }
 }
 
-fn cell(judged: &Judged, tested: &[Tested], index: usize, run: &Scored, cutoff: usize) -> Markup {
-    let highest = judged.runs.iter().map(|run| run.means[cutoff]).fold(0.0, f64::max);
-    let best = judged.runs.len() > 1 && run.means[cutoff] == highest;
-    let found = tested
+/// A row above the measures that says which part of the runs they are of; nothing where runs have
+/// one part.
+fn parts(columns: &[Column], uses: bool) -> Markup {
+    let parts = columns.chunk_by(|a, b| a.part == b.part);
+    html! {
+        @if columns.iter().any(|column| !column.part.is_empty()) {
+            tr {
+                td {}
+                @for part in parts {
+                    th scope="colgroup" colspan=(part.len()) { (part[0].part) }
+                }
+                @if uses { td {} }
+            }
+        }
+    }
+}
+
+fn cell(compared: &Compared, index: usize, column: usize) -> Markup {
+    let mean = compared.runs[index].columns[column].mean();
+    let means = compared.runs.iter().map(|run| run.columns[column].mean());
+    let best = compared.runs.len() > 1 && mean == means.fold(0.0, f64::max);
+    let found = compared
+        .tested
         .iter()
-        .find(|tested| (tested.run, tested.cutoff) == (index, cutoff) && tested.is_significant());
+        .find(|tested| (tested.run, tested.column) == (index, column) && is_significant(tested));
     html! {
         td {
-            @if best { b { (figure(run.means[cutoff])) } } @else { (figure(run.means[cutoff])) }
+            @if best { b { (figure(mean)) } } @else { (figure(mean)) }
             span.sign { (found.map_or(html! {}, mark_direction)) }
         }
     }
+}
+
+fn is_significant(tested: &Tested) -> bool {
+    tested.corrected <= LEVEL
 }
 
 fn mark_direction(tested: &Tested) -> Markup {
@@ -93,8 +121,8 @@ fn mark_direction(tested: &Tested) -> Markup {
     html! { span class=(class) aria-hidden="true" { (sign) } span.unseen { " " (words) } }
 }
 
-fn list_uses(entry: &Entry) -> String {
-    if entry.uses.is_empty() { "–".to_owned() } else { entry.uses.join(", ") }
+fn list_uses(run: &Measured) -> String {
+    if run.uses.is_empty() { "–".to_owned() } else { run.uses.join(", ") }
 }
 
 /// The columns of a test, after run and measure.
@@ -109,82 +137,50 @@ const TESTS: [&str; 8] = [
     "p (Holm)",
 ];
 
-fn tests(judged: &Judged, tested: &[Tested]) -> Markup {
+fn tests(compared: &Compared) -> Markup {
     html! {
         table {
-            caption { "Each run against " (judged.baseline().entry.name) }
+            caption { "Each run against " (compared.baseline().name) }
             thead {
                 tr {
                     th scope="col" { "run" } th scope="col" { "measure" }
                     @for name in TESTS { th scope="col" { (name) } }
                 }
             }
-            tbody { @for tested in tested { (test_row(judged, tested)) } }
+            tbody { @for tested in &compared.tested { (test_row(compared, tested)) } }
         }
         p.note {
             "Effect size: mean difference over standard deviation of the differences (Cohen's d"
-            sub { "z" } "). A dash: all topics differ alike."
+            sub { "z" } "). A dash: all " (compared.unit) "s differ alike."
         }
     }
 }
 
-fn test_row(judged: &Judged, tested: &Tested) -> Markup {
+fn test_row(compared: &Compared, tested: &Tested) -> Markup {
     let test = &tested.test;
+    let run = &compared.runs[tested.run];
     html! {
-        tr.first[tested.cutoff == 0] {
-            th scope="row" { (judged.runs[tested.run].entry.name) }
-            td { "R@" (CUTOFFS[tested.cutoff]) }
+        tr.first[tested.column == 0] {
+            th scope="row" { (run.name) }
+            td { (run.columns[tested.column].name()) }
             td { (difference(test.mean_difference)) }
             td { (test.wins) } td { (test.ties) } td { (test.losses) }
             td { (effect(test.effect_size)) }
             td { (p_value(test.t_p)) } td { (p_value(test.randomisation_p)) }
             td {
                 (p_value(tested.corrected))
-                span.sign { @if tested.is_significant() { (mark_direction(tested)) } }
+                span.sign { @if is_significant(tested) { (mark_direction(tested)) } }
             }
         }
     }
 }
 
 /// Oddities of runs that a reader would not expect; nothing where there are none.
-fn remarks(comparison: &Comparison) -> Markup {
-    let remarks: Vec<(&str, String)> = comparison
-        .runs
-        .iter()
-        .flat_map(|entry| {
-            diagnose_run(comparison, entry).into_iter().map(|remark| (entry.name.as_str(), remark))
-        })
-        .collect();
+fn list_remarks(remarks: &[(&str, String)]) -> Markup {
     html! {
         @if !remarks.is_empty() {
             h3 { "Remarks" }
             ul { @for (name, remark) in remarks { li { b { (name) } ": " (remark) } } }
         }
     }
-}
-
-fn diagnose_run(comparison: &Comparison, entry: &Entry) -> Vec<String> {
-    let topics = comparison.labels.topics.iter().map(|topic| &topic.id);
-    let found = diagnose(&entry.run, topics, Some(comparison.bank));
-    let mut remarks = Vec::new();
-    if found.dropped_lines > 0 {
-        let range = recall_interval(&entry.run, comparison.labels);
-        remarks.push(format!(
-            "{} of {} repeat a score and are dropped, as by the official scorer. Over all orders \
-             of equal scores, R@30 lies between {} and {}.",
-            count(found.dropped_lines, "line"),
-            count(found.dropped_topics, "topic"),
-            figure(range.lowest[3]),
-            figure(range.highest[3])
-        ));
-    }
-    let counts = [
-        (found.duplicates, "line", "repeating a question of the same topic"),
-        (found.missing_topics, "topic", "without an answer, counted 0"),
-        (found.unknown_topics, "topic", "not among the labels, ignored"),
-        (found.unknown_questions, "line", "with a question that is not in the bank"),
-    ];
-    let counts = counts.iter().filter(|(number, ..)| *number > 0);
-    remarks.extend(counts.map(|(number, what, how)| format!("{} {how}.", count(*number, what))));
-    remarks
 }

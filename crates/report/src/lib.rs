@@ -1,13 +1,13 @@
-//! Runs side by side on one self-contained HTML page: figures with significance, the challenge's
-//! leaderboard, recall against depth, differences by topic, the questions of every topic, and the
-//! confusion of needs.
+//! Runs side by side on one self-contained HTML page: figures with significance, differences by
+//! topic, and what each run gave for every topic. What is a collection's own is in a module of its
+//! own: [`clariq`] and [`ikat`].
 //!
 //! The page loads nothing and executes nothing. The same input gives the same bytes.
 //!
 //! ```
 //! use clariq_collections::clariq::{ClariQ, DataDir, Split};
 //! use clariq_files::{Run, RunLine};
-//! use clariq_report::{Comparison, Entry};
+//! use clariq_report::clariq::{Comparison, Entry};
 //!
 //! let sample = ClariQ::open(DataDir::Sample)?;
 //! let labels = sample.labelled(Split::Dev)?;
@@ -15,7 +15,7 @@
 //! let topic = labels.topics[labels.facets[first.facet].topic].id.clone();
 //! let line = RunLine { topic, question: first.question.clone(), score: 1.0, line: 1 };
 //! let entry = Entry::new("one question", Run { lines: vec![line], ..Run::default() });
-//! let page = clariq_report::render(&Comparison {
+//! let page = clariq_report::clariq::render(&Comparison {
 //!     title: "A run",
 //!     split: Split::Dev,
 //!     bank: &sample.bank,
@@ -30,31 +30,13 @@
 //! ```
 
 mod bars;
-mod comparison;
-mod depth;
+pub mod clariq;
+mod compared;
 mod differences;
 mod figures;
-mod judged;
-mod leaderboard;
-mod lines;
+pub mod ikat;
 mod markup;
-mod needs;
 mod page;
 mod scale;
-mod significance;
 mod spread;
-#[cfg(test)]
-mod testing;
-mod topics;
 mod words;
-
-pub use comparison::{Comparison, Entry, NeedEntry};
-
-/// Renders the page.
-///
-/// # Panics
-///
-/// If `baseline` is not the position of a run.
-pub fn render(comparison: &Comparison) -> String {
-    page::render(comparison)
-}

@@ -1,7 +1,4 @@
-//! Figures and questions as text.
-
-use clariq_collections::clariq::{NO_QUESTION, QuestionBank};
-use clariq_core::QuestionId;
+//! Figures and counts as text.
 
 /// A figure to four digits, as on the challenge's leaderboards.
 pub(crate) fn figure(value: f64) -> String {
@@ -47,16 +44,6 @@ pub(crate) fn thousands(number: usize) -> String {
         .char_indices()
         .flat_map(|(index, digit)| comma(index).then_some(',').into_iter().chain([digit]))
         .collect()
-}
-
-/// The text of a question, or a remark in brackets where there is none.
-pub(crate) fn question<'a>(bank: &'a QuestionBank, id: &QuestionId) -> &'a str {
-    match bank.find(id.as_str()) {
-        Some(number) if !bank.text(number).trim().is_empty() => bank.text(number),
-        _ if id.as_str() == NO_QUESTION => "(asks nothing)",
-        Some(_) => "(no words)",
-        None => "(not in the question bank)",
-    }
 }
 
 /// Cuts a text to `most` characters; the last is an ellipsis if some are left out.

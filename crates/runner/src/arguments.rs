@@ -5,7 +5,6 @@ use crate::output::Format;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use clariq_collections::clariq::Split;
-use clariq_collections::ikat;
 use clariq_core::{Isa, Name, Precision};
 use clariq_experiment::systems::parse_assignment;
 use clariq_index::{Analyzer, Variant};
@@ -181,27 +180,6 @@ where
 
 pub(crate) fn splits() -> impl TypedValueParser<Value = Split> {
     one_of(&[("train", Split::Train), ("dev", Split::Dev), ("test", Split::Test)])
-}
-
-/// The splits whose labels a run can be scored against.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LabelledSplit {
-    /// A split of `ClariQ`.
-    ClariQ(Split),
-    /// A split of iKAT.
-    Ikat(ikat::Split),
-}
-
-pub(crate) fn labelled_splits() -> impl TypedValueParser<Value = LabelledSplit> {
-    one_of(&[
-        ("train", LabelledSplit::ClariQ(Split::Train)),
-        ("dev", LabelledSplit::ClariQ(Split::Dev)),
-        ("test", LabelledSplit::ClariQ(Split::Test)),
-        ("2023-train", LabelledSplit::Ikat(ikat::Split::Train2023)),
-        ("2023-test", LabelledSplit::Ikat(ikat::Split::Test2023)),
-        ("2024", LabelledSplit::Ikat(ikat::Split::Test2024)),
-        ("2025", LabelledSplit::Ikat(ikat::Split::Test2025)),
-    ])
 }
 
 pub(crate) fn analyzers() -> impl TypedValueParser<Value = Analyzer> {

@@ -9,6 +9,7 @@ mod table;
 mod tsv;
 
 use clap::ValueEnum;
+use clariq_core::printable;
 pub(crate) use sheet::{Cell, Sheet};
 pub(crate) use shorten::shorten;
 use std::io::{self, BufWriter, Write};
@@ -50,7 +51,16 @@ impl Sheet {
     }
 
     fn write(&self, format: Option<Format>, out: &mut dyn Write) -> io::Result<()> {
-        match format.unwrap_or(Format::Table) {
+        let format = format.unwrap_or(Format::Table);
+        if let Some(title) = &self.title {
+            match format {
+                Format::Table => writeln!(out, "{}", printable(title, usize::MAX))?,
+                Format::Md => writeln!(out, "{title}\n")?,
+                Format::Latex => writeln!(out, "% {title}")?,
+                _ => {}
+            }
+        }
+        match format {
             Format::Table => table::write(self, out),
             Format::Tsv => tsv::write(self, out),
             Format::Json => json::write(self, out),
@@ -72,8 +82,8 @@ pub(crate) fn print_all(sheets: &[(&str, Sheet)], format: Option<Format>) -> io:
         Some(Format::Json) => json::write_all(sheets, &mut out)?,
         Some(Format::Jsonl) => json::write_all_lines(sheets, &mut out)?,
         _ => {
-            for (place, (_, sheet)) in sheets.iter().enumerate() {
-                if place > 0 {
+            for (index, (_, sheet)) in sheets.iter().enumerate() {
+                if index > 0 {
                     writeln!(out)?;
                 }
                 sheet.write(format, &mut out)?;
@@ -92,6 +102,19 @@ mod tests {
         sheet.row(vec![Cell::text("bm25"), Cell::count(50), Cell::Figure(1.0 / 3.0, 4)]);
         sheet.row(vec![Cell::text("a|b"), Cell::Nothing, Cell::Figure(1.0, 4)]);
         sheet
+    }
+
+    #[test]
+    fn a_title_is_for_readers_alone() {
+        let titled = Sheet { title: Some("two runs".to_owned()), ..sheet() };
+        let first = |format| {
+            let mut bytes = Vec::new();
+            titled.write(format, &mut bytes).unwrap();
+            String::from_utf8(bytes).unwrap().lines().next().unwrap().to_owned()
+        };
+        assert_eq!([first(None), first(Some(Format::Md))], ["two runs"; 2]);
+        assert_eq!(first(Some(Format::Latex)), "% two runs");
+        assert_eq!(first(Some(Format::Tsv)), "system\ttopics\tR@5");
     }
 
     fn written(write: impl Fn(&Sheet, &mut dyn Write) -> io::Result<()>) -> String {

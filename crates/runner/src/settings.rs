@@ -133,6 +133,14 @@ impl Settings {
         Ok((kind.open)(&DataDir::Folder(usual.to_owned()))?)
     }
 
+    /// The collection with a split of that name: without --data, iKAT's for one of its years.
+    pub(crate) fn collection_of(&self, split: &str) -> Result<Box<dyn Collection>, Failure> {
+        match ikat::Split::parse(split) {
+            Some(_) => Ok(Box::new(self.ikat()?)),
+            None => self.collection(),
+        }
+    }
+
     /// The same for a command that is about `ClariQ` alone.
     pub(crate) fn clariq(&self) -> Result<ClariQ, Failure> {
         Ok(ClariQ::from_collection(self.collection()?)?)

@@ -1,9 +1,8 @@
 //! Counts of what the official scorer passes over without a word and would surprise a run's author.
 
 use crate::ties::{double, lines_by_topic};
-use clariq_collections::clariq::QuestionBank;
-use clariq_core::TopicId;
-use clariq_files::Run;
+use clariq_core::{Documents, TopicId};
+use clariq_files::{Run, RunLine};
 use rustc_hash::FxHashSet;
 
 /// The counts; all zero is a run without surprises.
@@ -28,11 +27,9 @@ pub struct Diagnosis {
 pub fn diagnose<'a>(
     run: &Run,
     topics: impl Iterator<Item = &'a TopicId>,
-    bank: Option<&QuestionBank>,
+    bank: Option<&dyn Documents>,
 ) -> Diagnosis {
     let known: FxHashSet<&TopicId> = topics.collect();
-    let bank: Option<FxHashSet<&str>> =
-        bank.map(|bank| bank.rows().iter().map(|row| row.id.as_str()).collect());
     let answered = lines_by_topic(run);
     let missing_topics = known.iter().filter(|topic| !answered.contains_key(*topic)).count();
     let mut diagnosis = Diagnosis { missing_topics, ..Diagnosis::default() };
@@ -51,9 +48,9 @@ pub fn diagnose<'a>(
         let dropped = scores.windows(2).filter(|pair| pair[0] == pair[1]).count();
         diagnosis.dropped_lines += dropped;
         diagnosis.dropped_topics += usize::from(dropped > 0);
-        if let Some(bank) = &bank {
-            diagnosis.unknown_questions +=
-                lines.iter().filter(|line| !bank.contains(line.question.as_str())).count();
+        if let Some(bank) = bank {
+            let unknown = |line: &&&RunLine| bank.find(line.question.as_str()).is_none();
+            diagnosis.unknown_questions += lines.iter().filter(unknown).count();
         }
     }
     diagnosis
@@ -64,7 +61,7 @@ mod tests {
     use super::*;
     use crate::clariq::testing::labels;
     use crate::testing::run;
-    use clariq_collections::clariq::QuestionRow;
+    use clariq_collections::clariq::{QuestionBank, QuestionRow};
 
     #[test]
     fn every_surprise_is_counted() {

@@ -38,7 +38,7 @@ pub struct Entry {
 pub struct Leaderboard {
     /// The measures, named as the official scorer names them.
     pub measures: Vec<&'static str>,
-    /// The places in `measures` that order the entries: the first decides, the others where it does
+    /// The positions in `measures` that order the entries: the first decides, the others where it does
     /// not.
     pub ordered_by: &'static [usize],
     /// All entries, oracles included.
@@ -115,7 +115,7 @@ impl Leaderboard {
     ///
     /// ```
     /// use clariq_collections::clariq::Split;
-    /// use clariq_eval::{Leaderboard, LeaderboardTask};
+    /// use clariq_eval::clariq::{Leaderboard, LeaderboardTask};
     /// let board = Leaderboard::published(LeaderboardTask::QuestionRelevance, Split::Dev).unwrap();
     /// let placement = board.place(&[0.3246, 0.5638, 0.6675, 0.6913]);
     /// assert_eq!((placement.rank, placement.ranked), (26, 28));
@@ -126,13 +126,13 @@ impl Leaderboard {
         let (columns, ordered_by) = task.measures();
         let mut lines = text.lines();
         let header: Vec<&str> = lines.next()?.split('\t').collect();
-        let places = columns
+        let positions = columns
             .iter()
             .map(|(column, _)| {
                 header.iter().position(|name| name.strip_prefix(prefix) == Some(column))
             })
             .collect::<Option<Vec<usize>>>()?;
-        let entries = lines.map(|line| entry(line, &places)).collect::<Option<Vec<Entry>>>()?;
+        let entries = lines.map(|line| entry(line, &positions)).collect::<Option<Vec<Entry>>>()?;
         Some(Self {
             measures: columns.iter().map(|(_, name)| *name).collect(),
             ordered_by,
@@ -145,7 +145,7 @@ impl Leaderboard {
     pub fn place(&self, figures: &[f64]) -> Placement {
         let own: Vec<i64> = figures.iter().map(|&figure| rounded(figure)).collect();
         let key = |figures: &[f64]| {
-            self.ordered_by.iter().map(|&place| rounded(figures[place])).collect::<Vec<_>>()
+            self.ordered_by.iter().map(|&index| rounded(figures[index])).collect::<Vec<_>>()
         };
         let own_key = key(figures);
         let mut order: Vec<usize> = (0..self.entries.len()).collect();
@@ -172,12 +172,12 @@ fn rounded(figure: f64) -> i64 {
     (figure * 1e4).round() as i64
 }
 
-fn entry(line: &str, places: &[usize]) -> Option<Entry> {
+fn entry(line: &str, positions: &[usize]) -> Option<Entry> {
     let fields: Vec<&str> = line.split('\t').collect();
     let [rank, team, model, ..] = fields[..] else { return None };
-    let figures = places
+    let figures = positions
         .iter()
-        .map(|&place| fields.get(place)?.parse().ok())
+        .map(|&index| fields.get(index)?.parse().ok())
         .collect::<Option<Vec<f64>>>()?;
     Some(Entry { rank: rank.parse().ok(), team: team.to_owned(), model: model.to_owned(), figures })
 }

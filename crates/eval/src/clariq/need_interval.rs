@@ -56,11 +56,11 @@ pub struct ReliabilityBin {
 
 /// The reliability curve of (confidence, right) pairs: equally wide bins from 0 to 1.
 pub fn reliability(predictions: &[(f64, bool)], bins: usize) -> Vec<ReliabilityBin> {
-    let place =
+    let bin_of =
         |confidence: f64| (1..bins).filter(|&edge| confidence >= edge as f64 / bins as f64).count();
     let bin = |bin: usize| {
         let inside: Vec<_> =
-            predictions.iter().filter(|(confidence, _)| place(*confidence) == bin).collect();
+            predictions.iter().filter(|(confidence, _)| bin_of(*confidence) == bin).collect();
         let count = inside.len();
         let mean = |sum: f64| sum / count.max(1) as f64;
         ReliabilityBin {

@@ -148,6 +148,10 @@ mod tests {
         assert!((found - expected).abs() < 1e-15, "{found} is not {expected}");
     }
 
+    fn all_near(found: [f64; 3], expected: [f64; 3]) {
+        found.into_iter().zip(expected).for_each(|(found, expected)| near(found, expected));
+    }
+
     // The expected values are those of scikit-learn 1.9.1: `classification_report`,
     // `confusion_matrix`, `mean_absolute_error` and `cohen_kappa_score(weights="quadratic")`.
 
@@ -157,12 +161,7 @@ mod tests {
         near(report.accuracy, 0.533_333_333_333_333_3);
         near(report.mean_absolute_error, 0.533_333_333_333_333_3);
         near(report.quadratic_kappa.unwrap(), 0.659_090_909_090_909_1);
-        let expected = [0.541_666_666_666_666_6, 0.525, 0.528_030_303_030_303];
-        report
-            .macro_average
-            .iter()
-            .zip(expected)
-            .for_each(|(&found, expected)| near(found, expected));
+        all_near(report.macro_average, [0.541_666_666_666_666_6, 0.525, 0.528_030_303_030_303]);
     }
 
     #[test]
@@ -179,12 +178,7 @@ mod tests {
             (third.precision, third.recall, third.f1, third.support),
             (0.5, 0.25, 1.0 / 3.0, 4)
         );
-        let expected = [0.541_666_666_666_666_6, 0.4625, 0.486_363_636_363_636_4];
-        report
-            .macro_average
-            .iter()
-            .zip(expected)
-            .for_each(|(&found, expected)| near(found, expected));
+        all_near(report.macro_average, [0.541_666_666_666_666_6, 0.4625, 0.486_363_636_363_636_4]);
     }
 
     #[test]

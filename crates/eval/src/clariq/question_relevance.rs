@@ -1,5 +1,6 @@
 //! `ClariQ`'s question relevance: recall of a topic's relevant questions at 5, 10, 20 and 30.
 
+use crate::comparison::Column;
 use crate::mean::exact_mean;
 use crate::ties::{Ties, ordered_lines};
 use crate::topics::sort_by_topic;
@@ -25,6 +26,15 @@ impl QuestionRelevance {
         std::array::from_fn(|cutoff| {
             exact_mean(self.topics.iter().map(|(_, recalls)| recalls[cutoff]))
         })
+    }
+
+    /// The values at each of [`CUTOFFS`], `R@5` to `R@30`.
+    pub fn columns(&self) -> Vec<Column> {
+        let columns = CUTOFFS.iter().enumerate().map(|(index, cutoff)| {
+            let values = self.topics.iter().map(|(topic, recalls)| (topic.clone(), recalls[index]));
+            Column::new("", format!("R@{cutoff}"), values.collect())
+        });
+        columns.collect()
     }
 }
 

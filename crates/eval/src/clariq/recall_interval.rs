@@ -35,8 +35,8 @@ pub fn recall_interval(run: &Run, labels: &Labelled) -> RecallInterval {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clariq::question_relevance;
     use crate::clariq::testing::labels;
-    use crate::question_relevance;
     use crate::testing::run;
     use crate::ties::Ties;
     use proptest::prelude::*;
@@ -71,8 +71,8 @@ mod tests {
             let labels = labels(&[("1", &["Q0", "Q3", "Q4", "Q8"])]);
             let tied: Vec<_> = lines.iter().map(|&(q, score)| ("1", names[q as usize].as_str(), f64::from(score))).collect();
             // The shuffled order, made strict.
-            let strict: Vec<_> = (0..).zip(&tied).map(|(place, &(topic, question, score))| {
-                (topic, question, score - f64::from(place) * 1e-6)
+            let strict: Vec<_> = (0..).zip(&tied).map(|(index, &(topic, question, score))| {
+                (topic, question, score - f64::from(index) * 1e-6)
             }).collect();
             let interval = recall_interval(&run(&tied), &labels);
             let recalls = question_relevance(&run(&strict), &labels, Ties::Official).means();
@@ -88,9 +88,9 @@ mod tests {
             let labels = labels(&[("1", &["Q0", "Q1", "Q2"])]);
             let tied: Vec<_> = lines.iter().map(|&(q, score)| ("1", names[q as usize], f64::from(score))).collect();
             let recalls = permutations(tied.len()).into_iter().map(|order| {
-                let strict: Vec<_> = order.iter().enumerate().map(|(place, &line)| {
+                let strict: Vec<_> = order.iter().enumerate().map(|(index, &line)| {
                     let (topic, question, score) = tied[line];
-                    (topic, question, score - place as f64 * 1e-6)
+                    (topic, question, score - index as f64 * 1e-6)
                 }).collect();
                 question_relevance(&run(&strict), &labels, Ties::Official).means()[0]
             });
@@ -108,9 +108,9 @@ mod tests {
         shorter
             .iter()
             .flat_map(|order| {
-                (0..length).map(|place| {
+                (0..length).map(|index| {
                     let mut order = order.clone();
-                    order.insert(place, length - 1);
+                    order.insert(index, length - 1);
                     order
                 })
             })

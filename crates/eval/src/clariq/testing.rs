@@ -21,15 +21,15 @@ pub(in crate::clariq) fn needs(topics: &[(&str, u8)]) -> Labelled {
 
 pub(in crate::clariq) fn labels(topics: &[(&str, &[&str])]) -> Labelled {
     let mut labelled = Labelled::default();
-    for (place, (id, questions)) in topics.iter().enumerate() {
+    for (index, (id, questions)) in topics.iter().enumerate() {
         labelled.topics.push(topic(id, 2));
         labelled.facets.push(Facet {
-            id: format!("F{place}").as_str().into(),
-            topic: place,
+            id: format!("F{index}").as_str().into(),
+            topic: index,
             description: String::new(),
         });
         labelled.rows.extend(questions.iter().map(|&question| LabelledRow {
-            facet: place,
+            facet: index,
             question: question.into(),
             text: String::new(),
             answer: String::new(),

@@ -1,6 +1,7 @@
 //! The values of measures for a run, topic by topic and on average.
 
 use super::{Measure, Qrels, RankedRun};
+use crate::comparison::Column;
 use crate::mean::exact_mean;
 use crate::topics::sort_by_topic;
 use clariq_core::TopicId;
@@ -19,6 +20,18 @@ pub struct Scores {
     pub missing: usize,
     /// How many topics of the run are not judged; they are left out.
     pub unknown: usize,
+}
+
+impl Scores {
+    /// The values of each measure, topic by topic, as values of `part` of a run.
+    pub fn columns(&self, part: &str) -> Vec<Column> {
+        let measures = self.measures.iter().enumerate();
+        let columns = measures.map(|(index, name)| {
+            let values = self.topics.iter().map(|(topic, values)| (topic.clone(), values[index]));
+            Column::new(part, name, values.collect())
+        });
+        columns.collect()
+    }
 }
 
 /// Measures a run over *all* judged topics, and no others.

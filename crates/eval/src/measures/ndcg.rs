@@ -46,6 +46,6 @@ impl Measure for Ndcg {
 fn dcg(grades: impl Iterator<Item = i32>) -> f64 {
     (2_u32..)
         .zip(grades)
-        .map(|(place, grade)| f64::from(grade.max(0)) / f64::from(place).log2())
+        .map(|(next, grade)| f64::from(grade.max(0)) / f64::from(next).log2())
         .sum()
 }

@@ -69,8 +69,8 @@ impl<'a> Parameters<'a> {
     }
 
     fn take(&mut self, name: &str) -> Option<&'a str> {
-        let place = self.given.iter().position(|(parameter, _)| *parameter == name)?;
-        Some(self.given.remove(place).1)
+        let index = self.given.iter().position(|(parameter, _)| *parameter == name)?;
+        Some(self.given.remove(index).1)
     }
 
     fn bad(&self, parameter: &'static str, expected: &'static str, value: &str) -> MeasureError {

@@ -151,7 +151,7 @@ mod tests {
             };
             let qrels = Qrels::from_judgements("q", &names.iter().zip(&lines).map(judged).collect::<Vec<_>>()).unwrap();
             let scored = |nudge: f64| -> Vec<(&str, &str, f64)> {
-                let scores = lines.iter().enumerate().map(|(place, line)| f64::from(line.0) - place as f64 * nudge);
+                let scores = lines.iter().enumerate().map(|(index, line)| f64::from(line.0) - index as f64 * nudge);
                 names.iter().zip(scores).map(|(name, score)| ("1", name.as_str(), score)).collect()
             };
             let measures = parse_measures("R@3 P@5 nDCG@4 nDCG AP RR Success@2 RBP P(rel=2)@3 AP(rel=2)").unwrap();
@@ -160,8 +160,8 @@ mod tests {
             let tied = run(&scored(0.0));
             let low = means(&RankedRun::with_ties(&tied, &qrels, Favour::Against).unwrap());
             let high = means(&RankedRun::with_ties(&tied, &qrels, Favour::For).unwrap());
-            for place in 0..measures.len() {
-                prop_assert!(low[place] <= strict[place] + 1e-12 && strict[place] <= high[place] + 1e-12);
+            for index in 0..measures.len() {
+                prop_assert!(low[index] <= strict[index] + 1e-12 && strict[index] <= high[index] + 1e-12);
             }
         }
     }

@@ -38,7 +38,7 @@ impl Measure for ReciprocalRank {
 
     fn score(&self, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64 {
         let mut first = ranking.iter().take(self.cutoff.unwrap_or(usize::MAX));
-        let place = first.position(|document| judgements.is_relevant(document, self.rel));
-        place.map_or(0.0, |place| 1.0 / (place + 1) as f64)
+        let index = first.position(|document| judgements.is_relevant(document, self.rel));
+        index.map_or(0.0, |index| 1.0 / (index + 1) as f64)
     }
 }

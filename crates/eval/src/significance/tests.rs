@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 /// Whole numbers below a prime, as shares of it: figures without ties and without a pattern.
 fn shares(count: u32, factor: u32, prime: u32) -> impl Iterator<Item = f64> {
-    (0..count).map(move |place| f64::from(place * factor % prime) / f64::from(prime))
+    (0..count).map(move |index| f64::from(index * factor % prime) / f64::from(prime))
 }
 
 fn ten_topics() -> ([f64; 10], [f64; 10]) {

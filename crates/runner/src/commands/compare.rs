@@ -1,36 +1,44 @@
 //! `clariq compare`: means of several runs, and which differences are significant.
 
-mod scored;
+mod clariq;
+mod ikat;
+mod ranked;
 mod sheets;
 
-use crate::arguments::splits;
 use crate::failure::{Failure, Outcome};
 use crate::output::Format;
 use crate::output::print_all;
 use crate::runs;
 use crate::settings::Settings;
 use clap::Args;
-use clariq_collections::clariq::Split;
+use clariq_collections::Collection;
 use clariq_core::{Location, Problem, ProblemKind};
-use clariq_eval::{PairedTest, ROUNDS, holm, paired_test};
-use scored::Scored;
-use std::path::PathBuf;
+use clariq_eval::{Column, Tested, test_against_baseline};
+use clariq_files::Source;
+use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub(crate) struct CompareArgs {
-    /// Run files, two at least; the first is the baseline unless --baseline names another
+    /// Run files, two at least: TREC runs, or what is handed in to iKAT; the first is the baseline
+    /// unless --baseline names another
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<PathBuf>,
     /// Run that the others are compared with
     #[arg(long, value_name = "RUN")]
     baseline: Option<PathBuf>,
-    /// Labels to score against
-    #[arg(long, default_value = "dev", value_parser = splits())]
-    split: Split,
-    /// Measures by name, such as nDCG@10; may be given more than once [default: R@5 R@10 R@20 R@30]
+    /// Labels to score against: train, dev or test of ClariQ; 2023-train or 2023-test of iKAT
+    /// [default: dev, or 2023-test for runs that end in .json]
+    #[arg(long, value_name = "SPLIT")]
+    split: Option<String>,
+    /// What is scored of runs of iKAT: statements, sets, passages or responses [default: a few
+    /// measures of each]
+    #[arg(long, value_name = "TASK")]
+    task: Option<String>,
+    /// Measures by name, such as nDCG@10; may be given more than once [default: R@5 R@10 R@20 R@30,
+    /// for iKAT those of the task]
     #[arg(short = 'm', long = "measure", value_name = "NAME")]
     measures: Vec<String>,
-    /// How equal scores are ordered: as the official scorer does, or by id as trec_eval does
+    /// How equal scores are ordered: as ClariQ's official scorer does, or by id as trec_eval does
     /// [default: official; id with -m]
     #[arg(long, value_name = "RULE", value_parser = ["official", "id"])]
     ties: Option<String>,
@@ -38,62 +46,95 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "P", default_value = "0.05", value_parser = level)]
     alpha: f64,
     /// Topics to show for each run: those on which it differs most from the baseline, by R@30 or
-    /// the first measure of -m
+    /// the first measure
     /// [default: 5; none as TSV, which is one table]
     #[arg(long, value_name = "N")]
     topics: Option<usize>,
 }
 
-/// A run against the baseline by one measure.
-struct Comparison {
-    test: PairedTest,
-    /// p of the randomisation test, corrected for all comparisons of the table.
-    corrected: f64,
+/// How runs over a split of a collection are scored.
+trait Scorer {
+    /// Reads a run and scores it topic by topic; every run has the same columns.
+    fn score(&self, settings: &Settings, run: &Path) -> Result<Vec<Column>, Failure>;
+
+    /// The position of the column that topics are looked for by.
+    fn focus(&self) -> usize {
+        0
+    }
+}
+
+/// A run and its figures.
+struct Scored {
+    /// As it is shown.
+    name: String,
+    /// As it was given.
+    path: String,
+    columns: Vec<Column>,
 }
 
 /// What was compared, ready to be shown.
 struct Compared {
-    measures: Vec<String>,
     /// The baseline first.
     runs: Vec<Scored>,
-    /// For each measure, the runs after the baseline.
-    comparisons: Vec<Vec<Comparison>>,
+    /// Every run but the baseline, by every column.
+    tested: Vec<Tested>,
     alpha: f64,
-    /// The place of the measure that topics are looked for by.
+    /// The position of the column that topics are looked for by.
     focus: usize,
 }
 
 pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Outcome, Failure> {
     let paths = baseline_first(arguments)?;
     let topics = topics(arguments.topics, settings.format)?;
-    let measures = scored::Measures::parse(&arguments.measures, arguments.ties.as_deref())?;
-    let collection = settings.clariq()?;
-    let labels = collection.labelled(arguments.split)?;
-    let names = runs::names(&paths, ".run");
-    let scored = paths
-        .iter()
-        .zip(names)
-        .map(|(path, name)| scored::read(settings, path, name, &measures, &labels));
-    let runs = scored.collect::<Result<Vec<_>, _>>()?;
+    let split = runs::split_or_usual(arguments.split.as_deref(), &paths[0]);
+    let collection = settings.collection_of(split)?;
+    let split = collection.find_split(split)?;
+    let scorer = scorer(&*collection, split, arguments)?;
+    let mut scored = Vec::new();
+    for (path, name) in paths.iter().zip(runs::names(&paths)) {
+        let columns = scorer.score(settings, path)?;
+        scored.push(Scored { name, path: Source::new(path).name(), columns });
+    }
+    let columns: Vec<&[Column]> = scored.iter().map(|run| &run.columns[..]).collect();
     let compared = Compared {
-        comparisons: comparisons(&runs, settings.seed),
-        measures: measures.names(),
-        runs,
+        tested: test_against_baseline(&columns, 0, settings.seed),
+        runs: scored,
         alpha: arguments.alpha,
-        focus: measures.focus(),
+        focus: scorer.focus(),
     };
-    let main = match settings.format {
-        Some(Format::Tsv | Format::Json) => compared.complete(),
+    let mut sheets = match settings.format {
+        Some(Format::Tsv | Format::Json | Format::Jsonl) => vec![compared.complete()],
         format => compared.readable(format),
     };
-    if topics == 0 {
-        print_all(&[("comparisons", main)], settings.format)?;
-    } else {
-        let sheet = compared.topics(&labels, topics, settings.format);
-        print_all(&[("comparisons", main), ("topics", sheet)], settings.format)?;
+    if topics > 0 {
+        let requests = runs::requests(&*collection, split)?;
+        sheets.push(compared.topics(&requests, topics, settings.format));
     }
+    let last = sheets.len() - usize::from(topics > 0);
+    let named: Vec<_> = sheets
+        .into_iter()
+        .enumerate()
+        .map(|(index, sheet)| (if index < last { "comparisons" } else { "topics" }, sheet))
+        .collect();
+    print_all(&named, settings.format)?;
     explain(settings, &compared, topics > 0);
     Ok(Outcome::Done)
+}
+
+/// How runs of this collection are scored.
+fn scorer<'a>(
+    collection: &'a dyn Collection,
+    split: &'static str,
+    arguments: &CompareArgs,
+) -> Result<Box<dyn Scorer + 'a>, Failure> {
+    if let Some(ikat) = ikat::scorer(collection, split, arguments)? {
+        return Ok(ikat);
+    }
+    let task = arguments.task.as_deref().map(|task| collection.find_task(task)).transpose()?;
+    if let Some(clariq) = clariq::scorer(collection, split, arguments)? {
+        return Ok(clariq);
+    }
+    ranked::scorer(collection, split, task.unwrap_or(collection.tasks()[0]), arguments)
 }
 
 /// The number of topics to show for each run.
@@ -115,7 +156,7 @@ fn baseline_first(arguments: &CompareArgs) -> Result<Vec<PathBuf>, Failure> {
     let mut paths = arguments.runs.clone();
     if let Some(baseline) = &arguments.baseline {
         let named = paths.iter().position(|path| path == baseline);
-        let baseline = named.map_or_else(|| baseline.clone(), |place| paths.remove(place));
+        let baseline = named.map_or_else(|| baseline.clone(), |index| paths.remove(index));
         paths.insert(0, baseline);
     }
     if paths.len() < 2 {
@@ -128,33 +169,24 @@ fn baseline_first(arguments: &CompareArgs) -> Result<Vec<PathBuf>, Failure> {
     Ok(paths)
 }
 
-/// Every run after the baseline, by every measure, and Holm's correction over all of them.
-fn comparisons(runs: &[Scored], seed: u64) -> Vec<Vec<Comparison>> {
-    let Some((baseline, others)) = runs.split_first() else { return Vec::new() };
-    let columns = baseline.columns.iter().enumerate();
-    let tests: Vec<PairedTest> = columns
-        .flat_map(|(place, figures)| others.iter().map(move |run| (&run.columns[place], figures)))
-        .map(|(run, baseline)| paired_test(run, baseline, ROUNDS, seed))
-        .collect();
-    let corrected = holm(&tests.iter().map(|test| test.randomisation_p).collect::<Vec<_>>());
-    let mut all =
-        tests.into_iter().zip(corrected).map(|(test, corrected)| Comparison { test, corrected });
-    baseline.columns.iter().map(|_| all.by_ref().take(others.len()).collect()).collect()
-}
-
 fn explain(settings: &Settings, compared: &Compared, topics: bool) {
-    let count: usize = compared.comparisons.iter().map(Vec::len).sum();
+    let (count, columns) = (compared.tested.len(), &compared.runs[0].columns);
+    let over = if columns.iter().all(|column| column.part.is_empty()) {
+        format!("{} topics", columns[0].values.len())
+    } else {
+        "the turns of each table".to_owned()
+    };
     settings.note(&format!(
         "* p Holm <= {}: significant; that is p rand corrected for {count} comparison{} (Holm 1979).\n\
-         p t: paired t-test; p rand: paired randomisation test, seed {}; both two-sided, over {} topics.\n\
+         p t: paired t-test; p rand: paired randomisation test, seed {}; both two-sided, over {over}.\n\
          diff: run - baseline; W/T/L: topics won, tied, lost; d: mean / standard deviation of the differences.",
         compared.alpha,
         if count == 1 { "" } else { "s" },
         settings.seed,
-        compared.runs[0].topics.len(),
     ));
     if topics {
-        settings.note(&format!("topics: where {} differs most", compared.measures[compared.focus]));
+        let focus = columns[compared.focus].name();
+        settings.note(&format!("topics: where {focus} differs most"));
     }
 }
 

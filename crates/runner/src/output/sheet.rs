@@ -45,13 +45,16 @@ impl Cell {
 
 /// A table with a header.
 pub(crate) struct Sheet {
+    /// What the table is about, on a line before it where several are read one after the other.
+    pub(crate) title: Option<String>,
     pub(crate) header: Vec<String>,
     pub(crate) rows: Vec<Vec<Cell>>,
 }
 
 impl Sheet {
     pub(crate) fn new<T: ToString>(header: &[T]) -> Self {
-        Self { header: header.iter().map(ToString::to_string).collect(), rows: Vec::new() }
+        let header = header.iter().map(ToString::to_string).collect();
+        Self { title: None, header, rows: Vec::new() }
     }
 
     pub(crate) fn row(&mut self, cells: Vec<Cell>) {

@@ -11,16 +11,16 @@ const LEAST: usize = 8;
 
 /// Shortens the texts of one column to what the others leave of a line.
 pub(super) fn fit(sheet: &mut Sheet, column: usize) {
-    let width = |place: usize| {
+    let width = |index: usize| {
         let cells = sheet
             .rows
             .iter()
-            .filter_map(|row| row.get(place))
+            .filter_map(|row| row.get(index))
             .map(|cell| cell.shown().chars().count());
-        cells.chain([sheet.header[place].chars().count()]).max().unwrap_or(0)
+        cells.chain([sheet.header[index].chars().count()]).max().unwrap_or(0)
     };
     let columns = sheet.header.len();
-    let others: usize = (0..columns).filter(|&place| place != column).map(width).sum();
+    let others: usize = (0..columns).filter(|&index| index != column).map(width).sum();
     let room = WIDTH.saturating_sub(others + 2 * (columns - 1)).max(LEAST);
     for cell in sheet.rows.iter_mut().filter_map(|row| row.get_mut(column)) {
         if let Cell::Text(text) = cell {

@@ -12,9 +12,9 @@ pub(super) fn write(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
         table.add_row(row.iter().map(Cell::shown));
     }
     let columns = sheet.header.len();
-    for (place, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, if place + 1 == columns { 0 } else { 2 }));
-        let text = sheet.rows.iter().any(|row| row.get(place).is_some_and(Cell::is_text));
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, if index + 1 == columns { 0 } else { 2 }));
+        let text = sheet.rows.iter().any(|row| row.get(index).is_some_and(Cell::is_text));
         column.set_cell_alignment(if text { CellAlignment::Left } else { CellAlignment::Right });
     }
     for line in table.lines() {

@@ -1,60 +1,70 @@
 //! The tables of a comparison: one for people, one with every figure for programs, and the topics
 //! on which runs differ most.
 
-use super::scored::Scored;
-use super::{Compared, Comparison};
+use super::{Compared, Scored};
 use crate::output::Format;
 use crate::output::{Cell, Sheet, shorten};
-use clariq_collections::clariq::Labelled;
 use clariq_core::TopicId;
+use clariq_eval::{Column, Tested};
 use std::collections::HashMap;
 
 /// The letters that names of runs may take beside requests in a terminal.
 const RUN: usize = 20;
 
 impl Compared {
-    /// The runs of each measure, the baseline first and with `None`.
-    fn rows(&self) -> impl Iterator<Item = (usize, usize, Option<&Comparison>)> {
-        self.comparisons.iter().enumerate().flat_map(|(measure, others)| {
-            let others = others.iter().map(Some);
-            std::iter::once(None)
-                .chain(others)
-                .enumerate()
-                .map(move |(run, comparison)| (measure, run, comparison))
+    /// The columns of the runs, each with the runs: the baseline first, with `None`.
+    fn rows(&self) -> impl Iterator<Item = (&Column, &Scored, Option<&Tested>)> {
+        let columns = 0..self.runs[0].columns.len();
+        columns.flat_map(move |column| {
+            self.runs.iter().enumerate().map(move |(index, run)| {
+                let tested = self
+                    .tested
+                    .iter()
+                    .find(|tested| (tested.run, tested.column) == (index, column));
+                (&run.columns[column], run, tested)
+            })
         })
     }
 
-    fn is_marked(&self, comparison: &Comparison) -> bool {
-        comparison.corrected <= self.alpha
+    fn is_marked(&self, tested: &Tested) -> bool {
+        tested.corrected <= self.alpha
     }
 
-    /// For people: at most 80 columns where it is for a terminal.
-    pub(super) fn readable(&self, format: Option<Format>) -> Sheet {
+    /// For people: a table for each part of the runs, of at most 80 columns where it is for a
+    /// terminal.
+    pub(super) fn readable(&self, format: Option<Format>) -> Vec<Sheet> {
         let header = ["by", "run", "mean", "diff", "W/T/L", "p t", "p rand", "p Holm", "d", ""];
-        let mut sheet = Sheet::new(&header);
-        for (measure, run, comparison) in self.rows() {
-            let run = &self.runs[run];
-            let mut row = vec![Cell::text(&self.measures[measure]), Cell::text(&run.name)];
-            row.push(Cell::Figure(run.mean(measure), 4));
-            row.extend(match comparison {
-                Some(comparison) => self.against_baseline(comparison).to_vec(),
+        let mut sheets: Vec<(&str, Sheet)> = Vec::new();
+        for (column, run, tested) in self.rows() {
+            if sheets.last().is_none_or(|(part, _)| *part != column.part) {
+                let turns = column.values.len();
+                let title = format!("{}, {turns} turns", column.part);
+                let title = (!column.part.is_empty()).then_some(title);
+                sheets.push((&column.part, Sheet { title, ..Sheet::new(&header) }));
+            }
+            let mut row = vec![Cell::text(&column.measure), Cell::text(&run.name)];
+            row.push(Cell::Figure(column.mean(), 4));
+            row.extend(match tested {
+                Some(tested) => self.against_baseline(tested).to_vec(),
                 None => [vec![Cell::Nothing; 6], vec![Cell::Mark(false)]].concat(),
             });
-            sheet.row(row);
+            if let Some((_, sheet)) = sheets.last_mut() {
+                sheet.row(row);
+            }
         }
-        sheet.fit(1, format)
+        sheets.into_iter().map(|(_, sheet)| sheet.fit(1, format)).collect()
     }
 
-    fn against_baseline(&self, comparison: &Comparison) -> [Cell; 7] {
-        let test = &comparison.test;
+    fn against_baseline(&self, tested: &Tested) -> [Cell; 7] {
+        let test = &tested.test;
         [
             Cell::Figure(without_sign_of_zero(test.mean_difference), 4),
             Cell::text(format!("{}/{}/{}", test.wins, test.ties, test.losses)),
             Cell::Probability(test.t_p),
             Cell::Probability(test.randomisation_p),
-            Cell::Probability(comparison.corrected),
+            Cell::Probability(tested.corrected),
             finite(test.effect_size, 2),
-            Cell::Mark(self.is_marked(comparison)),
+            Cell::Mark(self.is_marked(tested)),
         ]
     }
 
@@ -77,13 +87,12 @@ impl Compared {
             "effect_size",
             "significant",
         ]);
-        for (measure, run, comparison) in self.rows() {
-            let run = &self.runs[run];
-            let mut row = vec![Cell::text(&self.measures[measure]), Cell::text(&run.path)];
+        for (column, run, tested) in self.rows() {
+            let mut row = vec![Cell::text(column.name()), Cell::text(&run.path)];
             row.push(Cell::text(&self.runs[0].path));
-            row.extend([Cell::count(run.topics.len()), Cell::Figure(run.mean(measure), 6)]);
-            row.extend(match comparison {
-                Some(comparison) => self.all_figures(comparison).to_vec(),
+            row.extend([Cell::count(column.values.len()), Cell::Figure(column.mean(), 6)]);
+            row.extend(match tested {
+                Some(tested) => self.all_figures(tested).to_vec(),
                 None => vec![Cell::Nothing; 10],
             });
             sheet.row(row);
@@ -91,8 +100,8 @@ impl Compared {
         sheet
     }
 
-    fn all_figures(&self, comparison: &Comparison) -> [Cell; 10] {
-        let test = &comparison.test;
+    fn all_figures(&self, tested: &Tested) -> [Cell; 10] {
+        let test = &tested.test;
         [
             Cell::Figure(test.mean_difference, 6),
             Cell::count(test.wins),
@@ -101,34 +110,38 @@ impl Compared {
             finite(test.t, 6),
             Cell::Probability(test.t_p),
             Cell::Probability(test.randomisation_p),
-            Cell::Probability(comparison.corrected),
+            Cell::Probability(tested.corrected),
             finite(test.effect_size, 6),
-            Cell::Mark(self.is_marked(comparison)),
+            Cell::Mark(self.is_marked(tested)),
         ]
     }
 
     /// The topics on which each run differs most from the baseline, up to `count` of them, with
     /// what the user asked.
-    pub(super) fn topics(&self, labels: &Labelled, count: usize, format: Option<Format>) -> Sheet {
-        let requests: HashMap<&TopicId, &str> =
-            labels.topics.iter().map(|topic| (&topic.id, topic.request.as_str())).collect();
+    pub(super) fn topics(
+        &self,
+        requests: &HashMap<TopicId, String>,
+        count: usize,
+        format: Option<Format>,
+    ) -> Sheet {
         let name = |run: &Scored| match format {
             None | Some(Format::Table) => shorten(&run.name, RUN),
-            Some(Format::Tsv | Format::Json) => run.path.clone(),
+            Some(Format::Tsv | Format::Json | Format::Jsonl) => run.path.clone(),
             Some(_) => run.name.clone(),
         };
         let mut sheet = Sheet::new(&["run", "topic", "request", "baseline", "value", "diff"]);
+        let baseline = &self.runs[0].columns[self.focus].values;
         for run in &self.runs[1..] {
-            let (figures, baseline) = (&run.columns[self.focus], &self.runs[0].columns[self.focus]);
-            for place in most_different(figures, baseline, count) {
-                let id = &run.topics[place];
+            for (topic, value, base) in
+                most_different(&run.columns[self.focus].values, baseline, count)
+            {
                 sheet.row(vec![
                     Cell::text(name(run)),
-                    Cell::text(id.as_str()),
-                    Cell::text(*requests.get(id).unwrap_or(&"")),
-                    Cell::Figure(baseline[place], 4),
-                    Cell::Figure(figures[place], 4),
-                    Cell::Figure(without_sign_of_zero(figures[place] - baseline[place]), 4),
+                    Cell::text(topic.as_str()),
+                    Cell::text(requests.get(topic).map_or("", String::as_str)),
+                    Cell::Figure(base, 4),
+                    Cell::Figure(value, 4),
+                    Cell::Figure(without_sign_of_zero(value - base), 4),
                 ]);
             }
         }
@@ -136,14 +149,21 @@ impl Compared {
     }
 }
 
-/// The places of the largest differences, largest first, equals in the order of topics; none
-/// without a difference.
-fn most_different(figures: &[f64], baseline: &[f64], count: usize) -> Vec<usize> {
-    let size = |place: usize| (figures[place] - baseline[place]).abs();
-    let mut places: Vec<usize> = (0..figures.len()).filter(|&place| size(place) > 0.0).collect();
-    places.sort_by(|&a, &b| size(b).total_cmp(&size(a)));
-    places.truncate(count);
-    places
+/// The topics with the largest differences, largest first, equals in the order of topics, each with
+/// the value and that of the baseline; none without a difference.
+fn most_different<'a>(
+    values: &'a [(TopicId, f64)],
+    baseline: &[(TopicId, f64)],
+    count: usize,
+) -> Vec<(&'a TopicId, f64, f64)> {
+    let pairs = values.iter().zip(baseline);
+    let mut topics: Vec<_> = pairs
+        .map(|((topic, value), (_, base))| (topic, *value, *base))
+        .filter(|(_, value, base)| value != base)
+        .collect();
+    topics.sort_by(|a, b| (b.1 - b.2).abs().total_cmp(&(a.1 - a.2).abs()));
+    topics.truncate(count);
+    topics
 }
 
 /// A difference that is shown as zero has no sign.
@@ -162,8 +182,18 @@ mod tests {
 
     #[test]
     fn the_largest_differences_of_either_sign_come_first() {
-        assert_eq!(most_different(&[0.5, 0.1, 0.9, 0.3], &[0.5, 0.9, 0.6, 0.0], 5), [1, 2, 3]);
-        assert_eq!(most_different(&[0.5, 0.1], &[0.4, 0.0], 0), [0_usize; 0]);
-        assert_eq!(most_different(&[0.5, 0.25], &[0.25, 0.0], 1), [0]);
+        let different = |values: &[f64], baseline: &[f64], count| -> Vec<String> {
+            let column = |values: &[f64]| -> Vec<(TopicId, f64)> {
+                let values = values.iter().enumerate();
+                values.map(|(n, value)| (n.to_string().as_str().into(), *value)).collect()
+            };
+            let (values, baseline) = (column(values), column(baseline));
+            let found = most_different(&values, &baseline, count);
+            found.into_iter().map(|(topic, ..)| topic.to_string()).collect()
+        };
+        let found = different(&[0.5, 0.1, 0.9, 0.3], &[0.5, 0.9, 0.6, 0.0], 5);
+        assert_eq!(found, ["1", "2", "3"]);
+        assert!(different(&[0.5, 0.1], &[0.4, 0.0], 0).is_empty());
+        assert_eq!(different(&[0.5, 0.25], &[0.25, 0.0], 1), ["0"]);
     }
 }

@@ -1,13 +1,12 @@
 //! The arguments of `clariq eval`, the official scorer's flags among them, and which of them go
 //! together.
 
-use crate::arguments::{LabelledSplit, labelled_splits};
 use crate::output::Format;
+use crate::runs;
 use clap::{Args, ValueEnum};
-use clariq_collections::clariq::Split;
 use clariq_collections::ikat;
 use clariq_core::{Location, Problem, ProblemKind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
@@ -21,9 +20,10 @@ pub(crate) struct EvalArgs {
     /// What is scored
     #[arg(long, aliases = ["eval_task", "eval-task"], value_enum, default_value = "question_relevance")]
     pub(crate) task: Task,
-    /// Labels to score against; with a split of iKAT, RUN is what is handed in for that year
-    #[arg(long, aliases = ["experiment_type", "experiment-type"], default_value = "dev", value_parser = labelled_splits())]
-    pub(crate) split: LabelledSplit,
+    /// Labels to score against: train, dev or test of ClariQ; 2023-train or 2023-test of iKAT, where
+    /// RUN is what is handed in [default: dev, or 2023-test for a run that ends in .json]
+    #[arg(long, aliases = ["experiment_type", "experiment-type"], value_name = "SPLIT")]
+    pub(crate) split: Option<String>,
     /// Measures by name, such as nDCG@10, R@30, AP, RR, P@5, Success@5, RBP(p=0.8) or recall_30;
     /// may be given more than once
     #[arg(short = 'm', long = "measure", value_name = "NAME")]
@@ -159,16 +159,16 @@ impl EvalArgs {
         Ok(mode)
     }
 
-    /// The split of `ClariQ` whose labels are read; every mode but that of iKAT has one.
-    pub(super) fn clariq_split(&self) -> Split {
-        match self.split {
-            LabelledSplit::ClariQ(split) => split,
-            LabelledSplit::Ikat(_) => Split::Dev,
-        }
+    /// The name of the split that RUN is scored against.
+    pub(super) fn split_or_usual(&self, run: &Path) -> &str {
+        runs::split_or_usual(self.split.as_deref(), run)
     }
 
     fn asked(&self) -> Mode {
-        if let LabelledSplit::Ikat(split) = self.split {
+        let run = self.run.as_deref().or(self.run_file.as_deref()).unwrap_or(Path::new("-"));
+        if self.qrels.is_none()
+            && let Some(split) = ikat::Split::parse(self.split_or_usual(run))
+        {
             return Mode::Ikat(split);
         }
         if self.conversations.is_some() {

@@ -1,4 +1,4 @@
-//! `clariq eval -m`: measures of the literature, against ClariQ's labels or any TREC qrels.
+//! `clariq eval -m`: measures of the literature, against the labels of a collection or any TREC qrels.
 
 use super::arguments::{EvalArgs, TieRule};
 use super::{origin, say, write_per_topic};
@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::output::{Cell, Sheet};
 use crate::runs;
 use crate::settings::Settings;
-use clariq_eval::{Favour, Measure, Qrels, RankedRun, Scores, evaluate, parse_measures};
+use clariq_eval::{Favour, Measure, Qrels, RankedRun, Scores, evaluate};
 use clariq_files::{Run, Source, read_qrels, read_run, write_atomically};
 use std::path::Path;
 
@@ -15,13 +15,17 @@ pub(super) fn measures(
     arguments: &EvalArgs,
     path: &Path,
 ) -> Result<(), Failure> {
-    let measures = parse(arguments)?;
+    let measures = runs::measures_or_usual(&arguments.measures)?;
     let qrels = if let Some(file) = &arguments.qrels {
         let source = Source::new(file);
         Qrels::from_judgements(&source.name(), &read_qrels(&source)?)?
     } else {
-        let collection = origin::open(settings, path, &[path.to_owned()])?;
-        Qrels::from(&collection.labelled(arguments.clariq_split())?)
+        let collection = settings.collection()?;
+        let split = collection.find_split(arguments.split_or_usual(path))?;
+        let task = collection.tasks()[0];
+        let documents = collection.documents(task)?;
+        origin::check(settings, &*collection, documents, path, &[path.to_owned()])?;
+        runs::qrels(&*collection, split, task)?
     };
     let run = read_run(&Source::new(path))?;
     if arguments.ties == Some(TieRule::Interval) {
@@ -39,14 +43,6 @@ pub(super) fn measures(
     Ok(sheet(&scores, arguments.per_topic || settings.short_q).print(settings.format)?)
 }
 
-/// The measures asked for; with `--qrels` alone, those that `trec_eval` users look at first.
-fn parse(arguments: &EvalArgs) -> Result<Vec<Box<dyn Measure>>, Failure> {
-    match &arguments.measures[..] {
-        [] => Ok(parse_measures("nDCG@10 AP RR P@10 R@30")?),
-        names => runs::measures(names),
-    }
-}
-
 fn interval(
     settings: &Settings,
     measures: &[Box<dyn Measure>],
@@ -62,9 +58,9 @@ fn interval(
     let (lowest, highest) = (lowest?, highest?);
     warn(settings, &lowest);
     let mut sheet = Sheet::new(&["measure", "lowest", "highest"]);
-    for (place, name) in lowest.measures.iter().enumerate() {
+    for (index, name) in lowest.measures.iter().enumerate() {
         let figures =
-            [lowest.means[place], highest.means[place]].map(|figure| Cell::Figure(figure, 6));
+            [lowest.means[index], highest.means[index]].map(|figure| Cell::Figure(figure, 6));
         sheet.row([vec![Cell::text(name)], figures.to_vec()].concat());
     }
     Ok(sheet.print(settings.format)?)

@@ -4,7 +4,7 @@ use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clariq_collections::clariq::{Labelled, NeedLine};
 use clariq_core::{Need, TrainOn};
-use clariq_eval::{need_interval, need_report, reliability, weighted_f1};
+use clariq_eval::clariq::{need_interval, need_report, reliability, weighted_f1};
 use clariq_need::{Prediction, Repeat, Training};
 
 /// The rounds of a bootstrap.

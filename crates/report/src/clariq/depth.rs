@@ -1,7 +1,7 @@
 //! Recall at every depth, as a chart and as numbers.
 
-use crate::judged::{DEPTH, Judged};
-use crate::lines::{chart, line_classes};
+use super::judged::{DEPTH, Judged};
+use super::lines::{chart, line_classes};
 use crate::markup::scroll;
 use crate::words::figure;
 use maud::{Markup, html};

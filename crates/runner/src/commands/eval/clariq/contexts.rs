@@ -1,26 +1,27 @@
 //! `clariq eval --conversations`: whether the next question of each conversation is relevant, new
 //! and answered.
 
-use super::arguments::EvalArgs;
-use super::{origin, print, say};
+use super::{open, print};
+use crate::commands::eval::arguments::EvalArgs;
+use crate::commands::eval::say;
 use crate::failure::Failure;
 use crate::settings::Settings;
 use clariq_collections::clariq::conversation::{Reading, read_records};
 use clariq_collections::clariq::read_text_run;
 use clariq_core::{Location, Problem, ProblemKind};
-use clariq_eval::ContextScorer;
+use clariq_eval::clariq::ContextScorer;
 use clariq_files::{Source, python_float};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-pub(super) fn contexts(
+pub(crate) fn contexts(
     settings: &Settings,
     arguments: &EvalArgs,
     path: &Path,
 ) -> Result<(), Failure> {
     let Some(file) = &arguments.conversations else { return Ok(()) };
-    let collection = origin::open(settings, path, &[path.to_owned()])?;
-    let labels = collection.labelled(arguments.clariq_split())?;
+    let (collection, split) = open(settings, arguments, path, &[path.to_owned()])?;
+    let labels = collection.labelled(split)?;
     let run = read_text_run(&Source::new(path), &collection.bank)?;
     let mut scorer = ContextScorer::new(&run, &collection.bank, &labels);
     read_records(&Source::new(file), &Reading::default(), &mut |record| {

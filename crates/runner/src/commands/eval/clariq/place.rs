@@ -1,11 +1,11 @@
 //! `clariq eval --place`: the rank that the run would have among the published entries.
 
-use super::arguments::{EvalArgs, Task};
+use crate::commands::eval::arguments::{EvalArgs, Task};
 use crate::failure::Failure;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
-use clariq_collections::clariq::QuestionBank;
-use clariq_eval::{Leaderboard, LeaderboardTask, Placement};
+use clariq_collections::clariq::{QuestionBank, Split};
+use clariq_eval::clariq::{Leaderboard, LeaderboardTask, Placement};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -22,13 +22,13 @@ pub(super) fn sheet(
     settings: &Settings,
     arguments: &EvalArgs,
     bank: &QuestionBank,
+    split: Split,
     path: &Path,
     figures: &[(String, f64)],
 ) -> Option<Sheet> {
     if !arguments.place {
         return None;
     }
-    let split = arguments.clariq_split();
     if !bank.checksum().as_str().starts_with(REAL_BANK) {
         settings
             .note("note: no placement: the leaderboard is about the released ClariQ collection, and this is another");
@@ -82,12 +82,12 @@ fn neighbours(board: &Leaderboard, placement: &Placement, own: &[f64], name: &st
     };
     let first = placement.before.saturating_sub(NEIGHBOURS);
     let last = (placement.before + NEIGHBOURS).min(placement.order.len());
-    for (place, &entry) in placement.order.iter().enumerate().take(last).skip(first) {
-        if place == placement.before {
+    for (index, &entry) in placement.order.iter().enumerate().take(last).skip(first) {
+        if index == placement.before {
             add_run(&mut sheet, placement, own, name);
         }
         let entry = &board.entries[entry];
-        let rank = entry.rank.map_or(Cell::Nothing, |_| Cell::count(rank(board, placement, place)));
+        let rank = entry.rank.map_or(Cell::Nothing, |_| Cell::count(rank(board, placement, index)));
         let cells = [rank, Cell::text(&entry.team), Cell::text(&entry.model)];
         sheet.row(row(cells, shown(&entry.figures), entry.rank.map_or(Cell::Nothing, Cell::count)));
     }
@@ -113,10 +113,10 @@ fn shown(figures: &[f64]) -> Vec<Cell> {
 }
 
 /// The rank of an entry among the others and the run: oracles have none and take none.
-fn rank(board: &Leaderboard, placement: &Placement, place: usize) -> usize {
+fn rank(board: &Leaderboard, placement: &Placement, index: usize) -> usize {
     let ranked = |entry: &&usize| -> bool { board.entries[**entry].rank.is_some() };
-    let above = placement.order[..place].iter().filter(ranked).count();
-    1 + above + usize::from(place >= placement.before)
+    let above = placement.order[..index].iter().filter(ranked).count();
+    1 + above + usize::from(index >= placement.before)
 }
 
 /// Names that take less of a line.

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::output::{Cell, Sheet, print_all};
 use crate::settings::Settings;
-use clariq_eval::{NeedReport, NeedScores};
+use clariq_eval::clariq::{NeedReport, NeedScores};
 
 pub(super) fn print(
     settings: &Settings,

@@ -1,12 +1,12 @@
 //! The questions of every run for every topic, with hits and misses.
 
-use crate::comparison::Comparison;
-use crate::judged::{DEPTH, Judged, JudgedTopic, Scored};
+use super::comparison::Comparison;
+use super::judged::{DEPTH, Judged, JudgedTopic, Scored};
 use crate::markup::scroll;
-use crate::words::{count, question};
-use clariq_collections::clariq::QuestionBank;
+use crate::words::count;
+use clariq_collections::clariq::{NO_QUESTION, QuestionBank};
 use clariq_core::QuestionId;
-use clariq_eval::CUTOFFS;
+use clariq_eval::clariq::CUTOFFS;
 use maud::{Markup, html};
 
 /// The questions of a list that are shown at once; a click shows the rest.
@@ -177,10 +177,20 @@ fn words(bank: &QuestionBank, id: &QuestionId) -> Markup {
     html! { (question(bank, id)) " " span.id { (id) } }
 }
 
+/// The text of a question, or a remark in brackets where there is none.
+fn question<'a>(bank: &'a QuestionBank, id: &QuestionId) -> &'a str {
+    match bank.find(id.as_str()) {
+        Some(number) if !bank.text(number).trim().is_empty() => bank.text(number),
+        _ if id.as_str() == NO_QUESTION => "(asks nothing)",
+        Some(_) => "(no words)",
+        None => "(not in the question bank)",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{ATTACK, Line, Small};
+    use crate::clariq::testing::{ATTACK, Line, Small};
 
     fn page(lines: &[Line]) -> String {
         let small = Small::new(&[("run", lines)]);

@@ -1,10 +1,10 @@
 //! The runs among the published entries of the challenge.
 
-use crate::comparison::Comparison;
-use crate::judged::Judged;
+use super::comparison::Comparison;
+use super::judged::Judged;
 use crate::markup::scroll;
 use crate::words::figure;
-use clariq_eval::{Leaderboard, LeaderboardTask, Placement, clarification_need};
+use clariq_eval::clariq::{Leaderboard, LeaderboardTask, Placement, clarification_need};
 use maud::{Markup, html};
 use std::cmp::Reverse;
 
@@ -134,7 +134,7 @@ fn published_row(board: &Leaderboard, entry: usize) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Small;
+    use crate::clariq::testing::Small;
     use clariq_collections::clariq::Split;
 
     #[test]

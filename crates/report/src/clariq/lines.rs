@@ -1,10 +1,10 @@
 //! The chart of recall against depth: lines that differ in colour, dashes and the name at the end.
 
-use crate::judged::{DEPTH, Judged, Scored};
+use super::judged::{DEPTH, Judged, Scored};
 use crate::scale::{Scale, px, steps_to};
 use crate::spread::spread;
 use crate::words::{figure, shorten};
-use clariq_eval::CUTOFFS;
+use clariq_eval::clariq::CUTOFFS;
 use maud::{Markup, html};
 
 const WIDTH: f64 = 640.0;

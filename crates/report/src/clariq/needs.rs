@@ -1,28 +1,26 @@
 //! A confusion matrix of clarification needs per need file.
 
-use crate::comparison::{Comparison, NeedEntry};
+use super::comparison::{Comparison, NeedEntry};
 use crate::markup::scroll;
 use crate::words::{count, figure};
 use clariq_collections::clariq::Labelled;
-use clariq_eval::{NeedClass, NeedReport, clarification_need, need_report};
+use clariq_eval::clariq::{NeedClass, NeedReport, clarification_need, need_report};
 use maud::{Markup, html};
 
 /// The number of shades of a cell, by its share of the row.
 const SHADES: usize = 5;
 
-/// One matrix per need file; nothing where there is none.
+/// One matrix per need file.
 pub(crate) fn section(comparison: &Comparison) -> Markup {
     html! {
-        @if !comparison.needs.is_empty() {
-            section id="needs" {
-                h2 { "Clarification need" }
-                p {
-                    "Rows are the labels, columns the predictions, from 1 (clear by itself) to 4 "
-                    "(cannot be answered before asking back); ✓ marks correct predictions. The "
-                    "stronger the colour of a cell, the larger its share of the row."
-                }
-                div.matrices { @for entry in comparison.needs { (one(entry, comparison.labels)) } }
+        section id="needs" {
+            h2 { "Clarification need" }
+            p {
+                "Rows are the labels, columns the predictions, from 1 (clear by itself) to 4 "
+                "(cannot be answered before asking back); ✓ marks correct predictions. The "
+                "stronger the colour of a cell, the larger its share of the row."
             }
+            div.matrices { @for entry in comparison.needs { (one(entry, comparison.labels)) } }
         }
     }
 }
@@ -105,7 +103,7 @@ fn cell(class: &NeedClass, column: usize) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Small;
+    use crate::clariq::testing::Small;
     use clariq_collections::clariq::NeedLine;
 
     fn page(lines: &[(&str, i64)]) -> String {

@@ -1,10 +1,11 @@
 //! The questions of every run for every topic with their relevance, as the official scorer reads
 //! them.
 
-use crate::comparison::{Comparison, Entry};
+use super::comparison::{Comparison, Entry};
 use clariq_collections::clariq::Topic;
 use clariq_core::QuestionId;
-use clariq_eval::{CUTOFFS, QuestionRelevance, Ties, exact_mean, question_relevance};
+use clariq_eval::clariq::{CUTOFFS, QuestionRelevance, question_relevance};
+use clariq_eval::{Ties, exact_mean};
 use clariq_files::{Run, RunLine};
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -34,7 +35,6 @@ pub(crate) struct Judged<'a> {
     /// In the official scorer's order.
     pub(crate) topics: Vec<JudgedTopic<'a>>,
     pub(crate) runs: Vec<Scored<'a>>,
-    pub(crate) baseline: usize,
 }
 
 impl<'a> Judged<'a> {
@@ -62,25 +62,11 @@ impl<'a> Judged<'a> {
             .zip(scores)
             .map(|(entry, scores)| score(entry, scores, &topics))
             .collect();
-        Self { topics, runs, baseline: comparison.baseline }
-    }
-
-    pub(crate) fn baseline(&self) -> &Scored<'a> {
-        &self.runs[self.baseline]
-    }
-
-    /// The runs that are compared with the baseline, with their positions.
-    pub(crate) fn others(&self) -> impl Iterator<Item = (usize, &Scored<'a>)> {
-        self.runs.iter().enumerate().filter(|(index, _)| *index != self.baseline)
+        Self { topics, runs }
     }
 }
 
 impl Scored<'_> {
-    /// The recall of every topic at one of [`CUTOFFS`].
-    pub(crate) fn recalls(&self, cutoff: usize) -> Vec<f64> {
-        self.scores.topics.iter().map(|(_, recalls)| recalls[cutoff]).collect()
-    }
-
     /// The recall of a topic at the last of [`CUTOFFS`].
     pub(crate) fn deepest(&self, topic: usize) -> f64 {
         self.scores.topics[topic].1[CUTOFFS.len() - 1]
@@ -134,7 +120,7 @@ fn recall_curve(list: &[&QuestionId], relevant: &BTreeSet<QuestionId>) -> Vec<f6
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Small, lines};
+    use crate::clariq::testing::{Small, lines};
 
     #[test]
     fn the_curve_goes_through_the_official_figures() {

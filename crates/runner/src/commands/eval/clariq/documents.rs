@@ -1,26 +1,27 @@
 //! `clariq eval --task document_relevance`: the documents after the first question and its answer.
 
-use super::arguments::EvalArgs;
-use super::{both, is_large, leaderboard_row, origin, place, print, say, write_per_topic};
+use super::{both, is_large, leaderboard_row, open, place, print};
+use crate::commands::eval::arguments::EvalArgs;
+use crate::commands::eval::{say, write_per_topic};
 use crate::failure::Failure;
 use crate::settings::Settings;
 use clariq_collections::clariq::{EvalTable, Split, read_text_run};
 use clariq_core::{Location, Problem, ProblemKind};
-use clariq_eval::{
+use clariq_eval::clariq::{
     DocumentRelevance, document_relevance, multi_turn_document_relevance, table_stem,
 };
 use clariq_files::{Source, python_float, read_run, write_atomically};
 use std::io::{self, Write};
 use std::path::Path;
 
-pub(super) fn documents(
+pub(crate) fn documents(
     settings: &Settings,
     arguments: &EvalArgs,
     path: &Path,
 ) -> Result<(), Failure> {
-    let collection = origin::open(settings, path, &[path.to_owned()])?;
+    let (collection, split) = open(settings, arguments, path, &[path.to_owned()])?;
     let source = Source::new(path);
-    let stem = table_stem(arguments.clariq_split(), arguments.multi_turn);
+    let stem = table_stem(split, arguments.multi_turn);
     let scores = if arguments.multi_turn {
         let (run, table) = both(
             is_large(path),
@@ -29,7 +30,7 @@ pub(super) fn documents(
         );
         multi_turn_document_relevance(&run?, &table?)
     } else {
-        let labels = collection.labelled(arguments.clariq_split())?;
+        let labels = collection.labelled(split)?;
         let run = read_run(&source)?;
         document_relevance(&run, &EvalTable::open(&collection.data, &stem)?, &labels)
     };
@@ -40,7 +41,7 @@ pub(super) fn documents(
         .filter_map(|metric| Some((metric.name.clone(), metric.mean()?)))
         .collect();
     if figures.len() < scores.metrics.len() || figures.is_empty() {
-        return Err(no_contexts(&stem, arguments.clariq_split()).into());
+        return Err(no_contexts(&stem, split).into());
     }
     if let Some(out) = &arguments.out_file {
         let metrics = scores.metrics.iter().map(|metric| {
@@ -66,7 +67,7 @@ pub(super) fn documents(
         }
         return Ok(writeln!(io::stdout(), "{}", leaderboard_row(&row))?);
     }
-    let placed = place::sheet(settings, arguments, &collection.bank, path, &figures);
+    let placed = place::sheet(settings, arguments, &collection.bank, split, path, &figures);
     print(settings, &figures, placed, |name, figure| format!("{name}: {}", python_float(figure)))
 }
 

@@ -1,6 +1,6 @@
 //! A small comparison for the tests of this crate: two topics, the first with an attack as request.
 
-use crate::comparison::{Comparison, Entry, NeedEntry};
+use super::comparison::{Comparison, Entry, NeedEntry};
 use clariq_collections::clariq::{
     Facet, Labelled, LabelledRow, QuestionBank, QuestionRow, Split, Topic,
 };

@@ -1,0 +1,100 @@
+//! The network against `rust_bert`'s, which transcribes the architecture as it was published: padded
+//! texts and a mask, query, key and value apart.
+
+use super::{Input, Network, Wanted};
+use crate::padding::Padding;
+use crate::tokens::Tokens;
+use crate::weights::Weights;
+use clariq_model::ModelFolder;
+use rust_bert::Config;
+use rust_bert::bert::{BertConfig, BertEmbeddings, BertModel};
+use std::path::Path;
+use tch::nn::VarStore;
+use tch::{Device, Kind, Tensor, no_grad};
+
+/// One token, a few, more, and as many as the model can read.
+const LENGTHS: [i64; 6] = [1, 2, 7, 23, 24, 96];
+
+/// A model of `rust_bert` with random weights, and ours over the same file of weights.
+fn both(folder: &Path) -> (BertModel<BertEmbeddings>, Network) {
+    let tiny = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tiny");
+    for name in ["config.json", "vocab.txt"] {
+        std::fs::copy(tiny.join(name), folder.join(name)).unwrap();
+    }
+    tch::manual_seed(42);
+    let store = VarStore::new(Device::Cpu);
+    let config = BertConfig::from_file(folder.join("config.json"));
+    let naive = BertModel::<BertEmbeddings>::new(store.root(), &config);
+    no_grad(|| {
+        for mut tensor in store.variables().into_values() {
+            tensor += tensor.randn_like() * 0.3;
+        }
+    });
+    store.save(folder.join("model.safetensors")).unwrap();
+    let folder = ModelFolder::open(folder).unwrap();
+    let weights = Weights::read(&folder).unwrap();
+    let ours = Network::new(&folder.shape, &weights, Device::Cpu, Kind::Float).unwrap();
+    (naive, ours.for_inference())
+}
+
+#[test]
+fn the_fast_path_equals_the_naive_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let (naive, ours) = both(folder.path());
+    let texts: Vec<Tokens> = LENGTHS.iter().map(|length| random(&ours, *length)).collect();
+    let texts: Vec<&Tokens> = texts.iter().collect();
+    let [ids, segments] = [|text: &Tokens| text.ids.clone(), |text: &Tokens| text.segments.clone()]
+        .map(|of| padded(&texts, of));
+    let mask = padded(&texts, |text| vec![1; text.ids.len()]);
+    let expected = no_grad(|| {
+        naive
+            .forward_t(Some(&ids), Some(&mask), Some(&segments), None, None, None, None, false)
+            .unwrap()
+            .hidden_state
+    });
+    let padding = Padding::new(&texts, Device::Cpu);
+    let forward = |ids: &Tensor, segments: &Tensor, padding: Option<&Padding>, wanted| {
+        let input = Input { ids, segments, padding, train: false };
+        no_grad(|| ours.forward(&input, wanted).unwrap())
+    };
+    let together = forward(&ids, &segments, padding.as_ref(), Wanted::All);
+    let firsts = forward(&ids, &segments, padding.as_ref(), Wanted::First);
+    for (text, length) in (0..).zip(LENGTHS) {
+        let cut = |tensor: &Tensor| tensor.narrow(0, text, 1).narrow(1, 0, length);
+        let (ids, segments, expected) = (cut(&ids), cut(&segments), cut(&expected));
+        let first = expected.select(1, 0);
+        assert_near(&forward(&ids, &segments, None, Wanted::All), &expected, "alone", length);
+        assert_near(&forward(&ids, &segments, None, Wanted::First), &first, "[CLS]", length);
+        assert_near(&cut(&together), &expected, "packed", length);
+        assert_near(&firsts.narrow(0, text, 1), &first, "packed [CLS]", length);
+    }
+}
+
+/// A text of random tokens.
+fn random(ours: &Network, length: i64) -> Tokens {
+    let below = |most: i64| {
+        let numbers = Tensor::randint(most, [length], (Kind::Int64, Device::Cpu));
+        Vec::<i64>::try_from(numbers).unwrap()
+    };
+    Tokens { ids: below(ours.shape.vocabulary), segments: below(2) }
+}
+
+/// Numbers of all texts in one table, 0 behind each text.
+fn padded(texts: &[&Tokens], of: impl Fn(&Tokens) -> Vec<i64>) -> Tensor {
+    let longest = *LENGTHS.iter().max().unwrap();
+    let rows: Vec<i64> = texts
+        .iter()
+        .flat_map(|text| {
+            let mut row = of(text);
+            row.resize(longest as usize, 0);
+            row
+        })
+        .collect();
+    Tensor::from_slice(&rows).view([texts.len() as i64, longest])
+}
+
+fn assert_near(found: &Tensor, expected: &Tensor, what: &str, length: i64) {
+    assert_eq!(found.size(), expected.size(), "{what}");
+    let distance = (found - expected).abs().max().double_value(&[]);
+    assert!(distance < 1e-5, "{what}, {length} tokens: {distance}");
+}

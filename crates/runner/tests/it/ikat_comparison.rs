@@ -1,0 +1,239 @@
+//! `clariq compare` and `clariq report` on runs over the iKAT sample.
+
+use crate::common::Bench;
+use crate::common::page::{assert_whole, select, words};
+use crate::common::refusals::{Case, NOTHING, case, check};
+use scraper::{Html, Selector};
+use std::fs;
+
+const BM25: &str = "runs/ikat-sample/ikat-bm25.2023-test.json";
+
+/// A bench with a run of BM25 and one that names no passages of its own.
+fn with_runs() -> Bench {
+    let bench = Bench::new();
+    bench.succeed("-q run ikat-bm25 --split 2023-test");
+    let run: serde_json::Value = serde_json::from_slice(&bench.read(BM25)).unwrap();
+    let mut worse = run.clone();
+    worse["run_name"] = "worse".into();
+    for turn in worse["turns"].as_array_mut().unwrap().iter_mut().skip(1) {
+        let response = &mut turn["responses"][0];
+        response["text"] = "Nothing.".into();
+        for list in ["passage_provenance", "ptkb_provenance"] {
+            let items = response[list].as_array_mut().unwrap();
+            // The statements that a response rests on, and its best passage, are left out.
+            items.remove(0);
+        }
+    }
+    bench.write("worse.json", worse.to_string());
+    bench
+}
+
+fn json(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).expect("one JSON document")
+}
+
+#[test]
+fn every_part_is_a_table_of_its_own_that_fits_a_terminal() {
+    let bench = with_runs();
+    fs::rename(bench.path("worse.json"), bench.path("a-run-with-a-name-that-is-rather-long.json"))
+        .unwrap();
+    let line = format!("compare {BM25} a-run-with-a-name-that-is-rather-long.json");
+    let found = bench.succeed(&line);
+    assert!(found.stdout.lines().all(|line| line.chars().count() <= 80), "{}", found.stdout);
+    let titles: Vec<&str> = found.stdout.lines().filter(|line| line.ends_with(" turns")).collect();
+    let parts: Vec<&str> = titles.iter().filter_map(|title| title.split(", ").next()).collect();
+    assert_eq!(
+        parts,
+        [
+            "statements (organisers)",
+            "statements (NIST)",
+            "sets (organisers)",
+            "sets (NIST)",
+            "passages (cited)",
+            "passages (graded by NIST)",
+            "responses"
+        ]
+    );
+    assert!(found.stdout.contains("\nby      run "), "{}", found.stdout);
+    assert!(found.stdout.contains("\n\nrun "), "topics follow: {}", found.stdout);
+    assert!(found.stderr.contains("both two-sided, over the turns of each table"));
+    assert!(found.stderr.contains("where statements (organisers) nDCG@3 differs most"));
+}
+
+#[test]
+fn figures_are_those_of_eval_and_differences_add_up() {
+    let bench = with_runs();
+    let scored = json(&bench.succeed(&format!("-q eval {BM25} --format json")).stdout);
+    let known = |name: &str| {
+        let rows = scored.as_array().unwrap();
+        rows.iter().find(|row| row["measure"] == name).map(|row| row["value"].clone())
+    };
+    let compared =
+        json(&bench.succeed(&format!("-q compare worse.json {BM25} --format json")).stdout);
+    let rows = compared["comparisons"].as_array().unwrap();
+    for (measure, of_eval) in [
+        ("statements (organisers) nDCG@3", "statements (organisers) nDCG@3"),
+        ("statements (NIST) nDCG@3", "statements (NIST) nDCG@3"),
+        ("sets (NIST) F1", "sets (NIST) macro F1"),
+        ("passages (cited) R@10", "passages R@10"),
+        ("responses ROUGE-1", "response ROUGE-1"),
+    ] {
+        let row = rows.iter().find(|row| row["measure"] == measure && row["run"] == BM25).unwrap();
+        assert_eq!(Some(row["mean"].clone()), known(of_eval), "{measure}");
+        let counts = ["wins", "ties", "losses"].map(|name| row[name].as_u64().unwrap());
+        assert_eq!(Some(counts.iter().sum()), row["topics"].as_u64(), "{measure}");
+        assert!(row["difference"].as_f64().unwrap() > 0.0, "{measure}: {row}");
+    }
+    let topics = compared["topics"].as_array().unwrap();
+    assert!(!topics.is_empty() && topics.len() <= 5, "{topics:?}");
+    assert!(topics.iter().all(|turn| turn["request"] != ""), "{topics:?}");
+}
+
+#[test]
+fn one_part_and_any_measure_can_be_asked_for() {
+    let bench = with_runs();
+    let measures = |more: &str| -> Vec<String> {
+        let found = bench.succeed(&format!("-q compare {BM25} worse.json --format tsv {more}"));
+        let names = found.stdout.lines().skip(1).map(|line| line.split('\t').next().unwrap());
+        names.step_by(2).map(str::to_owned).collect()
+    };
+    let of = |part: &str, names: &[&str]| -> Vec<String> {
+        names.iter().map(|name| format!("{part} {name}")).collect()
+    };
+    assert_eq!(
+        measures("--task sets"),
+        [of("sets (organisers)", &["P", "R", "F1"]), of("sets (NIST)", &["P", "R", "F1"])].concat()
+    );
+    assert_eq!(measures("--task responses"), of("responses", &["ROUGE-1", "ROUGE-2"]));
+    let passages = ["passages (cited)", "passages (graded by NIST)"];
+    assert_eq!(
+        measures("--task passages -m P(rel=2)@5 -m RR"),
+        passages.map(|part| of(part, &["P(rel=2)@5", "RR"])).concat()
+    );
+    assert_eq!(measures("-m P@1").len(), 4, "statements and passages by two sets of labels each");
+}
+
+#[test]
+fn the_page_shows_conversations_with_what_each_run_gave() {
+    let bench = with_runs();
+    bench.succeed(&format!("-q report {BM25} worse.json"));
+    let text = bench.text("report.html");
+    let page = Html::parse_document(&text);
+    let parts: Vec<_> =
+        select(&page, "main > section").iter().filter_map(|part| part.attr("id")).collect();
+    assert_eq!(parts, ["figures", "by-statements", "by-passages", "conversations"]);
+    assert_eq!(select(&page, "#conversations > details").len(), 6);
+    assert_eq!(select(&page, "details.turn").len(), 46);
+    assert_eq!(select(&page, "#turn-0-2 .answer").len(), 3, "the labels and two runs");
+    for answer in select(&page, "#turn-0-2 .answer") {
+        let head = Selector::parse("h4").unwrap();
+        let heads = answer.select(&head);
+        let heads: Vec<String> = heads.map(|head| words(&head)).collect();
+        assert_eq!(heads, ["Statements", "Passages", "Response"]);
+    }
+    assert_whole(&page);
+}
+
+#[test]
+fn ranks_labels_and_misses_are_those_of_the_run() {
+    let bench = with_runs();
+    bench.succeed(&format!("-q report worse.json {BM25}"));
+    let page = Html::parse_document(&bench.text("report.html"));
+    let run = json(&bench.text(BM25));
+    let turn = &run["turns"][1];
+    let (number, position) = turn["turn_id"].as_str().unwrap().rsplit_once('_').unwrap();
+    assert_eq!((number, position), ("1-1", "2"));
+    let response = &turn["responses"][0];
+    let answers = select(&page, "#turn-0-2 .answer");
+    let answer = answers.last().expect("that of BM25");
+    let shown: Vec<String> = answer
+        .select(&Selector::parse(".list:nth-child(2) ol .id").unwrap())
+        .map(|id| words(&id))
+        .take(5)
+        .collect();
+    let ranked: Vec<&str> = response["passage_provenance"].as_array().unwrap()[..5]
+        .iter()
+        .map(|passage| passage["id"].as_str().unwrap())
+        .collect();
+    assert_eq!(shown, ranked);
+    let said = answer.select(&Selector::parse(".response").unwrap()).next().unwrap();
+    let expected = response["text"].as_str().unwrap();
+    assert_eq!(words(&said), expected.split_whitespace().collect::<Vec<_>>().join(" "));
+    let whole = words(&answers[0]);
+    assert!(whole.contains("✓ relevant:"), "labels are marked: {whole}");
+    assert!(!select(&page, ".missed .cross").is_empty(), "misses are listed");
+    assert!(!select(&page, "li.hit").is_empty(), "hits are bold");
+}
+
+#[test]
+fn what_files_say_is_text_and_never_markup() {
+    let bench = with_runs();
+    let attack = "<script>alert(1)</script>";
+    bench.edit("worse.json", |text| text.replace("Nothing.", attack));
+    bench.succeed("-q report worse.json");
+    let text = bench.text("report.html");
+    let page = Html::parse_document(&text);
+    assert!(page.errors.is_empty() && select(&page, "script").is_empty());
+    assert!(text.contains("&lt;script&gt;alert(1)"));
+    let first = text;
+    bench.succeed("-q report worse.json --threads 1");
+    assert!(bench.text("report.html") == first, "the same bytes");
+}
+
+const RUN: fn(&Bench) = |bench| {
+    bench.succeed("-q run ikat-bm25 --split 2023-test -o a.json");
+    fs::copy(bench.path("a.json"), bench.path("b.json")).unwrap();
+};
+
+const REFUSALS: &[Case] = &[
+    case(
+        "a task that does not exist",
+        RUN,
+        "compare a.json b.json --task titles",
+        ["--task", "one of statements, sets, passages, responses", "`titles`"],
+    ),
+    case(
+        "measures of sets",
+        RUN,
+        "compare a.json b.json --task sets -m AP",
+        ["-m", "--task statements or --task passages", "--task sets"],
+    ),
+    case(
+        "ties of ClariQ",
+        RUN,
+        "compare a.json b.json --ties official",
+        ["--ties", "runs of ClariQ", "runs of iKAT"],
+    ),
+    case(
+        "a need file beside runs of iKAT",
+        RUN,
+        "report a.json --need good.need",
+        ["--need", "runs of ClariQ", "`good.need` with runs of iKAT"],
+    ),
+    case(
+        "turns of another year",
+        |bench| {
+            RUN(bench);
+            bench.edit("b.json", |text| text.replace("\"turn_id\":\"", "\"turn_id\":\"7"));
+        },
+        "compare a.json b.json",
+        ["b.json", "answers to topics of", "other topics alone"],
+    ),
+    case(
+        "a split of iKAT in a folder of ClariQ",
+        NOTHING,
+        "compare good.run bad.run --split 2023-test --data data",
+        ["data", "2023_test_topics.json", ""],
+    ),
+    case(
+        "a split that does not exist",
+        NOTHING,
+        "compare good.run bad.run --split 2026 --data data",
+        ["--split", "one of the splits train, dev, test", "`2026`"],
+    ),
+];
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    check(REFUSALS);
+}
