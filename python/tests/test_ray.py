@@ -125,7 +125,7 @@ def test_what_is_wrong_is_refused_with_its_place(bench, tmp_path):
     shutil.copytree(good.parent, plan.parent)
     first = plan.with_name("shard-00000.jsonl")
     cases = [
-        (text.replace('"clariq_plan": 2', '"clariq_plan": 9'), "a plan of form 9"),
+        (json.dumps({**json.loads(text), "clariq_plan": 99}), "a plan of form 99"),
         (text.replace('"bank_sha256": "', '"bank_sha256": "0'), "the question bank"),
         ("{}", "no plan"),
         ("nothing", "no plan"),
