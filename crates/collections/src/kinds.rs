@@ -3,6 +3,9 @@
 use crate::{CheckReport, Collection, DataDir, cast, clariq, ikat};
 use clariq_core::{Error, Location, Problem, ProblemKind};
 
+/// Opens the sample of a collection.
+pub type OpenSample = fn() -> Result<Box<dyn Collection>, Error>;
+
 /// A collection that can be opened.
 pub struct Kind {
     /// What people call it.
@@ -14,7 +17,7 @@ pub struct Kind {
     /// The folder where its files are looked for if none is named.
     pub usual: &'static str,
     /// Opens the sample that is part of the program, where there is one.
-    pub sample: Option<fn() -> Result<Box<dyn Collection>, Error>>,
+    pub sample: Option<OpenSample>,
     /// Whether this is what lies in a folder.
     pub is_in: fn(&DataDir) -> bool,
     /// Opens it.

@@ -35,7 +35,7 @@ pub use bank::{QuestionBank, QuestionRow};
 pub use check::CheckReport;
 pub use clariq::DataDir;
 pub use class::Class;
-pub use kinds::{KINDS, Kind, check, kind_of, open};
+pub use kinds::{KINDS, Kind, OpenSample, check, kind_of, open};
 pub use statistics::{Amount, Statistics, StatisticsRow};
 pub use validation::{Validation, Verdict};
 

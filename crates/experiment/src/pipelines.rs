@@ -72,9 +72,9 @@ impl Block {
     }
 
     /// A block of the requests of each task, with their predicted needs where there are any.
-    pub(crate) fn of_tasks(mut tasks: Vec<Vec<Request>>, needs: Option<Vec<Need>>) -> Self {
+    pub(crate) fn of_tasks(mut tasks: Vec<Vec<Request>>, needs: Option<&[Need]>) -> Self {
         for requests in &mut tasks {
-            let needs = needs.iter().flatten();
+            let needs = needs.unwrap_or_default();
             requests.iter_mut().zip(needs).for_each(|(request, &need)| request.need = Some(need));
         }
         Self { tasks, statements: None }

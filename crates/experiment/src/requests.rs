@@ -61,6 +61,9 @@ enum Said {
     System(String),
 }
 
+/// A request with its line, or what is wrong with that.
+pub type Line = Result<(Incoming, String), Problem>;
+
 /// Reads requests from a stream, a line at a time; blank lines are passed over.
 pub struct Requests<'a> {
     lines: BoundedLines<'a>,
@@ -87,7 +90,7 @@ impl<'a> Requests<'a> {
     }
 
     /// The next request with its line, or what is wrong with that; `None` at the end.
-    pub fn read_next_line(&mut self) -> Result<Option<Result<(Incoming, String), Problem>>, Error> {
+    pub fn read_next_line(&mut self) -> Result<Option<Line>, Error> {
         loop {
             match self.lines.read_next()? {
                 None => return Ok(None),

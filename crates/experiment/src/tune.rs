@@ -191,7 +191,7 @@ impl Search<'_> {
         } else {
             None
         };
-        let block = Block::of_tasks(requests, needs.map(|predicted| predicted.needs));
+        let block = Block::of_tasks(requests, needs.as_ref().map(|predicted| &predicted.needs[..]));
         let bar = session.observer.begin("tune", Some(self.grid.len() as u64));
         let mut trials = Vec::with_capacity(self.grid.len());
         for values in self.grid.points() {
@@ -278,8 +278,9 @@ impl<'a> Judge<'a> {
 
     /// What a run reaches for every judged request; one that it does not answer counts 0.
     fn trial(&self, values: Vec<Override>, run: &Run) -> Result<Trial, Error> {
-        let own = |measure: &Box<dyn Measure>| self.own.as_ref()?.values(run, &measure.name());
-        let own: Option<Vec<_>> = self.measures.iter().map(own).collect();
+        let own = |name: String| self.own.as_ref()?.values(run, &name);
+        let names = self.measures.iter().map(|measure| measure.name());
+        let own: Option<Vec<_>> = names.map(own).collect();
         let scores = match own {
             Some(own) => {
                 let own: Vec<HashMap<TopicId, f64>> =
@@ -365,8 +366,8 @@ mod tests {
         // The first trial is best on the conversations of fold 1, the second on those of fold 0.
         let tuned = tuned(&[&[0.0, 0.25, 1.0], &[1.0, 0.75, 0.0]], &[0, 0, 1]);
         let held_out = tuned.held_out();
-        assert!(std::ptr::eq(held_out.choices[0], &tuned.trials[0]));
-        assert!(std::ptr::eq(held_out.choices[1], &tuned.trials[1]));
+        assert!(std::ptr::eq(held_out.choices[0], &raw const tuned.trials[0]));
+        assert!(std::ptr::eq(held_out.choices[1], &raw const tuned.trials[1]));
         assert!((held_out.mean - (0.0 + 0.25 + 0.0) / 3.0).abs() < 1e-15);
     }
 

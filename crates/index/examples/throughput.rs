@@ -94,7 +94,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let generated = arguments.data.to_str().and_then(|data| data.strip_prefix("generated:"));
     let (documents, requests): (Box<dyn Documents>, _) = if let Some(count) = generated {
         let passages = Generated::new(count.parse()?);
-        let requests = (0..1000).map(|number| passages.words(u64::MAX - number, 5)).collect();
+        let requests = (0..1000).map(|number| Generated::words(u64::MAX - number, 5)).collect();
         (Box::new(passages), requests)
     } else {
         let requests = match &arguments.conversations {
@@ -229,7 +229,7 @@ impl Generated {
         Self { count, checksum: sha256([format!("generated {count}").as_bytes()]) }
     }
 
-    fn words(&self, text: u64, count: u64) -> Vec<String> {
+    fn words(text: u64, count: u64) -> Vec<String> {
         let word = |position: u64| {
             // SplitMix64 of the position.
             let mut bits = text.wrapping_mul(64).wrapping_add(position + 1);
@@ -237,7 +237,7 @@ impl Generated {
             bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
             bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
             let share = ((bits ^ (bits >> 31)) >> 11) as f64 / (1_u64 << 53) as f64;
-            format!("w{}", VOCABULARY.powf(share) as u64)
+            format!("w{:.0}", VOCABULARY.powf(share).floor())
         };
         (0..count).map(word).collect()
     }
@@ -253,7 +253,7 @@ impl Documents for Generated {
     }
 
     fn text(&self, doc: Doc) -> Result<Cow<'_, str>, clariq_core::Error> {
-        Ok(self.words(doc.0.into(), 60).join(" ").into())
+        Ok(Self::words(doc.0.into(), 60).join(" ").into())
     }
 
     fn find(&self, id: &str) -> Option<Doc> {

@@ -8,8 +8,9 @@ use crate::session::Session;
 use clariq_collections::Collection;
 use clariq_collections::clariq::{ClariQ, EvalTable, Labelled, Split, read_need_file};
 use clariq_core::{ProblemKind, TopicId};
-use clariq_eval::{
-    CUTOFFS, Ties, clarification_need, document_relevance, question_relevance, table_stem,
+use clariq_eval::Ties;
+use clariq_eval::clariq::{
+    CUTOFFS, clarification_need, document_relevance, question_relevance, table_stem,
 };
 use clariq_files::{Run, Source};
 use clariq_rank::Expected;

@@ -48,7 +48,7 @@ impl Blocks<'_> {
             None => system.name.clone(),
         };
         let task = self.observer.begin(&title, known.map(|known| known as u64));
-        let mut stages = system.pipelines().flat_map(|pipeline| pipeline.about());
+        let mut stages = system.pipelines().flat_map(clariq_rank::Pipeline::about);
         let compares = stages.any(|stage| stage.uses.contains(&Uses::Batch));
         let size = if compares { usize::MAX } else { BLOCK };
         let (send, blocks) = sync_channel(WAITING);

@@ -37,8 +37,7 @@ pub(super) fn write_all_lines(sheets: &[(&str, Sheet)], out: &mut dyn Write) -> 
 
 fn rows(sheet: &Sheet) -> Value {
     let object = |row: &Vec<Cell>| {
-        let pairs =
-            sheet.header.iter().zip(row).map(|(name, cell)| ((*name).to_owned(), value(cell)));
+        let pairs = sheet.header.iter().zip(row).map(|(name, cell)| (name.clone(), value(cell)));
         Value::Object(pairs.collect())
     };
     sheet.rows.iter().map(object).collect()

@@ -4,6 +4,7 @@
 use crate::common::refusals::{NOTHING, case as refusal, check};
 use crate::common::{Bench, root};
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::process::Stdio;
@@ -106,12 +107,9 @@ fn passages_of_another_run_are_reranked_and_answered_from() {
         for turn in conversation["turns"].as_array().unwrap() {
             let number = conversation["number"].as_str().unwrap();
             for (rank, id) in ids.iter().step_by(7).enumerate() {
-                run += &format!(
-                    "{number}_{} Q0 {id} {} {} x\n",
-                    turn["turn_id"],
-                    rank + 1,
-                    -(rank as i32)
-                );
+                let turn = &turn["turn_id"];
+                let score = 1.0 / (rank + 1) as f64;
+                writeln!(run, "{number}_{turn} Q0 {id} {} {score} x", rank + 1).unwrap();
             }
         }
     }

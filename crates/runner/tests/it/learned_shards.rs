@@ -1,12 +1,10 @@
 //! Runs over shards by learned systems, in one process: put together, they are the single run.
 
 use crate::common::{Bench, root};
-use clariq_collections::Around;
 use clariq_collections::clariq::{ClariQ, DataDir};
 use clariq_experiment::run::{Conversations, Input, RequestFile, RunOptions, run};
 use clariq_experiment::shards::{Planned, cut};
-use clariq_experiment::{Loaded, Options, Registry, Session};
-use clariq_rank::Context;
+use clariq_experiment::{Contexts, Loaded, Options, Registry, Session};
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -37,7 +35,7 @@ fn over_tiny(bench: &Bench, name: &str, config: &str) -> Loaded {
 fn write_inputs(bench: &Bench) {
     bench.succeed("-q data synthesize --data data --split dev --contexts-only -o all.jsonl");
     let all = bench.text("all.jsonl");
-    let first = |count| all.lines().take(count).map(|line| format!("{line}\n")).collect::<String>();
+    let first = |count| all.split_inclusive('\n').take(count).collect::<String>();
     assert!(all.lines().count() > 640);
     bench.write("c.jsonl", first(640));
     let bank = bench.text("data/question_bank.tsv");
@@ -51,17 +49,17 @@ fn write_inputs(bench: &Bench) {
 
 /// Cuts a file, makes every part, the last first, and puts them together.
 fn through_shards(
-    (session, context, loaded): (&Session, &Context, &Loaded),
+    (session, systems, loaded): (&Session, &Contexts, &Loaded),
     file: &Path,
     (contexts, shards): (usize, usize),
     folder: &Path,
 ) -> Vec<u8> {
     let size = NonZeroUsize::new(contexts.div_ceil(shards)).expect("some");
-    let plan = cut(session, file, false, size, folder, Some((context, loaded))).expect("cut");
+    let plan = cut(session, file, false, size, folder, Some((systems, loaded))).expect("cut");
     assert_eq!(plan.shards.len(), shards);
     let planned = Planned::read(&folder.join("plan.json")).expect("a plan");
     for index in (0..shards).rev() {
-        planned.run_shard(session, context, loaded, index, None).expect("a part");
+        planned.run_shard(session, systems, loaded, index, None).expect("a part");
     }
     planned.merge(None, &folder.join("merged.run")).expect("all parts");
     fs::read(folder.join("merged.run")).expect("a run")
@@ -76,8 +74,7 @@ fn learned_systems_through_shards_write_the_single_run() {
     let session = Session::new(&collection, options).expect("a session");
     let session = session.with_engine(Some(&clariq_bert::Torch));
     let models = Registry::new(&session);
-    let around = Around::outside(&collection, session.task);
-    let context = session.context().with_models(&models).within(&around);
+    let systems = Contexts::new(&session, &models);
     for (name, config, file, contexts) in SYSTEMS {
         let loaded = over_tiny(&bench, name, config);
         let file = bench.path(file);
@@ -87,12 +84,12 @@ fn learned_systems_through_shards_write_the_single_run() {
             Box::new(Conversations::open(&session, &file, false).expect("conversations"))
         };
         let whole = bench.path("whole.run");
-        run(&session, &context, &loaded, &*input, &RunOptions::default(), &whole).expect("a run");
+        run(&systems, &loaded, &*input, &RunOptions::default(), &whole).expect("a run");
         let whole = bench.read("whole.run");
         assert!(whole.len() > 10_000, "{name}: {} bytes", whole.len());
         for shards in [1, 2, 7, 64] {
             let folder = bench.path(&format!("{name}-{shards}"));
-            let all = (&session, &context, &loaded);
+            let all = (&session, &systems, &loaded);
             let merged = through_shards(all, &file, (contexts, shards), &folder);
             assert!(merged == whole, "{name}, {shards} shards");
         }
