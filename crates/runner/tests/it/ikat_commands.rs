@@ -97,8 +97,10 @@ fn a_run_tag_names_the_run_and_a_stream_gets_what_is_handed_in() {
 fn passages_of_another_run_are_reranked_and_answered_from() {
     let bench = Bench::new();
     let passages = String::from_utf8(sample("passages.jsonl")).unwrap();
-    let ids: Vec<String> =
-        lines(&passages).iter().map(|line| line["id"].as_str().unwrap().to_owned()).collect();
+    let ids: Vec<String> = lines(&passages)
+        .iter()
+        .map(|line| line["passage_id"].as_str().unwrap().to_owned())
+        .collect();
     // The folder has no passages: their texts come from a file, of which most are not read.
     bench.write("mine/2023_test_topics.json", sample("2023_test_topics.json"));
     bench.write("licensed.jsonl", &passages);
@@ -312,7 +314,7 @@ fn what_does_not_fit_is_refused() {
             "a stage that the task does not have",
             NOTHING,
             "tune ikat-bm25 --split 2023-test --grid passages.dense.depth=4,5",
-            ["command line", "a stage", "without that stage"],
+            ["command line, passages.dense.depth=4", "a stage", "without that stage"],
         ),
         refusal(
             "more folds than conversations",
