@@ -97,10 +97,11 @@ fn a_run_tag_names_the_run_and_a_stream_gets_what_is_handed_in() {
 fn passages_of_another_run_are_reranked_and_answered_from() {
     let bench = Bench::new();
     let passages = String::from_utf8(sample("passages.jsonl")).unwrap();
-    let ids: Vec<String> = lines(&passages)
-        .iter()
-        .map(|line| line["passage_id"].as_str().unwrap().to_owned())
-        .collect();
+    let name = |line: &Value| {
+        let field = |name: &str| line[name].as_str().unwrap().to_owned();
+        format!("{}:{}", field("doc_id"), field("passage_id"))
+    };
+    let ids: Vec<String> = lines(&passages).iter().map(name).collect();
     // The folder has no passages: their texts come from a file, of which most are not read.
     bench.write("mine/2023_test_topics.json", sample("2023_test_topics.json"));
     bench.write("licensed.jsonl", &passages);
