@@ -7,14 +7,10 @@ use clariq_rank::Uses;
 /// The figures of systems on splits.
 pub(super) struct Figures {
     sheet: Sheet,
-    format: Option<Format>,
     for_reading: bool,
     /// Whether a system looks at more than one request and the documents.
     any_uses: bool,
 }
-
-/// The column that gives way where a line is too long.
-const MEASURE: usize = 3;
 
 impl Figures {
     pub(super) fn new(format: Option<Format>) -> Self {
@@ -32,7 +28,7 @@ impl Figures {
         if !for_reading {
             columns.insert(columns.len() - 1, "difference");
         }
-        Self { sheet: Sheet::new(&columns), format, for_reading, any_uses: false }
+        Self { sheet: Sheet::new(&columns), for_reading, any_uses: false }
     }
 
     pub(super) fn add(&mut self, figure: &Figure, split: &str) {
@@ -81,6 +77,6 @@ impl Figures {
         let letters =
             "note: uses: t labels of train, d labels of dev (for test alone), b the batch";
         let legend = (self.for_reading && self.any_uses).then_some(letters);
-        (self.sheet.fit(MEASURE, self.format), legend)
+        (self.sheet, legend)
     }
 }
