@@ -38,6 +38,13 @@ fn is_helpful(report: &Report) {
 
 /// Rankings name documents of the bank, with scores that are numbers.
 fn rank(system: &System) {
+    // What a server answers is not a matter of these bytes, and none is to be asked.
+    if system
+        .pipelines()
+        .any(|pipeline| pipeline.about().any(|stage| stage.name == "elasticsearch"))
+    {
+        return;
+    }
     let bank = bank();
     let context = Context::new(&bank, |analyzer, documents| {
         let folder = folder().join(analyzer.name());

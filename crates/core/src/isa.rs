@@ -80,6 +80,18 @@ impl Isa {
         None
     }
 
+    /// Whether this processor multiplies 16-bit floats (bf16), which libraries that are held to an
+    /// instruction set do not make use of.
+    pub fn multiplies_bf16() -> bool {
+        #[cfg(target_arch = "x86_64")]
+        {
+            std::arch::is_x86_feature_detected!("avx512bf16")
+                && !Self::ALL.into_iter().any(Self::is_held)
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        false
+    }
+
     /// What learned models compute with in this process: the instruction set that the libraries are
     /// held to (`avx2`), or the best of this processor with its maker (`avx512-intel`) and whatever
     /// else is set by hand. Equal names, equal numbers to the last digit.

@@ -41,7 +41,7 @@ pub(crate) struct Common {
     )]
     pub(crate) device: String,
     /// Numbers that learned models compute with; bf16 is faster on processors that multiply them,
-    /// and less exact
+    /// and less exact; auto is bf16 on such a processor without --isa, else f32
     #[arg(long, global = true, hide_short_help = true, value_enum, default_value = "f32")]
     pub(crate) precision: PrecisionName,
     /// Instruction set that learned models compute with; processors of different sets and makers
@@ -72,13 +72,19 @@ pub(crate) enum PrecisionName {
     F32,
     /// 16-bit floats with 8 bits of mantissa
     Bf16,
+    /// The faster of both on this processor
+    Auto,
 }
 
-impl From<PrecisionName> for Precision {
-    fn from(name: PrecisionName) -> Self {
-        match name {
-            PrecisionName::F32 => Self::F32,
-            PrecisionName::Bf16 => Self::Bf16,
+impl PrecisionName {
+    /// What it stands for on this processor. Recall on dev moves by .0017 at most between the two
+    /// (docs/BENCHMARKS.md), which was measured of processors alone: other devices get f32.
+    pub(crate) fn resolve(self, isa: IsaName, device: &str) -> Precision {
+        let is_fast = || isa == IsaName::Auto && device == "cpu" && Isa::multiplies_bf16();
+        match self {
+            Self::Bf16 => Precision::Bf16,
+            Self::Auto if is_fast() => Precision::Bf16,
+            Self::F32 | Self::Auto => Precision::F32,
         }
     }
 }
@@ -227,6 +233,16 @@ mod tests {
         assert_eq!(parse_size("123"), Ok(123));
         for bad in ["", "M", "0", "-1", "1T", "99999999999999999999G"] {
             assert!(parse_size(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn sixteen_bits_are_for_processors_that_multiply_them() {
+        let here = PrecisionName::Auto.resolve(IsaName::Auto, "cpu");
+        assert_eq!(here == Precision::Bf16, Isa::multiplies_bf16());
+        for (isa, device) in [(IsaName::Avx2, "cpu"), (IsaName::Auto, "cuda:0")] {
+            assert_eq!(PrecisionName::Auto.resolve(isa, device), Precision::F32);
+            assert_eq!(PrecisionName::Bf16.resolve(isa, device), Precision::Bf16);
         }
     }
 }
