@@ -184,7 +184,7 @@ def test_a_grid_makes_one_table(bench, tmp_path):
     assert table.rows[3]["R@30"] == json.loads(printed)[0]["R@30"]
     means = table.means()
     assert [row["jobs"] for row in means] == [2, 2]
-    assert means[0]["held-out recall"] >= means[1]["held-out recall"] > 0
+    assert means[0]["held-out"] >= means[1]["held-out"] > 0
     assert (tmp_path / "out" / "table.tsv").read_text() == table.to_tsv()
     results = sorted((tmp_path / "out").glob("*.json"))
     times = [result.stat().st_mtime_ns for result in results]

@@ -34,30 +34,31 @@ class Table:
 
     Attributes:
         rows: One per job, in the order of the file: ``job``, ``name``, ``parameters``, ``folds``,
-            ``fold``, ``seed``, ``held-out recall``, and the other figures that the command gave.
+            ``fold``, ``seed``, ``held-out`` (R@30, or the ``measure`` of a search, of the topics
+            that were held out), and the other figures that the command gave.
     """
 
     rows: List[Row]
 
     def means(self) -> List[Row]:
-        """One row per name and parameters, best first: the mean of the recall on held-out topics
+        """One row per name and parameters, best first: the mean of ``held-out``
         over folds and seeds, its standard deviation, and how many jobs there were."""
         groups: Dict[Tuple[str, str, str], List[float]] = {}
         for row in self.rows:
             key = (row["job"], row["name"], row["parameters"])
-            groups.setdefault(key, []).append(row["held-out recall"])
+            groups.setdefault(key, []).append(row["held-out"])
         rows = [
             {
                 "job": job,
                 "name": name,
                 "parameters": parameters,
-                "held-out recall": statistics.fmean(figures),
+                "held-out": statistics.fmean(figures),
                 "deviation": statistics.stdev(figures) if len(figures) > 1 else 0.0,
                 "jobs": len(figures),
             }
             for (job, name, parameters), figures in groups.items()
         ]
-        return sorted(rows, key=lambda row: -float(row["held-out recall"]))
+        return sorted(rows, key=lambda row: -float(row["held-out"]))
 
     def to_tsv(self) -> str:
         """The rows as tab-separated values, with a header."""
@@ -165,7 +166,7 @@ class _Spec:
 
 _KEYS = {
     "train": {"recipe", "parameters", "folds", "seed"},
-    "tune": {"system", "parameters", "folds", "seed", "split", "recall"},
+    "tune": {"system", "parameters", "folds", "seed", "split", "measure"},
 }
 
 
@@ -219,7 +220,7 @@ def _searches(grid: Mapping[str, Any], at: str) -> Iterator[Tuple[Row, str, List
     if not axes:
         raise ClariqError(2, f"{at}: expected parameters to search, found none")
     words = ["--top", "1", "--split", str(grid.get("split", "train"))]
-    words += ["--recall", str(grid.get("recall", 30))]
+    words += ["--measure", str(grid.get("measure", "R@30"))]
     for axis in axes:
         name, values = axis[0].split("=", 1)[0], [value.split("=", 1)[1] for value in axis]
         words += ["--grid", f"{name}={','.join(values)}"]
@@ -317,7 +318,7 @@ def _figures(spec: _Spec, folder: Path, run: str, node: str) -> Row:
     if spec.row["job"] == "tune":
         found = re.search(r"no say in the choice: ([0-9.]+)", done.stderr)
         if found is None:
-            raise ClariqError(2, f"`clariq tune` gave no held-out recall:\n{done.stderr}")
-        return {**best, "held-out recall": float(found.group(1))}
+            raise ClariqError(2, f"`clariq tune` gave no held-out figure:\n{done.stderr}")
+        return {**best, "held-out": float(found.group(1))}
     figures = {key: best[key] for key in best if key.startswith(("steps", "loss"))}
-    return {**figures, "held-out recall": float(best["held-out R@30"])}
+    return {**figures, "held-out": float(best["held-out R@30"])}
