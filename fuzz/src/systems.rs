@@ -1,6 +1,6 @@
 //! Systems and training recipes: whatever is accepted can be run, or says why not.
 
-use clariq_collections::clariq::{QuestionBank, QuestionRow};
+use clariq_collections::clariq::{Bank, BankRow};
 use clariq_core::{
     Embeddings, Encoder, Error, Models, PairScorer, Progress, Ranking, Recipe, Report, Request,
     Utterance,
@@ -84,9 +84,9 @@ const TEXTS: [(&str, &str); 5] = [
     ("Q00005", "blue boat"),
 ];
 
-fn bank() -> QuestionBank {
-    let row = |(id, text): (&str, &str)| QuestionRow { id: id.into(), text: text.to_owned() };
-    QuestionBank::from_rows(TEXTS.map(row).to_vec())
+fn bank() -> Bank {
+    let row = |(id, text): (&str, &str)| BankRow { id: id.into(), text: text.to_owned() };
+    Bank::from_rows(TEXTS.map(row).to_vec())
 }
 
 /// Where the indexes over the bank are, which are built once.

@@ -28,7 +28,7 @@ mod stats;
 mod text_run;
 mod validate;
 
-pub use crate::bank::{QuestionBank, QuestionRow};
+pub use crate::bank::{Bank, BankRow};
 pub use bank::NO_QUESTION;
 pub use check::check;
 pub use collection::{ClariQ, DataDir, Split, SplitData};

@@ -31,7 +31,7 @@ mod validation;
 
 pub use answer::{Answer, AnswerForm};
 pub use around::Around;
-pub use bank::{QuestionBank, QuestionRow};
+pub use bank::{Bank, BankRow};
 pub use check::CheckReport;
 pub use clariq::DataDir;
 pub use class::Class;

@@ -4,7 +4,7 @@ use crate::answers::{AnswerConfig, CHOSEN, PASSAGES, SENTENCES, STATEMENTS, Sent
 use crate::contexts::Contexts;
 use crate::error::Error;
 use crate::systems::Loaded;
-use clariq_collections::{QuestionBank, QuestionRow};
+use clariq_collections::{Bank, BankRow};
 use clariq_core::{Doc, Documents, Need, Progress, Ranking, Request};
 use clariq_rank::{Batch, Context, Pipeline, StageTrace, System};
 
@@ -17,7 +17,7 @@ pub struct Block {
     /// For each task, the requests in the same order.
     tasks: Vec<Vec<Request>>,
     /// The statements of users that the collection does not have, in place of those that it has.
-    statements: Option<QuestionBank>,
+    statements: Option<Bank>,
 }
 
 /// What a system finds for a request.
@@ -55,12 +55,12 @@ impl Block {
     pub fn of_strangers(requests: Vec<Request>, statements: &[Vec<String>]) -> Self {
         let mut rows = Vec::new();
         for (user, statements) in statements.iter().enumerate() {
-            rows.extend((1..).zip(statements).map(|(number, text)| QuestionRow {
+            rows.extend((1..).zip(statements).map(|(number, text)| BankRow {
                 id: format!("{user:08}/{number}").as_str().into(),
                 text: text.clone(),
             }));
         }
-        let bank = QuestionBank::new(rows, "");
+        let bank = Bank::new(rows, "");
         let mut with_own = Vec::with_capacity(requests.len());
         for (user, (request, statements)) in requests.iter().zip(statements).enumerate() {
             let find = |number: usize| bank.find(&format!("{user:08}/{number}"));

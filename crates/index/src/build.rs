@@ -300,20 +300,19 @@ fn pre_tokenized(tokens: Vec<String>) -> PreTokenizedString {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clariq_collections::clariq::{QuestionBank, QuestionRow};
+    use clariq_collections::clariq::{Bank, BankRow};
 
     /// Questions of twenty different words each, so that the writer's memory fills soon.
-    fn bank(questions: usize) -> QuestionBank {
+    fn bank(questions: usize) -> Bank {
         let word = |number: usize| format!("w{number}");
         let text =
             |place: usize| (place * 20..place * 20 + 20).map(word).collect::<Vec<_>>().join(" ");
-        let row =
-            |place| QuestionRow { id: format!("Q{place:06}").as_str().into(), text: text(place) };
-        QuestionBank::from_rows((0..questions).map(row).collect())
+        let row = |place| BankRow { id: format!("Q{place:06}").as_str().into(), text: text(place) };
+        Bank::from_rows((0..questions).map(row).collect())
     }
 
     /// How many segments a build writes, and how many it leaves.
-    fn segments(bank: &QuestionBank, threads: usize, memory: usize) -> (usize, usize) {
+    fn segments(bank: &Bank, threads: usize, memory: usize) -> (usize, usize) {
         let (schema, fields) = schema();
         let index = Index::create_in_ram(schema);
         let options = BuildOptions { threads, memory };

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::phrase::parse;
 use crate::text::stems;
 use aspects::Aspects;
-use clariq_collections::clariq::QuestionBank;
+use clariq_collections::clariq::Bank;
 use clariq_core::Models;
 use ndarray::Array2;
 use projection::Projection;
@@ -73,11 +73,7 @@ impl Extractor {
     /// # Errors
     ///
     /// An encoder that is not available, or a bank whose vectors do not differ.
-    pub fn new(
-        config: &NeedConfig,
-        bank: &QuestionBank,
-        models: &dyn Models,
-    ) -> Result<Self, Error> {
+    pub fn new(config: &NeedConfig, bank: &Bank, models: &dyn Models) -> Result<Self, Error> {
         let blocks = config.blocks();
         let aspects = blocks.contains(&Block::Aspects).then(|| Aspects::new(bank));
         let encoder = config.encoder();

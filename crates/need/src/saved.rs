@@ -4,7 +4,7 @@ use crate::classifier::{Classifier, MadeOf};
 use crate::error::Error;
 use crate::features::Extractor;
 use crate::model::Model;
-use clariq_collections::clariq::QuestionBank;
+use clariq_collections::clariq::Bank;
 use clariq_core::{Location, Models, Problem, ProblemKind, plain_words};
 use clariq_files::{MOST_OF_A_TABLE, Source, Target};
 use serde::{Deserialize, Serialize};
@@ -47,7 +47,7 @@ impl Classifier {
     /// # Errors
     ///
     /// A file that is no model, or a model that was made of something else.
-    pub fn read(source: &Source, bank: &QuestionBank, models: &dyn Models) -> Result<Self, Error> {
+    pub fn read(source: &Source, bank: &Bank, models: &dyn Models) -> Result<Self, Error> {
         let input = source.read_at_most(MOST_OF_A_TABLE)?;
         let not_a_model = |error| not_a_model(&input.name, &error);
         let Header { need_model } = serde_json::from_slice(&input.bytes).map_err(not_a_model)?;

@@ -5,7 +5,7 @@ use crate::config::NeedConfig;
 use crate::error::Error;
 use crate::features::{Extractor, Features};
 use crate::model::Model;
-use clariq_collections::clariq::{Labelled, QuestionBank, Topic};
+use clariq_collections::clariq::{Bank, Labelled, Topic};
 use clariq_core::Models;
 use clariq_core::{Checksum, Location, Need, Problem, ProblemKind, sha256};
 
@@ -30,7 +30,7 @@ impl Training {
     /// available.
     pub fn new(
         config: NeedConfig,
-        bank: &QuestionBank,
+        bank: &Bank,
         models: &dyn Models,
         train: &Labelled,
     ) -> Result<Self, Error> {

@@ -5,7 +5,7 @@ use clariq_collections::clariq::conversation::{
     Conversation, Counts, MOST_TURNS, Reading, Record, Turn, put_json_lines, put_pickle,
     read_records,
 };
-use clariq_collections::clariq::{QuestionBank, QuestionRow};
+use clariq_collections::clariq::{Bank, BankRow};
 use clariq_core::{Error, Report};
 use clariq_files::Source;
 use std::ops::ControlFlow;
@@ -16,8 +16,8 @@ const RECORDS: usize = 1_000;
 /// Strict and lenient readers agree, with and without a bank, and whatever they hand on is a conversation.
 pub fn conversations(bytes: &[u8]) {
     let texts = [("Q00001", ""), ("Q00002", "which one"), ("Q00003", "is it a car")];
-    let row = |(id, text): (&str, &str)| QuestionRow { id: id.into(), text: text.to_owned() };
-    let bank = QuestionBank::from_rows(texts.map(row).to_vec());
+    let row = |(id, text): (&str, &str)| BankRow { id: id.into(), text: text.to_owned() };
+    let bank = Bank::from_rows(texts.map(row).to_vec());
     let source = Source::memory(NAME, bytes);
     for bank in [None, Some(&bank)] {
         let (strict, first) = read(&source, Reading { bank, skip_bad: false });

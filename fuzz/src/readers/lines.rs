@@ -2,8 +2,7 @@
 
 use super::{both, quoted, read_back};
 use clariq_collections::clariq::{
-    QuestionBank, QuestionRow, parse_need_file, parse_text_run, put_need_lines, read_need_file,
-    read_text_run,
+    Bank, BankRow, parse_need_file, parse_text_run, put_need_lines, read_need_file, read_text_run,
 };
 use clariq_core::{Need, QuestionId, TopicId};
 use clariq_files::{
@@ -92,8 +91,8 @@ pub fn qrels(bytes: &[u8]) {
 /// A multi-turn run names questions of the bank or none, and reads back when every field is quoted.
 pub fn text_run(bytes: &[u8]) {
     let texts = [("Q00001", ""), ("Q00002", "which one"), ("Q00003", "the \"new\" one")];
-    let row = |(id, text): (&str, &str)| QuestionRow { id: id.into(), text: text.to_owned() };
-    let bank = QuestionBank::from_rows(texts.map(row).to_vec());
+    let row = |(id, text): (&str, &str)| BankRow { id: id.into(), text: text.to_owned() };
+    let bank = Bank::from_rows(texts.map(row).to_vec());
     let read = |source: &_| read_text_run(source, &bank);
     let Some(run) = both(bytes, |input, sink| parse_text_run(input, &bank, sink), read) else {
         return;

@@ -4,7 +4,7 @@
 use super::pool::{NO_QUESTION, parse_pool, read_pool};
 use super::topics::{Topics, Turn};
 use crate::statistics::{Amount, Statistics, StatisticsRow, count_words, mean};
-use crate::{CheckReport, Collection, DataDir, Kind, QuestionBank, Requests};
+use crate::{Bank, CheckReport, Collection, DataDir, Kind, Requests};
 use clariq_core::{Documents, Error, Location, Problem, ProblemKind, Request};
 use clariq_files::{Qrels, Source, protect};
 use serde_json::json;
@@ -34,7 +34,7 @@ const TOPICS: &str = "2022_automatic_evaluation_topics_tree_v1.0.json";
 pub struct Cast {
     data: DataDir,
     /// All questions of the pool; [`NO_QUESTION`] stands for asking nothing.
-    pub questions: QuestionBank,
+    pub questions: Bank,
 }
 
 impl Cast {
@@ -46,7 +46,7 @@ impl Cast {
                 protect(path);
             }
         }
-        let questions = QuestionBank::new(read_pool(&pool)?, NO_QUESTION);
+        let questions = Bank::new(read_pool(&pool)?, NO_QUESTION);
         Ok(Self { data: data.clone(), questions })
     }
 

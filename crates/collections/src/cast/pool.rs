@@ -1,6 +1,6 @@
 //! The question pool of the mixed-initiative task of 2022.
 
-use crate::bank::QuestionRow;
+use crate::bank::BankRow;
 use crate::json::{self, Node};
 use clariq_core::{Error, Problem, ProblemKind, QuestionId};
 use clariq_files::table::{Sink, strictly};
@@ -13,13 +13,13 @@ pub const NO_QUESTION: &str = "Q0000";
 const HINT: &str = "the pool is a list of {\"question_id\": \"…\", \"question\": \"…\"}";
 
 /// Reads the pool in file order; the first problem is the error.
-pub fn read_pool(source: &Source) -> Result<Vec<QuestionRow>, Error> {
+pub fn read_pool(source: &Source) -> Result<Vec<BankRow>, Error> {
     let input = source.read()?;
     strictly(|sink| parse_pool(&input, sink))
 }
 
 /// Reads what can be read of the pool: every problem goes to `sink`, and its question is left out.
-pub fn parse_pool(input: &Input, sink: Sink) -> Vec<QuestionRow> {
+pub fn parse_pool(input: &Input, sink: Sink) -> Vec<BankRow> {
     let root = match json::parse(input) {
         Ok(root) => root,
         Err(problem) => {
@@ -45,7 +45,7 @@ pub fn parse_pool(input: &Input, sink: Sink) -> Vec<QuestionRow> {
     questions
 }
 
-fn question(file: &str, node: &Node) -> Result<QuestionRow, Box<Problem>> {
+fn question(file: &str, node: &Node) -> Result<BankRow, Box<Problem>> {
     let text = |key: &str| {
         let value = node.get(key).and_then(Node::text);
         value.ok_or_else(|| node.unlike(file, format!("a question with a text `{key}`")).hint(HINT))
@@ -54,7 +54,7 @@ fn question(file: &str, node: &Node) -> Result<QuestionRow, Box<Problem>> {
     if id.is_empty() || id.contains(char::is_whitespace) {
         return Err(Box::new(node.unlike(file, "an id without blanks").hint(HINT)));
     }
-    Ok(QuestionRow { id: id.into(), text: text("question")?.to_owned() })
+    Ok(BankRow { id: id.into(), text: text("question")?.to_owned() })
 }
 
 fn again(file: &str, node: &Node, id: &QuestionId, first: u64) -> Problem {

@@ -1,6 +1,6 @@
 //! The file of the question bank, `question_bank.tsv`.
 
-use crate::bank::{QuestionBank, QuestionRow};
+use crate::bank::{Bank, BankRow};
 use clariq_core::{Error, Location, Problem, ProblemKind};
 use clariq_files::table::{Column, Sink, for_each_row, strictly};
 use clariq_files::{Input, MOST_OF_A_TABLE, Source};
@@ -10,7 +10,7 @@ pub const NO_QUESTION: &str = "Q00001";
 
 const COLUMNS: &[Column] = &[&["question_id"], &["question"]];
 
-impl QuestionBank {
+impl Bank {
     /// Reads `question_bank.tsv`; the first problem is the error.
     pub fn read(source: &Source) -> Result<Self, Error> {
         let input = source.read_at_most(MOST_OF_A_TABLE)?;
@@ -21,19 +21,19 @@ impl QuestionBank {
     ///
     /// # Panics
     ///
-    /// If two rows share an id; [`QuestionBank::read`] reports that as a problem instead.
-    pub fn from_rows(rows: Vec<QuestionRow>) -> Self {
+    /// If two rows share an id; [`Bank::read`] reports that as a problem instead.
+    pub fn from_rows(rows: Vec<BankRow>) -> Self {
         Self::new(rows, NO_QUESTION)
     }
 
     /// Reads what can be read of a bank: every problem goes to `sink`, and its row is left out.
     pub fn parse(input: &Input, sink: Sink) -> Self {
-        let mut lined: Vec<(u64, QuestionRow)> = Vec::new();
+        let mut lined: Vec<(u64, BankRow)> = Vec::new();
         for_each_row(input, COLUMNS, sink, |row, sink| {
             let [id, text] = row.fields[..] else { return };
             match row.check_id("question_id", id) {
                 Ok(()) => {
-                    lined.push((row.line(), QuestionRow { id: id.into(), text: text.to_owned() }));
+                    lined.push((row.line(), BankRow { id: id.into(), text: text.to_owned() }));
                 }
                 Err(problem) => sink(*problem),
             }
@@ -53,7 +53,7 @@ impl QuestionBank {
 
 /// A row that says the same again changes nothing; with another text it is not clear which is
 /// meant.
-fn duplicate(input: &Input, first: &(u64, QuestionRow), again: &(u64, QuestionRow)) -> Problem {
+fn duplicate(input: &Input, first: &(u64, BankRow), again: &(u64, BankRow)) -> Problem {
     let at = Location::line(&input.name, again.0);
     if first.1.text == again.1.text {
         return Problem::new(
@@ -76,11 +76,11 @@ mod tests {
     use clariq_core::Doc;
     use std::borrow::Cow;
 
-    fn bank(text: &str) -> (QuestionBank, Vec<Problem>) {
+    fn bank(text: &str) -> (Bank, Vec<Problem>) {
         let input =
             Input { name: "bank.tsv".to_owned(), bytes: Cow::Owned(text.as_bytes().to_vec()) };
         let mut problems = Vec::new();
-        let bank = QuestionBank::parse(&input, &mut |problem| problems.push(problem));
+        let bank = Bank::parse(&input, &mut |problem| problems.push(problem));
         (bank, problems)
     }
 

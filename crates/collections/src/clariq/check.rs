@@ -1,6 +1,6 @@
 //! The check of a data folder: everything that is wrong with it, all at once.
 
-use crate::bank::QuestionBank;
+use crate::bank::Bank;
 use crate::check::CheckReport;
 use crate::clariq::bank::NO_QUESTION;
 use crate::clariq::collection::{DataDir, Split, unknown_questions};
@@ -32,7 +32,7 @@ const CONVERSATIONS: [&str; 2] = ["train_synthetic", "dev_synthetic"];
 pub fn check(data: &DataDir) -> Result<CheckReport, Error> {
     let mut checker = Checker { data, report: CheckReport::default() };
     data.require("question_bank.tsv")?;
-    let bank = checker.read("question_bank.tsv", QuestionBank::parse)?;
+    let bank = checker.read("question_bank.tsv", Bank::parse)?;
     if let Some(bank) = &bank {
         checker.bank(bank);
     }
@@ -55,7 +55,7 @@ pub fn check(data: &DataDir) -> Result<CheckReport, Error> {
 }
 
 /// Reads conversations up to the first that is none.
-fn read_all(source: &Source, bank: Option<&QuestionBank>) -> Result<(), Error> {
+fn read_all(source: &Source, bank: Option<&Bank>) -> Result<(), Error> {
     let reading = Reading { bank, skip_bad: false };
     read_records(source, &reading, &mut |_| ControlFlow::Continue(())).map(drop)
 }
@@ -148,7 +148,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn bank(&mut self, bank: &QuestionBank) {
+    fn bank(&mut self, bank: &Bank) {
         let at = || Location::file(&self.report.files[0]);
         let mut problems = Vec::new();
         let mut texts: HashMap<&str, &str> = HashMap::new();
@@ -180,7 +180,7 @@ impl Checker<'_> {
         }
     }
 
-    fn splits(&mut self, bank: Option<&QuestionBank>) -> Result<(), Error> {
+    fn splits(&mut self, bank: Option<&Bank>) -> Result<(), Error> {
         let mut seen: HashMap<TopicId, String> = HashMap::new();
         let mut test = None;
         for split in Split::ALL {
@@ -200,7 +200,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn labelled(&mut self, labelled: &Labelled, bank: Option<&QuestionBank>) {
+    fn labelled(&mut self, labelled: &Labelled, bank: Option<&Bank>) {
         if let Some(bank) = bank {
             unknown_questions(labelled, bank).for_each(|problem| self.report.findings.add(problem));
         }

@@ -1,6 +1,6 @@
 //! A collection: a data folder, or the sample inside the program.
 
-use crate::bank::QuestionBank;
+use crate::bank::Bank;
 use crate::clariq::labelled::{Labelled, Topic};
 use crate::clariq::released::RELEASED;
 use crate::clariq::requests::read_requests;
@@ -171,13 +171,13 @@ pub struct ClariQ {
     /// Where it is.
     pub data: DataDir,
     /// All questions.
-    pub bank: QuestionBank,
+    pub bank: Bank,
 }
 
 impl ClariQ {
     /// Opens a collection and reads its question bank.
     pub fn open(data: DataDir) -> Result<Self, Error> {
-        let bank = QuestionBank::read(&data.require("question_bank.tsv")?)?;
+        let bank = Bank::read(&data.require("question_bank.tsv")?)?;
         Ok(Self { data, bank })
     }
 
@@ -247,7 +247,7 @@ impl ClariQ {
 /// Rows whose question is not in the bank.
 pub(crate) fn unknown_questions<'a>(
     labelled: &'a Labelled,
-    bank: &'a QuestionBank,
+    bank: &'a Bank,
 ) -> impl Iterator<Item = Problem> + 'a {
     labelled.rows.iter().filter(|row| bank.find(row.question.as_str()).is_none()).map(|row| {
         let at = Location::line(&labelled.name, row.line);

@@ -34,7 +34,7 @@ mod write;
 pub use synthesize::{Order, Shape, Synthesis};
 pub use write::{put_json_lines, put_pickle};
 
-use crate::bank::QuestionBank;
+use crate::bank::Bank;
 use clariq_core::{
     Error, FacetId, Location, Problem, ProblemKind, Request, RequestId, TopicId, Utterance,
     is_refusal,
@@ -132,7 +132,7 @@ pub struct Record {
 pub struct Reading<'a> {
     /// The questions that a conversation may hold; any, if there is no bank. What people asked in
     /// the human-generated table is never looked up: they used words of their own.
-    pub bank: Option<&'a QuestionBank>,
+    pub bank: Option<&'a Bank>,
     /// Whether a bad record is counted and left out; else it is the error.
     pub skip_bad: bool,
 }
@@ -207,7 +207,7 @@ struct Texts<'a> {
 }
 
 impl<'a> Texts<'a> {
-    fn new(bank: &'a QuestionBank) -> Self {
+    fn new(bank: &'a Bank) -> Self {
         let texts = || bank.rows().iter().map(|row| row.text.as_str());
         Self { exact: texts().collect(), words: texts().map(words).collect() }
     }

@@ -3,7 +3,7 @@
 //! The official scorer reads them as CSV with spaces (a quote inside a text is doubled) and finds
 //! the text in the question bank. An empty text is the empty question.
 
-use crate::bank::QuestionBank;
+use crate::bank::Bank;
 use clariq_core::{Error, Location, Problem, ProblemKind};
 use clariq_files::records::Records;
 use clariq_files::table::{Place, Sink, not_utf8, strictly};
@@ -21,14 +21,14 @@ const NOT_IN_THE_BANK: &str = "<not in the bank>";
 
 /// Reads a multi-turn run and puts the ids of `bank` in place of the texts; the first problem is
 /// the error.
-pub fn read_text_run(source: &Source, bank: &QuestionBank) -> Result<Run, Error> {
+pub fn read_text_run(source: &Source, bank: &Bank) -> Result<Run, Error> {
     let input = source.read()?;
     strictly(|sink| parse_text_run(&input, bank, sink))
 }
 
 /// Reads what can be read of a multi-turn run: every problem goes to `sink`, and its line is left
 /// out.
-pub fn parse_text_run(input: &Input, bank: &QuestionBank, sink: Sink) -> Run {
+pub fn parse_text_run(input: &Input, bank: &Bank, sink: Sink) -> Run {
     // Of two questions with one text the last counts, as in a Python dictionary.
     let ids: HashMap<&str, &str> =
         bank.rows().iter().map(|row| (row.text.as_str(), row.id.as_str())).collect();
@@ -120,11 +120,11 @@ fn parse_line(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clariq::QuestionRow;
+    use crate::clariq::BankRow;
 
     fn read(text: &str) -> Result<Vec<String>, Error> {
-        let row = |id: &str, text: &str| QuestionRow { id: id.into(), text: text.to_owned() };
-        let bank = QuestionBank::from_rows(vec![
+        let row = |id: &str, text: &str| BankRow { id: id.into(), text: text.to_owned() };
+        let bank = Bank::from_rows(vec![
             row("Q00001", ""),
             row("Q2", "which one"),
             row("Q3", "a \"b\" c"),

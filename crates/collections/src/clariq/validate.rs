@@ -142,12 +142,12 @@ impl Check<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clariq::{QuestionBank, QuestionRow};
+    use crate::clariq::{Bank, BankRow};
     use clariq_core::Severity;
 
     fn checked(text: &str) -> (Verdict, Vec<(ProblemKind, usize)>) {
-        let row = |id: &str| QuestionRow { id: id.into(), text: id.to_owned() };
-        let bank = QuestionBank::from_rows(vec![row("Q1"), row("Q2")]);
+        let row = |id: &str| BankRow { id: id.into(), text: id.to_owned() };
+        let bank = Bank::from_rows(vec![row("Q1"), row("Q2")]);
         let topics = ["1", "2"].map(TopicId::from);
         let file = Source::memory("file", text.as_bytes());
         let found = validate(&file, topics.iter(), &bank).unwrap();

@@ -7,9 +7,7 @@ use super::folder::{Folder, Split};
 use super::passages::for_each_passage;
 use super::qrels::{citation_judgements, read_statement_qrels, statement_judgements};
 use super::topics::{Conversation, Topics};
-use crate::{
-    AnswerForm, Class, Collection, DataDir, Kind, QuestionBank, QuestionRow, Requests, Statistics,
-};
+use crate::{AnswerForm, Bank, BankRow, Class, Collection, DataDir, Kind, Requests, Statistics};
 use clariq_core::{Doc, Documents, Error, Location, Problem, ProblemKind, Request, Utterance};
 use clariq_files::{Judgement, Qrels, Source, protect, read_qrels};
 use std::collections::HashMap;
@@ -57,8 +55,8 @@ fn folder_of(data: &DataDir) -> Option<Folder> {
 pub struct Ikat {
     folder: Folder,
     topics: Vec<(Split, Topics)>,
-    statements: QuestionBank,
-    passages: QuestionBank,
+    statements: Bank,
+    passages: Bank,
 }
 
 impl Ikat {
@@ -75,8 +73,8 @@ impl Ikat {
             }
             topics.push((split, folder.topics(split)?));
         }
-        let statements = QuestionBank::new(statement_rows(&topics), "");
-        let passages = QuestionBank::new(passage_rows(&folder.passage_files(), &|_| true)?, "");
+        let statements = Bank::new(statement_rows(&topics), "");
+        let passages = Bank::new(passage_rows(&folder.passage_files(), &|_| true)?, "");
         Ok(Self { folder, topics, statements, passages })
     }
 
@@ -95,7 +93,7 @@ impl Ikat {
     }
 
     /// The documents of a task.
-    pub fn bank(&self, task: &str) -> &QuestionBank {
+    pub fn bank(&self, task: &str) -> &Bank {
         if task == STATEMENTS { &self.statements } else { &self.passages }
     }
 
@@ -205,11 +203,11 @@ pub fn statement_number(id: &str) -> &str {
     id.rsplit_once('/').map_or(id, |(_, number)| number)
 }
 
-fn statement_rows(topics: &[(Split, Topics)]) -> Vec<QuestionRow> {
+fn statement_rows(topics: &[(Split, Topics)]) -> Vec<BankRow> {
     let mut rows = Vec::new();
     for (split, topics) in topics {
         for Conversation { number, statements, .. } in &topics.conversations {
-            rows.extend((1..).zip(statements).map(|(n, text)| QuestionRow {
+            rows.extend((1..).zip(statements).map(|(n, text)| BankRow {
                 id: statement_id(*split, number, n).as_str().into(),
                 text: text.clone(),
             }));
@@ -219,8 +217,8 @@ fn statement_rows(topics: &[(Split, Topics)]) -> Vec<QuestionRow> {
 }
 
 /// The passages of files whose ids `keep` wants, each once: files may share some.
-fn passage_rows(files: &[Source], keep: &dyn Fn(&str) -> bool) -> Result<Vec<QuestionRow>, Error> {
-    let mut rows: HashMap<String, QuestionRow> = HashMap::new();
+fn passage_rows(files: &[Source], keep: &dyn Fn(&str) -> bool) -> Result<Vec<BankRow>, Error> {
+    let mut rows: HashMap<String, BankRow> = HashMap::new();
     for file in files {
         if let Source::Path(path) = file {
             protect(path);
@@ -230,7 +228,7 @@ fn passage_rows(files: &[Source], keep: &dyn Fn(&str) -> bool) -> Result<Vec<Que
             if !keep(&passage.id) {
                 return Ok(ControlFlow::Continue(()));
             }
-            let row = QuestionRow { id: passage.id.as_str().into(), text: passage.text };
+            let row = BankRow { id: passage.id.as_str().into(), text: passage.text };
             let known = rows.entry(passage.id.clone()).or_insert_with(|| row.clone());
             if known.text != row.text {
                 let at = Location::line(file.name(), passage.line);
@@ -344,7 +342,7 @@ impl Collection for Ikat {
         keep: &dyn Fn(&str) -> bool,
     ) -> Result<(), Error> {
         assert_eq!(task, PASSAGES, "statements come with the topics");
-        self.passages = QuestionBank::new(passage_rows(std::slice::from_ref(file), keep)?, "");
+        self.passages = Bank::new(passage_rows(std::slice::from_ref(file), keep)?, "");
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use super::folder::Split;
 use super::topics::{Topics, Turn};
-use crate::QuestionBank;
+use crate::Bank;
 use crate::statistics::{Amount, Statistics, StatisticsRow, count_words, mean};
 use serde_json::{Map, Value, json};
 
@@ -76,7 +76,7 @@ const FIGURES: &[Figure] = &[
 ];
 
 /// Counts the splits and the passages.
-pub(super) fn statistics(topics: &[(Split, Topics)], passages: &QuestionBank) -> Statistics {
+pub(super) fn statistics(topics: &[(Split, Topics)], passages: &Bank) -> Statistics {
     let splits: Vec<Counts> =
         topics.iter().map(|(split, topics)| Counts::of(*split, topics)).collect();
     let mut columns: Vec<&'static str> = splits.iter().map(|counts| counts.split.name()).collect();

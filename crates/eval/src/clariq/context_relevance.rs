@@ -4,7 +4,7 @@
 
 use super::first_questions::{First, first_questions};
 use clariq_collections::clariq::conversation::{Conversation, Turn};
-use clariq_collections::clariq::{Labelled, QuestionBank};
+use clariq_collections::clariq::{Bank, Labelled};
 use clariq_core::QuestionId;
 use clariq_files::Run;
 use std::collections::{HashMap, HashSet};
@@ -45,7 +45,7 @@ impl ContextRelevance {
 
 /// Looks at contexts one after the other.
 pub struct ContextScorer<'a> {
-    bank: &'a QuestionBank,
+    bank: &'a Bank,
     first: HashMap<&'a str, First<'a>>,
     relevant: HashMap<&'a str, HashSet<QuestionId>>,
     /// Facet and question of answers that are no refusals.
@@ -55,7 +55,7 @@ pub struct ContextScorer<'a> {
 
 impl<'a> ContextScorer<'a> {
     /// Takes a multi-turn run, with ids in place of texts, and the labels.
-    pub fn new(run: &'a Run, bank: &'a QuestionBank, labels: &'a Labelled) -> Self {
+    pub fn new(run: &'a Run, bank: &'a Bank, labels: &'a Labelled) -> Self {
         let topics = labels.topics.iter().map(|topic| topic.id.as_str());
         let accepted =
             labels.rows.iter().filter(|row| !row.answer.trim().is_empty() && !refused(&row.answer));
@@ -107,12 +107,12 @@ fn refused(answer: &str) -> bool {
 mod tests {
     use super::*;
     use crate::testing::run;
-    use clariq_collections::clariq::{Facet, LabelledRow, QuestionRow, Topic};
+    use clariq_collections::clariq::{BankRow, Facet, LabelledRow, Topic};
 
     #[test]
     fn each_question_is_looked_at_by_itself() {
-        let row = |id: &str, text: &str| QuestionRow { id: id.into(), text: text.to_owned() };
-        let bank = QuestionBank::from_rows(vec![
+        let row = |id: &str, text: &str| BankRow { id: id.into(), text: text.to_owned() };
+        let bank = Bank::from_rows(vec![
             row("Q1", ""),
             row("Q2", "which one"),
             row("Q3", "why"),

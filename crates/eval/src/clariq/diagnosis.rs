@@ -61,13 +61,13 @@ mod tests {
     use super::*;
     use crate::clariq::testing::labels;
     use crate::testing::run;
-    use clariq_collections::clariq::{QuestionBank, QuestionRow};
+    use clariq_collections::clariq::{Bank, BankRow};
 
     #[test]
     fn every_surprise_is_counted() {
         let labels = labels(&[("1", &["Q1"]), ("2", &["Q1"])]);
-        let row = |id: &str| QuestionRow { id: id.into(), text: id.to_owned() };
-        let bank = QuestionBank::from_rows(vec![row("Q1"), row("Q2")]);
+        let row = |id: &str| BankRow { id: id.into(), text: id.to_owned() };
+        let bank = Bank::from_rows(vec![row("Q1"), row("Q2")]);
         let run = run(&[
             ("1", "Q1", 1.0),
             ("1", "Q2", 1.0),

@@ -1,14 +1,14 @@
 //! The sentences that answers are made of, as documents, and the answers that are made of them.
 
 use super::config::ResponseRule;
-use clariq_collections::{QuestionBank, QuestionRow};
+use clariq_collections::{Bank, BankRow};
 use clariq_core::{Doc, Documents, Error, Hit, Ranking, Request};
 use std::collections::HashMap;
 
 /// The sentences of the best passages of requests, those of each passage once.
 pub(crate) struct Sentences {
     /// All of them.
-    pub(crate) bank: QuestionBank,
+    pub(crate) bank: Bank,
     /// The requests, each with its own sentences as candidates.
     pub(crate) requests: Vec<Request>,
     /// The passage of each sentence.
@@ -44,12 +44,12 @@ impl Sentences {
             for sentence in rule.sentences(&passages.text(passage)?) {
                 // Ids of one length, so that their order is that of the sentences.
                 let id = format!("{:08}", rows.len());
-                rows.push(QuestionRow { id: id.as_str().into(), text: sentence.to_owned() });
+                rows.push(BankRow { id: id.as_str().into(), text: sentence.to_owned() });
                 own.push(id);
             }
             ids.insert(passage, own);
         }
-        let bank = QuestionBank::new(rows, "");
+        let bank = Bank::new(rows, "");
         let (mut of, mut passage_of) = (HashMap::with_capacity(ids.len()), HashMap::new());
         for (passage, ids) in ids {
             let own: Vec<Doc> = ids.iter().filter_map(|id| bank.find(id)).collect();
@@ -132,8 +132,8 @@ mod tests {
         ResponseRule { sources: 1, tokens: 12, fewest_words: 3, most_words: 8 };
 
     fn extracted(passage: &str, order: &[usize]) -> Extract {
-        let row = QuestionRow { id: "p:0".into(), text: passage.to_owned() };
-        let bank = QuestionBank::new(vec![row], "");
+        let row = BankRow { id: "p:0".into(), text: passage.to_owned() };
+        let bank = Bank::new(vec![row], "");
         let requests = [Request::new("1_1", "a request")];
         let rankings = [vec![Hit { doc: Doc(0), score: 1.0 }]];
         let sentences = Sentences::new(&requests, &rankings, &bank, &RULE).unwrap();

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::session::Session;
 use crate::systems::Loaded;
-use clariq_collections::clariq::{ClariQ, Labelled, QuestionBank};
+use clariq_collections::clariq::{Bank, ClariQ, Labelled};
 use clariq_core::{Examples, Location, Models, Problem, ProblemKind, Recipe, Request};
 use clariq_rank::{Batch, Override};
 
@@ -58,7 +58,7 @@ fn mining_system(recipe: &Recipe, name: &str, depth: usize) -> Result<Loaded, Er
 /// Adds the best questions of a system for each topic that are not relevant.
 fn mine(
     session: &Session,
-    bank: &QuestionBank,
+    bank: &Bank,
     loaded: &Loaded,
     models: &dyn Models,
     labelled: &Labelled,

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::pipelines::{Asked, Found};
 use crate::session::Session;
 use clariq_collections::clariq::conversation::{Reading, put_json_lines, read_records};
-use clariq_collections::clariq::{ClariQ, QuestionBank, put_text_run_line};
+use clariq_collections::clariq::{Bank, ClariQ, put_text_run_line};
 use clariq_core::Request;
 use clariq_rank::{System, WrittenScores};
 use serde_json::{Map, Value, json};
@@ -16,7 +16,7 @@ use std::path::Path;
 
 /// A file of conversations, and what tells it from others.
 pub struct Conversations<'a> {
-    bank: &'a QuestionBank,
+    bank: &'a Bank,
     file: InputFile,
     /// Whether the questions of every record are known to be of the bank.
     checked: bool,

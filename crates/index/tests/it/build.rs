@@ -1,18 +1,18 @@
 //! The index is the same however it was built, and is used again exactly when it is the right one.
 
 use crate::common::{ANALYZER, bank, build, open_or_build, rankings, tokens, zipf_texts};
-use clariq_collections::clariq::QuestionBank;
+use clariq_collections::clariq::Bank;
 use clariq_index::{Analyzer, BuildOptions, DocumentIndex, Error, FolderTrouble, Opened};
 use std::fs;
 use std::path::Path;
 
 const MB: usize = 1_000_000;
 
-fn large_bank() -> QuestionBank {
+fn large_bank() -> Bank {
     bank(zipf_texts(7, 3_000, 20, 400))
 }
 
-fn build_with(folder: &Path, bank: &QuestionBank, threads: usize, memory: usize) -> DocumentIndex {
+fn build_with(folder: &Path, bank: &Bank, threads: usize, memory: usize) -> DocumentIndex {
     let options = BuildOptions { threads, memory };
     let (index, opened) =
         DocumentIndex::open_or_build(folder, bank, ANALYZER, &options).expect("an index");

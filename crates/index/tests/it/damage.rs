@@ -3,7 +3,7 @@
 //! is not ours.
 
 use crate::common::{ANALYZER, Built, Numbers, bank, build, open_or_build, rankings, zipf_texts};
-use clariq_collections::clariq::QuestionBank;
+use clariq_collections::clariq::Bank;
 use clariq_core::Hit;
 use clariq_index::{BuildOptions, DocumentIndex, Error, FolderTrouble, Opened};
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ fn write(folder: &Path, files: &Files) {
 
 /// A small index whose files are to be damaged.
 struct Intact {
-    bank: QuestionBank,
+    bank: Bank,
     built: Built,
     files: Files,
     rankings: Vec<Vec<Hit>>,
@@ -201,7 +201,7 @@ fn rebuilding_repairs_any_one_file() {
 }
 
 /// Neither way of building may take the folder, and nothing in it may change.
-fn assert_refused(folder: &Path, bank: &QuestionBank, found: &str) {
+fn assert_refused(folder: &Path, bank: &Bank, found: &str) {
     let before = files(folder);
     let opened = open_or_build(folder, bank).map(|_| ());
     let rebuilt =

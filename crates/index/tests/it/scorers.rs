@@ -2,7 +2,7 @@
 
 use crate::common::naive::{Naive, close, difference};
 use crate::common::{bank, build, text, tokens};
-use clariq_collections::clariq::QuestionBank;
+use clariq_collections::clariq::Bank;
 use clariq_core::Doc;
 use clariq_index::{Bm25, Depth, Path, Query, Scorer, Scratch, Variant};
 use proptest::prelude::*;
@@ -10,12 +10,12 @@ use proptest::prelude::*;
 const VARIANTS: [Variant; 5] =
     [Variant::Okapi, Variant::Lucene, Variant::LuceneDefault, Variant::Plus, Variant::L];
 
-fn naive(bank: &QuestionBank) -> Naive {
+fn naive(bank: &Bank) -> Naive {
     Naive::new(bank.rows().iter().map(|row| tokens(&row.text)).collect())
 }
 
 /// Questions of up to `longest` words, the first of them empty.
-fn banks(longest: usize) -> impl Strategy<Value = QuestionBank> {
+fn banks(longest: usize) -> impl Strategy<Value = Bank> {
     let question = prop::collection::vec(0..12_usize, 0..=longest);
     prop::collection::vec(question, 0..40).prop_map(|questions| {
         let texts = questions.iter().map(|numbers| text(numbers));
@@ -43,7 +43,7 @@ fn models((k1, b, delta): (f64, f64, f64)) -> impl Iterator<Item = Bm25> {
 
 /// Holds all variants at several depths against the naive scores, by every path.
 fn check(
-    bank: &QuestionBank,
+    bank: &Bank,
     requests: &[String],
     parameters: (f64, f64, f64),
 ) -> Result<(), TestCaseError> {

@@ -5,7 +5,7 @@
 //! order of the bank.
 
 use crate::text::{is_stop, stems, tokens};
-use clariq_collections::clariq::QuestionBank;
+use clariq_collections::clariq::Bank;
 use rayon::prelude::*;
 use regex::RegexSet;
 use std::collections::HashMap;
@@ -54,8 +54,8 @@ pub(super) struct Aspects {
 }
 
 impl Aspects {
-    pub(super) fn new(bank: &QuestionBank) -> Self {
-        let read = |row: &clariq_collections::clariq::QuestionRow| {
+    pub(super) fn new(bank: &Bank) -> Self {
+        let read = |row: &clariq_collections::clariq::BankRow| {
             let words: Vec<String> =
                 tokens(&row.text).into_iter().filter(|token| !is_stop(token)).collect();
             let found = PATTERNS.matches(&row.text);
@@ -115,7 +115,7 @@ impl Aspects {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clariq_collections::clariq::QuestionRow;
+    use clariq_collections::clariq::BankRow;
 
     #[test]
     fn kinds_are_shares_of_fifteen() {
@@ -125,11 +125,11 @@ mod tests {
             "do you want to buy a tent or pegs",
             "do you like boats",
         ];
-        let rows = texts.iter().zip(1..).map(|(text, id)| QuestionRow {
+        let rows = texts.iter().zip(1..).map(|(text, id)| BankRow {
             id: format!("Q{id}").as_str().into(),
             text: (*text).to_owned(),
         });
-        let aspects = Aspects::new(&QuestionBank::from_rows(rows.collect()));
+        let aspects = Aspects::new(&Bank::from_rows(rows.collect()));
         let of: HashMap<String, f64> =
             names().zip(aspects.features(&["tent".to_owned()])).collect();
         let found = |name: &str| of[name];

@@ -4,7 +4,7 @@
 //! learned from labels. The sign of an axis is arbitrary and has no effect on predictions.
 
 use crate::error::Error;
-use clariq_collections::clariq::{NO_QUESTION, QuestionBank};
+use clariq_collections::clariq::{Bank, NO_QUESTION};
 use clariq_core::{Embeddings, Encoder, Models};
 use clariq_core::{Location, Problem, ProblemKind};
 use linfa_linalg::eigh::{EigSort, Eigh};
@@ -29,7 +29,7 @@ pub(super) struct Projection {
 }
 
 impl Projection {
-    pub(super) fn new(bank: &QuestionBank, models: &dyn Models, name: &str) -> Result<Self, Error> {
+    pub(super) fn new(bank: &Bank, models: &dyn Models, name: &str) -> Result<Self, Error> {
         let encoder = models.encoder(name).map_err(|error| Error::learned(&error))?;
         let texts: Vec<&str> = bank.rows().iter().map(|row| row.text.as_str()).collect();
         let vectors = models

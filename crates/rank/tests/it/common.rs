@@ -1,6 +1,6 @@
 //! A collection of five questions, models that count words, and systems of one stage.
 
-use clariq_collections::clariq::{NO_QUESTION, QuestionBank, QuestionRow};
+use clariq_collections::clariq::{Bank, BankRow, NO_QUESTION};
 use clariq_core::{
     Doc, Embeddings, Encoder, Error, Judged, Models, PairScorer, Progress, Ranking, Request,
     Surroundings, Utterance,
@@ -19,10 +19,10 @@ pub(crate) const TEXTS: [(&str, &str); 5] = [
     ("Q5", "blue boat"),
 ];
 
-pub(crate) fn bank() -> QuestionBank {
+pub(crate) fn bank() -> Bank {
     let id = |name: &str| if name == "Q1" { NO_QUESTION.into() } else { name.into() };
-    let row = |(name, text): (&str, &str)| QuestionRow { id: id(name), text: text.to_owned() };
-    QuestionBank::from_rows(TEXTS.map(row).to_vec())
+    let row = |(name, text): (&str, &str)| BankRow { id: id(name), text: text.to_owned() };
+    Bank::from_rows(TEXTS.map(row).to_vec())
 }
 
 /// Vectors that count the words of the questions, but for "which"; logits that count letters.

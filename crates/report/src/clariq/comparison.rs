@@ -1,6 +1,6 @@
 //! The input of a page.
 
-use clariq_collections::clariq::{Labelled, NeedLine, QuestionBank, Split};
+use clariq_collections::clariq::{Bank, Labelled, NeedLine, Split};
 use clariq_files::Run;
 
 /// A run and its name on the page.
@@ -38,7 +38,7 @@ pub struct Comparison<'a> {
     /// The split that the runs answer.
     pub split: Split,
     /// The question bank.
-    pub bank: &'a QuestionBank,
+    pub bank: &'a Bank,
     /// The labels of the split.
     pub labels: &'a Labelled,
     /// The runs, in the order of the page.

@@ -1,9 +1,7 @@
 //! A small comparison for the tests of this crate: two topics, the first with an attack as request.
 
 use super::comparison::{Comparison, Entry, NeedEntry};
-use clariq_collections::clariq::{
-    Facet, Labelled, LabelledRow, QuestionBank, QuestionRow, Split, Topic,
-};
+use clariq_collections::clariq::{Bank, BankRow, Facet, Labelled, LabelledRow, Split, Topic};
 use clariq_core::Need;
 use clariq_files::{Run, RunLine};
 
@@ -13,7 +11,7 @@ pub(crate) const ATTACK: &str = "<script>alert(\"1\")</script> & 'friends'";
 pub(crate) type Line = (&'static str, &'static str, f64);
 
 pub(crate) struct Small {
-    bank: QuestionBank,
+    bank: Bank,
     labels: Labelled,
     runs: Vec<Entry>,
     pub(crate) needs: Vec<NeedEntry>,
@@ -24,9 +22,9 @@ impl Small {
         let ids = ["Q00001", "Q1", "Q2", "Q3", "Q4", "Q5", "Q6"];
         let text =
             |id: &str| if id == "Q00001" { String::new() } else { format!("what about {id}") };
-        let rows = ids.map(|id| QuestionRow { id: id.into(), text: text(id) }).to_vec();
+        let rows = ids.map(|id| BankRow { id: id.into(), text: text(id) }).to_vec();
         Self {
-            bank: QuestionBank::from_rows(rows),
+            bank: Bank::from_rows(rows),
             labels: labels(&[
                 ("1", ATTACK, &["Q00001", "Q1", "Q2", "Q3"]),
                 ("2", "usual", &["Q4", "Q5"]),

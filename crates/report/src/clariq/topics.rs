@@ -4,7 +4,7 @@ use super::comparison::Comparison;
 use super::judged::{DEPTH, Judged, JudgedTopic, Scored};
 use crate::markup::scroll;
 use crate::words::count;
-use clariq_collections::clariq::{NO_QUESTION, QuestionBank};
+use clariq_collections::clariq::{Bank, NO_QUESTION};
 use clariq_core::QuestionId;
 use clariq_eval::clariq::CUTOFFS;
 use maud::{Markup, html};
@@ -27,7 +27,7 @@ pub(crate) fn section(comparison: &Comparison, judged: &Judged) -> Markup {
     }
 }
 
-fn one(bank: &QuestionBank, judged: &Judged, topic: usize) -> Markup {
+fn one(bank: &Bank, judged: &Judged, topic: usize) -> Markup {
     let it = &judged.topics[topic];
     html! {
         details.topic id={ "topic-" (topic) } {
@@ -62,7 +62,7 @@ fn range(judged: &Judged, topic: usize) -> String {
 }
 
 /// The rank of each relevant question in each run, the earliest found first, missed questions last.
-fn rank_table(bank: &QuestionBank, judged: &Judged, it: &JudgedTopic, topic: usize) -> Markup {
+fn rank_table(bank: &Bank, judged: &Judged, it: &JudgedTopic, topic: usize) -> Markup {
     let rank_in = |run: &Scored, wanted: &QuestionId| {
         run.lists[topic].iter().position(|question| *question == wanted)
     };
@@ -115,7 +115,7 @@ fn found(judged: &Judged, it: &JudgedTopic, topic: usize) -> Markup {
     }
 }
 
-fn list(bank: &QuestionBank, it: &JudgedTopic, run: &Scored, topic: usize) -> Markup {
+fn list(bank: &Bank, it: &JudgedTopic, run: &Scored, topic: usize) -> Markup {
     let questions = &run.lists[topic];
     let recalls = CUTOFFS.iter().zip(run.scores.topics[topic].1);
     html! {
@@ -159,7 +159,7 @@ fn is_hit(it: &JudgedTopic, questions: &[&QuestionId], rank: usize) -> bool {
     it.relevant.contains(questions[rank]) && !questions[..rank].contains(&questions[rank])
 }
 
-fn item(bank: &QuestionBank, it: &JudgedTopic, questions: &[&QuestionId], rank: usize) -> Markup {
+fn item(bank: &Bank, it: &JudgedTopic, questions: &[&QuestionId], rank: usize) -> Markup {
     let id = questions[rank];
     let again = questions[..rank].contains(&id);
     html! {
@@ -173,12 +173,12 @@ fn item(bank: &QuestionBank, it: &JudgedTopic, questions: &[&QuestionId], rank: 
     }
 }
 
-fn words(bank: &QuestionBank, id: &QuestionId) -> Markup {
+fn words(bank: &Bank, id: &QuestionId) -> Markup {
     html! { (question(bank, id)) " " span.id { (id) } }
 }
 
 /// The text of a question, or a remark in brackets where there is none.
-fn question<'a>(bank: &'a QuestionBank, id: &QuestionId) -> &'a str {
+fn question<'a>(bank: &'a Bank, id: &QuestionId) -> &'a str {
     match bank.find(id.as_str()) {
         Some(number) if !bank.text(number).trim().is_empty() => bank.text(number),
         _ if id.as_str() == NO_QUESTION => "(asks nothing)",

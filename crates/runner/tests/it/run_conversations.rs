@@ -2,13 +2,13 @@
 //! conversations.
 
 use crate::common::{Bench, root};
-use clariq_collections::clariq::{DataDir, QuestionBank};
+use clariq_collections::clariq::{Bank, DataDir};
 use clariq_files::Source;
 use std::collections::HashMap;
 use std::path::Path;
 
 /// The question and score of every context of a run.
-fn answers(bench: &Bench, run: &str, bank: &QuestionBank) -> HashMap<i64, (String, f64)> {
+fn answers(bench: &Bench, run: &str, bank: &Bank) -> HashMap<i64, (String, f64)> {
     let run = clariq_collections::clariq::read_text_run(&Source::new(bench.path(run)), bank)
         .expect("a run");
     let lines = run.lines.iter();
@@ -31,8 +31,7 @@ fn agrees(bench: &Bench, golden: &str, data: &DataDir) {
     bench.succeed(
         "-q run bm25-multi-turn --data data --conversations data/multi_turn_human_generated_data.tsv -o human.run",
     );
-    let bank =
-        QuestionBank::read(&data.require("question_bank.tsv").expect("a bank")).expect("a bank");
+    let bank = Bank::read(&data.require("question_bank.tsv").expect("a bank")).expect("a bank");
     let mut ours = HashMap::new();
     for name in ["human", "synthesized"] {
         ours.insert(name, answers(bench, &format!("{name}.run"), &bank));

@@ -4,7 +4,7 @@
 
 pub(crate) mod naive;
 
-use clariq_collections::clariq::{QuestionBank, QuestionRow};
+use clariq_collections::clariq::{Bank, BankRow};
 use clariq_core::Hit;
 use clariq_index::{
     Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Error, Opened, Scorer, Scratch, Variant,
@@ -29,12 +29,12 @@ pub(crate) fn text(numbers: &[usize]) -> String {
 }
 
 /// A bank with ids in the order of the texts.
-pub(crate) fn bank<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> QuestionBank {
-    let row = |(place, text): (usize, T)| QuestionRow {
+pub(crate) fn bank<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Bank {
+    let row = |(place, text): (usize, T)| BankRow {
         id: format!("Q{place:05}").as_str().into(),
         text: text.into(),
     };
-    QuestionBank::from_rows(texts.into_iter().enumerate().map(row).collect())
+    Bank::from_rows(texts.into_iter().enumerate().map(row).collect())
 }
 
 /// An index in a folder of its own, which goes with it.
@@ -43,17 +43,14 @@ pub(crate) struct Built {
     pub(crate) folder: TempDir,
 }
 
-pub(crate) fn build(bank: &QuestionBank) -> Built {
+pub(crate) fn build(bank: &Bank) -> Built {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (index, opened) = open_or_build(folder.path(), bank).expect("an index");
     assert_eq!(opened, Opened::Built);
     Built { index, folder }
 }
 
-pub(crate) fn open_or_build(
-    folder: &Path,
-    bank: &QuestionBank,
-) -> Result<(DocumentIndex, Opened), Error> {
+pub(crate) fn open_or_build(folder: &Path, bank: &Bank) -> Result<(DocumentIndex, Opened), Error> {
     DocumentIndex::open_or_build(folder, bank, ANALYZER, &BuildOptions::default())
 }
 

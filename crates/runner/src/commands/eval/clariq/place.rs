@@ -4,7 +4,7 @@ use crate::commands::eval::arguments::{EvalArgs, Task};
 use crate::failure::Failure;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
-use clariq_collections::clariq::{QuestionBank, Split};
+use clariq_collections::clariq::{Bank, Split};
 use clariq_eval::clariq::{Leaderboard, LeaderboardTask, Placement};
 use std::io::{self, Write};
 use std::path::Path;
@@ -21,7 +21,7 @@ const NEIGHBOURS: usize = 3;
 pub(super) fn sheet(
     settings: &Settings,
     arguments: &EvalArgs,
-    bank: &QuestionBank,
+    bank: &Bank,
     split: Split,
     path: &Path,
     figures: &[(String, f64)],
