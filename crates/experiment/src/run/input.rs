@@ -4,7 +4,8 @@
 use super::file::Cut;
 use crate::error::Error;
 use crate::pipelines::{Asked, Found};
-use clariq_core::{Problem, Request};
+use clariq_core::{Documents, Problem, Request};
+use clariq_files::put_run_lines;
 use clariq_rank::System;
 use serde_json::{Map, Value};
 use std::io::{self, Write};
@@ -77,6 +78,20 @@ pub(crate) trait Divisible: Input {
     /// Sends every record once, in order, as the line that stands for it in a shard, until `send`
     /// breaks.
     fn lines(&self, send: &mut dyn FnMut(Vec<u8>) -> ControlFlow<()>) -> Result<Skipped, Error>;
+}
+
+/// Writes what was found for a request as lines of a TREC run; how many.
+pub(super) fn put_ranking(
+    out: &mut Vec<u8>,
+    documents: &dyn Documents,
+    request: &Request,
+    found: &Found,
+    writing: &Writing,
+) -> io::Result<u64> {
+    let [ranking] = &found.rankings[..] else { return Ok(0) };
+    let hits = ranking.iter().map(|hit| (documents.id(hit.doc), hit.score));
+    put_run_lines(out, [(&request.id, hits)], writing.tag)?;
+    Ok(ranking.len() as u64)
 }
 
 /// How lines are written.

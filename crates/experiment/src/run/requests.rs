@@ -1,14 +1,13 @@
 //! A file of requests as the input of a run, whose lines are those of TREC.
 
 use super::file::{Cut, FileKind, InputFile, check_system};
-use super::input::{Divisible, Input, Skipped, Writing};
+use super::input::{Divisible, Input, Skipped, Writing, put_ranking};
 use crate::error::Error;
 use crate::pipelines::{Asked, Found};
 use crate::requests::{ARCHIVE, Requests};
 use crate::session::Session;
 use clariq_core::{Documents, Request};
 use clariq_files::archive::Archive;
-use clariq_files::put_run_lines;
 use clariq_rank::System;
 use serde_json::{Map, Value};
 use std::io::{self, BufReader};
@@ -100,10 +99,7 @@ impl Input for RequestFile<'_> {
         found: &Found,
         writing: &Writing,
     ) -> io::Result<u64> {
-        let [ranking] = &found.rankings[..] else { return Ok(0) };
-        let hits = ranking.iter().map(|hit| (self.documents.id(hit.doc), hit.score));
-        put_run_lines(&mut out[0], [(&request.id, hits)], writing.tag)?;
-        Ok(ranking.len() as u64)
+        put_ranking(&mut out[0], self.documents, request, found, writing)
     }
 }
 

@@ -1,13 +1,13 @@
 //! A split of a collection as the input of a run, whose lines are those of TREC.
 
 use super::given::Given;
-use super::input::{Input, Skipped, Writing};
+use super::input::{Input, Skipped, Writing, put_ranking};
 use crate::error::Error;
 use crate::pipelines::{Asked, Found};
 use crate::session::Session;
 use clariq_collections::Collection;
 use clariq_core::{Documents, Ranking, Request, sha256_hex};
-use clariq_files::{Run, RunLine, Source, put_run_lines, strictly_decreasing};
+use clariq_files::{Run, RunLine, Source, strictly_decreasing};
 use clariq_rank::System;
 use serde_json::{Map, Value, json};
 use std::io;
@@ -117,10 +117,7 @@ impl Input for SplitRequests<'_> {
         found: &Found,
         writing: &Writing,
     ) -> io::Result<u64> {
-        let [ranking] = &found.rankings[..] else { return Ok(0) };
-        let hits = ranking.iter().map(|hit| (self.documents.id(hit.doc), hit.score));
-        put_run_lines(&mut out[0], [(&request.id, hits)], writing.tag)?;
-        Ok(ranking.len() as u64)
+        put_ranking(&mut out[0], self.documents, request, found, writing)
     }
 }
 
