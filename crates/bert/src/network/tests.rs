@@ -22,7 +22,7 @@ fn both(folder: &Path) -> (BertModel<BertEmbeddings>, Network) {
         std::fs::copy(tiny.join(name), folder.join(name)).unwrap();
     }
     tch::manual_seed(42);
-    let store = VarStore::new(Device::Cpu);
+    let mut store = VarStore::new(Device::Cpu);
     let config = BertConfig::from_file(folder.join("config.json"));
     let naive = BertModel::<BertEmbeddings>::new(store.root(), &config);
     no_grad(|| {
@@ -31,6 +31,9 @@ fn both(folder: &Path) -> (BertModel<BertEmbeddings>, Network) {
         }
     });
     store.save(folder.join("model.safetensors")).unwrap();
+    // The measure is without rounding of its own, so that the tolerance is for our rounding alone,
+    // which differs between processors.
+    store.double();
     let folder = ModelFolder::open(folder).unwrap();
     let weights = Weights::read(&folder).unwrap();
     let ours = Network::new(&folder.shape, &weights, Device::Cpu, Kind::Float).unwrap();
@@ -93,8 +96,10 @@ fn padded(texts: &[&Tokens], of: impl Fn(&Tokens) -> Vec<i64>) -> Tensor {
     Tensor::from_slice(&rows).view([texts.len() as i64, longest])
 }
 
+/// Whether numbers are the expected ones, but for rounding: within 1/10,000 of the largest one.
 fn assert_near(found: &Tensor, expected: &Tensor, what: &str, length: i64) {
     assert_eq!(found.size(), expected.size(), "{what}");
-    let distance = (found - expected).abs().max().double_value(&[]);
-    assert!(distance < 1e-5, "{what}, {length} tokens: {distance}");
+    let distance = (found.to_kind(Kind::Double) - expected).abs().max().double_value(&[]);
+    let largest = expected.abs().max().double_value(&[]);
+    assert!(distance < 1e-4 * largest, "{what}, {length} tokens: {distance} of {largest}");
 }
