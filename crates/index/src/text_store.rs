@@ -176,9 +176,11 @@ impl Texts {
     /// What a bank in memory of the same texts has for a checksum.
     fn checksum(&self) -> io::Result<Checksum> {
         let mut sum = Sha256Sum::default();
-        for doc in Doc::all(self.places.len()) {
-            for piece in [&*self.id(doc)?, "\t", &*self.text(doc)?, "\n"] {
-                sum.update(piece.as_bytes());
+        let mut ids = self.ids.dictionary().stream()?;
+        let mut docs = Doc::all(self.places.len());
+        while let (true, Some(doc)) = (ids.advance(), docs.next()) {
+            for piece in [ids.key(), b"\t", self.text(doc)?.as_bytes(), b"\n"] {
+                sum.update(piece);
             }
         }
         Ok(sum.checksum())
