@@ -137,7 +137,7 @@ fn training_in_bf16_learns_the_same_and_leaves_32_bit_weights() {
     let _alone = alone();
     for objective in OBJECTIVES {
         let folder = tempfile::tempdir().unwrap();
-        let exact = recipe(objective, 15.0);
+        let exact = recipe(objective, 8.0);
         let mixed = Recipe { precision: Precision::Bf16, ..exact.clone() };
         let [exact, mixed, again] =
             [(&exact, "exact"), (&mixed, "mixed"), (&mixed, "again")].map(|(recipe, name)| {
