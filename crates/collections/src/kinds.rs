@@ -6,6 +6,9 @@ use clariq_core::{Error, Location, Problem, ProblemKind, TextKeeper};
 /// Opens the sample of a collection.
 pub type OpenSample = fn() -> Result<Box<dyn Collection>, Error>;
 
+/// Opens a collection. Documents that the keeper takes are kept by it, all others in memory.
+pub type Open = fn(&DataDir, Option<&dyn TextKeeper>) -> Result<Box<dyn Collection>, Error>;
+
 /// A collection that can be opened.
 pub struct Kind {
     /// What people call it.
@@ -20,8 +23,8 @@ pub struct Kind {
     pub sample: Option<OpenSample>,
     /// Whether this is what lies in a folder.
     pub is_in: fn(&DataDir) -> bool,
-    /// Opens it. Documents that the keeper takes are kept by it, all others in memory.
-    pub open: fn(&DataDir, Option<&dyn TextKeeper>) -> Result<Box<dyn Collection>, Error>,
+    /// Opens it.
+    pub open: Open,
     /// Reads every file of it and names everything that is wrong, even where it cannot be opened.
     pub check: fn(&DataDir) -> Result<CheckReport, Error>,
 }

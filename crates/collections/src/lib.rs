@@ -35,7 +35,7 @@ pub use bank::{Bank, BankRow};
 pub use check::CheckReport;
 pub use clariq::DataDir;
 pub use class::Class;
-pub use kinds::{KINDS, Kind, OpenSample, check, kind_of, open, open_keeping};
+pub use kinds::{KINDS, Kind, Open, OpenSample, check, kind_of, open, open_keeping};
 pub use statistics::{Amount, Statistics, StatisticsRow};
 pub use validation::{Validation, Verdict};
 

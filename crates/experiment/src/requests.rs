@@ -201,18 +201,17 @@ mod tests {
     }
 
     fn read(text: &str, takes_statements: bool) -> Vec<Result<Incoming, Problem>> {
-        read_by(text, takes_statements, |requests| requests)
+        read_by(text, takes_statements, false)
     }
 
-    fn read_by(
-        text: &str,
-        takes_statements: bool,
-        choose: fn(Requests) -> Requests,
-    ) -> Vec<Result<Incoming, Problem>> {
+    fn read_by(text: &str, takes_statements: bool, unique: bool) -> Vec<Result<Incoming, Problem>> {
         let sample = clariq_collections::open(&DataDir::Sample).unwrap();
         let (documents, lines) =
             (sample.documents("questions").unwrap(), Box::new(text.as_bytes()));
-        let mut requests = choose(Requests::new("r", lines, documents, takes_statements));
+        let mut requests = Requests::new("r", lines, documents, takes_statements);
+        if unique {
+            requests = requests.with_unique_ids();
+        }
         let mut all = Vec::new();
         while let Some(next) = requests.read_next().unwrap() {
             all.push(next);
@@ -246,7 +245,7 @@ mod tests {
         let text = "{\"id\": 1, \"text\": \"a\"}\n\n{\"id\": \"2\", \"text\": \"a\"}\n\
                     {\"id\": \"1\", \"text\": \"b\"}\n{\"id\": 3, \"text\": \"a\"}\n";
         assert!(read(text, false).iter().all(Result::is_ok));
-        let all = read_by(text, false, |requests| requests.with_unique_ids());
+        let all = read_by(text, false, true);
         assert_eq!(all.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, true, false, true]);
         let problem = all[2].as_ref().unwrap_err();
         assert_eq!(problem.at.to_string(), "r:4");

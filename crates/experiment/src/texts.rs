@@ -82,7 +82,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut sample = write_sample(folder.path());
         let expected = sample.ranked_in(PASSAGES).checksum().clone();
-        let file = Source::new(&folder.path().join("passages.jsonl"));
+        let file = Source::new(folder.path().join("passages.jsonl"));
         // A second time, the store is there.
         for from in [u64::MAX, 0, 0] {
             let keeper = keeper(folder.path(), from);
