@@ -3,7 +3,9 @@
 use crate::error::Error;
 use crate::session::Session;
 use clariq_collections::Around;
-use clariq_core::{Documents, Encoder, Error as CoreError, ModelName, Models, PairScorer};
+use clariq_core::{
+    ConversationEncoder, Documents, Encoder, Error as CoreError, ModelName, Models, PairScorer,
+};
 use clariq_rank::Context;
 use std::sync::Arc;
 
@@ -76,6 +78,10 @@ struct Passing<'a>(&'a dyn Models);
 impl Models for Passing<'_> {
     fn encoder(&self, name: &str) -> Result<Arc<dyn Encoder>, CoreError> {
         self.0.encoder(name)
+    }
+
+    fn conversation_encoder(&self, name: &str) -> Result<Arc<dyn ConversationEncoder>, CoreError> {
+        self.0.conversation_encoder(name)
     }
 
     fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, CoreError> {
