@@ -111,7 +111,9 @@ pub fn untrained_vectors<E>(
     let mut values = Vec::with_capacity(conversations.len() * encoded.dim);
     for parts in &parts {
         let weights = parts.iter().map(|part| part.weight);
-        values.extend(weighted_sum(encoded.dim, rows.by_ref().zip(weights)));
+        // The weights come first, so that no row is taken when they are at an end.
+        let weighted = weights.zip(rows.by_ref()).map(|(weight, row)| (row, weight));
+        values.extend(weighted_sum(encoded.dim, weighted));
     }
     Ok(Embeddings { dim: encoded.dim, values })
 }

@@ -67,7 +67,10 @@ impl ConversationEncoder for Boats {
         untrained: &Embeddings,
     ) -> Result<Embeddings, Error> {
         let now: Vec<&str> = conversations.iter().map(|history| history.now).collect();
-        assert_eq!(*untrained, Counts.encode(&now, &|_| {})?);
+        let expected = Counts.encode(&now, &|_| {})?;
+        let mut pairs = untrained.values.iter().zip(&expected.values);
+        assert!(pairs.all(|(a, b)| (a - b).abs() < 1e-6), "{untrained:?}, not {expected:?}");
+        assert_eq!(untrained.len(), conversations.len());
         Counts.encode(&vec!["boat"; conversations.len()], &|_| {})
     }
 

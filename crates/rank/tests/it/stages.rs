@@ -163,7 +163,7 @@ fn a_conversational_encoder_works_in_the_space_that_it_was_trained_in() {
     for (wrong, says) in [
         ("meaning = { model = \"boats\" }", "weight"),
         ("meaning = { model = \"boats\", weight = -1.0 }", "weights of at least 0"),
-        ("meaning = \"boats\"", "Meaning"),
+        ("meaning = \"boats\"", "a table of keys"),
     ] {
         let text = format!(
             "name = \"one\"\n[space]\nmodels = {{ words = 1.0 }}\n[[stages]]\nstage = \"dense\"\n\
