@@ -12,6 +12,7 @@ mod tests;
 use crate::error::Error;
 use crate::padding::Padding;
 use crate::weights::Weights;
+use clariq_core::Precision;
 use clariq_model::{Activation, Shape, layer_tensor, problem};
 use tch::{Device, Kind, Tensor};
 
@@ -61,6 +62,10 @@ enum Products {
     /// oneDNN, which generates code for the processor at hand: on Zen 5 twice as fast, elsewhere no
     /// slower.
     OneDnn,
+    /// Numbers rounded to bf16 for the product, which is a 32-bit float again: mixed precision, as in
+    /// Micikevicius et al., "Mixed Precision Training", ICLR 2018. bf16 has the range of a 32-bit
+    /// float, so that the loss needs no scale.
+    Bf16,
 }
 
 impl Products {
@@ -81,6 +86,10 @@ impl Products {
 
 fn one_dnn(input: &Tensor, weight: &Tensor, bias: &Tensor) -> Result<Tensor, tch::TchError> {
     input.f_to_mkldnn(None)?.f_mkldnn_linear(weight, Some(bias))?.f_to_dense(None, false)
+}
+
+fn bf16(tensor: &Tensor) -> Result<Tensor, tch::TchError> {
+    tensor.f_to_kind(Kind::BFloat16)
 }
 
 /// Lists a matrix and its bias.
@@ -200,19 +209,44 @@ impl Network {
         }
     }
 
-    /// Answers as fast as this machine can. Training keeps libtorch's own products: oneDNN's differ
-    /// in the last bits, and what is trained must not depend on which of them is there.
+    /// Answers as fast as this machine can.
     pub(crate) fn for_inference(mut self) -> Self {
         self.products = Products::fastest(self.device(), self.words.kind());
         self
     }
 
+    /// Multiplies in training as a recipe wants it. With 32-bit floats these are libtorch's own
+    /// products: oneDNN's differ in the last bits, and what is trained must not depend on which of
+    /// them is there.
+    pub(crate) fn for_training(mut self, precision: Precision) -> Self {
+        self.products = match precision {
+            Precision::F32 => Products::Usual,
+            Precision::Bf16 => Products::Bf16,
+        };
+        self
+    }
+
     fn product(&self, linear: &Linear, input: &Tensor) -> Result<Tensor, Error> {
+        let Linear { weight, bias } = linear;
         let product = match self.products {
-            Products::Usual => input.f_linear(&linear.weight, Some(&linear.bias)),
-            Products::OneDnn => one_dnn(input, &linear.weight, &linear.bias),
+            Products::Usual => input.f_linear(weight, Some(bias)),
+            Products::OneDnn => one_dnn(input, weight, bias),
+            Products::Bf16 => bf16(input)
+                .and_then(|input| input.f_linear(&bf16(weight)?, Some(&bf16(bias)?)))
+                .and_then(|product| product.f_to_kind(Kind::Float)),
         };
         product.map_err(Error::torch("a matrix product"))
+    }
+
+    /// The products of two stacks of matrices.
+    fn matmul(&self, left: &Tensor, right: &Tensor) -> Result<Tensor, Error> {
+        let product = match self.products {
+            Products::Usual | Products::OneDnn => left.f_matmul(right),
+            Products::Bf16 => bf16(left)
+                .and_then(|left| left.f_matmul(&bf16(right)?))
+                .and_then(|product| product.f_to_kind(Kind::Float)),
+        };
+        product.map_err(Error::torch("attention"))
     }
 
     pub(crate) fn device(&self) -> Device {
@@ -351,7 +385,7 @@ impl Network {
             query = query.narrow(2, 0, 1);
         }
         let weights = self.attention_weights(&query, &key, input)?;
-        let mixed = weights.f_matmul(&value).map_err(Error::torch("attention"))?;
+        let mixed = self.matmul(&weights, &value)?;
         let mixed = mixed.transpose(1, 2).reshape([-1, hidden]);
         match input.padding {
             Some(padding) if wanted == Wanted::All => rows(&mixed, &padding.places),
@@ -367,8 +401,7 @@ impl Network {
         input: &Input,
     ) -> Result<Tensor, Error> {
         let scale = 1.0 / (query.size()[3] as f64).sqrt();
-        let mut scores =
-            (query * scale).f_matmul(&key.transpose(-2, -1)).map_err(Error::torch("attention"))?;
+        let mut scores = self.matmul(&(query * scale), &key.transpose(-2, -1))?;
         if let Some(padding) = input.padding {
             scores += &padding.mask;
         }

@@ -5,6 +5,7 @@ use crate::model::ModelKind;
 use crate::name::Name;
 use crate::problem::{Error, Location, Problem, ProblemKind};
 use crate::train_on::TrainOn;
+use crate::training::Precision;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
@@ -43,6 +44,10 @@ pub struct Recipe {
     /// Where longer texts are cut.
     #[serde(default = "usual_tokens")]
     pub max_tokens: usize,
+    /// The numbers that matrix products of the training take; weights and all else are 32-bit
+    /// floats.
+    #[serde(default, skip_serializing_if = "Precision::is_f32")]
+    pub precision: Precision,
     /// The splits whose labels it is trained on.
     #[serde(default, skip_serializing_if = "TrainOn::is_default")]
     pub train_on: TrainOn,

@@ -21,6 +21,13 @@ pub enum Precision {
     Bf16,
 }
 
+impl Precision {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    pub(crate) fn is_f32(&self) -> bool {
+        *self == Self::F32
+    }
+}
+
 impl fmt::Display for Precision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
@@ -69,7 +76,7 @@ pub struct Training<'a> {
     pub data: String,
     /// The base as an encoder of texts, for recipes that learn from its vectors.
     pub teacher: Option<&'a dyn Encoder>,
-    /// Device and threads; weights are trained as 32-bit floats.
+    /// Device and threads; the precision is the recipe's.
     pub options: &'a ModelOptions,
     /// Whether a checkpoint of the same training is continued.
     pub resume: bool,

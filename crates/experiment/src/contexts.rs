@@ -4,7 +4,8 @@ use crate::error::Error;
 use crate::session::Session;
 use clariq_collections::Around;
 use clariq_core::{
-    ConversationEncoder, Documents, Encoder, Error as CoreError, ModelName, Models, PairScorer,
+    ConversationEncoder, Documents, Encoder, Error as CoreError, Location, ModelName, Models,
+    PairScorer, Problem, ProblemKind,
 };
 use clariq_rank::Context;
 use std::sync::Arc;
@@ -60,9 +61,14 @@ impl<'a> Contexts<'a> {
         if let Some((_, context)) = self.tasks.iter().find(|(known, _)| *known == task) {
             return Ok(context);
         }
-        let task = self.session.collection.find_task(task)?;
-        self.session.collection.documents(task)?;
-        unreachable!("a task with documents has a context")
+        let collection = self.session.collection;
+        let task = collection.find_task(task)?;
+        collection.documents(task)?;
+        // They were not there when the contexts were made.
+        let at = Location::file(collection.location());
+        let expected = format!("documents of the task `{task}`");
+        let problem = Problem::new(at, ProblemKind::MissingFile, expected, "none a moment ago");
+        Err(problem.hint("were files copied there meanwhile? run it again").into())
     }
 
     /// A context over documents that are made for a few requests: nothing that is computed of them

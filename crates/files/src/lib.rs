@@ -9,11 +9,11 @@
 pub mod archive;
 mod bounded_lines;
 pub mod download;
+mod file_line;
 mod inputs;
 pub mod lines;
 mod lock;
 mod output;
-mod place;
 mod python;
 pub mod records;
 mod server;

@@ -1,6 +1,6 @@
 //! Lines and fields of space-separated files: need files, qrels, and runs with a fault in them.
 
-use crate::place::Place;
+use crate::file_line::FileLine;
 use crate::source::Input;
 use crate::table::{Sink, not_utf8, shorten};
 use clariq_core::{Location, Problem, ProblemKind};
@@ -13,7 +13,7 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 /// One line that is not blank.
 pub struct Line<'a> {
     /// The location of the line.
-    pub place: Place<'a>,
+    pub place: FileLine<'a>,
     /// Its fields, between white space.
     pub fields: &'a [&'a str],
     text: &'a str,
@@ -39,7 +39,7 @@ pub fn for_each_line(
     let mut any = false;
     let mut fields = Vec::with_capacity(most);
     for (number, bytes) in (1..).zip(input.bytes.split(|&byte| byte == b'\n')) {
-        let place = Place { file: &input.name, line: number };
+        let place = FileLine { file: &input.name, line: number };
         let bytes = bytes.trim_ascii();
         let Ok(text) = str::from_utf8(bytes) else {
             any = true;

@@ -1,6 +1,6 @@
 //! Records of delimited text with CSV quoting (RFC 4180), each with the line on which it starts.
 
-use crate::place::Place;
+use crate::file_line::FileLine;
 use crate::source::Input;
 use clariq_core::{Location, Problem, ProblemKind};
 use memchr::{memchr, memchr3};
@@ -37,7 +37,7 @@ impl<'a> Records<'a> {
     /// The next record and where it starts; a problem where a quote is not closed.
     #[expect(clippy::should_implement_trait, reason = "the fields are lent")]
     #[expect(clippy::type_complexity, reason = "a place, and fields or what is wrong with them")]
-    pub fn next(&mut self) -> Option<(Place<'a>, Result<&[Cow<'a, [u8]>], Box<Problem>>)> {
+    pub fn next(&mut self) -> Option<(FileLine<'a>, Result<&[Cow<'a, [u8]>], Box<Problem>>)> {
         while let Some(byte @ (b'\r' | b'\n')) = self.bytes.get(self.at) {
             self.line += u64::from(*byte == b'\n');
             self.at += 1;
@@ -45,7 +45,7 @@ impl<'a> Records<'a> {
         if self.at == self.bytes.len() {
             return None;
         }
-        let place = Place { file: self.name, line: self.line };
+        let place = FileLine { file: self.name, line: self.line };
         self.fields.clear();
         loop {
             let field = if self.bytes.get(self.at) == Some(&b'"') {

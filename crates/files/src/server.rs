@@ -66,8 +66,8 @@ impl Server {
         question: &str,
         read: impl Fn(&[u8]) -> Result<Option<T>, Error>,
     ) -> Result<T, Error> {
-        let mut pause = PAUSE;
-        for retries_left in (0..=self.patience.retries).rev() {
+        let (mut pause, mut retries_left) = (PAUSE, self.patience.retries);
+        loop {
             let trouble = match self.post(content_type, question) {
                 Ok(answer) => match read(&answer)? {
                     Some(value) => return Ok(value),
@@ -80,10 +80,10 @@ impl Server {
                 let times = u64::from(self.patience.retries) + 1;
                 return Err(self.problem(format!("{trouble}, {times} times")).into());
             }
+            retries_left -= 1;
             thread::sleep(pause);
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
-        Err(self.problem("nothing".to_owned()).into())
     }
 
     fn post(&self, content_type: &str, question: &str) -> Result<Vec<u8>, Failure> {

@@ -3,7 +3,7 @@
 //! They are CSV with tabs: a field may be quoted and then hold tabs, line ends and doubled quotes.
 //! Columns are found by name, so their order does not matter and further columns are ignored.
 
-pub use crate::place::Place;
+pub use crate::file_line::FileLine;
 use crate::records::Records;
 use crate::source::Input;
 use clariq_core::{Error, Location, Problem, ProblemKind, Severity};
@@ -21,7 +21,7 @@ pub type Column = &'static [&'static str];
 pub struct Row<'a> {
     /// The fields of the wanted columns, in their order.
     pub fields: Vec<&'a str>,
-    place: Place<'a>,
+    place: FileLine<'a>,
 }
 
 impl Row<'_> {
@@ -152,7 +152,7 @@ fn pick<'a>(
     places: &[usize],
     width: usize,
     columns: &[Column],
-    at: Place<'a>,
+    at: FileLine<'a>,
 ) -> Result<Row<'a>, Box<Problem>> {
     if record.len() != width {
         let problem = Problem::new(

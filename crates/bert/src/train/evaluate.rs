@@ -18,7 +18,7 @@ const DEPTHS: [usize; 4] = [5, 10, 20, 30];
 /// bank, a cross-encoder a topic's relevant questions and candidates, a conversational encoder all
 /// texts that resolved utterances are told from.
 pub(crate) fn recall(
-    network: &Network,
+    network: Network,
     tokenize: &Tokenize,
     recipe: &Recipe,
     examples: &Examples,
@@ -26,7 +26,7 @@ pub(crate) fn recall(
     taught: Option<&Taught>,
     threads: usize,
 ) -> Result<[f64; 4], Error> {
-    let network = Mutex::new(network.replica());
+    let network = Mutex::new(network);
     let mut sums = [0.0; 4];
     let mut add = |topic: usize, mut ranking: Vec<(u32, f32)>| {
         ranking.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));

@@ -14,7 +14,7 @@ use crate::train::examples::TopicSplit;
 use crate::train::objective::{Material, Step, pairs_of, steps};
 use crate::train::resolved::{Taught, tokens_of};
 use crate::weights::Weights;
-use clariq_core::{ModelKind, Objective, Training, TrainingEvent, training_key};
+use clariq_core::{ModelKind, Objective, Precision, Training, TrainingEvent, training_key};
 use clariq_model::{ModelFolder, problem};
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -112,7 +112,8 @@ impl<'a> Learner<'a> {
             Objective::CrossEntropy { .. } => Some(2),
             Objective::Listwise { .. } => Some(1),
         };
-        let mut network = Network::new(&shape, &weights, device, Kind::Float)?;
+        let network = Network::new(&shape, &weights, device, Kind::Float)?;
+        let mut network = network.for_training(recipe.precision);
         if let Some(classes) = classes {
             network.new_head(classes);
         }
@@ -260,8 +261,10 @@ impl<'a> Learner<'a> {
         let recipe = self.training.recipe;
         let narrow = self.whole_words()?;
         let threads = self.training.options.threads;
+        // What is saved is a model of 32-bit floats.
+        let exact = self.network.replica().for_training(Precision::F32);
         let recall = evaluate::recall(
-            &self.network,
+            exact,
             &self.tokenize,
             recipe,
             self.training.examples,

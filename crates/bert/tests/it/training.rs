@@ -4,7 +4,7 @@ use clariq_bert::train::train as run_training;
 use clariq_bert::{BertConversationEncoder, BertEncoder, CrossEncoder, ModelFolder, Weights};
 use clariq_core::{
     ConversationEncoder, Embeddings, Encoder, Examples, History, ModelOptions, Objective,
-    PairScorer, Recipe, Training, TrainingEvent, Utterance,
+    PairScorer, Precision, Recipe, Training, TrainingEvent, Utterance,
 };
 use std::collections::BTreeMap;
 use std::fs;
@@ -174,6 +174,30 @@ fn a_few_steps_lower_the_loss_and_leave_a_usable_folder() {
             !folder.path().join("model.training").exists(),
             "checkpoints are of no use any more"
         );
+    }
+}
+
+#[test]
+fn training_in_bf16_learns_the_same_and_leaves_32_bit_weights() {
+    let _alone = alone();
+    for objective in OBJECTIVES {
+        let folder = tempfile::tempdir().unwrap();
+        let exact = recipe(objective, 8.0);
+        let mixed = Recipe { precision: Precision::Bf16, ..exact.clone() };
+        let [exact, mixed, again] =
+            [(&exact, "exact"), (&mixed, "mixed"), (&mixed, "again")].map(|(recipe, name)| {
+                let model = folder.path().join(name);
+                let losses = train(recipe, &model, false, &mut |_| {});
+                (losses, files(&model))
+            });
+        let ((first, last), (exact_first, _)) = (mixed.0, exact.0);
+        assert!((first / exact_first - 1.0).abs() < 0.02, "{objective}: {first} {exact_first}");
+        assert!(last < first * 0.9, "{objective}: {first} {last}");
+        assert!(mixed.1 == again.1, "{objective}: the same bytes again");
+        let weights = |files: &BTreeMap<String, Vec<u8>>| files["model.safetensors"].clone();
+        let (exact, mixed) = (weights(&exact.1), weights(&mixed.1));
+        assert_eq!(exact.len(), mixed.len(), "{objective}: 32-bit weights");
+        assert!(exact != mixed, "{objective}: the products were rounded");
     }
 }
 

@@ -6,7 +6,7 @@
 use crate::bank::Bank;
 use clariq_core::{Error, Location, Problem, ProblemKind};
 use clariq_files::records::Records;
-use clariq_files::table::{Place, Sink, not_utf8, strictly};
+use clariq_files::table::{FileLine, Sink, not_utf8, strictly};
 use clariq_files::{Input, Source};
 use clariq_files::{Run, RunLine};
 use std::borrow::Cow;
@@ -85,7 +85,7 @@ pub fn put_text_run_line(
 
 fn parse_line(
     record: &[Cow<[u8]>],
-    at: Place,
+    at: FileLine,
     ids: &HashMap<&str, &str>,
 ) -> Result<(RunLine, String), Box<Problem>> {
     let mut fields = Vec::with_capacity(record.len());

@@ -5,7 +5,7 @@ use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
-use clariq_core::Trained;
+use clariq_core::{Precision, Trained};
 use clariq_experiment::Registry;
 use clariq_experiment::train::{Again, check_output, recipes};
 use std::path::PathBuf;
@@ -63,7 +63,11 @@ pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcom
     let session = split.map_or(session.clone(), |split| session.clone().answering(split));
     let models = Registry::new(&session);
     let mut sheet = Sheet::new(&COLUMNS);
-    for recipe in recipes {
+    for mut recipe in recipes {
+        // Without the option, a recipe's own precision counts.
+        if session.options.precision == Precision::Bf16 {
+            recipe.precision = Precision::Bf16;
+        }
         let name = recipe.name.to_string();
         let (folder, trained) =
             models.train(recipe, arguments.again(), arguments.output.as_deref())?;

@@ -11,8 +11,6 @@ mod eval;
 mod formats;
 mod guarantees;
 mod ikat;
-mod ikat_commands;
-mod ikat_comparison;
 #[cfg(all(feature = "bert", target_arch = "x86_64"))]
 mod isa;
 #[cfg(feature = "bert")]

@@ -51,7 +51,7 @@ fn with_input(bench: &Bench, line: &str, input: &str) -> String {
 #[test]
 fn a_killed_run_goes_on_to_the_same_bytes() {
     let bench = Bench::new();
-    write_copies(&bench, 200);
+    write_copies(&bench, 100);
     let line = |output: &str| format!("run ikat-bm25 --split 2023-test --data large -o {output}");
     bench.succeed(&line("whole.json"));
     bench.killed(&line("killed.json"), "killed.json", 1);
@@ -60,12 +60,7 @@ fn a_killed_run_goes_on_to_the_same_bytes() {
         assert!(bench.path(&format!("{file}.partial")).exists(), "{file}");
     }
     let resumed = bench.succeed(&format!("{} --resume", line("killed.json")));
-    assert!(
-        resumed.stderr.contains("going on after 4096 requests")
-            || resumed.stderr.contains("going on after 8192 requests"),
-        "{}",
-        resumed.stderr
-    );
+    assert!(resumed.stderr.contains("going on after 4096 requests"), "{}", resumed.stderr);
     for ending in FILES {
         let read = |run: &str| bench.read(&format!("{run}.{ending}"));
         assert!(read("whole") == read("killed"), "{ending}");

@@ -1,0 +1,256 @@
+//! `validate`, `convert`, `data segment` and `data passage-ids`.
+
+use super::{released, verdict};
+use crate::common::Bench;
+use crate::common::refusals::{Case as Refusal, NOTHING, case as refusal, check};
+use crate::validator_cases::cases;
+use serde_json::json;
+use std::fs;
+
+#[test]
+fn the_command_gives_every_recorded_verdict() {
+    let Some(folder) = released() else { return };
+    let bench = Bench::new();
+    for (year, split, count) in [(2023, "2023-test", 20), (2024, "2024", 70), (2025, "2025", 30)] {
+        let cases = cases(&folder.join("sample_runs"), year);
+        assert_eq!(cases.len(), count);
+        for case in cases {
+            bench.write("run.json", &case.run);
+            let (status, row) = verdict(&bench, &folder, split, "run.json");
+            let name = &case.name;
+            match case.warnings {
+                _ if case.has_no_turn => {
+                    assert_eq!((status, row[0].as_str()), (Some(0), "nothing to validate"));
+                }
+                Some(warnings) => {
+                    assert_eq!((status, row[0].as_str()), (Some(0), "accepted"), "{year} {name}");
+                    assert_eq!(row[3], warnings.to_string(), "{year} {name}");
+                }
+                None => assert_eq!((status, row[0].as_str()), (Some(1), "error"), "{year} {name}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn conversions_are_those_of_the_official_program() {
+    let Some(folder) = released() else { return };
+    let bench = Bench::new();
+    for (run, expected) in [
+        ("2023/full_run.json", "2023/full_run.json.run"),
+        ("2023/sample_run.json", "2023/sample_run.json.run"),
+        ("2023/sample_run_no_ptkb.json", "2023/sample_run_no_ptkb.json.run"),
+        ("2024/sample_run.json", "2024/sample_run.json.run"),
+        ("2025/full_run.jsonl", "2025/full_run.run"),
+    ] {
+        let expected = fs::read(folder.join("sample_runs").join(expected)).expect("a run");
+        let run = folder.join("sample_runs").join(run);
+        let line = ["convert", run.to_str().expect("UTF-8"), "--to", "trec"];
+        assert!(bench.run(&line).stdout.as_bytes() == expected, "{}", run.display());
+        let to_file = [&line[..], &["-o", "out.run"]].concat();
+        assert_eq!(bench.run(&to_file).status, Some(0));
+        assert!(bench.read("out.run") == expected, "{}", run.display());
+    }
+}
+
+/// A run over the first conversation of the sample alone.
+fn small_run() -> serde_json::Value {
+    let statement = "I work shifts as a nurse, often at night.";
+    let turn = |id: &str| {
+        json!({"turn_id": id, "responses": [{"rank": 1, "text": "t",
+            "ptkb_provenance": [{"id": "1", "text": statement, "score": 1.0}],
+            "passage_provenance": [{"id": "clueweb22-en0000-00-00000:0", "score": 1.0, "used": true}]}]})
+    };
+    json!({"run_name": "r", "run_type": "automatic", "turns": [turn("1-1_1"), turn("1-1_1")]})
+}
+
+#[test]
+fn what_is_let_through_is_listed_apart() {
+    let bench = Bench::new();
+    bench.write("run.json", serde_json::to_vec_pretty(&small_run()).unwrap());
+    let finished = bench.run(&["validate", "run.json", "--split", "2023-test"]);
+    assert_eq!(finished.status, Some(1), "the sample has more turns");
+    let official = finished.stderr.find("error: run.json:1: contradiction").expect("official");
+    let beyond = finished.stderr.find("let through: run.json:").expect("let through");
+    assert!(official < beyond, "{}", finished.stderr);
+    assert!(finished.stderr.contains("expected: every turn once"), "{}", finished.stderr);
+    assert!(finished.stderr.contains("built-in iKAT sample"), "{}", finished.stderr);
+}
+
+#[test]
+fn responses_are_counted_in_tokens_and_not_in_words() {
+    let Some(folder) = released() else { return };
+    let bench = Bench::new();
+    let run = fs::read_to_string(folder.join("sample_runs/2024/sample_run.json")).unwrap();
+    let mut run: serde_json::Value = serde_json::from_str(&run).unwrap();
+    // 126 words of two tokens each.
+    run["turns"][0]["responses"][0]["text"] = json!("don't ".repeat(126).trim());
+    bench.write("run.json", run.to_string());
+    assert_eq!(verdict(&bench, &folder, "2024", "run.json").1[4], "1");
+    run["turns"][0]["responses"][0]["text"] = json!("don't ".repeat(125).trim());
+    bench.write("run.json", run.to_string());
+    assert_eq!(verdict(&bench, &folder, "2024", "run.json").1[4], "0");
+}
+
+#[test]
+fn passages_are_looked_up_in_a_file_of_ids() {
+    let Some(folder) = released() else { return };
+    let bench = Bench::new();
+    bench.write("ids.tsv", "clueweb22-en0004-50-00170\t0\tfec6\n");
+    let built = bench.succeed("data passage-ids ids.tsv -o passages.ids --format tsv");
+    assert_eq!(built.stdout, "passages\trepeated\tfile\n1\t0\tpassages.ids\n");
+    let run = folder.join("sample_runs/2023/full_run.json");
+    let (run, data) = (run.to_str().expect("UTF-8"), folder.to_str().expect("UTF-8"));
+    let line = ["validate", run, "--split", "2023-test", "--data", data, "--format", "tsv"];
+    let with_ids = [&line[..], &["--passage-ids", "passages.ids"]].concat();
+    let warnings = |line: &[&str]| {
+        let finished = bench.run(line);
+        let row = finished.stdout.lines().nth(1).map(str::to_owned).expect("a row");
+        row.split('\t').nth(4).map(|count| count.parse::<usize>().unwrap()).unwrap()
+    };
+    assert_eq!(warnings(&line), 0);
+    let text = fs::read_to_string(run).unwrap();
+    let passages = text.matches("\"used\"").count();
+    assert!(passages > 332);
+    assert_eq!(warnings(&with_ids), passages - 1, "one of them is in the file");
+}
+
+#[test]
+fn clariq_files_are_checked_too() {
+    let bench = Bench::with_sample();
+    bench.succeed("run bm25-tuned --data data -o good.run");
+    for file in ["good.run", "good.need"] {
+        let finished = bench.succeed(&format!("validate {file} --split dev --data data"));
+        assert_eq!(finished.stderr, "", "{file}");
+        assert!(finished.stdout.contains("accepted        15"), "{}", finished.stdout);
+    }
+    bench.edit("good.run", |text| text.split_inclusive('\n').flat_map(|line| [line; 2]).collect());
+    let finished = bench.succeed("validate good.run --split dev --data data");
+    let facts = finished.stderr.lines().filter(|line| line.starts_with("let through: good.run:2:"));
+    assert_eq!(facts.count(), 2, "equal scores and equal questions: {}", finished.stderr);
+    bench.write("bad.need", "13 high\n");
+    let finished = bench.run(&["validate", "bad.need", "--split", "dev", "--data", "data"]);
+    assert_eq!(finished.status, Some(1));
+    assert!(finished.stderr.contains("error: bad.need:1: not a number"), "{}", finished.stderr);
+}
+
+fn page(number: usize, sentences: usize) -> String {
+    let text: Vec<String> = (0..sentences).map(|n| format!("Sentence {n} ends.")).collect();
+    json!({"ClueWeb22-ID": format!("clueweb22-en0000-00-{number:05}"),
+        "URL": "https://example.org/\n", "Clean-Text": format!("A title\n{}", text.join(" "))})
+    .to_string()
+        + "\n"
+}
+
+#[test]
+fn pages_are_cut_and_the_hashes_list_what_validate_looks_up() {
+    let bench = Bench::new();
+    bench.write("pages.jsonl", page(0, 12) + &page(1, 3));
+    let finished = bench.succeed("data segment pages.jsonl -o cut --format tsv");
+    let bytes = bench.read("pages.jsonl").len();
+    let expected = format!("pages\tpassages\tbytes read\tfolder\n2\t3\t{bytes}\tcut\n");
+    assert_eq!(finished.stdout, expected);
+    let lines = bench.text("cut/passages.jsonl");
+    let ids: Vec<String> = lines
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .map(|passage| passage["id"].as_str().unwrap().to_owned())
+        .collect();
+    let id = |page: u32, number: u32| format!("clueweb22-en0000-00-{page:05}:{number}");
+    assert_eq!(ids, [id(0, 0), id(0, 1), id(1, 0)]);
+    assert_eq!(bench.text("cut/passages.trecweb").matches("<DOC>").count(), 2);
+    let built = bench.succeed("data passage-ids cut/hashes.tsv -o passages.ids --format tsv");
+    assert!(built.stdout.contains("\n3\t0\t"), "{}", built.stdout);
+    let one = bench.succeed("data segment pages.jsonl -o one --threads 1");
+    assert!(one.stdout.contains("one"));
+    for name in ["passages.jsonl", "passages.trecweb", "hashes.tsv"] {
+        assert!(bench.read(&format!("cut/{name}")) == bench.read(&format!("one/{name}")));
+    }
+}
+
+const CUT_PAGE: fn(&Bench) = |bench| bench.write("pages.jsonl", page(0, 12) + "{\"URL\": \"x\"}\n");
+const RUN: fn(&Bench) = |bench| bench.write("run.json", small_run().to_string());
+
+const REFUSALS: &[Refusal] = &[
+    refusal(
+        "no run",
+        NOTHING,
+        "validate gone.json --split 2023-test",
+        ["gone.json", "a file", "nothing"],
+    ),
+    refusal("no such split", RUN, "validate run.json --split 2026", ["--split", "2025", "`2026`"]),
+    refusal(
+        "topics that are not there",
+        RUN,
+        "validate run.json --split 2024 --data data",
+        ["data", "`2024_test_topics.json`", "no topics at all"],
+    ),
+    refusal(
+        "a folder that is not there",
+        RUN,
+        "validate run.json --split 2024 --data nowhere",
+        ["nowhere", "`2024_test_topics.json`", "nothing at that path"],
+    ),
+    refusal(
+        "passage ids that are none",
+        |bench| {
+            RUN(bench);
+            bench.write("ids", "clueweb22-en0004-50-00170:0\n");
+        },
+        "validate run.json --split 2023-test --passage-ids ids",
+        ["ids", "a whole file of passage ids", ""],
+    ),
+    refusal(
+        "passage ids for ClariQ",
+        NOTHING,
+        "validate good.run --split dev --data data --passage-ids ids",
+        ["--passage-ids", "a split of iKAT", "`dev`"],
+    ),
+    refusal(
+        "a run that is no JSON",
+        |bench| bench.write("run.json", "{\"run_name\": True}"),
+        "convert run.json --to trec -o out/old.run",
+        ["run.json:1", "", ""],
+    ),
+    refusal(
+        "a TREC run to convert",
+        NOTHING,
+        "convert good.run --to trec -o out/old.run",
+        ["good.run:1", "", ""],
+    ),
+    refusal(
+        "a conversion onto itself",
+        RUN,
+        "convert run.json --to trec -o run.json",
+        ["run.json", "an output apart from", "one of them"],
+    ),
+    refusal(
+        "a line that is no page",
+        CUT_PAGE,
+        "data segment pages.jsonl -o cut",
+        ["pages.jsonl:2", "ClueWeb22-ID", ""],
+    ),
+    refusal(
+        "no page at all",
+        |bench| bench.write("pages.jsonl", "\n"),
+        "data segment pages.jsonl -o cut",
+        ["pages.jsonl", "web pages", "no line"],
+    ),
+    refusal(
+        "pages that would be replaced",
+        |bench| bench.write("cut/passages.jsonl", page(0, 12)),
+        "data segment cut/passages.jsonl -o cut",
+        ["cut/passages.jsonl", "an output apart from", "one of them"],
+    ),
+    refusal(
+        "a list that names no passage",
+        |bench| bench.write("list", "no passage here\n"),
+        "data passage-ids list -o out/old.json",
+        ["list:1", "a list of passage ids", "no passage here"],
+    ),
+];
+
+#[test]
+fn bad_input_is_refused() {
+    check(REFUSALS);
+}

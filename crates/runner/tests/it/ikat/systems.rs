@@ -1,0 +1,334 @@
+//! The built-in systems: what they see, what they write, and what they reach.
+
+use super::{released, sample, verdict};
+use crate::common::refusals::{NOTHING, case as refusal, check};
+use crate::common::{Bench, root};
+use serde_json::json;
+use std::fs;
+
+#[test]
+fn a_run_is_written_validated_converted_and_scored() {
+    let bench = Bench::new();
+    let run = "runs/ikat-sample/ikat-bm25.2023-test.json";
+    let finished = bench.succeed("-q run ikat-bm25 --split 2023-test --format tsv");
+    assert!(
+        finished.stdout.contains("ikat-bm25\tautomatic\t2023-test\t46\t"),
+        "{}",
+        finished.stdout
+    );
+    let validated = bench.succeed(&format!("-q validate {run} --split 2023-test --format tsv"));
+    assert_eq!(validated.stderr, "", "no error, no warning, nothing let through");
+    assert!(validated.stdout.contains("\taccepted\t46\t0\t0\t0\n"), "{}", validated.stdout);
+    let converted = bench.succeed(&format!("convert {run} --to trec")).stdout;
+    let written = bench.text("runs/ikat-sample/ikat-bm25.2023-test.passages.run");
+    let ids = |text: &str, n: usize| -> Vec<String> {
+        let lines = text.lines().map(|line| line.split_whitespace().take(3).collect::<Vec<_>>());
+        lines.filter(|fields| fields[0] == "1-1_1").map(|f| f[2].to_owned()).take(n).collect()
+    };
+    assert_eq!(ids(&converted, 100), ids(&written, 100));
+    let statements = bench.text("runs/ikat-sample/ikat-bm25.2023-test.statements.run");
+    assert_eq!(statements.lines().filter(|line| line.starts_with("1-1_1 ")).count(), 10);
+    let scored = bench.succeed(&format!("-q eval {run} --split 2023-test --format tsv"));
+    for name in [
+        "statements (organisers) nDCG@3",
+        "sets (NIST) macro F1",
+        "passages R@10",
+        "response ROUGE-1",
+    ] {
+        assert!(scored.stdout.contains(&format!("\n{name}\t0.")), "{name}: {}", scored.stdout);
+    }
+    let graded =
+        bench.succeed(&format!("-q eval {run} --split 2023-test -m P(rel=2)@5 --format tsv"));
+    assert!(graded.stdout.contains("passages (graded by NIST) P(rel=2)@5\t"), "{}", graded.stdout);
+    let record: serde_json::Value =
+        serde_json::from_slice(&bench.read(&format!("{run}.json"))).unwrap();
+    assert_eq!(record["split"], "2023-test");
+    assert_eq!(record["answer"]["class"], "automatic");
+}
+
+/// A built-in system with another space in place of its encoder, and without expected figures.
+fn with_space(name: &str, space: &str) -> String {
+    let text = fs::read_to_string(root().join(format!("configs/{name}.toml"))).unwrap();
+    let (system, _) = text.split_once("\n[[expected]]").unwrap_or((&text, ""));
+    system.replace("models = { \"all-MiniLM-L6-v2\" = 1.0 }", space)
+}
+
+/// What a system of a class may not see of the sample, scrambled.
+fn scramble(topics: &str, class: &str) -> String {
+    let mut topics: serde_json::Value = serde_json::from_str(topics).unwrap();
+    for conversation in topics.as_array_mut().unwrap() {
+        conversation["title"] = json!("scrambled");
+        let turns = conversation["turns"].as_array_mut().unwrap();
+        // Nothing follows the last response, so that no system may see it.
+        let last = turns.len() - 1;
+        turns[last]["response"] = json!("scrambled");
+        for turn in turns {
+            turn["ptkb_provenance"] = json!([1]);
+            if class != "manual" {
+                turn["resolved_utterance"] = json!("scrambled");
+            }
+            if class != "only-response" {
+                turn["response_provenance"] = json!([]);
+            }
+        }
+    }
+    topics.to_string()
+}
+
+const SYSTEMS: [(&str, &str); 5] = [
+    ("ikat-bm25", "automatic"),
+    ("ikat-dense", "automatic"),
+    ("ikat-automatic", "automatic"),
+    ("ikat-manual", "manual"),
+    ("ikat-only-response", "only-response"),
+];
+
+#[test]
+fn a_system_sees_nothing_that_its_class_may_not() {
+    let bench = Bench::new();
+    let sample = root().join("data/sample-ikat");
+    let passages = fs::read(sample.join("passages.jsonl")).unwrap();
+    let topics = fs::read_to_string(sample.join("2023_test_topics.json")).unwrap();
+    for (system, class) in SYSTEMS {
+        bench.write("mine.toml", with_space(system, "characters = 1.0"));
+        for (data, topics) in [("plain", &topics), ("scrambled", &scramble(&topics, class))] {
+            bench.write(&format!("{data}/2023_test_topics.json"), topics);
+            bench.write(&format!("{data}/passages.jsonl"), &passages);
+            bench.succeed(&format!("run mine.toml --split 2023-test --data {data} -o {data}.json"));
+        }
+        for ending in ["json", "statements.run", "passages.run"] {
+            let read = |data: &str| bench.read(&format!("{data}.{ending}"));
+            assert!(read("plain") == read("scrambled"), "{system}: {ending}");
+        }
+        // The test would see a difference if there were one: an utterance may be looked at.
+        bench.edit("scrambled/2023_test_topics.json", |text| {
+            let field = if class == "manual" { "resolved_utterance" } else { "utterance" };
+            let mut topics: serde_json::Value = serde_json::from_str(&text).unwrap();
+            topics[0]["turns"][0][field] = json!("cold frames keep young plants warm");
+            topics.to_string()
+        });
+        bench.succeed("run mine.toml --split 2023-test --data scrambled -o scrambled.json");
+        let read = |data: &str| bench.read(&format!("{data}.statements.run"));
+        assert!(read("plain") != read("scrambled"), "{system}");
+    }
+}
+
+#[test]
+fn every_system_writes_a_run_that_is_accepted() {
+    let bench = Bench::new();
+    for (system, class) in SYSTEMS {
+        bench.write("mine.toml", with_space(system, "characters = 1.0"));
+        let finished =
+            bench.succeed("-q run mine.toml --split 2023-test -o mine.json --format tsv");
+        assert!(finished.stdout.contains(&format!("\t{class}\t")), "{}", finished.stdout);
+        let line = "-q validate mine.json --split 2023-test --format tsv";
+        let validated = bench.succeed(line);
+        let sound = validated.stdout.ends_with("\taccepted\t46\t0\t0\t0\n");
+        assert!(sound, "{system}: {}{}", validated.stdout, validated.stderr);
+    }
+}
+
+#[test]
+fn a_turn_that_is_given_no_passage_is_answered_from_those_that_rank_best() {
+    let bench = Bench::new();
+    let sample = root().join("data/sample-ikat");
+    bench.write("data/passages.jsonl", fs::read(sample.join("passages.jsonl")).unwrap());
+    let topics = fs::read(sample.join("2023_test_topics.json")).unwrap();
+    let mut topics: serde_json::Value = serde_json::from_slice(&topics).unwrap();
+    topics[0]["turns"][0]["response_provenance"] = json!([]);
+    bench.write("data/2023_test_topics.json", topics.to_string());
+    bench.write("mine.toml", with_space("ikat-only-response", "characters = 1.0"));
+    bench.succeed("-q run mine.toml --split 2023-test --data data -o mine.json");
+    let validated =
+        bench.succeed("-q validate mine.json --split 2023-test --data data --format tsv");
+    assert!(validated.stdout.contains("\taccepted\t46\t0\t0\t0\n"), "{}", validated.stdout);
+    assert_eq!(validated.stderr, "", "no warning of an empty text or of no passage");
+}
+
+#[cfg(feature = "bert")]
+#[test]
+fn a_system_with_an_encoder_gives_the_same_bytes_with_any_number_of_threads() {
+    let bench = Bench::new();
+    for name in ["config.json", "model.safetensors", "vocab.txt"] {
+        let file = root().join("crates/bert/tests/data/tiny").join(name);
+        bench.write(&format!("tiny/{name}"), fs::read(file).expect("a file"));
+    }
+    // The tiny model reads few tokens, and its folder says where a text is cut.
+    bench.write("tiny/sentence_bert_config.json", "{\"max_seq_length\": 16}");
+    bench.write("mine.toml", with_space("ikat-automatic", "models = { \"tiny\" = 1.0 }"));
+    for threads in ["1", "3"] {
+        let output = format!("-o t{threads}.json --threads {threads}");
+        bench.succeed(&format!("run mine.toml --split 2023-test {output}"));
+    }
+    for ending in ["json", "statements.run", "passages.run"] {
+        let read = |threads: u32| bench.read(&format!("t{threads}.{ending}"));
+        assert!(read(1) == read(3), "{ending}");
+    }
+    let record: serde_json::Value = serde_json::from_slice(&bench.read("t1.json.json")).unwrap();
+    assert!(record["models"]["tiny"].is_string(), "{record}");
+}
+
+#[test]
+fn a_later_turn_changes_no_earlier_answer() {
+    let bench = Bench::new();
+    let data = sample();
+    bench.succeed(&format!("run ikat-bm25 --split 2023-test --data {data} -o whole.json"));
+    let topics = fs::read_to_string(root().join("data/sample-ikat/2023_test_topics.json")).unwrap();
+    let mut topics: serde_json::Value = serde_json::from_str(&topics).unwrap();
+    for conversation in topics.as_array_mut().unwrap() {
+        conversation["turns"].as_array_mut().unwrap().truncate(2);
+    }
+    bench.write("short/2023_test_topics.json", topics.to_string());
+    let passages = fs::read(root().join("data/sample-ikat/passages.jsonl")).unwrap();
+    bench.write("short/passages.jsonl", passages);
+    bench.succeed("run ikat-bm25 --split 2023-test --data short -o short.json");
+    for ending in ["statements.run", "passages.run"] {
+        let whole = bench.text(&format!("whole.{ending}"));
+        let is_early = |line: &&str| {
+            let turn = line.split(' ').next().unwrap();
+            turn.ends_with("_1") || turn.ends_with("_2")
+        };
+        let early: String = whole
+            .lines()
+            .filter(is_early)
+            .map(|line| format!("{line}\n"))
+            .collect::<Vec<_>>()
+            .concat();
+        assert!(early == bench.text(&format!("short.{ending}")), "{ending}");
+    }
+}
+
+#[test]
+fn runs_are_the_same_with_any_number_of_threads() {
+    let bench = Bench::new();
+    for threads in ["1", "3"] {
+        bench.succeed(&format!(
+            "run ikat-bm25 --split 2023-test --threads {threads} -o t{threads}.json"
+        ));
+    }
+    for ending in ["json", "statements.run", "passages.run"] {
+        assert!(
+            bench.read(&format!("t1.{ending}")) == bench.read(&format!("t3.{ending}")),
+            "{ending}"
+        );
+    }
+}
+
+#[test]
+fn every_figure_of_the_sample_is_the_expected_one() {
+    let bench = Bench::new();
+    let finished = bench.succeed("reproduce ikat-bm25 --format tsv");
+    let verdicts: Vec<&str> =
+        finished.stdout.lines().skip(1).map(|line| line.rsplit('\t').next().unwrap()).collect();
+    assert!(verdicts.len() >= 20, "{}", finished.stdout);
+    assert!(verdicts.iter().all(|verdict| *verdict == "OK"), "{}", finished.stdout);
+}
+
+#[test]
+fn folders_are_checked_and_counted() {
+    let bench = Bench::new();
+    let data = sample();
+    let checked = bench.succeed(&format!("data check --data {data}"));
+    assert!(!checked.stderr.contains("error"), "{}", checked.stderr);
+    let counted = bench.succeed(&format!("data stats --data {data} --format tsv"));
+    for row in ["conversations\t6\t", "turns\t46\t", "statements\t60\t"] {
+        assert!(counted.stdout.contains(&format!("\n{row}")), "{row}: {}", counted.stdout);
+    }
+    let Some(folder) = released() else { return };
+    let folder = folder.to_str().unwrap();
+    let checked = bench.succeed(&format!("data check --data {folder}"));
+    assert!(checked.stderr.contains("twice in turn 3-1_5"), "{}", checked.stderr);
+    let counted = bench.succeed(&format!("data stats --data {folder} --format tsv"));
+    assert!(counted.stdout.contains("\nturns\t95\t332\t218\t188\t"), "{}", counted.stdout);
+    assert!(counted.stdout.contains("\npassages\t\t\t\t\t894\n"), "{}", counted.stdout);
+}
+
+#[test]
+fn systems_and_collections_that_do_not_fit_are_refused() {
+    check(&[
+        refusal(
+            "a system of several tasks on requests of ClariQ",
+            NOTHING,
+            "rank ikat-bm25 --data data",
+            ["--data", "a collection with statements and passages", "with questions"],
+        ),
+        refusal(
+            "a system of several tasks on ClariQ",
+            NOTHING,
+            "run ikat-bm25 --data data --split dev",
+            ["--data", "a collection with statements and passages", "ClariQ in data"],
+        ),
+        refusal(
+            "conversations of ClariQ",
+            NOTHING,
+            "run ikat-bm25 --conversations c.jsonl",
+            ["--data", "a ClariQ collection", "iKAT"],
+        ),
+        refusal(
+            "labels that are not there",
+            |bench| {
+                let topics = json!([{"number": 0, "title": "t", "ptkb": {"1": "a"}, "turns":
+                    [{"turn_id": 1, "utterance": "u"}]}]);
+                bench.write("ikat/2024_test_topics.json", topics.to_string());
+                bench.write("ikat/passages.jsonl", "{\"id\": \"a:0\", \"contents\": \"x\"}\n");
+            },
+            "eval run.json --split 2024 --data ikat",
+            ["ikat", "labels of 2024", "topics without labels"],
+        ),
+        refusal(
+            "a class that does not exist",
+            |bench| {
+                let text = fs::read_to_string(root().join("configs/ikat-bm25.toml")).unwrap();
+                bench.write("mine.toml", text.replace("\"automatic\"", "\"magic\""));
+            },
+            "run mine.toml --split 2023-test",
+            ["mine.toml:31", "a class of automatic, manual, only-response", "`magic`"],
+        ),
+        refusal(
+            "more tokens than the guidelines allow",
+            |bench| {
+                let text = fs::read_to_string(root().join("configs/ikat-bm25.toml")).unwrap();
+                bench.write("mine.toml", text.replace("tokens = 150", "tokens = 300"));
+            },
+            "run mine.toml --split 2023-test",
+            ["mine.toml:31", "response.tokens from 1 to 250", "300"],
+        ),
+        refusal(
+            "history that grows",
+            |bench| {
+                let text = fs::read_to_string(root().join("configs/ikat-bm25.toml")).unwrap();
+                bench.write("mine.toml", text.replace("decay = 0.3", "decay = 3.0"));
+            },
+            "run mine.toml --split 2023-test",
+            ["mine.toml:20", "weights of at least 0", "3.0"],
+        ),
+    ]);
+}
+
+#[test]
+fn runs_of_every_year_are_accepted_without_a_warning() {
+    let Some(folder) = released() else { return };
+    let bench = Bench::new();
+    let data = folder.to_str().expect("UTF-8");
+    for (split, turns) in [("2023-train", 95), ("2023-test", 332), ("2024", 218), ("2025", 188)] {
+        bench.succeed(&format!("-q run ikat-bm25 --split {split} --data {data}"));
+        let run = format!("runs/ikat-bm25.{split}.json");
+        let (status, row) = verdict(&bench, &folder, split, &run);
+        assert_eq!(status, Some(0));
+        assert_eq!(row, ["accepted", &turns.to_string(), "0", "0", "0"], "{split}");
+        let converted = bench.succeed(&format!("convert {run} --to trec")).stdout;
+        assert_eq!(converted.lines().count(), turns * 100, "{split}");
+    }
+}
+
+#[test]
+fn figures_on_the_released_files_are_the_expected_ones() {
+    let Some(folder) = released() else { return };
+    let bench = Bench::new();
+    let data = folder.to_str().expect("UTF-8");
+    let finished = bench.succeed(&format!("reproduce ikat-bm25 --data {data} --format tsv"));
+    let rows: Vec<&str> = finished.stdout.lines().skip(1).collect();
+    assert_eq!(rows.len(), 14 + 23, "train and test");
+    assert!(rows.iter().all(|row| row.ends_with("\tOK")), "{}", finished.stdout);
+    assert!(finished.stderr.contains("a substitute"), "{}", finished.stderr);
+}
