@@ -87,11 +87,15 @@ pub fn weighted_sum<'v>(
     let mut sum = vec![0.0_f32; dim];
     for (vector, weight) in vectors {
         let weight = weight as f32;
-        sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += weight * value);
+        for (sum, value) in sum.iter_mut().zip(vector) {
+            *sum += weight * value;
+        }
     }
     let length = sum.iter().map(|value| value * value).sum::<f32>().sqrt();
     if length > 0.0 {
-        sum.iter_mut().for_each(|value| *value /= length);
+        for value in &mut sum {
+            *value /= length;
+        }
     }
     sum
 }

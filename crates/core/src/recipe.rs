@@ -254,10 +254,10 @@ impl Recipe {
 
     fn check(&self, file: &str) -> Result<(), Error> {
         let (batch, negatives) = match &self.objective {
-            Objective::InBatchSoftmax { batch, .. } => (*batch, 1),
+            Objective::InBatchSoftmax { batch, .. }
+            | Objective::ResolvedUtterance { batch, .. } => (*batch, 1),
             Objective::CrossEntropy { batch, negatives, .. }
             | Objective::Listwise { batch, negatives, .. } => (*batch, *negatives),
-            Objective::ResolvedUtterance { batch, .. } => (*batch, 1),
         };
         let finite = [
             self.epochs,
