@@ -12,7 +12,7 @@ mod tests;
 use crate::error::Error;
 use crate::padding::Padding;
 use crate::weights::Weights;
-use clariq_core::Precision;
+use clariq_core::{Isa, Precision};
 use clariq_model::{Activation, Shape, layer_tensor, problem};
 use tch::{Device, Kind, Tensor};
 
@@ -65,7 +65,11 @@ enum Products {
     /// Numbers rounded to bf16 for the product, which is a 32-bit float again: mixed precision, as in
     /// Micikevicius et al., "Mixed Precision Training", ICLR 2018. bf16 has the range of a 32-bit
     /// float, so that the loss needs no scale.
-    Bf16,
+    ///
+    /// Where the processor does not multiply such numbers, libtorch's products of them are twenty
+    /// times slower than of 32-bit floats. There the rounded numbers are multiplied as 32-bit floats
+    /// and the product is rounded, which differs in the order of additions alone.
+    Bf16 { native: bool },
 }
 
 impl Products {
@@ -88,8 +92,16 @@ fn one_dnn(input: &Tensor, weight: &Tensor, bias: &Tensor) -> Result<Tensor, tch
     input.f_to_mkldnn(None)?.f_mkldnn_linear(weight, Some(bias))?.f_to_dense(None, false)
 }
 
-fn bf16(tensor: &Tensor) -> Result<Tensor, tch::TchError> {
-    tensor.f_to_kind(Kind::BFloat16)
+/// What `product` makes of operands rounded to bf16, rounded likewise, as 32-bit floats.
+fn in_bf16<const N: usize>(
+    operands: [&Tensor; N],
+    native: bool,
+    product: impl FnOnce([&Tensor; N]) -> Result<Tensor, tch::TchError>,
+) -> Result<Tensor, tch::TchError> {
+    let kind = if native { Kind::BFloat16 } else { Kind::Float };
+    let round = |tensor: &Tensor| tensor.to_kind(Kind::BFloat16).to_kind(kind);
+    let rounded = operands.map(round);
+    product(rounded.each_ref())?.f_to_kind(Kind::BFloat16)?.f_to_kind(Kind::Float)
 }
 
 /// Lists a matrix and its bias.
@@ -221,7 +233,9 @@ impl Network {
     pub(crate) fn for_training(mut self, precision: Precision) -> Self {
         self.products = match precision {
             Precision::F32 => Products::Usual,
-            Precision::Bf16 => Products::Bf16,
+            Precision::Bf16 => {
+                Products::Bf16 { native: self.device() != Device::Cpu || Isa::multiplies_bf16() }
+            }
         };
         self
     }
@@ -231,9 +245,11 @@ impl Network {
         let product = match self.products {
             Products::Usual => input.f_linear(weight, Some(bias)),
             Products::OneDnn => one_dnn(input, weight, bias),
-            Products::Bf16 => bf16(input)
-                .and_then(|input| input.f_linear(&bf16(weight)?, Some(&bf16(bias)?)))
-                .and_then(|product| product.f_to_kind(Kind::Float)),
+            Products::Bf16 { native } => {
+                in_bf16([input, weight, bias], native, |[input, weight, bias]| {
+                    input.f_linear(weight, Some(bias))
+                })
+            }
         };
         product.map_err(Error::torch("a matrix product"))
     }
@@ -242,9 +258,9 @@ impl Network {
     fn matmul(&self, left: &Tensor, right: &Tensor) -> Result<Tensor, Error> {
         let product = match self.products {
             Products::Usual | Products::OneDnn => left.f_matmul(right),
-            Products::Bf16 => bf16(left)
-                .and_then(|left| left.f_matmul(&bf16(right)?))
-                .and_then(|product| product.f_to_kind(Kind::Float)),
+            Products::Bf16 { native } => {
+                in_bf16([left, right], native, |[left, right]| left.f_matmul(right))
+            }
         };
         product.map_err(Error::torch("attention"))
     }

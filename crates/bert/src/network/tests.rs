@@ -1,7 +1,7 @@
 //! The network against `rust_bert`'s, which transcribes the architecture as it was published: padded
 //! texts and a mask, query, key and value apart.
 
-use super::{Input, Network, Wanted};
+use super::{Input, Network, Products, Wanted};
 use crate::padding::Padding;
 use crate::tokens::Tokens;
 use crate::weights::Weights;
@@ -71,6 +71,27 @@ fn the_fast_path_equals_the_naive_one() {
         assert_near(&cut(&together), &expected, "packed", length);
         assert_near(&firsts.narrow(0, text, 1), &first, "packed [CLS]", length);
     }
+}
+
+#[test]
+fn rounded_numbers_multiply_as_bf16_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, mut ours) = both(folder.path());
+    let text = random(&ours, 24);
+    let [ids, segments] =
+        [&text.ids, &text.segments].map(|numbers| Tensor::from_slice(numbers).view([1, 24]));
+    let input = Input { ids: &ids, segments: &segments, padding: None, train: false };
+    let [exact, rounded, native] =
+        [Products::Usual, Products::Bf16 { native: false }, Products::Bf16 { native: true }].map(
+            |products| {
+                ours.products = products;
+                no_grad(|| ours.forward(&input, Wanted::All).unwrap())
+            },
+        );
+    let distance = |other: &Tensor| (&rounded - other).abs().mean(Kind::Float).double_value(&[]);
+    let (to_exact, to_native) = (distance(&exact), distance(&native));
+    // Where sums that differ in their last bit are rounded to different neighbours, they differ.
+    assert!(to_exact > 1e-3 && to_native < to_exact / 4.0, "{to_exact} {to_native}");
 }
 
 /// A text of random tokens.
