@@ -20,7 +20,9 @@ RUN scripts/build-wheels /wheels
 FROM ${BASE}
 USER root
 COPY --from=wheels /wheels /wheels
-RUN pip install --no-cache-dir --find-links /wheels "clariq[learned,ray,s3]" && rm -r /wheels
+# The files themselves: a registry may have another package of that name.
+RUN pip install --no-cache-dir "$(echo /wheels/clariq-*.whl)[ray,s3]" /wheels/clariq_learned-*.whl \
+    && rm -r /wheels
 ENV CLARIQ_CACHE=/var/cache/clariq
 # Everybody may write there: indexes, vectors and trained models are kept in the cache. The C
 # compiler that the set-up fetches where there is none is needed once.

@@ -1,10 +1,13 @@
 //! The registry of collections: how each is recognised, opened and checked.
 
 use crate::{CheckReport, Collection, DataDir, cast, clariq, ikat};
-use clariq_core::{Error, Location, Problem, ProblemKind};
+use clariq_core::{Error, Location, Problem, ProblemKind, TextKeeper};
 
 /// Opens the sample of a collection.
 pub type OpenSample = fn() -> Result<Box<dyn Collection>, Error>;
+
+/// Opens a collection. Documents that the keeper takes are kept by it, all others in memory.
+pub type Open = fn(&DataDir, Option<&dyn TextKeeper>) -> Result<Box<dyn Collection>, Error>;
 
 /// A collection that can be opened.
 pub struct Kind {
@@ -21,7 +24,7 @@ pub struct Kind {
     /// Whether this is what lies in a folder.
     pub is_in: fn(&DataDir) -> bool,
     /// Opens it.
-    pub open: fn(&DataDir) -> Result<Box<dyn Collection>, Error>,
+    pub open: Open,
     /// Reads every file of it and names everything that is wrong, even where it cannot be opened.
     pub check: fn(&DataDir) -> Result<CheckReport, Error>,
 }
@@ -34,9 +37,14 @@ pub fn kind_of(data: &DataDir) -> Result<&'static Kind, Error> {
     KINDS.iter().find(|kind| (kind.is_in)(data)).ok_or_else(|| unrecognised(data).into())
 }
 
-/// Opens the collection that lies in a data folder.
+/// Opens the collection that lies in a data folder, with its documents in memory.
 pub fn open(data: &DataDir) -> Result<Box<dyn Collection>, Error> {
-    (kind_of(data)?.open)(data)
+    (kind_of(data)?.open)(data, None)
+}
+
+/// The same where documents that are too many for memory are kept by `keeper`.
+pub fn open_keeping(data: &DataDir, keeper: &dyn TextKeeper) -> Result<Box<dyn Collection>, Error> {
+    (kind_of(data)?.open)(data, Some(keeper))
 }
 
 /// Checks every file of the collection that lies in a data folder.

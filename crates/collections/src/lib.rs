@@ -36,14 +36,15 @@ pub use bank::{Bank, BankRow};
 pub use check::CheckReport;
 pub use clariq::DataDir;
 pub use class::Class;
-pub use kinds::{KINDS, Kind, OpenSample, check, kind_of, open};
+pub use kinds::{KINDS, Kind, Open, OpenSample, check, kind_of, open, open_keeping};
 pub use resolved::ResolvedTurn;
 pub use statistics::{Amount, Statistics, StatisticsRow};
 pub use validation::{Validation, Verdict};
 
-use clariq_core::{Documents, Error, Location, Problem, ProblemKind, Request};
+use clariq_core::{Documents, Error, Location, Problem, ProblemKind, Request, TextKeeper};
 use clariq_files::{Qrels, Source};
 use std::any::Any;
+use std::collections::HashSet;
 
 /// Requests one by one, in the order of their file.
 pub type Requests<'a> = Box<dyn Iterator<Item = Result<Request, Error>> + Send + 'a>;
@@ -120,7 +121,7 @@ pub trait Collection: Any + Send + Sync {
     }
 
     /// Takes the documents of a task from a file, in place of those of its folder: those whose ids
-    /// `keep` wants.
+    /// `wanted` has, or all, which are kept by `keeper` where they are too many for memory.
     ///
     /// # Errors
     ///
@@ -129,9 +130,10 @@ pub trait Collection: Any + Send + Sync {
         &mut self,
         task: &str,
         file: &Source,
-        keep: &dyn Fn(&str) -> bool,
+        wanted: Option<&HashSet<&str>>,
+        keeper: &dyn TextKeeper,
     ) -> Result<(), Error> {
-        let _ = (file, keep);
+        let _ = (file, wanted, keeper);
         let at = Location::file(self.location());
         let expected = format!("a collection whose {task} may come from a file");
         Err(Problem::new(at, ProblemKind::Argument, expected, self.kind())

@@ -50,3 +50,24 @@ pub trait Documents: Send + Sync {
     /// The checksum of all ids and texts.
     fn checksum(&self) -> &Checksum;
 }
+
+/// Takes a text with its id.
+pub type AddText<'a> = &'a mut dyn FnMut(&str, &str) -> Result<(), Error>;
+
+/// Keeps documents on the disk that are too many for memory.
+pub trait TextKeeper: Sync {
+    /// Whether the documents of files of so many bytes are too many.
+    fn takes(&self, bytes: u64) -> bool;
+
+    /// The documents that `fill` adds, in any order; those of last time, where they were of the same
+    /// `source`, a checksum of what `fill` reads. A text may come again under its id.
+    ///
+    /// # Errors
+    ///
+    /// What `fill` returns, another text of the same id, and what the disk refuses.
+    fn keep(
+        &self,
+        source: &Checksum,
+        fill: &mut dyn FnMut(AddText) -> Result<(), Error>,
+    ) -> Result<Box<dyn Documents>, Error>;
+}

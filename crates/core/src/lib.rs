@@ -31,7 +31,7 @@ mod training;
 pub use checksum::{
     Checksum, Sha256Sum, hex, sha256, sha256_hex, sha256_of_file, sha256_of_stream,
 };
-pub use document::{Doc, Documents};
+pub use document::{AddText, Doc, Documents, TextKeeper};
 pub use engine::Engine;
 pub use examples::Examples;
 pub use explanation::Explanation;

@@ -58,6 +58,7 @@ pub mod run;
 mod session;
 pub mod shards;
 pub mod systems;
+mod texts;
 pub mod train;
 pub mod tune;
 
@@ -69,3 +70,4 @@ pub use options::Options;
 pub use ranker::{Ranked, RankedAnswer, RankedDocument, Ranker};
 pub use session::Session;
 pub use systems::Loaded;
+pub use texts::KeptTexts;

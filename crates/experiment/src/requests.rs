@@ -1,11 +1,14 @@
 //! Requests as JSON lines: `{"id": …, "text": …}` or `{"id": …, "said": [{"user": …}, {"system":
 //! …}]}`; for a system that ranks the statements of a user, with `"statements": [text, …]`.
 
+mod unique;
+
 use clariq_core::{Documents, Error, Problem, ProblemKind, Request, Utterance, printable};
 use clariq_files::archive::Form;
 use clariq_files::{BoundedLines, MOST_OF_A_LINE};
 use serde::Deserialize;
 use std::io::BufRead;
+use unique::UniqueIds;
 
 /// How a line looks, for messages.
 const FORM: &str = "{\"id\": …, \"text\": …} or {\"id\": …, \"said\": [{\"user\": …}, …]}";
@@ -69,6 +72,7 @@ pub struct Requests<'a> {
     lines: BoundedLines<'a>,
     documents: &'a dyn Documents,
     takes_statements: bool,
+    ids: Option<UniqueIds>,
 }
 
 impl<'a> Requests<'a> {
@@ -80,7 +84,14 @@ impl<'a> Requests<'a> {
         takes_statements: bool,
     ) -> Self {
         let lines = BoundedLines::new(name, lines, MOST_OF_A_LINE);
-        Self { lines, documents, takes_statements }
+        Self { lines, documents, takes_statements, ids: None }
+    }
+
+    /// Refuses a request with the id of one before it, as the lines of a TREC run need it, and more
+    /// requests than ids can be kept of. Without this, ids may repeat and a stream need not end.
+    #[must_use]
+    pub fn with_unique_ids(self) -> Self {
+        Self { ids: Some(UniqueIds::default()), ..self }
     }
 
     /// The next request, or what is wrong with its line; `None` at the end.
@@ -96,7 +107,14 @@ impl<'a> Requests<'a> {
                 None => return Ok(None),
                 Some(Ok(line)) if line.is_empty() => {}
                 Some(Ok(line)) => {
-                    return Ok(Some(self.parse(&line).map(|request| (request, line))));
+                    let read = self.parse(&line);
+                    if let (Ok(incoming), Some(ids)) = (&read, &mut self.ids)
+                        && let Some(problem) =
+                            ids.insert(&incoming.request.id, self.lines.location())?
+                    {
+                        return Ok(Some(Err(problem)));
+                    }
+                    return Ok(Some(read.map(|incoming| (incoming, line))));
                 }
                 Some(Err(problem)) => return Ok(Some(Err(problem.hint(HINT)))),
             }
@@ -183,10 +201,17 @@ mod tests {
     }
 
     fn read(text: &str, takes_statements: bool) -> Vec<Result<Incoming, Problem>> {
+        read_by(text, takes_statements, false)
+    }
+
+    fn read_by(text: &str, takes_statements: bool, unique: bool) -> Vec<Result<Incoming, Problem>> {
         let sample = clariq_collections::open(&DataDir::Sample).unwrap();
         let (documents, lines) =
             (sample.documents("questions").unwrap(), Box::new(text.as_bytes()));
         let mut requests = Requests::new("r", lines, documents, takes_statements);
+        if unique {
+            requests = requests.with_unique_ids();
+        }
         let mut all = Vec::new();
         while let Some(next) = requests.read_next().unwrap() {
             all.push(next);
@@ -212,6 +237,19 @@ mod tests {
         assert!(read(line, false)[0].as_ref().unwrap_err().expected.contains("no statements"));
         let empty = line.replace("I am tall.", " ");
         assert!(read(&empty, true)[0].as_ref().unwrap_err().found.contains("an empty one"));
+    }
+
+    #[test]
+    fn an_id_that_came_before_is_refused_where_ids_must_be_unique() {
+        // A number and its digits are one id in a run.
+        let text = "{\"id\": 1, \"text\": \"a\"}\n\n{\"id\": \"2\", \"text\": \"a\"}\n\
+                    {\"id\": \"1\", \"text\": \"b\"}\n{\"id\": 3, \"text\": \"a\"}\n";
+        assert!(read(text, false).iter().all(Result::is_ok));
+        let all = read_by(text, false, true);
+        assert_eq!(all.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, true, false, true]);
+        let problem = all[2].as_ref().unwrap_err();
+        assert_eq!(problem.at.to_string(), "r:4");
+        assert!(problem.found.contains("`1`") && problem.found.contains("line 1"), "{problem}");
     }
 
     #[test]

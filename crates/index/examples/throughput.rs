@@ -7,23 +7,19 @@
 //!     [--dump-tokens FILE] [--dump-hits FILE]
 //! ```
 //!
-//! DATA is a folder of `ClariQ`, or `generated:N` for N passages of 60 words that are made as they
-//! are asked for and held nowhere, with a thousand requests of five words.
-//!
 //! The requests of train and dev, or so many contexts of a file of conversations, are tokenised
 //! beforehand, so that what is timed is ranking alone. Everything runs on the thread that measures.
 //! One line of JSON goes to standard output; the dumps let peers written in other languages rank
 //! the very same tokens, and let their rankings be compared with these.
 
 use clariq_collections::clariq::conversation::{Reading, read_records};
-use clariq_collections::clariq::{ClariQ, DataDir, Split};
-use clariq_core::{Checksum, Doc, Documents, Hit, Request, sha256};
+use clariq_collections::clariq::{Bank, ClariQ, DataDir, Split};
+use clariq_core::{Doc, Hit, Request};
 use clariq_files::Source;
 use clariq_index::{
     Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Path, Query, Scorer, Scratch, Variant,
 };
 use serde_json::{Value, json};
-use std::borrow::Cow;
 use std::collections::HashSet;
 use std::error::Error;
 use std::fs::File;
@@ -91,30 +87,22 @@ fn arguments() -> Result<Arguments, Box<dyn Error>> {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = arguments()?;
-    let generated = arguments.data.to_str().and_then(|data| data.strip_prefix("generated:"));
-    let (documents, requests): (Box<dyn Documents>, _) = if let Some(count) = generated {
-        let passages = Generated::new(count.parse()?);
-        let requests = (0..1000).map(|number| Generated::words(u64::MAX - number, 5)).collect();
-        (Box::new(passages), requests)
-    } else {
-        let requests = match &arguments.conversations {
-            Some(file) => contexts(file, arguments.sample)?,
-            None => requests(&arguments.requests)?,
-        };
-        (Box::new(ClariQ::open(DataDir::Folder(arguments.data.clone()))?.bank), requests)
+    let requests = match &arguments.conversations {
+        Some(file) => contexts(file, arguments.sample)?,
+        None => requests(&arguments.requests)?,
     };
+    let bank = ClariQ::open(DataDir::Folder(arguments.data.clone()))?.bank;
     if let Some(path) = &arguments.dump_tokens {
-        dump_tokens(path, &*documents, &requests)?;
+        dump_tokens(path, &bank, &requests)?;
     }
     let scratch_folder = tempfile::tempdir()?;
     let folder = arguments.index.clone().unwrap_or_else(|| scratch_folder.path().join("index"));
     let options = BuildOptions { threads: 1, memory: arguments.memory };
     let opening = Instant::now();
-    let (index, opened) =
-        DocumentIndex::open_or_build(&folder, &*documents, Analyzer::Nltk, &options)?;
+    let (index, opened) = DocumentIndex::open_or_build(&folder, &bank, Analyzer::Nltk, &options)?;
     let opening = opening.elapsed();
     // Only the index is measured from here on.
-    drop(documents);
+    drop(bank);
     let preparing = Instant::now();
     let scorer = Scorer::new(&index, Bm25::default_of(arguments.model))?;
     let preparing = preparing.elapsed();
@@ -136,10 +124,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "p50_us": measured.median_us,
         "p99_us": measured.slow_us,
         "index_bytes": index.stats()?.bytes,
-        "peak_kib": memory("VmHWM:"),
-        // Of these, the system takes back what files hold where it needs the memory.
-        "own_kib": memory("RssAnon:"),
-        "of_files_kib": memory("RssFile:"),
+        "peak_kib": peak_memory(),
     });
     println!("{report}");
     Ok(())
@@ -215,61 +200,10 @@ fn measure(
     Ok(Measured { passes, queries_per_second, median_us: at(50), slow_us: at(99) })
 }
 
-/// Passages of 60 words, of which the word of rank r is r times as rare as the first.
-struct Generated {
-    count: usize,
-    checksum: Checksum,
-}
-
-/// Different words, about as many as a million web pages have.
-const VOCABULARY: f64 = 500_000.0;
-
-impl Generated {
-    fn new(count: usize) -> Self {
-        Self { count, checksum: sha256([format!("generated {count}").as_bytes()]) }
-    }
-
-    fn words(text: u64, count: u64) -> Vec<String> {
-        let word = |position: u64| {
-            // SplitMix64 of the position.
-            let mut bits = text.wrapping_mul(64).wrapping_add(position + 1);
-            bits = bits.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            let share = ((bits ^ (bits >> 31)) >> 11) as f64 / (1_u64 << 53) as f64;
-            format!("w{:.0}", VOCABULARY.powf(share).floor())
-        };
-        (0..count).map(word).collect()
-    }
-}
-
-impl Documents for Generated {
-    fn len(&self) -> usize {
-        self.count
-    }
-
-    fn id(&self, doc: Doc) -> Cow<'_, str> {
-        format!("P{:09}", doc.0).into()
-    }
-
-    fn text(&self, doc: Doc) -> Result<Cow<'_, str>, clariq_core::Error> {
-        Ok(Self::words(doc.0.into(), 60).join(" ").into())
-    }
-
-    fn find(&self, id: &str) -> Option<Doc> {
-        let number = id.strip_prefix('P')?.parse().ok().map(Doc)?;
-        (number.index() < self.count).then_some(number)
-    }
-
-    fn checksum(&self) -> &Checksum {
-        &self.checksum
-    }
-}
-
-/// An amount of memory of this process, in KiB, where the kernel tells.
-fn memory(key: &str) -> Option<u64> {
+/// The most memory that this process had at once, in KiB, where the kernel tells.
+fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with(key))?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
     line.split_whitespace().nth(1)?.parse().ok()
 }
 
@@ -277,12 +211,12 @@ fn memory(key: &str) -> Option<u64> {
 /// …]}` per request.
 fn dump_tokens(
     path: &std::path::Path,
-    documents: &dyn Documents,
+    bank: &Bank,
     requests: &[Vec<String>],
 ) -> Result<(), Box<dyn Error>> {
     let mut file = BufWriter::new(File::create(path)?);
-    for doc in Doc::all(documents.len()) {
-        let tokens = Analyzer::Nltk.tokens(&documents.text(doc)?);
+    for doc in Doc::all(bank.len()) {
+        let tokens = Analyzer::Nltk.tokens(bank.text(doc));
         writeln!(file, "{}", json!({ "question": tokens }))?;
     }
     for tokens in requests {

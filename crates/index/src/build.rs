@@ -1,31 +1,26 @@
-//! Building an index, so that a kill at any moment leaves no half of one.
-//!
-//! The index is built in a temporary folder beside its final place and takes its name in one step.
-//! All segments are merged into one, so that a ranking cannot depend on how many threads built it.
+//! Building an index. All segments are merged into one, so that a ranking cannot depend on how many threads built it.
 
 use crate::analysis::Analyzer;
 use crate::error::Error;
-use crate::folder::{SUMS, check_replaceable, is_vacant, seal};
+use crate::make::make_folder;
 use clariq_core::{Checksum, Doc, Documents};
-use clariq_files::temporary;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::fs;
 use std::path::Path;
-use std::{fs, io};
 use tantivy::directory::Directory as _;
 use tantivy::indexer::NoMergePolicy;
 use tantivy::schema::{
-    Field, IndexRecordOption, NumericOptions, STORED, STRING, Schema, TextFieldIndexing,
-    TextOptions,
+    Field, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
 };
 use tantivy::tokenizer::{PreTokenizedString, Token};
 use tantivy::{Index, IndexWriter, TantivyDocument};
 
 /// Raised whenever what is written changes: an index of another format is rebuilt.
-pub(crate) const FORMAT: u32 = 2;
+pub(crate) const FORMAT: u32 = 3;
 
 /// tantivy refuses a writer with less memory per thread.
-const LEAST_MEMORY_PER_THREAD: usize = 15_000_000;
+pub(crate) const LEAST_MEMORY_PER_THREAD: usize = 15_000_000;
 
 /// tantivy refuses a writer with more memory per thread, too.
 const MOST_MEMORY_PER_THREAD: usize = 4_000_000_000;
@@ -60,7 +55,6 @@ pub(crate) struct Metadata {
 
 /// The fields of the index.
 pub(crate) struct Fields {
-    pub(crate) id: Field,
     pub(crate) text: Field,
     pub(crate) number: Field,
     pub(crate) length: Field,
@@ -70,7 +64,7 @@ pub(crate) const NUMBER: &str = "number";
 pub(crate) const LENGTH: &str = "length";
 pub(crate) const TEXT: &str = "text";
 
-/// Only the ids are stored beside the words: the texts are in the collection.
+/// Nothing is stored beside the words: ids and texts are in the collection.
 pub(crate) fn schema() -> (Schema, Fields) {
     let mut builder = Schema::builder();
     // tantivy asks for a tokeniser it knows, but never runs it: an `Analyzer` makes the tokens
@@ -80,16 +74,12 @@ pub(crate) fn schema() -> (Schema, Fields) {
         .set_index_option(IndexRecordOption::WithFreqs);
     let number = NumericOptions::default().set_fast();
     let fields = Fields {
-        id: builder.add_text_field("id", STRING | STORED),
         text: builder.add_text_field(TEXT, TextOptions::default().set_indexing_options(words)),
         number: builder.add_u64_field(NUMBER, number.clone()),
         length: builder.add_u64_field(LENGTH, number),
     };
     (builder.build(), fields)
 }
-
-/// How the names of temporary folders begin.
-const PREFIX: &str = ".clariq-index-";
 
 /// Builds the index of `documents` in `folder`, which must not exist or hold an index to be
 /// replaced.
@@ -99,58 +89,9 @@ pub(crate) fn build(
     analyzer: Analyzer,
     options: &BuildOptions,
 ) -> Result<(), Error> {
-    // A link to a folder elsewhere stays one: what it points to is replaced, from beside it.
-    let folder = &fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
-    let parent =
-        folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    fs::create_dir_all(parent).map_err(Error::io(folder))?;
-    let (replace, before) = (!is_vacant(folder)?, list(folder));
-    let temporary = temporary::folder_in(parent, PREFIX.as_ref()).map_err(Error::io(folder))?;
-    // One level down, because the temporary folder itself is private to the user.
-    let new = temporary.path().join("index");
-    fs::create_dir(&new).map_err(Error::io(folder))?;
-    write_index(&new, documents, analyzer, options).map_err(|failed| failed.at(folder))?;
-    seal(&new)?;
-    if let Some(list) = list(folder)
-        && Some(list) != before
-    {
-        // Another process has built here meanwhile; the caller checks and opens what it wrote.
-        return Ok(());
-    }
-    // Again, because building takes time: nothing that came meanwhile may be lost.
-    if replace {
-        check_replaceable(folder)?;
-    }
-    let old = temporary.path().join("old");
-    swap(&new, folder, replace.then_some(&*old)).map_err(Error::io(folder))
-}
-
-/// The list of files of the index in `folder`, which no two builds have in common: segments have
-/// random names.
-fn list(folder: &Path) -> Option<Vec<u8>> {
-    fs::read(folder.join(SUMS)).ok()
-}
-
-/// Puts `new` in place of `folder`, which is moved to `old`, or is vacant where there is no `old`.
-/// Between the two renames there is no index at all, which the next command sees as one to be
-/// built.
-fn swap(new: &Path, folder: &Path, old: Option<&Path>) -> io::Result<()> {
-    match old.map(|old| fs::rename(folder, old)) {
-        Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        Some(_) => (),
-        // An empty folder; removing any other is refused, as is the renaming below.
-        None => drop(fs::remove_dir(folder)),
-    }
-    let Err(error) = fs::rename(new, folder) else { return Ok(()) };
-    // Another process that built here at the same time was first; the caller checks and opens what
-    // it wrote.
-    if fs::read_dir(folder).is_ok_and(|mut files| files.next().is_some()) {
-        return Ok(());
-    }
-    match old {
-        Some(old) => fs::rename(old, folder).and(Err(error)),
-        None => Err(error),
-    }
+    make_folder(folder, |new, folder| {
+        write_index(new, documents, analyzer, options).map_err(|failed| failed.at(folder))
+    })
 }
 
 /// Up to so many documents, an index is made in memory by one thread and then written, each file
@@ -159,13 +100,13 @@ fn swap(new: &Path, folder: &Path, old: Option<&Path>) -> io::Result<()> {
 const SMALL: usize = 20_000;
 
 /// Why an index could not be written.
-enum Failed {
+pub(crate) enum Failed {
     Tantivy(tantivy::TantivyError),
     Documents(clariq_core::Error),
 }
 
 impl Failed {
-    fn at(self, folder: &Path) -> Error {
+    pub(crate) fn at(self, folder: &Path) -> Error {
         match self {
             Self::Tantivy(error) => Error::tantivy(folder)(error),
             Self::Documents(error) => Error::Documents(error),
@@ -250,12 +191,18 @@ fn write_segments(
 }
 
 fn merge_into_one(index: &Index, mut writer: IndexWriter) -> tantivy::Result<()> {
+    merge(index, &mut writer)?;
+    writer.wait_merging_threads()
+}
+
+/// Merges all segments into one.
+pub(crate) fn merge(index: &Index, writer: &mut IndexWriter) -> tantivy::Result<()> {
     let segments = index.searchable_segment_ids()?;
     if segments.len() > 1 {
         writer.merge(&segments).wait()?;
         writer.garbage_collect_files().wait()?;
     }
-    writer.wait_merging_threads()
+    Ok(())
 }
 
 /// Documents are analysed in blocks, so that all threads work and memory stays that of one block.
@@ -268,15 +215,16 @@ fn add_documents(
     fields: &Fields,
 ) -> Result<u64, Failed> {
     let mut total = 0;
-    let docs: Vec<Doc> = Doc::all(documents.len()).collect();
-    for block in docs.chunks(BLOCK) {
-        let analyse = |&doc: &Doc| documents.text(doc).map(|text| analyzer.tokens(&text));
-        let analysed: Vec<Vec<String>> = block.par_iter().map(analyse).collect::<Result<_, _>>()?;
-        for (&doc, tokens) in block.iter().zip(analysed) {
+    let count = documents.len() as u32;
+    for first in (0..count).step_by(BLOCK) {
+        let block = first..count.min(first.saturating_add(BLOCK as u32));
+        let analyse = |doc| documents.text(Doc(doc)).map(|text| analyzer.tokens(&text));
+        let analysed: Vec<Vec<String>> =
+            block.clone().into_par_iter().map(analyse).collect::<Result<_, _>>()?;
+        for (doc, tokens) in block.map(Doc).zip(analysed) {
             let length = tokens.len() as u64;
             total += length;
             let mut document = TantivyDocument::default();
-            document.add_text(fields.id, documents.id(doc));
             document.add_u64(fields.number, doc.0.into());
             document.add_u64(fields.length, length);
             document.add_pre_tokenized_text(fields.text, pre_tokenized(tokens));

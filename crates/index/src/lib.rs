@@ -1,5 +1,5 @@
-//! Analysers, the tantivy index over documents, and BM25 scorers over its postings. No other crate
-//! knows tantivy.
+//! Analysers, the tantivy index over documents, BM25 scorers over its postings, and a store of texts
+//! on the disk. No other crate knows tantivy.
 //!
 //! ```
 //! use clariq_collections::clariq::{ClariQ, DataDir};
@@ -26,9 +26,11 @@ mod error;
 mod explain;
 mod folder;
 mod impacts;
+mod make;
 mod numpy_order;
 mod scorer;
 mod search;
+mod text_store;
 mod top;
 
 pub use analysis::Analyzer;
@@ -39,3 +41,4 @@ pub use document_index::{DocumentIndex, IndexStats, Opened};
 pub use error::{Error, FolderTrouble};
 pub use numpy_order::NumpyOrder;
 pub use scorer::{Depth, Path, Query, Scorer, Scratch};
+pub use text_store::{TextStore, TextWriter};

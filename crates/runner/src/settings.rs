@@ -7,7 +7,7 @@ use crate::progress;
 use clariq_collections::clariq::ClariQ;
 use clariq_collections::{Collection, DataDir, KINDS, ikat};
 use clariq_core::{Engine, Isa, Location, Precision, Problem, ProblemKind, printable};
-use clariq_experiment::{Loaded, Observer, Options, Session, Task, cache};
+use clariq_experiment::{KeptTexts, Loaded, Observer, Options, Session, Task, cache};
 use std::ops::RangeInclusive;
 use std::path::Path;
 
@@ -107,7 +107,7 @@ impl Settings {
     /// Opens whatever collection is in the data folder, and says which if it was not named.
     pub(crate) fn collection(&self) -> Result<Box<dyn Collection>, Failure> {
         self.say_which_data();
-        Ok(clariq_collections::open(&self.data)?)
+        Ok(clariq_collections::open_keeping(&self.data, &KeptTexts::default())?)
     }
 
     /// The same for systems: if no folder was named, the collection whose tasks they rank for.
@@ -130,7 +130,8 @@ impl Settings {
             return Ok(open()?);
         }
         self.note(&format!("note: using {}", kind.usual));
-        Ok((kind.open)(&DataDir::Folder(usual.to_owned()))?)
+        let data = DataDir::Folder(usual.to_owned());
+        Ok((kind.open)(&data, Some(&KeptTexts::default()))?)
     }
 
     /// The collection with a split of that name: without --data, iKAT's for one of its years.
@@ -148,7 +149,8 @@ impl Settings {
 
     /// Opens the iKAT collection in the data folder; without --data, the usual one or the sample.
     pub(crate) fn ikat(&self) -> Result<ikat::Ikat, Failure> {
-        Ok(ikat::Ikat::open(self.ikat_folder())?)
+        let keeper = KeptTexts::default();
+        Ok(ikat::Ikat::open_keeping(self.ikat_folder(), Some(&keeper))?)
     }
 
     /// The data folder as one with iKAT files; without --data, the usual one if it is there.

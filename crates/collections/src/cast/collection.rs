@@ -18,7 +18,7 @@ pub(crate) const KIND: Kind = Kind {
     usual: "data/cast",
     sample: None,
     is_in: |data| data.file(POOL).is_some(),
-    open: |data| Ok(Box::new(Cast::open(data)?)),
+    open: |data, _| Ok(Box::new(Cast::open(data)?)),
     check,
 };
 

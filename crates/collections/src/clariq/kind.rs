@@ -16,7 +16,7 @@ pub(crate) const KIND: Kind = Kind {
     usual: "data/clariq",
     sample: Some(|| Ok(Box::new(ClariQ::open(DataDir::Sample)?))),
     is_in: |data| RELEASED.iter().any(|file| data.file(file.name).is_some()),
-    open: |data| Ok(Box::new(ClariQ::open(data.clone())?)),
+    open: |data, _| Ok(Box::new(ClariQ::open(data.clone())?)),
     check: check::check,
 };
 
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn the_sample_is_a_collection_like_any_other() {
-        let sample: Box<dyn Collection> = (KIND.open)(&DataDir::Sample).unwrap();
+        let sample: Box<dyn Collection> = (KIND.open)(&DataDir::Sample, None).unwrap();
         assert_eq!((sample.label().as_str(), sample.kind()), ("sample", "ClariQ"));
         assert_eq!(sample.find_split("dev").unwrap(), "dev");
         let refused = sample.find_split("devel").unwrap_err();

@@ -4,17 +4,18 @@
 use super::answers::Form;
 use super::class::View;
 use super::folder::{Folder, Split};
-use super::passages::for_each_passage;
+use super::passages::{read_all, read_bank};
 use super::qrels::{citation_judgements, read_statement_qrels, statement_judgements};
 use super::topics::{Conversation, Topics};
 use crate::{
     AnswerForm, Bank, BankRow, Class, Collection, DataDir, Kind, Requests, ResolvedTurn,
     Statistics, cast,
 };
-use clariq_core::{Doc, Documents, Error, Location, Problem, ProblemKind, Request, Utterance};
+use clariq_core::{
+    Doc, Documents, Error, Location, Problem, ProblemKind, Request, TextKeeper, Utterance,
+};
 use clariq_files::{Judgement, Qrels, Source, protect, read_qrels};
-use std::collections::HashMap;
-use std::ops::ControlFlow;
+use std::collections::HashSet;
 
 /// TREC iKAT 2023 to 2025: statements of a user and passages, ranked for every turn.
 pub(crate) const KIND: Kind = Kind {
@@ -24,7 +25,9 @@ pub(crate) const KIND: Kind = Kind {
     usual: "data/ikat",
     sample: Some(|| Ok(Box::new(Ikat::open(Folder::Sample)?))),
     is_in: |data| folder_of(data).is_some_and(|folder| !folder.splits().is_empty()),
-    open: |data| Ok(Box::new(Ikat::open(folder_of(data).unwrap_or(Folder::Sample))?)),
+    open: |data, keeper| {
+        Ok(Box::new(Ikat::open_keeping(folder_of(data).unwrap_or(Folder::Sample), keeper)?))
+    },
     check: |data| super::check::check(&folder_of(data).unwrap_or(Folder::Sample)),
 };
 
@@ -54,21 +57,30 @@ fn folder_of(data: &DataDir) -> Option<Folder> {
     }
 }
 
-/// The splits of a data folder with everything that is ranked for them, in memory.
+/// The splits of a data folder with everything that is ranked for them.
 pub struct Ikat {
     folder: Folder,
     topics: Vec<(Split, Topics)>,
     statements: Bank,
-    passages: Bank,
+    passages: Box<dyn Documents>,
 }
 
 impl Ikat {
-    /// Opens a folder: reads the topics of all splits that it has, and the passages.
+    /// Opens a folder: reads the topics of all splits that it has, and the passages, into memory.
     ///
     /// # Errors
     ///
     /// Files that cannot be read, and a passage that two files have with different texts.
     pub fn open(folder: Folder) -> Result<Self, Error> {
+        Self::open_keeping(folder, None)
+    }
+
+    /// The same where passages that are too many for memory are kept by `keeper`.
+    ///
+    /// # Errors
+    ///
+    /// As for `open`, and what the keeper says.
+    pub fn open_keeping(folder: Folder, keeper: Option<&dyn TextKeeper>) -> Result<Self, Error> {
         let mut topics = Vec::new();
         for split in folder.splits() {
             if let Some(Source::Path(path)) = folder.file(split.topics_file()) {
@@ -77,7 +89,7 @@ impl Ikat {
             topics.push((split, folder.topics(split)?));
         }
         let statements = Bank::new(statement_rows(&topics), "");
-        let passages = Bank::new(passage_rows(&folder.passage_files(), &|_| true)?, "");
+        let passages = read_all(&folder.passage_files(), keeper)?;
         Ok(Self { folder, topics, statements, passages })
     }
 
@@ -95,9 +107,9 @@ impl Ikat {
         }
     }
 
-    /// The documents of a task.
-    pub fn bank(&self, task: &str) -> &Bank {
-        if task == STATEMENTS { &self.statements } else { &self.passages }
+    /// The documents of a task, of which there may be none.
+    pub fn ranked_in(&self, task: &str) -> &dyn Documents {
+        if task == STATEMENTS { &self.statements } else { &*self.passages }
     }
 
     /// The requests of a split as a system of `class` sees them.
@@ -219,36 +231,6 @@ fn statement_rows(topics: &[(Split, Topics)]) -> Vec<BankRow> {
     rows
 }
 
-/// The passages of files whose ids `keep` wants, each once: files may share some.
-fn passage_rows(files: &[Source], keep: &dyn Fn(&str) -> bool) -> Result<Vec<BankRow>, Error> {
-    let mut rows: HashMap<String, BankRow> = HashMap::new();
-    for file in files {
-        if let Source::Path(path) = file {
-            protect(path);
-        }
-        for_each_passage(file, |passage| {
-            let passage = passage?;
-            if !keep(&passage.id) {
-                return Ok(ControlFlow::Continue(()));
-            }
-            let row = BankRow { id: passage.id.as_str().into(), text: passage.text };
-            let known = rows.entry(passage.id.clone()).or_insert_with(|| row.clone());
-            if known.text != row.text {
-                let at = Location::line(file.name(), passage.line);
-                let found = format!("`{}` with another text", passage.id);
-                let expected = "every passage with one text";
-                return Err(Problem::new(at, ProblemKind::Contradiction, expected, found)
-                    .hint(
-                        "the files are of different collections: keep them in folders of their own",
-                    )
-                    .into());
-            }
-            Ok(ControlFlow::Continue(()))
-        })?;
-    }
-    Ok(rows.into_values().collect())
-}
-
 /// The split of a name that the caller has checked.
 fn split_of(name: &str) -> Result<Split, Error> {
     Split::parse(name).ok_or_else(|| {
@@ -292,15 +274,15 @@ impl Collection for Ikat {
     }
 
     fn documents(&self, task: &str) -> Result<&dyn Documents, Error> {
-        let bank = self.bank(task);
-        if bank.is_empty() {
+        let documents = self.ranked_in(task);
+        if documents.is_empty() {
             let at = Location::file(self.location());
             let expected = "passages, such as `passages.jsonl`";
             return Err(Problem::new(at, ProblemKind::MissingFile, expected, "topics alone")
                 .hint("put passages into that folder; `clariq data segment` makes them of pages")
                 .into());
         }
-        Ok(bank)
+        Ok(documents)
     }
 
     fn source(&self, split: &str) -> Result<Source, Error> {
@@ -318,7 +300,7 @@ impl Collection for Ikat {
 
     fn answer_form(&self, split: &str, class: Class) -> Option<Box<dyn AnswerForm + '_>> {
         let year = Split::parse(split)?.year();
-        let (statements, passages) = (&self.statements, &self.passages);
+        let (statements, passages) = (&self.statements, &*self.passages);
         Some(Box::new(Form { year, class, statements, passages }))
     }
 
@@ -342,10 +324,15 @@ impl Collection for Ikat {
         &mut self,
         task: &str,
         file: &Source,
-        keep: &dyn Fn(&str) -> bool,
+        wanted: Option<&HashSet<&str>>,
+        keeper: &dyn TextKeeper,
     ) -> Result<(), Error> {
         assert_eq!(task, PASSAGES, "statements come with the topics");
-        self.passages = Bank::new(passage_rows(std::slice::from_ref(file), keep)?, "");
+        let files = std::slice::from_ref(file);
+        self.passages = match wanted {
+            Some(wanted) => Box::new(read_bank(files, &|id| wanted.contains(id))?),
+            None => read_all(files, Some(keeper))?,
+        };
         Ok(())
     }
 
@@ -373,7 +360,7 @@ impl Collection for Ikat {
     }
 
     fn statistics(&self) -> Result<Statistics, Error> {
-        Ok(super::stats::statistics(&self.topics, &self.passages))
+        super::stats::statistics(&self.topics, &*self.passages)
     }
 }
 
@@ -423,7 +410,7 @@ mod tests {
     #[test]
     fn every_user_has_statements_of_their_own() {
         let sample = sample();
-        let (split, bank) = (Split::Test2023, sample.bank(STATEMENTS));
+        let (split, bank) = (Split::Test2023, sample.ranked_in(STATEMENTS));
         let requests: Vec<Request> =
             sample.requests(split.name(), STATEMENTS).unwrap().map(Result::unwrap).collect();
         for (request, (conversation, _)) in
@@ -432,8 +419,8 @@ mod tests {
             let own = request.candidates.as_ref().unwrap();
             assert_eq!(own.len(), conversation.statements.len());
             for &doc in own {
-                let number: usize = statement_number(bank.id(doc).as_str()).parse().unwrap();
-                assert_eq!(bank.text(doc), conversation.statements[number - 1]);
+                let number: usize = statement_number(&bank.id(doc)).parse().unwrap();
+                assert_eq!(bank.text(doc).unwrap(), conversation.statements[number - 1]);
             }
         }
     }
@@ -487,7 +474,7 @@ mod tests {
         for task in TASKS {
             let qrels = sample.qrels("2023-test", task).unwrap().unwrap();
             for (_, judgements) in qrels.topics() {
-                let bank = sample.bank(task);
+                let bank = sample.ranked_in(task);
                 let mut documents = judgements.documents();
                 assert!(documents.all(|(id, _)| bank.find(id.as_str()).is_some()), "{task}");
             }

@@ -3,8 +3,11 @@
 //! A file is read record by record, so it may be longer than memory. The form is recognised by the
 //! first byte: `{` begins JSON lines and `<` `TrecWeb`.
 
+mod documents;
 mod json_lines;
 mod trec_web;
+
+pub(super) use documents::{read_all, read_bank};
 
 use clariq_core::{Error, Location, Problem, ProblemKind};
 use clariq_files::Source;

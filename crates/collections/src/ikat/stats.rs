@@ -2,8 +2,8 @@
 
 use super::folder::Split;
 use super::topics::{Topics, Turn};
-use crate::Bank;
 use crate::statistics::{Amount, Statistics, StatisticsRow, count_words, mean};
+use clariq_core::{Doc, Documents, Error};
 use serde_json::{Map, Value, json};
 
 /// What is counted of a split.
@@ -76,7 +76,10 @@ const FIGURES: &[Figure] = &[
 ];
 
 /// Counts the splits and the passages.
-pub(super) fn statistics(topics: &[(Split, Topics)], passages: &Bank) -> Statistics {
+pub(super) fn statistics(
+    topics: &[(Split, Topics)],
+    passages: &dyn Documents,
+) -> Result<Statistics, Error> {
     let splits: Vec<Counts> =
         topics.iter().map(|(split, topics)| Counts::of(*split, topics)).collect();
     let mut columns: Vec<&'static str> = splits.iter().map(|counts| counts.split.name()).collect();
@@ -86,7 +89,8 @@ pub(super) fn statistics(topics: &[(Split, Topics)], passages: &Bank) -> Statist
         let amounts = splits.iter().map(figure).chain([None]);
         rows.push(StatisticsRow { name, amounts: amounts.collect() });
     }
-    let words: Vec<usize> = passages.rows().iter().map(|row| count_words(&row.text)).collect();
+    let words = |doc| passages.text(doc).map(|text| count_words(&text));
+    let words: Vec<usize> = Doc::all(passages.len()).map(words).collect::<Result<_, _>>()?;
     let of_passages = [
         ("passages", Amount::Count(words.len())),
         ("words per passage, mean", Amount::Mean(mean(&words))),
@@ -100,5 +104,5 @@ pub(super) fn statistics(topics: &[(Split, Topics)], passages: &Bank) -> Statist
         splits.iter().map(|counts| (counts.split.name().to_owned(), counts.named())).collect();
     let passages =
         json!({"count": words.len(), "words": mean(&words), "sha256": passages.checksum()});
-    Statistics { columns, rows, named: json!({ "splits": by_split, "passages": passages }) }
+    Ok(Statistics { columns, rows, named: json!({ "splits": by_split, "passages": passages }) })
 }

@@ -14,7 +14,7 @@ use std::io::{self, BufReader};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// A file of requests as JSON lines. No two should have the same id.
+/// A file of requests as JSON lines, each with an id of its own.
 pub struct RequestFile<'a> {
     documents: &'a dyn Documents,
     file: InputFile,
@@ -38,7 +38,8 @@ impl<'a> RequestFile<'a> {
     ) -> Result<Skipped, Error> {
         let archive = Archive::new(std::slice::from_ref(&self.file.source), &ARCHIVE)?;
         let lines = Box::new(BufReader::new(archive.open()?));
-        let mut requests = Requests::new(archive.name(), lines, self.documents, false);
+        let requests = Requests::new(archive.name(), lines, self.documents, false);
+        let mut requests = requests.with_unique_ids();
         let mut skipped = Skipped::default();
         while let Some(next) = requests.read_next_line()? {
             match next {

@@ -8,3 +8,4 @@ mod damage;
 mod explain;
 mod lucene;
 mod scorers;
+mod text_store;

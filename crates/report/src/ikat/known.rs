@@ -68,9 +68,10 @@ impl<'a> Known<'a> {
     }
 
     /// The text of a passage, where the collection has it.
-    pub(super) fn text(&self, id: &str) -> &'a str {
-        let bank = self.ikat.bank(PASSAGES);
-        bank.find(id).map_or("", |passage| bank.text(passage).trim())
+    pub(super) fn text(&self, id: &str) -> String {
+        let passages = self.ikat.ranked_in(PASSAGES);
+        let text = passages.find(id).and_then(|passage| passages.text(passage).ok());
+        text.map_or_else(String::new, |text| text.trim().to_owned())
     }
 }
 

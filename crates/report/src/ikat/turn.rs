@@ -143,7 +143,7 @@ fn statement<'a>(
 }
 
 fn passage<'a>(known: &Known, turn: &Turn, id: &'a str, rank: Option<usize>) -> Item<'a> {
-    let text = shorten(known.text(id), EXCERPT);
+    let text = shorten(&known.text(id), EXCERPT);
     Item { rank, id, text, label: known.passage(&turn.id, id), is_used: false }
 }
 

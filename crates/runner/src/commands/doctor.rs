@@ -6,7 +6,7 @@ use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clariq_collections::{Collection, DataDir};
 use clariq_core::{Documents, Engine, Isa, ModelOptions, Report};
-use clariq_experiment::{cache, recipes};
+use clariq_experiment::{KeptTexts, cache, recipes};
 use clariq_index::{Analyzer, DocumentIndex};
 use std::fs;
 use std::path::Path;
@@ -65,7 +65,7 @@ fn data(settings: &Settings) -> Vec<Finding> {
         )],
         DataDir::Folder(_) => vec![Finding::well("data", place.clone())],
     };
-    let opened = clariq_collections::open(&settings.data);
+    let opened = clariq_collections::open_keeping(&settings.data, &KeptTexts::default());
     let collection = match opened {
         Ok(collection) => collection,
         Err(error) => {

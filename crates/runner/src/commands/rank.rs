@@ -78,6 +78,9 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome,
     };
     let answers = ranker.pipelines().answer().is_some();
     let mut requests = Requests::new(name, lines, session.documents, answers);
+    if printer.format == Format::Trec {
+        requests = requests.with_unique_ids();
+    }
     let bad = if arguments.batch {
         rank_batch(&ranker, &printer, &mut requests, arguments.skip_bad)?
     } else {

@@ -15,7 +15,7 @@ use clariq_experiment::run::{
     Conversations, Given, Input, RequestFile, RunOptions, open_split, run as write_run, usual_path,
 };
 use clariq_experiment::systems::{check_expected, check_names_differ};
-use clariq_experiment::{Contexts, Loaded, Registry, Session};
+use clariq_experiment::{Contexts, KeptTexts, Loaded, Registry, Session};
 use clariq_files::{Source, Target};
 use std::path::Path;
 use std::sync::Arc;
@@ -65,8 +65,8 @@ fn take_passages(
     given: Option<&Given>,
 ) -> Result<(), Failure> {
     let ids = given.map(Given::ids);
-    let keep = |id: &str| ids.as_ref().is_none_or(|ids| ids.contains(id));
-    Ok(collection.take_documents(PASSAGES, &Source::new(file), &keep)?)
+    let keeper = KeptTexts::default();
+    Ok(collection.take_documents(PASSAGES, &Source::new(file), ids.as_ref(), &keeper)?)
 }
 
 /// Opens the input of a system.

@@ -95,7 +95,8 @@ fn files_of_requests_are_run_and_cut_as_well() {
 #[test]
 fn bad_requests_are_refused_or_counted() {
     let bench = Bench::with_sample();
-    bench.write("requests.jsonl", requests() + "{\"id\": 7}\n{\"id\": 8, \"text\": \"saturn\"}\n");
+    bench
+        .write("requests.jsonl", requests() + "{\"id\": 7}\n{\"id\": 800, \"text\": \"saturn\"}\n");
     for line in [
         "run bm25 --data data --requests requests.jsonl -o a.run",
         "data shard requests.jsonl --data data -o s --contexts 50",
@@ -123,6 +124,33 @@ fn bad_requests_are_refused_or_counted() {
         assert_eq!(refused.status, Some(2), "{line}: {}", refused.stderr);
         assert!(refused.stderr.contains(says), "{line}: {}", refused.stderr);
     }
+}
+
+#[test]
+fn an_id_that_comes_twice_is_refused_where_a_run_is_made() {
+    let bench = Bench::with_sample();
+    bench.write("requests.jsonl", requests() + "{\"id\": \"8\", \"text\": \"saturn\"}\n");
+    let rank = "rank bm25 --data data --requests requests.jsonl --depth 3";
+    for line in [
+        "run bm25 --data data --requests requests.jsonl -o a.run",
+        "data shard requests.jsonl --data data -o s --contexts 50",
+        &format!("{rank} --format trec"),
+        &format!("{rank} --format trec --batch"),
+    ] {
+        let refused = bench.run(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!(refused.status, Some(2), "{line}: {}", refused.stderr);
+        for part in ["requests.jsonl:175", "`8`, as in line 12", "--skip-bad"] {
+            assert!(refused.stderr.contains(part), "{line}: {}", refused.stderr);
+        }
+        assert!(!bench.path("a.run").exists() && !bench.path("s/plan.json").exists(), "{line}");
+    }
+    bench.succeed("-q run bm25 --data data --requests requests.jsonl --skip-bad -o first.run");
+    bench.write("requests.jsonl", requests());
+    bench.succeed("-q run bm25 --data data --requests requests.jsonl -o once.run");
+    assert_eq!(bench.read("first.run"), bench.read("once.run"));
+    // A stream of requests may ask again under the same id.
+    bench.write("requests.jsonl", "{\"id\": 1, \"text\": \"saturn\"}\n".repeat(2));
+    assert_eq!(bench.succeed(rank).stdout.lines().count(), 2);
 }
 
 #[test]

@@ -182,7 +182,9 @@ fn requests_are_answered_as_they_come() {
     let trec = bench.succeed(&format!("{line} --format trec --depth 2")).stdout;
     assert_eq!(trec.lines().count(), 2, "{trec}");
     // The same, whether requests come one by one or together.
-    bench.write("r.jsonl", format!("{request}\n{request}\n"));
+    let mut second = request.clone();
+    second["id"] = json!("1-1_2");
+    bench.write("r.jsonl", format!("{request}\n{second}\n"));
     let line = "rank ikat-bm25 --requests r.jsonl --format trec";
     let together = bench.succeed(&format!("{line} --batch")).stdout;
     assert_eq!(bench.succeed(line).stdout, together);

@@ -1,0 +1,75 @@
+//! The passages of files as documents, in memory or kept on the disk.
+
+use super::for_each_passage;
+use crate::{Bank, BankRow};
+use clariq_core::{Checksum, Documents, Error, Location, Problem, ProblemKind, TextKeeper, sha256};
+use clariq_files::{Source, protect};
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+/// All passages of files, in memory or kept by `keeper`.
+pub(in crate::ikat) fn read_all(
+    files: &[Source],
+    keeper: Option<&dyn TextKeeper>,
+) -> Result<Box<dyn Documents>, Error> {
+    let Some(keeper) = keeper.filter(|keeper| keeper.takes(size(files))) else {
+        return Ok(Box::new(read_bank(files, &|_| true)?));
+    };
+    for file in files {
+        if let Source::Path(path) = file {
+            protect(path);
+        }
+    }
+    let sums: Vec<String> = files.iter().map(Source::checksum).collect::<Result<_, _>>()?;
+    let source: Checksum = sha256(sums.iter().map(String::as_bytes));
+    keeper.keep(&source, &mut |add| {
+        files.iter().try_for_each(|file| {
+            for_each_passage(file, |passage| {
+                let passage = passage?;
+                add(&passage.id, &passage.text).map(ControlFlow::Continue)
+            })
+        })
+    })
+}
+
+/// Bytes of files as they are on the disk, packed or not.
+fn size(files: &[Source]) -> u64 {
+    let size = |file: &Source| match file {
+        Source::Path(path) => std::fs::metadata(path).map_or(0, |found| found.len()),
+        _ => 0,
+    };
+    files.iter().map(size).sum()
+}
+
+/// The passages of files whose ids `keep` wants, each once: files may share some.
+pub(in crate::ikat) fn read_bank(
+    files: &[Source],
+    keep: &dyn Fn(&str) -> bool,
+) -> Result<Bank, Error> {
+    let mut rows: HashMap<String, BankRow> = HashMap::new();
+    for file in files {
+        if let Source::Path(path) = file {
+            protect(path);
+        }
+        for_each_passage(file, |passage| {
+            let passage = passage?;
+            if !keep(&passage.id) {
+                return Ok(ControlFlow::Continue(()));
+            }
+            let row = BankRow { id: passage.id.as_str().into(), text: passage.text };
+            let known = rows.entry(passage.id.clone()).or_insert_with(|| row.clone());
+            if known.text != row.text {
+                let at = Location::line(file.name(), passage.line);
+                let found = format!("`{}` with another text", passage.id);
+                let expected = "every passage with one text";
+                return Err(Problem::new(at, ProblemKind::Contradiction, expected, found)
+                    .hint(
+                        "the files are of different collections: keep them in folders of their own",
+                    )
+                    .into());
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+    }
+    Ok(Bank::new(rows.into_values().collect(), ""))
+}
