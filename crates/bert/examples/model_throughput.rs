@@ -63,6 +63,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                     base: model,
                     examples: &examples,
                     data,
+                    teacher: None,
                     options: &options,
                     resume: false,
                 };

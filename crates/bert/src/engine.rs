@@ -1,10 +1,11 @@
 //! libtorch as an engine.
 
+use crate::conversation::BertConversationEncoder;
 use crate::cross_encoder::CrossEncoder;
 use crate::encoder::BertEncoder;
 use crate::options::devices;
 use crate::train::train;
-use clariq_core::{Encoder, Engine, Error, PairScorer};
+use clariq_core::{ConversationEncoder, Encoder, Engine, Error, PairScorer};
 use clariq_core::{ModelOptions, Trained, Training, TrainingEvent};
 use clariq_model::ModelFolder;
 use std::path::Path;
@@ -31,6 +32,14 @@ impl Engine for Torch {
         options: &ModelOptions,
     ) -> Result<Arc<dyn Encoder>, Error> {
         Ok(Arc::new(BertEncoder::open(folder, options)?))
+    }
+
+    fn open_conversation_encoder(
+        &self,
+        folder: &Path,
+        options: &ModelOptions,
+    ) -> Result<Arc<dyn ConversationEncoder>, Error> {
+        Ok(Arc::new(BertConversationEncoder::open(folder, options)?))
     }
 
     fn open_pair_scorer(

@@ -19,6 +19,7 @@
     reason = "libtorch counts in i64; no count here is near its limits, and none is negative"
 )]
 
+mod conversation;
 mod cross_encoder;
 mod encoder;
 mod engine;
@@ -32,6 +33,7 @@ pub mod train;
 mod weights;
 
 pub use clariq_model::ModelFolder;
+pub use conversation::BertConversationEncoder;
 pub use cross_encoder::CrossEncoder;
 pub use encoder::BertEncoder;
 pub use engine::Torch;

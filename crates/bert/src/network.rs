@@ -482,11 +482,7 @@ impl Network {
                     / present.sum_dim_intlist(Some(&[1_i64][..]), false, Kind::Float)
             }
         };
-        let length = mean
-            .f_norm_scalaropt_dim(2, [1_i64], true)
-            .map_err(Error::torch("pooling"))?
-            .clamp_min(1e-12);
-        Ok(mean / length)
+        unit(&mean)
     }
 
     /// The logits of the classifier over the pooled `[CLS]`, texts × classes.
@@ -527,6 +523,12 @@ impl Network {
     pub(crate) fn set_words(&mut self, words: Tensor) {
         self.words = words;
     }
+}
+
+/// Vectors at length 1, one a row.
+pub(crate) fn unit(vectors: &Tensor) -> Result<Tensor, Error> {
+    let length = vectors.f_norm_scalaropt_dim(2, [1_i64], true);
+    Ok(vectors / length.map_err(Error::torch("pooling"))?.clamp_min(1e-12))
 }
 
 /// Rows of a table by number. Their gradient is that of an embedding: added up in one pass.

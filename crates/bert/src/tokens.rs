@@ -9,7 +9,7 @@ use tokenizers::models::wordpiece::WordPiece;
 use tokenizers::normalizers::BertNormalizer;
 use tokenizers::pre_tokenizers::bert::BertPreTokenizer;
 use tokenizers::processors::bert::BertProcessing;
-use tokenizers::{EncodeInput, Tokenizer, TruncationParams};
+use tokenizers::{EncodeInput, Encoding, Tokenizer, TruncationParams};
 
 /// A text, or a pair of texts, as the model reads it: with `[CLS]` in front and `[SEP]` behind each
 /// text.
@@ -26,6 +26,7 @@ pub struct Tokenize {
     tokenizer: Tokenizer,
     positions: usize,
     cut: bool,
+    most: usize,
     name: String,
 }
 
@@ -56,6 +57,7 @@ impl Tokenize {
             tokenizer,
             positions,
             cut: limit.is_some(),
+            most: limit.unwrap_or(positions),
             name: folder.path.display().to_string(),
         })
     }
@@ -70,8 +72,29 @@ impl Tokenize {
         pairs.par_iter().map(|&(first, second)| self.one((first, second).into(), first)).collect()
     }
 
-    fn one(&self, input: EncodeInput, shown: &str) -> Result<Tokens, Error> {
-        let encoding = self.tokenizer.encode(input, true).map_err(|error| {
+    /// The tokens of a text, without `[CLS]` and `[SEP]`.
+    pub(crate) fn pieces(&self, text: &str) -> Result<Vec<i64>, Error> {
+        Ok(wide(self.encode(text.into(), false)?.get_ids()))
+    }
+
+    /// `[CLS]` and `[SEP]`.
+    pub(crate) fn marks(&self) -> Result<(i64, i64), Error> {
+        let empty = self.one("".into(), "")?.ids;
+        match empty[..] {
+            [cls, sep] => Ok((cls, sep)),
+            _ => Err(problem(Path::new(&self.name), "`[CLS]` and `[SEP]` around a text", "others")
+                .hint("the tokenizer must be that of a BERT")
+                .into()),
+        }
+    }
+
+    /// The longest text or pair, in tokens.
+    pub(crate) fn most(&self) -> usize {
+        self.most
+    }
+
+    fn encode(&self, input: EncodeInput, special: bool) -> Result<Encoding, Problem> {
+        self.tokenizer.encode(input, special).map_err(|error| {
             Problem::new(
                 Location::file(&self.name),
                 ProblemKind::Model,
@@ -79,7 +102,11 @@ impl Tokenize {
                 error.to_string(),
             )
             .hint("the tokenizer's files may be damaged")
-        })?;
+        })
+    }
+
+    fn one(&self, input: EncodeInput, shown: &str) -> Result<Tokens, Error> {
+        let encoding = self.encode(input, true)?;
         let length = encoding.get_ids().len();
         if length > self.positions && !self.cut {
             let start: String = shown.chars().take(40).collect();
@@ -94,9 +121,12 @@ impl Tokenize {
             .hint("shorten the text, or set `max_tokens` where the model is named, which cuts it")
             .into());
         }
-        let wide = |values: &[u32]| values.iter().map(|&value| i64::from(value)).collect();
         Ok(Tokens { ids: wide(encoding.get_ids()), segments: wide(encoding.get_type_ids()) })
     }
+}
+
+fn wide(values: &[u32]) -> Vec<i64> {
+    values.iter().map(|&value| i64::from(value)).collect()
 }
 
 /// Refuses words whose ids the table of word embeddings does not have.

@@ -6,11 +6,13 @@
 
 mod collection;
 mod pool;
+mod resolved;
 mod run;
 mod topics;
 
 pub use collection::Cast;
 pub(crate) use collection::KIND;
 pub use pool::{NO_QUESTION, parse_pool, read_pool};
+pub(crate) use resolved::{check_training_files, resolved_turns};
 pub use run::{QuestionRun, QuestionTurn};
 pub use topics::{Conversation, Said, Topics, Turn};

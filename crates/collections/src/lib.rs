@@ -26,6 +26,7 @@ mod class;
 pub mod ikat;
 mod json;
 mod kinds;
+mod resolved;
 mod statistics;
 mod validation;
 
@@ -36,6 +37,7 @@ pub use check::CheckReport;
 pub use clariq::DataDir;
 pub use class::Class;
 pub use kinds::{KINDS, Kind, Open, OpenSample, check, kind_of, open, open_keeping};
+pub use resolved::ResolvedTurn;
 pub use statistics::{Amount, Statistics, StatisticsRow};
 pub use validation::{Validation, Verdict};
 
@@ -141,6 +143,16 @@ pub trait Collection: Any + Send + Sync {
 
     /// The judgements of a split for a task; `None` where it has none.
     fn qrels(&self, split: &str, task: &str) -> Result<Option<Qrels>, Error>;
+
+    /// Utterances that people resolved, for training alone: no system sees them. None of them is of
+    /// a split that requests are answered of.
+    ///
+    /// # Errors
+    ///
+    /// A collection that has none, and files that are missing or cannot be read.
+    fn resolved_turns(&self) -> Result<Vec<ResolvedTurn>, Error> {
+        Err(resolved::no_resolved(self.location(), self.kind()))
+    }
 
     /// Counts of everything in it.
     fn statistics(&self) -> Result<Statistics, Error>;

@@ -1,6 +1,6 @@
 //! The trait of an engine: what opens and trains learned models.
 
-use crate::model::{Encoder, PairScorer};
+use crate::model::{ConversationEncoder, Encoder, PairScorer};
 use crate::problem::Error;
 use crate::training::{ModelOptions, Trained, Training, TrainingEvent};
 use std::path::Path;
@@ -20,6 +20,13 @@ pub trait Engine: Send + Sync {
         folder: &Path,
         options: &ModelOptions,
     ) -> Result<Arc<dyn Encoder>, Error>;
+
+    /// Opens a conversational encoder.
+    fn open_conversation_encoder(
+        &self,
+        folder: &Path,
+        options: &ModelOptions,
+    ) -> Result<Arc<dyn ConversationEncoder>, Error>;
 
     /// Opens a cross-encoder.
     fn open_pair_scorer(

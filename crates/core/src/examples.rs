@@ -1,5 +1,7 @@
 //! Training data in numbers, as every engine takes it.
 
+use crate::request::Utterance;
+
 /// The data of a training, in numbers: a question is its place in the bank. Where classes are
 /// learned, they stand in the questions' place.
 #[derive(Debug, Clone, Default)]
@@ -13,6 +15,10 @@ pub struct Examples {
     /// The relevant questions of each topic, the empty one left out, once per row of the file; or
     /// its one class.
     pub relevant: Vec<Vec<u32>>,
+    /// The conversation of each topic, where conversations are learned from: what was said up to
+    /// the utterance that was resolved. `requests` has the name of the conversation then, and
+    /// `questions` every text that the resolved utterance, the one relevant text, is told from.
+    pub conversations: Vec<Vec<Utterance>>,
     /// For each topic, questions that look relevant, best first; relevant ones among them are left
     /// out here.
     pub candidates: Vec<Vec<u32>>,
@@ -28,6 +34,7 @@ impl Examples {
             questions: owned(names),
             relevant: classes.iter().map(|&class| vec![class as u32]).collect(),
             candidates: vec![Vec::new(); texts.len()],
+            ..Self::default()
         }
     }
 

@@ -12,6 +12,7 @@ mod engine;
 mod examples;
 mod explanation;
 mod findings;
+mod history;
 mod id;
 mod isa;
 mod model;
@@ -35,10 +36,14 @@ pub use engine::Engine;
 pub use examples::Examples;
 pub use explanation::Explanation;
 pub use findings::{Finding, Findings};
+pub use history::{
+    History, HistoryPart, HistoryWeights, ages, sentences, untrained_vectors, weighted_sum,
+};
 pub use id::{FacetId, QuestionId, RequestId, TopicId};
 pub use isa::Isa;
 pub use model::{
-    Embeddings, Encoder, ModelKind, ModelName, Models, NoModels, PairScorer, Progress,
+    ConversationEncoder, Embeddings, Encoder, ModelKind, ModelName, Models, NoModels, PairScorer,
+    Progress,
 };
 pub use name::{BadName, Name};
 pub use need::Need;

@@ -1,5 +1,6 @@
 //! Traits for learned models, and for whatever opens them by name. No engine is known here.
 
+use crate::history::{History, HistoryWeights};
 use crate::problem::{Error, Location, Problem, ProblemKind};
 use std::fmt;
 use std::sync::Arc;
@@ -63,6 +64,29 @@ pub trait Encoder: Send + Sync {
     fn checksum(&self) -> &str;
 }
 
+/// Conversations in, vectors of length 1 out, in the space of an encoder of texts: near to the
+/// vector that it would give to the last utterance, were it written so that it can be understood
+/// alone.
+pub trait ConversationEncoder: Send + Sync {
+    /// The encoder of texts whose space the vectors are in, by the name that stages give it.
+    fn space(&self) -> &str;
+
+    /// How the encoder of texts gives a conversation the vector that this model begins with.
+    fn weights(&self) -> &HistoryWeights;
+
+    /// Encodes each conversation by itself, so that its vector is the same to the last bit,
+    /// whatever else is encoded. `untrained` has a row per conversation, made with
+    /// [`weights`](Self::weights) by [`untrained_vectors`](crate::untrained_vectors).
+    fn encode(
+        &self,
+        conversations: &[History],
+        untrained: &Embeddings,
+    ) -> Result<Embeddings, Error>;
+
+    /// What identifies the weights and everything else that the vectors depend on.
+    fn checksum(&self) -> &str;
+}
+
 /// Pairs of request and document in, logits out: the higher, the better the document fits.
 pub trait PairScorer: Send + Sync {
     /// Scores pairs, one logit per pair, in order. `progress` counts pairs.
@@ -77,6 +101,8 @@ pub trait PairScorer: Send + Sync {
 pub enum ModelKind {
     /// Texts to vectors.
     Encoder,
+    /// Conversations to vectors.
+    ConversationEncoder,
     /// Pairs to scores.
     CrossEncoder,
 }
@@ -85,6 +111,7 @@ impl fmt::Display for ModelKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Encoder => "an encoder",
+            Self::ConversationEncoder => "a conversational encoder",
             Self::CrossEncoder => "a cross-encoder",
         })
     }
@@ -103,6 +130,11 @@ pub struct ModelName {
 pub trait Models: Send + Sync {
     /// Opens the encoder of that name.
     fn encoder(&self, name: &str) -> Result<Arc<dyn Encoder>, Error>;
+
+    /// Opens the conversational encoder of that name.
+    fn conversation_encoder(&self, name: &str) -> Result<Arc<dyn ConversationEncoder>, Error> {
+        Err(NoModels::refusal(name))
+    }
 
     /// Opens the cross-encoder of that name.
     fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, Error>;

@@ -1,5 +1,6 @@
 //! Training recipes: the parameters of `configs/models/*.toml`.
 
+use crate::history::HistoryWeights;
 use crate::model::ModelKind;
 use crate::name::Name;
 use crate::problem::{Error, Location, Problem, ProblemKind};
@@ -120,6 +121,19 @@ pub enum Objective {
         #[serde(default)]
         unique: bool,
     },
+    /// A conversational encoder: the vector of a conversation so far is taught to be the base's
+    /// vector of the utterance that people resolved. The base is encoder of texts and teacher.
+    ResolvedUtterance {
+        /// Conversations in a batch.
+        batch: usize,
+        /// Of the softmax over texts of the training data: the lower, the more the nearest count.
+        #[serde(default = "usual_temperature")]
+        temperature: f64,
+        /// Weight of the base's vector of the conversation where the learned one counts 1.
+        untrained: f64,
+        /// How the base's vector of a conversation is made.
+        history: HistoryWeights,
+    },
 }
 
 impl Objective {
@@ -127,8 +141,27 @@ impl Objective {
     pub fn kind(&self) -> ModelKind {
         match self {
             Self::InBatchSoftmax { .. } => ModelKind::Encoder,
+            Self::ResolvedUtterance { .. } => ModelKind::ConversationEncoder,
             Self::CrossEntropy { .. } | Self::Listwise { .. } => ModelKind::CrossEncoder,
         }
+    }
+
+    /// Whether the table of words and what is added to it stay as they are. Where few examples are
+    /// learned from, words that do not occur would else be left behind by those that do.
+    pub fn freezes_embeddings(&self) -> bool {
+        matches!(self, Self::ResolvedUtterance { .. })
+    }
+
+    fn is_sound(&self) -> bool {
+        let Self::ResolvedUtterance { temperature, untrained, history, .. } = self else {
+            return true;
+        };
+        let HistoryWeights { context, system, decay } = *history;
+        let weights = [*untrained, context, system, decay];
+        temperature.is_finite()
+            && *temperature > 0.0
+            && weights.iter().all(|weight| weight.is_finite() && *weight >= 0.0)
+            && decay <= 1.0
     }
 }
 
@@ -157,6 +190,9 @@ fn usual_evaluation() -> usize {
 }
 fn usual_checkpoint() -> usize {
     50
+}
+fn usual_temperature() -> f64 {
+    0.03
 }
 fn usual_scale() -> f64 {
     20.0
@@ -218,7 +254,8 @@ impl Recipe {
 
     fn check(&self, file: &str) -> Result<(), Error> {
         let (batch, negatives) = match &self.objective {
-            Objective::InBatchSoftmax { batch, .. } => (*batch, 1),
+            Objective::InBatchSoftmax { batch, .. }
+            | Objective::ResolvedUtterance { batch, .. } => (*batch, 1),
             Objective::CrossEntropy { batch, negatives, .. }
             | Objective::Listwise { batch, negatives, .. } => (*batch, *negatives),
         };
@@ -249,6 +286,15 @@ impl Recipe {
                 self.evaluate_every == 0 || self.checkpoint_every == 0,
                 "evaluate_every and checkpoint_every of at least 1",
             ),
+            (
+                !self.objective.is_sound(),
+                "a temperature above 0, finite weights of at least 0, and a decay up to 1",
+            ),
+            (
+                self.objective.kind() == ModelKind::ConversationEncoder
+                    && !self.train_on.is_default(),
+                "no train_on where resolved utterances are learned: they are of other collections",
+            ),
             (self.patience > 0 && self.held_out == 0.0, "held_out above 0 where patience is set"),
         ];
         match wrong.into_iter().find(|(wrong, _)| *wrong) {
@@ -272,7 +318,7 @@ impl Recipe {
     /// The system that names negatives, and how many of its questions are wanted for each request.
     pub fn negatives(&self) -> Option<(&str, usize)> {
         match &self.objective {
-            Objective::InBatchSoftmax { .. } => None,
+            Objective::InBatchSoftmax { .. } | Objective::ResolvedUtterance { .. } => None,
             // More than are wanted, since some of them will be relevant.
             Objective::CrossEntropy { system, negatives, .. } => Some((system, negatives + 30)),
             Objective::Listwise { system, depth, .. } => Some((system, *depth)),

@@ -3,6 +3,7 @@
 use crate::checksum::sha256_hex;
 use crate::examples::Examples;
 use crate::isa::Isa;
+use crate::model::Encoder;
 use crate::recipe::Recipe;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -73,6 +74,8 @@ pub struct Training<'a> {
     pub examples: &'a Examples,
     /// A sentence on where the data comes from, for the model card.
     pub data: String,
+    /// The base as an encoder of texts, for recipes that learn from its vectors.
+    pub teacher: Option<&'a dyn Encoder>,
     /// Device and threads; the precision is the recipe's.
     pub options: &'a ModelOptions,
     /// Whether a checkpoint of the same training is continued.
@@ -131,7 +134,10 @@ pub fn training_key(
             &examples.candidates
         )
     );
-    let data = sha256_hex(data.as_bytes());
+    let data = match &examples.conversations[..] {
+        [] => sha256_hex(data.as_bytes()),
+        conversations => sha256_hex(format!("{data}{conversations:?}").as_bytes()),
+    };
     let made_of = sha256_hex(format!("1\n{recipe}\n{base_checksum}\n{data}").as_bytes());
     sha256_hex(format!("{made_of}\n{computes_with}").as_bytes())
 }

@@ -4,8 +4,8 @@ use crate::error::Error;
 use crate::session::Session;
 use clariq_collections::Around;
 use clariq_core::{
-    Documents, Encoder, Error as CoreError, Location, ModelName, Models, PairScorer, Problem,
-    ProblemKind,
+    ConversationEncoder, Documents, Encoder, Error as CoreError, Location, ModelName, Models,
+    PairScorer, Problem, ProblemKind,
 };
 use clariq_rank::Context;
 use std::sync::Arc;
@@ -84,6 +84,10 @@ struct Passing<'a>(&'a dyn Models);
 impl Models for Passing<'_> {
     fn encoder(&self, name: &str) -> Result<Arc<dyn Encoder>, CoreError> {
         self.0.encoder(name)
+    }
+
+    fn conversation_encoder(&self, name: &str) -> Result<Arc<dyn ConversationEncoder>, CoreError> {
+        self.0.conversation_encoder(name)
     }
 
     fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, CoreError> {

@@ -2,6 +2,7 @@
 //! is first needed.
 
 mod examples;
+mod resolved;
 mod training;
 mod vectors;
 
@@ -10,8 +11,8 @@ use crate::error::Error;
 use crate::recipes;
 use crate::session::Session;
 use clariq_core::{
-    Embeddings, Encoder, Location, ModelKind, ModelName, Models, PairScorer, Precision, Problem,
-    ProblemKind, Progress, Recipe, Trained, sha256,
+    ConversationEncoder, Embeddings, Encoder, Location, ModelKind, ModelName, Models, PairScorer,
+    Precision, Problem, ProblemKind, Progress, Recipe, Trained, sha256,
 };
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use std::collections::HashMap;
@@ -25,6 +26,7 @@ type Opened<T> = Mutex<HashMap<String, Arc<T>>>;
 pub struct Registry<'a> {
     session: &'a Session<'a>,
     encoders: Opened<dyn Encoder>,
+    conversation_encoders: Opened<dyn ConversationEncoder>,
     scorers: Opened<dyn PairScorer>,
     banks: Opened<Embeddings>,
 }
@@ -32,8 +34,13 @@ pub struct Registry<'a> {
 impl<'a> Registry<'a> {
     /// A registry in which nothing is open yet.
     pub fn new(session: &'a Session<'a>) -> Self {
-        let (encoders, scorers, banks) = (Mutex::default(), Mutex::default(), Mutex::default());
-        Self { session, encoders, scorers, banks }
+        Self {
+            session,
+            encoders: Mutex::default(),
+            conversation_encoders: Mutex::default(),
+            scorers: Mutex::default(),
+            banks: Mutex::default(),
+        }
     }
 
     /// Trains a recipe unless the model that it makes of this data is there already. The folder of
@@ -75,6 +82,14 @@ impl<'a> Registry<'a> {
             let engine = self.session.engine_for(name)?;
             let (folder, max_tokens) = self.locate(name, ModelKind::Encoder)?;
             Ok(engine.open_encoder(&folder, &self.session.model_options(max_tokens))?)
+        })
+    }
+
+    fn open_conversation_encoder(&self, name: &str) -> Result<Arc<dyn ConversationEncoder>, Error> {
+        open_once(&self.conversation_encoders, name, || {
+            let engine = self.session.engine_for(name)?;
+            let (folder, _) = self.locate(name, ModelKind::ConversationEncoder)?;
+            Ok(engine.open_conversation_encoder(&folder, &self.session.model_options(None))?)
         })
     }
 
@@ -126,6 +141,16 @@ fn open_once<T: ?Sized>(
     Ok(new)
 }
 
+/// The checksum of what was opened under a name.
+fn checksum_of<T: ?Sized>(
+    opened: &Opened<T>,
+    name: &str,
+    checksum: impl Fn(&T) -> &str,
+) -> Option<String> {
+    let opened = opened.lock().unwrap_or_else(PoisonError::into_inner);
+    opened.get(name).map(|model| checksum(model).to_owned())
+}
+
 /// Refuses a folder whose files are not those of its list. A model from elsewhere has none, and
 /// only its engine can tell.
 fn check_installed(name: &str, folder: &Path) -> Result<(), Problem> {
@@ -145,6 +170,13 @@ impl Models for Registry<'_> {
         Ok(self.open_encoder(name)?)
     }
 
+    fn conversation_encoder(
+        &self,
+        name: &str,
+    ) -> Result<Arc<dyn ConversationEncoder>, clariq_core::Error> {
+        Ok(self.open_conversation_encoder(name)?)
+    }
+
     fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, clariq_core::Error> {
         Ok(self.open_pair_scorer(name)?)
     }
@@ -157,10 +189,9 @@ impl Models for Registry<'_> {
     }
 
     fn checksum(&self, name: &str) -> Option<String> {
-        let encoders = self.encoders.lock().unwrap_or_else(PoisonError::into_inner);
-        let scorers = self.scorers.lock().unwrap_or_else(PoisonError::into_inner);
-        let encoder = encoders.get(name).map(|encoder| encoder.checksum().to_owned());
-        encoder.or_else(|| scorers.get(name).map(|scorer| scorer.checksum().to_owned()))
+        checksum_of(&self.encoders, name, |encoder| encoder.checksum())
+            .or_else(|| checksum_of(&self.conversation_encoders, name, |model| model.checksum()))
+            .or_else(|| checksum_of(&self.scorers, name, |scorer| scorer.checksum()))
     }
 
     fn embed_documents(

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 /// The recipes of `configs/models/`.
 const BUILT_IN: &[(&str, &str)] = &[
     ("encoder", include_str!("../configs/models/encoder.toml")),
+    ("conversational-encoder", include_str!("../configs/models/conversational-encoder.toml")),
     ("cross-encoder", include_str!("../configs/models/cross-encoder.toml")),
     ("published-cross-encoder", include_str!("../configs/models/published-cross-encoder.toml")),
 ];
@@ -34,14 +35,17 @@ pub fn find_kind(name: &str, kind: ModelKind) -> Result<Option<Recipe>, Error> {
             let at = Location::file(format!("model `{name}`"));
             let found = recipe.objective.kind().to_string();
             Err(Problem::new(at, ProblemKind::Model, kind.to_string(), found)
-                .hint("`rerank` and `cross_encode` take cross-encoders, other stages encoders")
+                .hint(
+                    "`rerank` and `cross_encode` take cross-encoders, `meaning` a conversational \
+                     encoder, all others encoders",
+                )
                 .into())
         }
         found => Ok(found),
     }
 }
 
-/// Whether the model of that name is trained on the labels of train.
+/// Whether the model of that name is trained on labels.
 pub fn is_recipe(name: &str) -> bool {
     BUILT_IN.iter().any(|(known, _)| *known == name)
         || Path::new(name).extension().is_some_and(|end| end == "toml")

@@ -428,6 +428,7 @@ fn open_models(models: &dyn Models, loaded: &Loaded) -> Result<Value, Error> {
     for model in loaded.system.models() {
         match model.kind {
             ModelKind::Encoder => drop(models.encoder(&model.name)?),
+            ModelKind::ConversationEncoder => drop(models.conversation_encoder(&model.name)?),
             ModelKind::CrossEncoder => drop(models.pair_scorer(&model.name)?),
         }
         let checksum = json!(models.checksum(&model.name));

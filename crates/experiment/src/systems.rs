@@ -6,7 +6,7 @@ use crate::measures::check_measures;
 use crate::recipes;
 use crate::session::Session;
 use clariq_collections::Collection;
-use clariq_core::{Location, Problem, ProblemKind, TrainOn, sha256_hex};
+use clariq_core::{Location, ModelKind, Problem, ProblemKind, TrainOn, sha256_hex};
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use clariq_need::NeedConfig;
 use clariq_rank::{Expected, Override, System, Uses};
@@ -31,6 +31,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("ikat-bm25", include_str!("../configs/ikat-bm25.toml")),
     ("ikat-dense", include_str!("../configs/ikat-dense.toml")),
     ("ikat-automatic", include_str!("../configs/ikat-automatic.toml")),
+    ("ikat-encoder", include_str!("../configs/ikat-encoder.toml")),
     ("ikat-manual", include_str!("../configs/ikat-manual.toml")),
     ("ikat-only-response", include_str!("../configs/ikat-only-response.toml")),
 ];
@@ -116,6 +117,14 @@ impl Loaded {
         Err(Problem::new(Location::file("--data"), ProblemKind::Argument, expected, found).hint(
             format!("`{}` is for such a collection: --data names its folder", self.system.name),
         ))
+    }
+
+    /// Whether a model of its stages is trained on utterances that people resolved.
+    pub fn learns_from_resolved(&self) -> bool {
+        let models = self.system.models();
+        let mut of_kind =
+            models.iter().filter(|model| model.kind == ModelKind::ConversationEncoder);
+        of_kind.any(|model| recipes::is_recipe(&model.name))
     }
 
     /// Whether its stages or its need model ask for learned models.

@@ -140,6 +140,45 @@ impl Space {
         Ok(sum)
     }
 
+    /// Vectors of texts that come again and again by one of the encoders, one row per text.
+    pub(crate) fn encode_each(
+        &self,
+        documents: &dyn Documents,
+        models: &dyn Models,
+        encoder: &str,
+        texts: &[&str],
+    ) -> Result<Array2<f32>, Error> {
+        let (embedded, remembered) = self.encoder(encoder)?;
+        remembered.encode(documents, models, encoder, embedded, texts)
+    }
+
+    /// Cosines of vectors in the space of one of the encoders (rows) to documents (columns).
+    pub(crate) fn vectors_to_documents(
+        &self,
+        encoder: &str,
+        vectors: &Embeddings,
+        docs: &[Doc],
+    ) -> Result<Array2<f32>, Error> {
+        let (embedded, _) = self.encoder(encoder)?;
+        Ok(matrix(vectors).dot(&rows(embedded, docs).t()))
+    }
+
+    fn encoder(&self, wanted: &str) -> Result<(&Embeddings, &Remembered), Problem> {
+        let mut names = Vec::new();
+        for (_, channel) in &self.channels {
+            if let Channel::Encoder { name, documents, remembered } = channel {
+                if name == wanted {
+                    return Ok((documents, remembered));
+                }
+                names.push(format!("`{name}`"));
+            }
+        }
+        let at = Location::file("[space]");
+        let expected = format!("`{wanted}`, in whose space a conversational encoder was trained");
+        Err(Problem::new(at, ProblemKind::Configuration, expected, names.join(", "))
+            .hint("`models` of the space must name it as the `base` of the model's recipe does"))
+    }
+
     /// Similarities of documents to each other.
     pub(crate) fn among(&self, docs: &[Doc]) -> Array2<f32> {
         let mut sum = Array2::zeros((docs.len(), docs.len()));

@@ -16,6 +16,7 @@ mod feedback;
 mod found;
 mod fuse;
 mod history;
+mod meaning;
 mod no_question;
 mod open_questions;
 mod silence;

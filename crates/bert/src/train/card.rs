@@ -43,10 +43,11 @@ pub(crate) fn write_folder(
 ) -> Result<(), Error> {
     let put =
         |name: &str, bytes: &[u8]| write_atomically(&into.join(name), |out| out.write_all(bytes));
-    let encoder = about.recipe.objective.kind() == ModelKind::Encoder;
+    let kind = about.recipe.objective.kind();
+    let pairs = kind == ModelKind::CrossEncoder;
     for name in COMPANIONS {
-        // What belongs to sentence-transformers describes an encoder.
-        if !encoder && !name.contains("token") && name != "vocab.txt" {
+        // What belongs to sentence-transformers describes an encoder of texts.
+        if kind != ModelKind::Encoder && !name.contains("token") && name != "vocab.txt" {
             continue;
         }
         let Ok(bytes) = std::fs::read(about.base.path.join(name)) else { continue };
@@ -60,15 +61,15 @@ pub(crate) fn write_folder(
         put(name, &bytes)?;
     }
     let pretty = |value: &Value| serde_json::to_vec_pretty(value).unwrap_or_default();
-    put("config.json", &pretty(&config(about, encoder)))?;
+    put("config.json", &pretty(&config(about, pairs)))?;
     put("training.json", &pretty(&training(about)))?;
     put("curve.csv", about.curve.csv().as_bytes())?;
     put("curve.svg", about.curve.svg(&format!("{}: loss by step", about.recipe.name)).as_bytes())?;
     put("README.md", card(about).as_bytes())?;
-    weights.write(&into.join("model.safetensors"), if encoder { "" } else { "bert." })
+    weights.write(&into.join("model.safetensors"), if pairs { "bert." } else { "" })
 }
 
-fn config(about: &Description, encoder: bool) -> Value {
+fn config(about: &Description, pairs: bool) -> Value {
     let mut config = about.base.config.clone();
     config["model_type"] = json!("bert");
     config["torch_dtype"] = json!("float32");
@@ -77,9 +78,9 @@ fn config(about: &Description, encoder: bool) -> Value {
         config["attention_probs_dropout_prob"] = json!(dropout);
     }
     config["architectures"] =
-        json!([if encoder { "BertModel" } else { "BertForSequenceClassification" }]);
+        json!([if pairs { "BertForSequenceClassification" } else { "BertModel" }]);
     let labels: Vec<&str> = match &about.recipe.objective {
-        Objective::InBatchSoftmax { .. } => Vec::new(),
+        Objective::InBatchSoftmax { .. } | Objective::ResolvedUtterance { .. } => Vec::new(),
         Objective::CrossEntropy { .. } => vec!["not relevant", "relevant"],
         Objective::Listwise { .. } => vec!["relevant"],
     };
@@ -117,11 +118,23 @@ fn card(about: &Description) -> String {
         TrainOn::Train => "train.tsv",
         TrainOn::TrainAndDev => "train.tsv and dev.tsv",
     };
-    let learned_from = format!(
-        "{topics} topics of ClariQ's {files} with {pairs} relevant (request, question) pairs"
-    );
+    let learned_from = match recipe.objective.kind() {
+        ModelKind::ConversationEncoder => {
+            format!("{topics} turns of TREC CAsT 2019 to 2022 with their resolved utterances")
+        }
+        ModelKind::Encoder | ModelKind::CrossEncoder => {
+            format!(
+                "{topics} topics of ClariQ's {files} with {pairs} relevant (request, question) pairs"
+            )
+        }
+    };
     let (library, kind) = match recipe.objective.kind() {
         ModelKind::Encoder => ("sentence-transformers", "Encoder (mean of the tokens, length 1)"),
+        ModelKind::ConversationEncoder => (
+            "transformers",
+            "Conversational encoder: the mean of the first text's tokens at length 1, added to the \
+             base's vector of the conversation",
+        ),
         ModelKind::CrossEncoder => ("transformers", "Cross-encoder of (request, question) pairs"),
     };
     let mut text = format!(

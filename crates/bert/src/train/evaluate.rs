@@ -1,11 +1,13 @@
 //! Evaluation of a network on topics that it was not trained on.
 
+use crate::conversation::pooled_first;
 use crate::error::Error;
 use crate::network::{Input, Network};
 use crate::streams::answer_all;
 use crate::tokens::{Tokenize, Tokens};
 use crate::train::examples::TopicSplit;
-use clariq_core::{Examples, Objective, Recipe};
+use crate::train::resolved::Taught;
+use clariq_core::{Examples, History, Objective, Recipe};
 use std::collections::HashSet;
 use std::sync::Mutex;
 
@@ -13,13 +15,15 @@ use std::sync::Mutex;
 const DEPTHS: [usize; 4] = [5, 10, 20, 30];
 
 /// Mean recall of the held-out topics at the depths of the challenge: an encoder ranks the whole
-/// bank, a cross-encoder a topic's relevant questions and candidates.
+/// bank, a cross-encoder a topic's relevant questions and candidates, a conversational encoder all
+/// texts that resolved utterances are told from.
 pub(crate) fn recall(
     network: Network,
     tokenize: &Tokenize,
     recipe: &Recipe,
     examples: &Examples,
     split: &TopicSplit,
+    taught: Option<&Taught>,
     threads: usize,
 ) -> Result<[f64; 4], Error> {
     let network = Mutex::new(network);
@@ -36,7 +40,16 @@ pub(crate) fn recall(
             *sum += found as f64 / relevant.len().max(1) as f64;
         }
     };
-    if let Objective::InBatchSoftmax { .. } = recipe.objective {
+    if let Some(taught) = taught {
+        let conversation = |&topic: &usize| History::of(&examples.conversations[topic]);
+        let tokens = split.held_out.iter().map(|topic| tokenize.conversation(&conversation(topic)));
+        let tokens: Vec<Tokens> = tokens.collect::<Result<_, _>>()?;
+        let width = network.lock().map_or(1, |network| network.shape.hidden) as usize;
+        let vectors = answer_all(&network, &tokens, width, threads, pooled_first, &|_| {})?;
+        for (&topic, vector) in split.held_out.iter().zip(vectors.chunks_exact(width.max(1))) {
+            add(topic, (0..).zip(taught.scores(topic, vector)?).collect());
+        }
+    } else if let Objective::InBatchSoftmax { .. } = recipe.objective {
         let texts = |texts: Vec<&str>| -> Result<Vec<f32>, Error> {
             let tokens = tokenize.texts(&texts)?;
             let width = network.lock().map_or(1, |network| network.shape.hidden) as usize;

@@ -4,6 +4,7 @@
 use clariq_core::Examples;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
+use std::collections::HashMap;
 
 /// Topics that are trained on, and topics that are held out: places in [`Examples::topics`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,26 +16,27 @@ pub struct TopicSplit {
 }
 
 impl TopicSplit {
-    /// Splits by topic, and by request: two topics that ask the same stand on one side. Of the
-    /// shares that a shuffled list of topics has, the one that counts as `fold` is held out.
+    /// Splits by request: two topics that ask the same stand on one side, and so do the turns of a
+    /// conversation. Of the shares that a shuffled list of requests has, the one that counts as
+    /// `fold` is held out.
     pub(crate) fn draw(examples: &Examples, share: f64, fold: usize, seed: u64) -> Self {
-        let count = examples.requests.len();
+        let mut group_of: HashMap<String, usize> = HashMap::new();
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for (topic, request) in examples.requests.iter().enumerate() {
+            let group = group_of.entry(request.trim().to_ascii_lowercase());
+            let group = *group.or_insert_with(|| {
+                groups.push(Vec::new());
+                groups.len() - 1
+            });
+            groups[group].push(topic);
+        }
+        let count = groups.len();
         let end_of =
             |shares: usize| ((shares as f64 * share * count as f64).round() as usize).min(count);
-        let mut order: Vec<usize> = (0..count).collect();
-        shuffle(&mut order, &mut generator(seed, 0));
-        let mut held_out: Vec<usize> = order.drain(end_of(fold)..end_of(fold + 1)).collect();
-        let same = |place: usize, other: usize| {
-            examples.requests[place].trim().eq_ignore_ascii_case(examples.requests[other].trim())
-        };
-        let mut train = order;
-        train.retain(|&place| {
-            let twin = held_out.iter().any(|&other| same(place, other));
-            if twin {
-                held_out.push(place);
-            }
-            !twin
-        });
+        shuffle(&mut groups, &mut generator(seed, 0));
+        let mut held_out: Vec<usize> =
+            groups.drain(end_of(fold)..end_of(fold + 1)).flatten().collect();
+        let mut train = groups.concat();
         train.sort_unstable();
         held_out.sort_unstable();
         Self { train, held_out }

@@ -12,6 +12,7 @@ use crate::train::curve::{Curve, Row};
 use crate::train::evaluate;
 use crate::train::examples::TopicSplit;
 use crate::train::objective::{Material, Step, pairs_of, steps};
+use crate::train::resolved::{Taught, tokens_of};
 use crate::weights::Weights;
 use clariq_core::{ModelKind, Objective, Precision, Training, TrainingEvent, training_key};
 use clariq_model::{ModelFolder, problem};
@@ -103,7 +104,7 @@ impl<'a> Learner<'a> {
         let device = device(training.options)?;
         seed(recipe.seed, 0);
         let classes = match recipe.objective {
-            Objective::InBatchSoftmax { .. } => {
+            Objective::InBatchSoftmax { .. } | Objective::ResolvedUtterance { .. } => {
                 // An encoder has no use for a pooler, and no gradient would reach it.
                 weights.tensors.retain(|name, _| !name.starts_with("pooler."));
                 None
@@ -124,13 +125,16 @@ impl<'a> Learner<'a> {
             requests: Vec::new(),
             questions: Vec::new(),
             pairs: BTreeMap::new(),
+            taught: Taught::by_teacher(training, device)?,
         };
         material.tokenise(&tokenize)?;
         let ids = material.narrow();
         let rows = Tensor::from_slice(&ids).to_device(device);
         let words = network.narrow_vocabulary(&rows);
-        for (_, _, weight) in network.parameters() {
-            let leaf = weight.detach().contiguous().set_requires_grad(true);
+        let frozen = recipe.objective.freezes_embeddings();
+        for (name, _, weight) in network.parameters() {
+            let learns = !(frozen && name.starts_with("embeddings."));
+            let leaf = weight.detach().contiguous().set_requires_grad(learns);
             *weight = leaf;
         }
         let optimizer = AdamW::new(&mut network, recipe.weight_decay, recipe.clip);
@@ -265,6 +269,7 @@ impl<'a> Learner<'a> {
             recipe,
             self.training.examples,
             &self.split,
+            self.material.taught.as_ref(),
             threads,
         );
         self.network.set_words(narrow);
@@ -289,7 +294,9 @@ impl<'a> Learner<'a> {
             .network
             .narrow_vocabulary(&Tensor::from_slice(&[0_i64]).to_device(self.network.device()));
         // Rows without a token in the data had no gradient: weight decay alone has changed them.
-        let mut whole = &self.words * self.optimizer.decay;
+        let frozen = self.training.recipe.objective.freezes_embeddings();
+        let decay = if frozen { 1.0 } else { self.optimizer.decay };
+        let mut whole = &self.words * decay;
         let whole = whole
             .f_index_copy_(0, &self.rows, &narrow.detach())
             .map_err(Error::torch("the vocabulary"))?;
@@ -342,6 +349,10 @@ fn check_finite(name: &str, weights: &Weights) -> Result<(), Error> {
 impl Material<'_> {
     fn tokenise(&mut self, tokenize: &Tokenize) -> Result<(), Error> {
         let (recipe, examples) = (self.recipe, self.examples);
+        if recipe.objective.kind() == ModelKind::ConversationEncoder {
+            self.requests = tokens_of(examples, tokenize)?;
+            return Ok(());
+        }
         let texts = |texts: &[String]| {
             tokenize.texts(&texts.iter().map(String::as_str).collect::<Vec<_>>())
         };

@@ -9,6 +9,7 @@ mod evaluate;
 mod examples;
 mod learner;
 mod objective;
+mod resolved;
 
 pub use curve::{Curve, Row};
 pub use examples::TopicSplit;

@@ -1,10 +1,12 @@
-//! Training objectives: one for encoders, two for cross-encoders.
+//! Training objectives: one for encoders, two for cross-encoders, and one for conversational
+//! encoders, which `resolved` has.
 
 use crate::error::Error;
 use crate::network::Network;
 use crate::tokens::Tokens;
 use crate::train::batch::Batch;
 use crate::train::examples::{TopicSplit, below, generator, shuffle};
+use crate::train::resolved::{Taught, without_teacher};
 use clariq_core::{Examples, Objective, Recipe};
 use std::collections::BTreeMap;
 use tch::{Kind, Tensor};
@@ -14,12 +16,14 @@ pub(crate) struct Material<'a> {
     pub(crate) recipe: &'a Recipe,
     pub(crate) examples: &'a Examples,
     pub(crate) split: TopicSplit,
-    /// Tokens of the requests, for an encoder.
+    /// Tokens of the requests, for an encoder; of the conversations, for a conversational one.
     pub(crate) requests: Vec<Tokens>,
     /// Tokens of the questions, for an encoder.
     pub(crate) questions: Vec<Tokens>,
     /// Tokens of (topic, question) pairs, for a cross-encoder.
     pub(crate) pairs: BTreeMap<(usize, u32), Tokens>,
+    /// What the base says, for a conversational encoder.
+    pub(crate) taught: Option<Taught>,
 }
 
 /// (topic, question) pairs of a step; the objective says what they mean.
@@ -41,6 +45,11 @@ pub(crate) fn steps(
                 return in_batches(&pairs, *batch);
             }
             by_request(&pairs, *batch, *per_request, &mut random)
+        }
+        Objective::ResolvedUtterance { batch, .. } => {
+            let mut pairs = examples.pairs(&split.train, true);
+            shuffle(&mut pairs, &mut random);
+            pairs.chunks(*batch).map(<[_]>::to_vec).collect()
         }
         Objective::CrossEntropy { batch, negatives, .. } => {
             let mut pairs = examples.pairs(&split.train, false);
@@ -157,6 +166,12 @@ impl Material<'_> {
             } => {
                 let weights = [*request_to_question, *question_to_request, *question_to_question];
                 self.in_batch_softmax(network, step, *scale, weights, train)
+            }
+            Objective::ResolvedUtterance { .. } => {
+                let taught = self.taught.as_ref();
+                let taught = taught.ok_or_else(|| without_teacher(&self.recipe.name))?;
+                let topics: Vec<usize> = step.iter().map(|&(topic, _)| topic).collect();
+                taught.loss(network, &topics, &self.requests, train)
             }
             Objective::CrossEntropy { .. } => {
                 let label = |&(topic, question): &(usize, u32)| {
@@ -284,6 +299,7 @@ mod tests {
                 .collect(),
             relevant: vec![vec![1, 2, 2], vec![3, 4], vec![5, 6]],
             candidates: vec![vec![7, 8], vec![9], vec![10, 11, 12]],
+            ..Examples::default()
         }
     }
 
@@ -298,11 +314,12 @@ mod tests {
         TopicSplit { train: vec![0, 2], held_out: vec![1] }
     }
 
-    const OBJECTIVES: [&str; 4] = [
+    const OBJECTIVES: [&str; 5] = [
         "kind = \"in-batch-softmax\"\nbatch = 4",
         "kind = \"in-batch-softmax\"\nbatch = 4\nper_request = 2",
         "kind = \"cross-entropy\"\nbatch = 4\nnegatives = 5\nsystem = \"bm25\"",
         "kind = \"listwise\"\nbatch = 2\nnegatives = 4\nsystem = \"bm25\"\ndepth = 3",
+        "kind = \"resolved-utterance\"\nbatch = 1\nuntrained = 0.5\nhistory = { context = 0, system = 0, decay = 0 }",
     ];
 
     #[test]

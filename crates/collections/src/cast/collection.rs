@@ -2,9 +2,10 @@
 //! they are ranked for.
 
 use super::pool::{NO_QUESTION, parse_pool, read_pool};
-use super::topics::{Topics, Turn};
+use super::resolved::{RESOLVED_2019, resolved_turns};
+use super::topics::{Topics, Turn, parse_resolved};
 use crate::statistics::{Amount, Statistics, StatisticsRow, count_words, mean};
-use crate::{Bank, CheckReport, Collection, DataDir, Kind, Requests};
+use crate::{Bank, CheckReport, Collection, DataDir, Kind, Requests, ResolvedTurn};
 use clariq_core::{Documents, Error, Location, Problem, ProblemKind, Request};
 use clariq_files::{Qrels, Source, protect};
 use serde_json::json;
@@ -118,6 +119,10 @@ impl Collection for Cast {
         Ok(None)
     }
 
+    fn resolved_turns(&self) -> Result<Vec<ResolvedTurn>, Error> {
+        resolved_turns(&self.location(), |name| self.data.file(name))
+    }
+
     fn statistics(&self) -> Result<Statistics, Error> {
         let topics = self.topics()?;
         let count = |text: &String| count_words(text);
@@ -160,6 +165,7 @@ fn check(data: &DataDir) -> Result<CheckReport, Error> {
     for name in super::topics::FILES {
         report.read(name, data.file(name), |input, sink| drop(Topics::parse(input, sink)))?;
     }
+    report.read(RESOLVED_2019, data.file(RESOLVED_2019), parse_resolved)?;
     report.findings.sort(&report.files);
     Ok(report)
 }

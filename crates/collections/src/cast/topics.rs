@@ -2,7 +2,7 @@
 
 mod read;
 
-use clariq_core::{Error, Location, Problem, ProblemKind, TopicId};
+use clariq_core::{Error, Location, Problem, ProblemKind, TopicId, Utterance};
 use clariq_files::table::{Sink, shorten, strictly};
 use clariq_files::{Input, Source};
 use std::collections::HashMap;
@@ -62,6 +62,11 @@ pub struct Turn {
     pub line: u64,
 }
 
+/// Reads the resolved utterances of 2019: every problem goes to `sink`.
+pub(super) fn parse_resolved(input: &Input, sink: Sink) {
+    drop(read::resolved(input, sink));
+}
+
 /// Something that was said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Said<'a> {
@@ -69,6 +74,15 @@ pub enum Said<'a> {
     User(&'a str),
     /// By the system.
     System(&'a str),
+}
+
+impl From<Said<'_>> for Utterance {
+    fn from(said: Said<'_>) -> Self {
+        match said {
+            Said::User(text) => Self::user(text.trim()),
+            Said::System(text) => Self::system(text.trim()),
+        }
+    }
 }
 
 impl Topics {

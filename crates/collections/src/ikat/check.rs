@@ -5,6 +5,7 @@ use super::passages::{Passage, for_each_passage};
 use super::qrels::parse_statement_qrels;
 use super::topics::Topics;
 use crate::CheckReport;
+use crate::cast::check_training_files;
 use clariq_core::{Error, Location, Problem, ProblemKind};
 use clariq_files::table::Sink;
 use clariq_files::{Input, Source, parse_qrels};
@@ -43,6 +44,7 @@ pub(super) fn check(folder: &Folder) -> Result<CheckReport, Error> {
     for file in passages {
         check_passages(&file, &mut seen, &mut report)?;
     }
+    check_training_files(&mut report, |name| folder.file(name))?;
     report.findings.sort(&report.files);
     Ok(report)
 }

@@ -82,12 +82,13 @@ impl fmt::Display for Split {
 }
 
 /// Where files are looked for below a data folder.
-const FOLDERS: [&str; 4] = ["", "topics", "passages", "qrels"];
+const FOLDERS: [&str; 5] = ["", "topics", "passages", "qrels", "cast"];
 
 /// A data folder of the track.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Folder {
-    /// A folder on disk: the files lie in it, or in `topics`, `passages` and `qrels` below it.
+    /// A folder on disk: the files lie in it, or in `topics`, `passages` and `qrels` below it, those
+    /// of TREC `CAsT` that models are trained on in `cast`.
     Path(PathBuf),
     /// The small collection that is part of the program. Its topics have the form of `2023-test`.
     Sample,

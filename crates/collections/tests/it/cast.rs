@@ -3,6 +3,7 @@
 use crate::released::{file, released};
 use clariq_collections::cast::{Cast, Conversation, NO_QUESTION, QuestionRun, Said, Topics};
 use clariq_collections::clariq::DataDir;
+use clariq_core::Speaker;
 use clariq_files::Source;
 use std::collections::HashSet;
 use std::path::Path;
@@ -46,6 +47,29 @@ fn resolved_utterances_of_2019_find_their_turns() {
     assert!(topics.conversations.iter().flat_map(|c| &c.turns).all(|turn| turn.resolved.is_some()));
     let stranger = Source::memory("resolved.tsv", *b"999_1\tWhat?\n");
     assert!(topics.add_resolved(&stranger).is_err());
+}
+
+#[test]
+fn resolved_utterances_of_all_years_stand_behind_what_was_said() {
+    let Some(folder) = released("cast") else { return };
+    let collection = clariq_collections::open(&DataDir::Folder(folder)).unwrap();
+    let turns = collection.resolved_turns().unwrap();
+    let of = |year: &str| turns.iter().filter(|turn| turn.id.starts_with(year)).count();
+    assert_eq!(["2019/", "2020/", "2021/", "2022/"].map(of), [479, 216, 239, 205]);
+    let ids: HashSet<&str> = turns.iter().map(|turn| turn.id.as_str()).collect();
+    let conversations: HashSet<&str> =
+        turns.iter().map(|turn| turn.conversation.as_str()).collect();
+    assert_eq!((ids.len(), conversations.len()), (1139, 50 + 25 + 26 + 18));
+    for turn in &turns {
+        assert_eq!(turn.said.last().unwrap().speaker, Speaker::User, "{}", turn.id);
+        assert!(!turn.resolved.is_empty(), "{}", turn.id);
+    }
+    let responses = turns.iter().flat_map(|turn| &turn.said);
+    let responses: HashSet<&str> = responses
+        .filter(|said| said.speaker == Speaker::System)
+        .map(|said| said.text.as_str())
+        .collect();
+    assert!(responses.len() > 300, "{}", responses.len());
 }
 
 /// A path of the tree is the flattened conversation that ends at the same turn.
@@ -113,6 +137,6 @@ fn the_released_folder_is_recognised_and_opened() {
     assert!(collection.qrels("2022", task).unwrap().is_none());
     assert!(collection.find_split("dev").unwrap_err().expected.contains("`2022`"));
     let report = clariq_collections::check(&data).unwrap();
-    assert_eq!((report.files.len(), report.absent.len()), (7, 0));
+    assert_eq!((report.files.len(), report.absent.len()), (8, 0));
     assert_eq!(report.findings.iter().count(), 0);
 }

@@ -1,10 +1,11 @@
 //! Training examples of a recipe: labels in numbers, with the negatives that the recipe mines.
 
+use super::resolved;
 use crate::error::Error;
 use crate::session::Session;
 use crate::systems::Loaded;
 use clariq_collections::clariq::{Bank, ClariQ, Labelled};
-use clariq_core::{Examples, Location, Models, Problem, ProblemKind, Recipe, Request};
+use clariq_core::{Examples, Location, ModelKind, Models, Problem, ProblemKind, Recipe, Request};
 use clariq_rank::{Batch, Override};
 
 /// The labels that a recipe is trained on in numbers, with the candidates that the recipe wants.
@@ -14,6 +15,9 @@ pub(super) fn collect(
     recipe: &Recipe,
     models: &dyn Models,
 ) -> Result<Examples, Error> {
+    if recipe.objective.kind() == ModelKind::ConversationEncoder {
+        return resolved::collect(session.collection);
+    }
     let clariq = ClariQ::of(session.collection)?;
     let labelled = clariq.training_labels(recipe.train_on)?;
     let bank = &clariq.bank;
@@ -23,6 +27,7 @@ pub(super) fn collect(
         questions: bank.rows().iter().map(|row| row.text.clone()).collect(),
         relevant: vec![Vec::new(); labelled.topics.len()],
         candidates: vec![Vec::new(); labelled.topics.len()],
+        conversations: Vec::new(),
     };
     for row in &labelled.rows {
         let question = bank.find(row.question.as_str());

@@ -1,12 +1,17 @@
 //! Trained models in the cache: found under what they are made of, or trained now.
 
+use super::max_sequence;
 use crate::cache::{self, State};
 use crate::error::Error;
 use crate::observer::Task;
 use crate::recipes;
 use crate::session::Session;
-use clariq_core::{Examples, Recipe, Trained, Training, TrainingEvent, training_key};
+use clariq_core::{
+    Encoder, Examples, ModelKind, ModelOptions, Precision, Recipe, Trained, Training,
+    TrainingEvent, training_key,
+};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What happens where a training was done or begun before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,8 +49,12 @@ pub(super) fn prepare(
     let key = training_key(&recipe, &engine.checksum(&base)?, &examples, &computes_with);
     let usual = || models.join(format!("{}-{}", recipe.name, &key[..12]));
     let folder = output.map_or_else(usual, Path::to_owned);
-    let bank = session.documents.checksum().short();
-    let data = format!("Question bank {bank} of {}.", session.collection.location());
+    let location = session.collection.location();
+    let data = if examples.conversations.is_empty() {
+        format!("Question bank {} of {location}.", session.documents.checksum().short())
+    } else {
+        format!("Resolved utterances in {location}.")
+    };
     Ok(Prepared { recipe, base, examples, data, folder })
 }
 
@@ -73,11 +82,26 @@ impl Prepared {
         Ok((self.folder.clone(), Some(trained)))
     }
 
+    /// The base as an encoder of texts as stages open it, but always in 32-bit floats, where the
+    /// recipe learns from its vectors.
+    fn open_teacher(&self, session: &Session) -> Result<Option<Arc<dyn Encoder>>, Error> {
+        if self.recipe.objective.kind() != ModelKind::ConversationEncoder {
+            return Ok(None);
+        }
+        let options = session.model_options(max_sequence(&self.base));
+        let options = ModelOptions { precision: Precision::F32, ..options };
+        let engine = session.engine_for(&self.recipe.name)?;
+        Ok(Some(engine.open_encoder(&self.base, &options)?))
+    }
+
     /// Trains, and reports every step to the observer.
     fn train(&self, session: &Session, resume: bool) -> Result<Trained, Error> {
         let Self { recipe, base, examples, data, folder } = self;
         let options = &session.model_options(Some(recipe.max_tokens));
-        let training = Training { recipe, base, examples, data: data.clone(), options, resume };
+        let teacher = self.open_teacher(session)?;
+        let teacher = teacher.as_deref();
+        let data = data.clone();
+        let training = Training { recipe, base, examples, data, teacher, options, resume };
         let mut task: Option<Box<dyn Task>> = None;
         let mut report = |event: &TrainingEvent| match *event {
             TrainingEvent::Resumed(step) => {

@@ -9,11 +9,11 @@ use crate::build::Build;
 use crate::error::Error;
 use crate::stage::{About, Batch, Stage};
 use crate::stages::dense::both_given;
-use crate::stages::history::{Said as SaidLast, TermHistory};
+use crate::stages::history::TermHistory;
 use crate::stages::ties::{Order, Ties};
 use crate::stages::weights::{Part, Said, Weights};
 use crate::table::Table;
-use clariq_core::{Doc, Explanation, Problem, ProblemKind, Ranking, Request};
+use clariq_core::{Doc, Explanation, History, Problem, ProblemKind, Ranking, Request};
 use clariq_index::{Analyzer, Bm25, Path, Query, Scorer, Scratch, Variant};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -115,7 +115,7 @@ impl Retrieve {
         history: &TermHistory,
         request: &'a Request,
     ) -> Vec<(&'a str, f64, Vec<String>)> {
-        let weighed = history.weighed(&SaidLast::of(request)).into_iter().enumerate();
+        let weighed = history.weighed(&History::of(&request.said)).into_iter().enumerate();
         let tokens = |(index, (text, weight)): (usize, (&'a str, f64))| {
             let mut tokens = self.analyzer.tokens(text);
             if index > 0 {

@@ -102,7 +102,9 @@ impl Dense {
 
 impl Stage for Dense {
     fn about(&self) -> About {
-        About { models: self.space.models(), ..About::new("dense", self) }
+        let mut models = self.space.models();
+        models.extend(self.history.as_ref().and_then(DenseHistory::models));
+        About { models, ..About::new("dense", self) }
     }
 
     fn apply(&self, batch: &Batch, _rankings: Vec<Ranking>) -> Result<Vec<Ranking>, Error> {

@@ -6,17 +6,21 @@
 use crate::context::Context;
 use crate::error::Error;
 use crate::space::Space;
-use crate::stages::history::{Said, ages, check_weights};
+use crate::stages::history::check_weights;
+use crate::stages::meaning::Meaning;
 use crate::table::Table;
-use clariq_core::{Doc, Explanation, Progress, Ranking, Request, rank_by_score};
+use clariq_core::{
+    Doc, Explanation, History, HistoryPart, HistoryWeights, ModelName, Progress, Ranking, Request,
+    rank_by_score,
+};
+use ndarray::{Array2, ArrayView1};
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
 
 /// The last utterances of the user among which the nearest counts.
 const NEAREST_OF: usize = 4;
 
 /// What is added to the similarity to the last utterance, which counts 1.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DenseHistory {
     /// The last utterance behind what led to it: the utterance before, the last sentence of the
@@ -33,13 +37,9 @@ pub(super) struct DenseHistory {
     /// response alone.
     #[serde(default)]
     decay: f64,
-}
-
-/// A text of a conversation, and what its similarity counts.
-struct Part<'a> {
-    what: &'static str,
-    text: Cow<'a, str>,
-    weight: f64,
+    /// What a conversational encoder takes the last utterance to mean.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    meaning: Option<Meaning>,
 }
 
 impl DenseHistory {
@@ -48,27 +48,25 @@ impl DenseHistory {
         let at = table.at("history");
         let Some(history) = table.take_table("history")? else { return Ok(None) };
         let history: Self = history.read()?;
-        let Self { context, nearest, system, decay } = history;
-        check_weights(&[context, nearest, system, decay], at)?;
+        let meaning = history.meaning.as_ref().map_or(0.0, |meaning| meaning.weight);
+        let Self { context, nearest, system, decay, .. } = history;
+        check_weights(&[meaning, context, nearest, system, decay], at)?;
         Ok(Some(history))
     }
 
+    /// The conversational encoder that it asks for.
+    pub(super) fn models(&self) -> Option<ModelName> {
+        self.meaning.as_ref().map(Meaning::model)
+    }
+
     /// The texts whose similarities are summed.
-    fn parts<'a>(&self, said: &Said<'a>) -> Vec<Part<'a>> {
-        let part = |what, text, weight| Part { what, text, weight };
-        let mut parts = vec![
-            part("last utterance", Cow::Borrowed(said.now), 1.0),
-            part("last utterance in its context", Cow::Owned(said.in_context()), self.context),
-        ];
-        for (text, age) in said.system.iter().zip(ages(self.decay)) {
-            parts.push(part("response", Cow::Borrowed(*text), self.system * age));
-        }
-        parts.retain(|part| part.weight != 0.0 && !part.text.trim().is_empty());
-        parts
+    fn parts<'a>(&self, said: &History<'a>) -> Vec<HistoryPart<'a>> {
+        let Self { context, system, decay, .. } = *self;
+        said.parts(&HistoryWeights { context, system, decay })
     }
 
     /// The utterances of which the nearest counts.
-    fn nearest_of<'a>(&self, said: &Said<'a>) -> Vec<&'a str> {
+    fn nearest_of<'a>(&self, said: &History<'a>) -> Vec<&'a str> {
         if self.nearest == 0.0 {
             return Vec::new();
         }
@@ -87,19 +85,37 @@ impl DenseHistory {
         progress: Progress,
     ) -> Result<Vec<Ranking>, Error> {
         let mut rankings = Vec::with_capacity(requests.len());
-        for request in requests {
-            let scores = self.scores(context, space, &Said::of(request), docs)?;
+        let said: Vec<History> =
+            requests.iter().map(|request| History::of(&request.said)).collect();
+        let meant = self.meant(context, space, &said, docs)?;
+        for (index, said) in said.iter().enumerate() {
+            let mut scores = self.scores(context, space, said, docs)?;
+            if let Some(meant) = &meant {
+                add_weighted(&mut scores, meant.row(index), 1.0);
+            }
             rankings.push(rank_by_score(docs, scores.into_iter(), depth));
             progress(1);
         }
         Ok(rankings)
     }
 
+    /// What the meaning of each conversation adds to the score of each document.
+    fn meant(
+        &self,
+        context: &Context,
+        space: &Space,
+        said: &[History],
+        docs: &[Doc],
+    ) -> Result<Option<Array2<f32>>, Error> {
+        let meaning = self.meaning.as_ref();
+        meaning.map(|meaning| meaning.score(context, space, said, docs)).transpose()
+    }
+
     fn scores(
         &self,
         context: &Context,
         space: &Space,
-        said: &Said,
+        said: &History,
         docs: &[Doc],
     ) -> Result<Vec<f32>, Error> {
         let (parts, nearest) = (self.parts(said), self.nearest_of(said));
@@ -108,8 +124,7 @@ impl DenseHistory {
         let likeness = space.to_documents_each(context.documents, context.models, &texts, docs)?;
         let mut scores = vec![0.0_f32; docs.len()];
         for (part, row) in parts.iter().zip(likeness.rows()) {
-            let weight = part.weight as f32;
-            scores.iter_mut().zip(row).for_each(|(score, &like)| *score += weight * like);
+            add_weighted(&mut scores, row, part.weight as f32);
         }
         for (column, score) in scores.iter_mut().enumerate().filter(|_| !nearest.is_empty()) {
             let rows = (parts.len()..texts.len()).map(|row| likeness[[row, column]]);
@@ -126,9 +141,9 @@ impl DenseHistory {
         request: &Request,
         doc: Doc,
     ) -> Result<Explanation, Error> {
-        let said = Said::of(request);
+        let said = History::of(&request.said);
         let mut explained = Vec::new();
-        for Part { what, text, weight } in self.parts(&said) {
+        for HistoryPart { what, text, weight } in self.parts(&said) {
             let likeness = likeness(context, space, &text, doc)?;
             let what = format!("{what}: {weight:.3} × {likeness:.6} {text:?}");
             explained.push(Explanation::value(weight * likeness, what));
@@ -145,9 +160,16 @@ impl DenseHistory {
             let what = format!("nearest utterance: {weight:.3} × {likeness:.6} {text:?}");
             explained.push(Explanation::value(weight * likeness, what));
         }
+        if let Some(meaning) = &self.meaning {
+            explained.push(meaning.explain(context, space, &said, doc)?);
+        }
         let score = explained.iter().map(|part| part.value).sum();
         Ok(Explanation::of(score, "sum over what was said, weight × similarity", explained))
     }
+}
+
+fn add_weighted(scores: &mut [f32], row: ArrayView1<f32>, weight: f32) {
+    scores.iter_mut().zip(row).for_each(|(score, &like)| *score += weight * like);
 }
 
 fn likeness(context: &Context, space: &Space, text: &str, doc: Doc) -> Result<f64, Error> {

@@ -7,6 +7,7 @@ use crate::failure::{Failure, Outcome};
 use crate::settings::Settings;
 use arguments::ReproduceArgs;
 use clariq_collections::Collection;
+use clariq_core::{Error, ProblemKind};
 use clariq_experiment::reproduce::{Verdict, check};
 use clariq_experiment::run::usual_path;
 use clariq_experiment::systems::{self, check_names_differ};
@@ -56,6 +57,15 @@ pub(crate) fn reproduce(
     Ok(if failed { Outcome::CheckFailed } else { Outcome::Done })
 }
 
+/// Whether the files with resolved utterances are there. What is wrong with them is reported where
+/// they are trained on.
+fn has_resolved(collection: &dyn Collection) -> bool {
+    !matches!(
+        collection.resolved_turns(),
+        Err(Error::Problem(problem)) if problem.kind == ProblemKind::MissingFile
+    )
+}
+
 /// The built-in systems for a collection that this build can check.
 fn built_in(settings: &Settings, collection: &dyn Collection) -> Result<Vec<Loaded>, Failure> {
     let (mut systems, mut left_out) = (Vec::new(), Vec::new());
@@ -65,7 +75,13 @@ fn built_in(settings: &Settings, collection: &dyn Collection) -> Result<Vec<Load
         if loaded.system.expected.is_empty() || !loaded.is_for(collection) {
             continue;
         }
-        if settings.engine.is_none() && !loaded.system.models().is_empty() {
+        if loaded.learns_from_resolved() && !has_resolved(collection) {
+            settings.note(&format!(
+                "note: {name} learns from files of TREC CAsT, which are not in {}, and is left out: \
+                 configs/README.md says where they are released",
+                collection.location()
+            ));
+        } else if settings.engine.is_none() && !loaded.system.models().is_empty() {
             left_out.push(name);
         } else {
             systems.push(loaded);

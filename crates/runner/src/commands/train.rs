@@ -55,8 +55,12 @@ pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcom
     }
     let collection = settings.collection()?;
     let session = settings.session(&*collection, &IndexPlace::default())?;
-    let split = collection.find_split_or_usual(arguments.split.as_deref())?;
-    let session = session.answering(split);
+    // Without a name, what is trained may be for any split of a collection that has several.
+    let split = match collection.find_split_or_usual(arguments.split.as_deref()) {
+        Err(problem) if arguments.split.is_some() => return Err(problem.into()),
+        found => found.ok(),
+    };
+    let session = split.map_or(session.clone(), |split| session.clone().answering(split));
     let models = Registry::new(&session);
     let mut sheet = Sheet::new(&COLUMNS);
     for mut recipe in recipes {

@@ -18,6 +18,8 @@ mod learned;
 #[cfg(feature = "bert")]
 mod learned_conversations;
 #[cfg(feature = "bert")]
+mod learned_history;
+#[cfg(feature = "bert")]
 mod learned_shards;
 mod need;
 mod rank;

@@ -1,0 +1,283 @@
+//! Conversational encoders: a conversation so far as one vector, near to that of the resolved
+//! utterance.
+//!
+//! Yu, Liu, Xiong, Feng and Liu, "Few-Shot Conversational Dense Retrieval", SIGIR 2021, teach an
+//! encoder so. Here the network sees the last utterance as the first text and what led to it as the
+//! second; its vector is added to the one that the base gives the conversation.
+
+use crate::error::Error;
+use crate::network::{Input, Network, Wanted, unit};
+use crate::options::{device, kind, sign};
+use crate::streams::answer_groups;
+use crate::tokens::{Tokenize, Tokens};
+use crate::weights::Weights;
+use clariq_core::{
+    Embeddings, History, HistoryWeights, ModelOptions, Objective, Recipe, sentences, sha256_hex,
+    weighted_sum,
+};
+use clariq_model::{ModelFolder, problem};
+use serde_json::Value;
+use std::path::Path;
+use std::sync::Mutex;
+use tch::{Kind, Tensor};
+
+/// Where texts are cut, in tokens: the last utterance, an earlier one, and the sentences at the end
+/// of the last response.
+const NOW: usize = 64;
+const EARLIER: usize = 48;
+const RESPONSE: usize = 40;
+/// How many earlier utterances are read.
+const TURNS: usize = 6;
+
+/// A conversational encoder on libtorch.
+pub struct BertConversationEncoder {
+    network: Mutex<Network>,
+    tokenize: Tokenize,
+    dim: usize,
+    threads: usize,
+    space: String,
+    untrained: f64,
+    weights: HistoryWeights,
+    checksum: String,
+}
+
+impl BertConversationEncoder {
+    /// Reads a folder that training left.
+    ///
+    /// # Errors
+    ///
+    /// A folder that no training of a conversational encoder left.
+    pub fn open(path: &Path, options: &ModelOptions) -> Result<Self, Error> {
+        let folder = ModelFolder::open(path)?;
+        let recipe = recipe_of(path)?;
+        let Objective::ResolvedUtterance { untrained, history, .. } = recipe.objective else {
+            return Err(other_kind(path, recipe.objective.kind().to_string()));
+        };
+        let options = ModelOptions { max_tokens: Some(recipe.max_tokens), ..options.clone() };
+        let weights = Weights::read(&folder)?;
+        let network =
+            Network::new(&folder.shape, &weights, device(&options)?, kind(options.precision))?
+                .for_inference();
+        let made_of = serde_json::to_string(&recipe).unwrap_or_default();
+        let checksum = sign(&options, &folder.checksum);
+        Ok(Self {
+            network: Mutex::new(network),
+            tokenize: Tokenize::open(&folder, options.max_tokens)?,
+            dim: folder.shape.hidden as usize,
+            threads: options.threads,
+            space: recipe.base,
+            untrained,
+            weights: history,
+            checksum: sha256_hex(format!("{checksum} {made_of}").as_bytes()),
+        })
+    }
+}
+
+/// The recipe that a folder was trained by.
+fn recipe_of(folder: &Path) -> Result<Recipe, Error> {
+    let path = folder.join("training.json");
+    let described = std::fs::read(&path).ok();
+    let described: Option<Value> = described.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let recipe = described.map(|mut described| described["recipe"].take());
+    recipe
+        .and_then(|recipe| serde_json::from_value(recipe).ok())
+        .ok_or_else(|| other_kind(&path, "no recipe that can be read".to_owned()))
+}
+
+fn other_kind(path: &Path, found: String) -> Error {
+    problem(path, "a conversational encoder that `clariq train` made", found)
+        .hint("`clariq train conversational-encoder` trains one")
+        .into()
+}
+
+impl clariq_core::ConversationEncoder for BertConversationEncoder {
+    fn space(&self) -> &str {
+        &self.space
+    }
+
+    fn weights(&self) -> &HistoryWeights {
+        &self.weights
+    }
+
+    fn encode(
+        &self,
+        conversations: &[History],
+        untrained: &Embeddings,
+    ) -> Result<Embeddings, clariq_core::Error> {
+        if untrained.dim != self.dim {
+            let expected = format!("vectors of length {}, as `{}` has", self.dim, self.space);
+            let found = format!("vectors of length {}", untrained.dim);
+            return Err(problem(Path::new(&self.space), expected, found)
+                .hint("another model has been installed under that name: train again")
+                .into());
+        }
+        let tokens: Vec<Tokens> = conversations
+            .iter()
+            .map(|history| self.tokenize.conversation(history))
+            .collect::<Result<_, _>>()?;
+        let groups: Vec<Vec<usize>> = (0..tokens.len()).map(|index| vec![index]).collect();
+        let (dim, threads) = (self.dim, self.threads);
+        let learned =
+            answer_groups(&self.network, &tokens, &groups, dim, threads, pooled_first, &|_| {})?;
+        let pairs = learned.chunks_exact(dim).zip(untrained.rows());
+        let sum =
+            |(learned, untrained)| weighted_sum(dim, [(learned, 1.0), (untrained, self.untrained)]);
+        Ok(Embeddings { dim, values: pairs.flat_map(sum).collect() })
+    }
+
+    fn checksum(&self) -> &str {
+        &self.checksum
+    }
+}
+
+/// Mean of the vectors of the first text's tokens, of length 1.
+pub(crate) fn pooled_first(network: &Network, input: &Input) -> Result<Tensor, Error> {
+    let states = network.forward(input, Wanted::All)?.to_kind(Kind::Float);
+    let mut counted = input.segments.eq(0).to_kind(Kind::Float);
+    if let Some(padding) = input.padding {
+        counted *= &padding.present;
+    }
+    let counted = counted.unsqueeze(-1);
+    let sum = (states * &counted).sum_dim_intlist(Some(&[1_i64][..]), false, Kind::Float);
+    unit(&(sum / counted.sum_dim_intlist(Some(&[1_i64][..]), false, Kind::Float)))
+}
+
+impl Tokenize {
+    /// A conversation as a pair: the last utterance; and the earlier ones, the latest first, each
+    /// with `[SEP]` behind it, the latest also with the sentences at the end of what was answered
+    /// to it.
+    pub(crate) fn conversation(&self, history: &History) -> Result<Tokens, Error> {
+        let (cls, sep) = self.marks()?;
+        let mut ids = vec![cls];
+        ids.extend(self.pieces(history.now)?.into_iter().take(NOW));
+        ids.push(sep);
+        let first = ids.len();
+        for (turn, utterance) in history.user.iter().take(TURNS).enumerate() {
+            ids.extend(self.pieces(utterance)?.into_iter().take(EARLIER));
+            if let (0, Some(response)) = (turn, history.system.first()) {
+                ids.extend(self.end_of(response)?);
+            }
+            ids.push(sep);
+        }
+        ids.truncate(self.most());
+        let segments = (0..ids.len()).map(|place| i64::from(place >= first)).collect();
+        Ok(Tokens { ids, segments })
+    }
+
+    /// The tokens of the last sentences of a response, as many as fit.
+    fn end_of(&self, response: &str) -> Result<Vec<i64>, Error> {
+        let mut kept = Vec::new();
+        let mut length = 0;
+        for sentence in sentences(response).into_iter().rev() {
+            let pieces = self.pieces(sentence)?;
+            length += pieces.len();
+            if length > RESPONSE {
+                break;
+            }
+            kept.push(pieces);
+        }
+        Ok(kept.into_iter().rev().flatten().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clariq_core::{ConversationEncoder, Utterance};
+    use std::path::PathBuf;
+
+    fn tiny() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tiny")
+    }
+
+    fn tokens(said: &[Utterance], most: usize) -> Tokens {
+        let folder = ModelFolder::open(&tiny()).unwrap();
+        let tokenize = Tokenize::open(&folder, Some(most)).unwrap();
+        tokenize.conversation(&History::of(said)).unwrap()
+    }
+
+    #[test]
+    fn the_last_utterance_is_the_first_text() {
+        let said = [
+            Utterance::user("tent"),
+            Utterance::system("bees. wind car. honey!"),
+            Utterance::user("animal system"),
+        ];
+        let folder = ModelFolder::open(&tiny()).unwrap();
+        let tokenize = Tokenize::open(&folder, None).unwrap();
+        let (cls, sep) = tokenize.marks().unwrap();
+        let pieces = |text: &str| tokenize.pieces(text).unwrap();
+        let expected = [
+            vec![cls],
+            pieces("animal system"),
+            vec![sep],
+            pieces("tent bees. wind car. honey!"),
+            vec![sep],
+        ];
+        let found = tokens(&said, 128);
+        assert_eq!(found.ids, expected.concat());
+        let first = 2 + pieces("animal system").len();
+        assert!(found.segments[..first].iter().all(|&segment| segment == 0));
+        assert!(found.segments[first..].iter().all(|&segment| segment == 1));
+        assert_eq!(tokens(&said, 8).ids, expected.concat()[..8]);
+        assert_eq!(tokens(&said[..1], 128).ids, [vec![cls], pieces("tent"), vec![sep]].concat());
+    }
+
+    #[test]
+    fn long_texts_are_cut_and_sentences_kept_whole() {
+        let folder = ModelFolder::open(&tiny()).unwrap();
+        let tokenize = Tokenize::open(&folder, None).unwrap();
+        let long = |words: usize| vec!["tent"; words].join(" ");
+        let of = |count: usize| tokenize.pieces(&long(count)).unwrap().len();
+        assert_eq!(of(3), 3, "a word is a token");
+        let said = [
+            Utterance::user(long(60)),
+            Utterance::system(format!("{}. {}. bees", long(35), long(30))),
+            Utterance::user(long(70)),
+        ];
+        let found = tokens(&said, 500);
+        let first = found.segments.iter().filter(|&&segment| segment == 0).count();
+        assert_eq!((first, found.ids.len()), (66, 96), "64 tokens and marks; 96 positions");
+        assert_eq!(tokenize.end_of(said[1].text.as_str()).unwrap().len(), 31 + 1);
+    }
+
+    #[test]
+    fn a_folder_that_is_no_conversational_encoder_is_refused() {
+        let error = BertConversationEncoder::open(&tiny(), &ModelOptions::default());
+        let error = error.err().unwrap().to_string();
+        assert!(error.contains("a conversational encoder that `clariq train` made"), "{error}");
+    }
+
+    #[test]
+    fn a_conversation_has_the_same_vector_in_any_company() {
+        let folder = ModelFolder::open(&tiny()).unwrap();
+        let options = ModelOptions::default();
+        let encoder = |threads| {
+            let weights = Weights::read(&folder).unwrap();
+            let network = Network::new(&folder.shape, &weights, tch::Device::Cpu, Kind::Float);
+            BertConversationEncoder {
+                network: Mutex::new(network.unwrap()),
+                tokenize: Tokenize::open(&folder, Some(64)).unwrap(),
+                dim: folder.shape.hidden as usize,
+                threads,
+                space: "tiny".to_owned(),
+                untrained: 0.5,
+                weights: HistoryWeights { context: 0.0, system: 0.0, decay: 0.0 },
+                checksum: sign(&options, &folder.checksum),
+            }
+        };
+        let said: Vec<Utterance> =
+            ["tent", "bees honey wind", "car"].into_iter().map(Utterance::user).collect();
+        let all: Vec<History> = (1..=3).map(|count| History::of(&said[..count])).collect();
+        let dim = folder.shape.hidden as usize;
+        let rows = |count: usize| Embeddings { dim, values: vec![0.1; dim * count] };
+        let together = encoder(3).encode(&all, &rows(3)).unwrap();
+        for (history, row) in all.iter().zip(together.rows()) {
+            let alone = encoder(1).encode(std::slice::from_ref(history), &rows(1)).unwrap();
+            assert_eq!(alone.row(0), row);
+        }
+        let short = Embeddings { dim: 3, values: vec![0.0; 3] };
+        let error = encoder(1).encode(&all[..1], &short).unwrap_err().to_string();
+        assert!(error.contains("vectors of length 3"), "{error}");
+    }
+}

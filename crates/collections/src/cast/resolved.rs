@@ -1,0 +1,94 @@
+//! Resolved utterances of all four years, of which conversational encoders learn.
+
+use super::topics::{Topics, parse_resolved};
+use crate::{CheckReport, ResolvedTurn};
+use clariq_core::{Error, Location, Problem, ProblemKind, Utterance};
+use clariq_files::{Source, protect};
+
+/// The topics of each year with what was answered, as far as the track released it; of 2022 the
+/// tree, in which every turn is once.
+const TOPICS: [(u16, &str); 4] = [
+    (2019, "2019_evaluation_topics_v1.0.json"),
+    (2020, "2020_manual_evaluation_topics_v1.0.json"),
+    (2021, "2021_manual_evaluation_topics_v1.0.json"),
+    (2022, "2022_evaluation_topics_tree_v1.0.json"),
+];
+/// 2019 has its resolved utterances in a file of their own.
+pub(super) const RESOLVED_2019: &str = "2019_evaluation_topics_annotated_resolved_v1.0.tsv";
+
+/// Reads the resolved utterances of all years, turns in file order. `find` finds a file by its
+/// name, and `location` is where it looks.
+///
+/// # Errors
+///
+/// A file that is not there, because fewer examples would make another model, or that cannot be
+/// read.
+pub(crate) fn resolved_turns(
+    location: &str,
+    find: impl Fn(&str) -> Option<Source>,
+) -> Result<Vec<ResolvedTurn>, Error> {
+    let require = |name: &str| find(name).ok_or_else(|| missing(location, name));
+    let mut turns = Vec::new();
+    for (year, name) in TOPICS {
+        let source = require(name)?;
+        protected(&source);
+        let mut topics = Topics::read(&source)?;
+        if year == 2019 {
+            let source = require(RESOLVED_2019)?;
+            protected(&source);
+            topics.add_resolved(&source)?;
+        }
+        add_turns(&topics, year, &mut turns);
+    }
+    Ok(turns)
+}
+
+/// Reads those of the files that are there and adds what is wrong with them to a report.
+pub(crate) fn check_training_files(
+    report: &mut CheckReport,
+    find: impl Fn(&str) -> Option<Source>,
+) -> Result<(), Error> {
+    for (_, name) in TOPICS {
+        if let Some(source) = find(name) {
+            report.read(name, Some(source), |input, sink| drop(Topics::parse(input, sink)))?;
+        }
+    }
+    match find(RESOLVED_2019) {
+        Some(source) => report.read(RESOLVED_2019, Some(source), parse_resolved),
+        None => Ok(()),
+    }
+}
+
+fn protected(source: &Source) {
+    if let Source::Path(path) = source {
+        protect(path);
+    }
+}
+
+fn add_turns(topics: &Topics, year: u16, turns: &mut Vec<ResolvedTurn>) {
+    for (conversation, index) in topics.user_turns() {
+        let turn = &conversation.turns[index];
+        let Some(resolved) = &turn.resolved else { continue };
+        let (resolved, said) = (resolved.trim(), conversation.said(index));
+        if resolved.is_empty() {
+            continue;
+        }
+        turns.push(ResolvedTurn {
+            id: format!("{year}/{}", turn.id),
+            conversation: format!("{year}/{}", conversation.number),
+            said: said.into_iter().map(Utterance::from).collect(),
+            resolved: resolved.to_owned(),
+        });
+    }
+}
+
+fn missing(location: &str, name: &str) -> Problem {
+    let names: Vec<&str> = TOPICS.iter().map(|(_, name)| *name).chain([RESOLVED_2019]).collect();
+    let at = Location::file(location);
+    let expected = format!("`{name}`, of which a conversational encoder learns");
+    Problem::new(at, ProblemKind::MissingFile, expected, "nothing").hint(format!(
+        "put the files of TREC CAsT into the data folder, or into `cast` below it: {}; \
+         configs/README.md says where they are released",
+        names.join(", ")
+    ))
+}
