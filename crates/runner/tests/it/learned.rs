@@ -107,13 +107,13 @@ fn rankings(run: &str) -> BTreeMap<&str, Vec<(&str, f64)>> {
 #[test]
 fn every_learned_stage_ranks_and_threads_change_no_byte() {
     let bench = bench();
-    let mut files = String::new();
     for (name, toml) in systems() {
         bench.write(&format!("{name}.toml"), toml);
-        files += &format!(" {name}.toml");
     }
+    let files: Vec<String> = systems().iter().map(|(name, _)| format!("{name}.toml")).collect();
+    let files = files.join(" ");
     for (threads, folder) in [(1, "one"), (3, "three")] {
-        bench.succeed(&format!("--threads {threads} run{files} --data data"));
+        bench.succeed(&format!("--threads {threads} run {files} --data data"));
         fs::rename(bench.path("runs/sample"), bench.path(folder)).expect("runs");
     }
     for (name, _) in systems() {
