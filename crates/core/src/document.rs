@@ -64,7 +64,8 @@ pub trait TextKeeper: Sync {
     ///
     /// # Errors
     ///
-    /// What `fill` returns, another text of the same id, and what the disk refuses.
+    /// What `fill` returns, what the disk refuses, and another text of the same id: a contradiction,
+    /// in which that id was found.
     fn keep(
         &self,
         source: &Checksum,

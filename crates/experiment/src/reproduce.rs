@@ -57,13 +57,22 @@ pub struct Figure<'s> {
     pub verdict: Option<Verdict>,
 }
 
+/// Those of the systems whose configurations expect figures of this split; all of them where none does,
+/// as on labels that were released later.
+pub fn expecting<'s>(session: &Session, systems: &'s [Loaded], split: &str) -> Vec<&'s Loaded> {
+    let bank = session.documents.checksum();
+    let expects = |loaded: &&Loaded| expected(loaded, bank, split).is_some();
+    let expecting: Vec<&Loaded> = systems.iter().filter(expects).collect();
+    if expecting.is_empty() { systems.iter().collect() } else { expecting }
+}
+
 /// Runs systems on a split with labels, writes their runs into the folder `runs`, and compares what
 /// they reach. Systems that were made from the labels of the split are left out: they would reach
 /// anything.
 pub fn check<'s>(
     session: &Session,
     models: &dyn Models,
-    systems: &'s [Loaded],
+    systems: impl IntoIterator<Item = &'s Loaded>,
     split: &'static str,
     runs: &Path,
 ) -> Result<Vec<Figure<'s>>, Error> {
@@ -72,7 +81,7 @@ pub fn check<'s>(
     let own = figures::open(collection, split)?;
     let contexts = Contexts::new(session, models);
     let mut figures = Vec::new();
-    for loaded in systems.iter().filter(|loaded| says_something(loaded, split)) {
+    for loaded in systems.into_iter().filter(|loaded| says_something(loaded, split)) {
         check_expected(loaded, session)?;
         let path = usual_path(runs, session, loaded, split);
         let input = open_split(session, loaded, split, None)?;

@@ -110,6 +110,7 @@ mod tests {
             let keeper = keeper(folder.path(), from);
             let taken = sample.take_documents(PASSAGES, &Source::new(&path), None, &keeper);
             let error = taken.unwrap_err().to_string();
+            assert!(error.contains("passages.jsonl:2: "), "{error}");
             assert!(error.contains("`a:1` with another text"), "{error}");
         }
         let kept = fs::read_dir(folder.path().join("cache/texts")).unwrap();

@@ -198,14 +198,10 @@ impl Texts {
             return Ok(());
         }
         let id = self.id(doc).unwrap_or_default();
-        let problem = Problem::new(
-            Location::file(&id),
-            ProblemKind::Contradiction,
-            "every passage with one text",
-            format!("`{id}` with another text"),
-        );
-        let hint = "the files are of different collections: keep them in folders of their own";
-        Err(clariq_core::Error::from(problem.hint(hint)).into())
+        let at = Location::file("the store of texts");
+        let expected = "every id with one text";
+        let problem = Problem::new(at, ProblemKind::Contradiction, expected, id);
+        Err(clariq_core::Error::from(problem).into())
     }
 }
 

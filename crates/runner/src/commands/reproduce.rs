@@ -8,7 +8,7 @@ use crate::settings::Settings;
 use arguments::ReproduceArgs;
 use clariq_collections::Collection;
 use clariq_core::{Error, ProblemKind};
-use clariq_experiment::reproduce::{Verdict, check};
+use clariq_experiment::reproduce::{Verdict, check, expecting};
 use clariq_experiment::run::usual_path;
 use clariq_experiment::systems::{self, check_names_differ};
 use clariq_experiment::{Loaded, Registry};
@@ -39,7 +39,12 @@ pub(crate) fn reproduce(
         }
         let session = session.clone().answering(split);
         let models = Registry::new(&session);
-        for figure in check(&session, &models, &systems, split, &arguments.runs)? {
+        let checked = if arguments.names.is_empty() {
+            expecting(&session, &systems, split)
+        } else {
+            systems.iter().collect()
+        };
+        for figure in check(&session, &models, checked, split, &arguments.runs)? {
             failed |= figure.verdict == Some(Verdict::Fail);
             figures.add(&figure, split);
         }

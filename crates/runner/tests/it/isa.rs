@@ -1,7 +1,7 @@
 //! The instruction set that learned models compute with: part of what makes a run, and held to
 //! where one is named.
 
-use crate::common::{Bench, Finished, LEARNED, root};
+use crate::common::{Bench, Finished, LEARNED};
 use clariq_core::Isa;
 use serde_json::Value;
 use std::process::Command;
@@ -9,13 +9,7 @@ use std::process::Command;
 /// A bench with the sample, a system over a tiny encoder, and a few conversations.
 fn bench() -> Bench {
     let bench = Bench::with_sample();
-    let tiny = root().join("crates/bert/tests/data/tiny").display().to_string();
-    bench.write(
-        "tiny.toml",
-        format!(
-            "name = \"tiny\"\n[space]\nmodels = {{ {tiny:?} = 1.0 }}\n[[stages]]\nstage = \"dense\"\ndepth = 5\n"
-        ),
-    );
+    bench.write_tiny();
     bench.write("r.jsonl", "{\"id\": 1, \"text\": \"saturn\"}\n{\"id\": 2, \"text\": \"a car\"}\n");
     bench
 }

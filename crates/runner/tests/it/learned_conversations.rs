@@ -27,7 +27,7 @@ const RUN: &str = "run tiny.toml --data data --conversations many.pkl -o out/man
 fn an_interrupted_run_goes_on_to_the_same_bytes_whatever_the_threads() {
     let bench = bench("");
     bench.succeed(
-        "-q data synthesize --data data --split train --turns 4 --order permutations --with-no-question --contexts-only -o \
+        "-q data synthesize --data data --split dev --turns 4 --order permutations --contexts-only -o \
          many.pkl",
     );
     bench.succeed(&format!("{RUN} --threads 1"));

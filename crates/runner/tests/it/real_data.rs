@@ -330,10 +330,17 @@ type Feature = fn(&str) -> usize;
 
 /// The share of (higher, lower) pairs that stand in this order; ties count half.
 fn separates(higher: &[usize], lower: &[usize]) -> f64 {
-    let pairs = || higher.iter().flat_map(|a| lower.iter().map(move |b| (a, b)));
-    let won = pairs().filter(|(a, b)| a > b).count() as f64;
-    let tied = pairs().filter(|(a, b)| a == b).count() as f64;
-    (won + tied / 2.0) / (higher.len() * lower.len()) as f64
+    let lower = {
+        let mut sorted = lower.to_vec();
+        sorted.sort_unstable();
+        sorted
+    };
+    let below = |than: fn(&usize, &usize) -> bool| -> f64 {
+        let count = |high: &usize| lower.partition_point(|low| than(low, high)) as f64;
+        higher.iter().map(count).sum()
+    };
+    let won_or_tied = below(|low, high| low < high) + below(|low, high| low <= high);
+    won_or_tied / 2.0 / (higher.len() * lower.len()) as f64
 }
 
 /// What fine-tuning learns from must be in the words: neither length nor punctuation may tell

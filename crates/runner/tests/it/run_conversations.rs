@@ -101,8 +101,8 @@ fn all_forms_of_one_file_give_one_run() {
 }
 
 /// Contexts enough for several blocks.
-const MANY: &str = "-q data synthesize --data data --split train --turns 4 --order permutations --with-no-question \
-                    --contexts-only -o many.pkl";
+const MANY: &str = "-q data synthesize --data data --split dev --turns 4 --order permutations --contexts-only -o \
+                    many.pkl";
 const RUN: &str =
     "run bm25-multi-turn --data data --conversations many.pkl -o out/many.run --threads 1";
 

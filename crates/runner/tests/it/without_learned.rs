@@ -1,8 +1,7 @@
 //! The command without `clariq-learned`: everything lexical works; where a model is asked for, it
 //! says what is missing.
 
-use crate::common::Bench;
-use std::time::{Duration, Instant};
+use crate::common::{Bench, root};
 
 #[test]
 fn learned_systems_are_refused_with_the_way_out() {
@@ -57,21 +56,28 @@ fn lexical_systems_need_no_libtorch() {
     );
 }
 
-/// Linked with libtorch, the command would need a quarter of a second. A busy machine is slow: the
-/// best of some counts.
 #[test]
-fn what_needs_no_model_starts_at_once() {
-    let bench = Bench::with_sample();
-    bench.succeed("run no-question --data data -o x.run");
-    for line in ["--version", "eval x.run --data data --quiet"] {
-        let took = |_| {
-            let start = Instant::now();
-            bench.succeed(line);
-            start.elapsed()
-        };
-        let best = (0..20).map(took).min().expect("some");
-        assert!(best < Duration::from_millis(150), "{line}: {best:?}");
+fn the_systems_that_are_left_out_are_named() {
+    let bench = Bench::new().with_learned("");
+    let data = root().join("data/sample-ikat").display().to_string();
+    let told = bench.succeed(&format!("reproduce --data {data} --split 2023-test")).stderr;
+    for note in [
+        "note: ikat-encoder learns from files of TREC CAsT, which are not in ",
+        "note: this build has no learned stages; ikat-automatic, ",
+    ] {
+        assert!(told.contains(note), "no `{note}` in\n{told}");
     }
+}
+
+/// Linked with libtorch, the command would need a quarter of a second to start.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_command_loads_no_libtorch() {
+    let bench = Bench::new();
+    let mut command = bench.command(&["--version"]);
+    let loaded = command.env("LD_TRACE_LOADED_OBJECTS", "1").output().expect("it starts");
+    let loaded = String::from_utf8_lossy(&loaded.stdout);
+    assert!(loaded.contains("libc.so") && !loaded.contains("libtorch"), "{loaded}");
 }
 
 #[test]

@@ -22,13 +22,21 @@ pub(in crate::ikat) fn read_all(
     }
     let sums: Vec<String> = files.iter().map(Source::checksum).collect::<Result<_, _>>()?;
     let source: Checksum = sha256(sums.iter().map(String::as_bytes));
-    keeper.keep(&source, &mut |add| {
+    let kept = keeper.keep(&source, &mut |add| {
         files.iter().try_for_each(|file| {
             for_each_passage(file, |passage| {
                 let passage = passage?;
                 add(&passage.id, &passage.text).map(ControlFlow::Continue)
             })
         })
+    });
+    kept.map_err(|error| match error {
+        // Read once more for the line with the second text.
+        Error::Problem(problem) if problem.kind == ProblemKind::Contradiction => {
+            let again = read_bank(files, &|id| id == problem.found);
+            again.err().unwrap_or(Error::Problem(problem))
+        }
+        error => error,
     })
 }
 

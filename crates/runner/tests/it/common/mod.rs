@@ -180,6 +180,14 @@ impl Bench {
         child.wait().expect("gone").code().is_none()
     }
 
+    /// Writes `tiny.toml`, a system over an encoder of a few weights.
+    pub(crate) fn write_tiny(&self) {
+        let tiny = root().join("crates/bert/tests/data/tiny").display().to_string();
+        let stage = "[[stages]]\nstage = \"dense\"\ndepth = 5\n";
+        let text = format!("name = \"tiny\"\n[space]\nmodels = {{ {tiny:?} = 1.0 }}\n{stage}");
+        self.write("tiny.toml", text);
+    }
+
     /// Every file below the folder but for the cache, by its path, and every other entry with empty
     /// content.
     pub(crate) fn snapshot(&self) -> BTreeMap<PathBuf, Vec<u8>> {
