@@ -147,3 +147,25 @@ fn score_by_name(
     let scores = evaluate(&measures, &RankedRun::new(run)?, qrels);
     Ok(names.into_iter().zip(scores.means).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::Options;
+    use clariq_collections::DataDir;
+
+    #[test]
+    fn systems_without_figures_are_left_out_beside_those_with_some() {
+        let folder = tempfile::tempdir().unwrap();
+        let collection = clariq_collections::open(&DataDir::Sample).unwrap();
+        let options = Options { cache: folder.path().to_owned(), ..Options::default() };
+        let session = Session::new(&*collection, options).unwrap();
+        let systems = ["bm25", "bert-ranker"].map(|name| Loaded::open(name, &[]).unwrap());
+        let both = &["bm25", "bert-ranker"][..];
+        for (split, names) in [("dev", both), ("test", &both[..1]), ("none", both)] {
+            let found = expecting(&session, &systems, split);
+            let found: Vec<&str> = found.iter().map(|loaded| loaded.system.name.as_str()).collect();
+            assert_eq!(found, names, "{split}");
+        }
+    }
+}
