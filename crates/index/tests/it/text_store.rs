@@ -52,7 +52,7 @@ fn check_same(store: &TextStore, bank: &Bank) {
 fn it_is_the_bank_of_the_same_texts() {
     let parent = tempfile::tempdir().expect("a temporary folder");
     let texts = ["", "one\ttab and\nlines", "naïve ☕"].map(str::to_owned);
-    // Ids are what the writer holds: these fill its memory once and again.
+    // Ids are what the writer holds: these are more than its memory, so that it writes in parts.
     let long = |number| row(&format!("{number:01000}"), &format!("text {number}"));
     let long = Bank::new((0..20_000).map(long).collect(), "");
     for (name, bank) in
