@@ -44,9 +44,8 @@ class Answer:
     ranking: List[Hit]
 
     @classmethod
-    def parse(cls, line: str) -> "Answer":
-        """Reads a line as ``clariq rank --format jsonl`` writes it."""
-        fields = json.loads(line)
+    def of(cls, fields: Mapping[str, Any]) -> "Answer":
+        """An answer from the fields of a line that ``clariq rank --format jsonl`` writes."""
         ranking = [Hit(hit["id"], hit["text"], float(hit["score"])) for hit in fields["ranking"]]
         return cls(str(fields["id"]), fields.get("need"), ranking)
 

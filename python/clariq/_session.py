@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import tempfile
 import threading
 from types import TracebackType
-from typing import IO, Iterable, List, Optional, Type
+from typing import IO, Any, Iterable, List, Mapping, Optional, Type
 
 from ._answer import Answer, Request, as_lines
 from ._command import ClariqError, ProcessDied, data_arguments, find_command, run_command
@@ -43,7 +44,8 @@ def rank(
         return []
     arguments = _arguments(system, depth, data) + (["--batch"] if batch else [])
     output = run_command(arguments, stdin="\n".join(lines) + "\n")
-    return [Answer.parse(line) for line in output.splitlines()]
+    # Texts may have other characters that `splitlines` takes for the end of a line.
+    return [Answer.of(json.loads(line)) for line in output.rstrip("\n").split("\n")]
 
 
 def _arguments(system: str, depth: int, data: "os.PathLike[str] | str | None") -> List[str]:
@@ -57,8 +59,8 @@ class Session:
     >>> with Session("bm25", depth=3) as session:
     ...     answer = session.rank("tell me about jaguars")
 
-    Threads take turns. A process that was killed raises :class:`ProcessDied` once; the next call
-    starts another one.
+    Threads take turns. A process that was killed raises :class:`ProcessDied` once, and an
+    interrupted call ends it; the next call starts another one.
     """
 
     def __init__(
@@ -68,7 +70,7 @@ class Session:
         *,
         data: "os.PathLike[str] | str | None" = None,
     ) -> None:
-        self._words = [find_command(), *_arguments(system, depth, data)]
+        self._words = [find_command(), *_arguments(system, depth, data), "--skip-bad"]
         self._lock = threading.Lock()
         self._process: Optional["subprocess.Popen[str]"] = None
         self._errors: Optional[IO[str]] = None
@@ -77,28 +79,44 @@ class Session:
         """Answers one request.
 
         Raises:
-            ClariqError: If the command refuses it.
+            ClariqError: If the command refuses the request, the system or the data.
             ProcessDied: If the process ended on its own.
         """
         return self.rank_many([request])[0]
 
     def rank_many(self, requests: Iterable[Request]) -> List[Answer]:
-        """Answers requests in their order; see :meth:`rank`."""
+        """Answers requests in their order; see :meth:`rank`. One that is refused refuses all."""
         lines = as_lines(requests)
         with self._lock:
-            process = self._running()
-            assert process.stdin is not None and process.stdout is not None
-            # Both ends of a pipe are bounded: whoever writes everything first could wait forever.
-            writer = threading.Thread(target=_write_lines, args=(process.stdin, lines), daemon=True)
-            writer.start()
-            answers = []
-            for _ in lines:
-                line = process.stdout.readline()
-                if not line:
-                    raise self._ended()
-                answers.append(Answer.parse(line))
-            writer.join()
-            return answers
+            try:
+                found = self._exchange(lines)
+            except BaseException:
+                # Answers that nobody has read would be taken for those of the next call.
+                self._kill()
+                raise
+        answers = []
+        for position, line in enumerate(found, start=1):
+            fields = json.loads(line)
+            if "error" in fields:
+                raise _refusal(position, fields["error"])
+            answers.append(Answer.of(fields))
+        return answers
+
+    def _exchange(self, lines: List[str]) -> List[str]:
+        """Writes requests, and reads a line for each."""
+        process = self._running()
+        assert process.stdin is not None and process.stdout is not None
+        # Both ends of a pipe are bounded: whoever writes everything first could wait forever.
+        writer = threading.Thread(target=_write_lines, args=(process.stdin, lines), daemon=True)
+        writer.start()
+        found = []
+        for _ in lines:
+            line = process.stdout.readline()
+            if not line:
+                raise self._ended()
+            found.append(line)
+        writer.join()
+        return found
 
     def _running(self) -> "subprocess.Popen[str]":
         if self._process is not None and self._process.poll() is not None:
@@ -126,6 +144,12 @@ class Session:
             return ClariqError(status, message)
         return ProcessDied(status, message or f"the process ended with status {status}")
 
+    def _kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._forget()
+
     def _forget(self) -> None:
         process, errors = self._process, self._errors
         self._process = self._errors = None
@@ -147,8 +171,7 @@ class Session:
             try:
                 process.wait(timeout=5)
             except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+                self._kill()
             self._forget()
 
     def __enter__(self) -> "Session":
@@ -161,6 +184,11 @@ class Session:
         trace: Optional[TracebackType],
     ) -> None:
         self.close()
+
+
+def _refusal(position: int, error: Mapping[str, Any]) -> ClariqError:
+    found = f"  expected: {error['expected']}\n     found: {error['found']}"
+    return ClariqError(2, f"request {position}: bad argument\n{found}")
 
 
 def _write_lines(pipe: IO[str], lines: List[str]) -> None:

@@ -49,7 +49,11 @@ def test_what_the_command_refuses_is_an_exception_with_its_words():
         with pytest.raises(clariq.ClariqError, match="expected") as caught:
             session.rank({"id": "a b", "text": "x"})
         assert not isinstance(caught.value, clariq.ProcessDied)
-        assert session.rank("tents").ranking, "the next call starts another process"
+        process = session._process
+        with pytest.raises(clariq.ClariqError, match="request 2: .*\n.*\n.*`a b`"):
+            session.rank_many(["tents", {"id": "a b", "text": "x"}, "tents"])
+        assert session.rank("tents").ranking
+        assert session._process is process, "a refused request does not cost the loaded models"
     with pytest.raises(TypeError):
         clariq.rank([7])
 
@@ -62,6 +66,39 @@ def test_a_killed_process_is_reported_once_and_replaced():
         with pytest.raises(clariq.ProcessDied):
             session.rank("tents")
         assert session.rank("tents") == before
+
+
+def test_an_interrupted_call_leaves_no_answer_for_the_next(monkeypatch):
+    with clariq.Session("bm25", depth=1) as session:
+        session.rank("tents")
+        process = session._process
+        with monkeypatch.context() as patched:
+            reading = process.stdout.readline
+            patched.setattr(process.stdout, "readline", lambda: reading() and _interrupt())
+            with pytest.raises(KeyboardInterrupt):
+                session.rank_many(["sourdough", "black cats"])
+        assert process.poll() is not None
+        assert session.rank({"id": "x", "text": "tents"}).id == "x"
+
+
+def _interrupt():
+    raise KeyboardInterrupt
+
+
+def test_texts_may_hold_any_character(tmp_path):
+    odd = "which zeppelin \u2028 do \x0b \x85 you mean"
+    bank = f"question_id\tquestion\nQ00001\twhat tent\nQ00002\t{odd}\n"
+    (tmp_path / "question_bank.tsv").write_text(bank, encoding="utf-8")
+    columns = "topic_id initial_request topic_desc clarification_need facet_id facet_desc".split()
+    columns += ["question_id", "question", "answer"]
+    rows = [[n, f"tent {n}", "tents", n, f"F{n}", "a tent", "Q00001", "what tent", "no"] for n in "1234"]
+    table = "".join("\t".join(row) + "\n" for row in [columns, *rows])
+    (tmp_path / "train.tsv").write_text(table, encoding="utf-8")
+    asked = ["a zeppelin \u2028 or so", "tents"]
+    whole = clariq.rank(asked, "bm25", 1, data=tmp_path)
+    assert len(whole) == 2 and whole[0].ranking[0].text == odd
+    with clariq.Session("bm25", 1, data=tmp_path) as session:
+        assert session.rank_many(asked) == whole
 
 
 def test_closing_leaves_no_process():

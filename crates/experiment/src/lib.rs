@@ -29,7 +29,7 @@
 //! let (grid, measures) = (&grid, &measures);
 //! let (system, split, task) = ("bm25", "train", None);
 //! let tuned = Search { system, grid, split, task, measures, by: 0, folds: 2 }.run(&session)?;
-//! println!("{}: {:.4} on held-out topics", tuned.best_first()[0], tuned.held_out().mean);
+//! println!("{}: {:.4} on held-out topics", tuned.best_first()[0], tuned.held_out().means[0]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

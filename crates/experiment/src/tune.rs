@@ -158,8 +158,9 @@ pub struct Tuned {
 pub struct HeldOut<'t> {
     /// For each fold, the best trial on the conversations of the others.
     pub choices: Vec<&'t Trial>,
-    /// The mean over all requests, each by the choice of the conversations outside its fold.
-    pub mean: f64,
+    /// The mean of each measure over all requests, each by the choice of the conversations outside
+    /// its fold.
+    pub means: Vec<f64>,
 }
 
 /// What every point is judged by.
@@ -314,15 +315,16 @@ impl Tuned {
 
     /// Cross-validates the choice of a trial.
     pub fn held_out(&self) -> HeldOut<'_> {
-        let (mut choices, mut values) = (Vec::new(), Vec::with_capacity(self.fold_of.len()));
+        let (mut choices, mut scores) = (Vec::new(), Vec::with_capacity(self.fold_of.len()));
         for fold in 0..self.folds {
             let Some(best) = self.best_without(fold) else { continue };
             let held_out = best.scores.iter().zip(&self.fold_of);
-            values
-                .extend(held_out.filter(|(_, of)| **of == fold).map(|(scores, _)| scores[self.by]));
+            scores.extend(held_out.filter(|(_, of)| **of == fold).map(|(scores, _)| scores));
             choices.push(best);
         }
-        HeldOut { choices, mean: exact_mean(values) }
+        let measures = self.trials.first().map_or(0, |trial| trial.means.len());
+        let mean = |measure| exact_mean(scores.iter().map(|of: &&Vec<f64>| of[measure]));
+        HeldOut { means: (0..measures).map(mean).collect(), choices }
     }
 
     /// The first best trial on the conversations outside a fold.
@@ -368,7 +370,7 @@ mod tests {
         let held_out = tuned.held_out();
         assert!(std::ptr::eq(held_out.choices[0], &raw const tuned.trials[0]));
         assert!(std::ptr::eq(held_out.choices[1], &raw const tuned.trials[1]));
-        assert!((held_out.mean - (0.0 + 0.25 + 0.0) / 3.0).abs() < 1e-15);
+        assert!((held_out.means[0] - (0.0 + 0.25 + 0.0) / 3.0).abs() < 1e-15);
     }
 
     fn message(texts: &[&str]) -> String {

@@ -6,7 +6,6 @@ import hashlib
 import itertools
 import json
 import os
-import re
 import statistics
 import sys
 import uuid
@@ -314,11 +313,12 @@ def _figures(spec: _Spec, folder: Path, run: str, node: str) -> Row:
         _node.warm_up(f"{run}-{mark}", node, warm)
     words = [str(spec.row["job"]), name, *spec.common, *spec.words]
     done = _node.call([*words, "--no-progress", "--format", "json"], folder)
-    best = json.loads(done.stdout)[0]
+    best, *others = json.loads(done.stdout)
     if spec.row["job"] == "tune":
-        found = re.search(r"no say in the choice: ([0-9.]+)", done.stderr)
-        if found is None:
-            raise ClariqError(2, f"`clariq tune` gave no held-out figure:\n{done.stderr}")
-        return {**best, "held-out": float(found.group(1))}
+        # The last row is what the choice reaches in cross-validation. A recall is shown among its
+        # like, any other measure alone and by its usual name.
+        figures = {key: value for key, value in others[-1].items() if key != "parameters"}
+        measure = words[words.index("--measure") + 1]
+        return {**best, "held-out": float(figures.get(measure, next(iter(figures.values()))))}
     figures = {key: best[key] for key in best if key.startswith(("steps", "loss"))}
     return {**figures, "held-out": float(best["held-out R@30"])}

@@ -59,16 +59,19 @@ pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome,
     let names = measures.iter().map(|measure| measure.name());
     let columns: Vec<String> = ["parameters".to_owned()].into_iter().chain(names).collect();
     let mut sheet = Sheet::new(&columns);
+    let mut row = |name: String, means: &[f64]| {
+        let means = means.iter().map(|&mean| Cell::Figure(mean, 6));
+        sheet.row([Cell::text(name)].into_iter().chain(means).collect());
+    };
     for trial in tuned.best_first().into_iter().take(arguments.top) {
-        let means = trial.means.iter().map(|&mean| Cell::Figure(mean, 6));
-        sheet.row([Cell::text(trial.to_string())].into_iter().chain(means).collect());
+        row(trial.to_string(), &trial.means);
     }
-    sheet.print(settings.format)?;
     let held_out = tuned.held_out();
+    row("held out".to_owned(), &held_out.means);
+    sheet.print(settings.format)?;
     for (fold, choice) in (1..).zip(&held_out.choices) {
         settings.note(&format!("fold {fold}: the others choose {choice}"));
     }
-    let (name, mean) = (&arguments.measure, held_out.mean);
-    settings.note(&format!("{name} of those that had no say in the choice: {mean:.6}"));
+    settings.note("held out: each fold is measured with the choice of the others");
     Ok(Outcome::Done)
 }

@@ -220,7 +220,10 @@ fn parameters_of_a_task_are_tuned_over_conversations() {
     let grid = "--grid passages.bm25.k1=0.5,0.9 --grid passages.bm25.history.user=0.1,0.5";
     let tuned = bench.succeed(&format!("{line} {grid} --measure nDCG@3"));
     let rows: Value = serde_json::from_str(&tuned.stdout).unwrap();
-    assert_eq!(rows.as_array().unwrap().len(), 4);
+    assert_eq!(rows.as_array().unwrap().len(), 4 + 1);
+    let held_out = rows[4]["nDCG@3"].as_f64().unwrap();
+    assert_eq!(rows[4]["parameters"], "held out");
+    assert!(0.0 < held_out && held_out <= rows[0]["nDCG@3"].as_f64().unwrap(), "{rows}");
     // What the configuration has, and expects.
     let known = "passages.bm25.k1=0.9 passages.bm25.history.user=0.1";
     let row = rows.as_array().unwrap().iter().find(|row| row["parameters"] == known).unwrap();
