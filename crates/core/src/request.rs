@@ -93,6 +93,12 @@ impl Request {
         self.said.first().map_or("", |first| &first.text)
     }
 
+    /// How deep a stage ranks for it whose depth is `usual`: of the documents that a request names,
+    /// none is cut off.
+    pub fn depth(&self, usual: usize) -> usize {
+        self.candidates.as_ref().map_or(usual, |own| usual.max(own.len()))
+    }
+
     /// Whether more was said than the opening.
     pub fn has_turns(&self) -> bool {
         self.said.len() > 1

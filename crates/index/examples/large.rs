@@ -83,7 +83,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let store = TextStore::open_or_build(&texts, &source, options.memory, &mut fill)?;
         let (index, opened) =
             DocumentIndex::open_or_build(&place, &store, Analyzer::Nltk, &options)?;
-        Ok((json!({ "opened": format!("{opened:?}") }), (store, index)))
+        Ok((json!({ "opened": format!("{opened:?}") }), (store, Arc::new(index))))
     })?;
     let requests: Vec<Vec<String>> =
         (0..requests).map(|number| words(u64::MAX - number, 5)).collect();

@@ -26,6 +26,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// As deep as the baseline's lists.
@@ -100,6 +101,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let options = BuildOptions { threads: 1, memory: arguments.memory };
     let opening = Instant::now();
     let (index, opened) = DocumentIndex::open_or_build(&folder, &bank, Analyzer::Nltk, &options)?;
+    let index = Arc::new(index);
     let opening = opening.elapsed();
     // Only the index is measured from here on.
     drop(bank);

@@ -7,7 +7,7 @@ use tantivy::DocSet;
 use tantivy::postings::Postings;
 use tantivy::schema::IndexRecordOption;
 
-impl Scorer<'_> {
+impl Scorer {
     /// The score of one document, with idf, term frequency, length and product per token of the
     /// request.
     pub fn explain(&self, tokens: &[String], doc: Doc) -> Result<Explanation, Error> {

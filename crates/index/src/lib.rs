@@ -4,11 +4,12 @@
 //! ```
 //! use clariq_collections::clariq::{ClariQ, DataDir};
 //! use clariq_index::{Analyzer, DocumentIndex, Bm25, BuildOptions, Depth, Scorer, Scratch};
+//! use std::sync::Arc;
 //!
 //! let bank = ClariQ::open(DataDir::Sample)?.bank;
 //! let folder = tempfile::tempdir()?;
 //! let (index, _) = DocumentIndex::open_or_build(folder.path(), &bank, Analyzer::Nltk, &BuildOptions::default())?;
-//! let scorer = Scorer::new(&index, Bm25::okapi())?;
+//! let scorer = Scorer::new(&Arc::new(index), Bm25::okapi())?;
 //! let tokens = Analyzer::Nltk.tokens("How do I look after a sourdough starter?");
 //! let hits = scorer.top(&tokens, Depth::matching(5), &mut Scratch::default())?;
 //! assert!(hits.windows(2).all(|pair| pair[0].score >= pair[1].score));

@@ -10,6 +10,7 @@ use crate::impacts::{self, Impact, Impacts, Slot};
 use crate::top::Top;
 use clariq_core::{Doc, Hit, Ranking, best_first};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use tantivy::postings::TermInfo;
 use tantivy::schema::IndexRecordOption;
 
@@ -86,8 +87,8 @@ pub struct Scratch {
 }
 
 /// BM25 with its parameters over one index.
-pub struct Scorer<'a> {
-    pub(crate) index: &'a DocumentIndex,
+pub struct Scorer {
+    pub(crate) index: Arc<DocumentIndex>,
     pub(crate) model: Bm25,
     /// How many documents the formula counts.
     pub(crate) documents: usize,
@@ -113,9 +114,9 @@ pub(crate) struct Matched<'s> {
     impacts: Option<&'s Slot>,
 }
 
-impl<'a> Scorer<'a> {
+impl Scorer {
     /// Prepares the figures that do not depend on a request.
-    pub fn new(index: &'a DocumentIndex, model: Bm25) -> Result<Self, Error> {
+    pub fn new(index: &Arc<DocumentIndex>, model: Bm25) -> Result<Self, Error> {
         model.check()?;
         let empty = index.lengths.iter().filter(|&&length| length == 0).count();
         let documents = index.documents() - if model.counts_empty() { 0 } else { empty };
@@ -126,7 +127,7 @@ impl<'a> Scorer<'a> {
         let block_max_applies =
             model.is_tantivys() && index.lengths.iter().all(|&length| length <= EXACT_LENGTHS);
         let mut scorer = Self {
-            index,
+            index: Arc::clone(index),
             model,
             documents,
             mean_length,
@@ -150,6 +151,11 @@ impl<'a> Scorer<'a> {
             count += 1;
         }
         Ok(if count == 0 { 0.0 } else { sum / f64::from(count) })
+    }
+
+    /// The index that is scored.
+    pub fn index(&self) -> &Arc<DocumentIndex> {
+        &self.index
     }
 
     /// Whether tantivy's own order is this scorer's order.

@@ -8,7 +8,7 @@ use clariq_core::Ranking;
 /// From so many documents on, block-max is worth its overhead (measured by `scripts/bench-bm25`).
 const WORTH_BLOCK_MAX: usize = 250_000;
 
-impl Scorer<'_> {
+impl Scorer {
     /// Ranks documents by the tokens of a request.
     pub fn top(
         &self,

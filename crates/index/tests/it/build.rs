@@ -5,6 +5,7 @@ use clariq_collections::clariq::Bank;
 use clariq_index::{Analyzer, BuildOptions, DocumentIndex, Error, FolderTrouble, Opened};
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 const MB: usize = 1_000_000;
 
@@ -12,12 +13,12 @@ fn large_bank() -> Bank {
     bank(zipf_texts(7, 3_000, 20, 400))
 }
 
-fn build_with(folder: &Path, bank: &Bank, threads: usize, memory: usize) -> DocumentIndex {
+fn build_with(folder: &Path, bank: &Bank, threads: usize, memory: usize) -> Arc<DocumentIndex> {
     let options = BuildOptions { threads, memory };
     let (index, opened) =
         DocumentIndex::open_or_build(folder, bank, ANALYZER, &options).expect("an index");
     assert_eq!(opened, Opened::Built);
-    index
+    index.into()
 }
 
 fn names(folder: &Path) -> Vec<String> {

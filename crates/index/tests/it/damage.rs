@@ -191,7 +191,8 @@ fn rebuilding_repairs_any_one_file() {
                 ANALYZER,
                 &BuildOptions::default(),
             );
-            assert_eq!(rankings(&index.expect("repaired")), intact.rankings, "`{name}` {damage:?}");
+            let index = index.expect("repaired").into();
+            assert_eq!(rankings(&index), intact.rankings, "`{name}` {damage:?}");
             assert_eq!(
                 open_or_build(folder.path(), &intact.bank).expect("the index").1,
                 Opened::Reused

@@ -77,7 +77,8 @@ fn an_index_over_it_is_that_over_the_bank() {
     let options = BuildOptions::default();
     let build = |name: &str, documents: &dyn Documents| {
         let folder = parent.path().join(name);
-        DocumentIndex::open_or_build(&folder, documents, ANALYZER, &options).expect("an index").0
+        let opened = DocumentIndex::open_or_build(&folder, documents, ANALYZER, &options);
+        opened.expect("an index").0.into()
     };
     assert_eq!(rankings(&build("store", &store)), rankings(&build("bank", &bank)));
 }

@@ -6,6 +6,7 @@
 //! turns are added to it.
 
 use crate::build::Build;
+use crate::context::Context;
 use crate::error::Error;
 use crate::stage::{About, Batch, Stage};
 use crate::stages::dense::both_given;
@@ -19,6 +20,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Retrieves: whatever ranking comes in is replaced.
 #[derive(Serialize)]
@@ -36,6 +38,14 @@ struct Retrieve {
     /// Without effect on the result, and so not part of what made it.
     #[serde(skip)]
     path: Path,
+    #[serde(skip)]
+    ready: Mutex<Option<Arc<Ready>>>,
+}
+
+/// What takes a look at every document and none at the requests.
+struct Ready {
+    scorer: Scorer,
+    order: Order,
 }
 
 #[derive(Deserialize)]
@@ -64,7 +74,8 @@ pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>, Error> {
     }
     let (model, given) = read(build.table)?;
     let Given { analyzer, depth, pad, ties, path, .. } = given;
-    Ok(Box::new(Retrieve { analyzer, model, depth, pad, ties, weights, history, path }))
+    let ready = Mutex::default();
+    Ok(Box::new(Retrieve { analyzer, model, depth, pad, ties, weights, history, path, ready }))
 }
 
 fn read(table: Table) -> Result<(Bm25, Given), Error> {
@@ -90,6 +101,22 @@ fn read(table: Table) -> Result<(Bm25, Given), Error> {
 }
 
 impl Retrieve {
+    /// What is ready of the last batch, if that was over the same index: requests that come one by
+    /// one would otherwise each cost a look at every document.
+    fn ready(&self, context: &Context) -> Result<Arc<Ready>, Error> {
+        let index = context.index(self.analyzer)?;
+        // A poisoned lock means that another thread panicked while preparing; nothing is half set.
+        let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(ready) = &*ready
+            && Arc::ptr_eq(ready.scorer.index(), &index)
+        {
+            return Ok(Arc::clone(ready));
+        }
+        let scorer = Scorer::new(&index, self.model)?;
+        let order = Order::new(self.ties, self.analyzer, context.documents)?;
+        Ok(Arc::clone(ready.insert(Arc::new(Ready { scorer, order }))))
+    }
+
     /// The tokens of everything said. Of a question that was answered "no", only those count that
     /// the user never said.
     fn tokens<'a>(&self, weights: &Weights, request: &'a Request) -> Vec<(Said<'a>, Vec<String>)> {
@@ -172,20 +199,20 @@ impl Retrieve {
 
     fn rank(
         &self,
-        scorer: &Scorer,
-        order: &Order,
+        Ready { scorer, order }: &Ready,
         request: &Request,
         scratch: &mut Scratch,
     ) -> Result<Ranking, Error> {
         let (tokens, weights) = self.query(request);
+        let depth = request.depth(self.depth.get());
         let query = Query {
             tokens: &tokens,
             weights: weights.as_deref(),
             among: request.candidates.as_deref(),
-            depth: order.depth(self.depth, self.pad),
+            depth: order.depth(depth, self.pad),
             path: self.path,
         };
-        Ok(order.apply(scorer.rank(&query, scratch)?, self.depth, query.among))
+        Ok(order.apply(scorer.rank(&query, scratch)?, depth, query.among))
     }
 }
 
@@ -195,11 +222,9 @@ impl Stage for Retrieve {
     }
 
     fn apply(&self, batch: &Batch, _rankings: Vec<Ranking>) -> Result<Vec<Ranking>, Error> {
-        let index = batch.context.index(self.analyzer)?;
-        let scorer = Scorer::new(&index, self.model)?;
-        let order = Order::new(self.ties, self.analyzer, batch.context.documents)?;
+        let ready = self.ready(batch.context)?;
         let rank = |scratch: &mut Scratch, request: &Request| {
-            let ranking = self.rank(&scorer, &order, request, scratch)?;
+            let ranking = self.rank(&ready, request, scratch)?;
             (batch.progress)(1);
             Ok(ranking)
         };
@@ -213,11 +238,11 @@ impl Stage for Retrieve {
         doc: Doc,
         _before: &Ranking,
     ) -> Result<Option<Explanation>, Error> {
-        let index = one.context.index(self.analyzer)?;
-        let scorer = Scorer::new(&index, self.model)?;
+        let ready = self.ready(one.context)?;
+        let scorer = &ready.scorer;
         let Some(request) = one.requests.first() else { return Ok(None) };
         if let Some(history) = &self.history {
-            return self.explain_history(&scorer, history, request, doc).map(Some);
+            return self.explain_history(scorer, history, request, doc).map(Some);
         }
         let Some(weights) = &self.weights else {
             let tokens = self.analyzer.tokens(&request.flatten());

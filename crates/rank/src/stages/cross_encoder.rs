@@ -100,10 +100,10 @@ impl Stage for Rerank {
     }
 
     fn apply(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>, Error> {
-        let first = |ranking: &Ranking| -> Vec<Doc> {
-            ranking.iter().take(self.depth.get()).map(|hit| hit.doc).collect()
+        let first = |(request, ranking): (&Request, &Ranking)| -> Vec<Doc> {
+            ranking.iter().take(request.depth(self.depth.get())).map(|hit| hit.doc).collect()
         };
-        let heads: Vec<Vec<Doc>> = rankings.iter().map(first).collect();
+        let heads: Vec<Vec<Doc>> = batch.requests.iter().zip(&rankings).map(first).collect();
         let docs: Vec<&[Doc]> = heads.iter().map(Vec::as_slice).collect();
         let scores = score(batch.context, &self.model, batch.requests, &docs, batch.progress)?;
         let mut answers = Vec::with_capacity(rankings.len());
@@ -140,10 +140,10 @@ impl Stage for CrossEncode {
         let docs: Vec<&[Doc]> =
             docs.map(|request| request.candidates.as_deref().unwrap_or(all)).collect();
         let scores = score(batch.context, &self.model, batch.requests, &docs, batch.progress)?;
-        let rank = |(docs, scores): (&&[Doc], Vec<f32>)| {
-            rank_by_score(docs, scores.into_iter(), self.depth.get())
+        let rank = |((request, docs), scores): ((&Request, &&[Doc]), Vec<f32>)| {
+            rank_by_score(docs, scores.into_iter(), request.depth(self.depth.get()))
         };
-        Ok(docs.iter().zip(scores).map(rank).collect())
+        Ok(batch.requests.iter().zip(&docs).zip(scores).map(rank).collect())
     }
 
     fn explain(

@@ -85,6 +85,8 @@ impl Dense {
         let context = batch.context;
         let space = context.space(&self.space)?;
         let depth = self.depth.map_or(usize::MAX, NonZeroUsize::get);
+        // All have the same candidates, or none has any.
+        let depth = requests.first().map_or(depth, |request| request.depth(depth));
         if let Some(weighted) = &self.weighted {
             return weighted.rank(context, &space, requests, docs, depth, batch.progress);
         }

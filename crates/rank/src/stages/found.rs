@@ -25,6 +25,6 @@ pub(super) fn rank_found<'f>(
     ranking.sort_by(best_first);
     let mut seen = HashSet::new();
     ranking.retain(|hit| seen.insert(hit.doc));
-    ranking.truncate(depth);
+    ranking.truncate(request.depth(depth));
     Ok(ranking)
 }

@@ -120,7 +120,7 @@ impl Parameters {
         }
     }
 
-    fn fuse(&self, rankings: &[&Ranking]) -> Ranking {
+    fn fuse(&self, rankings: &[&Ranking], depth: usize) -> Ranking {
         let mut sums: HashMap<Doc, f64> = HashMap::new();
         for (ranking, weight) in rankings.iter().zip(&self.weights) {
             for (hit, contribution) in ranking.iter().zip(self.contributions(ranking)) {
@@ -129,7 +129,7 @@ impl Parameters {
         }
         let mut fused: Ranking = sums.into_iter().map(|(doc, score)| Hit { doc, score }).collect();
         fused.sort_unstable_by(best_first);
-        fused.truncate(self.depth.get());
+        fused.truncate(depth);
         fused
     }
 }
@@ -157,9 +157,10 @@ impl Stage for Fuse {
         let run = |input: &Pipeline| input.run(&silent, rankings.clone());
         let inputs: Vec<Vec<Ranking>> = self.inputs.iter().map(run).collect::<Result<_, _>>()?;
         let mut fused = Vec::with_capacity(rankings.len());
-        for request in 0..rankings.len() {
-            let rankings: Vec<&Ranking> = inputs.iter().map(|input| &input[request]).collect();
-            fused.push(self.parameters.fuse(&rankings));
+        for (index, request) in batch.requests.iter().enumerate() {
+            let rankings: Vec<&Ranking> = inputs.iter().map(|input| &input[index]).collect();
+            let depth = request.depth(self.parameters.depth.get());
+            fused.push(self.parameters.fuse(&rankings, depth));
         }
         batch.finish();
         Ok(fused)
@@ -216,7 +217,7 @@ mod tests {
     #[test]
     fn reciprocal_rank_by_hand() {
         let (a, b) = (ranking(&[(1, 9.0), (2, 8.0)]), ranking(&[(2, 0.5)]));
-        let fused = parameters(Method::ReciprocalRank, Normalise::None).fuse(&[&a, &b]);
+        let fused = parameters(Method::ReciprocalRank, Normalise::None).fuse(&[&a, &b], 10);
         assert_eq!(fused[0].doc, Doc(2));
         assert!((fused[0].score - (1.0 / 62.0 + 2.0 / 61.0)).abs() < 1e-15);
         assert!((fused[1].score - 1.0 / 61.0).abs() < 1e-15);
@@ -225,16 +226,16 @@ mod tests {
     #[test]
     fn weighted_sum_by_hand() {
         let (a, b) = (ranking(&[(1, 9.0), (2, 8.0), (3, 7.0)]), ranking(&[(2, 5.0), (1, 5.0)]));
-        let fused = parameters(Method::WeightedSum, Normalise::None).fuse(&[&a, &b]);
+        let fused = parameters(Method::WeightedSum, Normalise::None).fuse(&[&a, &b], 10);
         assert_eq!(fused, ranking(&[(1, 19.0), (2, 18.0), (3, 7.0)]));
-        let fused = parameters(Method::WeightedSum, Normalise::MinMax).fuse(&[&a, &b]);
+        let fused = parameters(Method::WeightedSum, Normalise::MinMax).fuse(&[&a, &b], 10);
         assert_eq!(fused, ranking(&[(1, 3.0), (2, 2.5), (3, 0.0)]));
     }
 
     #[test]
     fn z_scores_by_hand() {
         let (a, b) = (ranking(&[(1, 9.0), (2, 7.0)]), ranking(&[(2, 5.0), (3, 5.0)]));
-        let fused = parameters(Method::WeightedSum, Normalise::ZScore).fuse(&[&a, &b]);
+        let fused = parameters(Method::WeightedSum, Normalise::ZScore).fuse(&[&a, &b], 10);
         // 1 is two deviations above 2; nothing of the second ranking tells its documents apart.
         assert_eq!(fused, ranking(&[(1, 2.0), (3, 0.0), (2, 0.0)]));
     }
@@ -242,7 +243,7 @@ mod tests {
     #[test]
     fn ties_are_ordered_by_descending_id() {
         let (a, b) = (ranking(&[(1, 1.0), (5, 1.0), (3, 1.0)]), ranking(&[]));
-        let fused = parameters(Method::WeightedSum, Normalise::None).fuse(&[&a, &b]);
+        let fused = parameters(Method::WeightedSum, Normalise::None).fuse(&[&a, &b], 10);
         assert_eq!(fused.iter().map(|hit| hit.doc.0).collect::<Vec<_>>(), [5, 3, 1]);
     }
 }

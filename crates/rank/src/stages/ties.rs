@@ -4,7 +4,6 @@ use crate::error::Error;
 use clariq_core::{Doc, Documents, Location, Problem, ProblemKind, Ranking};
 use clariq_index::{Analyzer, Depth, NumpyOrder};
 use serde::{Deserialize, Serialize};
-use std::num::NonZeroUsize;
 
 /// How equal scores are ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -57,9 +56,9 @@ impl Order {
     }
 
     /// The hits that a scorer has to find for a ranking of this depth.
-    pub(super) fn depth(&self, depth: NonZeroUsize, pad: bool) -> Depth {
+    pub(super) fn depth(&self, depth: usize, pad: bool) -> Depth {
         match self {
-            Self::Id => Depth { limit: depth.get(), pad },
+            Self::Id => Depth { limit: depth, pad },
             // What is just below the limit may tie with what is just above it.
             Self::Anserini => Depth { limit: usize::MAX, pad },
             Self::Numpy(_) => Depth::matching(usize::MAX),
@@ -67,16 +66,11 @@ impl Order {
     }
 
     /// The ranking of a scorer's hits for a request with these candidates.
-    pub(super) fn apply(
-        &self,
-        hits: Ranking,
-        depth: NonZeroUsize,
-        candidates: Option<&[Doc]>,
-    ) -> Ranking {
+    pub(super) fn apply(&self, hits: Ranking, depth: usize, candidates: Option<&[Doc]>) -> Ranking {
         match self {
             Self::Id => hits,
-            Self::Anserini => order_like_anserini(hits, depth.get()),
-            Self::Numpy(order) => order.rank(&hits, depth.get(), candidates),
+            Self::Anserini => order_like_anserini(hits, depth),
+            Self::Numpy(order) => order.rank(&hits, depth, candidates),
         }
     }
 }

@@ -77,6 +77,9 @@ fn cases() -> Vec<Case> {
         // Whatever is said, the model takes it to be about boats.
         case(MEANING, &["red", "which", "fox"], &[], &["Q5", "Q3", "Q2", "Q4"]),
         own(case(MEANING, &["red"], &[], &["Q4", "Q3"])),
+        // What a request names is not cut off.
+        own(case("stage = \"bm25\"\nanalyzer = \"english\"\ndepth = 1", &["red fox"], &[], &["Q3", "Q4"])),
+        own(case("stage = \"dense\"\ndepth = 1", &["blue"], &[], &["Q3", "Q4"])),
         // Best first by score, whatever the ranks say; equal scores by descending id; each once.
         case(CANDIDATES, &["red"], &["Q1"], &["Q4", "Q5", "Q3", "Q2"]),
         own(case(CANDIDATES, &["red"], &[], &["Q4", "Q3"])),
@@ -96,7 +99,7 @@ fn cases() -> Vec<Case> {
             after: vec![&["Q2", "Q3"], &["Q3", "Q2"]],
         },
         case("stage = \"cross_encode\"\nmodel = \"letters\"\ndepth = 2", &["r"], &[], &["Q4", "Q5"]),
-        own(case("stage = \"cross_encode\"\nmodel = \"letters\"\ndepth = 1", &["r"], &[], &["Q4"])),
+        own(case("stage = \"cross_encode\"\nmodel = \"letters\"\ndepth = 1", &["r"], &[], &["Q4", "Q3"])),
         case("stage = \"rerank\"\nmodel = \"letters\"\ndepth = 2", &["r"], &["Q2", "Q3", "Q5"], &["Q3", "Q2", "Q5"]),
         case("stage = \"open_questions\"\nbonus = 5.5", &["r"], &["Q2", "Q3", "Q4"], &["Q4", "Q2", "Q3"]),
         case("stage = \"stop\"\nturns = 1", &["r"], &["Q2", "Q1"], &["Q2", "Q1"]),

@@ -28,7 +28,8 @@ pub(crate) struct RankArgs {
     /// Requests as JSON lines, plain or gzip; `-` for standard input, answered line by line
     #[arg(long, value_name = "FILE", default_value = "-")]
     requests: PathBuf,
-    /// Documents to rank for a request at most
+    /// Documents to rank for a request at most; a system has a depth of its own, which does not
+    /// count where a request names its `candidates`
     #[arg(long, value_name = "K", default_value = "30")]
     depth: NonZeroUsize,
     /// Read all requests first and rank them together, for systems that use the batch

@@ -6,6 +6,7 @@ use clariq_files::{Run, Source, read_run};
 use clariq_index::{Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Scorer, Scratch};
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The folder with `data`, `leaderboard` and `sample_runs` as they were released.
 fn released() -> Option<PathBuf> {
@@ -170,7 +171,7 @@ fn the_published_baseline_is_a_descending_order_of_our_scores() {
     let opened =
         DocumentIndex::open_or_build(index.path(), bank, Analyzer::Nltk, &BuildOptions::default());
     let index = opened.expect("an index").0;
-    let scorer = Scorer::new(&index, Bm25::okapi()).expect("a scorer");
+    let scorer = Scorer::new(&Arc::new(index), Bm25::okapi()).expect("a scorer");
     let run =
         read_run(&Source::new(released.join("sample_runs/dev_bm25"))).expect("the published run");
     let (published, topics) = (by_topic(&run), collection.split(Split::Dev).expect("dev").topics);

@@ -10,6 +10,7 @@ use clariq_index::{
     Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Error, Opened, Scorer, Scratch, Variant,
 };
 use std::path::Path;
+use std::sync::Arc;
 use tempfile::TempDir;
 
 /// Words that both analysers keep apart from each other. Earlier ones are more frequent in
@@ -39,7 +40,7 @@ pub(crate) fn bank<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Bank 
 
 /// An index in a folder of its own, which goes with it.
 pub(crate) struct Built {
-    pub(crate) index: DocumentIndex,
+    pub(crate) index: Arc<DocumentIndex>,
     pub(crate) folder: TempDir,
 }
 
@@ -50,8 +51,13 @@ pub(crate) fn build(bank: &Bank) -> Built {
     Built { index, folder }
 }
 
-pub(crate) fn open_or_build(folder: &Path, bank: &Bank) -> Result<(DocumentIndex, Opened), Error> {
-    DocumentIndex::open_or_build(folder, bank, ANALYZER, &BuildOptions::default())
+pub(crate) fn open_or_build(
+    folder: &Path,
+    bank: &Bank,
+) -> Result<(Arc<DocumentIndex>, Opened), Error> {
+    let options = BuildOptions::default();
+    let (index, opened) = DocumentIndex::open_or_build(folder, bank, ANALYZER, &options)?;
+    Ok((Arc::new(index), opened))
 }
 
 pub(crate) fn tokens(text: &str) -> Vec<String> {
@@ -60,7 +66,7 @@ pub(crate) fn tokens(text: &str) -> Vec<String> {
 
 /// Whole rankings of some requests by two formulas, padded: what must not change with how an index
 /// was made.
-pub(crate) fn rankings(index: &DocumentIndex) -> Vec<Vec<Hit>> {
+pub(crate) fn rankings(index: &Arc<DocumentIndex>) -> Vec<Vec<Hit>> {
     let mut rankings = Vec::new();
     for model in [Bm25::okapi(), Bm25::default_of(Variant::Lucene)] {
         let scorer = Scorer::new(index, model).expect("a scorer");
