@@ -134,6 +134,14 @@ def test_a_killed_worker_or_node_costs_its_shards_alone(
     check_folder(out)
 
 
+def test_a_task_that_this_machine_has_no_room_for_is_refused(bench, short, tmp_path, monkeypatch):
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    with pytest.raises(clariq.ClariqError, match="a task is too large"):
+        clariq.ray.run(SYSTEM, bench.plan(7), tmp_path / "out" / "x.run", cpus=10_000)
+    assert not ray.is_initialized()
+    assert not list(tmp_path.rglob("*.parts"))
+
+
 def test_two_drivers_write_the_same_shards(bench, short, tmp_path):
     out = tmp_path / "out" / "x.run"
     drivers = [Driver(SYSTEM, bench.plan(7), out) for _ in range(2)]

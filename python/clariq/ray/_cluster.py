@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
+import socket
 import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
+from urllib.parse import urlsplit
 
 import ray
 import ray.exceptions
@@ -23,36 +26,81 @@ MOST_SUBMITTED = 1000
 
 _STORE = 80 << 20  # Files do not pass through Ray's store; this is near the least it accepts.
 
+_SECONDS_TO_CONNECT = 10
+
 
 @contextmanager
-def connected() -> Iterator[None]:
+def connected(options: Mapping[str, Any]) -> Iterator[None]:
     """Uses the cluster that the driver or ``$RAY_ADDRESS`` names, or that runs on this machine;
-    where there is none, Ray runs on this machine until the block ends."""
+    where there is none, Ray runs on this machine until the block ends.
+
+    Raises:
+        ClariqError: If ``$RAY_ADDRESS`` cannot be reached, or this machine is too small for a task
+            with these options.
+    """
     if ray.is_initialized():
+        _check_nodes(options, may_grow=True)
         yield
         return
+    started = _connect()
     try:
-        ray.init(address="auto", log_to_driver=False, logging_level=logging.ERROR)
-    except ConnectionError:
-        ray.init(
-            address="local",
-            include_dashboard=False,
-            object_store_memory=_STORE,
-            log_to_driver=False,
-            logging_level=logging.ERROR,
-        )
-    try:
+        _check_nodes(options, may_grow=not started)
         yield
     finally:
         ray.shutdown()
 
 
+def _connect() -> bool:
+    """Connects to a cluster; whether Ray had to be started on this machine for it."""
+    quiet: Dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+    address = os.environ.get("RAY_ADDRESS")
+    if address:
+        try:
+            _check_address(address)
+            ray.init(address="auto", **quiet)
+        except (OSError, RuntimeError, ValueError) as error:
+            hint = "hint: set RAY_ADDRESS to a cluster that runs, or unset it to use this machine"
+            raise ClariqError(2, f"{address}: no connection to Ray: {error}\n{hint}") from None
+        return False
+    try:
+        ray.init(address="auto", **quiet)
+    except ConnectionError:
+        ray.init(address="local", include_dashboard=False, object_store_memory=_STORE, **quiet)
+        return True
+    return False
+
+
+def _check_address(address: str) -> None:
+    """Fails where nothing listens; Ray itself would try for a quarter of an hour."""
+    url = urlsplit(f"//{address.rpartition('://')[2]}")
+    if url.hostname and url.port:
+        socket.create_connection((url.hostname, url.port), _SECONDS_TO_CONNECT).close()
+
+
+def _check_nodes(options: Mapping[str, Any], may_grow: bool) -> None:
+    """Refuses a task that is too large for every node; a cluster that may grow gets a warning."""
+    wanted = (options["num_cpus"], options["num_gpus"])
+    listed: List[Dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
+    resources = [node["Resources"] for node in listed if node["Alive"]]
+    nodes = {(node.get("CPU", 0), node.get("GPU", 0)) for node in resources}
+    if any(cpus >= wanted[0] and gpus >= wanted[1] for cpus, gpus in nodes):
+        return
+    expected = "a node with {:g} CPUs and {:g} GPUs for a task".format(*wanted)
+    found = ", ".join(sorted("{:g} CPUs and {:g} GPUs".format(*node) for node in nodes)) or "none"
+    if may_grow:
+        print(f"clariq: waiting for {expected}; the nodes have: {found}", file=sys.stderr)
+        return
+    hint = "hint: lower `cpus` or `gpus`, or set RAY_ADDRESS to a cluster with such nodes"
+    message = f"a task is too large\n  expected: {expected}\n     found: {found}\n{hint}"
+    raise ClariqError(2, message)
+
+
 def options(cpus: float, gpus: float, retries: int) -> Dict[str, Any]:
     """What a task needs, and how often it is tried again: where its worker or node died, where the
     command was killed, and where files could not be reached. Bad input is not tried again."""
-    if retries < 0:
-        raise ValueError(f"retries must be at least 0, not {retries}")
-    if cpus <= 0 or gpus < 0:
+    if not isinstance(retries, int) or retries < 0:
+        raise ValueError(f"retries must be a whole number of at least 0, not {retries}")
+    if not (0 < cpus < math.inf and 0 <= gpus < math.inf):
         raise ValueError(f"a task needs cpus above 0 and gpus of at least 0, not {cpus}, {gpus}")
     return {
         "num_cpus": cpus,
@@ -74,6 +122,18 @@ def words(cpus: float, gpus: float, data: "os.PathLike[str] | str | None") -> Li
         # Ray shows a task its own GPUs alone.
         words += ["--device", "cuda:0"]
     return words
+
+
+def text_of(name: str) -> Optional[str]:
+    """The text of a system or recipe that is a file, because nodes do not have the file."""
+    if not name.endswith(".toml"):
+        return None
+    try:
+        return Path(name).read_text(encoding="utf-8")
+    except OSError as error:
+        raise ClariqError(2, f"{name}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise ClariqError(2, f"{name}: {error}") from None
 
 
 def run_tasks(

@@ -8,10 +8,10 @@ import re
 import shutil
 import tempfile
 import uuid
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Container, Iterator, List, Mapping, Tuple
+from typing import Any, BinaryIO, Container, Iterator, List, Mapping, Tuple
 
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
@@ -20,6 +20,12 @@ from .._command import ClariqError
 
 _UNFINISHED = re.compile(r"\.(.+)\.[0-9a-f]{32}\.tmp")
 """The name of an unfinished file in a local folder, and of the file that it would become."""
+
+_NOT_RETRIED = (PermissionError, IsADirectoryError, NotADirectoryError, FileExistsError)
+"""What another try would meet again."""
+
+_TRIES = 5
+"""How often a local file is written where other drivers remove it unfinished."""
 
 
 class Missing(ClariqError):
@@ -56,12 +62,22 @@ class Folder:
         cls, url: "os.PathLike[str] | str", storage: Mapping[str, Any]
     ) -> Tuple["Folder", str]:
         """The folder that a file is in, and the file's name."""
-        folder, name = posixpath.split(cls.of(url, storage).url)
+        text = os.fspath(url)
+        folder, name = posixpath.split(cls.of(text, storage).url)
+        # A folder that ends in a colon is the start of a URL such as `s3://bucket`.
+        if not text or text.endswith("/") or not name or folder.endswith(":"):
+            expected = "expected: the path or URL of a file"
+            raise ClariqError(2, f"bad file name\n  {expected}\n     found: `{text}`")
         return cls(folder, storage), name
 
     def below(self, name: str) -> "Folder":
         """A folder in this one."""
         return Folder(f"{self.url}/{name}", self.storage)
+
+    def has_local_folder(self, name: str) -> bool:
+        """Whether a local folder has that name, so that no file can take it."""
+        with self._opened(name) as (files, path):
+            return isinstance(files, LocalFileSystem) and os.path.isdir(path)
 
     def read(self, name: str) -> bytes:
         """The bytes of a file."""
@@ -116,11 +132,19 @@ class Folder:
         for name in self.names():
             unfinished = _UNFINISHED.fullmatch(name)
             if unfinished and unfinished.group(1) in names:
-                with self._opened(name) as (files, path):
-                    try:
-                        files.rm_file(path)
-                    except FileNotFoundError:
-                        pass
+                with self._opened(name) as (files, path), suppress(FileNotFoundError):
+                    files.rm_file(path)
+
+    def remove_if_only(self, name: str) -> None:
+        """Removes a file if its folder has no other, and the folder if it is a local one."""
+        if self.names() != [name]:
+            return
+        with self._opened(name) as (files, path), suppress(FileNotFoundError):
+            files.rm_file(path)
+            if isinstance(files, LocalFileSystem):
+                # Another driver may have put a file there by now.
+                with suppress(OSError):
+                    os.rmdir(os.path.dirname(path))
 
     @contextmanager
     def _opened(self, name: str) -> Iterator[Tuple[Any, str]]:
@@ -134,7 +158,7 @@ class Folder:
             raise
         except FileNotFoundError as error:
             raise Missing(2, f"{url}: no such file") from error
-        except (PermissionError, ValueError, ImportError) as error:
+        except (*_NOT_RETRIED, ValueError, ImportError) as error:
             raise ClariqError(2, f"{url}: {error}") from error
         except Exception as error:
             # Every file system has exceptions of its own.
@@ -144,10 +168,22 @@ class Folder:
 
 
 def _put_local(source: Path, target: Path) -> None:
+    for left in reversed(range(_TRIES)):
+        try:
+            with open(source, "rb") as read:
+                _replace(read, target)
+            return
+        except FileNotFoundError:
+            # A driver that ends takes the temporary file of another's worker for an abandoned one.
+            if not left or not source.exists():
+                raise
+
+
+def _replace(read: BinaryIO, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.tmp")
     try:
-        with open(source, "rb") as read, open(temporary, "wb") as written:
+        with open(temporary, "wb") as written:
             shutil.copyfileobj(read, written, 1 << 20)
             written.flush()
             os.fsync(written.fileno())

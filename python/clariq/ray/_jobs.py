@@ -26,38 +26,42 @@ else:
 
 Row = Dict[str, Any]
 
+_GROUP = ("job", "split", "measure", "name", "grid", "parameters", "folds")
+"""What the jobs of one mean have in common."""
+
 
 @dataclass(frozen=True)
 class Table:
     """What the jobs of a grid reached.
 
     Attributes:
-        rows: One per job, in the order of the file: ``job``, ``name``, ``parameters``, ``folds``,
-            ``fold``, ``seed``, ``held-out`` (R@30, or the ``measure`` of a search, of the topics
-            that were held out), and the other figures that the command gave.
+        rows: One per job, in the order of the file: ``job``, ``split``, ``measure``, ``name``,
+            ``grid`` (of a search), ``parameters`` (of a search, the best ones), ``folds``,
+            ``fold``, ``seed``, ``held-out`` (the measure, of the topics that were held out), and
+            the other figures that the command gave.
     """
 
     rows: List[Row]
 
     def means(self) -> List[Row]:
-        """One row per name and parameters, best first: the mean of ``held-out``
-        over folds and seeds, its standard deviation, and how many jobs there were."""
-        groups: Dict[Tuple[str, str, str], List[float]] = {}
+        """One row for all jobs that differ in ``fold`` and ``seed`` alone: the mean of
+        ``held-out``, its standard deviation, and how many jobs there were. Those of one job, split
+        and measure are together, best first."""
+        groups: Dict[Tuple[Any, ...], List[float]] = {}
         for row in self.rows:
-            key = (row["job"], row["name"], row["parameters"])
-            groups.setdefault(key, []).append(row["held-out"])
-        rows = [
+            groups.setdefault(tuple(row[key] for key in _GROUP), []).append(row["held-out"])
+        rows: List[Row] = [
             {
-                "job": job,
-                "name": name,
-                "parameters": parameters,
+                **dict(zip(_GROUP, group)),
                 "held-out": statistics.fmean(figures),
                 "deviation": statistics.stdev(figures) if len(figures) > 1 else 0.0,
                 "jobs": len(figures),
             }
-            for (job, name, parameters), figures in groups.items()
+            for group, figures in groups.items()
         ]
-        return sorted(rows, key=lambda row: -float(row["held-out"]))
+        return sorted(
+            rows, key=lambda row: (row["job"], row["split"], row["measure"], -row["held-out"])
+        )
 
     def to_tsv(self) -> str:
         """The rows as tab-separated values, with a header."""
@@ -86,6 +90,7 @@ def jobs(
     gpus: float = 0,
     retries: int = 3,
     data: "os.PathLike[str] | str | None" = None,
+    arguments: Sequence[str] = (),
     storage: Optional[Mapping[str, Any]] = None,
     progress: bool = True,
 ) -> Table:
@@ -107,13 +112,17 @@ def jobs(
         [tune.parameters]
         "bm25.k1" = [0.9, 1.2, 1.5]
 
-    What a job reached is kept in ``out`` under all that makes it, and is not made again there. The
-    table is written to ``<out>/table.tsv``. Models are not kept: ``clariq train`` with the
-    parameters that won makes the same one.
+    What a job reached is kept in ``out`` under a checksum of the program's version, the data, the
+    text of the system's or recipe's file, the parameters and ``arguments``, and is not made again
+    there. The processor is no part of it, which learned models depend on in the last digits:
+    ``arguments=["--isa", "avx2"]`` makes all x86 processors compute alike. The table is written to
+    ``<out>/table.tsv``. Models are not kept: ``clariq train`` with the parameters that won makes
+    the same one.
 
     Args:
         path: The file, on this machine.
         out: The path or URL of a folder.
+        arguments: Further options of the commands, of those that all commands have.
         cpus, gpus, retries, data, storage, progress: As in :func:`clariq.ray.run`.
 
     Raises:
@@ -122,9 +131,10 @@ def jobs(
     """
     options = _cluster.options(cpus, gpus, retries)
     words = _cluster.words(cpus, gpus, data)
-    specs = list(_specs(Path(path), words, _fingerprint(words)))
+    identity = [_fingerprint(words), "cuda" if gpus > 0 else "cpu", *arguments]
+    specs = list(_specs(Path(path), [*words, *arguments], identity))
     target = Folder.of(out, storage or {})
-    with _cluster.connected():
+    with _cluster.connected(options):
         task = ray.remote(**options)(_do)
         run = uuid.uuid4().hex
         try:
@@ -144,7 +154,7 @@ class _Spec:
     """One job.
 
     Attributes:
-        key: A checksum of all that makes its result.
+        key: A checksum of what makes its result, but for the processor.
         row: What it is, as columns of the table.
         config: The text of the system's or recipe's file, if it is one.
         words: The arguments of the command after the name.
@@ -169,11 +179,11 @@ _KEYS = {
 }
 
 
-def _specs(path: Path, common: List[str], fingerprint: str) -> Iterator[_Spec]:
+def _specs(path: Path, common: List[str], identity: Sequence[str]) -> Iterator[_Spec]:
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ClariqError(2, f"{path}: no such file") from None
+    except OSError as error:
+        raise ClariqError(2, f"{path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ClariqError(2, f"{path}: {error}") from None
     unknown = set(tables) - set(_KEYS)
@@ -181,17 +191,19 @@ def _specs(path: Path, common: List[str], fingerprint: str) -> Iterator[_Spec]:
         found = ", ".join(sorted(unknown)) or "nothing"
         raise ClariqError(2, f"{path}: expected tables [[train]] and [[tune]], found: {found}")
     for job, grids in tables.items():
-        for grid in _list(grids):
-            if not isinstance(grid, dict) or set(grid) - _KEYS[job]:
-                found = ", ".join(sorted(set(grid) - _KEYS[job])) if grid else grid
+        at = f"{path}: [[{job}]]"
+        for grid in _list(grids) or [grids]:
+            if not isinstance(grid, dict):
+                raise ClariqError(2, f"{at}: expected tables, found: {grid}")
+            if set(grid) - _KEYS[job]:
+                found = ", ".join(sorted(set(grid) - _KEYS[job]))
                 expected = ", ".join(sorted(_KEYS[job]))
-                message = f"expected the keys {expected}, found: {found}"
-                raise ClariqError(2, f"{path}: [[{job}]]: {message}")
+                raise ClariqError(2, f"{at}: expected the keys {expected}, found: {found}")
             make = _trainings if job == "train" else _searches
-            for row, name, words in make(grid, f"{path}: [[{job}]]"):
-                config = _text_of(name)
-                identity = [fingerprint, config or name, words, row]
-                key = hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:20]
+            for row, name, words in make(grid, at):
+                config = _cluster.text_of(name)
+                makes = [*identity, config or name, words, row]
+                key = hashlib.sha256(json.dumps(makes).encode()).hexdigest()[:20]
                 yield _Spec(key, row, config, words, common)
 
 
@@ -199,13 +211,22 @@ def _trainings(grid: Mapping[str, Any], at: str) -> Iterator[Tuple[Row, str, Lis
     folds = grid.get("folds", 5)
     if not isinstance(folds, int) or folds < 2:
         raise ClariqError(2, f"{at}: expected folds of at least 2, found: {folds}")
-    axes = _axes(grid.get("parameters", {}), at)
+    axes = _axes(grid, at)
+    seeds = _values(grid, "seed", None, at)
     for name in _names(grid, "recipe", at):
         for values in itertools.product(*axes):
-            for seed, fold in itertools.product(
-                _list(grid.get("seed", [])) or [None], range(folds)
-            ):
-                row = _row("train", name, " ".join(values), folds, fold, seed)
+            for seed, fold in itertools.product(seeds, range(folds)):
+                row = {
+                    "job": "train",
+                    "split": "train",
+                    "measure": "R@30",
+                    "name": name,
+                    "grid": "",
+                    "parameters": " ".join(values),
+                    "folds": folds,
+                    "fold": fold,
+                    "seed": "" if seed is None else seed,
+                }
                 sets = [*values, f"held_out={1 / folds!r}", f"fold={fold}"]
                 sets += [] if seed is None else [f"seed={seed}"]
                 words = ["-o", "model"]
@@ -215,25 +236,31 @@ def _trainings(grid: Mapping[str, Any], at: str) -> Iterator[Tuple[Row, str, Lis
 
 
 def _searches(grid: Mapping[str, Any], at: str) -> Iterator[Tuple[Row, str, List[str]]]:
-    axes = _axes(grid.get("parameters", {}), at)
+    axes = _axes(grid, at)
     if not axes:
         raise ClariqError(2, f"{at}: expected parameters to search, found none")
-    words = ["--top", "1", "--split", str(grid.get("split", "train"))]
-    words += ["--measure", str(grid.get("measure", "R@30"))]
+    split, measure = str(grid.get("split", "train")), str(grid.get("measure", "R@30"))
+    words = ["--top", "1", "--split", split, "--measure", measure]
+    searched = []
     for axis in axes:
-        name, values = axis[0].split("=", 1)[0], [value.split("=", 1)[1] for value in axis]
-        words += ["--grid", f"{name}={','.join(values)}"]
-    for name in _names(grid, "system", at):
-        for folds in _list(grid.get("folds", 5)):
-            for seed in _list(grid.get("seed", 42)):
-                row = _row("tune", name, "", folds, "", seed)
-                yield row, name, [*words, "--folds", str(folds), "--seed", str(seed)]
-
-
-def _row(job: str, name: str, parameters: str, folds: Any, fold: Any, seed: Any) -> Row:
-    seed = "" if seed is None else seed
-    row = {"job": job, "name": name, "parameters": parameters}
-    return {**row, "folds": folds, "fold": fold, "seed": seed}
+        key, values = axis[0].split("=", 1)[0], [value.split("=", 1)[1] for value in axis]
+        searched.append(f"{key}={','.join(values)}")
+        words += ["--grid", searched[-1]]
+    all_folds, seeds = _values(grid, "folds", 5, at), _values(grid, "seed", 42, at)
+    names = _names(grid, "system", at)
+    for name, folds, seed in itertools.product(names, all_folds, seeds):
+        row = {
+            "job": "tune",
+            "split": split,
+            "measure": measure,
+            "name": name,
+            "grid": " ".join(searched),
+            "parameters": "",
+            "folds": folds,
+            "fold": "",
+            "seed": seed,
+        }
+        yield row, name, [*words, "--folds", str(folds), "--seed", str(seed)]
 
 
 def _names(grid: Mapping[str, Any], key: str, at: str) -> List[str]:
@@ -243,12 +270,24 @@ def _names(grid: Mapping[str, Any], key: str, at: str) -> List[str]:
     return names
 
 
-def _axes(parameters: Mapping[str, Any], at: str) -> List[List[str]]:
+def _axes(grid: Mapping[str, Any], at: str) -> List[List[str]]:
     """For each parameter, its values as ``key=value``."""
-    axes = [[f"{key}={_toml(one)}" for one in _list(values)] for key, values in parameters.items()]
-    if not all(axes):
-        raise ClariqError(2, f"{at}: expected a value of every parameter, found an empty list")
-    return axes
+    parameters = grid.get("parameters", {})
+    if not isinstance(parameters, dict):
+        raise ClariqError(2, f"{at}: expected a table of parameters, found: {parameters}")
+    return [
+        [f"{key}={_toml(value)}" for value in _values(parameters, key, None, at)]
+        for key in parameters
+    ]
+
+
+def _values(table: Mapping[str, Any], key: str, default: Any, at: str) -> List[Any]:
+    """The values of a key, of which there is at least one."""
+    values = _list(table.get(key, default))
+    if not values or any(isinstance(value, (dict, list)) for value in values):
+        found = values or "an empty list"
+        raise ClariqError(2, f"{at}: expected values of `{key}`, found: {found}")
+    return values
 
 
 def _toml(value: Any) -> str:
@@ -257,15 +296,6 @@ def _toml(value: Any) -> str:
 
 def _list(value: Any) -> List[Any]:
     return value if isinstance(value, list) else [value]
-
-
-def _text_of(name: str) -> Optional[str]:
-    if not name.endswith(".toml"):
-        return None
-    try:
-        return Path(name).read_text(encoding="utf-8")
-    except OSError as error:
-        raise ClariqError(2, f"{name}: {error.strerror}") from None
 
 
 def _fingerprint(words: Sequence[str]) -> str:

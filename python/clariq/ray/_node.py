@@ -31,6 +31,8 @@ def call(
     """
     try:
         return run_process(arguments, stdin=stdin, folder=folder, before=_die_with(os.getpid()))
+    except ProcessDied:
+        raise
     except ClariqError as error:
         if error.status < 0:
             name = signal.Signals(-error.status).name

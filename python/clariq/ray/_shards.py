@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import uuid
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Iterator, List, Mapping, Optional, Sequence
@@ -36,7 +37,7 @@ class Result:
 
 
 def run(
-    system: str,
+    system: "os.PathLike[str] | str",
     plan: "os.PathLike[str] | str",
     out: "os.PathLike[str] | str",
     *,
@@ -56,7 +57,8 @@ def run(
     the same call continues. The folder stays, and can be removed when the run is there.
 
     Args:
-        system: The name of a built-in system, or a TOML file on this machine.
+        system: The name of a built-in system, or a TOML file on this machine. Paths in the file
+            must be absolute, and name what every node sees.
         plan: The path or URL of ``plan.json``, with the shards beside it.
         out: The path or URL of the run.
         cpus: Processor cores of a task, each of which is a thread of the command.
@@ -77,45 +79,53 @@ def run(
         clariq.ray.Unreachable: If files cannot be read or written.
     """
     options = _cluster.options(cpus, gpus, retries)
+    system = os.fspath(system)
+    config = _cluster.text_of(system)
     source, plan_name = Folder.around(plan, storage or {})
     target, run_name = Folder.around(out, storage or {})
     text = source.read(plan_name)
     shards = _shards_of(text, f"{source.url}/{plan_name}")
+    for name in (run_name, f"{run_name}.json"):
+        if source == target and name in {plan_name, *shards}:
+            raise _bad_out(target, name, "a file of the plan")
+        if target.has_local_folder(name):
+            raise _bad_out(target, name, "a folder")
     parts = target.below(f"{run_name}.parts")
-    _claim(parts, text)
-    with _cluster.connected():
-        job = _Job(
-            run=uuid.uuid4().hex,
-            system=system,
-            config=Path(system).read_text(encoding="utf-8") if _is_file(system) else None,
-            source=source,
-            parts=parts,
-            plan=ray.put(text),
-            shards=shards,
-            words=[*_cluster.words(cpus, gpus, data), *arguments],
-        )
-        task = ray.remote(**options)(_make_part)
-        reference = ray.put(job)
-        try:
-            made = _cluster.run_tasks(
-                lambda index: task.remote(reference, index),
-                range(len(shards)),
-                lambda index: f"shard {index}",
-                "shard",
-                progress,
+    with _claimed(parts, text):
+        with _cluster.connected(options):
+            job = _Job(
+                run=uuid.uuid4().hex,
+                system=system,
+                config=config,
+                source=source,
+                parts=parts,
+                plan=ray.put(text),
+                shards=shards,
+                words=[*_cluster.words(cpus, gpus, data), *arguments],
             )
-        finally:
-            _cluster.clear_nodes()
-    parts.remove_unfinished({PLAN, *_files_of_parts(len(shards))})
-    target.remove_unfinished({run_name, f"{run_name}.json"})
-    _merge(text, parts, len(shards), target, run_name)
+            task = ray.remote(**options)(_make_part)
+            reference = ray.put(job)
+            try:
+                made = _cluster.run_tasks(
+                    lambda index: task.remote(reference, index),
+                    range(len(shards)),
+                    lambda index: f"shard {index}",
+                    "shard",
+                    progress,
+                )
+            finally:
+                _cluster.clear_nodes()
+        parts.remove_unfinished({PLAN, *_files_of_parts(len(shards))})
+        target.remove_unfinished({run_name, f"{run_name}.json"})
+        _merge(text, parts, len(shards), target, run_name)
     count = sum(part.made for part in made)
     nodes = len({part.node for part in made})
     return Result(f"{target.url}/{run_name}", count, len(made) - count, nodes)
 
 
-def _is_file(system: str) -> bool:
-    return system.endswith(".toml")
+def _bad_out(target: Folder, name: str, found: str) -> ClariqError:
+    expected = "expected: a file of its own for the run, and one for its record"
+    return ClariqError(2, f"{target.url}/{name}: bad `out`\n  {expected}\n     found: {found}")
 
 
 def _shards_of(text: bytes, url: str) -> List[str]:
@@ -127,19 +137,25 @@ def _shards_of(text: bytes, url: str) -> List[str]:
         raise ClariqError(2, f"{url}: no plan\n  {expected}\n     found: {error!r}") from None
 
 
-def _claim(parts: Folder, plan: bytes) -> None:
-    """Writes the plan beside the parts, and refuses parts of another plan."""
+@contextmanager
+def _claimed(parts: Folder, plan: bytes) -> Iterator[None]:
+    """Writes the plan beside the parts, and refuses parts of another plan. A plan, system or
+    argument that is refused before any part is made leaves nothing."""
     try:
         found = parts.read(PLAN)
     except Missing:
-        parts.write(plan, PLAN)
-        return
+        found = None
     if found != plan:
-        raise ClariqError(
-            2,
-            f"{parts.url}: parts of another plan\n"
-            "hint: choose another `out`, or remove that folder",
-        )
+        if found is not None and any(name.endswith(".run") for name in parts.names()):
+            hint = "hint: choose another `out`, or remove that folder"
+            raise ClariqError(2, f"{parts.url}: parts of another plan\n{hint}")
+        parts.write(plan, PLAN)
+    try:
+        yield
+    except BaseException:
+        with suppress(ClariqError):
+            parts.remove_if_only(PLAN)
+        raise
 
 
 @dataclass(frozen=True)
@@ -184,11 +200,11 @@ def _make_part(job: _Job, index: int) -> _Part:
 
 def _make_part_here(job: _Job, index: int, node: str) -> bool:
     with _node.scratch() as folder:
-        system = job.system
+        system = name = job.system
         if job.config is not None:
-            system = "system.toml"
-            (folder / system).write_text(job.config, encoding="utf-8")
-        warm = ["--quiet", "rank", str(folder / system) if job.config else system, *job.words]
+            system, name = "system.toml", str(folder / "system.toml")
+            Path(name).write_text(job.config, encoding="utf-8")
+        warm = ["--quiet", "rank", name, *job.words]
         _node.warm_up(job.run, node, [*warm, "--requests", "-", "--depth", "1"])
         (folder / PLAN).write_bytes(ray.get(job.plan))
         shard = job.shards[index]
