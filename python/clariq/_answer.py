@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import Any, Iterable, List, Mapping, Optional, Union
+from dataclasses import dataclass, field
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Union
 
 Request = Union[str, Mapping[str, Any]]
-"""A text, or ``{"id": …, "text": …}``, or ``{"id": …, "said": [{"user": …}, {"system": …}, …]}``.
+"""A text, or ``{"id": …, "text": …}``, or a conversation:
+``{"id": …, "said": [{"user": …}, {"system": …}, …]}``.
 
-``"candidates": [id, …]`` beside either restricts what is ranked to these documents.
+``"candidates": [id, …]`` beside either restricts what is ranked to these documents. For a system
+that ranks what users say of themselves, ``"statements": [text, …]`` holds it.
 """
 
 
@@ -29,6 +31,21 @@ class Hit:
 
 
 @dataclass(frozen=True)
+class Response:
+    """A text that answers a request.
+
+    Attributes:
+        text: The text.
+        statements: The ids of the statements that it rests on.
+        passages: The ids of the passages that it rests on.
+    """
+
+    text: str
+    statements: List[str]
+    passages: List[str]
+
+
+@dataclass(frozen=True)
 class Answer:
     """What a system answers to one request.
 
@@ -36,26 +53,45 @@ class Answer:
         id: The id of the request.
         need: How much clarification the request needs, from 1 to 4; ``None`` where the system
             has no model of it.
-        ranking: The documents, best first.
+        ranking: The documents, best first; of a system with several tasks, the ranking of the
+            last one, for example the passages.
+        rankings: The rankings by task, ``statements`` and ``passages`` for example; empty for a
+            system with one task.
+        response: What the system answers in words; ``None`` for a system that only ranks.
     """
 
     id: str
     need: Optional[int]
     ranking: List[Hit]
+    rankings: Dict[str, List[Hit]] = field(default_factory=dict)
+    response: Optional[Response] = None
 
     @classmethod
     def of(cls, fields: Mapping[str, Any]) -> "Answer":
         """An answer from the fields of a line that ``clariq rank --format jsonl`` writes."""
-        ranking = [Hit(hit["id"], hit["text"], float(hit["score"])) for hit in fields["ranking"]]
-        return cls(str(fields["id"]), fields.get("need"), ranking)
+        if "response" not in fields:
+            return cls(str(fields["id"]), fields["need"], _hits(fields["ranking"]))
+        # Every other field is the ranking of a task, in the order of the tasks.
+        tasks = [key for key in fields if key not in ("id", "response")]
+        rankings = {task: _hits(fields[task]) for task in tasks}
+        response = Response(**fields["response"])
+        return cls(str(fields["id"]), None, rankings[tasks[-1]], rankings, response)
+
+
+def _hits(rows: Iterable[Mapping[str, Any]]) -> List[Hit]:
+    return [Hit(row["id"], row["text"], float(row["score"])) for row in rows]
 
 
 def as_lines(requests: Iterable[Request]) -> List[str]:
     """Requests as JSON lines. A request without an id gets its position, from 1.
 
     Raises:
-        TypeError: If a request is neither a text nor a mapping.
+        TypeError: If a request is neither a text nor a mapping, or if one request is given in
+            place of several.
     """
+    if isinstance(requests, (str, Mapping)):
+        found = type(requests).__name__
+        raise TypeError(f"requests are a list of texts or mappings, not one {found}")
     lines = []
     for position, request in enumerate(requests, start=1):
         if isinstance(request, str):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -15,7 +16,8 @@ class ClariqError(RuntimeError):
     """The command refused what it was given.
 
     Attributes:
-        status: Its exit status: 1 where a check failed, 2 for bad input or usage.
+        status: Its exit status: 1 where a check failed, 2 for bad input or usage; below 0, the
+            signal that ended it.
         message: What it printed: the place, what was expected, what was found, and a hint.
     """
 
@@ -30,7 +32,18 @@ class ClariqError(RuntimeError):
 
 
 class ProcessDied(ClariqError):
-    """The process of a session ended on its own, for example because it was killed."""
+    """The command was killed, or ended while a session was waiting for an answer."""
+
+
+def failure(status: int, message: str) -> ClariqError:
+    """The error for a command that ended with this status, other than 0."""
+    if status > 0:
+        return ClariqError(status, message)
+    try:
+        name = signal.Signals(-status).name
+    except ValueError:  # a real-time signal
+        name = f"signal {-status}"
+    return ProcessDied(status, f"the command was ended by {name}\n{message}".strip())
 
 
 def find_command() -> str:
@@ -68,7 +81,8 @@ def run_command(arguments: Sequence[str], *, stdin: str = "") -> str:
         What it wrote to standard output.
 
     Raises:
-        ClariqError: If its exit status is not 0.
+        ClariqError: If its exit status is not 0; a :class:`ProcessDied` if it was killed.
+        FileNotFoundError: If there is no command.
     """
     return run_process(arguments, stdin=stdin).stdout
 
@@ -83,7 +97,8 @@ def run_process(
     """Runs the command in a folder; `before` is called by its process before it starts.
 
     Raises:
-        ClariqError: If its exit status is not 0; below 0, a signal ended it.
+        ClariqError: If its exit status is not 0; a :class:`ProcessDied` if it was killed.
+        FileNotFoundError: If there is no command.
     """
     words: List[str] = [find_command(), *arguments]
     done = subprocess.run(
@@ -98,10 +113,10 @@ def run_process(
         preexec_fn=before,
     )
     if done.returncode != 0:
-        raise ClariqError(done.returncode, done.stderr.strip())
+        raise failure(done.returncode, done.stderr.strip())
     return done
 
 
 def data_arguments(data: "os.PathLike[str] | str | None") -> List[str]:
-    """``--data DATA``, or nothing where the command is to choose."""
-    return [] if data is None else ["--data", os.fspath(data)]
+    """``--data=DATA``, or nothing where the command is to choose."""
+    return [] if data is None else [f"--data={os.fspath(data)}"]

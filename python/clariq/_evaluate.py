@@ -4,38 +4,58 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Dict, Sequence
+import warnings
+from typing import Dict, Iterable, Optional, Union
 
-from ._command import data_arguments, run_command
+from ._command import data_arguments, run_process
 
 
 def evaluate(
     run: "os.PathLike[str] | str",
-    measures: Sequence[str] = ("R@5", "R@10", "R@20", "R@30"),
+    measures: Union[str, Iterable[object]] = ("R@5", "R@10", "R@20", "R@30"),
     *,
-    split: str = "dev",
+    split: Optional[str] = None,
     data: "os.PathLike[str] | str | None" = None,
     qrels: "os.PathLike[str] | str | None" = None,
 ) -> Dict[str, float]:
     """Scores a run file.
 
+    What the command warns about, for example requests without an answer in the run, is issued
+    as Python warnings.
+
     Args:
         run: The run, in TREC's format.
-        measures: Names as ir_measures writes them: ``R@30``, ``nDCG@3``, ``AP``, ``RR``.
-        split: The split whose labels count.
-        data: The folder of the collection; the built-in sample by default.
-        qrels: TREC qrels in place of the split's labels.
+        measures: Names such as ``R@30``, ``nDCG@3``, ``AP``, ``RR``, or measures of ir_measures;
+            or one name.
+        split: The split whose labels count, by default ``dev``.
+        data: The folder of the collection; by default ``data/clariq``, if it exists, or the
+            built-in sample.
+        qrels: TREC qrels in place of the labels of a split.
 
     Returns:
-        The mean of each measure over all labelled requests.
+        The mean of each measure over all labelled requests, by its name as given.
 
     Raises:
         ClariqError: If the run, a measure or the labels are refused.
+        FileNotFoundError: If there is no command.
+        ValueError: If two names are of the same measure, or one is of several.
     """
-    words = ["--quiet", "eval", os.fspath(run), "--split", split, *data_arguments(data)]
-    for measure in measures:
-        words += ["-m", measure]
+    given = [measures] if isinstance(measures, str) else measures
+    names = list(dict.fromkeys(str(measure) for measure in given))
+    if not names:
+        return {}
+    words = ["eval", "--format=json", *data_arguments(data)]
+    words += [f"--measure={name}" for name in names]
+    if split is not None:
+        words.append(f"--split={split}")
     if qrels is not None:
-        words += ["--qrels", os.fspath(qrels)]
-    rows = json.loads(run_command([*words, "--format", "json"]))
-    return {row["measure"]: float(row["value"]) for row in rows if row["topic"] == "all"}
+        words.append(f"--qrels={os.fspath(qrels)}")
+    done = run_process([*words, "--", os.fspath(run)])
+    for line in done.stderr.splitlines():
+        if line.startswith("warning: "):
+            warnings.warn(line[len("warning: ") :], stacklevel=2)
+    # The rows are in the order of the names, but each calls its measure by the usual name.
+    values = [float(row["value"]) for row in json.loads(done.stdout)]
+    if len(values) != len(names):
+        raise ValueError(f"{len(names)} names of {len(values)} measures: {', '.join(names)}")
+    return dict(zip(names, values))

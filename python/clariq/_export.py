@@ -10,7 +10,7 @@ from typing import Dict, Iterator, List, NamedTuple, Tuple
 
 from ._command import data_arguments, run_command
 
-SPLITS = ("train", "dev", "test")
+_FIRST = ["train", "dev", "test"]
 
 
 class Exported(NamedTuple):
@@ -28,22 +28,29 @@ class Exported(NamedTuple):
 
 
 def export(data: "os.PathLike[str] | str | None") -> Exported:
-    """Reads a collection; the built-in sample by default.
+    """Reads a collection; by default ``data/clariq``, if it exists, or the built-in sample.
 
     Raises:
         ClariqError: If the folder is refused.
+        FileNotFoundError: If there is no command.
     """
     with tempfile.TemporaryDirectory(prefix="clariq-") as folder:
         run_command(["--quiet", "data", "export", "-o", folder, *data_arguments(data)])
         root = Path(folder)
-        exported = Exported(list(_texts(root / "documents.jsonl")), {}, {})
-        for split in SPLITS:
-            requests, qrels = root / f"requests.{split}.jsonl", root / f"qrels.{split}.txt"
-            if requests.is_file():
-                exported.requests[split] = list(_texts(requests))
-            if qrels.is_file():
-                exported.qrels[split] = list(_judgements(qrels))
-    return exported
+        requests = _by_split(root, "requests.", ".jsonl")
+        qrels = _by_split(root, "qrels.", ".txt")
+        return Exported(
+            list(_texts(root / "documents.jsonl")),
+            {split: list(_texts(path)) for split, path in requests.items()},
+            {split: list(_judgements(path)) for split, path in qrels.items()},
+        )
+
+
+def _by_split(root: Path, before: str, after: str) -> Dict[str, Path]:
+    """The files of all splits: train, dev and test first, then by name."""
+    paths = {path.name[len(before) : -len(after)]: path for path in root.glob(f"{before}*{after}")}
+    known = [split for split in _FIRST if split in paths]
+    return {split: paths[split] for split in [*known, *sorted(paths.keys() - known)]}
 
 
 def _texts(path: Path) -> Iterator[Tuple[str, str]]:

@@ -8,10 +8,17 @@ import subprocess
 import tempfile
 import threading
 from types import TracebackType
-from typing import IO, Any, Iterable, List, Mapping, Optional, Type
+from typing import IO, Iterable, List, Optional, Sequence, Type
 
 from ._answer import Answer, Request, as_lines
-from ._command import ClariqError, ProcessDied, data_arguments, find_command, run_command
+from ._command import (
+    ClariqError,
+    ProcessDied,
+    data_arguments,
+    failure,
+    find_command,
+    run_command,
+)
 
 
 def rank(
@@ -21,6 +28,7 @@ def rank(
     *,
     data: "os.PathLike[str] | str | None" = None,
     batch: bool = False,
+    arguments: Sequence[str] = (),
 ) -> List[Answer]:
     """Ranks the documents of a collection for every request.
 
@@ -31,26 +39,49 @@ def rank(
         data: The folder of the collection; by default ``data/clariq``, if it exists, or the
             built-in sample.
         batch: Whether the requests are one batch. Systems with ``uses = ["batch"]`` need it.
+        arguments: Further arguments of the command, for example ``["--set", "bm25.k1=1.2"]``.
 
     Returns:
         One answer per request, in their order.
 
     Raises:
         ClariqError: If the command refuses a request, the system or the data.
-        TypeError: If a request is neither a text nor a mapping.
+        ProcessDied: If the command was killed.
+        FileNotFoundError: If there is no command.
+        TypeError: If a request is neither a text nor a mapping, or if one request is given in
+            place of several.
     """
     lines = as_lines(requests)
     if not lines:
         return []
-    arguments = _arguments(system, depth, data) + (["--batch"] if batch else [])
-    output = run_command(arguments, stdin="\n".join(lines) + "\n")
+    further = [*arguments, "--batch"] if batch else arguments
+    output = run_command(_words(system, depth, data, further), stdin="\n".join(lines) + "\n")
     # Texts may have other characters that `splitlines` takes for the end of a line.
-    return [Answer.of(json.loads(line)) for line in output.rstrip("\n").split("\n")]
+    return _read_answers(output.split("\n")[:-1], len(lines))
 
 
-def _arguments(system: str, depth: int, data: "os.PathLike[str] | str | None") -> List[str]:
-    words = ["--quiet", "rank", system, "--requests", "-", "--depth", str(depth)]
-    return [*words, "--format", "jsonl", *data_arguments(data)]
+def _words(
+    system: str, depth: int, data: "os.PathLike[str] | str | None", arguments: Sequence[str]
+) -> List[str]:
+    # With --skip-bad, an error takes the place of an answer, so that the exception can name the
+    # request instead of a line of standard input.
+    words = ["--quiet", "rank", "--requests=-", "--format=jsonl", "--skip-bad", f"--depth={depth}"]
+    return [*words, *data_arguments(data), *arguments, "--", system]
+
+
+def _read_answers(lines: Sequence[str], expected: int) -> List[Answer]:
+    """Reads an answer for each request, and raises the first that is an error."""
+    answers = []
+    for position, line in enumerate(lines, start=1):
+        fields = json.loads(line)
+        if "error" in fields:
+            error = fields["error"]
+            found = f"  expected: {error['expected']}\n     found: {error['found']}"
+            raise ClariqError(2, f"request {position}: bad argument\n{found}")
+        answers.append(Answer.of(fields))
+    if len(answers) != expected:
+        raise ClariqError(1, f"{len(answers)} answers to {expected} requests")
+    return answers
 
 
 class Session:
@@ -60,7 +91,18 @@ class Session:
     ...     answer = session.rank("tell me about jaguars")
 
     Threads take turns. A process that was killed raises :class:`ProcessDied` once, and an
-    interrupted call ends it; the next call starts another one.
+    interrupted call ends it; the next call starts another one. So does the first call in a child
+    after ``os.fork``: the process stays its parent's.
+
+    Args:
+        system: The name of a built-in system, or a TOML file.
+        depth: How many documents a ranking has at most, at least 1.
+        data: The folder of the collection; by default ``data/clariq``, if it exists, or the
+            built-in sample.
+        arguments: Further arguments of the command, for example ``["--set", "bm25.k1=1.2"]``.
+
+    Raises:
+        FileNotFoundError: If there is no command.
     """
 
     def __init__(
@@ -69,8 +111,10 @@ class Session:
         depth: int = 30,
         *,
         data: "os.PathLike[str] | str | None" = None,
+        arguments: Sequence[str] = (),
     ) -> None:
-        self._words = [find_command(), *_arguments(system, depth, data), "--skip-bad"]
+        self._words = [find_command(), *_words(system, depth, data, arguments)]
+        self._owner = os.getpid()
         self._lock = threading.Lock()
         self._process: Optional["subprocess.Popen[str]"] = None
         self._errors: Optional[IO[str]] = None
@@ -80,13 +124,15 @@ class Session:
 
         Raises:
             ClariqError: If the command refuses the request, the system or the data.
-            ProcessDied: If the process ended on its own.
+            ProcessDied: If the process was killed.
+            FileNotFoundError: If there is no command.
         """
         return self.rank_many([request])[0]
 
     def rank_many(self, requests: Iterable[Request]) -> List[Answer]:
         """Answers requests in their order; see :meth:`rank`. One that is refused refuses all."""
         lines = as_lines(requests)
+        self._leave_to_parent()
         with self._lock:
             try:
                 found = self._exchange(lines)
@@ -94,13 +140,14 @@ class Session:
                 # Answers that nobody has read would be taken for those of the next call.
                 self._kill()
                 raise
-        answers = []
-        for position, line in enumerate(found, start=1):
-            fields = json.loads(line)
-            if "error" in fields:
-                raise _refusal(position, fields["error"])
-            answers.append(Answer.of(fields))
-        return answers
+        return _read_answers(found, len(lines))
+
+    def _leave_to_parent(self) -> None:
+        """After a fork, forgets what is the parent's: its process, and a lock that may be held."""
+        if self._owner != os.getpid():
+            self._owner = os.getpid()
+            self._lock = threading.Lock()
+            self._process = self._errors = None
 
     def _exchange(self, lines: List[str]) -> List[str]:
         """Writes requests, and reads a line for each."""
@@ -140,9 +187,9 @@ class Session:
         self._errors.seek(0)
         message = self._errors.read().strip()
         self._forget()
-        if status in (1, 2):
-            return ClariqError(status, message)
-        return ProcessDied(status, message or f"the process ended with status {status}")
+        if status == 0:
+            return ProcessDied(status, "the process ended before it answered")
+        return failure(status, message)
 
     def _kill(self) -> None:
         if self._process is not None:
@@ -162,6 +209,7 @@ class Session:
 
     def close(self) -> None:
         """Ends the process. A later call would start another one."""
+        self._leave_to_parent()
         with self._lock:
             process = self._process
             if process is None:
@@ -184,11 +232,6 @@ class Session:
         trace: Optional[TracebackType],
     ) -> None:
         self.close()
-
-
-def _refusal(position: int, error: Mapping[str, Any]) -> ClariqError:
-    found = f"  expected: {error['expected']}\n     found: {error['found']}"
-    return ClariqError(2, f"request {position}: bad argument\n{found}")
 
 
 def _write_lines(pipe: IO[str], lines: List[str]) -> None:

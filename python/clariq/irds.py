@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import os
-from typing import Dict, Iterator, List, Optional
-
-import ir_datasets
-from ir_datasets.datasets.base import Dataset
-from ir_datasets.formats import (
-    BaseDocs,
-    BaseQrels,
-    BaseQueries,
-    GenericDoc,
-    GenericQrel,
-    GenericQuery,
-)
-from ir_datasets.indices import Docstore
+from typing import Dict, Iterator, List, Optional, Tuple
 
 from ._export import export
+from ._extras import extra
+
+with extra("irds"):
+    import ir_datasets
+    from ir_datasets.datasets.base import Dataset
+    from ir_datasets.formats import (
+        BaseDocs,
+        BaseQrels,
+        BaseQueries,
+        GenericDoc,
+        GenericQrel,
+        GenericQuery,
+    )
+    from ir_datasets.indices import Docstore
+    from ir_datasets.util.docs.lazy import LazyDocsIter
+
+# What is registered, by the name and the folder that it was asked for.
+_registered: Dict[Tuple[str, Optional[str]], List[str]] = {}
 
 
 def register(data: "os.PathLike[str] | str | None" = None, name: str = "clariq") -> List[str]:
     """Registers a collection: its documents, and its splits with requests and qrels.
+
+    Registering a folder again by the same name, as a notebook does, changes nothing.
 
     >>> register()
     ['clariq', 'clariq/train', 'clariq/dev', 'clariq/test']
@@ -29,7 +37,8 @@ def register(data: "os.PathLike[str] | str | None" = None, name: str = "clariq")
     True
 
     Args:
-        data: The folder of the collection; the built-in sample by default.
+        data: The folder of the collection; by default ``data/clariq``, if it exists, or the
+            built-in sample.
         name: What the datasets are called.
 
     Returns:
@@ -37,8 +46,12 @@ def register(data: "os.PathLike[str] | str | None" = None, name: str = "clariq")
 
     Raises:
         clariq.ClariqError: If the folder is refused.
-        RuntimeError: If a name is registered already.
+        FileNotFoundError: If there is no command.
+        RuntimeError: If a name is registered already, for other data.
     """
+    key = (name, None if data is None else os.path.abspath(data))
+    if key in _registered:
+        return list(_registered[key])
     exported = export(data)
     documents = _Documents([GenericDoc(*row) for row in exported.documents], name)
     datasets = {name: Dataset(documents)}
@@ -47,8 +60,9 @@ def register(data: "os.PathLike[str] | str | None" = None, name: str = "clariq")
         if split in exported.qrels:
             parts.append(_Qrels([GenericQrel(*row) for row in exported.qrels[split]]))
         datasets[f"{name}/{split}"] = Dataset(*parts)
-    for key, dataset in datasets.items():
-        ir_datasets.registry.register(key, dataset)
+    for dataset_name, dataset in datasets.items():
+        ir_datasets.registry.register(dataset_name, dataset)
+    _registered[key] = list(datasets)
     return list(datasets)
 
 
@@ -57,7 +71,9 @@ class _Documents(BaseDocs):  # type: ignore[misc]
         self._documents, self._name = documents, name
 
     def docs_iter(self) -> Iterator[GenericDoc]:
-        return iter(self._documents)
+        # Users of ir_datasets slice iterators of documents: `docs_iter()[:2]`.
+        found: Iterator[GenericDoc] = LazyDocsIter(lambda: self._documents, iter(self._documents))
+        return found
 
     def docs_count(self) -> int:
         return len(self._documents)

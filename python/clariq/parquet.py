@@ -1,15 +1,23 @@
-"""Collections as Parquet files, which `datasets` loads. Needs ``pip install clariq[parquet]``."""
+"""Collections as Parquet files, which `datasets` loads. Needs ``pip install clariq[parquet]``.
+
+``python -m clariq.parquet FOLDER [--data DIR]`` writes them from a terminal.
+"""
 
 from __future__ import annotations
 
+import argparse
 import os
+import sys
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
+from ._command import ClariqError
 from ._export import export
+from ._extras import extra
+
+with extra("parquet"):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
 _TEXTS = pa.schema([("id", pa.string()), ("text", pa.string())])
 _QRELS = pa.schema(
@@ -26,14 +34,17 @@ def export_parquet(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     files = export_parquet(folder)
     ...     [file.relative_to(folder).as_posix() for file in files][:2]
-    ['documents/all.parquet', 'requests/train.parquet']
+    ['documents/train.parquet', 'requests/train.parquet']
 
     ``datasets.load_dataset(folder, "requests", split="dev")`` reads what is written: its
-    ``README.md`` names the files. A file takes its name when it is complete.
+    ``README.md`` names the files. All documents are the split ``train``, as `datasets` calls the
+    only split of a set. The names of its splits have no ``-``: ``2023-test`` is ``2023_test``.
+    A file takes its name when it is complete.
 
     Args:
         folder: Where the files go; it is created where it does not exist.
-        data: The folder of the collection; the built-in sample by default.
+        data: The folder of the collection; by default ``data/clariq``, if it exists, or the
+            built-in sample.
 
     Returns:
         The Parquet files: columns ``id, text`` (strings) of documents and requests, and
@@ -41,15 +52,16 @@ def export_parquet(
 
     Raises:
         clariq.ClariqError: If the data folder is refused.
+        FileNotFoundError: If there is no command.
     """
     exported = export(data)
     root = Path(folder)
     tables: Dict[str, Tuple[Sequence[Tuple[Any, ...]], Any]] = {}
-    tables["documents/all"] = (exported.documents, _TEXTS)
+    tables["documents/train"] = (exported.documents, _TEXTS)
     for split, requests in exported.requests.items():
-        tables[f"requests/{split}"] = (requests, _TEXTS)
+        tables[f"requests/{split.replace('-', '_')}"] = (requests, _TEXTS)
     for split, judgements in exported.qrels.items():
-        tables[f"qrels/{split}"] = (judgements, _QRELS)
+        tables[f"qrels/{split.replace('-', '_')}"] = (judgements, _QRELS)
     written = []
     for name, (rows, schema) in tables.items():
         path = root / f"{name}.parquet"
@@ -85,5 +97,27 @@ def _card(names: List[str]) -> str:
     for part, splits in parts.items():
         lines += [f"- config_name: {part}", "  data_files:"]
         for split in splits:
-            lines += [f"  - split: {split}", f"    path: {part}/{split}.parquet"]
+            # Without quotes, YAML takes the split `2024` for a number.
+            lines += [f'  - split: "{split}"', f"    path: {part}/{split}.parquet"]
     return "\n".join([*lines, "---", "", "Written by `clariq.parquet.export_parquet`.", ""])
+
+
+def main() -> int:
+    """Writes the files that the words of the command line ask for."""
+    parser = argparse.ArgumentParser(
+        prog="python -m clariq.parquet", description="Write a collection as Parquet files."
+    )
+    parser.add_argument("folder", metavar="FOLDER", help="folder for the files")
+    parser.add_argument("--data", metavar="DIR", help="folder with the files of a collection")
+    given = parser.parse_args()
+    try:
+        for path in export_parquet(given.folder, given.data):
+            print(path)
+    except ClariqError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,8 +1,11 @@
 """Collections as datasets of ir_datasets."""
 
+from pathlib import Path
+
 import pytest
 
-import clariq
+
+IKAT = Path(__file__).resolve().parents[2] / "data" / "sample-ikat"
 
 ir_datasets = pytest.importorskip("ir_datasets")
 
@@ -20,8 +23,39 @@ def test_the_sample_is_a_dataset():
     judged = list(dev.qrels_iter())
     assert judged and all(qrel.doc_id in documents for qrel in judged)
     assert {qrel.query_id for qrel in judged} <= {query.query_id for query in dev.queries_iter()}
+
+
+def test_a_name_is_registered_again_for_the_same_data_alone(monkeypatch):
+    import clariq.irds
+
+    names = clariq.irds.register(IKAT, name="again")
+    assert names == ["again", "again/2023-test"]
+    before = ir_datasets.load("again")
+    monkeypatch.chdir(IKAT.parent)
+    assert clariq.irds.register(IKAT.name, name="again") == names
+    assert ir_datasets.load("again") is before
     with pytest.raises(RuntimeError, match="exists"):
-        clariq.irds.register(name="sample")
+        clariq.irds.register(name="again")
+
+
+def test_every_split_of_another_collection_is_there():
+    import clariq.irds
+
+    clariq.irds.register(IKAT, name="ikat")
+    test = ir_datasets.load("ikat/2023-test")
+    assert test.queries_count() == 46 and test.qrels_count() == 98
+
+
+def test_iterators_of_documents_are_sliced():
+    import clariq.irds
+
+    clariq.irds.register(name="sliced")
+    documents = list(ir_datasets.load("sliced").docs_iter())
+    assert list(ir_datasets.load("sliced").docs_iter()[1:3]) == documents[1:3]
+    assert ir_datasets.load("sliced").docs_iter()[2] == documents[2]
+    pt = pytest.importorskip("pyterrier")
+    rows = pt.get_dataset("irds:sliced").get_corpus_iter(start=10, count=3, verbose=False)
+    assert [row["docno"] for row in rows] == [document.doc_id for document in documents[10:13]]
 
 
 def test_a_folder_that_is_none_is_refused(tmp_path):

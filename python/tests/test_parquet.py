@@ -1,5 +1,8 @@
 """Collections as Parquet files."""
 
+import subprocess
+import sys
+
 import pytest
 
 import clariq
@@ -15,7 +18,7 @@ def test_every_split_is_written_with_its_labels(tmp_path):
     names = [file.relative_to(tmp_path).as_posix() for file in files]
     splits = ["train", "dev", "test"]
     expected = [f"{part}/{split}.parquet" for part in ("requests", "qrels") for split in splits]
-    assert names == ["documents/all.parquet", *expected]
+    assert names == ["documents/train.parquet", *expected]
     exported = export(None)
     documents = pq.read_table(files[0]).to_pylist()
     assert [(row["id"], row["text"]) for row in documents] == exported.documents
@@ -29,16 +32,45 @@ def test_every_split_is_written_with_its_labels(tmp_path):
     assert files[1].read_bytes() == before
 
 
-def test_datasets_loads_what_is_written(tmp_path, monkeypatch):
+def load(folder, part, **keys):
     datasets = pytest.importorskip("datasets")
+    return datasets.load_dataset(str(folder), part, cache_dir=str(folder / "cache"), **keys)
+
+
+def test_datasets_loads_what_is_written(tmp_path):
+    from clariq._export import export
     from clariq.parquet import export_parquet
 
-    export_parquet(tmp_path / "set")
-    keys = {"cache_dir": str(tmp_path / "cache")}
-    dev = datasets.load_dataset(str(tmp_path / "set"), "requests", split="dev", **keys)
+    export_parquet(tmp_path)
+    dev = load(tmp_path, "requests", split="dev")
     assert len(dev) == 15 and set(dev.column_names) == {"id", "text"}
-    qrels = datasets.load_dataset(str(tmp_path / "set"), "qrels", **keys)
-    assert set(qrels) == {"train", "dev", "test"}
+    assert set(load(tmp_path, "qrels")) == {"train", "dev", "test"}
+    documents = load(tmp_path, "documents")
+    assert set(documents) == {"train"}
+    assert list(documents["train"]["id"]) == [row[0] for row in export(None).documents]
+
+
+def test_datasets_loads_splits_of_other_names(tmp_path, monkeypatch):
+    import clariq.parquet
+    from clariq._export import Exported
+
+    requests = {"2023-test": [("1", "a"), ("2", "b")], "2024": [("3", "c")]}
+    exported = Exported([("d", "text")], requests, {"2023-test": [("1", "d", 1)]})
+    monkeypatch.setattr(clariq.parquet, "export", lambda data: exported)
+    clariq.parquet.export_parquet(tmp_path)
+    splits = load(tmp_path, "requests")
+    assert {name: len(split) for name, split in splits.items()} == {"2023_test": 2, "2024": 1}
+    assert load(tmp_path, "qrels", split="2023_test")[0]["document_id"] == "d"
+
+
+def test_the_module_is_a_command(tmp_path):
+    words = [sys.executable, "-m", "clariq.parquet", str(tmp_path / "out")]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0] == str(tmp_path / "out" / "documents" / "train.parquet")
+    bad = subprocess.run([*words, "--data", str(tmp_path)], capture_output=True, text=True)
+    assert bad.returncode == 2 and bad.stderr.startswith("error: ")
+    assert "Traceback" not in bad.stderr
 
 
 def test_a_folder_that_is_none_is_refused(tmp_path):

@@ -1,7 +1,11 @@
 """Ranking, sessions and scoring through the command."""
 
+import json
 import os
 import signal
+import stat
+import subprocess
+import sys
 import time
 
 import pytest
@@ -23,6 +27,74 @@ def test_no_requests_give_no_answers():
     assert clariq.rank([]) == []
 
 
+def test_one_request_is_not_taken_for_several():
+    for one in ("tents", {"id": "1", "text": "tents"}):
+        with pytest.raises(TypeError, match="not one"):
+            clariq.rank(one)
+        with clariq.Session() as session, pytest.raises(TypeError, match="not one"):
+            session.rank_many(one)
+
+
+def test_systems_with_several_tasks_answer():
+    request = "what should a runner eat"
+    answer = clariq.rank([request], "ikat-bm25", depth=2)[0]
+    assert list(answer.rankings) == ["statements", "passages"]
+    assert answer.ranking == answer.rankings["passages"] and len(answer.ranking) == 2
+    assert answer.need is None
+    assert answer.response.text and answer.response.passages
+    with clariq.Session("ikat-bm25", depth=2) as session:
+        assert session.rank(request) == answer
+        own = session.rank({"id": "1", "text": request, "statements": ["I run", "I eat no meat"]})
+    assert len(own.rankings["statements"]) == 2
+    ranked = clariq.rank([request], depth=1)[0]
+    assert ranked.rankings == {} and ranked.response is None
+
+
+def test_further_arguments_go_to_the_command():
+    usual, other = clariq.rank(["tents"])[0], ["--set", "bm25.k1=3"]
+    scores = clariq.rank(["tents"], arguments=other)[0]
+    assert scores != usual
+    with clariq.Session(arguments=other) as session:
+        assert session.rank("tents") == scores
+
+
+def test_no_name_is_taken_for_an_option():
+    with pytest.raises(clariq.ClariqError, match="found: nothing of that name"):
+        clariq.rank(["a"], "--help")
+    with clariq.Session("--help") as session:
+        with pytest.raises(clariq.ClariqError, match="found: nothing of that name"):
+            session.rank("a")
+    with pytest.raises(clariq.ClariqError, match="-data: missing file"):
+        clariq.rank(["a"], data="-data")
+    with pytest.raises(clariq.ClariqError, match="-x.run: missing file"):
+        clariq.evaluate("-x.run")
+
+
+def stand_in(folder, monkeypatch, script):
+    """A command in place of the real one."""
+    command = folder / "clariq"
+    command.write_text(f"#!/bin/sh\n{script}\n")
+    command.chmod(stat.S_IRWXU)
+    monkeypatch.setenv("CLARIQ", str(command))
+
+
+def test_every_request_has_an_answer(tmp_path, monkeypatch):
+    answer = json.dumps({"id": "1", "need": None, "ranking": []})
+    stand_in(tmp_path, monkeypatch, f"cat > {tmp_path}/in; echo '{answer}'")
+    assert clariq.rank(["a"]) == [clariq.Answer("1", None, [])]
+    with pytest.raises(clariq.ClariqError, match="1 answers to 2 requests"):
+        clariq.rank(["a", "b"])
+
+
+def test_a_killed_command_is_no_refusal(tmp_path, monkeypatch):
+    stand_in(tmp_path, monkeypatch, "echo 'a last word' >&2; kill -KILL $$")
+    with clariq.Session() as session:
+        for call in (clariq.rank, session.rank_many):
+            with pytest.raises(clariq.ProcessDied, match="SIGKILL\na last word") as caught:
+                call(["a"])
+            assert caught.value.status == -signal.SIGKILL
+
+
 def test_a_conversation_and_candidates():
     said = [{"user": "saturn"}, {"system": "do you mean the planet"}, {"user": "no, the car"}]
     whole = clariq.rank([{"id": "1", "said": said}], "bm25-conversation", 5)[0]
@@ -35,7 +107,9 @@ def test_a_conversation_and_candidates():
 def test_a_session_answers_as_rank_does():
     requests = ["how do I pitch a tent", "sourdough", "black cats"]
     with clariq.Session("bm25-tuned", depth=4) as session:
-        one_by_one = [session.rank({"id": str(n), "text": text}) for n, text in enumerate(requests, 1)]
+        one_by_one = [
+            session.rank({"id": str(n), "text": text}) for n, text in enumerate(requests, 1)
+        ]
         together = session.rank_many(requests)
     assert one_by_one == together == clariq.rank(requests, "bm25-tuned", 4)
     assert all(answer.need in (1, 2, 3, 4) for answer in together)
@@ -45,13 +119,18 @@ def test_what_the_command_refuses_is_an_exception_with_its_words():
     with pytest.raises(clariq.ClariqError, match="configuration file") as caught:
         clariq.rank(["a"], "no-such-system")
     assert caught.value.status == 2 and "hint:" in caught.value.message
+    bad = ["tents", {"id": "a b", "text": "x"}, "tents"]
+    for batch in (False, True):
+        with pytest.raises(clariq.ClariqError, match="^request 2: .*\n.*\n.*`a b`$") as caught:
+            clariq.rank(bad, batch=batch)
+        assert caught.value.status == 2
     with clariq.Session("bm25") as session:
         with pytest.raises(clariq.ClariqError, match="expected") as caught:
             session.rank({"id": "a b", "text": "x"})
         assert not isinstance(caught.value, clariq.ProcessDied)
         process = session._process
-        with pytest.raises(clariq.ClariqError, match="request 2: .*\n.*\n.*`a b`"):
-            session.rank_many(["tents", {"id": "a b", "text": "x"}, "tents"])
+        with pytest.raises(clariq.ClariqError, match="^request 2: .*\n.*\n.*`a b`$"):
+            session.rank_many(bad)
         assert session.rank("tents").ranking
         assert session._process is process, "a refused request does not cost the loaded models"
     with pytest.raises(TypeError):
@@ -63,9 +142,29 @@ def test_a_killed_process_is_reported_once_and_replaced():
         before = session.rank("tents")
         os.kill(session._process.pid, signal.SIGKILL)
         time.sleep(0.2)
-        with pytest.raises(clariq.ProcessDied):
+        with pytest.raises(clariq.ProcessDied, match="SIGKILL"):
             session.rank("tents")
         assert session.rank("tents") == before
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_child_leaves_the_process_to_its_parent():
+    with clariq.Session("bm25", depth=1) as session:
+        before, process = session.rank("tents"), session._process
+        # Another thread of the parent may hold the lock at that moment.
+        with session._lock:
+            child = os.fork()
+            if child == 0:
+                right = False
+                try:
+                    right = session.rank("tents") == before
+                    right = right and session._process.pid != process.pid
+                    session.close()
+                finally:
+                    os._exit(0 if right else 1)
+        assert os.waitpid(child, 0)[1] == 0
+        assert session.rank("tents") == before
+        assert session._process is process
 
 
 def test_an_interrupted_call_leaves_no_answer_for_the_next(monkeypatch):
@@ -91,7 +190,9 @@ def test_texts_may_hold_any_character(tmp_path):
     (tmp_path / "question_bank.tsv").write_text(bank, encoding="utf-8")
     columns = "topic_id initial_request topic_desc clarification_need facet_id facet_desc".split()
     columns += ["question_id", "question", "answer"]
-    rows = [[n, f"tent {n}", "tents", n, f"F{n}", "a tent", "Q00001", "what tent", "no"] for n in "1234"]
+    rows = [
+        [n, f"tent {n}", "tents", n, f"F{n}", "a tent", "Q00001", "what tent", "no"] for n in "1234"
+    ]
     table = "".join("\t".join(row) + "\n" for row in [columns, *rows])
     (tmp_path / "train.tsv").write_text(table, encoding="utf-8")
     asked = ["a zeppelin \u2028 or so", "tents"]
@@ -120,8 +221,69 @@ def test_scores_are_those_of_the_command(tmp_path):
     assert 0 < scores["nDCG@10"] < 1
 
 
+@pytest.fixture(scope="module")
+def dev_run(tmp_path_factory):
+    run = tmp_path_factory.mktemp("run") / "bm25.run"
+    clariq.run_command(["-q", "run", "bm25", "--split", "dev", "-o", str(run)])
+    return run
+
+
+def test_scores_have_the_names_that_were_given(dev_run):
+    scores = clariq.evaluate(dev_run, ["map", "recall_5", "nDCG@10", "map"])
+    assert list(scores) == ["map", "recall_5", "nDCG@10"]
+    usual = clariq.evaluate(dev_run, ["nDCG@10", "R@5", "AP"])
+    assert list(scores.values()) == [usual["AP"], usual["R@5"], usual["nDCG@10"]]
+    assert clariq.evaluate(dev_run, "R@5") == {"R@5": usual["R@5"]}
+    assert clariq.evaluate(dev_run, []) == {}
+    for unclear in (["R@5", "recall_5"], "R@5,AP"):
+        with pytest.raises(ValueError, match="names of"):
+            clariq.evaluate(dev_run, unclear)
+
+
+def test_measures_of_ir_measures_are_accepted(dev_run):
+    ir_measures = pytest.importorskip("ir_measures")
+    measures = [ir_measures.R @ 5, ir_measures.RBP(p=0.5), ir_measures.nDCG @ 3]
+    scores = clariq.evaluate(dev_run, measures)
+    assert list(scores) == [str(measure) for measure in measures]
+    assert scores == clariq.evaluate(dev_run, list(scores))
+
+
+def test_qrels_replace_the_labels_of_a_split(dev_run, tmp_path):
+    best = dev_run.read_text().split()
+    qrels = tmp_path / "qrels.txt"
+    qrels.write_text(f"{best[0]} 0 {best[2]} 1\n")
+    with pytest.warns(UserWarning, match="not judged"):
+        assert clariq.evaluate(dev_run, ["RR"], qrels=qrels) == {"RR": 1.0}
+
+
+def test_a_run_of_another_split_is_warned_of(dev_run):
+    with pytest.warns(UserWarning) as caught:
+        assert clariq.evaluate(dev_run, ["R@5"], split="test") == {"R@5": 0.0}
+    assert "15 judged topics are not answered and count 0" in [str(one.message) for one in caught]
+    assert {one.filename for one in caught} == {__file__}
+
+
 def test_the_command_is_named_by_a_variable(monkeypatch):
     monkeypatch.setenv("CLARIQ", "/nowhere/clariq")
     assert clariq.find_command() == "/nowhere/clariq"
     with pytest.raises(FileNotFoundError):
         clariq.rank(["a"])
+
+
+def test_the_package_has_a_version():
+    assert clariq.__version__
+
+
+@pytest.mark.parametrize(
+    "module, library, extra",
+    [
+        ("pt", "pyterrier", "pyterrier"),
+        ("irds", "ir_datasets", "irds"),
+        ("parquet", "pyarrow", "parquet"),
+    ],
+)
+def test_a_missing_extra_is_named(module, library, extra):
+    code = f"import sys; sys.modules[{library!r}] = None; import clariq.{module}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stderr.splitlines()[-1].startswith("ImportError: ")
+    assert f"`pip install clariq[{extra}]`" in done.stderr

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Callable, Iterator, Optional, Sequence
 
-from .._command import ClariqError, ProcessDied, run_process
+from .._command import ClariqError, run_process
 
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 
@@ -29,15 +29,7 @@ def call(
         ProcessDied: If it was killed; another try may succeed.
         ClariqError: If it ended with another status than 0.
     """
-    try:
-        return run_process(arguments, stdin=stdin, folder=folder, before=_die_with(os.getpid()))
-    except ProcessDied:
-        raise
-    except ClariqError as error:
-        if error.status < 0:
-            name = signal.Signals(-error.status).name
-            raise ProcessDied(error.status, f"the command was ended by {name}") from None
-        raise
+    return run_process(arguments, stdin=stdin, folder=folder, before=_die_with(os.getpid()))
 
 
 def _die_with(parent: int) -> Optional[Callable[[], None]]:
