@@ -99,7 +99,8 @@ fn the_sample_trains_and_predicts_and_the_same_seed_gives_the_same_bytes() {
         let bytes = written(&classifier);
         assert_eq!(bytes, written(&trained(&config, &models, &train).unwrap()), "{model}");
         let read =
-            Classifier::read(&source("model.json", &bytes), &collection.bank, &models).unwrap();
+            Classifier::read(&Source::memory("model.json", bytes), &collection.bank, &models)
+                .unwrap();
         let predictions = classifier.predict(&texts(&dev)).unwrap();
         assert_eq!(predictions, read.predict(&texts(&dev)).unwrap(), "{model}");
         assert_eq!(predictions.len(), dev.len());
@@ -108,18 +109,6 @@ fn the_sample_trains_and_predicts_and_the_same_seed_gives_the_same_bytes() {
             "{model}"
         );
     }
-}
-
-fn source(name: &str, bytes: &[u8]) -> Source {
-    let folder = std::env::temp_dir().join(format!(
-        "clariq-need-{}-{:?}",
-        std::process::id(),
-        std::thread::current().id()
-    ));
-    std::fs::create_dir_all(&folder).unwrap();
-    let path = folder.join(name);
-    std::fs::write(&path, bytes).unwrap();
-    Source::Path(path)
 }
 
 #[test]
@@ -196,7 +185,7 @@ fn models_that_do_not_fit_are_refused() {
     let text = String::from_utf8(written(&trained(&NeedConfig::full(), &models, &train).unwrap()))
         .unwrap();
     let refused = |text: &str, models: &dyn Models, says: &str| {
-        let source = source("bad.json", text.as_bytes());
+        let source = Source::memory("bad.json", text.as_bytes());
         let error = Classifier::read(&source, &collection.bank, models).err().unwrap().to_string();
         assert!(error.contains("bad.json") && error.contains(says), "{error}");
     };
