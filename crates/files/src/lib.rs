@@ -28,7 +28,7 @@ pub use inputs::{protect, protect_inputs, refuse_input};
 pub use lock::{Lock, is_open_elsewhere, open_alone};
 pub use output::{Staged, Target, write_atomically};
 pub use python::python_float;
-pub use server::{Patience, Server};
+pub use server::{Access, Authorities, Patience, Reply, Server};
 pub use source::{Input, MOST_OF_A_CONFIGURATION, MOST_OF_A_RUN, MOST_OF_A_TABLE, Source};
 pub use spool::Spool;
 pub use trec::graded::{Qrels, TopicJudgements};

@@ -1,10 +1,14 @@
 //! A web server that answers questions: bounded in time and size, asked again where it is busy.
 
+use crate::source::Source;
 use clariq_core::{Error, Location, Problem, ProblemKind};
+use rustls::RootCertStore;
+use rustls::pki_types::CertificateDer;
 use std::io::Read;
 use std::thread;
 use std::time::Duration;
 use ureq::http::{StatusCode, Uri};
+use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 
 /// An answer has at most so many bytes.
 const MOST: u64 = 256 << 20;
@@ -24,23 +28,74 @@ pub struct Patience {
     pub retries: u32,
 }
 
+/// How a server and this program know each other. Only the caller knows where its user sets that,
+/// so the hints are the caller's.
+#[derive(Default)]
+pub struct Access {
+    /// The value of the header `Authorization`.
+    pub authorization: Option<String>,
+    /// The next move where the server asks for another header.
+    pub authorization_hint: String,
+    /// Who signs the server's certificate; the public authorities where none is given.
+    pub authorities: Option<Authorities>,
+    /// The next move where the certificate is not trusted.
+    pub authorities_hint: String,
+}
+
+/// Authorities whose certificates are trusted.
+pub struct Authorities(RootCerts);
+
+impl Authorities {
+    /// Reads the certificates of a PEM file.
+    pub fn read(source: &Source) -> Result<Self, Error> {
+        let input = source.read()?;
+        let wrong = |found: String| {
+            let at = Location::file(&input.name);
+            Problem::new(at, ProblemKind::WrongValue, "certificates in PEM form", found)
+                .hint("a certificate begins with `-----BEGIN CERTIFICATE-----`")
+        };
+        // ureq leaves out what it cannot read, and then trusts nobody.
+        let mut readable = RootCertStore::empty();
+        let mut certificates = Vec::new();
+        for item in parse_pem(&input.bytes) {
+            let item = item.map_err(|error| wrong(error.to_string()))?;
+            let PemItem::Certificate(certificate) = item else { continue };
+            let der = CertificateDer::from(certificate.der());
+            readable.add(der.into_owned()).map_err(|error| wrong(error.to_string()))?;
+            certificates.push(certificate);
+        }
+        if certificates.is_empty() {
+            return Err(wrong("none".to_owned()).into());
+        }
+        Ok(Self(certificates.into()))
+    }
+}
+
 /// One address of a server.
 pub struct Server {
     url: String,
-    authorization: Option<String>,
+    access: Access,
     patience: Patience,
     agent: ureq::Agent,
+}
+
+/// What was read in an answer.
+pub enum Reply<T> {
+    /// All that was asked for.
+    Whole(T),
+    /// That the server was too busy, in its words: asking again may help.
+    Busy(String),
 }
 
 /// Why a question has no answer, and whether asking again may help.
 enum Failure {
     Busy(String),
-    Refused(String),
+    Refused(Problem),
 }
 
 impl Server {
-    /// Connects to nothing yet. `authorization` is the value of the header of that name.
-    pub fn new(url: impl Into<String>, authorization: Option<String>, patience: Patience) -> Self {
+    /// Connects to nothing yet.
+    pub fn new(url: impl Into<String>, mut access: Access, patience: Patience) -> Self {
         let url = url.into();
         let mut config = ureq::Agent::config_builder()
             .user_agent(concat!("clariq/", env!("CARGO_PKG_VERSION")))
@@ -50,31 +105,34 @@ impl Server {
         if is_local(&url) {
             config = config.proxy(None);
         }
-        Self { url, authorization, patience, agent: config.build().new_agent() }
+        if let Some(Authorities(roots)) = access.authorities.take() {
+            config = config.tls_config(TlsConfig::builder().root_certs(roots).build());
+        }
+        Self { url, access, patience, agent: config.build().new_agent() }
     }
 
-    /// The address.
-    pub fn url(&self) -> &str {
-        &self.url
+    /// The address for messages, without its query: that is the program's affair.
+    pub fn location(&self) -> Location {
+        Location::file(self.url.split('?').next().unwrap_or_default())
     }
 
-    /// Posts a question and gives the answer to `read`, which returns `None` where the server says
-    /// in its answer that it was too busy: then, too, the question is asked again.
+    /// Posts a question and gives the answer to `read`. Where the server says in its answer that
+    /// it was too busy, the question is asked again, too.
     pub fn ask<T>(
         &self,
         content_type: &str,
         question: &str,
-        read: impl Fn(&[u8]) -> Result<Option<T>, Error>,
+        read: impl Fn(&[u8]) -> Result<Reply<T>, Error>,
     ) -> Result<T, Error> {
         let (mut pause, mut retries_left) = (PAUSE, self.patience.retries);
         loop {
             let trouble = match self.post(content_type, question) {
                 Ok(answer) => match read(&answer)? {
-                    Some(value) => return Ok(value),
-                    None => "the server is too busy".to_owned(),
+                    Reply::Whole(value) => return Ok(value),
+                    Reply::Busy(trouble) => trouble,
                 },
                 Err(Failure::Busy(trouble)) => trouble,
-                Err(Failure::Refused(trouble)) => return Err(self.problem(trouble).into()),
+                Err(Failure::Refused(problem)) => return Err(problem.into()),
             };
             if retries_left == 0 {
                 let times = u64::from(self.patience.retries) + 1;
@@ -88,10 +146,10 @@ impl Server {
 
     fn post(&self, content_type: &str, question: &str) -> Result<Vec<u8>, Failure> {
         let mut request = self.agent.post(&self.url).header("Content-Type", content_type);
-        if let Some(authorization) = &self.authorization {
+        if let Some(authorization) = &self.access.authorization {
             request = request.header("Authorization", authorization);
         }
-        let response = request.send(question).map_err(|error| trouble(&error))?;
+        let response = request.send(question).map_err(|error| self.failure(&error))?;
         let status = response.status();
         let mut answer = Vec::new();
         let most = if status == StatusCode::OK { MOST } else { SHOWN };
@@ -101,21 +159,46 @@ impl Server {
             let said = String::from_utf8_lossy(&answer);
             let found = format!("status {status}: {}", said.trim());
             let busy = status == StatusCode::TOO_MANY_REQUESTS || status.as_u16() >= 502;
-            return Err(if busy { Failure::Busy(found) } else { Failure::Refused(found) });
+            if busy {
+                return Err(Failure::Busy(found));
+            }
+            let problem = self.problem(found);
+            return Err(Failure::Refused(match status {
+                StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+                    problem.hint(&self.access.authorization_hint)
+                }
+                _ => problem,
+            }));
         }
-        came.map_err(|error| trouble(&ureq::Error::from(error)))?;
+        came.map_err(|error| self.failure(&ureq::Error::from(error)))?;
         if answer.len() as u64 > MOST {
-            return Err(Failure::Refused(format!("an answer of more than {} MiB", MOST >> 20)));
+            let found = format!("an answer of more than {} MiB", MOST >> 20);
+            return Err(Failure::Refused(self.problem(found)));
         }
         Ok(answer)
     }
 
-    /// A problem with an answer of this server.
-    pub fn problem(&self, found: String) -> Problem {
-        let at = Location::file(&self.url);
-        Problem::new(at, ProblemKind::Server, "an answer of the server", found)
+    fn problem(&self, found: String) -> Problem {
+        Problem::new(self.location(), ProblemKind::Server, "an answer of the server", found)
             .hint("is the server there, and does it answer `curl` on this machine?")
     }
+
+    fn failure(&self, error: &ureq::Error) -> Failure {
+        let found = crate::download::describe(error);
+        match error {
+            ureq::Error::BadUri(_) | ureq::Error::Http(_) => Failure::Refused(self.problem(found)),
+            // The server has the same certificate the next time.
+            ureq::Error::Io(error) if is_about_certificate(error) => {
+                Failure::Refused(self.problem(found).hint(&self.access.authorities_hint))
+            }
+            _ => Failure::Busy(found),
+        }
+    }
+}
+
+fn is_about_certificate(error: &std::io::Error) -> bool {
+    let error = error.get_ref().and_then(|inner| inner.downcast_ref());
+    matches!(error, Some(rustls::Error::InvalidCertificate(_)))
 }
 
 /// Whether an address is of this machine, which no proxy reaches.
@@ -125,12 +208,4 @@ pub(crate) fn is_local(url: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']');
     host.eq_ignore_ascii_case("localhost")
         || address.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
-}
-
-fn trouble(error: &ureq::Error) -> Failure {
-    let found = crate::download::describe(error);
-    match error {
-        ureq::Error::BadUri(_) | ureq::Error::Http(_) => Failure::Refused(found),
-        _ => Failure::Busy(found),
-    }
 }

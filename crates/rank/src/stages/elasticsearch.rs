@@ -8,16 +8,21 @@ use super::found::rank_found;
 use crate::build::Build;
 use crate::error::Error;
 use crate::stage::{About, Batch, Stage};
-use clariq_core::{Doc, Explanation, Location, Problem, ProblemKind, Ranking, Request};
-use clariq_files::{Patience, Server};
+use clariq_core::{Doc, Explanation, Problem, ProblemKind, Ranking, Request};
+use clariq_files::{Access, Authorities, Patience, Reply, Server, Source};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::num::{NonZeroU64, NonZeroUsize};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// The environment variable with the header `Authorization`: no secret belongs into a file that is
 /// shared, or into the record of a run.
 const AUTHORIZATION: &str = "CLARIQ_ELASTICSEARCH_AUTHORIZATION";
+
+/// The next move where a certificate is not trusted.
+const CERTIFICATE: &str = "`ca` names the PEM file of a private authority, and the certificate \
+                           must be for the host in `url`";
 
 /// What is asked for of each answer, and nothing else.
 const PARTS: &str = "responses.status,responses.error,responses.timed_out,\
@@ -44,6 +49,9 @@ struct Keys {
     /// How often a batch is asked again that the server does not answer.
     #[serde(default = "three", skip_serializing)]
     retries: u32,
+    /// A PEM file with the authority of the server's certificate, from the current folder.
+    #[serde(default, skip_serializing)]
+    ca: Option<PathBuf>,
 }
 
 /// As many as runs of TREC have at most.
@@ -75,16 +83,25 @@ pub(super) fn build(build: Build) -> Result<Box<dyn Stage>, Error> {
     if !rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(['@', '?', '#'])) {
         let expected = "an address such as \"http://localhost:9200\", without name or password";
         let found = rest.map_or_else(|| format!("`{}`", keys.url), |_| "another one".to_owned());
-        let hint = format!("{AUTHORIZATION} holds the header, as `ApiKey …` or `Basic …`");
         return Err(Problem::new(at, ProblemKind::Configuration, expected, found)
-            .hint(hint)
+            .hint(authorization_hint())
             .into());
     }
     let patience =
         Patience { timeout: Duration::from_secs(keys.timeout.get()), retries: keys.retries };
     let url = format!("{}/_msearch?filter_path={PARTS}", keys.url.trim_end_matches('/'));
-    let authorization = std::env::var(AUTHORIZATION).ok().filter(|header| !header.is_empty());
-    Ok(Box::new(Elasticsearch { server: Server::new(url, authorization, patience), keys }))
+    let authorities = keys.ca.as_ref().map(|path| Authorities::read(&Source::new(path)));
+    let access = Access {
+        authorization: std::env::var(AUTHORIZATION).ok().filter(|header| !header.is_empty()),
+        authorization_hint: authorization_hint(),
+        authorities: authorities.transpose()?,
+        authorities_hint: CERTIFICATE.to_owned(),
+    };
+    Ok(Box::new(Elasticsearch { server: Server::new(url, access, patience), keys }))
+}
+
+fn authorization_hint() -> String {
+    format!("the environment variable {AUTHORIZATION} holds the header, as `ApiKey …` or `Basic …`")
 }
 
 /// The answers to a batch, as far as they are asked for.
@@ -156,7 +173,7 @@ impl Elasticsearch {
             let found = answer.hits.hits.iter();
             let found = found.map(|found| (found.id.as_str(), found.score.unwrap_or_default()));
             rank_found(batch, request, found, self.keys.size.get(), |_, id| {
-                let at = Location::file(self.server.url());
+                let at = self.server.location();
                 let expected = "ids of documents of this collection";
                 Problem::new(at, ProblemKind::UnknownQuestion, expected, format!("`{id}`"))
                     .hint("the index must hold the documents that are ranked here, by their ids")
@@ -165,41 +182,56 @@ impl Elasticsearch {
         rankings.collect()
     }
 
-    /// Reads the answers to requests; `None` where the server was too busy for one of them.
+    /// Reads the answers to requests.
     fn read(
         &self,
         bytes: &[u8],
         requests: &[Request],
-    ) -> Result<Option<Vec<Answer>>, clariq_core::Error> {
-        let wrong = |found: String| {
+    ) -> Result<Reply<Vec<Answer>>, clariq_core::Error> {
+        let wrong = |kind: ProblemKind, found: String| {
             let expected = format!("{} answers of `_msearch`", requests.len());
-            let at = Location::file(self.server.url());
-            Problem::new(at, ProblemKind::Server, expected, found)
+            Problem::new(self.server.location(), kind, expected, found)
                 .hint("`url` is the address of an Elasticsearch or OpenSearch server")
         };
-        let Answers { responses } =
-            serde_json::from_slice(bytes).map_err(|error| wrong(error.to_string()))?;
+        let Answers { responses } = serde_json::from_slice(bytes)
+            .map_err(|error| wrong(ProblemKind::Server, error.to_string()))?;
         if responses.len() != requests.len() {
-            return Err(wrong(responses.len().to_string()).into());
+            return Err(wrong(ProblemKind::Server, responses.len().to_string()).into());
         }
-        if responses.iter().any(|answer| matches!(answer.status, 429 | 503)) {
-            return Ok(None);
+        if let Some(busy) = responses.iter().find(|answer| matches!(answer.status, 429 | 503)) {
+            let why = trouble(busy).unwrap_or_else(|| format!("status {}", busy.status));
+            return Ok(Reply::Busy(why));
         }
         for (answer, request) in responses.iter().zip(requests) {
-            if let Some(trouble) = trouble(answer) {
-                return Err(wrong(format!("for request {}: {trouble}", request.id))
-                    .hint("`index` and `field` are names on that server; nothing partial is used")
-                    .into());
-            }
+            let Some(trouble) = trouble(answer) else { continue };
+            let hint = match answer.status {
+                401 | 403 => authorization_hint(),
+                _ if trouble.contains("max_result_window") => {
+                    "`size` is more than the server gives: lower it, or raise the setting \
+                     `index.max_result_window` of the index"
+                        .to_owned()
+                }
+                _ => "`index` and `field` are names on that server; nothing partial is used"
+                    .to_owned(),
+            };
+            // Status 400 is about this request, such as one with too many words; others are
+            // about the server.
+            let kind =
+                if answer.status == 400 { ProblemKind::WrongValue } else { ProblemKind::Server };
+            let found = format!("for request {}: {trouble}", request.id);
+            return Err(wrong(kind, found).hint(hint).into());
         }
-        Ok(Some(responses))
+        Ok(Reply::Whole(responses))
     }
 }
 
 /// Why an answer cannot be used: an error, or a part of the documents that was not searched.
 fn trouble(answer: &Answer) -> Option<String> {
     if let Some(error) = &answer.error {
-        let part = |key: &str| error[key].as_str().unwrap_or("error").to_owned();
+        // The error itself may say no more than "all shards failed".
+        let root = &error["root_cause"][0];
+        let cause = if root["reason"].is_string() { root } else { error };
+        let part = |key: &str| cause[key].as_str().unwrap_or("error").to_owned();
         return Some(format!("{}: {}", part("type"), part("reason")));
     }
     if answer.timed_out {

@@ -4,9 +4,13 @@
 use crate::common::{Earlier, ids, system, with_context};
 use clariq_core::{Doc, Ranking, Request};
 use clariq_rank::{Batch, Error, System};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::Value;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -16,22 +20,48 @@ type Question = (String, Vec<String>, String);
 /// A server on this machine that gives written answers, one after the other, and then none.
 struct Recorded {
     url: String,
+    connections: Arc<AtomicUsize>,
     questions: Arc<Mutex<Vec<Question>>>,
 }
 
 impl Recorded {
     fn with(answers: &[(u16, &str)]) -> Self {
+        Self::serve("http://127.0.0.1", answers, |stream| stream)
+    }
+
+    /// The same with TLS, and a certificate for `localhost` by the authority in [`AUTHORITY`].
+    fn with_tls(answers: &[(u16, &str)]) -> Self {
+        let certificate = include_bytes!("../data/tls/server.pem");
+        let certificate = CertificateDer::from_pem_slice(certificate).unwrap();
+        let key = PrivateKeyDer::from_pem_slice(include_bytes!("../data/tls/server.key")).unwrap();
+        let config = ServerConfig::builder()
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate], key)
+            .unwrap();
+        let config = Arc::new(config);
+        Self::serve("https://localhost", answers, move |stream| {
+            StreamOwned::new(ServerConnection::new(Arc::clone(&config)).unwrap(), stream)
+        })
+    }
+
+    fn serve<S: Read + Write>(
+        host: &str,
+        answers: &[(u16, &str)],
+        wrap: impl Fn(TcpStream) -> S + Send + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
+        let url = format!("{host}:{}", listener.local_addr().unwrap().port());
         let answers: Vec<(u16, String)> =
             answers.iter().map(|(status, body)| (*status, (*body).to_owned())).collect();
-        let questions = Arc::new(Mutex::new(Vec::new()));
-        let log = Arc::clone(&questions);
+        let server = Self { url, connections: Arc::default(), questions: Arc::default() };
+        let (count, log) = (Arc::clone(&server.connections), Arc::clone(&server.questions));
         // The thread ends when everything is answered; whoever asks then is refused.
         thread::spawn(move || {
             for (status, body) in answers {
-                let (mut stream, _) = listener.accept().unwrap();
-                let question = read(&stream);
+                let (stream, _) = listener.accept().unwrap();
+                count.fetch_add(1, Ordering::SeqCst);
+                let mut stream = wrap(stream);
+                let Ok(question) = read(&mut stream) else { continue };
                 log.lock().unwrap().push(question);
                 let length = body.len();
                 let head = format!("HTTP/1.1 {status} Said\r\nContent-Length: {length}\r\n");
@@ -39,14 +69,18 @@ impl Recorded {
                 let _ = stream.write_all(whole.as_bytes());
             }
         });
-        Self { url, questions }
+        server
     }
 
     fn system(&self, more: &str) -> System {
+        system(&self.stage(more))
+    }
+
+    fn stage(&self, more: &str) -> String {
         let url = &self.url;
-        system(&format!(
+        format!(
             "stage = \"elasticsearch\"\nurl = \"{url}\"\nindex = \"bank\"\nfield = \"body\"\n{more}"
-        ))
+        )
     }
 
     fn questions(&self) -> Vec<Question> {
@@ -54,12 +88,12 @@ impl Recorded {
     }
 }
 
-fn read(stream: &TcpStream) -> Question {
+fn read(stream: impl Read) -> io::Result<Question> {
     let mut reader = BufReader::new(stream);
     let mut lines = Vec::new();
     loop {
         let mut line = String::new();
-        reader.read_line(&mut line).unwrap();
+        reader.read_line(&mut line)?;
         if line.trim().is_empty() {
             break;
         }
@@ -68,8 +102,8 @@ fn read(stream: &TcpStream) -> Question {
     let headers: Vec<String> = lines[1..].iter().map(|line| line.to_lowercase()).collect();
     let length = headers.iter().find_map(|line| line.strip_prefix("content-length: "));
     let mut body = vec![0; length.unwrap().parse().unwrap()];
-    reader.read_exact(&mut body).unwrap();
-    (lines[0].clone(), headers, String::from_utf8(body).unwrap())
+    reader.read_exact(&mut body)?;
+    Ok((lines[0].clone(), headers, String::from_utf8(body).unwrap()))
 }
 
 fn rank(system: &System, requests: &[Request]) -> Result<Vec<Ranking>, Error> {
@@ -90,6 +124,8 @@ const FOXES: &str = r#"{"responses": [
     {"hits": {"hits": []}, "status": 200}]}"#;
 const BOAT: &str = r#"{"responses": [
     {"hits": {"hits": [{"_id": "Q5", "_score": 2.0}, {"_id": "Q4", "_score": 2.0}]}, "status": 200}]}"#;
+/// The certificate of an authority whose key nobody has any more; it is valid until 2120.
+const AUTHORITY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/tls/ca.pem");
 const BUSY: &str = r#"{"responses": [
     {"error": {"type": "es_rejected_execution_exception", "reason": "queue"}, "status": 429}]}"#;
 
@@ -130,6 +166,9 @@ fn a_server_that_is_busy_is_asked_again() {
     let server = Recorded::with(&[(503, "starting"), (429, "slow down")]);
     let found = refusal(&server.system("retries = 1"));
     assert!(found.contains("status 429 Too Many Requests: slow down, 2 times"), "{found}");
+    let server = Recorded::with(&[(200, BUSY)]);
+    let found = refusal(&server.system("retries = 0"));
+    assert!(found.contains("es_rejected_execution_exception: queue, 1 times"), "{found}");
     // Nobody listens there any more.
     let found = refusal(&server.system("retries = 0"));
     assert!(found.contains("connection refused, 1 times"), "{found}");
@@ -166,7 +205,65 @@ fn whatever_is_not_the_whole_answer_is_refused() {
         let server = Recorded::with(&[(status, body)]);
         let found = refusal(&server.system(""));
         assert!(found.contains(says), "{found}");
-        assert!(found.contains(&server.url), "{found}");
+        let title = format!("{}/_msearch: ", server.url);
+        assert!(found.starts_with(&title) && !found.contains("filter_path"), "{found}");
+    }
+}
+
+#[test]
+fn an_error_says_its_cause_and_what_mends_it() {
+    const WINDOW: &str = r#"{"responses": [{"status": 400, "error": {
+        "type": "search_phase_execution_exception", "reason": "all shards failed",
+        "root_cause": [{"type": "illegal_argument_exception", "reason":
+            "Result window is too large, from + size must be less than or equal to: [10000] but was [20000]. This limit can be set by changing the [index.max_result_window] index level setting."}]}}]}"#;
+    const FORBIDDEN: &str = r#"{"responses": [{"status": 403, "error": {
+        "type": "security_exception", "reason": "unauthorized for user [me]", "root_cause": []}}]}"#;
+    let variable = "the environment variable CLARIQ_ELASTICSEARCH_AUTHORIZATION";
+    for (status, body, cause, hint) in [
+        (200, WINDOW, "illegal_argument_exception: Result window is too large", "| `size` is"),
+        (200, FORBIDDEN, "security_exception: unauthorized for user [me]", variable),
+        (401, "missing authentication", "status 401 Unauthorized: missing auth", variable),
+        (403, "not yours", "status 403 Forbidden: not yours", variable),
+    ] {
+        let found = refusal(&Recorded::with(&[(status, body)]).system("size = 20000"));
+        assert!(found.contains(cause) && found.contains(hint), "{found}");
+    }
+}
+
+#[test]
+fn a_private_authority_is_trusted_where_it_is_named() {
+    let one = [Request::new("1", "boat")];
+    let ca = format!("ca = {AUTHORITY:?}");
+    let server = Recorded::with_tls(&[(200, BOAT)]);
+    assert_eq!(ids(&rank(&server.system(&ca), &one).unwrap()[0]), ["Q5", "Q4"]);
+    // The next handshake would end in the same way.
+    let server = Recorded::with_tls(&[(200, BOAT); 3]);
+    let found = refusal(&server.system("retries = 2"));
+    assert!(found.contains("certificate") && found.contains("| `ca` names"), "{found}");
+    assert_eq!(server.connections.load(Ordering::SeqCst), 1);
+}
+
+#[test]
+fn a_file_of_authorities_is_checked_before_anything_is_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Recorded::with_tls(&[]);
+    for (name, text, says) in [
+        ("key.pem", include_str!("../data/tls/server.key"), "certificates in PEM form, found none"),
+        (
+            "bad.pem",
+            "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+            "certificates in PEM form, found",
+        ),
+        ("cut.pem", "-----BEGIN CERTIFICATE-----\nAAAA\n", "certificates in PEM form, found"),
+        ("gone.pem", "", "missing file"),
+    ] {
+        let path = folder.path().join(name);
+        if !text.is_empty() {
+            std::fs::write(&path, text).unwrap();
+        }
+        let ca = format!("name = \"one\"\n[[stages]]\n{}ca = {path:?}", server.stage(""));
+        let error = System::parse("one.toml", &ca, &[]).err().unwrap().to_string();
+        assert!(error.contains(name) && error.contains(says), "{error}");
     }
 }
 
