@@ -57,6 +57,11 @@ pub(crate) fn error_object(line: Option<u64>, report: &Report) -> Value {
     json!({ "error": { "line": line, "expected": expected, "found": found, "hint": hint } })
 }
 
+/// How many lines were bad, as the subject of a sentence.
+pub(crate) fn bad_lines_are(count: u64) -> String {
+    if count == 1 { "1 bad line is".to_owned() } else { format!("{count} bad lines are") }
+}
+
 fn cannot_print(error: &io::Error) -> Report {
     Report {
         title: "cannot write to standard output".to_owned(),

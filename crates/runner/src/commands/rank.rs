@@ -1,7 +1,7 @@
 //! `clariq rank`: what a system ranks, and answers, for requests as they come.
 
 use crate::arguments::{IndexPlace, Parameters};
-use crate::failure::{Failure, Outcome, error_object};
+use crate::failure::{Failure, Outcome, bad_lines_are, error_object};
 use crate::learned;
 use crate::output::Format;
 use crate::settings::Settings;
@@ -88,7 +88,9 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome,
         rank_each(&ranker, &printer, &mut requests, arguments.skip_bad)?
     };
     if bad > 0 {
-        settings.note(&format!("warning: {name}: {bad} bad lines are answered with an error"));
+        let what =
+            if printer.format == Format::Jsonl { "answered with an error" } else { "left out" };
+        settings.note(&format!("warning: {name}: {} {what}", bad_lines_are(bad)));
     }
     Ok(Outcome::Done)
 }
@@ -117,12 +119,15 @@ fn rank_each(
 ) -> Result<u64, Failure> {
     let mut bad = 0;
     if skip_bad {
-        // The system works, so that what fails later is about a line.
+        // The system works, so that what fails later is about a line, or a server that is gone.
         ranker.rank(vec![Request::new("0", "hello").into()])?;
     }
     while let Some(next) = requests.read_next()? {
         let ranked = match next {
-            Ok(request) => ranker.rank(vec![request]).map_err(Failure::from),
+            Ok(request) => match ranker.rank(vec![request]) {
+                Err(error) if is_of_server(&error) => return Err(error.into()),
+                ranked => ranked.map_err(Failure::from),
+            },
             Err(problem) => Err(problem.into()),
         };
         let mut out = io::stdout().lock();
@@ -137,6 +142,14 @@ fn rank_each(
         out.flush()?;
     }
     Ok(bad)
+}
+
+/// Whether a server failed, which it would do for every line that follows.
+fn is_of_server(error: &clariq_experiment::Error) -> bool {
+    use clariq_core::Error::Problem;
+    use clariq_experiment::Error::Rank;
+    use clariq_rank::Error::Core;
+    matches!(error, Rank(Core(Problem(problem))) if problem.kind == ProblemKind::Server)
 }
 
 /// Reads all lines, ranks the requests together and answers in their order. How many were bad.

@@ -177,7 +177,7 @@ fn a_bad_line_is_answered_with_an_error_and_the_conversation_goes_on() {
     ] {
         let finished = ask(&bench, &["--json"], &format!("{start}\n{line}\n{answer}"));
         assert_eq!(finished.status, Some(0), "{line}: {}", finished.stderr);
-        assert!(finished.stderr.contains("1 bad lines"), "{}", finished.stderr);
+        assert!(finished.stderr.contains("1 bad line is answered with"), "{}", finished.stderr);
         let found = objects(&finished);
         assert_eq!((&found[0], &found[2]), (&good[0], &good[1]), "{line}");
         let error = &found[1]["error"];

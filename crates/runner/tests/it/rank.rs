@@ -2,8 +2,10 @@
 
 use crate::common::Bench;
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
 use std::process::Stdio;
+use std::thread;
 
 /// The requests of the sample's dev split as JSON lines, as `test.tsv`-like readers would make
 /// them.
@@ -101,8 +103,61 @@ fn a_bad_line_stops_or_gets_an_error_in_its_place() {
         assert_eq!(answers[0]["id"], "1");
         assert_eq!(answers[1]["error"]["line"], 2);
         assert_eq!(answers[2]["id"], "3");
-        assert!(finished.stderr.contains("1 bad lines"), "{}", finished.stderr);
+        let says = "r.jsonl: 1 bad line is answered with an error";
+        assert!(finished.stderr.contains(says), "{}", finished.stderr);
     }
+    std::fs::write(bench.path("r.jsonl"), format!("{lines}{{}}\n")).expect("written");
+    for form in ["trec", "tsv --batch"] {
+        let line = format!("rank bm25 --data data --requests r.jsonl --skip-bad --format {form}");
+        let finished = bench.succeed(&line);
+        assert!(!finished.stdout.contains("error"), "{}", finished.stdout);
+        assert!(finished.stderr.contains("2 bad lines are left out"), "{}", finished.stderr);
+    }
+}
+
+/// A server on this machine that gives one answer to each connection, and then none.
+fn serve(answers: Vec<&'static str>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    thread::spawn(move || {
+        for answer in answers {
+            let (mut stream, _) = listener.accept().expect("a connection");
+            let mut question = Vec::new();
+            // Its query ends the body.
+            while !question.ends_with(b"}\n") {
+                let mut some = [0; 4096];
+                let read = stream.read(&mut some).expect("a question");
+                question.extend_from_slice(&some[..read]);
+            }
+            let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length";
+            write!(stream, "{head}: {}\r\n\r\n{answer}", answer.len()).expect("sent");
+        }
+    });
+    url
+}
+
+#[test]
+fn a_server_that_fails_is_no_bad_line() {
+    let bench = Bench::with_sample();
+    let good = r#"{"responses": [{"hits": {"hits": [{"_id": "Q00002", "_score": 1.5}]}}]}"#;
+    let bad = r#"{"responses": [{"status": 400, "error": {"type": "too_many_clauses"}}]}"#;
+    // The first answer is to the request that tries the system.
+    let url = serve(vec![good, good, bad, good]);
+    let system = format!(
+        "name = \"far\"\n[[stages]]\nstage = \"elasticsearch\"\nurl = \"{url}\"\n\
+         index = \"bank\"\nfield = \"text\"\nretries = 0\n"
+    );
+    bench.write("far.toml", system);
+    bench.write("r.jsonl", "{\"id\": 1, \"text\": \"a tent\"}\n".repeat(9));
+    let line = ["rank", "far.toml", "--data", "data", "--requests", "r.jsonl", "--skip-bad"];
+    let stopped = bench.run(&line);
+    assert_eq!(stopped.status, Some(2), "{}", stopped.stderr);
+    assert!(stopped.stderr.contains("/_msearch: no answer"), "{}", stopped.stderr);
+    let answers: Vec<Value> =
+        stopped.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(answers.len(), 3);
+    assert_eq!(answers[1]["error"]["line"], 2);
+    assert_eq!(answers[2]["ranking"][0]["id"], "Q00002");
 }
 
 #[test]

@@ -9,7 +9,7 @@
 //! been there.
 
 use super::asker::Asker;
-use crate::failure::{Failure, error_object};
+use crate::failure::{Failure, bad_lines_are, error_object};
 use crate::settings::Settings;
 use clariq_collections::clariq::conversation::MOST_TURNS;
 use clariq_core::{Location, Problem, ProblemKind, Request, Utterance, plain_words};
@@ -96,7 +96,8 @@ pub(super) fn serve(
         print(&object)?;
     }
     if bad > 0 {
-        settings.note(&format!("warning: <stdin>: {bad} bad lines are answered with an error"));
+        let bad = bad_lines_are(bad);
+        settings.note(&format!("warning: <stdin>: {bad} answered with an error"));
     }
     Ok(())
 }
