@@ -17,7 +17,7 @@ use crate::run::{Cut, Job, RunOptions, open_shard};
 use crate::session::Session;
 use crate::systems::Loaded;
 use clariq_core::{Location, Problem, ProblemKind, sha256_of_file};
-use clariq_files::{Source, Staged, refuse_input};
+use clariq_files::{Source, Staged, protect, refuse_input};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fs::File;
@@ -145,6 +145,7 @@ impl Planned {
                 .into());
         }
         let path = output.map_or_else(|| self.part(&loaded.system.name, index), Path::to_owned);
+        self.plan.shards.iter().for_each(|shard| protect(&self.beside(&shard.file)));
         refuse_input(&path)?;
         self.check_arithmetic(session, loaded)?;
         let input = open_shard(session, &file, &self.plan.input)?;
@@ -185,6 +186,13 @@ impl Planned {
     /// and its record. Every part is verified first.
     pub fn merge(&self, system: Option<&str>, output: &Path) -> Result<(), Error> {
         let system = system.map_or_else(|| self.only_system(), |name| Ok(name.to_owned()))?;
+        for (index, shard) in self.plan.shards.iter().enumerate() {
+            let part = self.part(&system, index);
+            protect(&self.beside(&shard.file));
+            protect(&record::path_of(&part));
+            protect(&part);
+        }
+        refuse_input(output)?;
         let mut parts = Vec::with_capacity(self.plan.shards.len());
         for index in 0..self.plan.shards.len() {
             let part = self.whole_part(&self.part(&system, index), index)?;

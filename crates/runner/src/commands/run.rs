@@ -131,6 +131,13 @@ fn check_arguments(arguments: &RunArgs) -> Result<(), Problem> {
         return Err(problem("--output", "one system", found)
             .hint("without --output every system gets a file of its own in runs/"));
     }
+    let has_parts = arguments.shard.is_some() || arguments.merge.is_some();
+    let output = arguments.output.as_ref().filter(|path| Target::new(path).is_stream());
+    if let Some(output) = output.filter(|_| has_parts) {
+        let expected = "a file: --shard and --merge write a record beside it";
+        return Err(problem("--output", expected, format!("`{}`", output.display()))
+            .hint("write to a file, and print that"));
+    }
     if arguments.skip_bad && !arguments.is_of_a_file() {
         let found = "a run over a split".to_owned();
         return Err(problem("--skip-bad", "--conversations or --requests beside it", found).hint(

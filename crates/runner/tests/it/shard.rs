@@ -231,3 +231,45 @@ fn what_a_plan_is_not_for_is_refused() {
     let refused = bench.run(&shard("s/plan.json:0").split(' ').collect::<Vec<_>>());
     assert!(refused.stderr.contains("the question bank 575333ff3f8b"), "{}", refused.stderr);
 }
+
+#[test]
+fn an_output_is_a_file_and_no_input_of_the_merge() {
+    let bench = Bench::with_sample();
+    bench.write("requests.jsonl", requests());
+    assert_eq!(cut(&bench, "requests.jsonl", 100, ""), 2);
+    let shard = "run bm25 --data data --shard s/plan.json:0";
+    for index in [0, 1] {
+        bench.succeed(&format!("-q run bm25 --data data --shard s/plan.json:{index}"));
+    }
+    let files = || -> Vec<(String, Vec<u8>)> {
+        let entries = fs::read_dir(bench.path("s")).expect("a folder");
+        let names = entries.map(|entry| entry.expect("an entry").file_name());
+        let mut names: Vec<_> = names.map(|name| format!("s/{}", name.display())).collect();
+        names.sort();
+        names.into_iter().map(|name| (name.clone(), bench.read(&name))).collect()
+    };
+    let before = files();
+    let merge = "run --merge s/plan.json";
+    for (line, output, says) in [
+        (merge, "-", "expected: a file: --shard and --merge"),
+        (merge, "/dev/null", "found: `/dev/null`"),
+        (shard, "-", "expected: a file: --shard and --merge"),
+        (shard, "s/shard-00000.jsonl", "the output is an input"),
+        (shard, "s/shard-00001.jsonl", "the output is an input"),
+        (shard, "s/plan.json", "the output is an input"),
+        (merge, "s/plan.json", "the output is an input"),
+        // Its record would take the place of the plan.
+        (merge, "s/plan", "the output is an input"),
+        (merge, "s/shard-00001.jsonl", "the output is an input"),
+        (merge, "s/bm25.part-00000.run", "the output is an input"),
+        (merge, "s/bm25.part-00001.run", "the output is an input"),
+        (merge, "s/bm25.part-00001.run.json", "the output is an input"),
+    ] {
+        let refused = bench.run(&format!("{line} -o {output}").split(' ').collect::<Vec<_>>());
+        assert_eq!(refused.status, Some(2), "{line} {output}: {}", refused.stderr);
+        assert!(refused.stderr.contains(says), "{line} {output}: {}", refused.stderr);
+        assert!(refused.stderr.contains("hint: ") && refused.stdout.is_empty(), "{output}");
+        assert!(!bench.path("-").exists() && files() == before, "{line} {output}");
+    }
+    bench.succeed(&format!("-q {merge} -o s/merged.run"));
+}

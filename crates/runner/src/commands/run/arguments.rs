@@ -14,9 +14,9 @@ pub(crate) struct RunArgs {
     /// Split whose requests are answered [default: dev, or the only one of the collection]
     #[arg(long, value_name = "SPLIT")]
     pub(crate) split: Option<String>,
-    /// Run file to write, with what belongs to it and the record beside it; `-` for standard output
-    /// [default: runs/<system>.<split>.run, .json where answers are handed in;
-    /// runs/<collection>/… for all but the released ones]
+    /// Run file to write, with what belongs to it and the record beside it; `-` for standard output,
+    /// except with --shard and --merge [default: runs/<system>.<split>.run, .json where answers are
+    /// handed in; runs/<collection>/… for all but the released ones]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Conversations to answer in place of a split: a pickle, JSON lines or the human-generated
