@@ -7,20 +7,22 @@ use crate::record;
 use crate::run::{Cut, Job, open_file};
 use crate::session::Session;
 use crate::systems::Loaded;
-use clariq_core::Sha256Sum;
-use clariq_files::write_atomically;
+use clariq_core::{Error as FileError, Sha256Sum};
+use clariq_files::{refuse_input, write_atomically};
+use std::io;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::{panic, thread};
+use std::{fs, panic, thread};
 
 /// Lines that may wait to be written.
 const WAITING: usize = 1024;
 
 /// Cuts a file of conversations or requests into files of at most `contexts` contexts or requests
 /// in `folder`. Each is in one of them, once, in the order of the file. `plan.json` takes its place
-/// last. With a system, the plan is for runs by that system alone.
+/// last, and shards of the plan that was there before go. With a system, the plan is for runs by
+/// that system alone.
 pub fn cut(
     session: &Session,
     file: &Path,
@@ -30,6 +32,7 @@ pub fn cut(
     system: Option<(&Contexts, &Loaded)>,
 ) -> Result<Plan, Error> {
     let input = open_file(session, file, skip_bad)?;
+    let before = count_shards(folder);
     let (mut fingerprint, mut arithmetic) = (None, None);
     if let Some((contexts, loaded)) = system {
         fingerprint = Some(Job::new(contexts, loaded, &*input, None)?.fingerprint());
@@ -52,7 +55,7 @@ pub fn cut(
         (Err(error), shards) => {
             // Without a plan nobody needs the shards before what is wrong.
             for shard in shards.iter().flatten() {
-                let _ = std::fs::remove_file(folder.join(&shard.file));
+                let _ = fs::remove_file(folder.join(&shard.file));
             }
             return Err(error);
         }
@@ -69,6 +72,9 @@ pub fn cut(
         serde_json::to_writer_pretty(&mut *out, &plan)?;
         writeln!(out)
     })?;
+    for index in plan.shards.len()..before {
+        remove_shard(&folder.join(shard_name(index)))?;
+    }
     if let Some(first) = &skipped.first {
         session.observer.note(&format!(
             "warning: {}: {} bad records are left out; the first: {first}",
@@ -76,6 +82,33 @@ pub fn cut(
         ));
     }
     Ok(plan)
+}
+
+fn shard_name(index: usize) -> String {
+    format!("shard-{index:05}.jsonl")
+}
+
+/// How many shards the plan in a folder names, if there is one. It is not read as an input, for it
+/// will be replaced.
+fn count_shards(folder: &Path) -> usize {
+    let path = folder.join("plan.json");
+    let plan = path.is_file().then(|| fs::read(path).ok()).flatten();
+    let plan: Option<Plan> = plan.and_then(|plan| serde_json::from_slice(&plan).ok());
+    let shards = plan.map(|plan| plan.shards).unwrap_or_default();
+    (0..).zip(&shards).take_while(|(index, shard)| shard.file == shard_name(*index)).count()
+}
+
+/// Removes a shard of an earlier plan, unless it is the file that was cut.
+fn remove_shard(path: &Path) -> Result<(), FileError> {
+    if refuse_input(path).is_err() {
+        return Ok(());
+    }
+    match fs::remove_file(path) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => {
+            Err(FileError::Io { action: "remove", path: path.to_owned(), source })
+        }
+        _ => Ok(()),
+    }
 }
 
 fn write_shards(
@@ -86,7 +119,7 @@ fn write_shards(
     let mut lines = lines.into_iter().peekable();
     let mut shards: Vec<Shard> = Vec::new();
     while lines.peek().is_some() {
-        let file = format!("shard-{:05}.jsonl", shards.len());
+        let file = shard_name(shards.len());
         let (mut count, mut sum) = (0, Sha256Sum::default());
         write_atomically(&folder.join(&file), |out| {
             for line in lines.by_ref().take(contexts.get()) {

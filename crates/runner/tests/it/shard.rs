@@ -273,3 +273,25 @@ fn an_output_is_a_file_and_no_input_of_the_merge() {
     }
     bench.succeed(&format!("-q {merge} -o s/merged.run"));
 }
+
+#[test]
+fn shards_of_an_earlier_plan_go_when_the_file_is_cut_again() {
+    let bench = Bench::with_sample();
+    bench.write("requests.jsonl", requests());
+    // No plan names this one.
+    bench.write("s/shard-00009.jsonl", "mine");
+    assert_eq!(cut(&bench, "requests.jsonl", 33, ""), 4);
+    bench.succeed("-q run bm25 --data data --shard s/plan.json:3");
+    assert_eq!(cut(&bench, "requests.jsonl", 100, ""), 2);
+    let there = |name: &str| bench.path(name).exists();
+    assert!(there("s/shard-00000.jsonl") && there("s/shard-00001.jsonl"));
+    assert!(!there("s/shard-00002.jsonl") && !there("s/shard-00003.jsonl"));
+    assert!(there("s/shard-00009.jsonl") && there("s/bm25.part-00003.run"));
+    // The file that is cut may be a shard itself.
+    assert_eq!(cut(&bench, "s/shard-00001.jsonl", 100, ""), 1);
+    assert!(there("s/shard-00001.jsonl"));
+    // Names that the command does not write are not its own.
+    bench.edit("s/plan.json", |text| text.replace("shard-00000.jsonl", "../requests.jsonl"));
+    assert_eq!(cut(&bench, "requests.jsonl", 200, ""), 1);
+    assert!(there("requests.jsonl"));
+}
