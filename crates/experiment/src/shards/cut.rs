@@ -8,7 +8,7 @@ use crate::run::{Cut, Job, open_file};
 use crate::session::Session;
 use crate::systems::Loaded;
 use clariq_core::{Error as FileError, Sha256Sum};
-use clariq_files::{refuse_input, write_atomically};
+use clariq_files::{MOST_OF_A_RUN, refuse_input, write_atomically};
 use std::io;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -92,7 +92,8 @@ fn shard_name(index: usize) -> String {
 /// will be replaced.
 fn count_shards(folder: &Path) -> usize {
     let path = folder.join("plan.json");
-    let plan = path.is_file().then(|| fs::read(path).ok()).flatten();
+    let is_bounded = |about: &fs::Metadata| about.is_file() && about.len() <= MOST_OF_A_RUN;
+    let plan = fs::metadata(&path).ok().filter(is_bounded).and_then(|_| fs::read(path).ok());
     let plan: Option<Plan> = plan.and_then(|plan| serde_json::from_slice(&plan).ok());
     let shards = plan.map(|plan| plan.shards).unwrap_or_default();
     (0..).zip(&shards).take_while(|(index, shard)| shard.file == shard_name(*index)).count()
