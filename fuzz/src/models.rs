@@ -1,6 +1,6 @@
 //! Model folders: `config.json` and weights that are accepted belong together.
 
-use clariq_core::{Error, Problem, Report};
+use clariq_core::{Error, Problem};
 use clariq_model::{Shape, check_head, check_layout, parse_header};
 use std::path::Path;
 
@@ -36,8 +36,8 @@ pub fn models(bytes: &[u8]) {
 }
 
 fn is_helpful(error: &Error) {
-    let report = Report::from(error);
-    assert!(report.title.starts_with("config.json") && !report.hint.is_empty(), "{report:?}");
+    let report = error.to_problem();
+    assert!(report.title().starts_with("config.json") && !report.hint.is_empty(), "{report:?}");
 }
 
 fn is_mendable(problem: &Problem) {

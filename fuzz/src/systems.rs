@@ -2,7 +2,7 @@
 
 use clariq_collections::clariq::{Bank, BankRow};
 use clariq_core::{
-    Embeddings, Encoder, Error, Models, PairScorer, Progress, Ranking, Recipe, Report, Request,
+    Embeddings, Encoder, Error, Models, PairScorer, Problem, Progress, Ranking, Recipe, Request,
     Utterance,
 };
 use clariq_experiment::Loaded;
@@ -19,21 +19,21 @@ pub fn systems(bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(bytes)
         && let Err(error) = Recipe::parse(NAME, text)
     {
-        is_helpful(&Report::from(&error));
+        is_helpful(&error.to_problem());
     }
     let source = Source::memory(NAME, bytes);
     if let Err(error) = System::read(&source, &[]) {
-        return is_helpful(&Report::from(&error));
+        return is_helpful(&error.to_problem());
     }
     match Loaded::read(&source, &[]) {
         Ok(loaded) => rank(&loaded.system),
         // It asks for models or labels that it does not declare, or expects figures of no measure.
-        Err(error) => assert!(!Report::from(&error).hint.is_empty(), "{error}"),
+        Err(error) => assert!(!error.to_problem().hint.is_empty(), "{error}"),
     }
 }
 
-fn is_helpful(report: &Report) {
-    assert!(report.title.starts_with(NAME) && !report.hint.is_empty(), "{report:?}");
+fn is_helpful(report: &Problem) {
+    assert!(report.title().starts_with(NAME) && !report.hint.is_empty(), "{report:?}");
 }
 
 /// Rankings name documents of the bank, with scores that are numbers.
@@ -64,7 +64,7 @@ fn rank(system: &System) {
             }
         }
         Err(error) => {
-            let report = Report::from(&error);
+            let report = error.to_problem();
             assert!(!report.hint.is_empty(), "{report:?}");
         }
     }

@@ -5,12 +5,12 @@
 //! encoder so. Here the network sees the last utterance as the first text and what led to it as the
 //! second; its vector is added to the one that the base gives the conversation.
 
-use crate::error::Error;
 use crate::network::{Input, Network, Wanted, unit};
 use crate::options::{device, kind, sign};
 use crate::streams::answer_groups;
 use crate::tokens::{Tokenize, Tokens};
 use crate::weights::Weights;
+use clariq_core::Error;
 use clariq_core::{
     Embeddings, History, HistoryWeights, ModelOptions, Objective, Recipe, sentences, sha256_hex,
     weighted_sum,
@@ -103,7 +103,7 @@ impl clariq_core::ConversationEncoder for BertConversationEncoder {
         &self,
         conversations: &[History],
         untrained: &Embeddings,
-    ) -> Result<Embeddings, clariq_core::Error> {
+    ) -> Result<Embeddings, Error> {
         if untrained.dim != self.dim {
             let expected = format!("vectors of length {}, as `{}` has", self.dim, self.space);
             let found = format!("vectors of length {}", untrained.dim);

@@ -1,11 +1,11 @@
 //! Cross-encoders, which score a request and a document together.
 
-use crate::error::Error;
 use crate::network::Network;
 use crate::options::{device, kind, sign};
 use crate::streams::answer_all;
 use crate::tokens::Tokenize;
 use crate::weights::Weights;
+use clariq_core::Error;
 use clariq_core::ModelOptions;
 use clariq_core::Progress;
 use clariq_model::{ModelFolder, check_head};
@@ -50,11 +50,7 @@ pub(crate) fn score(logits: &Tensor) -> Tensor {
 }
 
 impl clariq_core::PairScorer for CrossEncoder {
-    fn score(
-        &self,
-        pairs: &[(&str, &str)],
-        progress: Progress,
-    ) -> Result<Vec<f32>, clariq_core::Error> {
+    fn score(&self, pairs: &[(&str, &str)], progress: Progress) -> Result<Vec<f32>, Error> {
         let tokens = self.tokenize.pairs(pairs)?;
         let answer =
             |network: &Network, input: &crate::network::Input| Ok(score(&network.logits(input)?));

@@ -1,11 +1,11 @@
 //! Encoders, which give every text a vector.
 
-use crate::error::Error;
 use crate::network::Network;
 use crate::options::{device, kind, sign};
 use crate::streams::{GROUP_TOKENS, answer_groups};
 use crate::tokens::{Tokenize, groups};
 use crate::weights::Weights;
+use clariq_core::Error;
 use clariq_core::ModelOptions;
 use clariq_core::{Embeddings, Progress};
 use clariq_model::ModelFolder;
@@ -47,7 +47,7 @@ impl BertEncoder {
         texts: &[&str],
         tokens: usize,
         progress: Progress,
-    ) -> Result<Embeddings, clariq_core::Error> {
+    ) -> Result<Embeddings, Error> {
         // Each text is encoded once, however often it occurs.
         let mut places: HashMap<&str, usize> = HashMap::new();
         let mut unique = Vec::new();
@@ -79,15 +79,11 @@ impl BertEncoder {
 }
 
 impl clariq_core::Encoder for BertEncoder {
-    fn encode(&self, texts: &[&str], progress: Progress) -> Result<Embeddings, clariq_core::Error> {
+    fn encode(&self, texts: &[&str], progress: Progress) -> Result<Embeddings, Error> {
         self.encode_in_groups(texts, GROUP_TOKENS, progress)
     }
 
-    fn encode_apart(
-        &self,
-        texts: &[&str],
-        progress: Progress,
-    ) -> Result<Embeddings, clariq_core::Error> {
+    fn encode_apart(&self, texts: &[&str], progress: Progress) -> Result<Embeddings, Error> {
         self.encode_in_groups(texts, 1, progress)
     }
 

@@ -37,7 +37,6 @@ pub use conversation::BertConversationEncoder;
 pub use cross_encoder::CrossEncoder;
 pub use encoder::BertEncoder;
 pub use engine::Torch;
-pub use error::Error;
 pub use network::Network;
 pub use tokens::{Tokenize, Tokens};
 pub use weights::Weights;

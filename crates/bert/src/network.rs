@@ -9,9 +9,10 @@
 #[cfg(test)]
 mod tests;
 
-use crate::error::Error;
+use crate::error::torch;
 use crate::padding::Padding;
 use crate::weights::Weights;
+use clariq_core::Error;
 use clariq_core::{Isa, Precision};
 use clariq_model::{Activation, Shape, layer_tensor, problem};
 use tch::{Device, Kind, Tensor};
@@ -132,7 +133,7 @@ impl Input<'_> {
     fn packed(&self, table: &Tensor) -> Result<Tensor, Error> {
         let flat = table.reshape([-1]);
         self.padding.map_or(Ok(flat.shallow_clone()), |padding| {
-            flat.f_index_select(0, &padding.places).map_err(Error::torch("leaving padding out"))
+            flat.f_index_select(0, &padding.places).map_err(torch("leaving padding out"))
         })
     }
 }
@@ -251,7 +252,7 @@ impl Network {
                 })
             }
         };
-        product.map_err(Error::torch("a matrix product"))
+        product.map_err(torch("a matrix product"))
     }
 
     /// The products of two stacks of matrices.
@@ -262,7 +263,7 @@ impl Network {
                 in_bf16([left, right], native, |[left, right]| left.f_matmul(right))
             }
         };
-        product.map_err(Error::torch("attention"))
+        product.map_err(torch("attention"))
     }
 
     pub(crate) fn device(&self) -> Device {
@@ -424,7 +425,7 @@ impl Network {
         let weights = scores.softmax(-1, scores.kind());
         if input.train && self.shape.attention_dropout > 0.0 {
             let dropped = weights.f_dropout(self.shape.attention_dropout, true);
-            return dropped.map_err(Error::torch("dropout"));
+            return dropped.map_err(torch("dropout"));
         }
         Ok(weights)
     }
@@ -446,7 +447,7 @@ impl Network {
                 self.shape.epsilon,
                 false,
             )
-            .map_err(Error::torch("layer normalisation"))
+            .map_err(torch("layer normalisation"))
     }
 
     /// Applies dropout in training. Where padding is left out, numbers are drawn for it none the
@@ -455,7 +456,7 @@ impl Network {
         if !input.train || self.shape.dropout <= 0.0 {
             return Ok(states);
         }
-        let refused = Error::torch("dropout");
+        let refused = torch("dropout");
         let Some(padding) = input.padding.filter(|_| wanted == Wanted::All) else {
             return states.f_dropout(self.shape.dropout, true).map_err(refused);
         };
@@ -528,12 +529,12 @@ impl Network {
 /// Vectors at length 1, one a row.
 pub(crate) fn unit(vectors: &Tensor) -> Result<Tensor, Error> {
     let length = vectors.f_norm_scalaropt_dim(2, [1_i64], true);
-    Ok(vectors / length.map_err(Error::torch("pooling"))?.clamp_min(1e-12))
+    Ok(vectors / length.map_err(torch("pooling"))?.clamp_min(1e-12))
 }
 
 /// Rows of a table by number. Their gradient is that of an embedding: added up in one pass.
 fn rows(table: &Tensor, numbers: &Tensor) -> Result<Tensor, Error> {
-    Tensor::f_embedding(table, numbers, -1, false, false).map_err(Error::torch("looking up rows"))
+    Tensor::f_embedding(table, numbers, -1, false, false).map_err(torch("looking up rows"))
 }
 
 /// The part of a layer that holds query, key and value together.

@@ -1,6 +1,6 @@
 //! The device and numeric types of libtorch that options name.
 
-use crate::error::Error;
+use clariq_core::Error;
 use clariq_core::{Location, ModelOptions, Precision, Problem, ProblemKind};
 use tch::{Device, Kind};
 

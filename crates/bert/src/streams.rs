@@ -4,9 +4,9 @@
 //! numbers stay in its own caches. What a group computes does not depend on how many threads there
 //! are, so that every bit of a result is the same.
 
-use crate::error::Error;
 use crate::network::{Input, Network};
 use crate::tokens::{Tokens, groups};
+use clariq_core::Error;
 use clariq_core::Progress;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, Once, PoisonError};

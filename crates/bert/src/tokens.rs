@@ -1,6 +1,6 @@
 //! Tokens: texts and pairs as ids, grouped by length so that nothing is padded.
 
-use crate::error::Error;
+use clariq_core::Error;
 use clariq_core::{Location, Problem, ProblemKind};
 use clariq_model::{ModelFolder, problem};
 use rayon::prelude::*;

@@ -1,6 +1,7 @@
 //! The weights of a model: read from any spelling of a BERT, written as Hugging Face does.
 
-use crate::error::Error;
+use crate::error::torch;
+use clariq_core::Error;
 use clariq_files::write_atomically;
 use clariq_model::{ModelFolder, Tensors, check_layout, problem, usual_name};
 use safetensors::tensor::{Dtype, TensorView};
@@ -102,5 +103,5 @@ pub(crate) fn bytes(tensor: &Tensor) -> Result<Vec<u8>, Error> {
 pub(crate) fn values(tensor: &Tensor) -> Result<Vec<f32>, Error> {
     let flat =
         tensor.detach().to_device(tch::Device::Cpu).to_kind(Kind::Float).contiguous().view([-1]);
-    Vec::<f32>::try_from(flat).map_err(Error::torch("copying numbers out of a tensor"))
+    Vec::<f32>::try_from(flat).map_err(torch("copying numbers out of a tensor"))
 }

@@ -1,6 +1,6 @@
 //! Where a score comes from: a tree of values, each made of the ones below it.
 
-use crate::plain::fixed;
+use crate::printable::fixed;
 use serde::Serialize;
 use std::fmt;
 

@@ -1,7 +1,7 @@
 //! The problems that a check found, each fact once.
 
 use crate::printable::printable;
-use crate::problem::{Location, Problem, ProblemKind, Report, Severity};
+use crate::problem::{Location, Problem, ProblemKind, Severity};
 use std::collections::HashMap;
 
 /// How many occurrences of a fact are shown.
@@ -85,30 +85,31 @@ impl Findings {
     }
 }
 
-impl From<&Finding> for Report {
+impl Finding {
+    /// The fact as one problem, which says how often it was seen, and where.
+    ///
     /// ```
-    /// use clariq_core::{Findings, Location, Problem, ProblemKind, Report};
+    /// use clariq_core::{Findings, problem};
     ///
     /// let mut findings = Findings::default();
     /// for line in 2..=20 {
-    ///     let at = Location::line("dev.tsv", line);
-    ///     findings.add(Problem::new(at, ProblemKind::LabelRange, "1 to 4", "`9`"));
+    ///     findings.add(problem!(("dev.tsv", line), "1 to 4", "`9`"));
     /// }
-    /// let report = Report::from(findings.iter().next().unwrap());
-    /// assert_eq!(report.title, "dev.tsv:2: label out of range");
-    /// assert_eq!(report.found, "`9`, 19 times: first on lines 2, 3, 4");
+    /// let problem = findings.iter().next().unwrap().to_problem();
+    /// assert_eq!(problem.title(), "dev.tsv:2");
+    /// assert_eq!(problem.found, "`9`, 19 times: first on lines 2, 3, 4");
     /// ```
-    fn from(finding: &Finding) -> Self {
-        let Finding { first, next, count } = finding;
-        let mut report = Self::from(first);
+    pub fn to_problem(&self) -> Problem {
+        let Self { first, next, count } = self;
+        let mut problem = first.clone();
         if *count == 1 {
-            return report;
+            return problem;
         }
         let line = |at: &Location| at.line.map(|line| line.to_string());
         let same = next.iter().all(|(_, found)| *found == first.found);
         let lines: Vec<_> =
             [&first.at].into_iter().chain(next.iter().map(|(at, _)| at)).filter_map(line).collect();
-        report.found = if !same {
+        problem.found = if !same {
             let mut found = printable(&first.found, VALUE).into_owned();
             for (at, other) in next {
                 let other = printable(other, VALUE);
@@ -123,6 +124,6 @@ impl From<&Finding> for Report {
         } else {
             format!("{}, {count} times: first on lines {}", first.found, lines.join(", "))
         };
-        report
+        problem
     }
 }

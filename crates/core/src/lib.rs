@@ -2,9 +2,9 @@
 //!
 //! A [`Request`] is a conversation so far; [`Documents`] are what is ranked for it; a [`Ranking`]
 //! is what comes out. [`Encoder`] and [`PairScorer`] are what learned models can do, and an
-//! [`Engine`] opens and trains them. A [`Problem`] names the file and line of whatever is wrong,
-//! what was expected there, what was found, and a hint; a [`Report`] is the same for any error of
-//! any crate. No engine, no format and no collection is known here.
+//! [`Engine`] opens and trains them. An [`Error`] is the error of every crate: most are a
+//! [`Problem`], which names the file and line of whatever is wrong, what was expected there, what
+//! was found, and a hint. No engine, no format and no collection is known here.
 
 mod checksum;
 mod document;
@@ -18,7 +18,6 @@ mod isa;
 mod model;
 mod name;
 mod need;
-mod plain;
 mod printable;
 mod problem;
 mod ranking;
@@ -47,9 +46,8 @@ pub use model::{
 };
 pub use name::{BadName, Name};
 pub use need::Need;
-pub use plain::{fixed, plain_words};
-pub use printable::printable;
-pub use problem::{Error, Location, Problem, ProblemKind, Report, Severity};
+pub use printable::{fixed, printable};
+pub use problem::{Error, Location, Problem, ProblemKind, Result, Severity};
 pub use ranking::{Hit, Ranking, best_first, rank_by_score};
 pub use recipe::{Objective, Recipe, Schedule};
 pub use request::{Request, Speaker, Turn, Utterance, is_refusal};

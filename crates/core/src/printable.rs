@@ -1,4 +1,4 @@
-//! Texts of files as messages may show them.
+//! Texts and numbers as messages and tables show them.
 
 use std::borrow::Cow;
 
@@ -35,4 +35,18 @@ pub fn printable(text: &str, most: usize) -> Cow<'_, str> {
 /// 9).
 fn is_invisible(c: char) -> bool {
     c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// A number with so many digits after the point, and never a negative zero.
+///
+/// ```
+/// assert_eq!(clariq_core::fixed(-0.5, 2), "-0.50");
+/// assert_eq!(clariq_core::fixed(-1e-9, 6), "0.000000");
+/// ```
+pub fn fixed(number: f64, digits: usize) -> String {
+    let text = format!("{number:.digits$}");
+    match text.strip_prefix('-') {
+        Some(zero) if zero.bytes().all(|byte| matches!(byte, b'0' | b'.')) => zero.to_owned(),
+        _ => text,
+    }
 }

@@ -1,12 +1,13 @@
-//! Problems of files and arguments, and how they are reported.
+//! The one error type of all crates.
 //!
-//! A [`Problem`] names the place (file and line), what was expected there, what was found, and a
-//! hint.
-//! [`Report`] is the same for any error of any crate, so that the command prints them all alike.
+//! A [`Problem`] names a location (file and line, or an argument), what was expected there, what was
+//! found, and a hint. An [`Error`] is a problem, or a refusal by the operating system, which
+//! [`Error::to_problem`] puts in the same form, so that the command prints all errors alike.
+//! [`problem!`](crate::problem) and [`bail!`](crate::bail) make problems of texts.
 
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A file and, where it applies, a line in it (counted from 1).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +27,48 @@ impl Location {
     /// A line of a file, counted from 1.
     pub fn line(file: impl Into<String>, line: u64) -> Self {
         Self { file: file.into(), line: Some(line) }
+    }
+}
+
+impl From<&str> for Location {
+    fn from(file: &str) -> Self {
+        Self::file(file)
+    }
+}
+
+impl From<String> for Location {
+    fn from(file: String) -> Self {
+        Self::file(file)
+    }
+}
+
+impl From<&String> for Location {
+    fn from(file: &String) -> Self {
+        Self::file(file)
+    }
+}
+
+impl From<&Path> for Location {
+    fn from(file: &Path) -> Self {
+        Self::file(file.display().to_string())
+    }
+}
+
+impl From<&PathBuf> for Location {
+    fn from(file: &PathBuf) -> Self {
+        Self::from(file.as_path())
+    }
+}
+
+impl From<&Location> for Location {
+    fn from(location: &Location) -> Self {
+        location.clone()
+    }
+}
+
+impl From<(&str, u64)> for Location {
+    fn from((file, line): (&str, u64)) -> Self {
+        Self::line(file, line)
     }
 }
 
@@ -135,6 +178,18 @@ pub enum ProblemKind {
     /// A value on the command line that does not make sense.
     #[error("bad argument")]
     Argument,
+    /// Files that are no longer as they were written.
+    #[error("damaged")]
+    Damaged,
+    /// A download that failed.
+    #[error("download failed")]
+    Download,
+    /// What the operating system refused.
+    #[error("cannot {0}")]
+    Refused(&'static str),
+    /// Any other trouble: what was expected and found says it.
+    #[error("not as expected")]
+    Other,
 }
 
 /// Whether a problem could change a figure.
@@ -149,7 +204,7 @@ pub enum Severity {
 
 /// One thing that is wrong, with its place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{at}: {kind}: expected {expected}, found {found}")]
+#[error("{}: expected {expected}, found {found}", self.title())]
 pub struct Problem {
     /// File and line.
     pub at: Location,
@@ -167,6 +222,30 @@ pub struct Problem {
 
 impl Problem {
     /// An error without a hint yet.
+    pub fn at(
+        at: impl Into<Location>,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+    ) -> Self {
+        Self::new(at.into(), ProblemKind::Other, expected, found)
+    }
+
+    /// The same of a kind.
+    #[must_use]
+    pub fn kind(mut self, kind: ProblemKind) -> Self {
+        self.kind = kind;
+        self
+    }
+
+    /// The location, and the kind of trouble where code tells it from others.
+    pub fn title(&self) -> String {
+        match self.kind {
+            ProblemKind::Other => self.at.to_string(),
+            kind => format!("{}: {kind}", self.at),
+        }
+    }
+
+    /// An error of a kind without a hint yet.
     pub fn new(
         at: Location,
         kind: ProblemKind,
@@ -192,11 +271,10 @@ impl Problem {
     }
 }
 
-/// Anything that can go wrong while a file is read or written.
+/// The error of every crate.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum Error {
-    /// A file whose content is not what its format says.
+    /// A file, an argument or a value that is not what it should be.
     #[error(transparent)]
     Problem(#[from] Box<Problem>),
     /// The operating system refused.
@@ -209,20 +287,10 @@ pub enum Error {
         /// The operating system's answer.
         source: io::Error,
     },
-    /// A download that failed.
-    #[error("{url}: {reason}")]
-    Download {
-        /// What was being fetched.
-        url: String,
-        /// Why it did not come.
-        reason: String,
-        /// The next move.
-        hint: String,
-    },
-    /// An error of another crate, behind one of the traits of this one.
-    #[error("{}", .0.title)]
-    Other(Box<Report>),
 }
+
+/// What a function of any crate returns.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl From<Problem> for Error {
     fn from(problem: Problem) -> Self {
@@ -230,55 +298,73 @@ impl From<Problem> for Error {
     }
 }
 
-impl From<Report> for Error {
-    fn from(report: Report) -> Self {
-        Self::Other(Box::new(report))
+impl Error {
+    /// Names the file and what was being done when the operating system refused.
+    pub fn io(action: &'static str, path: impl Into<PathBuf>) -> impl Fn(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Io { action, path: path.clone(), source }
     }
-}
 
-/// An error as the command prints it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Report {
-    /// One line: the place and what is wrong there.
-    pub title: String,
-    /// What should have been there.
-    pub expected: String,
-    /// What was there.
-    pub found: String,
-    /// The next move.
-    pub hint: String,
-}
+    /// The kind of the problem; `None` for refusals by the operating system.
+    pub fn kind(&self) -> Option<ProblemKind> {
+        match self {
+            Self::Problem(problem) => Some(problem.kind),
+            Self::Io { .. } => None,
+        }
+    }
 
-impl From<&Problem> for Report {
-    fn from(problem: &Problem) -> Self {
-        Self {
-            title: format!("{}: {}", problem.at, problem.kind),
-            expected: problem.expected.clone(),
-            found: problem.found.clone(),
-            hint: problem.hint.clone(),
+    /// What the command prints.
+    pub fn to_problem(&self) -> Problem {
+        match self {
+            Self::Problem(problem) => problem.as_ref().clone(),
+            Self::Io { action, path, source } => {
+                let kind = ProblemKind::Refused(action);
+                Problem::new(path.into(), kind, expected_of(action), source.to_string())
+                    .hint(io_hint(source, action))
+            }
         }
     }
 }
 
-impl From<&Error> for Report {
-    fn from(error: &Error) -> Self {
-        match error {
-            Error::Problem(problem) => Self::from(problem.as_ref()),
-            Error::Io { action, path, source } => Self {
-                title: format!("{}: cannot {action}", path.display()),
-                expected: expected_of(action).to_owned(),
-                found: source.to_string(),
-                hint: io_hint(source, action).to_owned(),
-            },
-            Error::Download { url, reason, hint } => Self {
-                title: format!("{url}: download failed"),
-                expected: "the file as it was released".to_owned(),
-                found: reason.clone(),
-                hint: hint.clone(),
-            },
-            Error::Other(report) => report.as_ref().clone(),
-        }
-    }
+/// A text of a problem: a literal may capture variables as in `format!`; anything else is a variable
+/// or stands in parentheses.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! problem_text {
+    ($text:literal) => {
+        ::std::format!($text)
+    };
+    ($text:expr) => {
+        ::std::string::String::from($text)
+    };
+}
+
+/// A [`Problem`]: where, what was expected, what was found, and perhaps a hint. Each of the three is
+/// a literal that may capture variables, a variable, or an expression in parentheses.
+///
+/// ```
+/// use clariq_core::problem;
+///
+/// let (most, found) = (4, "`9`");
+/// let problem = problem!(("dev.tsv", 3), "1 to {most}", found, "see data/README.md");
+/// assert_eq!(problem.to_string(), "dev.tsv:3: expected 1 to 4, found `9`");
+/// ```
+#[macro_export]
+macro_rules! problem {
+    ($at:expr, $expected:tt, $found:tt $(,)?) => {
+        $crate::Problem::at($at, $crate::problem_text!($expected), $crate::problem_text!($found))
+    };
+    ($at:expr, $expected:tt, $found:tt, $hint:tt $(,)?) => {
+        $crate::problem!($at, $expected, $found).hint($crate::problem_text!($hint))
+    };
+}
+
+/// Returns the [`problem!`](crate::problem) of the same arguments as an error.
+#[macro_export]
+macro_rules! bail {
+    ($($part:tt)*) => {
+        return ::std::result::Result::Err($crate::problem!($($part)*).into())
+    };
 }
 
 fn expected_of(action: &str) -> &'static str {
@@ -307,6 +393,6 @@ fn io_hint(source: &io::Error, action: &str) -> &'static str {
         (io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory, _) => {
             "a part of that path is a file where a folder is needed: name another folder"
         }
-        _ => "if what the system says is no help, try another folder",
+        _ => "if the system's message does not help, try another folder",
     }
 }

@@ -1,8 +1,8 @@
 //! What the pipelines of systems work on: a context for each task of a collection.
 
-use crate::error::Error;
 use crate::session::Session;
 use clariq_collections::Around;
+use clariq_core::Error;
 use clariq_core::{
     ConversationEncoder, Documents, Encoder, Error as CoreError, Location, ModelName, Models,
     PairScorer, Problem, ProblemKind,

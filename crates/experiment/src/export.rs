@@ -1,7 +1,7 @@
 //! A collection in the plain forms that other tools read: JSON lines and TREC qrels.
 
-use crate::error::Error;
 use clariq_collections::Collection;
+use clariq_core::Error;
 use clariq_core::{Doc, Documents};
 use clariq_files::{Qrels, Staged};
 use serde_json::json;

@@ -4,10 +4,10 @@
 mod clariq;
 mod ikat;
 
-use crate::error::Error;
 use crate::session::Session;
 use crate::systems::Loaded;
 use clariq_collections::Collection;
+use clariq_core::Error;
 use clariq_core::TopicId;
 use clariq_files::Run;
 use clariq_rank::Expected;

@@ -39,7 +39,6 @@
 pub mod answers;
 pub mod cache;
 mod contexts;
-mod error;
 pub mod export;
 mod figures;
 pub mod ikat;
@@ -63,7 +62,6 @@ pub mod train;
 pub mod tune;
 
 pub use contexts::Contexts;
-pub use error::Error;
 pub use models::Registry;
 pub use observer::{Observer, Silent, Task};
 pub use options::Options;

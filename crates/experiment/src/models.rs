@@ -7,9 +7,9 @@ mod training;
 mod vectors;
 
 use crate::cache::{self, State};
-use crate::error::Error;
 use crate::recipes;
 use crate::session::Session;
+use clariq_core::Error;
 use clariq_core::{
     ConversationEncoder, Embeddings, Encoder, Location, ModelKind, ModelName, Models, PairScorer,
     Precision, Problem, ProblemKind, Progress, Recipe, Trained, sha256,
@@ -166,22 +166,19 @@ fn check_installed(name: &str, folder: &Path) -> Result<(), Problem> {
 }
 
 impl Models for Registry<'_> {
-    fn encoder(&self, name: &str) -> Result<Arc<dyn Encoder>, clariq_core::Error> {
+    fn encoder(&self, name: &str) -> Result<Arc<dyn Encoder>, Error> {
         Ok(self.open_encoder(name)?)
     }
 
-    fn conversation_encoder(
-        &self,
-        name: &str,
-    ) -> Result<Arc<dyn ConversationEncoder>, clariq_core::Error> {
+    fn conversation_encoder(&self, name: &str) -> Result<Arc<dyn ConversationEncoder>, Error> {
         Ok(self.open_conversation_encoder(name)?)
     }
 
-    fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, clariq_core::Error> {
+    fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, Error> {
         Ok(self.open_pair_scorer(name)?)
     }
 
-    fn prepare(&self, model: &ModelName) -> Result<(), clariq_core::Error> {
+    fn prepare(&self, model: &ModelName) -> Result<(), Error> {
         if recipes::find_kind(&model.name, model.kind)?.is_some() {
             self.locate(&model.name, model.kind)?;
         }
@@ -199,7 +196,7 @@ impl Models for Registry<'_> {
         name: &str,
         texts: &[&str],
         progress: Progress,
-    ) -> Result<Arc<Embeddings>, clariq_core::Error> {
+    ) -> Result<Arc<Embeddings>, Error> {
         Ok(self.encode_bank(name, texts, progress)?)
     }
 }

@@ -1,8 +1,8 @@
 //! The clarification needs that a system predicts, and what made the predictions.
 
-use crate::error::Error;
 use crate::session::Session;
 use clariq_collections::clariq::{ClariQ, put_need_lines};
+use clariq_core::Error;
 use clariq_core::{Models, Need, Request};
 use clariq_need::{Classifier, HELD_OUT_FOLDS, NeedConfig, Training};
 use clariq_rank::System;

@@ -2,9 +2,9 @@
 
 use crate::answers::{AnswerConfig, CHOSEN, PASSAGES, SENTENCES, STATEMENTS, Sentences};
 use crate::contexts::Contexts;
-use crate::error::Error;
 use crate::systems::Loaded;
 use clariq_collections::{Bank, BankRow};
+use clariq_core::Error;
 use clariq_core::{Doc, Documents, Need, Progress, Ranking, Request};
 use clariq_rank::{Batch, Context, Pipeline, StageTrace, System};
 

@@ -1,11 +1,11 @@
 //! Rankings of requests as they come, by a system that stays open.
 
 use crate::contexts::Contexts;
-use crate::error::Error;
 use crate::needs::need_model;
 use crate::pipelines::{Answered, Block, Pipelines};
 use crate::requests::Incoming;
 use crate::systems::Loaded;
+use clariq_core::Error;
 use clariq_core::{Hit, Location, Problem, ProblemKind, Ranking, Request};
 use clariq_files::strictly_decreasing;
 use clariq_need::Classifier;

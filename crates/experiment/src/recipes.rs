@@ -1,6 +1,6 @@
 //! Training recipes by name, and the folders that models are in.
 
-use crate::error::Error;
+use clariq_core::Error;
 use clariq_core::{Location, ModelKind, Problem, ProblemKind, Recipe};
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use std::path::{Path, PathBuf};

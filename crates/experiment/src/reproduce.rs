@@ -1,11 +1,11 @@
 //! The check of what a system reaches against the figures that its configuration expects.
 
 use crate::contexts::Contexts;
-use crate::error::Error;
 use crate::figures::{self, Written};
 use crate::run::{RunOptions, open_split, run as write_run, usual_path};
 use crate::session::Session;
 use crate::systems::{Loaded, check_expected};
+use clariq_core::Error;
 use clariq_core::{Checksum, Models};
 use clariq_eval::{RankedRun, evaluate, parse_measure};
 use clariq_files::{Qrels, Run, Source, read_run};

@@ -18,7 +18,6 @@ mod split;
 
 use crate::answers::AnswerConfig;
 use crate::contexts::Contexts;
-use crate::error::Error;
 use crate::needs::{PredictedNeeds, need_model, need_record, predict_needs};
 use crate::pipelines::Pipelines;
 use crate::record;
@@ -26,6 +25,7 @@ use crate::session::Session;
 use crate::systems::Loaded;
 use blocks::{Blocks, Write};
 use clariq_collections::Collection;
+use clariq_core::Error;
 use clariq_core::{Location, ModelKind, Models, Problem, ProblemKind, sha256_hex};
 use clariq_files::{Staged, Target, refuse_input};
 use clariq_need::Classifier;
@@ -265,7 +265,7 @@ impl<'a> Job<'a> {
         let mut ranked = None;
         let written = Target::new(path).write(|out| {
             let write: Write = &mut |lines, _, _| {
-                Ok(out.write_all(&lines[0]).map_err(|source| clariq_core::Error::Io {
+                Ok(out.write_all(&lines[0]).map_err(|source| Error::Io {
                     action: "write",
                     path: path.to_owned(),
                     source,

@@ -1,12 +1,12 @@
 //! A session: a collection, and what work on it needs.
 
-use crate::error::Error;
 use crate::observer::{Observer, Silent};
 use crate::options::Options;
 use clariq_collections::Collection;
-use clariq_core::{Documents, Engine, ModelOptions, NoModels};
+use clariq_core::Error;
+use clariq_core::{Documents, Engine, ModelOptions, NoModels, ProblemKind};
 use clariq_files::temporary::{Temporary, folder_in};
-use clariq_index::{Analyzer, BuildOptions, DocumentIndex, FolderTrouble, Opened};
+use clariq_index::{Analyzer, BuildOptions, DocumentIndex, Opened};
 use clariq_rank::Context;
 use std::fs;
 use std::path::PathBuf;
@@ -120,13 +120,13 @@ impl<'a> Session<'a> {
     }
 
     /// A folder in the cache that is removed when it is dropped.
-    fn passing_folder(&self) -> Result<Temporary, clariq_core::Error> {
+    fn passing_folder(&self) -> Result<Temporary, Error> {
         let path = self.options.cache.join("index");
         let make = || {
             fs::create_dir_all(&path)?;
             folder_in(&path, "passing-".as_ref())
         };
-        make().map_err(|source| clariq_core::Error::Io { action: "write", path, source })
+        make().map_err(|source| Error::Io { action: "write", path, source })
     }
 
     /// Opens an index or builds it. A damaged one in the cache is built again; one whose folder was
@@ -135,12 +135,13 @@ impl<'a> Session<'a> {
         &self,
         analyzer: Analyzer,
         documents: &dyn Documents,
-    ) -> Result<(DocumentIndex, Opened), clariq_index::Error> {
+    ) -> Result<(DocumentIndex, Opened), Error> {
         let (folder, options) = (self.folder_for(analyzer, documents), self.build_options());
         match DocumentIndex::open_or_build(&folder, documents, analyzer, &options) {
-            Err(clariq_index::Error::Folder {
-                trouble: FolderTrouble::Damaged { found }, ..
-            }) if self.options.index.is_none() => {
+            Err(Error::Problem(problem))
+                if problem.kind == ProblemKind::Damaged && self.options.index.is_none() =>
+            {
+                let found = problem.found;
                 let index = DocumentIndex::rebuild(&folder, documents, analyzer, &options)?;
                 Ok((index, Opened::Rebuilt { because: found }))
             }

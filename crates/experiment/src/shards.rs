@@ -11,11 +11,11 @@ mod cut;
 pub use cut::cut;
 
 use crate::contexts::Contexts;
-use crate::error::Error;
 use crate::record;
 use crate::run::{Cut, Job, RunOptions, open_shard};
 use crate::session::Session;
 use crate::systems::Loaded;
+use clariq_core::Error;
 use clariq_core::{Location, Problem, ProblemKind, sha256_of_file};
 use clariq_files::{Source, Staged, protect, refuse_input};
 use serde::{Deserialize, Serialize};
@@ -236,7 +236,7 @@ impl Planned {
         let ending = ".part-00000.run.json";
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
-        let entries = std::fs::read_dir(folder).map_err(|source| clariq_core::Error::Io {
+        let entries = std::fs::read_dir(folder).map_err(|source| Error::Io {
             action: "read",
             path: folder.to_owned(),
             source,

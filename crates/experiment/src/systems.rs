@@ -1,11 +1,11 @@
 //! Systems by name: a configuration file, or one of those that are part of the program.
 
 use crate::answers::{AnswerConfig, PASSAGES, STATEMENTS};
-use crate::error::Error;
 use crate::measures::check_measures;
 use crate::recipes;
 use crate::session::Session;
 use clariq_collections::Collection;
+use clariq_core::Error;
 use clariq_core::{Location, ModelKind, Problem, ProblemKind, TrainOn, sha256_hex};
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use clariq_need::NeedConfig;

@@ -1,7 +1,7 @@
 //! Documents that are too many for memory, kept in the cache.
 
 use crate::cache;
-use clariq_core::{AddText, Checksum, Documents, Error, Report, TextKeeper};
+use clariq_core::{AddText, Checksum, Documents, Error, TextKeeper};
 use clariq_index::{BuildOptions, TextStore};
 use std::path::PathBuf;
 
@@ -39,10 +39,7 @@ impl TextKeeper for KeptTexts {
         let store = TextStore::open_or_build(&folder, source, memory, &mut |writer| {
             fill(&mut |id, text| writer.add(id, text))
         });
-        store.map(|store| Box::new(store) as _).map_err(|error| match error {
-            clariq_index::Error::Documents(error) => error,
-            error => Report::from(&error).into(),
-        })
+        Ok(Box::new(store?))
     }
 }
 

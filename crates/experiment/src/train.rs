@@ -1,8 +1,8 @@
 //! The recipes that systems need, and the models that they make.
 
-use crate::error::Error;
 use crate::recipes;
 use crate::systems::Loaded;
+use clariq_core::Error;
 use clariq_core::{Location, Problem, ProblemKind, Recipe};
 use std::path::Path;
 

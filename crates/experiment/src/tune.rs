@@ -1,7 +1,6 @@
 //! Grid search over the parameters of a system, judged by cross-validation over conversations.
 
 use crate::contexts::Contexts;
-use crate::error::Error;
 use crate::figures;
 use crate::models::Registry;
 use crate::needs::predict_needs;
@@ -9,6 +8,7 @@ use crate::pipelines::{Block, Pipelines};
 use crate::run::as_run;
 use crate::session::Session;
 use crate::systems::{Loaded, parse_assignment};
+use clariq_core::Error;
 use clariq_core::{Location, Problem, ProblemKind, Request, TopicId};
 use clariq_eval::{Measure, RankedRun, evaluate, exact_mean};
 use clariq_files::{Qrels, Run};

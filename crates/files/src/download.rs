@@ -181,7 +181,7 @@ impl<'a> Downloader<'a> {
     /// Brings a file to `target`, replacing what is there once it is verified. Returns the number
     /// of bytes that came, or `None` where the origin has no such file.
     ///
-    /// Errors are [`Error::Download`] for anything between here and the origin, [`Error::Io`] for
+    /// Errors are of kind [`ProblemKind::Download`] for anything between here and the origin, [`Error::Io`] for
     /// this machine's files, and [`Error::Problem`] of kind [`ProblemKind::Checksum`] for a file
     /// other than the published one.
     pub fn fetch(
@@ -298,7 +298,7 @@ impl<'a> Downloader<'a> {
             let hint = "get the file itself, for instance with `git lfs pull` in a clone of the repository, then name \
                         its folder: `--from DIR`";
             let reason = format!("{what} came in place of {}", file.name);
-            return Err(Error::Download { url: from, reason, hint: hint.to_owned() });
+            return Err(failed(&from, &reason, hint));
         }
         let Some(expected) = file.sha256 else { return Ok(()) };
         let found = sha256_of_file(part)?;
@@ -314,11 +314,9 @@ impl<'a> Downloader<'a> {
     }
 
     fn too_long(&self, file: &Published, found: &str) -> Error {
-        Error::Download {
-            url: self.origin.locate(file.name),
-            reason: format!("{found}, and {} has at most {} bytes", file.name, file.most_bytes),
-            hint: "this is not the released file: try another origin with `--from`".to_owned(),
-        }
+        let reason = format!("{found}, and {} has at most {} bytes", file.name, file.most_bytes);
+        let hint = "this is not the released file: try another origin with `--from`";
+        failed(&self.origin.locate(file.name), &reason, hint)
     }
 
     fn cut(&self, file: &Published, here: u64, total: Option<u64>, why: &str) -> Error {
@@ -329,7 +327,7 @@ impl<'a> Downloader<'a> {
             "the same command fetches this file again from its beginning".to_owned()
         };
         let reason = format!("cut off after {here}{of} bytes: {why}");
-        Error::Download { url: self.origin.locate(file.name), reason, hint }
+        failed(&self.origin.locate(file.name), &reason, &hint)
     }
 }
 
@@ -355,14 +353,19 @@ fn refused(url: &str, status: StatusCode) -> Error {
         CHECK_ADDRESS
     };
     let reason = format!("the server answered {status}");
-    Error::Download { url: url.to_owned(), reason, hint: hint.to_owned() }
+    failed(url, &reason, hint)
+}
+
+fn failed(url: &str, reason: &str, hint: &str) -> Error {
+    let problem = Problem::at(url, "the file as it was released", reason).hint(hint);
+    problem.kind(ProblemKind::Download).into()
 }
 
 /// The request got no answer.
 fn unreachable(url: &str, error: &ureq::Error) -> Error {
     let bad = matches!(error, ureq::Error::BadUri(_) | ureq::Error::Http(_));
     let hint = if bad { CHECK_ADDRESS } else { OFFLINE };
-    Error::Download { url: url.to_owned(), reason: describe(error), hint: hint.to_owned() }
+    failed(url, &describe(error), hint)
 }
 
 pub(crate) fn describe(error: &ureq::Error) -> String {

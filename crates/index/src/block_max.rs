@@ -6,9 +6,10 @@
 //! in `f64`, and ordered by the project's rule. The margin is far above what `f32` can be wrong by,
 //! so no document of the exact list is ruled out.
 
-use crate::error::Error;
+use crate::error::tantivy;
 use crate::scorer::{Matched, Scorer};
 use crate::top::Top;
+use clariq_core::Error;
 use clariq_core::Hit;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -30,7 +31,7 @@ pub(crate) fn top(scorer: &Scorer, matched: &[Matched], limit: usize) -> Result<
         return Ok(Vec::new());
     }
     let mut candidates =
-        candidates(scorer, matched, limit).map_err(Error::tantivy(scorer.index.folder()))?;
+        candidates(scorer, matched, limit).map_err(tantivy(scorer.index.folder()))?;
     candidates.sort_unstable();
     rescore(scorer, matched, &candidates, limit)
 }
@@ -96,7 +97,7 @@ fn rescore(
             .index
             .postings
             .read_postings_from_terminfo(&token.info, IndexRecordOption::WithFreqs)
-            .map_err(Error::io(scorer.index.folder()))?;
+            .map_err(Error::io("use", scorer.index.folder()))?;
         for (&document, score) in documents.iter().zip(&mut scores) {
             if postings.doc() < document {
                 postings.seek(document);

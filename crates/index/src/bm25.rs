@@ -6,7 +6,7 @@
 //! repeats it.
 
 use crate::byte_length::byte_length;
-use crate::error::Error;
+use clariq_core::{Problem, bail};
 use serde::{Deserialize, Serialize};
 
 /// A member of the family.
@@ -72,8 +72,8 @@ impl Bm25 {
         Self { variant, k1, b: 0.75, delta }
     }
 
-    /// Refuses parameters for which the formulas are not defined.
-    pub fn check(&self) -> Result<(), Error> {
+    /// Refuses parameters for which the formulas are not defined; the location is the parameter.
+    pub fn check(&self) -> Result<(), Problem> {
         let checks = [
             ("k1", self.k1, 0.0..=f64::MAX, "a number of at least 0"),
             ("b", self.b, 0.0..=1.0, "a number from 0 to 1"),
@@ -81,7 +81,12 @@ impl Bm25 {
         ];
         for (parameter, found, range, expected) in checks {
             if !range.contains(&found) {
-                return Err(Error::Parameter { parameter, expected, found });
+                bail!(
+                    parameter,
+                    expected,
+                    "{found}",
+                    "see `clariq run --help` for the usual values"
+                );
             }
         }
         Ok(())

@@ -1,8 +1,9 @@
 //! Building an index. All segments are merged into one, so that a ranking cannot depend on how many threads built it.
 
 use crate::analysis::Analyzer;
-use crate::error::Error;
+use crate::error::tantivy;
 use crate::make::make_folder;
+use clariq_core::Error;
 use clariq_core::{Checksum, Doc, Documents};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -102,14 +103,14 @@ const SMALL: usize = 20_000;
 /// Why an index could not be written.
 pub(crate) enum Failed {
     Tantivy(tantivy::TantivyError),
-    Documents(clariq_core::Error),
+    Documents(Error),
 }
 
 impl Failed {
     pub(crate) fn at(self, folder: &Path) -> Error {
         match self {
-            Self::Tantivy(error) => Error::tantivy(folder)(error),
-            Self::Documents(error) => Error::Documents(error),
+            Self::Tantivy(error) => tantivy(folder)(error),
+            Self::Documents(error) => error,
         }
     }
 }
@@ -120,8 +121,8 @@ impl From<tantivy::TantivyError> for Failed {
     }
 }
 
-impl From<clariq_core::Error> for Failed {
-    fn from(error: clariq_core::Error) -> Self {
+impl From<Error> for Failed {
+    fn from(error: Error) -> Self {
         Self::Documents(error)
     }
 }

@@ -3,9 +3,10 @@
 
 use crate::analysis::Analyzer;
 use crate::build::{self, BuildOptions, FORMAT, LENGTH, Metadata, NUMBER, TEXT};
-use crate::error::Error;
+use crate::error::damaged;
 use crate::folder;
 use clariq_core::{Doc, Documents};
+use clariq_core::{Error, bail};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -91,7 +92,12 @@ impl DocumentIndex {
         options: &BuildOptions,
     ) -> Result<Self, Error> {
         if documents.is_empty() {
-            return Err(Error::NoDocuments);
+            bail!(
+                folder,
+                "at least one document, such as the empty question of ClariQ",
+                "none",
+                "`clariq data check` says what is in the data folder"
+            );
         }
         folder::check_replaceable(folder)?;
         build::build(folder, documents, analyzer, options)?;
@@ -99,10 +105,9 @@ impl DocumentIndex {
         // this one.
         match mismatch(folder, &folder::payload(folder)?, documents, analyzer)? {
             None => Self::open(folder),
-            Some(why) => Err(Error::damaged(
-                folder,
-                format!("another program writes here at the same time: {why}"),
-            )),
+            Some(why) => {
+                Err(damaged(folder, format!("another program writes here at the same time: {why}")))
+            }
         }
     }
 
@@ -112,36 +117,35 @@ impl DocumentIndex {
         // missing.
         folder::payload(folder)?;
         let files = folder::read_checked(folder)?;
-        let index =
-            Index::open(files).map_err(|error| Error::damaged(folder, error.to_string()))?;
+        let index = Index::open(files).map_err(|error| damaged(folder, error.to_string()))?;
         let payload =
-            index.load_metas().map_err(|error| Error::damaged(folder, error.to_string()))?.payload;
+            index.load_metas().map_err(|error| damaged(folder, error.to_string()))?.payload;
         match parse(folder, &payload.unwrap_or_default())? {
             Parsed::Current(metadata) => Self::load(folder, metadata, &index),
-            Parsed::OtherFormat(why) => Err(Error::damaged(folder, why)),
+            Parsed::OtherFormat(why) => Err(damaged(folder, why)),
         }
     }
 
     fn load(folder: &Path, metadata: Metadata, index: &Index) -> Result<Self, Error> {
-        let broken = |error: tantivy::TantivyError| Error::damaged(folder, error.to_string());
+        let broken = |error: tantivy::TantivyError| damaged(folder, error.to_string());
         let searcher = index.reader().map_err(broken)?.searcher();
         let [segment] = searcher.segment_readers() else {
             let found = format!("{} segments in place of one", searcher.segment_readers().len());
-            return Err(Error::damaged(folder, found));
+            return Err(damaged(folder, found));
         };
         let text = index.schema().get_field(TEXT).map_err(broken)?;
         let column = |name: &str| -> Result<Vec<u32>, Error> {
             let values = segment.fast_fields().u64(name).map_err(broken)?;
             let value = |doc| u32::try_from(values.first(doc)?).ok();
             let column: Option<Vec<u32>> = (0..segment.max_doc()).map(value).collect();
-            column.ok_or_else(|| Error::damaged(folder, format!("a document without `{name}`")))
+            column.ok_or_else(|| damaged(folder, format!("a document without `{name}`")))
         };
         let docs: Vec<Doc> = column(NUMBER)?.into_iter().map(Doc).collect();
         let lengths = column(LENGTH)?;
         let postings = segment.inverted_index(text).map_err(broken)?;
         if docs.len() != metadata.documents {
             let found = format!("{} documents in place of {}", docs.len(), metadata.documents);
-            return Err(Error::damaged(folder, found));
+            return Err(damaged(folder, found));
         }
         let folder = folder.to_owned();
         Ok(Self { folder, metadata, searcher: searcher.clone(), postings, text, docs, lengths })
@@ -164,7 +168,7 @@ impl DocumentIndex {
 
     /// The figures of the index.
     pub fn stats(&self) -> Result<IndexStats, Error> {
-        let files = fs::read_dir(&self.folder).map_err(Error::io(&self.folder))?;
+        let files = fs::read_dir(&self.folder).map_err(Error::io("use", &self.folder))?;
         let sizes = files
             .filter_map(Result::ok)
             .filter_map(|file| file.metadata().ok())
@@ -208,7 +212,7 @@ enum Parsed {
 
 /// The format number is read by itself first: another format may have other fields.
 fn parse(folder: &Path, payload: &str) -> Result<Parsed, Error> {
-    let bad = |error: serde_json::Error| Error::damaged(folder, format!("its metadata: {error}"));
+    let bad = |error: serde_json::Error| damaged(folder, format!("its metadata: {error}"));
     let Format { clariq_index_format: format } = serde_json::from_str(payload).map_err(bad)?;
     if format != FORMAT {
         return Ok(Parsed::OtherFormat(format!(

@@ -1,7 +1,7 @@
 //! Where a BM25 score comes from.
 
-use crate::error::Error;
 use crate::scorer::Scorer;
+use clariq_core::Error;
 use clariq_core::{Doc, Explanation};
 use tantivy::DocSet;
 use tantivy::postings::Postings;
@@ -34,7 +34,7 @@ impl Scorer {
             .index
             .postings
             .read_postings_from_terminfo(&matched.info, IndexRecordOption::WithFreqs)
-            .map_err(Error::io(self.index.folder()))?;
+            .map_err(Error::io("use", self.index.folder()))?;
         // tantivy seeks forward only.
         if postings.doc() < document {
             postings.seek(document);

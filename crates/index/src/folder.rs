@@ -7,8 +7,8 @@
 //! same.
 
 use crate::checked::{Checked, LARGE};
-use crate::error::{Error, FolderTrouble};
-use clariq_core::{sha256_hex, sha256_of_file};
+use crate::error::damaged;
+use clariq_core::{Error, problem, sha256_hex, sha256_of_file};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{ErrorKind, Write as _};
@@ -34,19 +34,19 @@ pub(crate) fn is_vacant(folder: &Path) -> Result<bool, Error> {
     if !folder.is_dir() {
         return Err(foreign(folder, "a file"));
     }
-    Ok(fs::read_dir(folder).map_err(Error::io(folder))?.next().is_none())
+    Ok(fs::read_dir(folder).map_err(Error::io("use", folder))?.next().is_none())
 }
 
 /// What the index in the folder says of itself; not checked yet.
 pub(crate) fn payload(folder: &Path) -> Result<String, Error> {
     if is_vacant(folder)? {
         let source = std::io::Error::new(ErrorKind::NotFound, "no index has been built here");
-        return Err(Error::io(folder)(source));
+        return Err(Error::io("use", folder)(source));
     }
     match read_payload(folder)? {
         Some(payload) => Ok(payload),
         None if folder.join(SUMS).is_file() => {
-            Err(Error::damaged(folder, format!("`{META}` is missing or not as it was written")))
+            Err(damaged(folder, format!("`{META}` is missing or not as it was written")))
         }
         None => Err(not_ours(folder, &Contents::of(folder)?)),
     }
@@ -56,7 +56,7 @@ fn read_payload(folder: &Path) -> Result<Option<String>, Error> {
     let bytes = match fs::read(folder.join(META)) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(Error::io(folder)(error)),
+        Err(error) => return Err(Error::io("use", folder)(error)),
     };
     let meta: Option<serde_json::Value> = serde_json::from_slice(&bytes).ok();
     let payload = meta.as_ref().and_then(|meta| meta.get("payload")?.as_str());
@@ -84,8 +84,8 @@ struct Contents {
 impl Contents {
     fn of(folder: &Path) -> Result<Self, Error> {
         let mut contents = Self { index: Vec::new(), others: Vec::new() };
-        for entry in fs::read_dir(folder).map_err(Error::io(folder))? {
-            let entry = entry.map_err(Error::io(folder))?;
+        for entry in fs::read_dir(folder).map_err(Error::io("use", folder))? {
+            let entry = entry.map_err(Error::io("use", folder))?;
             let name = entry.file_name().to_string_lossy().into_owned();
             let known = name == META
                 || name == SUMS
@@ -116,10 +116,13 @@ fn is_segment_file(name: &str) -> bool {
 }
 
 fn foreign(folder: &Path, found: impl Into<String>) -> Error {
-    Error::Folder {
-        folder: folder.to_owned(),
-        trouble: FolderTrouble::Foreign { found: found.into() },
-    }
+    problem!(
+        folder,
+        "a new folder, or one with an index that `clariq index build` wrote",
+        (found.into()),
+        "name another folder with --index; this one is left as it is"
+    )
+    .into()
 }
 
 fn not_ours(folder: &Path, contents: &Contents) -> Error {
@@ -134,7 +137,7 @@ fn not_ours(folder: &Path, contents: &Contents) -> Error {
 /// Writes the list; the last step of a build.
 pub(crate) fn seal(folder: &Path) -> Result<(), Error> {
     let line = |name: &str| {
-        let sum = sha256_of_file(&folder.join(name)).map_err(Error::Documents)?;
+        let sum = sha256_of_file(&folder.join(name))?;
         Ok(format!("{sum}  {name}\n"))
     };
     let list: String = Contents::of(folder)?.listed().map(line).collect::<Result<_, Error>>()?;
@@ -143,7 +146,7 @@ pub(crate) fn seal(folder: &Path) -> Result<(), Error> {
         file.write_all(list.as_bytes())?;
         file.sync_all()
     };
-    write().map_err(Error::io(folder))
+    write().map_err(Error::io("use", folder))
 }
 
 /// The files of an index, each as it was written.
@@ -151,35 +154,34 @@ pub(crate) fn read_checked(folder: &Path) -> Result<Checked, Error> {
     let list = match fs::read(folder.join(SUMS)) {
         Ok(list) => String::from_utf8_lossy(&list).into_owned(),
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            return Err(Error::damaged(folder, format!("`{SUMS}` is missing")));
+            return Err(damaged(folder, format!("`{SUMS}` is missing")));
         }
-        Err(error) => return Err(Error::io(folder)(error)),
+        Err(error) => return Err(Error::io("use", folder)(error)),
     };
     let sums: Option<BTreeMap<&str, &str>> =
         list.lines().map(|line| line.split_once("  ").map(|(sum, name)| (name, sum))).collect();
-    let sums =
-        sums.ok_or_else(|| Error::damaged(folder, format!("`{SUMS}` is not as it was written")))?;
+    let sums = sums.ok_or_else(|| damaged(folder, format!("`{SUMS}` is not as it was written")))?;
     let contents = Contents::of(folder)?;
     let present: Vec<&str> = contents.listed().collect();
     if let Some(missing) = sums.keys().find(|name| !present.contains(name)) {
-        return Err(Error::damaged(folder, format!("`{missing}` is missing")));
+        return Err(damaged(folder, format!("`{missing}` is missing")));
     }
-    let mut checked = Checked::new(folder).map_err(Error::io(folder))?;
+    let mut checked = Checked::new(folder).map_err(Error::io("use", folder))?;
     for name in present {
         let path = folder.join(name);
         let is_large =
             is_segment_file(name) && fs::metadata(&path).is_ok_and(|found| found.len() >= LARGE);
         let (sum, bytes) = if is_large {
-            (sha256_of_file(&path).map_err(Error::Documents)?, None)
+            (sha256_of_file(&path)?, None)
         } else {
-            let bytes = fs::read(&path).map_err(Error::io(folder))?;
+            let bytes = fs::read(&path).map_err(Error::io("use", folder))?;
             (sha256_hex(&bytes), Some(bytes))
         };
         if sums.get(name) != Some(&&*sum) {
-            return Err(Error::damaged(folder, format!("`{name}` is not as it was written")));
+            return Err(damaged(folder, format!("`{name}` is not as it was written")));
         }
         match bytes {
-            Some(bytes) => checked.hold(name, &bytes).map_err(Error::io(folder))?,
+            Some(bytes) => checked.hold(name, &bytes).map_err(Error::io("use", folder))?,
             None => checked.map(name),
         }
     }

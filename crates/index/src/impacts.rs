@@ -2,7 +2,7 @@
 //! score does not depend on the request, so its postings need not be decoded for every one.
 
 use crate::document_index::DocumentIndex;
-use crate::error::Error;
+use clariq_core::Error;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 use tantivy::postings::TermInfo;
@@ -33,7 +33,7 @@ pub(crate) fn none_yet(index: &DocumentIndex) -> Result<Option<Impacts>, Error> 
     }
     let terms = index.postings.terms();
     let mut impacts = Impacts::with_capacity(terms.num_terms());
-    let mut stream = terms.stream().map_err(Error::io(index.folder()))?;
+    let mut stream = terms.stream().map_err(Error::io("use", index.folder()))?;
     while let Some((token, info)) = stream.next() {
         impacts.insert(String::from_utf8_lossy(token).into(), (info.clone(), Slot::new()));
     }

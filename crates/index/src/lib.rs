@@ -39,7 +39,6 @@ pub use bm25::{Bm25, Variant};
 pub use build::BuildOptions;
 pub use byte_length::byte_length;
 pub use document_index::{DocumentIndex, IndexStats, Opened};
-pub use error::{Error, FolderTrouble};
 pub use numpy_order::NumpyOrder;
 pub use scorer::{Depth, Path, Query, Scorer, Scratch};
 pub use text_store::{TextStore, TextWriter};

@@ -1,8 +1,8 @@
 //! Folders of files that a kill at any moment leaves no half of: they are made in a temporary folder
 //! beside their place, and take it in one step.
 
-use crate::error::Error;
 use crate::folder::{SUMS, check_replaceable, is_vacant, seal};
+use clariq_core::Error;
 use clariq_files::temporary;
 use std::path::Path;
 use std::{fs, io};
@@ -20,12 +20,13 @@ pub(crate) fn make_folder(
     let folder = &fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let parent =
         folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    fs::create_dir_all(parent).map_err(Error::io(folder))?;
+    fs::create_dir_all(parent).map_err(Error::io("use", folder))?;
     let (replace, before) = (!is_vacant(folder)?, list(folder));
-    let temporary = temporary::folder_in(parent, PREFIX.as_ref()).map_err(Error::io(folder))?;
+    let temporary =
+        temporary::folder_in(parent, PREFIX.as_ref()).map_err(Error::io("use", folder))?;
     // One level down, because the temporary folder itself is private to the user.
     let new = temporary.path().join("index");
-    fs::create_dir(&new).map_err(Error::io(folder))?;
+    fs::create_dir(&new).map_err(Error::io("use", folder))?;
     write(&new, folder)?;
     seal(&new)?;
     if let Some(list) = list(folder)
@@ -39,7 +40,7 @@ pub(crate) fn make_folder(
         check_replaceable(folder)?;
     }
     let old = temporary.path().join("old");
-    swap(&new, folder, replace.then_some(&*old)).map_err(Error::io(folder))
+    swap(&new, folder, replace.then_some(&*old)).map_err(Error::io("use", folder))
 }
 
 /// The list of files of the index in `folder`, which no two builds have in common: segments have

@@ -5,9 +5,9 @@
 
 use crate::bm25::Bm25;
 use crate::document_index::DocumentIndex;
-use crate::error::Error;
 use crate::impacts::{self, Impact, Impacts, Slot};
 use crate::top::Top;
+use clariq_core::Error;
 use clariq_core::{Doc, Hit, Ranking, best_first};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -144,7 +144,7 @@ impl Scorer {
 
     fn mean_idf(&self) -> Result<f64, Error> {
         let folder = self.index.folder();
-        let mut terms = self.index.postings.terms().stream().map_err(Error::io(folder))?;
+        let mut terms = self.index.postings.terms().stream().map_err(Error::io("use", folder))?;
         let (mut sum, mut count) = (0.0, 0_u32);
         while let Some((_, info)) = terms.next() {
             sum += self.model.idf(self.documents as f64, f64::from(info.doc_freq));
@@ -187,7 +187,7 @@ impl Scorer {
     }
 
     fn look_up(&self, token: &str) -> Result<Option<TermInfo>, Error> {
-        self.index.postings.terms().get(token).map_err(Error::io(self.index.folder()))
+        self.index.postings.terms().get(token).map_err(Error::io("use", self.index.folder()))
     }
 
     fn idf(&self, doc_freq: u32) -> f64 {
@@ -263,7 +263,7 @@ impl Scorer {
             .index
             .postings
             .read_block_postings_from_terminfo(&token.info, IndexRecordOption::WithFreqs)
-            .map_err(Error::io(self.index.folder()))?;
+            .map_err(Error::io("use", self.index.folder()))?;
         loop {
             let documents = blocks.docs();
             if documents.is_empty() {

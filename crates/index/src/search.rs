@@ -1,8 +1,8 @@
 //! Searches: the path that a query takes, block-max or exhaustive.
 
 use crate::block_max;
-use crate::error::Error;
 use crate::scorer::{Depth, Path, Query, Scorer, Scratch};
+use clariq_core::Error;
 use clariq_core::Ranking;
 
 /// From so many documents on, block-max is worth its overhead (measured by `scripts/bench-bm25`).

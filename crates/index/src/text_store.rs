@@ -2,10 +2,10 @@
 //! memory are four bytes a text.
 
 use crate::build::{self, Failed, LEAST_MEMORY_PER_THREAD, merge};
-use crate::error::{Error, FolderTrouble};
+use crate::error::damaged;
 use crate::folder::{is_vacant, payload, read_checked};
 use crate::make::make_folder;
-use clariq_core::{Checksum, Doc, Documents, Location, Problem, ProblemKind, Sha256Sum};
+use clariq_core::{Checksum, Doc, Documents, Error, Location, Problem, ProblemKind, Sha256Sum};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::io;
@@ -61,14 +61,15 @@ impl TextStore {
     ) -> Result<Self, Error> {
         match Self::open(folder, source) {
             Ok(Some(store)) => return Ok(store),
-            Ok(None) | Err(Error::Folder { trouble: FolderTrouble::Damaged { .. }, .. }) => {}
+            Ok(None) => {}
+            Err(error) if error.kind() == Some(ProblemKind::Damaged) => {}
             Err(error) => return Err(error),
         }
         make_folder(folder, |new, folder| {
             write_store(new, source, memory, fill).map_err(|failed| failed.at(folder))
         })?;
         let built = Self::open(folder, source)?;
-        built.ok_or_else(|| Error::damaged(folder, "another program writes here at the same time"))
+        built.ok_or_else(|| damaged(folder, "another program writes here at the same time"))
     }
 
     /// The store in the folder, if there is one of that source.
@@ -83,7 +84,7 @@ impl TextStore {
             return Ok(None);
         }
         let files = read_checked(folder)?;
-        let broken = |error: tantivy::TantivyError| Error::damaged(folder, error.to_string());
+        let broken = |error: tantivy::TantivyError| damaged(folder, error.to_string());
         let texts = Index::open(files).and_then(|index| Texts::open(&index));
         let (texts, _) = texts.map_err(broken)?;
         Ok(Some(Self { folder: folder.to_owned(), texts, checksum: metadata.checksum }))

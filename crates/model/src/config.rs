@@ -1,7 +1,7 @@
 //! The sizes of a BERT, read from its `config.json`.
 
 use crate::problem::problem;
-use clariq_core::{Error, Problem, plain_words};
+use clariq_core::{Error, Problem};
 use serde::Deserialize;
 use serde_json::Value;
 use std::path::Path;
@@ -82,7 +82,7 @@ impl Shape {
     /// Parses a `config.json`; `at` names the file in messages.
     pub fn parse(at: &Path, text: &[u8]) -> Result<(Value, Self), Error> {
         let unreadable = |error: &serde_json::Error, what: &str| {
-            let (expected, found) = plain_words(&error.to_string(), what);
+            let (expected, found) = (what, error.to_string());
             problem(at, expected, found).hint(COPY_AGAIN)
         };
         let value: Value =

@@ -1,11 +1,11 @@
 //! A trained model together with what makes its features.
 
 use crate::config::NeedConfig;
-use crate::error::Error;
 use crate::features::Extractor;
 use crate::model::Model;
 use crate::prediction::{Contribution, Prediction};
 use clariq_core::Checksum;
+use clariq_core::Error;
 use serde::{Deserialize, Serialize};
 
 /// What a model was made of. A model that was made of anything else is another model.

@@ -1,7 +1,7 @@
 //! The table `[need]` of a configuration: which model, with which parameters.
 
 use crate::block::Block;
-use crate::error::Error;
+use clariq_core::Error;
 use clariq_core::{Problem, ProblemKind, TrainOn};
 use clariq_rank::Section;
 use serde::de::{Error as _, Unexpected};
@@ -213,10 +213,10 @@ impl NeedConfig {
 
 const HINT: &str = "configs/README.md lists the need models and their keys";
 
-fn with_own_hint(error: clariq_core::Error) -> Error {
+fn with_own_hint(error: Error) -> Error {
     match error {
-        clariq_core::Error::Problem(problem) => (*problem).hint(HINT).into(),
-        other => Error::learned(&other),
+        Error::Problem(problem) => (*problem).hint(HINT).into(),
+        other => other,
     }
 }
 
@@ -256,14 +256,14 @@ fn weighted_members<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Weighted>,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clariq_core::Report;
+    use clariq_core::Problem;
     use clariq_rank::System;
 
-    fn config(keys: &str) -> Result<NeedConfig, Report> {
+    fn config(keys: &str) -> Result<NeedConfig, Problem> {
         let stages = "[[stages]]\nstage = \"no_question\"\nrank = 1\n";
         let text = format!("name = \"mine\"\n{stages}[need]\n{keys}\n");
         let system = System::parse("my.toml", &text, &[]).unwrap();
-        NeedConfig::read(&system.need.unwrap()).map_err(|error| Report::from(&error))
+        NeedConfig::read(&system.need.unwrap()).map_err(|error| error.to_problem())
     }
 
     #[test]
@@ -307,7 +307,7 @@ mod tests {
         ] {
             let report = config(keys).unwrap_err();
             let place = format!("my.toml:{line}: ");
-            let told = format!("{} {} {}", report.title, report.expected, report.found);
+            let told = format!("{} {} {}", report.title(), report.expected, report.found);
             assert!(told.starts_with(&place) && told.contains(says), "{report:?}");
             assert_eq!(report.hint, HINT);
         }

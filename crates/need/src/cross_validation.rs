@@ -1,8 +1,8 @@
 //! Repeated stratified cross-validation.
 
-use crate::error::Error;
 use crate::prediction::Prediction;
 use crate::training::Training;
+use clariq_core::Error;
 use clariq_core::{Location, Need, Problem, ProblemKind};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};

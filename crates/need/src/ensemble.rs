@@ -6,10 +6,10 @@
 
 use crate::block::Block;
 use crate::config::NeedConfig;
-use crate::error::Error;
 use crate::features::Features;
 use crate::linear::Softmax;
 use crate::prediction::{Contribution, Prediction, count_labels, shares};
+use clariq_core::Error;
 use clariq_core::Need;
 use serde::{Deserialize, Serialize};
 

@@ -6,11 +6,11 @@ mod projection;
 
 use crate::block::Block;
 use crate::config::NeedConfig;
-use crate::error::Error;
 use crate::phrase::parse;
 use crate::text::stems;
 use aspects::Aspects;
 use clariq_collections::clariq::Bank;
+use clariq_core::Error;
 use clariq_core::Models;
 use ndarray::Array2;
 use projection::Projection;

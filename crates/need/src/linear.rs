@@ -5,8 +5,8 @@
 
 use crate::block::Block;
 use crate::config::Weighted;
-use crate::error::Error;
 use crate::features::Features;
+use clariq_core::Error;
 use clariq_core::{Location, Need, Problem, ProblemKind};
 use linfa::prelude::*;
 use linfa_logistic::MultiLogisticRegression;

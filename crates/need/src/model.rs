@@ -3,10 +3,10 @@
 use crate::block::Block;
 use crate::config::NeedConfig;
 use crate::ensemble::Ensemble;
-use crate::error::Error;
 use crate::features::Features;
 use crate::majority::Majority;
 use crate::prediction::{Contribution, Prediction};
+use clariq_core::Error;
 use clariq_core::Need;
 use serde::{Deserialize, Serialize};
 

@@ -1,11 +1,11 @@
 //! Saved models: JSON with everything that made a model, which is used only with the same.
 
 use crate::classifier::{Classifier, MadeOf};
-use crate::error::Error;
 use crate::features::Extractor;
 use crate::model::Model;
 use clariq_collections::clariq::Bank;
-use clariq_core::{Location, Models, Problem, ProblemKind, plain_words};
+use clariq_core::Error;
+use clariq_core::{Location, Models, Problem, ProblemKind};
 use clariq_files::{MOST_OF_A_TABLE, Source, Target};
 use serde::{Deserialize, Serialize};
 
@@ -97,7 +97,7 @@ fn misfit(name: &str, expected: String, found: String) -> Error {
 
 fn not_a_model(name: &str, error: &serde_json::Error) -> Problem {
     let at = Location::line(name, error.line().max(1) as u64);
-    let (expected, found) = plain_words(&error.to_string(), "a whole JSON object");
+    let (expected, found) = ("a whole JSON object", error.to_string());
     let expected = format!("a need model that `clariq need train` wrote: {expected}");
     Problem::new(at, ProblemKind::Model, expected, found).hint(
         "a configuration ends in .toml; train a model with `clariq need train CONFIG -o FILE`",

@@ -2,10 +2,10 @@
 
 use crate::classifier::{Classifier, MadeOf};
 use crate::config::NeedConfig;
-use crate::error::Error;
 use crate::features::{Extractor, Features};
 use crate::model::Model;
 use clariq_collections::clariq::{Bank, Labelled, Topic};
+use clariq_core::Error;
 use clariq_core::Models;
 use clariq_core::{Checksum, Location, Need, Problem, ProblemKind, sha256};
 

@@ -1,9 +1,9 @@
 //! Making stages of the tables that declare them.
 
-use crate::error::Error;
 use crate::space::SpaceConfig;
 use crate::stage::Stage;
 use crate::table::{Nothing, Override, Table};
+use clariq_core::Error;
 use clariq_core::{Location, Problem, ProblemKind};
 
 /// Makes a stage of its table.

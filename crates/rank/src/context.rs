@@ -1,8 +1,8 @@
 //! What all stages of a run share: documents, indexes and spaces over them, models, and what lies
 //! around the requests. Indexes and spaces are opened when a stage first asks for them.
 
-use crate::error::Error;
 use crate::space::{Space, SpaceConfig};
+use clariq_core::Error;
 use clariq_core::{Doc, Documents, Models, NoModels, Surroundings};
 use clariq_index::{Analyzer, DocumentIndex};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};

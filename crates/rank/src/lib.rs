@@ -37,7 +37,6 @@
 
 mod build;
 mod context;
-mod error;
 mod pipeline;
 mod space;
 mod stage;
@@ -46,7 +45,6 @@ mod system;
 mod table;
 
 pub use context::Context;
-pub use error::Error;
 pub use pipeline::{Pipeline, StageTrace};
 pub use space::SpaceConfig;
 pub use stage::{About, Batch, Stage, Uses};

@@ -1,7 +1,7 @@
 //! Stages in the order in which they are applied.
 
-use crate::error::Error;
 use crate::stage::{About, Batch, Stage};
+use clariq_core::Error;
 use clariq_core::{Doc, Explanation, Ranking};
 use serde_json::{Value, json};
 

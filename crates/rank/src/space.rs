@@ -10,8 +10,8 @@ mod characters;
 mod remembered;
 mod vectors;
 
-use crate::error::Error;
 use characters::Characters;
+use clariq_core::Error;
 use clariq_core::{
     Doc, Documents, Embeddings, Location, ModelKind, ModelName, Models, Problem, ProblemKind,
 };

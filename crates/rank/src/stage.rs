@@ -1,7 +1,7 @@
 //! The one idea of this crate: a stage turns rankings into better ones.
 
 use crate::context::Context;
-use crate::error::Error;
+use clariq_core::Error;
 use clariq_core::{Doc, Explanation, ModelName, Progress, Ranking, Request};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -2,12 +2,12 @@
 //! they should reach.
 
 use crate::build::{Beside, build_stage};
-use crate::error::Error;
 use crate::pipeline::Pipeline;
 use crate::space::SpaceConfig;
 use crate::stage::Uses;
 use crate::stages::STAGES;
 use crate::table::{File, Override, Section, Table};
+use clariq_core::Error;
 use clariq_core::{Location, ModelName, Name, Problem, ProblemKind};
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use serde::{Deserialize, Serialize};

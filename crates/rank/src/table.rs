@@ -1,6 +1,6 @@
 //! Tables of a configuration, read so that an error names its line.
 
-use clariq_core::{Error, Location, Problem, ProblemKind, plain_words};
+use clariq_core::{Error, Location, Problem, ProblemKind};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use std::borrow::Cow;
@@ -57,13 +57,8 @@ impl File<'_> {
     /// toml's message ("unknown field `x`, expected one of …") as a problem of this file.
     pub(crate) fn problem(self, error: &toml::de::Error, fallback: Range<usize>) -> Problem {
         let span = error.span().filter(|span| *span != (0..0)).unwrap_or(fallback);
-        let message = &plain_keys(error.message());
-        let (expected, found) = plain_words(message, "");
-        let (expected, found) = if expected.is_empty() {
-            (format!("valid TOML: {message}"), self.found(span.clone()))
-        } else {
-            (expected, found)
-        };
+        let message = plain_keys(error.message());
+        let (expected, found) = (format!("valid TOML: {message}"), self.found(span.clone()));
         Problem::new(self.at(span), ProblemKind::Configuration, expected, found)
             .hint("configs/README.md lists all stages and their keys")
     }

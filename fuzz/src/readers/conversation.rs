@@ -6,7 +6,7 @@ use clariq_collections::clariq::conversation::{
     read_records,
 };
 use clariq_collections::clariq::{Bank, BankRow};
-use clariq_core::{Error, Report};
+use clariq_core::Error;
 use clariq_files::Source;
 use std::ops::ControlFlow;
 
@@ -64,8 +64,8 @@ fn agree(strict: &Result<Counts, Error>, lenient: &Result<Counts, Error>) {
 }
 
 fn is_helpful(error: &Error) {
-    let report = Report::from(error);
-    assert!(report.title.starts_with(NAME) && !report.hint.is_empty(), "{report:?}");
+    let report = error.to_problem();
+    assert!(report.title().starts_with(NAME) && !report.hint.is_empty(), "{report:?}");
 }
 
 fn is_sound(record: &Record) {

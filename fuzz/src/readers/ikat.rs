@@ -5,7 +5,7 @@ use clariq_collections::ikat::run::{Submission, put_submission};
 use clariq_collections::ikat::validate::{MAX_WARNINGS, Options, Verdict, validate};
 use clariq_collections::ikat::{Class, Sample, Topics, Year, convert, for_each_passage};
 use clariq_collections::{cast, ikat};
-use clariq_core::{Error, Findings, Report};
+use clariq_core::{Error, Findings};
 use clariq_files::Source;
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
@@ -142,6 +142,6 @@ fn all_helpful(findings: &Findings) {
 }
 
 fn is_helpful(error: &Error) {
-    let report = Report::from(error);
-    assert!(report.title.starts_with(NAME) && !report.hint.is_empty(), "{report:?}");
+    let report = error.to_problem();
+    assert!(report.title().starts_with(NAME) && !report.hint.is_empty(), "{report:?}");
 }

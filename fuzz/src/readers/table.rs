@@ -2,7 +2,7 @@
 
 use super::{NAME, read_back};
 use clariq_collections::clariq::EvalTable;
-use clariq_core::{Error, Report};
+use clariq_core::Error;
 use clariq_files::Source;
 use clariq_pickle::{Plan, Sink, Value, fold};
 
@@ -51,8 +51,8 @@ fn comes_back(table: &EvalTable) {
 }
 
 fn is_helpful(error: &Error) {
-    let report = Report::from(error);
-    assert!(report.title.starts_with(NAME) && !report.hint.is_empty(), "{report:?}");
+    let report = error.to_problem();
+    assert!(report.title().starts_with(NAME) && !report.hint.is_empty(), "{report:?}");
 }
 
 /// Runs a pickle of anything and keeps all of it.

@@ -4,8 +4,9 @@
 //! `torch.optim.AdamW` computes it. libtorch has one too, but keeps its moments to itself: training
 //! could not be resumed to the same bytes.
 
-use crate::error::Error;
+use crate::error::torch;
 use crate::network::Network;
+use clariq_core::Error;
 use std::collections::BTreeMap;
 use tch::{Kind, Tensor};
 
@@ -39,7 +40,7 @@ impl AdamW {
     /// gradient.
     pub(crate) fn step(&mut self, network: &mut Network, rate: f64) -> Result<f64, Error> {
         let _without_tape = tch::no_grad_guard();
-        let refused = Error::torch("a step of AdamW");
+        let refused = torch("a step of AdamW");
         self.steps += 1;
         let correction1 = 1.0 - BETA1.powi(self.steps);
         let correction2 = (1.0 - BETA2.powi(self.steps)).sqrt();

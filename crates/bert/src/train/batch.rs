@@ -39,9 +39,9 @@ impl Batch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Error;
     use crate::network::Network;
     use crate::weights::Weights;
+    use clariq_core::Error;
     use clariq_model::ModelFolder;
     use std::path::Path;
     use tch::Kind;

@@ -1,9 +1,9 @@
 //! The card of a trained model, and a folder that Hugging Face's library loads.
 
-use crate::error::Error;
 use crate::train::curve::Curve;
 use crate::train::examples::TopicSplit;
 use crate::weights::Weights;
+use clariq_core::Error;
 use clariq_core::{Examples, ModelKind, Objective, Recipe, TrainOn};
 use clariq_files::write_atomically;
 use clariq_model::ModelFolder;
@@ -52,7 +52,7 @@ pub(crate) fn write_folder(
         }
         let Ok(bytes) = std::fs::read(about.base.path.join(name)) else { continue };
         if let Some(folder) = into.join(name).parent() {
-            std::fs::create_dir_all(folder).map_err(|source| clariq_core::Error::Io {
+            std::fs::create_dir_all(folder).map_err(|source| Error::Io {
                 action: "create",
                 path: folder.to_owned(),
                 source,

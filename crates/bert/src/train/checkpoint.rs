@@ -1,10 +1,10 @@
 //! Checkpoints: one file with weights, moments and everything counted so far.
 
-use crate::error::Error;
 use crate::network::Network;
 use crate::train::adamw::AdamW;
 use crate::train::curve::Curve;
 use crate::weights::bytes;
+use clariq_core::Error;
 use clariq_files::write_atomically;
 use clariq_model::problem;
 use safetensors::SafeTensors;

@@ -1,12 +1,12 @@
 //! Evaluation of a network on topics that it was not trained on.
 
 use crate::conversation::pooled_first;
-use crate::error::Error;
 use crate::network::{Input, Network};
 use crate::streams::answer_all;
 use crate::tokens::{Tokenize, Tokens};
 use crate::train::examples::TopicSplit;
 use crate::train::resolved::Taught;
+use clariq_core::Error;
 use clariq_core::{Examples, History, Objective, Recipe};
 use std::collections::HashSet;
 use std::sync::Mutex;

@@ -1,6 +1,6 @@
 //! The training loop: loss, gradient, step, checkpoint, evaluation.
 
-use crate::error::Error;
+use crate::error::torch;
 use crate::network::Network;
 use crate::options::device;
 use crate::streams::keep_memory;
@@ -14,6 +14,7 @@ use crate::train::examples::TopicSplit;
 use crate::train::objective::{Material, Step, pairs_of, steps};
 use crate::train::resolved::{Taught, tokens_of};
 use crate::weights::Weights;
+use clariq_core::Error;
 use clariq_core::{ModelKind, Objective, Precision, Training, TrainingEvent, training_key};
 use clariq_model::{ModelFolder, problem};
 use std::collections::{BTreeMap, HashMap};
@@ -80,14 +81,10 @@ pub fn train(
         key: &key,
     };
     let made = aside.join("model");
-    let failed = |action: &'static str, path: &Path| {
-        let path = path.to_owned();
-        move |source| Error::Corpus(clariq_core::Error::Io { action, path, source })
-    };
     let _ = fs::remove_dir_all(&made);
-    fs::create_dir_all(&made).map_err(failed("create", &made))?;
+    fs::create_dir_all(&made).map_err(Error::io("create", &made))?;
     write_folder(&made, &about, &weights)?;
-    fs::rename(&made, folder).map_err(failed("create", folder))?;
+    fs::rename(&made, folder).map_err(Error::io("create", folder))?;
     // The model is complete; what is left of its making is of no use.
     let _ = fs::remove_dir_all(&aside);
     Ok(Trained { folder: folder.to_owned(), curve: counts.curve })
@@ -186,7 +183,7 @@ impl<'a> Learner<'a> {
     fn save(&mut self, checkpoint: &Path) -> Result<(), Error> {
         self.counts.decay = self.optimizer.decay.to_bits();
         if let Some(folder) = checkpoint.parent() {
-            fs::create_dir_all(folder).map_err(|source| clariq_core::Error::Io {
+            fs::create_dir_all(folder).map_err(|source| Error::Io {
                 action: "create",
                 path: folder.to_owned(),
                 source,
@@ -236,7 +233,7 @@ impl<'a> Learner<'a> {
         seed(recipe.seed, 1 + before as u64);
         tch::set_num_threads(self.training.options.threads.clamp(1, 1024) as i32);
         let loss = self.material.loss(&self.network, step, true)?;
-        let value = f64::try_from(&loss).map_err(Error::torch("reading the loss"))?;
+        let value = f64::try_from(&loss).map_err(torch("reading the loss"))?;
         if !value.is_finite() {
             return Err(problem(
                 Path::new(&*recipe.name),
@@ -246,7 +243,7 @@ impl<'a> Learner<'a> {
             .hint("a lower learning_rate, or a longer warm_up, keeps it finite")
             .into());
         }
-        loss.f_backward().map_err(Error::torch("the gradient"))?;
+        loss.f_backward().map_err(torch("the gradient"))?;
         let rate = recipe.rate(before, total);
         let norm = self.optimizer.step(&mut self.network, rate)?;
         self.counts.step += 1;
@@ -299,7 +296,7 @@ impl<'a> Learner<'a> {
         let mut whole = &self.words * decay;
         let whole = whole
             .f_index_copy_(0, &self.rows, &narrow.detach())
-            .map_err(Error::torch("the vocabulary"))?;
+            .map_err(torch("the vocabulary"))?;
         self.network.set_words(whole);
         Ok(narrow)
     }
@@ -331,7 +328,7 @@ fn check_finite(name: &str, weights: &Weights) -> Result<(), Error> {
     for (tensor, values) in &weights.tensors {
         let finite = values.f_isfinite().and_then(|finite| finite.f_all());
         let finite = finite.and_then(|all| all.f_int64_value(&[]));
-        if finite.map_err(Error::torch("checking the weights"))? == 0 {
+        if finite.map_err(torch("checking the weights"))? == 0 {
             return Err(problem(
                 Path::new(name),
                 "finite weights",

@@ -1,12 +1,13 @@
 //! Training objectives: one for encoders, two for cross-encoders, and one for conversational
 //! encoders, which `resolved` has.
 
-use crate::error::Error;
+use crate::error::torch;
 use crate::network::Network;
 use crate::tokens::Tokens;
 use crate::train::batch::Batch;
 use crate::train::examples::{TopicSplit, below, generator, shuffle};
 use crate::train::resolved::{Taught, without_teacher};
+use clariq_core::Error;
 use clariq_core::{Examples, Objective, Recipe};
 use std::collections::BTreeMap;
 use tch::{Kind, Tensor};
@@ -261,7 +262,7 @@ fn cross_entropy(logits: &Tensor, labels: &[i64]) -> Result<Tensor, Error> {
     let no_weights: Option<Tensor> = None;
     logits
         .f_cross_entropy_loss(&labels, no_weights, tch::Reduction::Mean, -100, 0.0)
-        .map_err(Error::torch("the loss"))
+        .map_err(torch("the loss"))
 }
 
 /// Mean over the `positives` of −log of their softmax among themselves alone and everything outside

@@ -6,10 +6,11 @@
 //! near to it (Hinton, Vinyals and Dean, "Distilling the Knowledge in a Neural Network", 2015).
 
 use crate::conversation::pooled_first;
-use crate::error::Error;
+use crate::error::torch;
 use crate::network::{Network, unit};
 use crate::tokens::Tokens;
 use crate::train::batch::Batch;
+use clariq_core::Error;
 use clariq_core::{Embeddings, Examples, History, Objective, Training, untrained_vectors};
 use clariq_model::problem;
 use std::path::Path;
@@ -64,7 +65,7 @@ impl Taught {
         tokens: &[Tokens],
         train: bool,
     ) -> Result<Tensor, Error> {
-        let refused = || Error::torch("the loss");
+        let refused = || torch("the loss");
         let batch: Vec<&Tokens> = topics.iter().map(|&topic| &tokens[topic]).collect();
         let learned = pooled_first(network, &Batch::new(&batch, network.device()).input(train))?;
         let pick = |table: &Tensor, places: Vec<i64>| {
@@ -94,7 +95,7 @@ impl Taught {
     pub(crate) fn scores(&self, topic: usize, learned: &[f32]) -> Result<Vec<f32>, Error> {
         let learned = Tensor::from_slice(learned).to_device(self.texts.device());
         let vector = learned + self.untrained.get(topic as i64) * self.weight;
-        let scores = self.texts.f_mv(&vector).map_err(Error::torch("ranking texts"))?;
+        let scores = self.texts.f_mv(&vector).map_err(torch("ranking texts"))?;
         crate::weights::values(&scores)
     }
 }

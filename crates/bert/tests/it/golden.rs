@@ -1,8 +1,8 @@
 //! This crate against transformers. Golden files by `scripts/make-bert-golden`.
 
-use clariq_bert::{BertEncoder, CrossEncoder, Error, ModelFolder, Tokenize, Weights};
+use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder, Tokenize, Weights};
 use clariq_collections::clariq::{ClariQ, DataDir, Split};
-use clariq_core::{Encoder, PairScorer};
+use clariq_core::{Encoder, Error, PairScorer};
 use clariq_core::{ModelOptions, Precision, ProblemKind};
 use serde_json::Value;
 use std::fs;

@@ -291,7 +291,7 @@ mod tests {
         Repeated, UnknownQuestion,
     };
     use Severity::{Error, Warning};
-    use clariq_core::{Report, Severity};
+    use clariq_core::Severity;
     use std::fs;
     use tempfile::TempDir;
 
@@ -371,7 +371,7 @@ mod tests {
         assert_eq!(found(&report), expected);
         assert!(!report.findings.has_errors());
         let wording = report.findings.iter().find(|finding| finding.first.kind == Contradiction);
-        assert_eq!(Report::from(wording.unwrap()).found, "`two`, 2 times: first on lines 3, 5");
+        assert_eq!(wording.unwrap().to_problem().found, "`two`, 2 times: first on lines 3, 5");
     }
 
     #[test]

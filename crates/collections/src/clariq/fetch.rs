@@ -164,11 +164,11 @@ fn missing(request: &FetchRequest, file: &Released) -> Error {
     let place = request.origin.locate(file.name);
     let hint = "`--from` names the folder or address that train.tsv is in directly: check it";
     match request.origin {
-        Origin::Url(_) => Error::Download {
-            url: place,
-            reason: "the server has no such file".to_owned(),
-            hint: hint.to_owned(),
-        },
+        Origin::Url(_) => {
+            let (expected, found) = ("the file as it was released", "no such file on the server");
+            let problem = Problem::at(place, expected, found).hint(hint);
+            problem.kind(ProblemKind::Download).into()
+        }
         Origin::Folder(_) => {
             let (expected, found) = ("a released file", "nothing at that path");
             let at = Location::file(place);

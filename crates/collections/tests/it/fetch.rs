@@ -3,7 +3,7 @@
 
 use clariq_collections::clariq::Released;
 use clariq_collections::clariq::fetch::{FetchRequest, Fetched, Observer, Outcome, fetch};
-use clariq_core::{Error, ProblemKind, Report, sha256_hex};
+use clariq_core::{Error, ProblemKind, sha256_hex};
 use clariq_files::Lock;
 use clariq_files::download::{Origin, Progress};
 use std::fs;
@@ -65,8 +65,8 @@ fn a_differing_local_file_is_kept_unless_it_is_to_be_replaced() {
     fs::write(path("dev.tsv"), "mine too").unwrap();
     let error = fetch(&request, &mut ()).unwrap_err();
     assert_eq!(kind(&error), Some(ProblemKind::Checksum));
-    let report = Report::from(&error);
-    assert!(report.title.contains("train.tsv") && report.found.contains("dev.tsv"), "{report:?}");
+    let report = error.to_problem();
+    assert!(report.title().contains("train.tsv") && report.found.contains("dev.tsv"), "{report:?}");
     assert!(report.found.contains(&sha256_hex(b"mine")), "{report:?}");
     assert!(report.hint.contains("--force"), "{report:?}");
     assert_eq!(fs::read(path("train.tsv")).unwrap(), b"mine");

@@ -1,7 +1,7 @@
 //! Errors in the name of a measure.
 
 use super::CATALOGUE;
-use clariq_core::Report;
+use clariq_core::{Error, Problem};
 
 /// A name that is not that of a measure.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -73,9 +73,9 @@ impl MeasureError {
     }
 }
 
-impl From<&MeasureError> for Report {
-    fn from(error: &MeasureError) -> Self {
-        let (expected, found) = match error {
+impl From<MeasureError> for Error {
+    fn from(error: MeasureError) -> Self {
+        let (expected, found) = match &error {
             MeasureError::Form { text } => {
                 ("`NAME(parameter=value)@cut-off`".to_owned(), text.clone())
             }
@@ -92,6 +92,6 @@ impl From<&MeasureError> for Report {
                 ((*expected).to_owned(), value.clone())
             }
         };
-        Self { title: error.to_string(), expected, found: format!("`{found}`"), hint: error.hint() }
+        Problem::at("a measure", expected, format!("`{found}`")).hint(error.hint()).into()
     }
 }

@@ -1,7 +1,7 @@
 //! How a system answers, as its table `[answer]` says it.
 
-use crate::error::Error;
 use clariq_collections::Class;
+use clariq_core::Error;
 use clariq_core::{Hit, Location, Problem, ProblemKind};
 use clariq_rank::System;
 use serde::{Deserialize, Serialize};

@@ -1,12 +1,12 @@
 //! `ClariQ`'s figures, as its official scorer computes them.
 
 use super::{Opened, Own, Written};
-use crate::error::Error;
 use crate::measures::{DOCUMENT_MEASURES, NEED_F1, measures};
 use crate::record;
 use crate::session::Session;
 use clariq_collections::Collection;
 use clariq_collections::clariq::{ClariQ, EvalTable, Labelled, Split, read_need_file};
+use clariq_core::Error;
 use clariq_core::{ProblemKind, TopicId};
 use clariq_eval::Ties;
 use clariq_eval::clariq::{
@@ -64,9 +64,7 @@ impl Official<'_> {
         let (data, split) = (&self.clariq.data, self.split);
         let stem = table_stem(split, false);
         let table = match EvalTable::open(data, &stem) {
-            Err(clariq_core::Error::Problem(problem))
-                if problem.kind == ProblemKind::MissingFile =>
-            {
+            Err(Error::Problem(problem)) if problem.kind == ProblemKind::MissingFile => {
                 session.observer.note(&format!(
                     "note: {data} has no table `{stem}`: document relevance on {split} is not checked"
                 ));

@@ -1,10 +1,10 @@
 //! iKAT's figures: rankings and sets of statements, passages, and responses.
 
 use super::{Opened, Own, Written};
-use crate::error::Error;
 use crate::ikat::{Evaluated, Labels, figures};
 use clariq_collections::Collection;
 use clariq_collections::ikat::{Ikat, Split};
+use clariq_core::Error;
 
 /// The labels of a split.
 struct Track<'a> {

@@ -1,8 +1,8 @@
 //! The values of a run turn by turn, for comparisons of runs.
 
 use super::evaluate::{Evaluated, Labels};
-use crate::error::Error;
-use clariq_core::{Report, TopicId};
+use clariq_core::Error;
+use clariq_core::TopicId;
 use clariq_eval::{
     Column, Measure, RankedRun, SetAverage, evaluate, parse_measures, rouge_f1, set_values,
 };
@@ -121,8 +121,7 @@ impl Labels {
 }
 
 fn parse(names: &[&str]) -> Result<Vec<Box<dyn Measure>>, Error> {
-    parse_measures(&names.join(" "))
-        .map_err(|error| Error::from(clariq_core::Error::from(Report::from(&error))))
+    Ok(parse_measures(&names.join(" "))?)
 }
 
 fn ranked(

@@ -1,9 +1,9 @@
 //! The figures of a run: rankings and sets of statements, passages, and responses.
 
-use crate::error::Error;
 use crate::run::ranking_path;
 use clariq_collections::ikat::run::{Submission, SubmittedTurn};
 use clariq_collections::ikat::{Ikat, PASSAGES, STATEMENTS, Split, Year};
+use clariq_core::Error;
 use clariq_core::{QuestionId, TopicId};
 use clariq_eval::{
     Measure, RankedRun, SetReport, Unjudged, evaluate, exact_mean, rouge_f1, score_sets,

@@ -1,7 +1,7 @@
 //! The figures that configurations can expect of a system, by name.
 
 use super::evaluate::{Evaluated, Labels};
-use crate::error::Error;
+use clariq_core::Error;
 use clariq_core::TopicId;
 use clariq_eval::{Measure, SetReport, Unjudged, parse_measure};
 use clariq_files::Qrels;
@@ -136,7 +136,5 @@ fn turns_of(qrels: &Qrels) -> HashSet<TopicId> {
 
 fn measures(names: &[&str]) -> Result<Vec<Box<dyn Measure>>, Error> {
     let parsed = names.iter().map(|name| parse_measure(name));
-    parsed
-        .collect::<Result<_, _>>()
-        .map_err(|error| Error::from(clariq_core::Error::from(clariq_core::Report::from(&error))))
+    Ok(parsed.collect::<Result<_, _>>()?)
 }

@@ -1,10 +1,10 @@
 //! Training examples of a recipe: labels in numbers, with the negatives that the recipe mines.
 
 use super::resolved;
-use crate::error::Error;
 use crate::session::Session;
 use crate::systems::Loaded;
 use clariq_collections::clariq::{Bank, ClariQ, Labelled};
+use clariq_core::Error;
 use clariq_core::{Examples, Location, ModelKind, Models, Problem, ProblemKind, Recipe, Request};
 use clariq_rank::{Batch, Override};
 

@@ -1,7 +1,7 @@
 //! Training examples of conversational encoders: conversations and resolved utterances.
 
-use crate::error::Error;
 use clariq_collections::Collection;
+use clariq_core::Error;
 use clariq_core::{Examples, Location, Problem, ProblemKind, Speaker};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,10 +2,10 @@
 
 use super::max_sequence;
 use crate::cache::{self, State};
-use crate::error::Error;
 use crate::observer::Task;
 use crate::recipes;
 use crate::session::Session;
+use clariq_core::Error;
 use clariq_core::{
     Encoder, Examples, ModelKind, ModelOptions, Precision, Recipe, Trained, Training,
     TrainingEvent, training_key,

@@ -3,9 +3,9 @@
 use super::Needs;
 use super::input::{Input, Skipped, Writing};
 use super::partial::Progress;
-use crate::error::Error;
 use crate::observer::{Observer, Task};
 use crate::pipelines::{Block, Found, Pipelines};
+use clariq_core::Error;
 use clariq_core::Request;
 use clariq_rank::Uses;
 use std::ops::ControlFlow;
@@ -132,7 +132,7 @@ impl Blocks<'_> {
         let writing = Writing { system: self.pipelines.system(), tag: self.tag };
         self.input.put(lines, index, request, found, &writing).map_err(|source| {
             let path = self.input.location().into();
-            clariq_core::Error::Io { action: "rank", path, source }.into()
+            Error::Io { action: "rank", path, source }.into()
         })
     }
 

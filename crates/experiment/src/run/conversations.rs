@@ -2,11 +2,11 @@
 
 use super::file::{Cut, FileKind, InputFile, check_system};
 use super::input::{Divisible, Input, Skipped, Writing};
-use crate::error::Error;
 use crate::pipelines::{Asked, Found};
 use crate::session::Session;
 use clariq_collections::clariq::conversation::{Reading, put_json_lines, read_records};
 use clariq_collections::clariq::{Bank, ClariQ, put_text_run_line};
+use clariq_core::Error;
 use clariq_core::Request;
 use clariq_rank::{System, WrittenScores};
 use serde_json::{Map, Value, json};

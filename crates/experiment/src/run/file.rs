@@ -1,7 +1,7 @@
 //! A file that the requests of a run are read from, and what tells it from others.
 
-use crate::error::Error;
 use crate::requests::ARCHIVE;
+use clariq_core::Error;
 use clariq_core::{Location, Problem, ProblemKind};
 use clariq_files::Source;
 use clariq_files::archive::Archive;

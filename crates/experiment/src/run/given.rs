@@ -1,6 +1,6 @@
 //! Documents that a TREC run made elsewhere gives to requests: they are ranked in place of all.
 
-use crate::error::Error;
+use clariq_core::Error;
 use clariq_core::{Doc, Documents, Location, Problem, ProblemKind, Request, sha256_hex};
 use clariq_files::table::strictly;
 use clariq_files::{Run, Source, parse_run};

@@ -2,8 +2,8 @@
 //! is written.
 
 use super::file::Cut;
-use crate::error::Error;
 use crate::pipelines::{Asked, Found};
+use clariq_core::Error;
 use clariq_core::{Documents, Problem, Request};
 use clariq_files::put_run_lines;
 use clariq_rank::System;

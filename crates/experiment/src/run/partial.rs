@@ -2,8 +2,8 @@
 //! `<run>.partial.json`. A run of a single block needs neither. One process at a time has them open:
 //! another that makes the same run waits.
 
-use crate::error::Error;
 use crate::observer::Observer;
+use clariq_core::Error;
 use clariq_core::{Error as CoreError, Sha256Sum};
 use clariq_files::{is_open_elsewhere, open_alone, write_atomically};
 use serde::{Deserialize, Serialize};

@@ -2,10 +2,10 @@
 
 use super::file::{Cut, FileKind, InputFile, check_system};
 use super::input::{Divisible, Input, Skipped, Writing, put_ranking};
-use crate::error::Error;
 use crate::pipelines::{Asked, Found};
 use crate::requests::{ARCHIVE, Requests};
 use crate::session::Session;
+use clariq_core::Error;
 use clariq_core::{Documents, Request};
 use clariq_files::archive::Archive;
 use clariq_rank::System;

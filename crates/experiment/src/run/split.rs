@@ -2,10 +2,10 @@
 
 use super::given::Given;
 use super::input::{Input, Skipped, Writing, put_ranking};
-use crate::error::Error;
 use crate::pipelines::{Asked, Found};
 use crate::session::Session;
 use clariq_collections::Collection;
+use clariq_core::Error;
 use clariq_core::{Documents, Ranking, Request, sha256_hex};
 use clariq_files::{Run, RunLine, Source, strictly_decreasing};
 use clariq_rank::System;

@@ -2,11 +2,11 @@
 
 use super::{FORM, Plan, Shard};
 use crate::contexts::Contexts;
-use crate::error::Error;
 use crate::record;
 use crate::run::{Cut, Job, open_file};
 use crate::session::Session;
 use crate::systems::Loaded;
+use clariq_core::Error;
 use clariq_core::{Error as FileError, Sha256Sum};
 use clariq_files::{MOST_OF_A_RUN, refuse_input, write_atomically};
 use std::io;

@@ -4,7 +4,7 @@
 
 mod server;
 
-use clariq_core::{Error, ProblemKind, Report, sha256_hex};
+use clariq_core::{Error, Problem, ProblemKind, sha256_hex};
 use clariq_files::download::{Downloader, Limits, Local, Origin, Progress, Published};
 use server::Server;
 use std::fs;
@@ -60,8 +60,8 @@ impl Bench {
     }
 
     /// The report of a download that must fail.
-    fn refused(&self, name: &str, published: Option<&[u8]>) -> Report {
-        Report::from(&self.fetch(name, published).unwrap_err())
+    fn refused(&self, name: &str, published: Option<&[u8]>) -> Problem {
+        self.fetch(name, published).unwrap_err().to_problem()
     }
 }
 
@@ -175,7 +175,7 @@ fn an_endless_body_stops_at_the_published_size() {
         server.change(|b| b.endless = endless);
         for published in [None, Some(&b"x"[..])] {
             let error = bench.fetch_at_most("a", published, 1_000, &mut ()).unwrap_err();
-            let report = Report::from(&error);
+            let report = error.to_problem();
             assert!(
                 report.found.contains(found) && report.found.contains("at most 1000"),
                 "{report:?}"
@@ -195,7 +195,7 @@ fn a_wrong_digest_leaves_the_old_file_and_no_part() {
     let error = bench.fetch("a", Some(b"released")).unwrap_err();
     let is_checksum = matches!(&error, Error::Problem(p) if p.kind == ProblemKind::Checksum);
     assert!(is_checksum, "{error}");
-    let report = Report::from(&error);
+    let report = error.to_problem();
     assert!(report.expected.contains(&sha256_hex(b"released")), "{report:?}");
     assert!(
         report.found.contains(&sha256_hex(b"tampered")) && !report.hint.is_empty(),

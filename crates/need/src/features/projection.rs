@@ -3,8 +3,8 @@
 //! The axes are the principal ones of the bank's vectors without the empty question: nothing is
 //! learned from labels. The sign of an axis is arbitrary and has no effect on predictions.
 
-use crate::error::Error;
 use clariq_collections::clariq::{Bank, NO_QUESTION};
+use clariq_core::Error;
 use clariq_core::{Embeddings, Encoder, Models};
 use clariq_core::{Location, Problem, ProblemKind};
 use linfa_linalg::eigh::{EigSort, Eigh};
@@ -30,11 +30,10 @@ pub(super) struct Projection {
 
 impl Projection {
     pub(super) fn new(bank: &Bank, models: &dyn Models, name: &str) -> Result<Self, Error> {
-        let encoder = models.encoder(name).map_err(|error| Error::learned(&error))?;
+        let encoder = models.encoder(name).map_err(|error| without_model(&error))?;
         let texts: Vec<&str> = bank.rows().iter().map(|row| row.text.as_str()).collect();
-        let vectors = models
-            .embed_documents(name, &texts, &|_| {})
-            .map_err(|error| Error::learned(&error))?;
+        let vectors =
+            models.embed_documents(name, &texts, &|_| {}).map_err(|error| without_model(&error))?;
         let all = rows(&vectors);
         let is_question = |&row: &usize| bank.rows()[row].id.as_str() != NO_QUESTION;
         let rows_of_questions: Vec<usize> = (0..bank.len()).filter(is_question).collect();
@@ -55,7 +54,7 @@ impl Projection {
     /// The vectors of phrases.
     pub(super) fn encode(&self, phrases: &[&str]) -> Result<Array2<f64>, Error> {
         let vectors =
-            self.encoder.encode(phrases, &|_| {}).map_err(|error| Error::learned(&error))?;
+            self.encoder.encode(phrases, &|_| {}).map_err(|error| without_model(&error))?;
         Ok(rows(&vectors))
     }
 
@@ -102,6 +101,13 @@ fn principal_axes(centred: &Array2<f64>) -> Result<Array2<f64>, Error> {
     let mut axes = Array2::zeros((centred.ncols(), AXES));
     axes.slice_mut(s![.., ..count]).assign(&vectors.slice(s![.., ..count]));
     Ok(axes)
+}
+
+/// A learned model that is not available; the hint names the need model that does without.
+fn without_model(error: &Error) -> Error {
+    let mut problem = error.to_problem();
+    problem.hint.push_str("; or use model = \"lexical\" in [need], which needs no learned model");
+    problem.into()
 }
 
 fn no_axes(found: &str) -> Error {

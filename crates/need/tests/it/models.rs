@@ -2,9 +2,9 @@
 
 use clariq_collections::clariq::{ClariQ, DataDir, Labelled, Split, Topic};
 use clariq_core::{Embeddings, Encoder, Models, NoModels, PairScorer, Progress, TrainOn};
-use clariq_core::{Need, Report};
+use clariq_core::{Error, Need};
 use clariq_files::{Source, Target};
-use clariq_need::{Classifier, Error, NeedConfig, Training};
+use clariq_need::{Classifier, NeedConfig, Training};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -205,7 +205,7 @@ fn models_that_do_not_fit_are_refused() {
 fn without_an_encoder_the_hint_names_the_model_that_needs_none() {
     let train = sample().labelled(Split::Train).unwrap();
     let error = trained(&NeedConfig::full(), &NoModels, &train).err().unwrap();
-    let report = Report::from(&error);
+    let report = error.to_problem();
     assert!(report.hint.contains("model = \"lexical\""), "{}", report.hint);
 }
 

@@ -2,7 +2,7 @@
 //! questions and answers.
 
 use super::vectors::matrix;
-use crate::error::Error;
+use clariq_core::Error;
 use clariq_core::{Doc, Documents, Embeddings, Models};
 use ndarray::{Array2, ArrayView1};
 use std::collections::HashMap;

@@ -7,14 +7,13 @@
 
 use crate::build::Build;
 use crate::context::Context;
-use crate::error::Error;
 use crate::stage::{About, Batch, Stage};
 use crate::stages::dense::both_given;
 use crate::stages::history::TermHistory;
 use crate::stages::ties::{Order, Ties};
 use crate::stages::weights::{Part, Said, Weights};
 use crate::table::Table;
-use clariq_core::{Doc, Explanation, History, Problem, ProblemKind, Ranking, Request};
+use clariq_core::{Doc, Error, Explanation, History, Location, Problem, Ranking, Request, bail};
 use clariq_index::{Analyzer, Bm25, Path, Query, Scorer, Scratch, Variant};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -89,12 +88,11 @@ fn read(table: Table) -> Result<(Bm25, Given), Error> {
         delta: given.delta.unwrap_or(usual.delta),
         ..usual
     };
-    if let Err(clariq_index::Error::Parameter { parameter, expected, found }) = model.check() {
-        let at = places.into_iter().find(|(key, _)| *key == parameter).map_or(stage, |(_, at)| at);
-        let (expected, found) = (format!("{parameter} = {expected}"), found.to_string());
-        return Err(Problem::new(at, ProblemKind::Configuration, expected, found)
-            .hint("usual values are k1 from 0.5 to 2 and b from 0 to 1")
-            .into());
+    if let Err(problem) = model.check() {
+        let Problem { at: Location { file: key, .. }, expected, found, .. } = problem;
+        let at = places.into_iter().find(|(name, _)| *name == key).map_or(stage, |(_, at)| at);
+        let hint = "usual values are k1 from 0.5 to 2 and b from 0 to 1";
+        bail!(at, "{key} = {expected}", found, hint);
     }
     given.ties.check(given.pad, ties_at)?;
     Ok((model, given))

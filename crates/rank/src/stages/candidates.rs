@@ -2,8 +2,8 @@
 
 use super::found::rank_found;
 use crate::build::Build;
-use crate::error::Error;
 use crate::stage::{About, Batch, Stage};
+use clariq_core::Error;
 use clariq_core::{Doc, Explanation, Location, Problem, ProblemKind, Ranking, Request, sha256_hex};
 use clariq_files::table::strictly;
 use clariq_files::{Run, Source, parse_run};

@@ -8,10 +8,10 @@
 
 use crate::build::Build;
 use crate::context::Context;
-use crate::error::Error;
 use crate::space::SpaceConfig;
 use crate::stage::{About, Batch, Stage, Uses};
 use crate::stages::feedback::move_towards;
+use clariq_core::Error;
 use clariq_core::{
     Doc, Explanation, Location, Problem, ProblemKind, Ranking, Request, rank_by_score,
 };

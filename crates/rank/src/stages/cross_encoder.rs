@@ -4,8 +4,8 @@
 
 use crate::build::Build;
 use crate::context::Context;
-use crate::error::Error;
 use crate::stage::{About, Batch, Stage};
+use clariq_core::Error;
 use clariq_core::{
     Doc, Explanation, Hit, ModelKind, ModelName, Progress, Ranking, Request, rank_by_score,
 };

@@ -1,8 +1,8 @@
 //! Stage `cutoff`: keeps the first documents of every ranking.
 
 use crate::build::Build;
-use crate::error::Error;
 use crate::stage::{About, Batch, Stage};
+use clariq_core::Error;
 use clariq_core::{Doc, Explanation, Hit, Ranking};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;

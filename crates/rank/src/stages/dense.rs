@@ -5,12 +5,12 @@
 //! the last utterance and to what led to it.
 
 use crate::build::Build;
-use crate::error::Error;
 use crate::space::SpaceConfig;
 use crate::stage::{About, Batch, Stage};
 use crate::stages::dense_history::DenseHistory;
 use crate::stages::dense_weighted::Weighted;
 use crate::stages::weights::Weights;
+use clariq_core::Error;
 use clariq_core::{
     Doc, Explanation, Location, Problem, ProblemKind, Ranking, Request, rank_by_score,
 };

@@ -4,11 +4,11 @@
 //! but for the length of that sum: the same order for every request.
 
 use crate::context::Context;
-use crate::error::Error;
 use crate::space::Space;
 use crate::stages::history::check_weights;
 use crate::stages::meaning::Meaning;
 use crate::table::Table;
+use clariq_core::Error;
 use clariq_core::{
     Doc, Explanation, History, HistoryPart, HistoryWeights, ModelName, Progress, Ranking, Request,
     rank_by_score,

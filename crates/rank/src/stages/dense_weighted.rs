@@ -7,9 +7,9 @@
 //! file of 1.7 million has some 12,000 of them.
 
 use crate::context::Context;
-use crate::error::Error;
 use crate::space::Space;
 use crate::stages::weights::{Part, Said, Weights};
+use clariq_core::Error;
 use clariq_core::{Doc, Explanation, Hit, Progress, Ranking, Request, rank_by_score};
 use ndarray::Array2;
 use rayon::prelude::*;

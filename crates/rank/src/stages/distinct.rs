@@ -1,9 +1,9 @@
 //! Stage `distinct`: leaves out what says the same as something better.
 
 use crate::build::Build;
-use crate::error::Error;
 use crate::space::SpaceConfig;
 use crate::stage::{About, Batch, Stage};
+use clariq_core::Error;
 use clariq_core::{Doc, Problem, ProblemKind, Ranking};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};

@@ -6,8 +6,8 @@
 
 use super::found::rank_found;
 use crate::build::Build;
-use crate::error::Error;
 use crate::stage::{About, Batch, Stage};
+use clariq_core::Error;
 use clariq_core::{Doc, Explanation, Problem, ProblemKind, Ranking, Request};
 use clariq_files::{Access, Authorities, Patience, Reply, Server, Source};
 use serde::{Deserialize, Serialize};
@@ -183,11 +183,7 @@ impl Elasticsearch {
     }
 
     /// Reads the answers to requests.
-    fn read(
-        &self,
-        bytes: &[u8],
-        requests: &[Request],
-    ) -> Result<Reply<Vec<Answer>>, clariq_core::Error> {
+    fn read(&self, bytes: &[u8], requests: &[Request]) -> Result<Reply<Vec<Answer>>, Error> {
         let wrong = |kind: ProblemKind, found: String| {
             let expected = format!("{} answers of `_msearch`", requests.len());
             Problem::new(self.server.location(), kind, expected, found)

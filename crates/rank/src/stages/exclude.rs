@@ -6,8 +6,8 @@
 
 use crate::build::Build;
 use crate::context::Context;
-use crate::error::Error;
 use crate::stage::{About, Batch, Stage, Uses};
+use clariq_core::Error;
 use clariq_core::{Doc, Explanation, Judged, Location, Problem, ProblemKind, Ranking, Request};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;

@@ -1,8 +1,8 @@
 //! Stage `exclude_asked`: drops what the system said in the conversation so far.
 
 use crate::build::Build;
-use crate::error::Error;
 use crate::stage::{About, Batch, Stage};
+use clariq_core::Error;
 use clariq_core::{Doc, Explanation, Ranking, Request};
 use serde::{Deserialize, Serialize};
 

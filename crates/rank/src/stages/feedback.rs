@@ -7,9 +7,9 @@
 //! "Word translation without parallel data", ICLR 2018.
 
 use crate::build::Build;
-use crate::error::Error;
 use crate::space::{Space, SpaceConfig};
 use crate::stage::{About, Batch, Stage};
+use clariq_core::Error;
 use clariq_core::{Doc, Explanation, Models, Ranking, rank_by_score};
 use ndarray::{Array1, Array2, ArrayView1};
 use serde::{Deserialize, Serialize};

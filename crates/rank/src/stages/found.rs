@@ -1,7 +1,7 @@
 //! Documents that something else has found, as a ranking.
 
-use crate::error::Error;
 use crate::stage::Batch;
+use clariq_core::Error;
 use clariq_core::{Hit, Problem, Ranking, Request, best_first};
 use std::collections::HashSet;
 

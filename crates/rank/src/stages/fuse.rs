@@ -1,9 +1,9 @@
 //! Stage `fuse`: combines the rankings of several pipelines.
 
 use crate::build::Build;
-use crate::error::Error;
 use crate::pipeline::Pipeline;
 use crate::stage::{About, Batch, Stage};
+use clariq_core::Error;
 use clariq_core::{Doc, Explanation, Hit, Problem, ProblemKind, Ranking, best_first};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

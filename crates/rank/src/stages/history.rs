@@ -1,7 +1,7 @@
 //! Earlier turns of a conversation whose last utterance is what is asked now.
 
-use crate::error::Error;
 use crate::table::Table;
+use clariq_core::Error;
 use clariq_core::{History, Location, Problem, ProblemKind, ages};
 use serde::{Deserialize, Serialize};
 

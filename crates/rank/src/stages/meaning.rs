@@ -2,8 +2,8 @@
 //! conversation to mean.
 
 use crate::context::Context;
-use crate::error::Error;
 use crate::space::Space;
+use clariq_core::Error;
 use clariq_core::{Doc, Embeddings, Explanation, History, ModelKind, ModelName, untrained_vectors};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};

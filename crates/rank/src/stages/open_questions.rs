@@ -5,8 +5,8 @@
 //! are answered by something else than "no", and 84 % of those that begin with "what" or "which".
 
 use crate::build::Build;
-use crate::error::Error;
 use crate::stage::{About, Batch, Stage};
+use clariq_core::Error;
 use clariq_core::{Doc, Explanation, Problem, ProblemKind, Ranking, best_first};
 use serde::{Deserialize, Serialize};
 

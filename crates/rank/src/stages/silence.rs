@@ -1,7 +1,7 @@
 //! The document that represents saying nothing, and its position in a ranking.
 
 use crate::context::Context;
-use crate::error::Error;
+use clariq_core::Error;
 use clariq_core::{Doc, Hit, Location, Problem, ProblemKind, Ranking};
 use clariq_files::strictly_decreasing;
 use std::num::NonZeroUsize;

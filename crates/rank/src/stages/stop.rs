@@ -2,9 +2,9 @@
 //! that enough has been asked.
 
 use crate::build::Build;
-use crate::error::Error;
 use crate::stage::{About, Batch, Stage};
 use crate::stages::silence::{insert_at, silence};
+use clariq_core::Error;
 use clariq_core::{Doc, Explanation, Need, Ranking, Request, Turn};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;

@@ -1,6 +1,6 @@
 //! The order of equal scores in a BM25 ranking.
 
-use crate::error::Error;
+use clariq_core::Error;
 use clariq_core::{Doc, Documents, Location, Problem, ProblemKind, Ranking};
 use clariq_index::{Analyzer, Depth, NumpyOrder};
 use serde::{Deserialize, Serialize};
@@ -116,7 +116,7 @@ mod tests {
         assert!(parse("ties = \"id\"").is_ok());
         for keys in ["ties = \"numpy\"", "pad = false\nties = \"numpy\""] {
             match parse(keys) {
-                Err(Error::Core(clariq_core::Error::Problem(problem))) => {
+                Err(Error::Problem(problem)) => {
                     assert_eq!(problem.found, "`pad = false`");
                 }
                 _ => panic!("{keys} is refused"),

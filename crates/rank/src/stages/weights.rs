@@ -2,8 +2,8 @@
 //! a configuration says, older turns less, and what the user said "no" to possibly against a
 //! document.
 
-use crate::error::Error;
 use crate::table::Table;
+use clariq_core::Error;
 use clariq_core::{Location, Problem, ProblemKind, Request, Turn};
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -2,8 +2,8 @@
 //! the documentation of `_msearch` gives: no server of either make was asked.
 
 use crate::common::{Earlier, ids, system, with_context};
-use clariq_core::{Doc, Ranking, Request};
-use clariq_rank::{Batch, Error, System};
+use clariq_core::{Doc, Error, Ranking, Request};
+use clariq_rank::{Batch, System};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
@@ -115,8 +115,8 @@ fn rank(system: &System, requests: &[Request]) -> Result<Vec<Ranking>, Error> {
 
 fn refusal(system: &System) -> String {
     let error = rank(system, &[Request::new("1", "red fox")]).unwrap_err();
-    let report = clariq_core::Report::from(&error);
-    format!("{} | {} | {} | {}", report.title, report.expected, report.found, report.hint)
+    let report = error.to_problem();
+    format!("{} | {} | {} | {}", report.title(), report.expected, report.found, report.hint)
 }
 
 const FOXES: &str = r#"{"responses": [

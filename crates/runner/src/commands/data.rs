@@ -1,12 +1,12 @@
 //! `clariq data`: a folder checked, counted, fetched, converted.
 
 use crate::commands::{convert, export, fetch, passage_ids, segment, shard, synthesize};
-use crate::failure::{Failure, Outcome, print_report};
+use crate::failure::{Failure, Outcome, print_problem};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Subcommand;
 use clariq_collections::{Amount, Statistics, check as check_folder};
-use clariq_core::{Report, Severity};
+use clariq_core::Severity;
 use std::io::{self, Write};
 
 #[derive(Subcommand)]
@@ -77,7 +77,7 @@ fn check(settings: &Settings) -> Result<Outcome, Failure> {
             Severity::Error => "error",
             Severity::Warning => "warning",
         };
-        print_report(severity, &Report::from(finding));
+        print_problem(severity, &finding.to_problem());
     }
     sheet.print(settings.format)?;
     Ok(if report.findings.has_errors() { Outcome::CheckFailed } else { Outcome::Done })

@@ -5,7 +5,7 @@ use crate::learned;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clariq_collections::{Collection, DataDir};
-use clariq_core::{Documents, Engine, Isa, ModelOptions, Report};
+use clariq_core::{Documents, Engine, Isa, ModelOptions};
 use clariq_experiment::{KeptTexts, cache, recipes};
 use clariq_index::{Analyzer, DocumentIndex};
 use std::fs;
@@ -69,15 +69,15 @@ fn data(settings: &Settings) -> Vec<Finding> {
     let collection = match opened {
         Ok(collection) => collection,
         Err(error) => {
-            let report = Report::from(&error);
+            let report = error.to_problem();
             let mend = if settings.data == DataDir::Sample {
-                report.hint
+                report.hint.clone()
             } else {
                 format!("clariq data fetch --data {place}")
             };
             findings.push(Finding::wanting(
                 "collection",
-                format!("{}: {}", report.title, report.found),
+                format!("{}: {}", report.title(), report.found),
                 mend,
             ));
             return findings;
@@ -148,9 +148,9 @@ fn index_finding(documents: &dyn Documents, analyzer: Analyzer) -> Finding {
             Finding::well(what, format!("{} documents in {}", index.documents(), folder.display()))
         }
         Err(error) => {
-            let report = Report::from(&error);
+            let report = error.to_problem();
             let mend = format!("clariq index build --force --analyzer {analyzer}");
-            Finding::wanting(what, format!("{}: {}", report.title, report.found), mend)
+            Finding::wanting(what, format!("{}: {}", report.title(), report.found), mend)
         }
     }
 }
@@ -201,8 +201,8 @@ fn weights(engine: &dyn Engine, folder: &Path) -> Finding {
     match engine.open_encoder(folder, &ModelOptions::default()) {
         Ok(_) => Finding::well("weights", folder.display().to_string()),
         Err(error) => {
-            let report = Report::from(&error);
-            let found = format!("{}: {}", report.title, report.found);
+            let report = error.to_problem();
+            let found = format!("{}: {}", report.title(), report.found);
             Finding::wanting("weights", found, "clariq setup --force")
         }
     }

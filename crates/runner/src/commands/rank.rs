@@ -6,7 +6,7 @@ use crate::learned;
 use crate::output::Format;
 use crate::settings::Settings;
 use clap::Args;
-use clariq_core::{Location, Problem, ProblemKind, Report, Request, printable};
+use clariq_core::{Error, Location, Problem, ProblemKind, Request, printable};
 use clariq_experiment::requests::{ARCHIVE, Requests};
 use clariq_experiment::{Contexts, Loaded, Ranked, RankedAnswer, RankedDocument, Ranker, Registry};
 use clariq_files::Source;
@@ -133,9 +133,9 @@ fn rank_each(
         let mut out = io::stdout().lock();
         match ranked {
             Ok(ranked) => ranked.iter().try_for_each(|ranked| printer.put(&mut out, ranked))?,
-            Err(Failure::Report(report)) if skip_bad => {
+            Err(failure @ Failure::Error(_)) if skip_bad => {
                 bad += 1;
-                printer.put_bad(&mut out, requests.line(), &report)?;
+                printer.put_bad(&mut out, requests.line(), &failure.to_problem())?;
             }
             Err(failure) => return Err(failure),
         }
@@ -145,11 +145,8 @@ fn rank_each(
 }
 
 /// Whether a server failed, which it would do for every line that follows.
-fn is_of_server(error: &clariq_experiment::Error) -> bool {
-    use clariq_core::Error::Problem;
-    use clariq_experiment::Error::Rank;
-    use clariq_rank::Error::Core;
-    matches!(error, Rank(Core(Problem(problem))) if problem.kind == ProblemKind::Server)
+fn is_of_server(error: &Error) -> bool {
+    error.kind() == Some(ProblemKind::Server)
 }
 
 /// Reads all lines, ranks the requests together and answers in their order. How many were bad.
@@ -178,13 +175,11 @@ fn rank_batch(
     let mut out = io::BufWriter::new(io::stdout().lock());
     for (index, ranked) in ranker.rank(batch)?.iter().enumerate() {
         while let Some((_, problem)) = bad.next_if(|(before, _)| *before == index) {
-            printer.put_bad(&mut out, problem.at.line, &Report::from(&problem))?;
+            printer.put_bad(&mut out, problem.at.line, &problem)?;
         }
         printer.put(&mut out, ranked)?;
     }
-    bad.try_for_each(|(_, problem)| {
-        printer.put_bad(&mut out, problem.at.line, &Report::from(&problem))
-    })?;
+    bad.try_for_each(|(_, problem)| printer.put_bad(&mut out, problem.at.line, &problem))?;
     out.flush()?;
     Ok(count)
 }
@@ -242,12 +237,12 @@ impl Printer<'_> {
         &self,
         out: &mut dyn Write,
         line: Option<u64>,
-        report: &Report,
+        problem: &Problem,
     ) -> Result<(), Failure> {
         if self.format != Format::Jsonl {
             return Ok(());
         }
-        writeln!(out, "{}", error_object(line, report))?;
+        writeln!(out, "{}", error_object(line, problem))?;
         Ok(())
     }
 }

@@ -1,14 +1,14 @@
 //! `clariq validate`: what the official program of a collection says of a run, and what it lets
 //! through.
 
-use crate::failure::{Failure, Outcome, print_report};
+use crate::failure::{Failure, Outcome, print_problem};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_collections::ikat::passage_ids::PassageIds;
 use clariq_collections::ikat::validate::{MAX_WARNINGS, Options, validate as validate_ikat};
 use clariq_collections::{Validation, Verdict, clariq, ikat};
-use clariq_core::{Findings, Location, Problem, ProblemKind, Report, Severity};
+use clariq_core::{Findings, Location, Problem, ProblemKind, Severity};
 use clariq_files::Source;
 use std::path::PathBuf;
 
@@ -94,7 +94,7 @@ fn print_findings(findings: &Findings, label: Option<&str>) {
             Severity::Error => "error",
             Severity::Warning => "warning",
         };
-        print_report(label.unwrap_or(severity), &Report::from(finding));
+        print_problem(label.unwrap_or(severity), &finding.to_problem());
     }
 }
 

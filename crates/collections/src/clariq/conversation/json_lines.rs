@@ -3,7 +3,7 @@
 
 use super::draft::Draft;
 use super::{FORM, Reader, Turn};
-use clariq_core::{Error, Location, Problem, ProblemKind, plain_words};
+use clariq_core::{Error, Location, Problem, ProblemKind};
 use clariq_files::archive::Archive;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -72,7 +72,7 @@ fn unreadable(line: &[u8], error: &serde_json::Error) -> Draft {
         draft.wrong("UTF-8 text", found);
         return draft;
     }
-    let (expected, found) = plain_words(&error.to_string(), "a record as a JSON object");
+    let (expected, found) = ("a record as a JSON object", error.to_string());
     draft.wrong(expected, found);
     draft
 }

@@ -1,7 +1,7 @@
 //! Conversion of evaluation tables to other formats, and back.
 
 use super::{Builder, ContextId, EvalTable, FORM as TABLE, Scores};
-use clariq_core::{Error, Location, Problem, plain_words};
+use clariq_core::{Error, Location, Problem};
 use clariq_files::Source;
 use clariq_files::Target;
 use clariq_files::archive::Archive;
@@ -124,7 +124,7 @@ fn add_line(builder: &mut Builder, line: &[u8]) -> Result<(), String> {
         return Ok(());
     }
     let line: Line<CompactString> = serde_json::from_slice(line).map_err(|error| {
-        let (expected, found) = plain_words(&error.to_string(), "a line of a table");
+        let (expected, found) = ("a line of a table", error.to_string());
         format!("{found}, in place of {expected}")
     })?;
     match &line.context {

@@ -12,7 +12,7 @@ use super::asker::Asker;
 use crate::failure::{Failure, bad_lines_are, error_object};
 use crate::settings::Settings;
 use clariq_collections::clariq::conversation::MOST_TURNS;
-use clariq_core::{Location, Problem, ProblemKind, Request, Utterance, plain_words};
+use clariq_core::{Location, Problem, ProblemKind, Request, Utterance};
 use clariq_experiment::requests::Incoming;
 use serde::Deserialize;
 use serde_json::Value;
@@ -84,9 +84,9 @@ pub(super) fn serve(
         let mut object = match answer.and_then(|turn| take_turn(asker, turn, &mut waiting)) {
             // The system works, so that this is about the line: its text may be too long for a
             // model.
-            Err(Failure::Report(report)) => {
+            Err(failure @ Failure::Error(_)) => {
                 bad += 1;
-                error_object(lines.location().line, &report)
+                error_object(lines.location().line, &failure.to_problem())
             }
             other => other?,
         };
@@ -118,7 +118,7 @@ fn parse(
     match serde_json::from_str::<Message>(line) {
         Ok(mut message) => (message.id.take(), message.turn(statements, waiting, at)),
         Err(error) => {
-            let (expected, found) = plain_words(&error.to_string(), FORM);
+            let (expected, found) = (FORM, error.to_string());
             let value = serde_json::from_str::<Value>(line).ok();
             (value.and_then(|value| value.get("id").cloned()), Err(wrong(at, &expected, &found)))
         }
