@@ -171,7 +171,7 @@ fn measure(
     arguments: &Arguments,
 ) -> Result<Measured, Box<dyn Error>> {
     let mut scratch = Scratch::default();
-    let mut pass = || -> Result<(), clariq_index::Error> {
+    let mut pass = || -> Result<(), clariq_core::Error> {
         for tokens in requests {
             std::hint::black_box(scorer.rank(
                 &Query { path: arguments.path, ..Query::new(tokens, arguments.depth) },

@@ -2,10 +2,12 @@
 //! it, or the results of the whole index; never a panic, never a wrong score, never a loss of what
 //! is not ours.
 
-use crate::common::{ANALYZER, Built, Numbers, bank, build, open_or_build, rankings, zipf_texts};
+use crate::common::{
+    ANALYZER, Built, Numbers, bank, build, is_foreign, open_or_build, rankings, zipf_texts,
+};
 use clariq_collections::clariq::Bank;
-use clariq_core::Hit;
-use clariq_index::{BuildOptions, DocumentIndex, Error, FolderTrouble, Opened};
+use clariq_core::{Error, Hit, ProblemKind};
+use clariq_index::{BuildOptions, DocumentIndex, Opened};
 use std::collections::BTreeMap;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -72,8 +74,8 @@ impl Intact {
                 assert!(rankings == self.rankings, "wrong results over `{name}` {what}");
                 Outcome::SameResults(opened)
             }
-            Err(Error::Folder { trouble: FolderTrouble::Damaged { .. }, .. }) => Outcome::Damaged,
-            Err(Error::Folder { trouble: FolderTrouble::Foreign { .. }, .. }) => Outcome::Foreign,
+            Err(error) if error.kind() == Some(ProblemKind::Damaged) => Outcome::Damaged,
+            Err(error) if is_foreign(&error) => Outcome::Foreign,
             Err(error) => panic!("`{name}` {what}: {error}"),
         }
     }
@@ -208,11 +210,8 @@ fn assert_refused(folder: &Path, bank: &Bank, found: &str) {
     let rebuilt =
         DocumentIndex::rebuild(folder, bank, ANALYZER, &BuildOptions::default()).map(|_| ());
     for result in [opened, rebuilt] {
-        let Err(Error::Folder { trouble: FolderTrouble::Foreign { found: said }, .. }) = &result
-        else {
-            panic!("{found}: {result:?}")
-        };
-        assert!(said.contains(found), "{said}");
+        let error = result.expect_err(found);
+        assert!(is_foreign(&error) && error.to_problem().found.contains(found), "{error}");
     }
     assert_eq!(files(folder), before, "nothing may be touched");
 }
@@ -269,10 +268,7 @@ fn a_file_put_into_an_index_folder_is_kept() {
     fs::remove_file(folder.join("notes.txt")).expect("removed");
     fs::create_dir(folder.join(".git")).expect("created");
     let error = open_or_build(folder, &bank(["", "another bank"])).err().expect("an error");
-    assert!(
-        matches!(&error, Error::Folder { trouble: FolderTrouble::Foreign { .. }, .. }),
-        "{error}"
-    );
+    assert!(is_foreign(&error), "{error}");
 }
 
 #[test]
@@ -281,10 +277,7 @@ fn a_path_that_is_a_file_is_refused_and_kept() {
     let path = folder.path().join("index");
     fs::write(&path, "a file").expect("written");
     let error = open_or_build(&path, &bank(["", "river"])).err().expect("an error");
-    assert!(
-        matches!(&error, Error::Folder { trouble: FolderTrouble::Foreign { .. }, .. }),
-        "{error}"
-    );
+    assert!(is_foreign(&error), "{error}");
     let inside = open_or_build(&path.join("deeper"), &bank(["", "river"])).err().expect("an error");
     assert!(matches!(inside, Error::Io { .. }), "{inside}");
     assert_eq!(fs::read(&path).expect("kept"), b"a file");

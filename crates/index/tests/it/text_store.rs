@@ -1,10 +1,10 @@
 //! A store of texts has what a bank in memory of the same texts has, and is made again exactly when
 //! it is not the right one.
 
-use crate::common::{ANALYZER, bank, rankings, zipf_texts};
+use crate::common::{ANALYZER, bank, is_foreign, rankings, zipf_texts};
 use clariq_collections::clariq::{Bank, BankRow};
-use clariq_core::{Checksum, Doc, Documents, sha256};
-use clariq_index::{BuildOptions, DocumentIndex, Error, FolderTrouble, TextStore};
+use clariq_core::{Checksum, Doc, Documents, Error, sha256};
+use clariq_index::{BuildOptions, DocumentIndex, TextStore};
 use std::cell::Cell;
 use std::fs;
 use std::path::Path;
@@ -115,9 +115,6 @@ fn what_is_no_store_is_refused_and_left() {
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0, "nothing is left");
     fs::write(folder.path().join("notes.txt"), "mine").expect("written");
     let error = store(folder.path(), "x", &two[..2]).err().expect("an error");
-    assert!(
-        matches!(&error, Error::Folder { trouble: FolderTrouble::Foreign { .. }, .. }),
-        "{error}"
-    );
+    assert!(is_foreign(&error), "{error}");
     assert_eq!(fs::read(folder.path().join("notes.txt")).expect("it is there"), b"mine");
 }

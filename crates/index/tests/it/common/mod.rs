@@ -5,9 +5,9 @@
 pub(crate) mod naive;
 
 use clariq_collections::clariq::{Bank, BankRow};
-use clariq_core::Hit;
+use clariq_core::{Error, Hit};
 use clariq_index::{
-    Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Error, Opened, Scorer, Scratch, Variant,
+    Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Opened, Scorer, Scratch, Variant,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -58,6 +58,11 @@ pub(crate) fn open_or_build(
     let options = BuildOptions::default();
     let (index, opened) = DocumentIndex::open_or_build(folder, bank, ANALYZER, &options)?;
     Ok((Arc::new(index), opened))
+}
+
+/// Whether an error refuses a folder that holds something other than an index of this program.
+pub(crate) fn is_foreign(error: &Error) -> bool {
+    error.to_problem().expected.starts_with("a new folder, or one with an index")
 }
 
 pub(crate) fn tokens(text: &str) -> Vec<String> {
