@@ -230,6 +230,21 @@ impl Problem {
         Self::new(at.into(), ProblemKind::Other, expected, found)
     }
 
+    /// A problem of serde's message, which may say what it expected: `unknown field ..., expected
+    /// one of ...`. Otherwise `expected` is what it says.
+    pub fn of_serde(at: impl Into<Location>, message: &str, expected: &str) -> Self {
+        let (found, expected) = message.rsplit_once(", expected ").unwrap_or((message, expected));
+        // People have other names for Rust's types.
+        let expected = match expected {
+            "f32" | "f64" => "a number",
+            "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number of at least 0",
+            "a nonzero u32" | "a nonzero u64" | "a nonzero usize" => "a whole number of at least 1",
+            other if other.starts_with("struct ") => "a table of keys and values",
+            other => other,
+        };
+        Self::at(at, expected, found)
+    }
+
     /// The same of a kind.
     #[must_use]
     pub fn kind(mut self, kind: ProblemKind) -> Self {
@@ -371,6 +386,7 @@ fn expected_of(action: &str) -> &'static str {
     match action {
         "read" => "a file that can be read",
         "write" => "a place where a file can be written",
+        "use" => "a folder that can be read and written",
         _ => "no refusal by the system",
     }
 }

@@ -58,9 +58,11 @@ impl File<'_> {
     pub(crate) fn problem(self, error: &toml::de::Error, fallback: Range<usize>) -> Problem {
         let span = error.span().filter(|span| *span != (0..0)).unwrap_or(fallback);
         let message = plain_keys(error.message());
-        let (expected, found) = (format!("valid TOML: {message}"), self.found(span.clone()));
-        Problem::new(self.at(span), ProblemKind::Configuration, expected, found)
-            .hint("configs/README.md lists all stages and their keys")
+        let mut problem = Problem::of_serde(self.at(span.clone()), &message, "valid TOML");
+        if self.text.get(span.clone()).is_some_and(|text| !text.is_empty()) {
+            problem.found = format!("{}: {}", self.found(span), problem.found);
+        }
+        problem.hint("configs/README.md lists all stages and their keys")
     }
 }
 

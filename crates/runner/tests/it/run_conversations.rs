@@ -162,7 +162,7 @@ fn refused(bench: &Bench, file: &str, says: [&str; 3]) {
     let stderr = &finished.stderr;
     assert_eq!((finished.status, finished.stdout.as_str()), (Some(2), ""), "{file}: {stderr}");
     let [place, expected, found] = says;
-    assert!(stderr.contains(&format!("error: {place}: ")), "{file}: {stderr}");
+    assert!(stderr.contains(&format!("error: {place}")), "{file}: {stderr}");
     for (label, text) in [("  expected: ", expected), ("     found: ", found), ("hint: ", "")] {
         let told = stderr.lines().find_map(|line| line.strip_prefix(label)).unwrap_or_default();
         assert!(!told.is_empty() && told.contains(text), "{file}: no `{label}{text}` in\n{stderr}");
@@ -206,7 +206,7 @@ fn bad_conversations_are_refused_or_counted() {
             "one conversation with the `context_id` 7",
             "another one than in a record before it",
         ),
-        ("key", lines(&GOOD.replace("context_id", "contextid")), "", "unknown key `contextid`"),
+        ("key", lines(&GOOD.replace("context_id", "contextid")), "", "unknown field `contextid`"),
     ];
     for (name, text, expected, found) in cases {
         bench.write(name, text);

@@ -154,9 +154,9 @@ fn bad_lines_are_told_with_their_number() {
         (LINE.replace(turn, &many), "at most 20 turns", "50"),
         (LINE.replace(r#""answer": "b""#, r#""answer": " ""#), "an answer in turn 1", "`p`"),
         (LINE.replace(r#""answer": "a""#, r#""answer": """#), "an answer in the record", "`q`"),
-        (LINE.replace("topic_id", "topic"), "one of", "unknown key `topic`"),
-        (LINE.replace(": 7", ": 7.5"), "a whole number", "7.5"),
-        (LINE.replace(r#""r""#, "3"), "a text", "the number `3`"),
+        (LINE.replace("topic_id", "topic"), "a record", "unknown field `topic`"),
+        (LINE.replace(": 7", ": 7.5"), "a record", "7.5"),
+        (LINE.replace(r#""r""#, "3"), "a record", "integer `3`"),
         (LINE.replace(", \"context_id\": 7}", ""), "a record as a JSON object", "EOF"),
         ("{}".to_owned(), "initial_request", "without"),
     ];

@@ -51,7 +51,7 @@ fn refused(case: &Case, finished: &Finished) {
     assert_eq!(finished.stdout, "", "{name}");
     let [place, expected, found] = case.says;
     let title = stderr.lines().find(|line| line.starts_with("error: ")).unwrap_or_default();
-    assert!(title.contains(&format!("{place}: ")), "{name}: no `{place}` in\n{stderr}");
+    assert!(title.contains(place), "{name}: no `{place}` in\n{stderr}");
     for (label, text) in [("  expected: ", expected), ("     found: ", found), ("hint: ", "")] {
         let line = stderr.lines().find_map(|line| line.strip_prefix(label)).unwrap_or_default();
         assert!(!line.is_empty() && line.contains(text), "{name}: no `{label}{text}` in\n{stderr}");
