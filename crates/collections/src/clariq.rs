@@ -17,6 +17,7 @@ mod check;
 mod collection;
 pub mod conversation;
 pub mod eval_table;
+pub mod evaluation;
 pub mod fetch;
 mod kind;
 mod labelled;

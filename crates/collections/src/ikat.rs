@@ -20,6 +20,7 @@ mod check;
 mod class;
 mod collection;
 pub mod convert;
+pub mod evaluation;
 mod folder;
 pub mod passage_ids;
 mod passages;

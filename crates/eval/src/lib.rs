@@ -1,26 +1,26 @@
-//! Measures of runs: by name after `trec_eval`, and those of the `ClariQ` challenge exactly as its
-//! official scorer computes them. With them come the orders of equal scores, measures of sets,
-//! and significance tests.
+//! Measures of runs by name, after `trec_eval`, and of sets; orders of equal scores, significance
+//! tests, counts of what figures pass over, and ranks on published leaderboards. The definitions of
+//! an official scorer are in the folder of its collection.
 //!
 //! ```
-//! use clariq_collections::{Collection, DataDir};
-//! use clariq_eval::{RankedRun, evaluate, parse_measures};
-//! use clariq_files::{Source, read_run};
+//! use clariq_eval::{Qrels, RankedRun, evaluate, parse_measures};
+//! use clariq_files::{Judgement, Run, RunLine};
 //!
-//! let collection = clariq_collections::open(&DataDir::Sample)?;
-//! let qrels = collection.qrels("dev", "questions")?.expect("the labels of dev");
-//! let folder = tempfile::tempdir()?;
-//! std::fs::write(folder.path().join("a.run"), "13 0 Q00001 1 1.0 nothing\n")?;
-//! let run = RankedRun::new(&read_run(&Source::new(folder.path().join("a.run")))?)?;
-//! let scores = evaluate(&parse_measures("nDCG@10 AP")?, &run, &qrels);
-//! assert_eq!(scores.missing, scores.topics.len() - 1, "a topic without an answer counts 0");
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! let judged = Judgement { topic: "1".into(), document: "d1".into(), relevance: 2 };
+//! let unanswered = Judgement { topic: "2".into(), document: "d1".into(), relevance: 1 };
+//! let qrels = Qrels::from_judgements("a.qrels", &[judged, unanswered])?;
+//! let line = RunLine { topic: "1".into(), question: "d1".into(), score: 1.0, line: 1 };
+//! let run = Run { lines: vec![line], ..Run::default() };
+//! let scores = evaluate(&parse_measures("nDCG@10 AP")?, &RankedRun::new(&run)?, &qrels);
+//! assert_eq!((scores.means, scores.missing), (vec![0.5, 0.5], 1), "topic 2 counts 0");
+//! # Ok::<(), clariq_core::Error>(())
 //! ```
 
-pub mod clariq;
 mod comparison;
+mod diagnosis;
 mod mean;
 pub mod measures;
+mod need_interval;
 mod rouge;
 mod sets;
 mod significance;
@@ -30,11 +30,14 @@ mod ties;
 mod topics;
 
 pub use comparison::{Column, Tested, test_against_baseline};
+pub use diagnosis::{Diagnosis, diagnose};
 pub use mean::exact_mean;
 pub use measures::{
     Measure, MeasureError, Qrels, RankedRun, Scores, evaluate, parse_measure, parse_measures,
 };
+pub use need_interval::{ReliabilityBin, need_interval, reliability, weighted_f1};
 pub use rouge::rouge_f1;
 pub use sets::{SetAverage, SetReport, Unjudged, score_sets, set_values};
 pub use significance::{PairedTest, ROUNDS, holm, paired_test};
-pub use ties::{Favour, Ties};
+pub use ties::{Favour, Ties, double, lines_by_topic, ordered_lines, sort_with_favour};
+pub use topics::sort_by_topic;

@@ -29,10 +29,10 @@ pub enum Favour {
 
 /// The precision in which scores are compared. Adding 0 makes -0 the 0 that it is equal to for
 /// everyone else who reads the file.
-pub(crate) type Precision = fn(&RunLine) -> f64;
+type Precision = fn(&RunLine) -> f64;
 
 /// The score as it is.
-pub(crate) fn double(line: &RunLine) -> f64 {
+pub fn double(line: &RunLine) -> f64 {
     line.score + 0.0
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn single(line: &RunLine) -> f64 {
 }
 
 /// The lines of each topic in file order.
-pub(crate) fn lines_by_topic(run: &Run) -> HashMap<&TopicId, Vec<&RunLine>> {
+pub fn lines_by_topic(run: &Run) -> HashMap<&TopicId, Vec<&RunLine>> {
     let mut topics: HashMap<&TopicId, Vec<&RunLine>> = HashMap::new();
     // Most runs have the lines of a topic together.
     for lines in run.lines.chunk_by(|a, b| a.topic == b.topic) {
@@ -52,12 +52,12 @@ pub(crate) fn lines_by_topic(run: &Run) -> HashMap<&TopicId, Vec<&RunLine>> {
 }
 
 /// Orders lines by score, descending. Equal scores stay in file order.
-pub(crate) fn sort_by_score(lines: &mut [&RunLine], score: Precision) {
+fn sort_by_score(lines: &mut [&RunLine], score: Precision) {
     lines.sort_by(|a, b| score(b).total_cmp(&score(a)));
 }
 
 /// The lines of each topic in the order in which they count.
-pub(crate) fn ordered_lines(run: &Run, ties: Ties) -> HashMap<&TopicId, Vec<&RunLine>> {
+pub fn ordered_lines(run: &Run, ties: Ties) -> HashMap<&TopicId, Vec<&RunLine>> {
     let mut topics = lines_by_topic(run);
     for lines in topics.values_mut() {
         match ties {
@@ -78,7 +78,7 @@ pub(crate) fn ordered_lines(run: &Run, ties: Ties) -> HashMap<&TopicId, Vec<&Run
 /// All measures of this crate grow, or stay, when a document of a higher grade moves before one
 /// of a lower, so that no order of equal scores gives more or less. A document may have several
 /// lines: each takes a rank, and only the first gains anything.
-pub(crate) fn sort_with_favour(
+pub fn sort_with_favour(
     lines: &mut [&RunLine],
     score: Precision,
     grade: impl Fn(&QuestionId) -> i32,

@@ -41,7 +41,6 @@ pub mod cache;
 mod contexts;
 pub mod export;
 mod figures;
-pub mod ikat;
 pub mod measures;
 mod models;
 pub mod needs;

@@ -1,7 +1,7 @@
 //! The measures that configurations can expect figures of.
 
+use clariq_collections::clariq::evaluation::CUTOFFS;
 use clariq_core::{Error, Location, Problem, ProblemKind};
-use clariq_eval::clariq::CUTOFFS;
 use clariq_eval::parse_measure;
 use toml::de::DeTable;
 
@@ -21,7 +21,7 @@ pub fn measures() -> impl Iterator<Item = String> {
 /// What is no TOML passes, since parsing the system reports it.
 pub(crate) fn check_measures(file: &str, text: &str) -> Result<(), Error> {
     let known: Vec<String> = measures().collect();
-    let of_ikat: Vec<String> = crate::ikat::names().collect();
+    let of_ikat: Vec<String> = clariq_collections::ikat::evaluation::names().collect();
     let Ok(table) = DeTable::parse(text) else { return Ok(()) };
     let expected = table.get_ref().get("expected").and_then(|value| value.get_ref().as_array());
     for entry in expected.into_iter().flatten() {

@@ -1,34 +1,37 @@
 //! Differences between each run and the baseline, topic by topic.
 
 use crate::bars::{self, Bar};
-use crate::compared::{Compared, Measured};
-use crate::markup::scroll;
+use crate::figures::{Compared, Measured};
+use crate::page::scroll;
 use crate::words::{difference, figure};
 use maud::{Markup, html};
 
 /// The measure that runs are compared by, topic by topic.
-pub(crate) struct Focus<'a> {
+pub struct Focus<'a> {
     /// The id of the section.
-    pub(crate) id: &'static str,
+    pub id: &'static str,
     /// What the ids of its charts begin with.
-    pub(crate) charts: &'static str,
-    pub(crate) heading: String,
+    pub charts: &'static str,
+    /// The heading of the section.
+    pub heading: String,
     /// The position of the column.
-    pub(crate) column: usize,
+    pub column: usize,
     /// The topics of the column, in its order.
-    pub(crate) topics: Vec<Topic<'a>>,
+    pub topics: Vec<Topic<'a>>,
 }
 
 /// A topic as the tables show it.
-pub(crate) struct Topic<'a> {
-    pub(crate) id: &'a str,
-    pub(crate) request: &'a str,
+pub struct Topic<'a> {
+    /// Its id.
+    pub id: &'a str,
+    /// What the user said.
+    pub request: &'a str,
     /// The id of its part of the page.
-    pub(crate) anchor: String,
+    pub anchor: String,
 }
 
 /// One chart and one table per run that is not the baseline.
-pub(crate) fn section(compared: &Compared, focus: &Focus) -> Markup {
+pub fn section(compared: &Compared, focus: &Focus) -> Markup {
     let (baseline, unit) = (compared.baseline().name, compared.unit);
     let measure = compared.baseline().columns[focus.column].name();
     html! {

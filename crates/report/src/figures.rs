@@ -1,22 +1,72 @@
 //! The figures of every run, and which of them differ significantly.
 
-use crate::compared::{Compared, LEVEL, Measured};
-use crate::markup::scroll;
+use crate::page::scroll;
 use crate::words::{count, difference, effect, figure, p_value, thousands};
-use clariq_eval::{Column, ROUNDS, Tested};
+use clariq_eval::{Column, ROUNDS, Tested, test_against_baseline};
 use maud::{Markup, html};
 
+/// The accepted probability of any false mark on the page.
+const LEVEL: f64 = 0.05;
+
+/// A run with its figures.
+pub struct Measured<'a> {
+    /// Its name on the page.
+    pub name: &'a str,
+    /// What it uses beyond one request and the documents.
+    pub uses: &'a [String],
+    /// The same measures and topics for all runs.
+    pub columns: Vec<Column>,
+}
+
+/// All runs, in the order of the page.
+pub struct Compared<'a> {
+    /// The runs.
+    pub runs: Vec<Measured<'a>>,
+    /// The position of the run that the others are compared with.
+    pub baseline: usize,
+    /// Every other run against it, by every column.
+    pub tested: Vec<Tested>,
+    /// The seed of the randomisation test.
+    pub seed: u64,
+    /// What figures are averaged over: `topic`, `turn`.
+    pub unit: &'static str,
+}
+
+impl<'a> Compared<'a> {
+    /// Tests every run against the baseline.
+    ///
+    /// # Panics
+    ///
+    /// If `baseline` is not the position of a run, or the runs have different columns.
+    pub fn new(runs: Vec<Measured<'a>>, baseline: usize, seed: u64, unit: &'static str) -> Self {
+        let columns: Vec<&[Column]> = runs.iter().map(|run| &run.columns[..]).collect();
+        let tested = test_against_baseline(&columns, baseline, seed);
+        Self { runs, baseline, tested, seed, unit }
+    }
+
+    /// The run that the others are compared with.
+    pub fn baseline(&self) -> &Measured<'a> {
+        &self.runs[self.baseline]
+    }
+
+    /// The runs that are compared with the baseline, with their positions.
+    pub fn others(&self) -> impl Iterator<Item = (usize, &Measured<'a>)> {
+        self.runs.iter().enumerate().filter(|(index, _)| *index != self.baseline)
+    }
+}
+
 /// What a section says about its figures.
-pub(crate) struct Words<'a> {
+pub struct Words<'a> {
     /// What is measured, as sentences.
-    pub(crate) intro: String,
+    pub intro: String,
     /// The name of the region that the table scrolls in.
-    pub(crate) label: &'a str,
-    pub(crate) caption: &'a str,
+    pub label: &'a str,
+    /// The caption of the table.
+    pub caption: &'a str,
 }
 
 /// The figures, and `remarks` about runs where there are any.
-pub(crate) fn section(compared: &Compared, words: &Words, remarks: &[(&str, String)]) -> Markup {
+pub fn section(compared: &Compared, words: &Words, remarks: &[(&str, String)]) -> Markup {
     let several = compared.runs.len() > 1;
     html! {
         section id="figures" {

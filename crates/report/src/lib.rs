@@ -1,42 +1,11 @@
-//! Runs side by side on one self-contained HTML page: figures with significance, differences by
-//! topic, and what each run gave for every topic. What is a collection's own is in a module of its
-//! own: [`clariq`] and [`ikat`].
+//! The parts of a self-contained HTML page that shows runs side by side: figures with significance
+//! and differences by topic. What a collection shows beside them is made in its own folder.
 //!
-//! The page loads nothing and executes nothing. The same input gives the same bytes.
-//!
-//! ```
-//! use clariq_collections::clariq::{ClariQ, DataDir, Split};
-//! use clariq_files::{Run, RunLine};
-//! use clariq_report::clariq::{Comparison, Entry};
-//!
-//! let sample = ClariQ::open(DataDir::Sample)?;
-//! let labels = sample.labelled(Split::Dev)?;
-//! let first = &labels.rows[0];
-//! let topic = labels.topics[labels.facets[first.facet].topic].id.clone();
-//! let line = RunLine { topic, question: first.question.clone(), score: 1.0, line: 1 };
-//! let entry = Entry::new("one question", Run { lines: vec![line], ..Run::default() });
-//! let page = clariq_report::clariq::render(&Comparison {
-//!     title: "A run",
-//!     split: Split::Dev,
-//!     bank: &sample.bank,
-//!     labels: &labels,
-//!     runs: &[entry],
-//!     baseline: 0,
-//!     needs: &[],
-//!     seed: 42,
-//! });
-//! assert!(page.starts_with("<!DOCTYPE html>") && page.contains("one question"));
-//! # Ok::<(), clariq_core::Error>(())
-//! ```
+//! A page loads nothing and executes nothing. The same input gives the same bytes.
 
 mod bars;
-pub mod clariq;
-mod compared;
-mod differences;
-mod figures;
-pub mod ikat;
-mod markup;
-mod page;
-mod scale;
-mod spread;
-mod words;
+pub mod differences;
+pub mod figures;
+pub mod page;
+pub mod scale;
+pub mod words;

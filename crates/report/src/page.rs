@@ -1,4 +1,4 @@
-//! The page around the sections: head, style, contents and footer.
+//! The page around the sections: head, style, contents and footer; and boxes that scroll.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -8,28 +8,32 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src dat
 const STYLE: &str = include_str!("style.css");
 
 /// A part of the page.
-pub(crate) struct Section {
+pub struct Section {
     /// The id of `content`.
-    pub(crate) id: &'static str,
+    pub id: &'static str,
     /// The name in the contents.
-    pub(crate) name: &'static str,
-    pub(crate) content: Markup,
+    pub name: &'static str,
+    /// The section itself.
+    pub content: Markup,
 }
 
-/// What stands on a page.
-pub(crate) struct Page<'a> {
-    pub(crate) title: &'a str,
+/// The content of a page.
+pub struct Page<'a> {
+    /// The title, which is also the first heading.
+    pub title: &'a str,
     /// What is compared, as a sentence below the title.
-    pub(crate) lead: String,
-    pub(crate) sections: Vec<Section>,
-    /// What stands below the page, after the version of the program.
-    pub(crate) footer: Markup,
+    pub lead: String,
+    /// The sections, in their order.
+    pub sections: Vec<Section>,
+    /// The footer, after the version of the program.
+    pub footer: Markup,
     /// Style that this kind of page alone has.
-    pub(crate) style: &'static str,
+    pub style: &'static str,
 }
 
 impl Page<'_> {
-    pub(crate) fn render(self) -> String {
+    /// The page as HTML.
+    pub fn render(self) -> String {
         let page = html! {
             (DOCTYPE)
             html lang="en" {
@@ -75,14 +79,18 @@ fn replace_controls(page: String) -> String {
     if page.contains(stray) { page.replace(stray, "\u{fffd}") } else { page }
 }
 
+/// Wraps content that may be wider than the screen in a box of its own that scrolls by touch, mouse
+/// or keyboard.
+pub fn scroll(name: &str, content: &Markup) -> Markup {
+    html! { div.scroll role="region" aria-label=(name) tabindex="0" { (content) } }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn the_style_loads_nothing() {
-        for style in [STYLE, crate::ikat::STYLE] {
-            assert!(!style.contains("url(") && !style.contains("@import") && !style.contains('<'));
-        }
+        assert!(!STYLE.contains("url(") && !STYLE.contains("@import") && !STYLE.contains('<'));
     }
 }

@@ -1,15 +1,18 @@
-//! Scales from values to positions on a chart.
+//! Scales from values to positions on a chart, and positions of labels that must not cover each
+//! other.
 
 /// A linear map from values to positions on the chart.
 #[derive(Clone, Copy)]
-pub(crate) struct Scale {
-    pub(crate) from: (f64, f64),
-    pub(crate) to: (f64, f64),
+pub struct Scale {
+    /// The first and the last value.
+    pub from: (f64, f64),
+    /// Their positions.
+    pub to: (f64, f64),
 }
 
 impl Scale {
     /// The position of a value.
-    pub(crate) fn at(&self, value: f64) -> f64 {
+    pub fn at(&self, value: f64) -> f64 {
         let share = (value - self.from.0) / (self.from.1 - self.from.0);
         self.to.0 + share * (self.to.1 - self.to.0)
     }
@@ -17,16 +20,34 @@ impl Scale {
 
 /// Writes a position to a tenth of a pixel: enough for any screen, and the same text on every
 /// machine.
-pub(crate) fn px(position: f64) -> String {
+pub fn px(position: f64) -> String {
     let text = format!("{position:.1}");
     let text = text.strip_suffix(".0").unwrap_or(&text);
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
 /// The smallest number of steps that reaches a value, from 1 to 100.
-pub(crate) fn steps_to(value: f64, step: f64) -> usize {
+pub fn steps_to(value: f64, step: f64) -> usize {
     // Tenths are not exact in binary: a value within 1e-9 of a step is that step.
     (1..100).find(|&steps| steps as f64 * step >= value - 1e-9).unwrap_or(100)
+}
+
+/// Moves positions apart until neighbours are `gap` away from each other, as little as needed, none
+/// below `lowest`. The order is kept; of equal positions, the first stays first.
+pub fn spread(positions: &[f64], gap: f64, lowest: f64) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..positions.len()).collect();
+    order.sort_by(|&a, &b| positions[a].total_cmp(&positions[b]));
+    let mut moved = positions.to_vec();
+    for pair in order.windows(2) {
+        moved[pair[1]] = moved[pair[1]].max(moved[pair[0]] + gap);
+    }
+    // What was pushed off the chart moves back and takes its neighbours along.
+    let mut floor = lowest;
+    for &label in order.iter().rev() {
+        moved[label] = moved[label].min(floor);
+        floor = moved[label] - gap;
+    }
+    moved
 }
 
 #[cfg(test)]
@@ -43,5 +64,16 @@ mod tests {
     #[test]
     fn steps_reach_the_value_and_no_further() {
         assert_eq!([steps_to(0.0, 0.1), steps_to(0.3, 0.1), steps_to(0.31, 0.1)], [1, 3, 4]);
+    }
+
+    #[test]
+    fn neighbours_keep_their_distance_and_their_order() {
+        assert_eq!(spread(&[50.0, 10.0, 12.0, 10.0], 10.0, 100.0), [50.0, 10.0, 30.0, 20.0]);
+    }
+
+    #[test]
+    fn nothing_falls_off_the_chart() {
+        assert_eq!(spread(&[98.0, 99.0, 20.0], 10.0, 100.0), [90.0, 100.0, 20.0]);
+        assert!(spread(&[], 10.0, 100.0).is_empty());
     }
 }

@@ -1,17 +1,17 @@
 //! Figures and counts as text.
 
 /// A figure to four digits, as on the challenge's leaderboards.
-pub(crate) fn figure(value: f64) -> String {
+pub fn figure(value: f64) -> String {
     difference(value).trim_start_matches('+').to_owned()
 }
 
 /// A difference to four digits, with its sign.
-pub(crate) fn difference(value: f64) -> String {
+pub fn difference(value: f64) -> String {
     signed(value, 4)
 }
 
 /// An effect size, or a dash where it is not finite.
-pub(crate) fn effect(value: f64) -> String {
+pub fn effect(value: f64) -> String {
     if value.is_finite() { signed(value, 2) } else { "–".to_owned() }
 }
 
@@ -26,18 +26,18 @@ fn signed(value: f64, digits: usize) -> String {
 }
 
 /// A p-value to three digits.
-pub(crate) fn p_value(p: f64) -> String {
+pub fn p_value(p: f64) -> String {
     if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") }
 }
 
 /// `1 topic`, `2,000 topics`.
-pub(crate) fn count(count: usize, what: &str) -> String {
+pub fn count(count: usize, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{} {what}{plural}", thousands(count))
 }
 
 /// `1234567` as `1,234,567`.
-pub(crate) fn thousands(number: usize) -> String {
+pub fn thousands(number: usize) -> String {
     let digits = number.to_string();
     let comma = |index: usize| index > 0 && (digits.len() - index).is_multiple_of(3);
     digits
@@ -47,7 +47,7 @@ pub(crate) fn thousands(number: usize) -> String {
 }
 
 /// Cuts a text to `most` characters; the last is an ellipsis if some are left out.
-pub(crate) fn shorten(text: &str, most: usize) -> String {
+pub fn shorten(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
     }

@@ -5,13 +5,13 @@ use crate::measures::{DOCUMENT_MEASURES, NEED_F1, measures};
 use crate::record;
 use crate::session::Session;
 use clariq_collections::Collection;
+use clariq_collections::clariq::evaluation::{
+    CUTOFFS, clarification_need, document_relevance, question_relevance, table_stem,
+};
 use clariq_collections::clariq::{ClariQ, EvalTable, Labelled, Split, read_need_file};
 use clariq_core::Error;
 use clariq_core::{ProblemKind, TopicId};
 use clariq_eval::Ties;
-use clariq_eval::clariq::{
-    CUTOFFS, clarification_need, document_relevance, question_relevance, table_stem,
-};
 use clariq_files::{Run, Source};
 use clariq_rank::Expected;
 

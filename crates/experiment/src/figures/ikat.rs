@@ -1,10 +1,13 @@
 //! iKAT's figures: rankings and sets of statements, passages, and responses.
 
 use super::{Opened, Own, Written};
-use crate::ikat::{Evaluated, Labels, figures};
+use crate::run::ranking_path;
 use clariq_collections::Collection;
-use clariq_collections::ikat::{Ikat, Split};
+use clariq_collections::ikat::evaluation::{Evaluated, Labels, figures};
+use clariq_collections::ikat::run::Submission;
+use clariq_collections::ikat::{Ikat, PASSAGES, STATEMENTS, Split};
 use clariq_core::Error;
+use clariq_files::{Source, read_run};
 
 /// The labels of a split.
 struct Track<'a> {
@@ -25,6 +28,10 @@ impl Own for Track<'_> {
         if written.run.is_some() {
             return Ok(Vec::new());
         }
-        figures(&Evaluated::of_run(self.ikat, self.split, written.path)?, &self.labels)
+        let ranking = |task| read_run(&Source::new(ranking_path(written.path, task)));
+        let submission = Submission::read(&Source::new(written.path), self.split.year())?;
+        let evaluated = Evaluated::of_submission(self.ikat, self.split, &submission);
+        let evaluated = evaluated.with_rankings(ranking(STATEMENTS)?, ranking(PASSAGES)?);
+        figures(&evaluated, &self.labels)
     }
 }

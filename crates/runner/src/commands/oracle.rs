@@ -5,9 +5,11 @@ use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::{Args, ValueEnum};
+use clariq_collections::clariq::evaluation::{
+    Choice, oracle_of_contexts, oracle_of_topics, table_stem,
+};
 use clariq_collections::clariq::{ClariQ, EvalTable, NO_QUESTION, Split, put_text_run_line};
 use clariq_core::{Location, Problem, ProblemKind, TopicId};
-use clariq_eval::clariq::{Choice, oracle_of_contexts, oracle_of_topics, table_stem};
 use clariq_experiment::record;
 use clariq_experiment::run::folder_of;
 use clariq_files::{Staged, Target};

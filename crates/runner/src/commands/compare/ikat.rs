@@ -5,10 +5,10 @@ use crate::failure::Failure;
 use crate::runs::{self, IkatTurns};
 use crate::settings::Settings;
 use clariq_collections::Collection;
+use clariq_collections::ikat::evaluation::{Part, columns};
 use clariq_collections::ikat::{Ikat, Split};
 use clariq_core::{Location, Problem, ProblemKind};
 use clariq_eval::{Column, Measure};
-use clariq_experiment::ikat::{Part, columns};
 use std::path::Path;
 
 struct Turns<'a> {

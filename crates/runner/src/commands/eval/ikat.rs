@@ -6,7 +6,7 @@ use crate::output::{Cell, Sheet};
 use crate::runs::{self, IkatTurns};
 use crate::settings::Settings;
 use clariq_collections::ikat::Split;
-use clariq_experiment::ikat::{figures, rankings, sets};
+use clariq_collections::ikat::evaluation::{figures, rankings, sets};
 use std::path::Path;
 
 /// The ends of the names of figures that [`sets`] gives in full.

@@ -2,9 +2,10 @@
 
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
+use clariq_collections::clariq::evaluation::need_report;
 use clariq_collections::clariq::{Labelled, NeedLine};
 use clariq_core::{Need, TrainOn};
-use clariq_eval::clariq::{need_interval, need_report, reliability, weighted_f1};
+use clariq_eval::{need_interval, reliability, weighted_f1};
 use clariq_need::{Prediction, Repeat, Training};
 
 /// The rounds of a bootstrap.

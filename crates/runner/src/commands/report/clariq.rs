@@ -5,10 +5,10 @@ use crate::failure::Failure;
 use crate::runs::{self, Topics};
 use crate::settings::Settings;
 use clariq_collections::Collection;
+use clariq_collections::clariq::evaluation::page::{Comparison, Entry, NeedEntry};
 use clariq_collections::clariq::{ClariQ, Split, read_need_file};
 use clariq_eval::Ties;
 use clariq_files::{Source, read_run};
-use clariq_report::clariq::{Comparison, Entry, NeedEntry};
 use std::path::{Path, PathBuf};
 
 /// The page; `None` for other collections.
@@ -27,7 +27,7 @@ pub(super) fn render(
     let runs = named.map(|(path, name)| entry(settings, path, name, &topics));
     let runs = runs.collect::<Result<Vec<_>, _>>()?;
     let needs = needs(&asked.arguments.needs, &topics)?;
-    let page = clariq_report::clariq::render(&Comparison {
+    let page = clariq_collections::clariq::evaluation::page::render(&Comparison {
         title: &asked.title("ClariQ"),
         split,
         bank: &clariq.bank,

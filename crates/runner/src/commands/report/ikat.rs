@@ -5,10 +5,10 @@ use crate::failure::Failure;
 use crate::runs::IkatTurns;
 use crate::settings::Settings;
 use clariq_collections::Collection;
+use clariq_collections::ikat::evaluation::page::{Comparison, Entry, render as render_page};
+use clariq_collections::ikat::evaluation::{Labels, columns};
 use clariq_collections::ikat::{Ikat, Split};
 use clariq_core::{Location, Problem, ProblemKind};
-use clariq_experiment::ikat::{Labels, columns};
-use clariq_report::ikat::{Comparison, Entry, render as render_page};
 use std::path::Path;
 
 /// The page; `None` for other collections.
@@ -63,8 +63,8 @@ fn entry(
     })
 }
 
-fn as_shown(labels: &Labels) -> clariq_report::ikat::Labels<'_> {
-    clariq_report::ikat::Labels {
+fn as_shown(labels: &Labels) -> clariq_collections::ikat::evaluation::page::Labels<'_> {
+    clariq_collections::ikat::evaluation::page::Labels {
         organisers: labels.organisers.as_ref(),
         nist: labels.nist.as_ref(),
         cited: labels.cited.as_ref(),

@@ -5,11 +5,11 @@ use crate::commands::eval::arguments::EvalArgs;
 use crate::commands::eval::{say, write_per_topic};
 use crate::failure::Failure;
 use crate::settings::Settings;
-use clariq_collections::clariq::{EvalTable, Split, read_text_run};
-use clariq_core::{Location, Problem, ProblemKind};
-use clariq_eval::clariq::{
+use clariq_collections::clariq::evaluation::{
     DocumentRelevance, document_relevance, multi_turn_document_relevance, table_stem,
 };
+use clariq_collections::clariq::{EvalTable, Split, read_text_run};
+use clariq_core::{Location, Problem, ProblemKind};
 use clariq_files::{Source, python_float, read_run, write_atomically};
 use std::io::{self, Write};
 use std::path::Path;

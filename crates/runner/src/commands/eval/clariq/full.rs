@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::output::{Cell, Sheet, print_all};
 use crate::settings::Settings;
-use clariq_eval::clariq::{NeedReport, NeedScores};
+use clariq_collections::clariq::evaluation::{NeedReport, NeedScores};
 
 pub(super) fn print(
     settings: &Settings,

@@ -4,8 +4,8 @@ use crate::commands::eval::arguments::{EvalArgs, Task};
 use crate::failure::Failure;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
+use clariq_collections::clariq::evaluation::{Leaderboard, LeaderboardTask, Placement};
 use clariq_collections::clariq::{Bank, Split};
-use clariq_eval::clariq::{Leaderboard, LeaderboardTask, Placement};
 use std::io::{self, Write};
 use std::path::Path;
 

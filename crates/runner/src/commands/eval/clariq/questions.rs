@@ -6,10 +6,10 @@ use crate::commands::eval::{say, write_per_topic};
 use crate::failure::Failure;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
-use clariq_eval::Ties;
-use clariq_eval::clariq::{
-    CUTOFFS, Diagnosis, QuestionRelevance, diagnose, question_relevance, recall_interval,
+use clariq_collections::clariq::evaluation::{
+    CUTOFFS, QuestionRelevance, question_relevance, recall_interval,
 };
+use clariq_eval::{Diagnosis, Ties, diagnose};
 use clariq_files::{Source, python_float, read_run, write_atomically};
 use std::io::{self, Write};
 use std::path::Path;

@@ -1,0 +1,25 @@
+//! The measures of the `ClariQ` challenge, as its official scorer computes them, and what goes
+//! with them: oracles, published leaderboards, and reports of runs and need files.
+
+mod clarification_need;
+mod context_relevance;
+mod document_relevance;
+mod leaderboard;
+mod need_report;
+mod oracle;
+pub mod page;
+mod question_relevance;
+#[cfg(test)]
+mod testing;
+
+pub use clarification_need::{NeedScores, clarification_need};
+pub use context_relevance::{ContextRelevance, ContextScorer};
+pub use document_relevance::{
+    DocumentRelevance, MetricScores, document_relevance, multi_turn_document_relevance, table_stem,
+};
+pub use leaderboard::{Entry, Leaderboard, LeaderboardTask, Placement};
+pub use need_report::{NeedClass, NeedReport, need_report};
+pub use oracle::{Choice, oracle_of_contexts, oracle_of_topics};
+pub use question_relevance::{
+    CUTOFFS, QuestionRelevance, RecallInterval, question_relevance, recall_interval,
+};

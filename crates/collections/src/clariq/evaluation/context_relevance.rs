@@ -1,0 +1,171 @@
+//! The next question of a conversation, judged without documents: whether it is relevant to the
+//! topic, whether it is new, and whether people with that need answered it by something other
+//! than "no".
+
+use super::document_relevance::{First, first_questions};
+use crate::clariq::conversation::{Conversation, Turn};
+use crate::clariq::{Bank, Labelled};
+use clariq_core::QuestionId;
+use clariq_files::Run;
+use std::collections::{HashMap, HashSet};
+
+/// Counts over the contexts of a file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ContextRelevance {
+    /// Contexts whose topic is in the labels.
+    pub contexts: usize,
+    /// Contexts of other topics, which are left out.
+    pub unknown: usize,
+    /// Contexts that the run has no line for.
+    pub missing: usize,
+    /// Contexts for which it asks a question.
+    pub asked: usize,
+    /// Of these, questions that are listed for the topic.
+    pub relevant: usize,
+    /// Questions that were not asked before.
+    pub new: usize,
+    /// Questions that the labels have an answer to for this facet, and not a "no".
+    pub answered: usize,
+}
+
+impl ContextRelevance {
+    /// Names and figures: the share of contexts for which a question is asked, and of those
+    /// questions the shares that are relevant, new, and answered.
+    pub fn figures(&self) -> [(&'static str, f64); 4] {
+        let share =
+            |part: usize, whole: usize| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
+        [
+            ("Asked", share(self.asked, self.contexts)),
+            ("Relevant", share(self.relevant, self.asked)),
+            ("New", share(self.new, self.asked)),
+            ("Answered", share(self.answered, self.asked)),
+        ]
+    }
+}
+
+/// Looks at contexts one after the other.
+pub struct ContextScorer<'a> {
+    bank: &'a Bank,
+    first: HashMap<&'a str, First<'a>>,
+    relevant: HashMap<&'a str, HashSet<QuestionId>>,
+    /// Facet and question of answers that are no refusals.
+    answered: HashSet<(&'a str, &'a str)>,
+    found: ContextRelevance,
+}
+
+impl<'a> ContextScorer<'a> {
+    /// Takes a multi-turn run, with ids in place of texts, and the labels.
+    pub fn new(run: &'a Run, bank: &'a Bank, labels: &'a Labelled) -> Self {
+        let topics = labels.topics.iter().map(|topic| topic.id.as_str());
+        let accepted =
+            labels.rows.iter().filter(|row| !row.answer.trim().is_empty() && !refused(&row.answer));
+        let answered =
+            accepted.map(|row| (labels.facets[row.facet].id.as_str(), row.question.as_str()));
+        Self {
+            bank,
+            first: first_questions(run),
+            relevant: topics.zip(labels.relevant()).collect(),
+            answered: answered.collect(),
+            found: ContextRelevance::default(),
+        }
+    }
+
+    /// Looks at one context.
+    pub fn add(&mut self, conversation: &Conversation) {
+        let Some(relevant) = self.relevant.get(conversation.topic.as_str()) else {
+            self.found.unknown += 1;
+            return;
+        };
+        self.found.contexts += 1;
+        let id = conversation.id.to_string();
+        let Some(First { question, .. }) = self.first.get(id.as_str()) else {
+            self.found.missing += 1;
+            return;
+        };
+        let text = self.bank.find(question.as_str()).map(|number| self.bank.text(number));
+        if text == Some("") {
+            return;
+        }
+        self.found.asked += 1;
+        self.found.relevant += usize::from(relevant.contains(*question));
+        self.found.new += usize::from(text.is_none_or(|text| !conversation.asked_words(text)));
+        let key = (conversation.facet.as_str(), question.as_str());
+        self.found.answered += usize::from(self.answered.contains(&key));
+    }
+
+    /// What was found.
+    pub fn finish(self) -> ContextRelevance {
+        self.found
+    }
+}
+
+fn refused(answer: &str) -> bool {
+    Turn { question: String::new(), answer: answer.to_owned() }.is_refused()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clariq::evaluation::testing::run;
+    use crate::clariq::{BankRow, Facet, LabelledRow, Topic};
+
+    #[test]
+    fn each_question_is_looked_at_by_itself() {
+        let row = |id: &str, text: &str| BankRow { id: id.into(), text: text.to_owned() };
+        let bank = Bank::from_rows(vec![
+            row("Q1", ""),
+            row("Q2", "which one"),
+            row("Q3", "why"),
+            row("Q4", "what"),
+        ]);
+        let topic = Topic {
+            id: "9".into(),
+            request: "r".to_owned(),
+            description: String::new(),
+            need: None,
+        };
+        let facet = Facet { id: "F1".into(), topic: 0, description: String::new() };
+        let answer = |question: &str, answer: &str| LabelledRow {
+            facet: 0,
+            question: question.into(),
+            text: String::new(),
+            answer: answer.to_owned(),
+            line: 1,
+        };
+        let rows = vec![answer("Q2", "the car"), answer("Q3", "No, thanks")];
+        let labels =
+            Labelled { topics: vec![topic], facets: vec![facet], rows, ..Labelled::default() };
+        let run = run(&[
+            ("1", "Q4", 1.0),
+            ("1", "Q2", 2.0),
+            ("2", "Q3", 1.0),
+            ("3", "Q1", 1.0),
+            ("4", "Q2", 1.0),
+            ("6", "Q4", 1.0),
+        ]);
+        let mut scorer = ContextScorer::new(&run, &bank, &labels);
+        for id in 1..=7 {
+            let mut conversation = Conversation::new(id, "r");
+            conversation.topic = if id == 7 { "8".into() } else { "9".into() };
+            conversation.facet = "F1".into();
+            if id == 4 {
+                conversation
+                    .turns
+                    .push(Turn { question: "which  one".to_owned(), answer: "x".to_owned() });
+            }
+            scorer.add(&conversation);
+        }
+        let found = scorer.finish();
+        let expected = ContextRelevance {
+            contexts: 6,
+            unknown: 1,
+            missing: 1,
+            asked: 4,
+            relevant: 3,
+            new: 3,
+            answered: 2,
+        };
+        assert_eq!(found, expected);
+        assert_eq!(found.figures()[1], ("Relevant", 0.75));
+    }
+}

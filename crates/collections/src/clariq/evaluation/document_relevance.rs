@@ -1,0 +1,222 @@
+//! `ClariQ`'s document relevance: how good the documents are after the first question and its
+//! answer.
+//!
+//! The figures of every candidate question were computed once, by retrieving documents with the
+//! question and its answer, and released as a table. The official scorer looks up the question
+//! that a run puts first.
+
+use crate::clariq::{BEST, ContextId, EvalTable, Labelled, MetricTable, Split, TableRow, WORST};
+use clariq_core::{QuestionId, TopicId};
+use clariq_eval::exact_mean;
+use clariq_files::Run;
+use std::collections::{HashMap, HashSet};
+
+/// The figures of one metric.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MetricScores {
+    /// The metric, as the table names it.
+    pub name: String,
+    /// Each context with its figure, in the table's order.
+    pub contexts: Vec<(ContextId, f64)>,
+}
+
+impl MetricScores {
+    /// The mean over contexts, rounded once as Python's `statistics.mean` does; `None` without
+    /// contexts.
+    pub fn mean(&self) -> Option<f64> {
+        (!self.contexts.is_empty())
+            .then(|| exact_mean(self.contexts.iter().map(|(_, figure)| *figure)))
+    }
+}
+
+/// Document relevance of a run, and what its author may not expect.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DocumentRelevance {
+    /// All metrics of the table, in its order.
+    pub metrics: Vec<MetricScores>,
+    /// Topics or contexts whose highest score occurs on more than one line: the last of them in the
+    /// file counts, where the official scorer's unstable sort leaves it open.
+    pub tied: usize,
+    /// Contexts that the run does not answer; each counts 0.
+    pub missing: usize,
+    /// Contexts whose question is not a candidate; each counts as the worst one.
+    pub not_candidates: usize,
+}
+
+/// The name of the table with the figures of a split. The official scorer finds the dev facets in
+/// the one that is called train.
+pub fn table_stem(split: Split, multi_turn: bool) -> String {
+    match (multi_turn, split) {
+        (true, split) => format!("multi_turn_{split}_eval"),
+        (false, Split::Train | Split::Dev) => "single_turn_train_eval".to_owned(),
+        (false, Split::Test) => "single_turn_test_eval".to_owned(),
+    }
+}
+
+/// Scores a single-turn run: contexts are the facets of `labels`, answered by their topic's first
+/// question.
+pub fn document_relevance(run: &Run, table: &EvalTable, labels: &Labelled) -> DocumentRelevance {
+    let topics: HashMap<&str, &TopicId> = labels
+        .facets
+        .iter()
+        .map(|facet| (facet.id.as_str(), &labels.topics[facet.topic].id))
+        .collect();
+    score(run, table, |context| match context {
+        ContextId::Facet(facet) => topics.get(facet.as_str()).map(|topic| (*topic).clone()),
+        ContextId::Number(_) => None,
+    })
+}
+
+/// Scores a multi-turn run: contexts are numbers, and the run's first field names them.
+pub fn multi_turn_document_relevance(run: &Run, table: &EvalTable) -> DocumentRelevance {
+    score(run, table, |context| Some(context.to_string().as_str().into()))
+}
+
+/// `answered_by` names the topic of the run that answers a context; `None` leaves the context out.
+fn score(
+    run: &Run,
+    table: &EvalTable,
+    answered_by: impl Fn(&ContextId) -> Option<TopicId>,
+) -> DocumentRelevance {
+    let first = first_questions(run);
+    let (mut missing, mut not_candidates) = (HashSet::new(), HashSet::new());
+    let mut metrics = Vec::new();
+    let mut chosen: Option<(MetricTable, Vec<Chosen>)> = None;
+    for metric in table.metrics().filter_map(|name| table.metric(name)) {
+        // Most metrics of a table are of the same contexts and questions.
+        let (_, contexts) = match chosen.take() {
+            Some((other, contexts)) if other.shares_rows(metric) => {
+                chosen.insert((metric, contexts))
+            }
+            _ => chosen.insert((metric, choose(metric, &first, &answered_by))),
+        };
+        let mut figures = Vec::with_capacity(contexts.len());
+        for context in contexts {
+            let figure = context.own.and_then(|row| metric.scores_in(row).with_answer);
+            let figure = figure.unwrap_or_else(|| {
+                let counted = if context.answered { &mut not_candidates } else { &mut missing };
+                counted.insert(context.id.clone());
+                context.worst.and_then(|row| metric.scores_in(row).with_answer).unwrap_or(0.0)
+            });
+            figures.push((context.id.clone(), figure));
+        }
+        metrics.push(MetricScores { name: metric.name().to_owned(), contexts: figures });
+    }
+    DocumentRelevance {
+        metrics,
+        tied: first.values().filter(|first| first.tied).count(),
+        missing: missing.len(),
+        not_candidates: not_candidates.len(),
+    }
+}
+
+/// What a run does in a context.
+struct Chosen {
+    id: ContextId,
+    /// Whether it asks anything.
+    answered: bool,
+    /// The question that it asks.
+    own: Option<TableRow>,
+    /// The worst question, where the run asks something.
+    worst: Option<TableRow>,
+}
+
+fn choose(
+    metric: MetricTable,
+    first: &HashMap<&str, First>,
+    answered_by: impl Fn(&ContextId) -> Option<TopicId>,
+) -> Vec<Chosen> {
+    let mut chosen = Vec::with_capacity(metric.len());
+    for (position, id) in metric.contexts().enumerate() {
+        let Some(topic) = answered_by(&id) else { continue };
+        let question = first.get(topic.as_str()).map(|first| first.question.as_str());
+        // Naming the best is not a way to reach it.
+        let own = question.map(|question| if question == BEST { WORST } else { question });
+        chosen.push(Chosen {
+            id,
+            answered: question.is_some(),
+            own: own.and_then(|question| metric.row(position, question)),
+            worst: question.and_then(|_| metric.row(position, WORST)),
+        });
+    }
+    chosen
+}
+
+/// The first question of a topic.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct First<'r> {
+    pub(super) question: &'r QuestionId,
+    score: f64,
+    /// Whether other lines have the same score.
+    pub(super) tied: bool,
+}
+
+/// The question with the highest score of each topic, the last in the file among equals: that is
+/// what a stable sort gives where the official scorer's sort leaves it open.
+pub(super) fn first_questions(run: &Run) -> HashMap<&str, First<'_>> {
+    let mut first: HashMap<&str, First> = HashMap::new();
+    for line in &run.lines {
+        let own = First { question: &line.question, score: line.score, tied: false };
+        first
+            .entry(line.topic.as_str())
+            .and_modify(|best| {
+                if own.score >= best.score {
+                    *best = First { tied: own.score <= best.score, ..own };
+                }
+            })
+            .or_insert(own);
+    }
+    first
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clariq::evaluation::testing::labels;
+    use crate::clariq::evaluation::testing::run;
+    use crate::clariq::{EvalTableBuilder, Scores};
+
+    fn table() -> EvalTable {
+        let scores = |with_answer| Scores { no_answer: None, with_answer: Some(with_answer) };
+        let mut builder = EvalTableBuilder::default();
+        for (context, figures) in [
+            ("F0", [("Q1", 0.5), ("MIN", 0.1), ("MAX", 0.9)]),
+            ("F1", [("Q2", 0.4), ("MIN", 0.2), ("MAX", 0.8)]),
+        ] {
+            builder
+                .add(
+                    "P1",
+                    &ContextId::from(context),
+                    figures.map(|(question, figure)| (question, scores(figure))),
+                )
+                .unwrap();
+        }
+        builder.finish().unwrap()
+    }
+
+    fn figures(lines: &[(&str, &str, f64)]) -> (Vec<f64>, DocumentRelevance) {
+        let labels = labels(&[("1", &["Q1"]), ("2", &["Q2"])]);
+        let scores = document_relevance(&run(lines), &table(), &labels);
+        (scores.metrics[0].contexts.iter().map(|(_, figure)| *figure).collect(), scores)
+    }
+
+    #[test]
+    fn the_highest_score_is_looked_up_and_the_last_of_equals() {
+        let (found, scores) =
+            figures(&[("1", "Q9", 1.0), ("1", "Q1", 1.0), ("2", "Q2", 2.0), ("2", "Q9", 1.0)]);
+        assert_eq!(found, [0.5, 0.4]);
+        assert_eq!((scores.tied, scores.missing, scores.not_candidates), (1, 0, 0));
+    }
+
+    #[test]
+    fn strangers_count_as_the_worst_and_silence_as_nothing() {
+        let (found, scores) = figures(&[("1", "Q77", 1.0)]);
+        assert_eq!(found, [0.1, 0.0]);
+        assert_eq!((scores.missing, scores.not_candidates), (1, 1));
+    }
+
+    #[test]
+    fn the_best_cannot_be_named() {
+        assert_eq!(figures(&[("1", "MAX", 1.0), ("2", "MIN", 1.0)]).0, [0.1, 0.2]);
+    }
+}

@@ -1,0 +1,252 @@
+//! The final leaderboards of the `ClariQ` challenge, and the rank that a run would have there.
+//!
+//! The tables are those of `leaderboard`, which names their source. The challenge ranked by one
+//! measure on test: Recall@30 (then Recall@20) for questions, NDCG@3 for documents, F1 for need. An
+//! order is made of the same measure on whichever split is asked for; the published rank stands
+//! beside it.
+
+use crate::clariq::Split;
+
+/// The tasks that have a leaderboard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeaderboardTask {
+    /// Recall of relevant questions.
+    QuestionRelevance,
+    /// Documents after the first question, single turn.
+    DocumentRelevance,
+    /// Documents after the next question of a conversation.
+    MultiTurnDocumentRelevance,
+    /// Need labels.
+    ClarificationNeed,
+}
+
+/// A published entry.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// The published rank, by the figures on test; `None` for the oracles, which were not ranked.
+    pub rank: Option<usize>,
+    /// Who entered it.
+    pub team: String,
+    /// What it was called.
+    pub model: String,
+    /// A figure for each of [`Leaderboard::measures`].
+    pub figures: Vec<f64>,
+}
+
+/// The published entries of one task and split, in the published order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Leaderboard {
+    /// The measures, named as the official scorer names them.
+    pub measures: Vec<&'static str>,
+    /// The positions in `measures` that order the entries: the first decides, the others where it does
+    /// not.
+    pub ordered_by: &'static [usize],
+    /// All entries, oracles included.
+    pub entries: Vec<Entry>,
+}
+
+/// Where a run would stand.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Placement {
+    /// Its rank, from 1, among the ranked entries and itself. Before it stand those that are
+    /// better, not those that are equal.
+    pub rank: usize,
+    /// Its rank by each measure alone.
+    pub rank_by: Vec<usize>,
+    /// How many entries are ranked, the run included.
+    pub ranked: usize,
+    /// The entries in the order of their figures on this split; the run belongs before
+    /// `entries[before]`.
+    pub order: Vec<usize>,
+    /// How many of `order`, oracles included, stand before the run.
+    pub before: usize,
+}
+
+type Table = (LeaderboardTask, Split, &'static str, &'static str);
+
+macro_rules! table {
+    ($name:literal) => {
+        include_str!(concat!("../../../leaderboard/", $name, ".tsv"))
+    };
+}
+
+/// Task, split, the prefix of the columns, and the file.
+const TABLES: [Table; 7] = [
+    (LeaderboardTask::QuestionRelevance, Split::Dev, "", table!("question_relevance.dev")),
+    (LeaderboardTask::QuestionRelevance, Split::Test, "", table!("question_relevance.test")),
+    (LeaderboardTask::DocumentRelevance, Split::Dev, "", table!("document_relevance.dev")),
+    (LeaderboardTask::DocumentRelevance, Split::Test, "", table!("document_relevance.test")),
+    (
+        LeaderboardTask::MultiTurnDocumentRelevance,
+        Split::Test,
+        "",
+        table!("multi_turn_document_relevance.test"),
+    ),
+    (LeaderboardTask::ClarificationNeed, Split::Dev, "dev_", table!("clarification_need")),
+    (LeaderboardTask::ClarificationNeed, Split::Test, "test_", table!("clarification_need")),
+];
+
+impl LeaderboardTask {
+    /// The columns of its tables with the official scorer's names, and which of them decide.
+    fn measures(self) -> (&'static [(&'static str, &'static str)], &'static [usize]) {
+        match self {
+            Self::QuestionRelevance => (
+                &[
+                    ("recall5", "Recall5"),
+                    ("recall10", "Recall10"),
+                    ("recall20", "Recall20"),
+                    ("recall30", "Recall30"),
+                ],
+                &[3, 2],
+            ),
+            Self::DocumentRelevance | Self::MultiTurnDocumentRelevance => (
+                &[("mrr100", "MRR100"), ("p1", "P1"), ("ndcg3", "NDCG3"), ("ndcg5", "NDCG5")],
+                &[2],
+            ),
+            Self::ClarificationNeed => {
+                (&[("precision", "Precision"), ("recall", "Recall"), ("f1", "F1")], &[2])
+            }
+        }
+    }
+}
+
+impl Leaderboard {
+    /// The leaderboard of a task on a split; `None` where none was published.
+    ///
+    /// ```
+    /// use clariq_collections::clariq::Split;
+    /// use clariq_collections::clariq::evaluation::{Leaderboard, LeaderboardTask};
+    /// let board = Leaderboard::published(LeaderboardTask::QuestionRelevance, Split::Dev).unwrap();
+    /// let placement = board.place(&[0.3246, 0.5638, 0.6675, 0.6913]);
+    /// assert_eq!((placement.rank, placement.ranked), (26, 28));
+    /// ```
+    pub fn published(task: LeaderboardTask, split: Split) -> Option<Self> {
+        let (.., prefix, text) =
+            TABLES.into_iter().find(|table| (table.0, table.1) == (task, split))?;
+        let (columns, ordered_by) = task.measures();
+        let mut lines = text.lines();
+        let header: Vec<&str> = lines.next()?.split('\t').collect();
+        let positions = columns
+            .iter()
+            .map(|(column, _)| {
+                header.iter().position(|name| name.strip_prefix(prefix) == Some(column))
+            })
+            .collect::<Option<Vec<usize>>>()?;
+        let entries = lines.map(|line| entry(line, &positions)).collect::<Option<Vec<Entry>>>()?;
+        Some(Self {
+            measures: columns.iter().map(|(_, name)| *name).collect(),
+            ordered_by,
+            entries,
+        })
+    }
+
+    /// Places a run by its figures, one for each of [`Leaderboard::measures`], rounded to the four
+    /// decimals of the published ones.
+    pub fn place(&self, figures: &[f64]) -> Placement {
+        let own: Vec<i64> = figures.iter().map(|&figure| rounded(figure)).collect();
+        let key = |figures: &[f64]| {
+            self.ordered_by.iter().map(|&index| rounded(figures[index])).collect::<Vec<_>>()
+        };
+        let own_key = key(figures);
+        let mut order: Vec<usize> = (0..self.entries.len()).collect();
+        // Stable: equals stay in the published order.
+        order.sort_by_key(|&entry| std::cmp::Reverse(key(&self.entries[entry].figures)));
+        let before =
+            order.iter().filter(|&&entry| key(&self.entries[entry].figures) > own_key).count();
+        let ranked = || self.entries.iter().filter(|entry| entry.rank.is_some());
+        let better = |measure: usize| {
+            ranked().filter(|entry| rounded(entry.figures[measure]) > own[measure]).count()
+        };
+        Placement {
+            rank: 1 + ranked().filter(|entry| key(&entry.figures) > own_key).count(),
+            rank_by: (0..self.measures.len()).map(|measure| 1 + better(measure)).collect(),
+            ranked: 1 + ranked().count(),
+            order,
+            before,
+        }
+    }
+}
+
+/// In units of the fourth decimal.
+fn rounded(figure: f64) -> i64 {
+    (figure * 1e4).round() as i64
+}
+
+fn entry(line: &str, positions: &[usize]) -> Option<Entry> {
+    let fields: Vec<&str> = line.split('\t').collect();
+    let [rank, team, model, ..] = fields[..] else { return None };
+    let figures = positions
+        .iter()
+        .map(|&index| fields.get(index)?.parse().ok())
+        .collect::<Option<Vec<f64>>>()?;
+    Some(Entry { rank: rank.parse().ok(), team: team.to_owned(), model: model.to_owned(), figures })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn board(task: LeaderboardTask, split: Split) -> Leaderboard {
+        Leaderboard::published(task, split).expect("it was published")
+    }
+
+    #[test]
+    fn every_table_is_read_and_none_is_invented() {
+        for (task, split, ..) in TABLES {
+            let entries = board(task, split).entries;
+            let ranks: Vec<usize> = entries.iter().filter_map(|entry| entry.rank).collect();
+            assert_eq!(ranks, (1..=ranks.len()).collect::<Vec<_>>(), "{task:?} {split}");
+            assert!(
+                entries
+                    .iter()
+                    .all(|entry| entry.figures.iter().all(|figure| (0.0..1.0).contains(figure)))
+            );
+        }
+        assert_eq!(
+            Leaderboard::published(LeaderboardTask::MultiTurnDocumentRelevance, Split::Dev),
+            None
+        );
+        assert_eq!(Leaderboard::published(LeaderboardTask::QuestionRelevance, Split::Train), None);
+    }
+
+    #[test]
+    fn the_published_order_is_that_of_the_figures_on_test() {
+        for (task, split, ..) in TABLES.into_iter().filter(|table| table.1 == Split::Test) {
+            let board = board(task, split);
+            let order = board.place(&vec![0.0; board.measures.len()]).order;
+            let mut published: Vec<usize> = (0..order.len()).collect();
+            if task == LeaderboardTask::ClarificationNeed {
+                // Published as .4868 before .4871.
+                published.swap(6, 7);
+            }
+            assert_eq!(order, published, "{task:?}");
+        }
+    }
+
+    #[test]
+    fn a_run_stands_beside_its_equals() {
+        let board = board(LeaderboardTask::QuestionRelevance, Split::Test);
+        let first = board.place(&[0.3404, 0.6329, 0.8335, 0.874_43]);
+        assert_eq!((first.rank, first.before), (1, 0), "rounded, it equals the first");
+        let second = board.place(&[0.9, 0.1, 0.8335, 0.8743]);
+        assert_eq!((second.rank, second.before, second.rank_by), (2, 1, vec![1, 28, 1, 2]));
+        assert_eq!(board.place(&[0.0; 4]).rank, 28);
+    }
+
+    #[test]
+    fn recall_at_20_decides_between_equals() {
+        let board = board(LeaderboardTask::QuestionRelevance, Split::Test);
+        assert_eq!(
+            board.place(&[0.0, 0.0, 0.7584, 0.7682]).rank,
+            26,
+            "between BERT-reranker and BM25"
+        );
+    }
+
+    #[test]
+    fn oracles_are_shown_and_not_ranked() {
+        let board = board(LeaderboardTask::DocumentRelevance, Split::Test);
+        let placement = board.place(&[0.4, 0.3, 0.2, 0.15]);
+        assert_eq!((placement.rank, placement.before, placement.ranked), (1, 1, 29));
+    }
+}

@@ -1,0 +1,128 @@
+//! Oracles: the best or worst question of each topic or context by an evaluation table.
+
+use crate::clariq::{BEST, ContextId, EvalTable, Labelled, MetricTable, WORST};
+use clariq_core::TopicId;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Which question an oracle chooses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// The one with the highest figure.
+    Best,
+    /// The one with the lowest.
+    Worst,
+}
+
+/// The question of every topic whose facets the table knows, in file order. A topic's figure is the
+/// mean over its facets, where a question that is no candidate counts as the facet's worst, as the
+/// official scorer has it. Of equal figures the higher id is chosen. The worst question is called
+/// [`WORST`], which is the worst for each facet by itself and what the published run says.
+pub fn oracle_of_topics(
+    table: &EvalTable,
+    metric: &str,
+    labels: &Labelled,
+    choice: Choice,
+) -> Option<Vec<(TopicId, String)>> {
+    let metric = table.metric(metric)?;
+    let mut facets: Vec<Vec<ContextId>> = vec![Vec::new(); labels.topics.len()];
+    for facet in &labels.facets {
+        let context = ContextId::Facet(facet.id.clone());
+        if metric.has_context(&context) {
+            facets[facet.topic].push(context);
+        }
+    }
+    let topics = labels.topics.iter().zip(facets).filter(|(_, facets)| !facets.is_empty());
+    let chosen = topics.filter_map(|(topic, facets)| {
+        let question = match choice {
+            Choice::Worst => WORST.to_owned(),
+            Choice::Best => best_of(metric, &facets)?,
+        };
+        Some((topic.id.clone(), question))
+    });
+    Some(chosen.collect())
+}
+
+fn best_of(metric: MetricTable, facets: &[ContextId]) -> Option<String> {
+    let candidates: BTreeSet<&str> = facets
+        .iter()
+        .filter_map(|facet| metric.questions(facet))
+        .flatten()
+        .map(|(question, _)| question)
+        .collect();
+    let figure = |facet: &ContextId, question: &str| {
+        let scores = metric.scores(facet, question).or_else(|| metric.scores(facet, WORST));
+        scores.and_then(|scores| scores.with_answer).unwrap_or(0.0)
+    };
+    let sum = |question: &str| facets.iter().map(|facet| figure(facet, question)).sum::<f64>();
+    let named = candidates.into_iter().filter(|question| ![BEST, WORST].contains(question));
+    // In ascending order of ids, the last of equals is kept.
+    named.max_by(|a, b| sum(a).total_cmp(&sum(b))).map(str::to_owned)
+}
+
+/// The question of every context of a multi-turn table, in its order; of equal figures the higher
+/// id.
+pub fn oracle_of_contexts(
+    table: &EvalTable,
+    metric: &str,
+    choice: Choice,
+) -> Option<Vec<(i64, String)>> {
+    let metric = table.metric(metric)?;
+    let mut chosen = Vec::with_capacity(metric.len());
+    for context in metric.contexts() {
+        let ContextId::Number(number) = context else { continue };
+        let Some(questions) = metric.questions(&context) else { continue };
+        let figures = questions.filter(|(question, _)| ![BEST, WORST].contains(question));
+        let figures: BTreeMap<&str, f64> = figures
+            .filter_map(|(question, scores)| Some((question, scores.with_answer?)))
+            .collect();
+        let sign = if choice == Choice::Best { 1.0 } else { -1.0 };
+        let best = figures.into_iter().max_by(|a, b| (sign * a.1).total_cmp(&(sign * b.1)));
+        chosen.extend(best.map(|(question, _)| (number, question.to_owned())));
+    }
+    Some(chosen)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clariq::evaluation::testing::labels;
+    use crate::clariq::{EvalTableBuilder, Scores};
+
+    fn table<'a>(
+        contexts: impl IntoIterator<Item = (ContextId, Vec<(&'a str, f64)>)>,
+    ) -> EvalTable {
+        let scores = |figure| Scores { no_answer: None, with_answer: Some(figure) };
+        let mut builder = EvalTableBuilder::default();
+        for (context, figures) in contexts {
+            let figures = figures.into_iter().map(|(question, figure)| (question, scores(figure)));
+            builder.add("P1", &context, figures).unwrap();
+        }
+        builder.finish().unwrap()
+    }
+
+    #[test]
+    fn a_topic_gets_the_question_that_is_best_over_its_facets() {
+        let labels = labels(&[("1", &["Q1"]), ("2", &["Q2"])]);
+        let figures = vec![("Q1", 0.5), ("Q2", 0.5), ("Q3", 0.4), ("MIN", 0.1), ("MAX", 0.9)];
+        let table = table([(ContextId::from("F0"), figures)]);
+        let chosen = |choice| oracle_of_topics(&table, "P1", &labels, choice).unwrap();
+        assert_eq!(
+            chosen(Choice::Best),
+            [("1".into(), "Q2".to_owned())],
+            "the higher id; topic 2 has no facet there"
+        );
+        assert_eq!(chosen(Choice::Worst), [("1".into(), "MIN".to_owned())]);
+        assert!(oracle_of_topics(&table, "P3", &labels, Choice::Best).is_none());
+    }
+
+    #[test]
+    fn a_context_gets_its_own() {
+        let table = table([
+            (ContextId::Number(968), vec![("Q1", 0.5), ("Q2", 0.6), ("MIN", 0.1), ("MAX", 0.9)]),
+            (ContextId::Number(7), vec![("MIN", 0.1)]),
+        ]);
+        let chosen = |choice| oracle_of_contexts(&table, "P1", choice).unwrap();
+        assert_eq!(chosen(Choice::Best), [(968, "Q2".to_owned())]);
+        assert_eq!(chosen(Choice::Worst), [(968, "Q1".to_owned())]);
+    }
+}

@@ -1,0 +1,165 @@
+//! The runs among the published entries of the challenge.
+
+use super::comparison::Comparison;
+use super::judged::Judged;
+use crate::clariq::evaluation::{Leaderboard, LeaderboardTask, Placement, clarification_need};
+use clariq_report::page::scroll;
+use clariq_report::words::figure;
+use maud::{Markup, html};
+use std::cmp::Reverse;
+
+/// The released bank. Figures on any other collection cannot be compared with published ones.
+const RELEASED_BANK: &str = "2100c70232f6";
+
+/// A run or need file with its rank among the entries.
+struct Placed {
+    name: String,
+    figures: Vec<f64>,
+    placement: Placement,
+}
+
+/// The leaderboards with the runs and need files among their entries; `None` on other collections
+/// than the released one, and where nothing was published.
+pub(crate) fn section(comparison: &Comparison, judged: &Judged) -> Option<Markup> {
+    if !comparison.bank.checksum().to_string().starts_with(RELEASED_BANK) {
+        return None;
+    }
+    let board = Leaderboard::published(LeaderboardTask::QuestionRelevance, comparison.split)?;
+    let runs = judged.runs.iter().map(|run| (run.entry.name.clone(), run.means.to_vec())).collect();
+    Some(html! {
+        section id="leaderboard" {
+            h2 { "Among the published entries" }
+            p {
+                "The final leaderboard of the challenge in the order of its figures on "
+                (comparison.split) ", with these runs among the entries. Ranks are the published "
+                "ones, by the figures on test; → is the rank that a run would have here."
+            }
+            (part("Question relevance", "runs", &board, runs))
+            (needs(comparison).unwrap_or_default())
+        }
+    })
+}
+
+fn needs(comparison: &Comparison) -> Option<Markup> {
+    let board = Leaderboard::published(LeaderboardTask::ClarificationNeed, comparison.split)?;
+    let figures = |lines| {
+        let scores = clarification_need(lines, comparison.labels);
+        vec![scores.precision, scores.recall, scores.f1]
+    };
+    let files =
+        comparison.needs.iter().map(|entry| (entry.name.clone(), figures(&entry.lines))).collect();
+    (!comparison.needs.is_empty()).then(|| part("Clarification need", "need files", &board, files))
+}
+
+fn part(title: &str, what: &str, board: &Leaderboard, entries: Vec<(String, Vec<f64>)>) -> Markup {
+    let mut placed: Vec<Placed> = entries
+        .into_iter()
+        .map(|(name, figures)| Placed { name, placement: board.place(&figures), figures })
+        .collect();
+    // The sort is stable: equal runs keep their given order.
+    placed.sort_by_key(|run| (run.placement.before, Reverse(sort_key(board, &run.figures))));
+    let order = board.place(&vec![0.0; board.measures.len()]).order;
+    html! {
+        h3 { (title) }
+        ul {
+            @for run in &placed {
+                li {
+                    b { (run.name) } " would be number " (run.placement.rank) " of "
+                    (run.placement.ranked) "."
+                }
+            }
+        }
+        (scroll(&format!("Leaderboard: {title}"), &table(what, board, &order, &placed)))
+    }
+}
+
+/// The key that entries are ordered by, in units of the fourth decimal.
+fn sort_key(board: &Leaderboard, figures: &[f64]) -> Vec<i64> {
+    board.ordered_by.iter().map(|&measure| (figures[measure] * 1e4).round() as i64).collect()
+}
+
+fn table(what: &str, board: &Leaderboard, order: &[usize], placed: &[Placed]) -> Markup {
+    html! {
+        table {
+            caption { "Published entries and these " (what) }
+            thead {
+                tr {
+                    th scope="col" { "rank" } th.text scope="col" { "entry" }
+                    @for measure in &board.measures {
+                        th scope="col" { (shorten_measure(measure)) }
+                    }
+                }
+            }
+            tbody {
+                @for before in 0..=order.len() {
+                    @for run in placed.iter().filter(|run| run.placement.before == before) {
+                        (own_row(run))
+                    }
+                    @if let Some(&entry) = order.get(before) { (published_row(board, entry)) }
+                }
+            }
+        }
+    }
+}
+
+/// Shortens `Recall30` to `R@30`, as everywhere on the page; `Recall` of need labels has no depth.
+fn shorten_measure(measure: &str) -> String {
+    measure
+        .strip_prefix("Recall")
+        .filter(|depth| !depth.is_empty())
+        .map_or(measure.to_owned(), |depth| format!("R@{depth}"))
+}
+
+fn own_row(run: &Placed) -> Markup {
+    html! {
+        tr.mine {
+            td { "→ " (run.placement.rank) }
+            th.text.entry scope="row" { (run.name) " " span.team { "this page" } }
+            @for value in &run.figures { td { (figure(*value)) } }
+        }
+    }
+}
+
+fn published_row(board: &Leaderboard, entry: usize) -> Markup {
+    let entry = &board.entries[entry];
+    html! {
+        tr {
+            td { @match entry.rank { Some(rank) => { (rank) }, None => { "–" } } }
+            th.text.entry scope="row" { (entry.model) " " span.team { (entry.team) } }
+            @for value in &entry.figures { td { (figure(*value)) } }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clariq::Split;
+    use crate::clariq::evaluation::testing::Small;
+
+    #[test]
+    fn other_collections_are_not_ranked() {
+        let small = Small::new(&[("run", &[])]);
+        assert!(section(&small.comparison(), &Judged::new(&small.comparison())).is_none());
+    }
+
+    #[test]
+    fn runs_are_in_the_order_of_their_figures() {
+        let board = Leaderboard::published(LeaderboardTask::QuestionRelevance, Split::Dev).unwrap();
+        let entry = |name: &str, deepest| (name.to_owned(), vec![0.3, 0.5, 0.6, deepest]);
+        let page = part(
+            "t",
+            "runs",
+            &board,
+            vec![entry("low", 0.6), entry("first", 0.99), entry("higher", 0.61)],
+        )
+        .into_string();
+        let at = |what: &str| page.find(&format!(">{what} <")).unwrap();
+        assert!(
+            at("first") < at("Reranker-v4")
+                && at("Reranker-v4") < at("higher")
+                && at("higher") < at("low")
+        );
+        assert_eq!(page.matches("<tr class=\"mine\">").count(), 3);
+    }
+}

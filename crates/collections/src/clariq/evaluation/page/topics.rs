@@ -1,0 +1,222 @@
+//! The questions of every run for every topic, with hits and misses.
+
+use super::comparison::Comparison;
+use super::judged::{DEPTH, Judged, JudgedTopic, Scored};
+use crate::clariq::evaluation::CUTOFFS;
+use crate::clariq::{Bank, NO_QUESTION};
+use clariq_core::QuestionId;
+use clariq_report::page::scroll;
+use clariq_report::words::count;
+use maud::{Markup, html};
+
+/// The questions of a list that are shown at once; a click shows the rest.
+const SHOWN: usize = 10;
+
+pub(crate) fn section(comparison: &Comparison, judged: &Judged) -> Markup {
+    html! {
+        section id="topics" {
+            h2 { "Topics and their questions" }
+            p {
+                "Open a topic to see where each run has its relevant questions and how its list "
+                "begins. "
+                span.mark { "✓" } " and bold mark a relevant question, " span.cross { "✗" }
+                " one that is not among the first " (DEPTH) "."
+            }
+            @for topic in 0..judged.topics.len() { (one(comparison.bank, judged, topic)) }
+        }
+    }
+}
+
+fn one(bank: &Bank, judged: &Judged, topic: usize) -> Markup {
+    let it = &judged.topics[topic];
+    html! {
+        details.topic id={ "topic-" (topic) } {
+            summary {
+                span.number { (it.topic.id) } " " span.request { (it.topic.request) } " "
+                span.range { (range(judged, topic)) }
+            }
+            div.inside {
+                p.note {
+                    @if !it.topic.description.is_empty() { (it.topic.description) " · " }
+                    (count(it.relevant.len(), "relevant question"))
+                    @if let Some(need) = it.topic.need { " · clarification need " (need) }
+                }
+                @let name = format!("Relevant questions of topic {}", it.topic.id);
+                (scroll(&name, &rank_table(bank, judged, it, topic)))
+                div.lists { @for run in &judged.runs { (list(bank, it, run, topic)) } }
+            }
+        }
+    }
+}
+
+/// R@30 of the topic: from the lowest run to the highest.
+fn range(judged: &Judged, topic: usize) -> String {
+    let figures = judged.runs.iter().map(|run| run.deepest(topic));
+    let (lowest, highest) =
+        figures.fold((1.0_f64, 0.0_f64), |(low, high), figure| (low.min(figure), high.max(figure)));
+    if lowest == highest {
+        format!("R@30 {highest:.2}")
+    } else {
+        format!("R@30 {lowest:.2} to {highest:.2}")
+    }
+}
+
+/// The rank of each relevant question in each run, the earliest found first, missed questions last.
+fn rank_table(bank: &Bank, judged: &Judged, it: &JudgedTopic, topic: usize) -> Markup {
+    let rank_in = |run: &Scored, wanted: &QuestionId| {
+        run.lists[topic].iter().position(|question| *question == wanted)
+    };
+    let mut rows: Vec<(&QuestionId, Vec<Option<usize>>)> = it
+        .relevant
+        .iter()
+        .map(|wanted| (wanted, judged.runs.iter().map(|run| rank_in(run, wanted)).collect()))
+        .collect();
+    rows.sort_by_key(|(_, ranks)| ranks.iter().flatten().min().copied().unwrap_or(DEPTH));
+    html! {
+        table.texts {
+            caption { "Relevant questions and their ranks" }
+            thead {
+                tr {
+                    th.text scope="col" { "question" }
+                    @for run in &judged.runs { th scope="col" { (run.entry.name) } }
+                }
+            }
+            tbody {
+                @for (wanted, ranks) in rows {
+                    tr {
+                        th.text scope="row" { (words(bank, wanted)) }
+                        @for rank in ranks { td { (mark_rank(rank)) } }
+                    }
+                }
+                (found(judged, it, topic))
+            }
+        }
+    }
+}
+
+fn mark_rank(rank: Option<usize>) -> Markup {
+    html! {
+        @match rank {
+            Some(rank) => { span.mark aria-hidden="true" { "✓ " } (rank + 1) },
+            None => { span.cross aria-hidden="true" { "✗ " } "missed" },
+        }
+    }
+}
+
+fn found(judged: &Judged, it: &JudgedTopic, topic: usize) -> Markup {
+    let hits = |run: &Scored| {
+        it.relevant.iter().filter(|wanted| run.lists[topic].contains(wanted)).count()
+    };
+    html! {
+        tr.sum {
+            th.text scope="row" { "found among the first " (DEPTH) }
+            @for run in &judged.runs { td { (hits(run)) " of " (it.relevant.len()) } }
+        }
+    }
+}
+
+fn list(bank: &Bank, it: &JudgedTopic, run: &Scored, topic: usize) -> Markup {
+    let questions = &run.lists[topic];
+    let recalls = CUTOFFS.iter().zip(run.scores.topics[topic].1);
+    html! {
+        div.list {
+            h3 { (run.entry.name) }
+            p.note {
+                @for (cutoff, recall) in recalls { "R@" (cutoff) " " (format!("{recall:.2}")) " " }
+            }
+            @if questions.is_empty() { p { "No answer." } }
+            ol {
+                @for rank in 0..questions.len().min(SHOWN) { (item(bank, it, questions, rank)) }
+            }
+            @if questions.len() > SHOWN {
+                @let hits = hits_below(it, questions);
+                details.more {
+                    summary { "Ranks 11 to " (questions.len()) ": " (hits) }
+                    ol start=(SHOWN + 1) {
+                        @for rank in SHOWN..questions.len() { (item(bank, it, questions, rank)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The ranks of the hits that are not shown at once.
+fn hits_below(it: &JudgedTopic, questions: &[&QuestionId]) -> String {
+    let hits: Vec<String> = (SHOWN..questions.len())
+        .filter(|&rank| is_hit(it, questions, rank))
+        .map(|rank| (rank + 1).to_string())
+        .collect();
+    match hits.len() {
+        0 => "no hit".to_owned(),
+        1 => format!("1 hit, at {}", hits[0]),
+        many => format!("{many} hits, at {}", hits.join(", ")),
+    }
+}
+
+/// A repeated question is no second hit.
+fn is_hit(it: &JudgedTopic, questions: &[&QuestionId], rank: usize) -> bool {
+    it.relevant.contains(questions[rank]) && !questions[..rank].contains(&questions[rank])
+}
+
+fn item(bank: &Bank, it: &JudgedTopic, questions: &[&QuestionId], rank: usize) -> Markup {
+    let id = questions[rank];
+    let again = questions[..rank].contains(&id);
+    html! {
+        @if is_hit(it, questions, rank) {
+            li.hit {
+                span.mark aria-hidden="true" { "✓ " } span.unseen { "relevant: " } (words(bank, id))
+            }
+        } @else {
+            li { (words(bank, id)) @if again { " (again)" } }
+        }
+    }
+}
+
+fn words(bank: &Bank, id: &QuestionId) -> Markup {
+    html! { (question(bank, id)) " " span.id { (id) } }
+}
+
+/// The text of a question, or a remark in brackets where there is none.
+fn question<'a>(bank: &'a Bank, id: &QuestionId) -> &'a str {
+    match bank.find(id.as_str()) {
+        Some(number) if !bank.text(number).trim().is_empty() => bank.text(number),
+        _ if id.as_str() == NO_QUESTION => "(asks nothing)",
+        Some(_) => "(no words)",
+        None => "(not in the question bank)",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clariq::evaluation::testing::{ATTACK, Line, Small};
+
+    fn page(lines: &[Line]) -> String {
+        let small = Small::new(&[("run", lines)]);
+        let comparison = small.comparison();
+        section(&comparison, &Judged::new(&comparison)).into_string()
+    }
+
+    #[test]
+    fn hits_are_marked_and_misses_are_listed() {
+        let page = page(&[("1", "Q1", 3.0), ("1", "Q4", 2.0), ("1", "Q1", 1.0)]);
+        assert_eq!(
+            page.matches("<li class=\"hit\">").count(),
+            1,
+            "a repeated question is no second hit"
+        );
+        assert!(page.contains("what about Q1 <span class=\"id\">Q1</span> (again)"));
+        assert!(page.contains("found among the first 30</th><td>1 of 4"));
+        assert_eq!(page.matches("missed").count(), 3 + 2);
+        assert!(page.contains("(asks nothing)") && page.contains("No answer."));
+    }
+
+    #[test]
+    fn requests_cannot_write_markup() {
+        let page = page(&[("1", "<b>Q</b>", 1.0)]);
+        assert!(!page.contains(ATTACK) && !page.contains("<script") && !page.contains("<b>Q"));
+        assert!(page.contains("&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; 'friends'"));
+        assert!(page.contains("(not in the question bank)"));
+    }
+}

@@ -1,0 +1,88 @@
+//! Small labels, runs and pages for tests.
+
+use super::page::{Comparison, Entry, NeedEntry};
+use crate::clariq::{Bank, BankRow, Facet, Labelled, LabelledRow, Split, Topic};
+use clariq_core::Need;
+use clariq_files::{Run, RunLine};
+
+/// A request that would be markup if it were not escaped.
+pub(crate) const ATTACK: &str = "<script>alert(\"1\")</script> & 'friends'";
+
+/// Topic, question and score.
+pub(crate) type Line<'a> = (&'a str, &'a str, f64);
+
+pub(crate) fn run(lines: &[Line]) -> Run {
+    let lines = (1..).zip(lines).map(|(line, &(topic, question, score))| RunLine {
+        topic: topic.into(),
+        question: question.into(),
+        score,
+        line,
+    });
+    Run { lines: lines.collect(), ..Run::default() }
+}
+
+fn topic(id: &str, request: &str, need: u8) -> Topic {
+    let (request, description) = (request.to_owned(), String::new());
+    Topic { id: id.into(), request, description, need: Need::new(need) }
+}
+
+pub(crate) fn needs(topics: &[(&str, u8)]) -> Labelled {
+    let topics = topics.iter().map(|&(id, need)| topic(id, "", need)).collect();
+    Labelled { topics, ..Labelled::default() }
+}
+
+/// Topics with one facet each and their relevant questions.
+pub(crate) fn labels(topics: &[(&str, &[&str])]) -> Labelled {
+    let mut labelled = Labelled::default();
+    for (index, (id, questions)) in topics.iter().enumerate() {
+        labelled.topics.push(topic(id, "", 2));
+        let id = format!("F{index}").as_str().into();
+        labelled.facets.push(Facet { id, topic: index, description: String::new() });
+        labelled.rows.extend(questions.iter().map(|&question| LabelledRow {
+            facet: index,
+            question: question.into(),
+            text: String::new(),
+            answer: String::new(),
+            line: 1,
+        }));
+    }
+    labelled
+}
+
+/// Two topics, the first with [`ATTACK`] as its request, and some runs.
+pub(crate) struct Small {
+    bank: Bank,
+    labels: Labelled,
+    runs: Vec<Entry>,
+    pub(crate) needs: Vec<NeedEntry>,
+}
+
+impl Small {
+    pub(crate) fn new(runs: &[(&str, &[Line])]) -> Self {
+        let ids = ["Q00001", "Q1", "Q2", "Q3", "Q4", "Q5", "Q6"];
+        let text =
+            |id: &str| if id == "Q00001" { String::new() } else { format!("what about {id}") };
+        let rows = ids.map(|id| BankRow { id: id.into(), text: text(id) }).to_vec();
+        let mut labels = labels(&[("1", &["Q00001", "Q1", "Q2", "Q3"]), ("2", &["Q4", "Q5"])]);
+        labels.topics = vec![topic("1", ATTACK, 1), topic("2", "usual", 2)];
+        Self {
+            bank: Bank::from_rows(rows),
+            labels,
+            runs: runs.iter().map(|(name, lines)| Entry::new(*name, run(lines))).collect(),
+            needs: Vec::new(),
+        }
+    }
+
+    pub(crate) fn comparison(&self) -> Comparison<'_> {
+        Comparison {
+            title: "small",
+            split: Split::Dev,
+            bank: &self.bank,
+            labels: &self.labels,
+            runs: &self.runs,
+            baseline: 0,
+            needs: &self.needs,
+            seed: 42,
+        }
+    }
+}

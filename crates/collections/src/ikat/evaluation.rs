@@ -1,0 +1,11 @@
+//! The figures of iKAT: what a run says of statements, passages and responses, scored by the labels
+//! of a split.
+
+mod by_turn;
+mod evaluate;
+mod figures;
+pub mod page;
+
+pub use by_turn::{Part, columns};
+pub use evaluate::{Evaluated, Labels};
+pub use figures::{figures, names, rankings, sets};

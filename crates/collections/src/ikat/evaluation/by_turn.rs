@@ -1,0 +1,240 @@
+//! The values of a run turn by turn, for comparisons of runs.
+
+use super::evaluate::{Evaluated, Labels};
+use clariq_core::Error;
+use clariq_core::TopicId;
+use clariq_eval::{
+    Column, Measure, RankedRun, SetAverage, evaluate, parse_measures, rouge_f1, set_values,
+};
+use clariq_files::{Qrels, Run};
+
+/// What is compared of runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// The rankings of statements.
+    Statements,
+    /// The statements that responses are said to rest on, as sets.
+    Sets,
+    /// The rankings of passages.
+    Passages,
+    /// The responses.
+    Responses,
+}
+
+impl Part {
+    /// All parts, in the order in which they are shown.
+    pub const ALL: [Self; 4] = [Self::Statements, Self::Sets, Self::Passages, Self::Responses];
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Statements => "statements",
+            Self::Sets => "sets",
+            Self::Passages => "passages",
+            Self::Responses => "responses",
+        }
+    }
+
+    /// The part of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|part| part.name() == name)
+    }
+
+    /// Whether it is a ranking, which measures by name are for.
+    pub fn is_ranking(self) -> bool {
+        matches!(self, Self::Statements | Self::Passages)
+    }
+
+    /// The measures of the part where none is named: a few where all parts are shown, more where
+    /// it is shown `alone`.
+    fn usual(self, alone: bool) -> &'static [&'static str] {
+        match (self, alone) {
+            (Self::Statements, false) => &["nDCG@3"],
+            (Self::Statements, true) => &["nDCG@3", "P@3", "R@3", "AP", "RR"],
+            (Self::Passages, false) => &["nDCG@3", "R@10"],
+            (Self::Passages, true) => &["nDCG@3", "nDCG@5", "RR", "R@10", "R@100"],
+            (Self::Sets, false) => &["F1"],
+            (Self::Sets, true) => &["P", "R", "F1"],
+            (Self::Responses, false) => &["ROUGE-1"],
+            (Self::Responses, true) => &["ROUGE-1", "ROUGE-2"],
+        }
+    }
+}
+
+/// The values of a run for every turn that the labels judge: of one part, or of all.
+///
+/// Rankings are measured by `measures`, where there are any, and then sets and responses are left
+/// out unless they are asked for. Sets and responses have measures of their own. Of sets, P, R and
+/// F1 are over the turns with a relevant statement: their means are macro averages.
+///
+/// # Errors
+///
+/// A run with a document twice in a ranking.
+pub fn columns(
+    evaluated: &Evaluated,
+    labels: &Labels,
+    only: Option<Part>,
+    measures: &[Box<dyn Measure>],
+) -> Result<Vec<Column>, Error> {
+    let mut columns = Vec::new();
+    for part in Part::ALL {
+        let is_wanted = only.map_or(measures.is_empty() || part.is_ranking(), |only| only == part);
+        if !is_wanted {
+            continue;
+        }
+        let usual = part.usual(only.is_some());
+        let parsed =
+            if part.is_ranking() && measures.is_empty() { parse(usual)? } else { Vec::new() };
+        let by = if measures.is_empty() { &parsed } else { measures };
+        for (name, qrels) in labels.of(part) {
+            match part {
+                Part::Statements => columns.extend(ranked(&evaluated.statements, qrels, by, name)?),
+                Part::Passages => columns.extend(ranked(&evaluated.passages, qrels, by, name)?),
+                Part::Sets => columns.extend(of_sets(evaluated, qrels, usual, name)),
+                Part::Responses => {}
+            }
+        }
+        if part == Part::Responses && !labels.responses.is_empty() {
+            columns.extend(
+                usual.iter().zip(1..).map(|(name, n)| of_responses(evaluated, labels, name, n)),
+            );
+        }
+    }
+    Ok(columns)
+}
+
+impl Labels {
+    /// The labels of a part with the name of both; responses have none.
+    fn of(&self, part: Part) -> Vec<(&'static str, &Qrels)> {
+        let both = match part {
+            Part::Statements => {
+                [("statements (organisers)", &self.organisers), ("statements (NIST)", &self.nist)]
+            }
+            Part::Sets => [("sets (organisers)", &self.organisers), ("sets (NIST)", &self.nist)],
+            Part::Passages => {
+                [("passages (cited)", &self.cited), ("passages (graded by NIST)", &self.graded)]
+            }
+            Part::Responses => return Vec::new(),
+        };
+        both.into_iter().filter_map(|(name, qrels)| Some((name, qrels.as_ref()?))).collect()
+    }
+}
+
+fn parse(names: &[&str]) -> Result<Vec<Box<dyn Measure>>, Error> {
+    Ok(parse_measures(&names.join(" "))?)
+}
+
+fn ranked(
+    run: &Run,
+    qrels: &Qrels,
+    measures: &[Box<dyn Measure>],
+    part: &str,
+) -> Result<Vec<Column>, Error> {
+    Ok(evaluate(measures, &RankedRun::new(run)?, qrels).columns(part))
+}
+
+fn of_sets(evaluated: &Evaluated, qrels: &Qrels, names: &[&str], part: &str) -> Vec<Column> {
+    let values = set_values(&evaluated.chosen, qrels, 1);
+    let figure = |name: &str, of: &SetAverage| match name {
+        "P" => of.precision,
+        "R" => of.recall,
+        _ => of.f1,
+    };
+    let column = |name: &&str| {
+        let values = values.iter().map(|(turn, of)| (turn.clone(), figure(name, of)));
+        Column::new(part, *name, values.collect())
+    };
+    names.iter().map(column).collect()
+}
+
+/// A turn without a response counts 0.
+fn of_responses(evaluated: &Evaluated, labels: &Labels, name: &str, n: usize) -> Column {
+    let value = |(turn, reference): (&String, &String)| {
+        let response = evaluated.responses.get(turn).map_or("", String::as_str);
+        (TopicId::from(turn.as_str()), rouge_f1(response, reference, n))
+    };
+    Column::new("responses", name, labels.responses.iter().map(value).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ikat::evaluation::{figures, sets};
+    use crate::ikat::run::{RankedStatement, Response, Submission, SubmittedTurn};
+    use crate::ikat::{Folder, Ikat, Split, Year};
+
+    /// A run that names statement 1 and the passage cited first for every other turn.
+    fn sample() -> (Evaluated, Labels) {
+        let ikat = Ikat::open(Folder::Sample).unwrap();
+        let split = Split::Test2023;
+        let cited = |turn: &crate::ikat::Turn| {
+            turn.citations.iter().flatten().next().cloned().unwrap_or_default()
+        };
+        let turns = ikat.topics(split).unwrap().turns().step_by(2).map(|(_, turn)| {
+            let statement = RankedStatement { id: "1".to_owned(), ..Default::default() };
+            let passage = crate::ikat::run::RankedPassage {
+                id: cited(turn),
+                score: 1.0,
+                ..Default::default()
+            };
+            let response = Response {
+                text: turn.response.clone(),
+                statements: vec![statement],
+                passages: vec![passage],
+                ..Default::default()
+            };
+            SubmittedTurn {
+                id: turn.id.as_str().to_owned(),
+                responses: vec![response],
+                ..Default::default()
+            }
+        });
+        let submission = Submission {
+            year: Year::Y2023,
+            run_name: "r".to_owned(),
+            run_type: "automatic".to_owned(),
+            team: String::new(),
+            eval_response: false,
+            turns: turns.collect(),
+        };
+        let labels = Labels::read(&ikat, split).unwrap();
+        (Evaluated::of_submission(&ikat, split, &submission), labels)
+    }
+
+    /// The means of the columns are the figures of `eval`, which are computed on another way.
+    #[test]
+    fn the_means_are_the_figures_of_the_run() {
+        let (evaluated, labels) = sample();
+        let mut known = figures(&evaluated, &labels).unwrap();
+        known.extend(sets(&evaluated, &labels));
+        for part in Part::ALL {
+            let columns = columns(&evaluated, &labels, Some(part), &[]).unwrap();
+            assert!(!columns.is_empty());
+            for column in columns.iter().filter(|column| column.part != "passages (graded by NIST)")
+            {
+                let name = match part {
+                    Part::Passages => format!("passages {}", column.measure),
+                    Part::Responses => format!("response {}", column.measure),
+                    Part::Sets => format!("{} macro {}", column.part, column.measure),
+                    Part::Statements => column.name(),
+                };
+                let (_, expected) = known.iter().find(|(known, _)| *known == name).expect(&name);
+                assert!(column.mean() == *expected && *expected > 0.0, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn measures_by_name_are_for_rankings() {
+        let (evaluated, labels) = sample();
+        let measures = parse(&["P@1"]).unwrap();
+        let names = |only| {
+            let columns = columns(&evaluated, &labels, only, &measures).unwrap();
+            columns.iter().map(Column::name).collect::<Vec<_>>()
+        };
+        let of_statements = ["statements (organisers) P@1", "statements (NIST) P@1"];
+        assert_eq!(names(Some(Part::Statements)), of_statements);
+        assert_eq!(names(None)[..2], of_statements);
+        assert!(names(None)[2..].iter().all(|name| name.starts_with("passages (")));
+    }
+}

@@ -1,0 +1,198 @@
+//! The figures of a run: rankings and sets of statements, passages, and responses.
+
+use crate::ikat::run::{Submission, SubmittedTurn};
+use crate::ikat::{Ikat, Split, Year};
+use clariq_core::Error;
+use clariq_core::{QuestionId, TopicId};
+use clariq_eval::{
+    Measure, RankedRun, SetReport, Unjudged, evaluate, exact_mean, rouge_f1, score_sets,
+};
+use clariq_files::{Judgement, Qrels, Run, RunLine};
+use std::collections::{HashMap, HashSet};
+
+/// What is scored of a run.
+pub struct Evaluated {
+    /// The rankings of statements, which are named by their numbers.
+    pub statements: Run,
+    /// The statements that responses are said to rest on.
+    pub chosen: Vec<(TopicId, Vec<QuestionId>)>,
+    /// The rankings of passages.
+    pub passages: Run,
+    /// The first response to every turn.
+    pub responses: HashMap<String, String>,
+}
+
+/// The labels of a split, as far as its folder has them.
+pub struct Labels {
+    /// The organisers' labels of statements.
+    pub organisers: Option<Qrels>,
+    /// NIST's labels of statements.
+    pub nist: Option<Qrels>,
+    /// The passages that the organisers' responses cite.
+    pub cited: Option<Qrels>,
+    /// NIST's graded labels of passages.
+    pub graded: Option<Qrels>,
+    /// The organisers' responses to the turns that cite a passage.
+    pub responses: HashMap<String, String>,
+}
+
+impl Labels {
+    /// Reads the labels of a split.
+    ///
+    /// # Errors
+    ///
+    /// Files that cannot be read, and labels that contradict each other.
+    pub fn read(ikat: &Ikat, split: Split) -> Result<Self, Error> {
+        let qrels = |name: &str, labels: Option<Vec<Judgement>>| {
+            labels.map(|labels| Qrels::from_judgements(name, &labels)).transpose()
+        };
+        let topics = ikat.topics(split)?;
+        let cites = |turn: &crate::ikat::Turn| {
+            turn.citations.as_ref().is_some_and(|citations| !citations.is_empty())
+        };
+        let turns = topics.turns().filter(|(_, turn)| cites(turn));
+        let file = split.topics_file();
+        Ok(Self {
+            organisers: qrels(file, ikat.organisers_statements(split)?)?,
+            nist: qrels("ptkb_rel_nist", ikat.nist_statements(split)?)?,
+            cited: qrels(file, ikat.cited_passages(split)?)?,
+            graded: qrels("2023-qrels.all-turns.txt", ikat.nist_passages(split)?)?,
+            responses: turns
+                .map(|(_, turn)| (turn.id.as_str().to_owned(), turn.response.clone()))
+                .collect(),
+        })
+    }
+
+    /// Whether there is nothing to score by.
+    pub fn are_absent(&self) -> bool {
+        [&self.organisers, &self.nist, &self.cited, &self.graded].iter().all(|one| one.is_none())
+    }
+}
+
+impl Evaluated {
+    /// The same run with the whole rankings of statements and passages, of which what is handed in
+    /// has only the first.
+    #[must_use]
+    pub fn with_rankings(self, statements: Run, passages: Run) -> Self {
+        Self { statements, passages, ..self }
+    }
+
+    /// What a file says that was handed in; of several responses to a turn, the statements and the
+    /// text of the first, and the passages of all, each once.
+    pub fn of_submission(ikat: &Ikat, split: Split, submission: &Submission) -> Self {
+        let mut evaluated = Self {
+            statements: Run::default(),
+            chosen: Vec::new(),
+            passages: Run::default(),
+            responses: HashMap::new(),
+        };
+        for turn in &submission.turns {
+            let statements = statements_of(ikat, split, turn);
+            push(&mut evaluated.statements, &turn.id, statements.iter().map(String::as_str));
+            let chosen = statements.iter().map(|number| number.as_str().into()).collect();
+            evaluated.chosen.push((turn.id.as_str().into(), chosen));
+            push(&mut evaluated.passages, &turn.id, passages_of(submission.year, turn).into_iter());
+            if let Some(first) = turn.responses.first() {
+                evaluated.responses.insert(turn.id.clone(), first.text.clone());
+            }
+        }
+        evaluated
+    }
+
+    /// The means of measures of statements, over the turns that are judged.
+    pub fn score_statements(
+        &self,
+        measures: &[Box<dyn Measure>],
+        qrels: &Qrels,
+    ) -> Result<Vec<f64>, Error> {
+        Ok(evaluate(measures, &RankedRun::new(&self.statements)?, qrels).means)
+    }
+
+    /// The means of measures of passages, over the turns that are judged.
+    pub fn score_passages(
+        &self,
+        measures: &[Box<dyn Measure>],
+        qrels: &Qrels,
+    ) -> Result<Vec<f64>, Error> {
+        Ok(evaluate(measures, &RankedRun::new(&self.passages)?, qrels).means)
+    }
+
+    /// The figures of the sets of statements over all turns, or over those of `among` alone. A turn
+    /// without a label is one without a relevant statement, if `unjudged` says so.
+    pub fn score_sets(
+        &self,
+        qrels: &Qrels,
+        among: Option<&HashSet<TopicId>>,
+        unjudged: Unjudged,
+    ) -> SetReport {
+        let Some(among) = among else { return score_sets(&self.chosen, qrels, 1, unjudged) };
+        let chosen: Vec<_> =
+            self.chosen.iter().filter(|(turn, _)| among.contains(turn)).cloned().collect();
+        let mut judged = Qrels::default();
+        for (turn, judgements) in qrels.topics().filter(|(turn, _)| among.contains(*turn)) {
+            for (document, grade) in judgements.documents() {
+                judged.insert(turn, document.clone(), grade);
+            }
+        }
+        score_sets(&chosen, &judged, 1, unjudged)
+    }
+
+    /// The mean F1 of the n-grams that responses share with the organisers', over the turns that
+    /// cite a passage; a turn without a response counts 0.
+    pub fn score_responses(&self, labels: &Labels, n: usize) -> f64 {
+        let score = |(turn, reference): (&String, &String)| {
+            let response = self.responses.get(turn).map_or("", String::as_str);
+            rouge_f1(response, reference, n)
+        };
+        let scores: Vec<f64> = labels.responses.iter().map(score).collect();
+        exact_mean(scores.iter().copied())
+    }
+}
+
+/// Adds a ranking, each document where it comes first.
+fn push<'a>(run: &mut Run, turn: &str, documents: impl Iterator<Item = &'a str>) {
+    let mut seen = HashSet::new();
+    for (index, document) in documents.filter(|document| seen.insert(*document)).enumerate() {
+        run.lines.push(RunLine {
+            topic: turn.into(),
+            question: document.into(),
+            score: -(index as f64),
+            line: 0,
+        });
+    }
+}
+
+/// The numbers of the statements of the first response; 2025 names them by their text.
+fn statements_of(ikat: &Ikat, split: Split, turn: &SubmittedTurn) -> Vec<String> {
+    let Some(first) = turn.responses.first() else { return Vec::new() };
+    let known = ikat.topics(split).ok().and_then(|topics| topics.turn(&turn.id));
+    let number = |text: &str| {
+        let (conversation, _) = known?;
+        let index = conversation.statements.iter().position(|known| known == text)?;
+        Some((index + 1).to_string())
+    };
+    let named = first.statements.iter().filter_map(|statement| match split.year() {
+        Year::Y2025 => number(&statement.text),
+        _ => Some(statement.id.clone()),
+    });
+    named.collect()
+}
+
+/// The passages of a turn, best first, as the conversion to a TREC run orders them.
+fn passages_of(year: Year, turn: &SubmittedTurn) -> Vec<&str> {
+    let mut scored: Vec<(&str, f64)> = if year == Year::Y2025 {
+        turn.references.iter().map(|passage| (passage.id.as_str(), passage.score)).collect()
+    } else {
+        let of_response = turn.responses.iter().flat_map(|response| {
+            let weight = 1.0 / (f64::from(response.rank.max(0)) + 1.0);
+            let passages = response.passages.iter();
+            passages.map(move |passage| (passage.id.as_str(), weight * passage.score))
+        });
+        of_response.collect()
+    };
+    let mut seen = HashSet::new();
+    scored.retain(|(id, _)| seen.insert(*id));
+    // Equal scores by descending id, as everywhere.
+    scored.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| b.0.cmp(a.0)));
+    scored.into_iter().map(|(id, _)| id).collect()
+}

@@ -1,0 +1,175 @@
+//! The page about runs of iKAT: figures, differences, and every conversation with the statements,
+//! passages and responses of each run side by side.
+
+mod conversations;
+mod known;
+mod turn;
+
+use crate::Collection;
+use crate::ikat::run::Submission;
+use crate::ikat::{Ikat, Split, Topics};
+use clariq_core::TopicId;
+use clariq_eval::{Column, Qrels};
+use clariq_files::Run;
+use clariq_report::differences::{self, Focus, Topic};
+use clariq_report::figures::{self, Compared, Measured, Words};
+use clariq_report::page::{Page, Section};
+use clariq_report::words::count;
+use known::Known;
+use maud::html;
+use std::collections::{HashMap, HashSet};
+
+pub(crate) const STYLE: &str = include_str!("page/style.css");
+
+/// A run and its name on the page.
+pub struct Entry {
+    /// Its name, unique on the page.
+    pub name: String,
+    /// What it uses beyond a request and the documents, as its record declares.
+    pub uses: Vec<String>,
+    /// What is handed in.
+    pub submission: Submission,
+    /// The ranking of statements, which are named by their numbers.
+    pub statements: Run,
+    /// The ranking of passages.
+    pub passages: Run,
+    /// The figures; the same measures over the same turns for all runs, one at least.
+    pub columns: Vec<Column>,
+}
+
+/// The labels of a split, as far as there are any.
+#[derive(Clone, Copy, Default)]
+pub struct Labels<'a> {
+    /// The organisers' labels of statements.
+    pub organisers: Option<&'a Qrels>,
+    /// NIST's labels of statements.
+    pub nist: Option<&'a Qrels>,
+    /// The passages that the organisers' responses cite.
+    pub cited: Option<&'a Qrels>,
+    /// NIST's graded labels of passages.
+    pub graded: Option<&'a Qrels>,
+}
+
+/// What a page compares.
+pub struct Comparison<'a> {
+    /// The page's title.
+    pub title: &'a str,
+    /// Conversations and the texts of passages.
+    pub ikat: &'a Ikat,
+    /// The split that the runs answer.
+    pub split: Split,
+    /// The topics of the split.
+    pub topics: &'a Topics,
+    /// The labels of the split.
+    pub labels: Labels<'a>,
+    /// The runs, in the order of the page.
+    pub runs: &'a [Entry],
+    /// The position in `runs` of the run that the others are compared with.
+    pub baseline: usize,
+    /// The seed of the randomisation test.
+    pub seed: u64,
+}
+
+/// Renders the page.
+///
+/// # Panics
+///
+/// If `baseline` is not the position of a run.
+pub fn render(comparison: &Comparison) -> String {
+    let runs = comparison.runs.iter().map(|entry| Measured {
+        name: &entry.name,
+        uses: &entry.uses,
+        columns: entry.columns.clone(),
+    });
+    let compared = Compared::new(runs.collect(), comparison.baseline, comparison.seed, "turn");
+    Page {
+        title: comparison.title,
+        lead: describe(comparison),
+        sections: sections(comparison, &compared),
+        footer: html! {
+            "Split " (comparison.split) " of " (comparison.ikat.label()) ", seed "
+            (comparison.seed) ". Equal scores are in the order of descending ids."
+        },
+        style: STYLE,
+    }
+    .render()
+}
+
+fn sections(comparison: &Comparison, compared: &Compared) -> Vec<Section> {
+    let words = Words {
+        intro: "Each part of the runs, over the turns that its labels judge: the rankings of \
+                statements and of passages, the statements of the responses as sets (macro \
+                averages), and the words that responses share with the organisers'."
+            .to_owned(),
+        label: "Figures of every run",
+        caption: "Figures by part",
+    };
+    let content = figures::section(compared, &words, &remarks(comparison));
+    let mut sections = vec![Section { id: "figures", name: "Figures", content }];
+    for (id, name, part) in
+        [("by-statements", "Statements", "statements"), ("by-passages", "Passages", "passages")]
+    {
+        if let Some(focus) = focus(comparison, compared, id, part)
+            && compared.runs.len() > 1
+        {
+            sections.push(Section { id, name, content: differences::section(compared, &focus) });
+        }
+    }
+    let content = conversations::section(comparison, &Known::new(comparison));
+    sections.push(Section { id: "conversations", name: "Conversations", content });
+    sections
+}
+
+/// The first measure of a part of the runs, where there is one.
+fn focus<'a>(
+    comparison: &'a Comparison,
+    compared: &'a Compared,
+    id: &'static str,
+    part: &str,
+) -> Option<Focus<'a>> {
+    let columns = &compared.baseline().columns;
+    let column = columns.iter().position(|column| column.part.starts_with(part))?;
+    let mut shown: HashMap<&str, (&str, String)> = HashMap::new();
+    for (index, conversation) in comparison.topics.conversations.iter().enumerate() {
+        for turn in &conversation.turns {
+            let anchor = turn::anchor(index, turn.number);
+            shown.insert(turn.id.as_str(), (turn.utterance.as_str(), anchor));
+        }
+    }
+    let topic = |(turn, _): &'a (TopicId, f64)| {
+        let (request, anchor) = shown.remove(turn.as_str()).unwrap_or_default();
+        Topic { id: turn.as_str(), request, anchor }
+    };
+    let topics = columns[column].values.iter().map(topic).collect();
+    Some(Focus { id, charts: id, heading: format!("Differences by turn: {part}"), column, topics })
+}
+
+fn describe(comparison: &Comparison) -> String {
+    let what = format!(
+        "{} on {} of {}, {} of iKAT",
+        count(comparison.runs.len(), "run"),
+        count(comparison.topics.turns().count(), "turn"),
+        count(comparison.topics.conversations.len(), "conversation"),
+        comparison.split
+    );
+    if comparison.runs.len() < 2 {
+        return format!("{what}.");
+    }
+    format!("{what}; compared with {}.", comparison.runs[comparison.baseline].name)
+}
+
+/// Turns that a run does not answer.
+fn remarks<'a>(comparison: &'a Comparison) -> Vec<(&'a str, String)> {
+    let mut remarks = Vec::new();
+    for entry in comparison.runs {
+        let turns = entry.submission.turns.iter();
+        let answered: HashSet<&str> = turns.map(|turn| turn.id.as_str()).collect();
+        let all = comparison.topics.turns();
+        let missing = all.filter(|(_, turn)| !answered.contains(turn.id.as_str())).count();
+        if missing > 0 {
+            let remark = format!("{} without an answer, counted 0.", count(missing, "turn"));
+            remarks.push((entry.name.as_str(), remark));
+        }
+    }
+    remarks
+}

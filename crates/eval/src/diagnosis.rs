@@ -1,0 +1,57 @@
+//! Counts of what the official scorer passes over without a word and would surprise a run's author.
+
+use crate::ties::{double, lines_by_topic};
+use clariq_core::{Documents, TopicId};
+use clariq_files::{Run, RunLine};
+use rustc_hash::FxHashSet;
+
+/// The counts; all zero is a run without surprises.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Diagnosis {
+    /// Lines that the official scorer drops because an earlier line of the topic has the same
+    /// score.
+    pub dropped_lines: usize,
+    /// Topics that such lines belong to.
+    pub dropped_topics: usize,
+    /// Lines that repeat a (topic, question) pair.
+    pub duplicates: usize,
+    /// Topics of the labels that the run does not answer; each counts 0.
+    pub missing_topics: usize,
+    /// Topics of the run that the labels do not have; they are left out.
+    pub unknown_topics: usize,
+    /// Lines with a question that the bank does not have; it is relevant to nothing.
+    pub unknown_questions: usize,
+}
+
+/// Counts the surprises of a run; `topics` are those of the labels.
+pub fn diagnose<'a>(
+    run: &Run,
+    topics: impl Iterator<Item = &'a TopicId>,
+    bank: Option<&dyn Documents>,
+) -> Diagnosis {
+    let known: FxHashSet<&TopicId> = topics.collect();
+    let answered = lines_by_topic(run);
+    let missing_topics = known.iter().filter(|topic| !answered.contains_key(*topic)).count();
+    let mut diagnosis = Diagnosis { missing_topics, ..Diagnosis::default() };
+    let (mut questions, mut scores) = (FxHashSet::default(), Vec::new());
+    for (topic, lines) in answered {
+        if !known.contains(topic) {
+            diagnosis.unknown_topics += 1;
+            continue;
+        }
+        questions.clear();
+        let again = lines.iter().filter(|line| !questions.insert(&line.question));
+        diagnosis.duplicates += again.count();
+        scores.clear();
+        scores.extend(lines.iter().map(|line| double(line)));
+        scores.sort_unstable_by(f64::total_cmp);
+        let dropped = scores.windows(2).filter(|pair| pair[0] == pair[1]).count();
+        diagnosis.dropped_lines += dropped;
+        diagnosis.dropped_topics += usize::from(dropped > 0);
+        if let Some(bank) = bank {
+            let unknown = |line: &&&RunLine| bank.find(line.question.as_str()).is_none();
+            diagnosis.unknown_questions += lines.iter().filter(unknown).count();
+        }
+    }
+    diagnosis
+}
