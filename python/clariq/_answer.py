@@ -98,5 +98,15 @@ def as_lines(requests: Iterable[Request]) -> List[str]:
             request = {"text": request}
         elif not isinstance(request, Mapping):
             raise TypeError(f"a request is a text or a mapping, not {type(request).__name__}")
-        lines.append(json.dumps({"id": str(position), **request}))
+        lines.append(_as_line({"id": str(position), **request}))
     return lines
+
+
+def _as_line(request: Mapping[str, object]) -> str:
+    """A request as a line of JSON in UTF-8: escapes would count towards the length of a line."""
+    line = json.dumps(request, ensure_ascii=False)
+    try:
+        line.encode()
+    except UnicodeEncodeError:  # a lone surrogate, which the command refuses
+        return json.dumps(request)
+    return line

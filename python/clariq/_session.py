@@ -7,6 +7,7 @@ import os
 import subprocess
 import tempfile
 import threading
+import weakref
 from types import TracebackType
 from typing import IO, Iterable, List, Optional, Sequence, Type
 
@@ -118,6 +119,7 @@ class Session:
         self._lock = threading.Lock()
         self._process: Optional["subprocess.Popen[str]"] = None
         self._errors: Optional[IO[str]] = None
+        self._finalizer: "Optional[weakref.finalize[..., Session]]" = None
 
     def rank(self, request: Request) -> Answer:
         """Answers one request.
@@ -147,7 +149,7 @@ class Session:
         if self._owner != os.getpid():
             self._owner = os.getpid()
             self._lock = threading.Lock()
-            self._process = self._errors = None
+            self._process = self._errors = self._finalizer = None
 
     def _exchange(self, lines: List[str]) -> List[str]:
         """Writes requests, and reads a line for each."""
@@ -159,7 +161,8 @@ class Session:
         found = []
         for _ in lines:
             line = process.stdout.readline()
-            if not line:
+            # A process that is killed while it writes leaves a part of a line.
+            if not line.endswith("\n"):
                 raise self._ended()
             found.append(line)
         writer.join()
@@ -178,6 +181,8 @@ class Session:
                 text=True,
                 encoding="utf-8",
             )
+            # A session that nobody closes ends its process when it is collected, or at exit.
+            self._finalizer = weakref.finalize(self, _end, self._process, self._owner)
         return self._process
 
     def _ended(self) -> ClariqError:
@@ -200,6 +205,8 @@ class Session:
     def _forget(self) -> None:
         process, errors = self._process, self._errors
         self._process = self._errors = None
+        if self._finalizer is not None:
+            self._finalizer.detach()
         if process is not None:
             for pipe in (process.stdin, process.stdout):
                 if pipe is not None:
@@ -214,12 +221,7 @@ class Session:
             process = self._process
             if process is None:
                 return
-            if process.stdin is not None:
-                _close_quietly(process.stdin)
-            try:
-                process.wait(timeout=5)
-            except subprocess.TimeoutExpired:
-                self._kill()
+            _end(process, self._owner)
             self._forget()
 
     def __enter__(self) -> "Session":
@@ -232,6 +234,21 @@ class Session:
         trace: Optional[TracebackType],
     ) -> None:
         self.close()
+
+
+def _end(process: "subprocess.Popen[str]", owner: int) -> None:
+    """Ends a process that has nothing left to write, unless another process started it. The end of
+    its input would not do: a forked child may hold that open, too."""
+    if owner != os.getpid():
+        return
+    if process.stdin is not None:
+        _close_quietly(process.stdin)
+    process.terminate()
+    try:
+        process.wait(timeout=5)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def _write_lines(pipe: IO[str], lines: List[str]) -> None:

@@ -1,5 +1,6 @@
 """Ranking, sessions and scoring through the command."""
 
+import gc
 import json
 import os
 import signal
@@ -145,6 +146,54 @@ def test_a_killed_process_is_reported_once_and_replaced():
         with pytest.raises(clariq.ProcessDied, match="SIGKILL"):
             session.rank("tents")
         assert session.rank("tents") == before
+
+
+def test_a_process_that_is_killed_while_it_answers_died(tmp_path, monkeypatch):
+    stand_in(tmp_path, monkeypatch, "read line; printf '{\"id\": \"1\", \"ran'; kill -KILL $$")
+    with clariq.Session() as session:
+        with pytest.raises(clariq.ProcessDied, match="SIGKILL"):
+            session.rank("tents")
+
+
+def test_a_session_that_nobody_closes_leaves_no_process():
+    session = clariq.Session("bm25", depth=1)
+    session.rank("tents")
+    process = session._process
+    del session
+    gc.collect()
+    assert process.poll() is not None
+    script = "import clariq; s = clariq.Session(); s.rank('a'); print(s._process.pid)"
+    words = [sys.executable, "-c", script]
+    pid = int(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_session_is_closed_at_once_beside_a_forked_child():
+    session = clariq.Session("bm25", depth=1)
+    session.rank("tents")
+    process, (reading, writing) = session._process, os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(writing)
+        os.read(reading, 1)
+        os._exit(0)
+    session.close()
+    # The child, which holds the process's input open, is still there.
+    assert os.waitpid(child, os.WNOHANG) == (0, 0)
+    assert process.returncode == -signal.SIGTERM
+    os.close(writing)
+    os.waitpid(child, 0)
+
+
+def test_the_length_of_a_text_is_that_of_its_utf_8():
+    text = "\u732b" * 200_000
+    with clariq.Session("bm25", depth=1) as session:
+        assert session.rank(text).id == "1"
+        with pytest.raises(clariq.ClariqError):
+            session.rank("a lone \ud800")
+        assert session.rank("tents").ranking
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
