@@ -1,7 +1,8 @@
 //! ROUGE-N: how many n-grams a text shares with a reference.
 //!
 //! C.-Y. Lin, "ROUGE: A Package for Automatic Evaluation of Summaries", 2004. Words are runs of
-//! ASCII letters and digits in lower case, without stemming; the figure is F1.
+//! ASCII letters and digits after the text is in lower case (of Unicode, as the package rouge-score
+//! has it: the Kelvin sign becomes a `k`), without stemming; the figure is F1.
 
 use std::collections::HashMap;
 
@@ -26,7 +27,7 @@ pub fn rouge_f1(text: &str, reference: &str, n: usize) -> f64 {
 
 /// How often a text has each of its n-grams.
 fn ngrams(text: &str, n: usize) -> HashMap<Vec<String>, usize> {
-    let lower = text.to_ascii_lowercase();
+    let lower = text.to_lowercase();
     let words: Vec<String> = lower
         .split(|c: char| !c.is_ascii_alphanumeric())
         .filter(|word| !word.is_empty())
@@ -49,5 +50,12 @@ mod tests {
         assert_eq!(rouge_f1("a a a b", "a a b c d", 1), 2.0 * 3.0 / 9.0);
         assert_eq!(rouge_f1("one, two; THREE", "one two three", 2), 1.0);
         assert_eq!(rouge_f1("word", "word", 2), 0.0, "no pair of words");
+    }
+
+    #[test]
+    fn lower_case_is_that_of_unicode() {
+        assert_eq!(rouge_f1("300 \u{212a}", "300 k", 1), 1.0, "the Kelvin sign");
+        // İ becomes an i and a combining dot, which is no letter.
+        assert_eq!(rouge_f1("\u{130}zmir", "i zmir", 1), 1.0);
     }
 }
