@@ -4,14 +4,14 @@
     from clariq_ask import Session
 
     with Session() as session:
-        move = session.request("tell me about jaguars")
+        move = session.request("Tell me about Saturn.")
         while move["action"] == "ask":
             move = session.answer(input(move["question"] + "\n> "))
 
 Usage: scripts/clariq_ask.py [OPTION ...] REQUEST
 
-asks at the terminal; options go to `clariq ask`. The command is $CLARIQ, or
-clariq on the PATH. Only Python's own library is used.
+holds a conversation at the terminal; options are passed to `clariq ask`. The command is
+$CLARIQ, or clariq on the PATH. Only Python's standard library is used.
 """
 
 import json
@@ -21,7 +21,7 @@ import sys
 
 
 class ClariqError(RuntimeError):
-    """What the command said of a bad line, after which the session goes on, or when it ended."""
+    """An error of the command: about a bad line, after which the session continues, or at its end."""
 
 
 class Session:
