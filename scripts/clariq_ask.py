@@ -21,7 +21,7 @@ import sys
 
 
 class ClariqError(RuntimeError):
-    """An error of the command: about a bad line, after which the session continues, or at its end."""
+    """An error about a bad line, after which the session continues, or the end of the command."""
 
 
 class Session:
@@ -35,7 +35,10 @@ class Session:
                                         stderr=subprocess.PIPE, text=True, encoding="utf-8")
 
     def request(self, text, turns=(), **more):
-        """Begins a conversation, or enters one after turns of (question, answer). The next move, as a dictionary."""
+        """Begins a conversation, or enters one after turns of (question, answer).
+
+        Returns the next move, as a dictionary.
+        """
         context = [{"question": question, "answer": answer} for question, answer in turns]
         return self._exchange({"request": text, "conversation_context": context, **more})
 
@@ -55,7 +58,8 @@ class Session:
         move = json.loads(line)
         if "error" in move:
             error = move["error"]
-            raise ClariqError(f"expected {error['expected']}, found {error['found']}\nhint: {error['hint']}")
+            expected, found, hint = error["expected"], error["found"], error["hint"]
+            raise ClariqError(f"expected {expected}, found {found}\nhint: {hint}")
         return move
 
     def close(self):
