@@ -4,14 +4,14 @@
     from clariq_ask import Session
 
     with Session() as session:
-        move = session.request("tell me about jaguars")
+        move = session.request("Tell me about Saturn.")
         while move["action"] == "ask":
             move = session.answer(input(move["question"] + "\n> "))
 
 Usage: scripts/clariq_ask.py [OPTION ...] REQUEST
 
-asks at the terminal; options go to `clariq ask`. The command is $CLARIQ, or
-clariq on the PATH. Only Python's own library is used.
+holds a conversation at the terminal; options are passed to `clariq ask`. The command is
+$CLARIQ, or clariq on the PATH. Only Python's standard library is used.
 """
 
 import json
@@ -21,7 +21,7 @@ import sys
 
 
 class ClariqError(RuntimeError):
-    """What the command said of a bad line, after which the session goes on, or when it ended."""
+    """An error about a bad line, after which the session continues, or the end of the command."""
 
 
 class Session:
@@ -35,7 +35,10 @@ class Session:
                                         stderr=subprocess.PIPE, text=True, encoding="utf-8")
 
     def request(self, text, turns=(), **more):
-        """Begins a conversation, or enters one after turns of (question, answer). The next move, as a dictionary."""
+        """Begins a conversation, or enters one after turns of (question, answer).
+
+        Returns the next move, as a dictionary.
+        """
         context = [{"question": question, "answer": answer} for question, answer in turns]
         return self._exchange({"request": text, "conversation_context": context, **more})
 
@@ -55,7 +58,8 @@ class Session:
         move = json.loads(line)
         if "error" in move:
             error = move["error"]
-            raise ClariqError(f"expected {error['expected']}, found {error['found']}\nhint: {error['hint']}")
+            expected, found, hint = error["expected"], error["found"], error["hint"]
+            raise ClariqError(f"expected {expected}, found {found}\nhint: {hint}")
         return move
 
     def close(self):

@@ -1,9 +1,11 @@
 """Baselines for conversational search, from Python.
 
-The package drives the command ``clariq``: the one beside Python, on the PATH, or ``$CLARIQ``.
+The package runs the command ``clariq``: ``$CLARIQ``, the one installed beside Python, or the first
+on the PATH. Unless ``data`` names a folder, functions use the collection in ``data/clariq`` if it
+exists, and otherwise a small built-in sample.
 
 >>> import clariq
->>> answers = clariq.rank(["tell me about jaguars"], system="bm25", depth=3)
+>>> answers = clariq.rank(["How do I pitch a tent?"], system="bm25", depth=3)
 >>> len(answers[0].ranking)
 3
 """

@@ -1,4 +1,4 @@
-"""Requests as the command reads them, and what it answers."""
+"""Requests and answers of the command."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ Request = Union[str, Mapping[str, Any]]
 """A text, or ``{"id": …, "text": …}``, or a conversation:
 ``{"id": …, "said": [{"user": …}, {"system": …}, …]}``.
 
-``"candidates": [id, …]`` beside either restricts what is ranked to these documents. For a system
-that ranks what users say of themselves, ``"statements": [text, …]`` holds it.
+In both, ``"candidates": [id, …]`` restricts the ranking to these documents. For systems that rank
+statements of users about themselves, ``"statements": [text, …]`` contains them.
 """
 
 
@@ -32,12 +32,12 @@ class Hit:
 
 @dataclass(frozen=True)
 class Response:
-    """A text that answers a request.
+    """An answer in words.
 
     Attributes:
         text: The text.
-        statements: The ids of the statements that it rests on.
-        passages: The ids of the passages that it rests on.
+        statements: The ids of the statements that it is based on.
+        passages: The ids of the passages that it is based on.
     """
 
     text: str
@@ -47,17 +47,17 @@ class Response:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a system answers to one request.
+    """The answer of a system to one request.
 
     Attributes:
         id: The id of the request.
         need: How much clarification the request needs, from 1 to 4; ``None`` where the system
-            has no model of it.
+            has no need model.
         ranking: The documents, best first; of a system with several tasks, the ranking of the
             last one, for example the passages.
         rankings: The rankings by task, ``statements`` and ``passages`` for example; empty for a
             system with one task.
-        response: What the system answers in words; ``None`` for a system that only ranks.
+        response: The answer in words; ``None`` for a system that only ranks.
     """
 
     id: str

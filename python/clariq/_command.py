@@ -1,4 +1,4 @@
-"""The command that this package drives: where it is, and what its errors become."""
+"""The command that this package runs: how it is found, and its errors as exceptions."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import Callable, List, Optional, Sequence, Tuple, Type
 
 
 class ClariqError(RuntimeError):
-    """The command refused what it was given.
+    """The command rejected its input.
 
     Attributes:
-        status: Its exit status: 1 where a check failed, 2 for bad input or usage; below 0, the
-            signal that ended it.
-        message: What it printed: the place, what was expected, what was found, and a hint.
+        status: Its exit status: 1 if a check failed, 2 for bad input or usage; negative if a signal
+            ended it.
+        message: Its error message: location, what was expected, what was found, and a hint.
     """
 
     def __init__(self, status: int, message: str) -> None:
@@ -49,8 +49,8 @@ def failure(status: int, message: str) -> ClariqError:
 def find_command() -> str:
     """The path of the command.
 
-    ``$CLARIQ`` names it; otherwise it is the one that was installed with this package, or the
-    first one on the PATH.
+    This is ``$CLARIQ`` if it is set, else the command installed with this package, else the first
+    one on the PATH.
 
     Raises:
         FileNotFoundError: If there is none.
@@ -71,14 +71,14 @@ def find_command() -> str:
 
 
 def run_command(arguments: Sequence[str], *, stdin: str = "") -> str:
-    """Runs the command to its end.
+    """Runs the command and waits for it.
 
     Args:
-        arguments: Its arguments, as at a terminal.
-        stdin: What it reads from standard input.
+        arguments: The arguments, as at a terminal.
+        stdin: The text for its standard input.
 
     Returns:
-        What it wrote to standard output.
+        Its standard output.
 
     Raises:
         ClariqError: If its exit status is not 0; a :class:`ProcessDied` if it was killed.
@@ -118,5 +118,5 @@ def run_process(
 
 
 def data_arguments(data: "os.PathLike[str] | str | None") -> List[str]:
-    """``--data=DATA``, or nothing where the command is to choose."""
+    """``--data=DATA``, or nothing if the command should choose."""
     return [] if data is None else [f"--data={os.fspath(data)}"]

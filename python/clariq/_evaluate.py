@@ -20,17 +20,17 @@ def evaluate(
 ) -> Dict[str, float]:
     """Scores a run file.
 
-    What the command warns about, for example requests without an answer in the run, is issued
-    as Python warnings.
+    Warnings of the command, for example about requests that the run does not answer, are issued as
+    Python warnings.
 
     Args:
-        run: The run, in TREC's format.
+        run: The run, in TREC format.
         measures: Names such as ``R@30``, ``nDCG@3``, ``AP``, ``RR``, or measures of ir_measures;
-            or one name.
-        split: The split whose labels count, by default ``dev``.
-        data: The folder of the collection; by default ``data/clariq``, if it exists, or the
-            built-in sample.
-        qrels: TREC qrels in place of the labels of a split.
+            or a single name.
+        split: The split whose labels are used; the default is ``dev``.
+        data: The folder of the collection. The default is ``data/clariq`` if it exists, and
+            otherwise the built-in sample.
+        qrels: TREC qrels to use instead of the labels of a split.
 
     Returns:
         The mean of each measure over all labelled requests, by its name as given.
@@ -38,7 +38,7 @@ def evaluate(
     Raises:
         ClariqError: If the run, a measure or the labels are refused.
         FileNotFoundError: If there is no command.
-        ValueError: If two names are of the same measure, or one is of several.
+        ValueError: If two names mean the same measure, or one means several.
     """
     given = [measures] if isinstance(measures, str) else measures
     names = list(dict.fromkeys(str(measure) for measure in given))
@@ -54,7 +54,7 @@ def evaluate(
     for line in done.stderr.splitlines():
         if line.startswith("warning: "):
             warnings.warn(line[len("warning: ") :], stacklevel=2)
-    # The rows are in the order of the names, but each calls its measure by the usual name.
+    # The rows are in the order of the names, but show the canonical name of each measure.
     values = [float(row["value"]) for row in json.loads(done.stdout)]
     if len(values) != len(names):
         raise ValueError(f"{len(names)} names of {len(values)} measures: {', '.join(names)}")

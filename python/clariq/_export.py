@@ -14,7 +14,7 @@ _FIRST = ["train", "dev", "test"]
 
 
 class Exported(NamedTuple):
-    """A collection in plain rows.
+    """A collection as rows.
 
     Attributes:
         documents: Ids and texts.
@@ -28,7 +28,7 @@ class Exported(NamedTuple):
 
 
 def export(data: "os.PathLike[str] | str | None") -> Exported:
-    """Reads a collection; by default ``data/clariq``, if it exists, or the built-in sample.
+    """Reads a collection. The default is ``data/clariq`` if it exists, else the built-in sample.
 
     Raises:
         ClariqError: If the folder is refused.

@@ -1,4 +1,4 @@
-"""Ranking: all at once, or by a process that keeps its models loaded."""
+"""Ranking: of a list of requests, or by a process that keeps its models loaded."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def rank(
     Args:
         requests: Texts or mappings, see :data:`clariq._answer.Request`.
         system: The name of a built-in system, or a TOML file.
-        depth: How many documents a ranking has at most, at least 1.
-        data: The folder of the collection; by default ``data/clariq``, if it exists, or the
-            built-in sample.
+        depth: The maximum number of documents in a ranking, at least 1.
+        data: The folder of the collection. The default is ``data/clariq`` if it exists, and
+            otherwise the built-in sample.
         batch: Whether the requests are one batch. Systems with ``uses = ["batch"]`` need it.
         arguments: Further arguments of the command, for example ``["--set", "bm25.k1=1.2"]``.
 
@@ -86,20 +86,20 @@ def _read_answers(lines: Sequence[str], expected: int) -> List[Answer]:
 
 
 class Session:
-    """A warm process that ranks: models are loaded once, and each request is answered at once.
+    """A process that ranks requests, keeps its models loaded, and answers each request at once.
 
     >>> with Session("bm25", depth=3) as session:
-    ...     answer = session.rank("tell me about jaguars")
+    ...     answer = session.rank("How do I pitch a tent?")
 
-    Threads take turns. A process that was killed raises :class:`ProcessDied` once, and an
-    interrupted call ends it; the next call starts another one. So does the first call in a child
-    after ``os.fork``: the process stays its parent's.
+    Threads take turns. If the process was killed, one call raises :class:`ProcessDied`; an
+    interrupted call ends the process. In both cases the next call starts another one, and so does
+    the first call in a child after ``os.fork``, because the process belongs to the parent.
 
     Args:
         system: The name of a built-in system, or a TOML file.
-        depth: How many documents a ranking has at most, at least 1.
-        data: The folder of the collection; by default ``data/clariq``, if it exists, or the
-            built-in sample.
+        depth: The maximum number of documents in a ranking, at least 1.
+        data: The folder of the collection. The default is ``data/clariq`` if it exists, and
+            otherwise the built-in sample.
         arguments: Further arguments of the command, for example ``["--set", "bm25.k1=1.2"]``.
 
     Raises:
@@ -132,7 +132,7 @@ class Session:
         return self.rank_many([request])[0]
 
     def rank_many(self, requests: Iterable[Request]) -> List[Answer]:
-        """Answers requests in their order; see :meth:`rank`. One that is refused refuses all."""
+        """Answers requests in their order; see :meth:`rank`. If one is rejected, all are."""
         lines = as_lines(requests)
         self._leave_to_parent()
         with self._lock:
@@ -215,7 +215,7 @@ class Session:
             errors.close()
 
     def close(self) -> None:
-        """Ends the process. A later call would start another one."""
+        """Ends the process. A later call starts another one."""
         self._leave_to_parent()
         with self._lock:
             process = self._process

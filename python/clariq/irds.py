@@ -22,7 +22,7 @@ with extra("irds"):
     from ir_datasets.indices import Docstore
     from ir_datasets.util.docs.lazy import LazyDocsIter
 
-# What is registered, by the name and the folder that it was asked for.
+# Registered datasets, by the given name and folder.
 _registered: Dict[Tuple[str, Optional[str]], List[str]] = {}
 
 
@@ -37,17 +37,17 @@ def register(data: "os.PathLike[str] | str | None" = None, name: str = "clariq")
     True
 
     Args:
-        data: The folder of the collection; by default ``data/clariq``, if it exists, or the
-            built-in sample.
-        name: What the datasets are called.
+        data: The folder of the collection. The default is ``data/clariq`` if it exists, and
+            otherwise the built-in sample.
+        name: The name of the datasets.
 
     Returns:
-        The names: of the documents alone, and of each split.
+        The names of the datasets: one with only the documents, and one per split.
 
     Raises:
         clariq.ClariqError: If the folder is refused.
         FileNotFoundError: If there is no command.
-        RuntimeError: If a name is registered already, for other data.
+        RuntimeError: If a name is already registered for other data.
     """
     key = (name, None if data is None else os.path.abspath(data))
     if key in _registered:

@@ -36,15 +36,15 @@ def export_parquet(
     ...     [file.relative_to(folder).as_posix() for file in files][:2]
     ['documents/train.parquet', 'requests/train.parquet']
 
-    ``datasets.load_dataset(folder, "requests", split="dev")`` reads what is written: its
-    ``README.md`` names the files. All documents are the split ``train``, as `datasets` calls the
-    only split of a set. The names of its splits have no ``-``: ``2023-test`` is ``2023_test``.
-    A file takes its name when it is complete.
+    ``datasets.load_dataset(folder, "requests", split="dev")`` reads the result; its ``README.md``
+    lists the files. All documents are in the split ``train``, the name that `datasets` gives an
+    only split. Names of splits must not contain ``-`` there: ``2023-test`` becomes ``2023_test``.
+    A file gets its name when it is complete.
 
     Args:
-        folder: Where the files go; it is created where it does not exist.
-        data: The folder of the collection; by default ``data/clariq``, if it exists, or the
-            built-in sample.
+        folder: The output folder; it is created if it does not exist.
+        data: The folder of the collection. The default is ``data/clariq`` if it exists, and
+            otherwise the built-in sample.
 
     Returns:
         The Parquet files: columns ``id, text`` (strings) of documents and requests, and

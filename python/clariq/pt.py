@@ -1,4 +1,4 @@
-"""PyTerrier transformers. Needs ``pip install clariq[pyterrier]``; Java is not needed."""
+"""PyTerrier transformers. Needs ``pip install clariq[pyterrier]``; Java is not required."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Rank(pt.Transformer):
 
     Args:
         system: The name of a built-in system, or a TOML file.
-        depth: How many documents come back for a query at most; by default 30, and all that a
-            query has for :class:`Rerank`.
-        data: The folder of the collection; by default ``data/clariq``, if it exists, or the
-            built-in sample.
+        depth: The maximum number of documents for a query. The default is 30, and for
+            :class:`Rerank` all documents of the query.
+        data: The folder of the collection. The default is ``data/clariq`` if it exists, and
+            otherwise the built-in sample.
         batch: Whether all queries are one batch, which systems with ``uses = ["batch"]`` need.
         arguments: Further arguments of the command, for example ``["--set", "bm25.k1=1.2"]``.
 

@@ -31,8 +31,8 @@ _SECONDS_TO_CONNECT = 10
 
 @contextmanager
 def connected(options: Mapping[str, Any]) -> Iterator[None]:
-    """Uses the cluster that the driver or ``$RAY_ADDRESS`` names, or that runs on this machine;
-    where there is none, Ray runs on this machine until the block ends.
+    """Uses the cluster that the driver or ``$RAY_ADDRESS`` names, or one that runs on this machine;
+    if there is none, starts Ray on this machine until the block ends.
 
     Raises:
         ClariqError: If ``$RAY_ADDRESS`` cannot be reached, or this machine is too small for a task

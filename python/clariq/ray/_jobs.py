@@ -32,21 +32,21 @@ _GROUP = ("job", "split", "measure", "name", "grid", "parameters", "folds")
 
 @dataclass(frozen=True)
 class Table:
-    """What the jobs of a grid reached.
+    """The results of the jobs of a grid.
 
     Attributes:
         rows: One per job, in the order of the file: ``job``, ``split``, ``measure``, ``name``,
             ``grid`` (of a search), ``parameters`` (of a search, the best ones), ``folds``,
-            ``fold``, ``seed``, ``held-out`` (the measure, of the topics that were held out), and
-            the other figures that the command gave.
+            ``fold``, ``seed``, ``held-out`` (the measure on the held-out topics), and the other
+            figures that the command printed.
     """
 
     rows: List[Row]
 
     def means(self) -> List[Row]:
-        """One row for all jobs that differ in ``fold`` and ``seed`` alone: the mean of
-        ``held-out``, its standard deviation, and how many jobs there were. Those of one job, split
-        and measure are together, best first."""
+        """One row for all jobs that differ only in ``fold`` and ``seed``: the mean of ``held-out``,
+        its standard deviation, and the number of jobs. Rows with the same job, split and measure
+        are adjacent, best first."""
         groups: Dict[Tuple[Any, ...], List[float]] = {}
         for row in self.rows:
             groups.setdefault(tuple(row[key] for key in _GROUP), []).append(row["held-out"])
@@ -112,21 +112,21 @@ def jobs(
         [tune.parameters]
         "bm25.k1" = [0.9, 1.2, 1.5]
 
-    What a job reached is kept in ``out`` under a checksum of the program's version, the data, the
-    text of the system's or recipe's file, the parameters and ``arguments``, and is not made again
-    there. The processor is no part of it, which learned models depend on in the last digits:
-    ``arguments=["--isa", "avx2"]`` makes all x86 processors compute alike. The table is written to
-    ``<out>/table.tsv``. Models are not kept: ``clariq train`` with the parameters that won makes
-    the same one.
+    The result of a job is kept in ``out`` under a checksum of the program's version, the data, the
+    text of the system's or recipe's file, the parameters and ``arguments``, and is not computed
+    again. The processor is not part of the checksum, although it affects the last digits of learned
+    models: with ``arguments=["--isa", "avx2"]`` all x86 processors compute the same. The table is
+    written to ``<out>/table.tsv``. Models are not kept: ``clariq train`` with the best parameters
+    reproduces the same one.
 
     Args:
         path: The file, on this machine.
         out: The path or URL of a folder.
-        arguments: Further options of the commands, of those that all commands have.
+        arguments: Further options, of those that all commands have.
         cpus, gpus, retries, data, storage, progress: As in :func:`clariq.ray.run`.
 
     Raises:
-        ClariqError: If the file, or what a job is given, is refused.
+        ClariqError: If the file or the input of a job is rejected.
         clariq.ray.Unreachable: If files cannot be read or written.
     """
     options = _cluster.options(cpus, gpus, retries)
@@ -154,7 +154,7 @@ class _Spec:
     """One job.
 
     Attributes:
-        key: A checksum of what makes its result, but for the processor.
+        key: A checksum of what determines its result, except for the processor.
         row: What it is, as columns of the table.
         config: The text of the system's or recipe's file, if it is one.
         words: The arguments of the command after the name.

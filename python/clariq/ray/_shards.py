@@ -21,13 +21,13 @@ PLAN = "plan.json"
 
 @dataclass(frozen=True)
 class Result:
-    """What :func:`run` made.
+    """The result of :func:`run`.
 
     Attributes:
         url: The run; its record is beside it, ``<run>.json``.
-        made: How many parts were made.
-        found: How many parts were there already, whole.
-        nodes: How many nodes worked on it.
+        made: The number of parts that were computed.
+        found: The number of parts that were already complete.
+        nodes: The number of nodes that worked on it.
     """
 
     url: str
@@ -49,29 +49,29 @@ def run(
     storage: Optional[Mapping[str, Any]] = None,
     progress: bool = True,
 ) -> Result:
-    """Ranks every shard of a plan of ``clariq data shard`` on a Ray cluster, and puts the parts
-    together: the bytes are those of ``clariq run`` over the whole file.
+    """Ranks every shard of a plan of ``clariq data shard`` on a Ray cluster and merges the parts.
+    The result has the bytes of ``clariq run`` over the whole file.
 
-    The parts are in the folder ``<out>.parts``, with the plan. A part is whole when its record is
-    there and the checksums hold; a whole part is never made again, so that after any interruption
-    the same call continues. The folder stays, and can be removed when the run is there.
+    The parts are in the folder ``<out>.parts``, with the plan. A part is complete if its record is
+    there and the checksums match. Complete parts are never computed again, so that after any
+    interruption the same call continues. The folder is kept; remove it when the run is complete.
 
     Args:
         system: The name of a built-in system, or a TOML file on this machine. Paths in the file
-            must be absolute, and name what every node sees.
+            must be absolute and exist on every node.
         plan: The path or URL of ``plan.json``, with the shards beside it.
         out: The path or URL of the run.
-        cpus: Processor cores of a task, each of which is a thread of the command.
-        gpus: GPUs of a task; with any, learned models run on one.
-        retries: How often a task is tried again where its worker or node died.
-        data: The folder of the collection, on every node; by default ``data/clariq`` below the
-            current folder, if it exists, or the built-in sample.
+        cpus: Processor cores per task; the command uses as many threads.
+        gpus: GPUs per task; with any, learned models run on one.
+        retries: How often a task is retried if its worker or node dies.
+        data: The folder of the collection, on every node. The default is ``data/clariq`` in the
+            current folder if it exists, and otherwise the built-in sample.
         arguments: Further arguments of the command, for example ``["--set", "bm25.k1=1.2"]``.
         storage: Options of fsspec's file system for ``plan`` and ``out``.
         progress: Whether progress is shown on standard error.
 
     Returns:
-        Where the run is, and how many parts were made.
+        The location of the run, and how many parts were computed.
 
     Raises:
         ClariqError: If the plan, a shard, the system or the data is refused. The message names the
