@@ -1,18 +1,14 @@
-//! The cache: where indexes, models and vectors are kept between runs, and the checksums that tell
-//! a damaged entry.
+//! The cache: where indexes, models and vectors are kept between runs.
 //!
-//! An entry is a folder with a list of its files, which is written before the folder takes its
-//! name. An entry whose files are not those of its list is made again.
+//! An entry is a folder with a [`manifest`], which is written before the folder takes its name. An
+//! entry whose files differ from it is made again.
 
 use clariq_core::{Error, sha256_of_file};
-use clariq_files::write_atomically;
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use clariq_files::manifest;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// The list of an entry's files, a line `SHA-256, two spaces, name` each; `sha256sum -c SHA256SUMS`
-/// checks the same.
+/// The list of an entry's files; `sha256sum -c SHA256SUMS` checks the same.
 pub const SUMS: &str = "SHA256SUMS";
 
 /// `$CLARIQ_CACHE`, or `clariq` in the user's cache folder (XDG base directories), or in the folder
@@ -25,16 +21,16 @@ pub fn folder() -> PathBuf {
         .unwrap_or_else(|| env::temp_dir().join("clariq"))
 }
 
-/// What a look at an entry found.
+/// The state of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum State {
     /// There is none.
     Absent,
     /// Every file is as it was written.
     Sound,
-    /// Something is not, or nobody can tell.
+    /// A file is missing, changed or not listed, or cannot be read.
     Damaged {
-        /// What.
+        /// Which, and how it differs.
         found: String,
     },
 }
@@ -44,44 +40,22 @@ pub(crate) fn check(entry: &Path) -> State {
     if !entry.exists() {
         return State::Absent;
     }
-    match difference(entry) {
-        None => State::Sound,
-        Some(found) => State::Damaged { found },
-    }
-}
-
-fn difference(entry: &Path) -> Option<String> {
-    let Ok(list) = fs::read_to_string(entry.join(SUMS)) else {
-        return Some(format!("`{SUMS}` is missing"));
-    };
-    for line in list.lines() {
-        let Some((sum, name)) = line.split_once("  ") else {
-            return Some(format!("`{SUMS}` is not as it was written"));
-        };
-        match sha256_of_file(&entry.join(name)) {
-            Ok(found) if found == sum => {}
-            Ok(_) => return Some(format!("`{name}` is not as it was written")),
-            Err(_) => return Some(format!("`{name}` is missing")),
-        }
-    }
-    // A list that was cut short checks too few files.
-    match files(entry) {
-        Ok(files) if files.len() == list.lines().count() => None,
-        _ => Some("its files are not those of its list".to_owned()),
+    let sum = |name: &str| sha256_of_file(&entry.join(name));
+    let found = manifest::names(entry, SUMS)
+        .and_then(|names| manifest::difference(entry, SUMS, &names, sum));
+    match found {
+        Ok(None) => State::Sound,
+        Ok(Some(found)) => State::Damaged { found },
+        Err(error) => State::Damaged { found: error.to_string() },
     }
 }
 
 /// Writes the list of a folder that is complete, and gives it its place; what is there already is
 /// removed first.
 pub(crate) fn store(made: &Path, entry: &Path) -> Result<(), Error> {
-    let mut list = String::new();
-    for (name, path) in files(made)? {
-        let sum = sha256_of_file(&path)?;
-        let _ = writeln!(list, "{sum}  {name}");
-    }
-    write_atomically(&made.join(SUMS), |out| out.write_all(list.as_bytes()))?;
+    manifest::write(made, SUMS, &manifest::names(made, SUMS)?)?;
     remove(entry)?;
-    fs::rename(made, entry).map_err(refused("create", entry))
+    fs::rename(made, entry).map_err(Error::io("create", entry))
 }
 
 /// Removes an entry by way of another name, so that no half of it ever stands under its own.
@@ -92,7 +66,7 @@ pub(crate) fn remove(entry: &Path) -> Result<(), Error> {
     let aside = beside(entry, "old");
     fs::rename(entry, &aside)
         .and_then(|()| fs::remove_dir_all(&aside))
-        .map_err(refused("replace", entry))
+        .map_err(Error::io("replace", entry))
 }
 
 /// A folder beside an entry that no other process uses.
@@ -100,29 +74,6 @@ pub(crate) fn beside(entry: &Path, ending: &str) -> PathBuf {
     let mut name = entry.as_os_str().to_owned();
     name.push(format!(".{}.{ending}", std::process::id()));
     PathBuf::from(name)
-}
-
-/// All files of a folder but the list, by their names below it, with `/` between folders.
-fn files(folder: &Path) -> Result<BTreeMap<String, PathBuf>, Error> {
-    let (mut all, mut folders) = (BTreeMap::new(), vec![(String::new(), folder.to_owned())]);
-    while let Some((prefix, folder)) = folders.pop() {
-        for entry in fs::read_dir(&folder).map_err(refused("read", &folder))? {
-            let path = entry.map_err(refused("read", &folder))?.path();
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let name = format!("{prefix}{name}");
-            if path.is_dir() {
-                folders.push((format!("{name}/"), path));
-            } else if name != SUMS {
-                all.insert(name, path);
-            }
-        }
-    }
-    Ok(all)
-}
-
-fn refused(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
-    let path = path.to_owned();
-    move |source| Error::Io { action, path, source }
 }
 
 #[cfg(test)]
@@ -139,22 +90,12 @@ mod tests {
     }
 
     #[test]
-    fn whatever_happens_to_an_entry_shows() {
-        let damages: [fn(&Path); 6] = [
-            |entry| fs::write(entry.join("a.bin"), [1; 1000]).unwrap(),
-            |entry| fs::write(entry.join("below/b.txt"), "").unwrap(),
-            |entry| fs::remove_file(entry.join("a.bin")).unwrap(),
-            |entry| fs::write(entry.join("c"), "new").unwrap(),
-            |entry| fs::write(entry.join(SUMS), "").unwrap(),
-            |entry| fs::remove_file(entry.join(SUMS)).unwrap(),
-        ];
-        for (number, damage) in damages.into_iter().enumerate() {
-            let folder = tempfile::tempdir().unwrap();
-            let entry = stored(folder.path());
-            assert_eq!(check(&entry), State::Sound);
-            damage(&entry);
-            assert!(matches!(check(&entry), State::Damaged { .. }), "{number}");
-        }
+    fn a_changed_entry_is_damaged() {
+        let folder = tempfile::tempdir().unwrap();
+        let entry = stored(folder.path());
+        assert_eq!(check(&entry), State::Sound);
+        fs::write(entry.join("below/b.txt"), "").unwrap();
+        assert!(matches!(check(&entry), State::Damaged { .. }));
     }
 
     #[test]

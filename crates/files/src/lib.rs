@@ -13,6 +13,7 @@ mod file_line;
 mod inputs;
 pub mod lines;
 mod lock;
+pub mod manifest;
 mod output;
 mod python;
 pub mod records;

@@ -15,12 +15,12 @@
 
 use clariq_core::{Documents, sha256};
 use clariq_index::{
-    Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Path, Query, Scorer, Scratch, TextStore,
+    Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Query, Scorer, Scratch, TextStore,
     TextWriter, Variant,
 };
 use serde_json::{Value, json};
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -87,19 +87,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     })?;
     let requests: Vec<Vec<String>> =
         (0..requests).map(|number| words(u64::MAX - number, 5)).collect();
-    for (variant, path) in [
-        (Variant::Lucene, Path::Auto),
-        (Variant::Lucene, Path::Exhaustive),
-        (Variant::Okapi, Path::Auto),
-    ] {
+    for variant in [Variant::Lucene, Variant::Okapi] {
         measured("search", || {
             let scorer = Scorer::new(&index, Bm25::default_of(variant))?;
             let searching = Instant::now();
-            let hits = search(&scorer, path, &store, &requests)?;
+            let hits = search(&scorer, &store, &requests)?;
             let per_second = requests.len() as f64 / searching.elapsed().as_secs_f64();
             let figures = json!({
                 "variant": variant,
-                "path": path,
                 "hits": hits,
                 "queries_per_second": per_second,
             });
@@ -112,13 +107,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// Ranks every request and reads what was found; how many passages.
 fn search(
     scorer: &Scorer,
-    path: Path,
     store: &TextStore,
     requests: &[Vec<String>],
 ) -> Result<usize, Box<dyn Error>> {
     let (mut scratch, mut hits) = (Scratch::default(), 0);
     for tokens in requests {
-        let query = Query { path, ..Query::new(tokens, Depth::matching(DEPTH)) };
+        let query = Query::new(tokens, Depth::matching(DEPTH));
         for hit in scorer.rank(&query, &mut scratch)? {
             let text = store.text(hit.doc)?;
             // The text is the one that was indexed.
@@ -161,7 +155,7 @@ fn measured<T>(
 }
 
 /// The bytes of the files in a folder.
-fn bytes(folder: &std::path::Path) -> std::io::Result<u64> {
+fn bytes(folder: &Path) -> std::io::Result<u64> {
     let files = std::fs::read_dir(folder)?;
     files.map(|file| Ok(file?.metadata()?.len())).sum()
 }

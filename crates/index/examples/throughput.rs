@@ -3,7 +3,7 @@
 //! ```text
 //! cargo run --release --example throughput -- DATA [--index DIR] [--requests DATA] [--memory BYTES]
 //!     [--conversations FILE] [--sample N] [--depth N]
-//!     [--model okapi|lucene] [--path auto|exhaustive|block-max] [--seconds S]
+//!     [--model okapi|lucene] [--seconds S]
 //!     [--dump-tokens FILE] [--dump-hits FILE]
 //! ```
 //!
@@ -17,7 +17,7 @@ use clariq_collections::clariq::{Bank, ClariQ, DataDir, Split};
 use clariq_core::{Doc, Hit, Request};
 use clariq_files::Source;
 use clariq_index::{
-    Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Path, Query, Scorer, Scratch, Variant,
+    Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Query, Scorer, Scratch, Variant,
 };
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -25,7 +25,7 @@ use std::error::Error;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -43,7 +43,6 @@ struct Arguments {
     index: Option<PathBuf>,
     memory: usize,
     model: Variant,
-    path: Path,
     seconds: f64,
     dump_tokens: Option<PathBuf>,
     dump_hits: Option<PathBuf>,
@@ -61,7 +60,6 @@ fn arguments() -> Result<Arguments, Box<dyn Error>> {
         index: None,
         memory: BuildOptions::default().memory,
         model: Variant::Okapi,
-        path: Path::Auto,
         seconds: 1.0,
         dump_tokens: None,
         dump_hits: None,
@@ -76,7 +74,6 @@ fn arguments() -> Result<Arguments, Box<dyn Error>> {
             "--index" => arguments.index = Some(value.into()),
             "--memory" => arguments.memory = value.parse()?,
             "--model" => arguments.model = serde_json::from_value(Value::String(value))?,
-            "--path" => arguments.path = serde_json::from_value(Value::String(value))?,
             "--seconds" => arguments.seconds = value.parse()?,
             "--dump-tokens" => arguments.dump_tokens = Some(value.into()),
             "--dump-hits" => arguments.dump_hits = Some(value.into()),
@@ -116,8 +113,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         "questions": index.documents(),
         "requests": requests.len(),
         "model": arguments.model,
-        "path": arguments.path,
-        "block_max_applies": scorer.block_max_applies(),
         "opened": format!("{opened:?}"),
         "open_s": opening.as_secs_f64(),
         "prepare_s": preparing.as_secs_f64(),
@@ -133,7 +128,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// The tokens of every request of train and dev, in file order.
-fn requests(data: &std::path::Path) -> Result<Vec<Vec<String>>, Box<dyn Error>> {
+fn requests(data: &Path) -> Result<Vec<Vec<String>>, Box<dyn Error>> {
     let collection = ClariQ::open(DataDir::Folder(data.to_owned()))?;
     let mut requests = Vec::new();
     for split in [Split::Train, Split::Dev] {
@@ -144,7 +139,7 @@ fn requests(data: &std::path::Path) -> Result<Vec<Vec<String>>, Box<dyn Error>> 
 }
 
 /// The tokens of the contexts of a file, of which so many are taken, evenly spread.
-fn contexts(file: &std::path::Path, sample: usize) -> Result<Vec<Vec<String>>, Box<dyn Error>> {
+fn contexts(file: &Path, sample: usize) -> Result<Vec<Vec<String>>, Box<dyn Error>> {
     let (mut seen, mut texts) = (HashSet::new(), Vec::new());
     read_records(&Source::new(file), &Reading::default(), &mut |record| {
         if seen.insert(record.conversation.id) {
@@ -173,10 +168,7 @@ fn measure(
     let mut scratch = Scratch::default();
     let mut pass = || -> Result<(), clariq_core::Error> {
         for tokens in requests {
-            std::hint::black_box(scorer.rank(
-                &Query { path: arguments.path, ..Query::new(tokens, arguments.depth) },
-                &mut scratch,
-            )?);
+            std::hint::black_box(scorer.rank(&Query::new(tokens, arguments.depth), &mut scratch)?);
         }
         Ok(())
     };
@@ -191,10 +183,7 @@ fn measure(
     let mut times = Vec::with_capacity(requests.len());
     for tokens in requests {
         let start = Instant::now();
-        std::hint::black_box(scorer.rank(
-            &Query { path: arguments.path, ..Query::new(tokens, arguments.depth) },
-            &mut scratch,
-        )?);
+        std::hint::black_box(scorer.rank(&Query::new(tokens, arguments.depth), &mut scratch)?);
         times.push(start.elapsed().as_secs_f64() * 1e6);
     }
     times.sort_by(f64::total_cmp);
@@ -211,11 +200,7 @@ fn peak_memory() -> Option<u64> {
 
 /// A line `{"question": [token, …]}` per question in bank order, then a line `{"request": [token,
 /// …]}` per request.
-fn dump_tokens(
-    path: &std::path::Path,
-    bank: &Bank,
-    requests: &[Vec<String>],
-) -> Result<(), Box<dyn Error>> {
+fn dump_tokens(path: &Path, bank: &Bank, requests: &[Vec<String>]) -> Result<(), Box<dyn Error>> {
     let mut file = BufWriter::new(File::create(path)?);
     for doc in Doc::all(bank.len()) {
         let tokens = Analyzer::Nltk.tokens(bank.text(doc));
@@ -229,17 +214,14 @@ fn dump_tokens(
 
 /// A line `[[question number, score], …]` per request.
 fn dump_hits(
-    path: &std::path::Path,
+    path: &Path,
     scorer: &Scorer,
     requests: &[Vec<String>],
     arguments: &Arguments,
 ) -> Result<(), Box<dyn Error>> {
     let mut file = BufWriter::new(File::create(path)?);
     for tokens in requests {
-        let hits = scorer.rank(
-            &Query { path: arguments.path, ..Query::new(tokens, arguments.depth) },
-            &mut Scratch::default(),
-        )?;
+        let hits = scorer.rank(&Query::new(tokens, arguments.depth), &mut Scratch::default())?;
         let pair = |hit: &Hit| (hit.doc.0, hit.score);
         writeln!(file, "{}", json!(hits.iter().map(pair).collect::<Vec<_>>()))?;
     }

@@ -1,11 +1,9 @@
 //! The BM25 family, each formula with its source.
 //!
-//! Throughout, *N* is the number of documents (empty ones included, but for `lucene-default`), *df*
-//! the number of documents with the token, *tf* its count in one document, *dl* that document's
-//! length in tokens and *avgdl* the mean length. A request's token counts as often as the request
-//! repeats it.
+//! *N* is the number of documents (empty ones included, except for `lucene-default`), *df* the
+//! number of documents with the token, *tf* its count in one document, *dl* that document's length
+//! in tokens and *avgdl* the mean length. A token counts as often as the request repeats it.
 
-use crate::byte_length::byte_length;
 use clariq_core::{Problem, bail};
 use serde::{Deserialize, Serialize};
 
@@ -21,9 +19,9 @@ pub enum Variant {
     /// Boytsov and Lin, "Which BM25 Do You Mean?", ECIR 2020): idf = ln(1 + (N − df + ½)/(df + ½));
     /// tf / (tf + k1·(1 − b + b·dl/avgdl)).
     Lucene,
-    /// What Lucene computes, and with it Anserini ("Lucene (default)" in the same paper): as
-    /// `lucene`, with lengths as one byte keeps them ([`byte_length`]) and without documents that
-    /// have no token, which Lucene does not count.
+    /// What Lucene computes, and with it Anserini ("Lucene (default)" in the same paper): `lucene`
+    /// with lengths as one byte keeps them ([`byte_length`]) and without documents that have no
+    /// token, which Lucene does not count.
     #[serde(rename = "lucene-default")]
     LuceneDefault,
     /// Lv and Zhai, "Lower-Bounding Term Frequency Normalization", CIKM 2011: idf = ln((N + 1)/df);
@@ -74,19 +72,14 @@ impl Bm25 {
 
     /// Refuses parameters for which the formulas are not defined; the location is the parameter.
     pub fn check(&self) -> Result<(), Problem> {
-        let checks = [
-            ("k1", self.k1, 0.0..=f64::MAX, "a number of at least 0"),
-            ("b", self.b, 0.0..=1.0, "a number from 0 to 1"),
-            ("delta", self.delta, 0.0..=f64::MAX, "a number of at least 0"),
-        ];
-        for (parameter, found, range, expected) in checks {
-            if !range.contains(&found) {
-                bail!(
-                    parameter,
-                    expected,
-                    "{found}",
-                    "see `clariq run --help` for the usual values"
-                );
+        for (parameter, found, most, expected) in [
+            ("k1", self.k1, f64::MAX, "a number of at least 0"),
+            ("b", self.b, 1.0, "a number from 0 to 1"),
+            ("delta", self.delta, f64::MAX, "a number of at least 0"),
+        ] {
+            if !(0.0..=most).contains(&found) {
+                let hint = "usual values are k1 from 0.5 to 2 and b from 0 to 1";
+                bail!(parameter, expected, "{found}", hint);
             }
         }
         Ok(())
@@ -102,14 +95,9 @@ impl Bm25 {
         }
     }
 
-    /// The floor under a negative idf, from the mean idf of the vocabulary; only `okapi` has one.
-    pub fn floor(&self, mean_idf: f64) -> Option<f64> {
+    /// What replaces a negative idf, given the mean idf of the vocabulary; only `okapi` has it.
+    pub(crate) fn floor(&self, mean_idf: f64) -> Option<f64> {
         (self.variant == Variant::Okapi).then_some(EPSILON * mean_idf)
-    }
-
-    /// Whether [`Bm25::floor`] needs the mean idf.
-    pub fn has_floor(&self) -> bool {
-        self.variant == Variant::Okapi
     }
 
     /// The length normalisation of a document: computed once per document, in the order of
@@ -144,30 +132,34 @@ impl Bm25 {
         self.variant != Variant::LuceneDefault
     }
 
-    /// Whether tantivy's own scorer, whose constants cannot be set, orders documents as this one
-    /// does.
-    pub(crate) fn is_tantivys(&self) -> bool {
-        let same = self.k1 == 1.2 && self.b == 0.75;
-        same && self.variant == Variant::Lucene
-    }
-
-    pub(crate) fn formula(&self) -> &'static str {
+    /// The formulas of [`Bm25::idf`] and [`Bm25::saturation`] for an explanation.
+    pub(crate) fn formulas(&self) -> [&'static str; 2] {
         match self.variant {
-            Variant::Okapi => "tf·(k1+1) / (tf + k1·(1−b+b·dl/avgdl))",
-            Variant::Lucene | Variant::LuceneDefault => "tf / (tf + k1·(1−b+b·dl/avgdl))",
-            Variant::Plus => "δ + tf·(k1+1) / (tf + k1·(1−b+b·dl/avgdl))",
-            Variant::L => "(k1+1)·(c+δ) / (k1+c+δ), c = tf/(1−b+b·dl/avgdl)",
+            Variant::Okapi => [
+                "ln(N−df+½) − ln(df+½), at least ¼ of the mean idf where negative",
+                "tf·(k1+1) / (tf + k1·(1−b+b·dl/avgdl))",
+            ],
+            Variant::Lucene | Variant::LuceneDefault => {
+                ["ln(1 + (N−df+½)/(df+½))", "tf / (tf + k1·(1−b+b·dl/avgdl))"]
+            }
+            Variant::Plus => ["ln((N+1)/df)", "δ + tf·(k1+1) / (tf + k1·(1−b+b·dl/avgdl))"],
+            Variant::L => ["ln((N+1)/(df+½))", "(k1+1)·(c+δ) / (k1+c+δ), c = tf/(1−b+b·dl/avgdl)"],
         }
     }
+}
 
-    pub(crate) fn idf_formula(&self) -> &'static str {
-        match self.variant {
-            Variant::Okapi => "ln(N−df+½) − ln(df+½), at least ¼ of the mean idf where negative",
-            Variant::Lucene | Variant::LuceneDefault => "ln(1 + (N−df+½)/(df+½))",
-            Variant::Plus => "ln((N+1)/df)",
-            Variant::L => "ln((N+1)/(df+½))",
-        }
-    }
+/// The length that Lucene reads back of a length that it wrote in one byte: exact up to 39, with
+/// four significant bits above 24 (`SmallFloat.intToByte4` and `byte4ToInt`).
+///
+/// ```
+/// use clariq_index::byte_length;
+///
+/// assert_eq!([7, 39, 40, 41, 57, 1000].map(byte_length), [7, 39, 40, 40, 56, 984]);
+/// ```
+pub fn byte_length(length: u32) -> u32 {
+    let Some(rest) = length.checked_sub(24) else { return length };
+    let dropped = (u32::BITS - rest.leading_zeros()).saturating_sub(4);
+    24 + (rest >> dropped << dropped)
 }
 
 #[cfg(test)]
@@ -197,5 +189,35 @@ mod tests {
         let long = Bm25::default_of(Variant::L);
         // c = 2, so 2.5·2.5 / (1.5 + 2.5).
         assert!((long.saturation(2.0, long.norm(8.0, 8.0)) - 6.25 / 4.0).abs() < 1e-12);
+    }
+
+    /// Lucene's own arithmetic, by way of the byte.
+    fn through_a_byte(length: u32) -> u32 {
+        let encoded = if length < 24 {
+            length
+        } else {
+            let rest = u64::from(length - 24);
+            let bits = 64 - rest.leading_zeros();
+            24 + if bits < 4 {
+                rest as u32
+            } else {
+                let shift = bits - 4;
+                ((rest >> shift) as u32 & 7) | ((shift + 1) << 3)
+            }
+        };
+        assert!(encoded < 256);
+        if encoded < 24 {
+            return encoded;
+        }
+        let (bits, shift) = ((encoded - 24) & 7, (encoded - 24) >> 3);
+        24 + if shift == 0 { bits } else { (bits | 8) << (shift - 1) }
+    }
+
+    #[test]
+    fn the_byte_rounds_as_lucenes_does() {
+        for length in (0..100_000).chain([i32::MAX as u32]) {
+            assert_eq!(byte_length(length), through_a_byte(length), "{length}");
+        }
+        assert_eq!(byte_length(1000), 24 + 960);
     }
 }

@@ -1,10 +1,9 @@
-//! Building an index. All segments are merged into one, so that a ranking cannot depend on how many threads built it.
+//! Building an index. All segments are merged into one, so that a ranking cannot depend on how many
+//! threads built it.
 
 use crate::analysis::Analyzer;
-use crate::error::tantivy;
-use crate::make::make_folder;
-use clariq_core::Error;
-use clariq_core::{Checksum, Doc, Documents};
+use crate::folder::{self, refused};
+use clariq_core::{Checksum, Doc, Documents, Error};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -20,11 +19,21 @@ use tantivy::{Index, IndexWriter, TantivyDocument};
 /// Raised whenever what is written changes: an index of another format is rebuilt.
 pub(crate) const FORMAT: u32 = 3;
 
-/// tantivy refuses a writer with less memory per thread.
-pub(crate) const LEAST_MEMORY_PER_THREAD: usize = 15_000_000;
-
-/// tantivy refuses a writer with more memory per thread, too.
+/// tantivy refuses a writer with less memory per thread, or with more.
+const LEAST_MEMORY_PER_THREAD: usize = 15_000_000;
 const MOST_MEMORY_PER_THREAD: usize = 4_000_000_000;
+
+/// Up to so many documents, an index is made in memory by one thread and then written, each file
+/// once. tantivy syncs every file of every step to the disk, which takes far longer than making
+/// such an index does.
+const SMALL: usize = 20_000;
+
+/// Documents are analysed in blocks, so that all threads work and memory stays that of one block.
+const BLOCK: usize = 16_384;
+
+pub(crate) const NUMBER: &str = "number";
+pub(crate) const LENGTH: &str = "length";
+pub(crate) const TEXT: &str = "text";
 
 /// How to build.
 #[derive(Debug, Clone, Copy)]
@@ -43,7 +52,7 @@ impl Default for BuildOptions {
     }
 }
 
-/// What an index says of itself, in the payload of its last commit.
+/// What an index is of, in the payload of its last commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Metadata {
@@ -55,21 +64,17 @@ pub(crate) struct Metadata {
 }
 
 /// The fields of the index.
-pub(crate) struct Fields {
-    pub(crate) text: Field,
-    pub(crate) number: Field,
-    pub(crate) length: Field,
+struct Fields {
+    text: Field,
+    number: Field,
+    length: Field,
 }
 
-pub(crate) const NUMBER: &str = "number";
-pub(crate) const LENGTH: &str = "length";
-pub(crate) const TEXT: &str = "text";
-
 /// Nothing is stored beside the words: ids and texts are in the collection.
-pub(crate) fn schema() -> (Schema, Fields) {
+fn schema() -> (Schema, Fields) {
     let mut builder = Schema::builder();
-    // tantivy asks for a tokeniser it knows, but never runs it: an `Analyzer` makes the tokens
-    // beforehand.
+    // tantivy needs the name of a tokeniser that it knows, but never runs it: an `Analyzer` makes
+    // the tokens beforehand.
     let words = TextFieldIndexing::default()
         .set_tokenizer("raw")
         .set_index_option(IndexRecordOption::WithFreqs);
@@ -90,64 +95,58 @@ pub(crate) fn build(
     analyzer: Analyzer,
     options: &BuildOptions,
 ) -> Result<(), Error> {
-    make_folder(folder, |new, folder| {
-        write_index(new, documents, analyzer, options).map_err(|failed| failed.at(folder))
+    let small = documents.len() <= SMALL;
+    folder::make(folder, |new| {
+        let (schema, fields) = schema();
+        let index = if small {
+            Ok(Index::create_in_ram(schema))
+        } else {
+            Index::create_in_dir(new, schema)
+        };
+        let index = index.map_err(refused(folder))?;
+        let threads = if small { 1 } else { options.threads };
+        let mut writer = writer(&index, threads, options.memory).map_err(refused(folder))?;
+        let metadata = Metadata {
+            clariq_index_format: FORMAT,
+            analyzer,
+            checksum: documents.checksum().clone(),
+            documents: documents.len(),
+            tokens: add_documents(&writer, &fields, documents, analyzer, folder)?,
+        };
+        let finish = || {
+            commit(&mut writer, &metadata)?;
+            merge(&index, &mut writer)?;
+            writer.wait_merging_threads()?;
+            if small { copy(&index, new) } else { Ok(()) }
+        };
+        finish().map_err(refused(folder))
     })
 }
 
-/// Up to so many documents, an index is made in memory by one thread and then written, each file
-/// once. tantivy syncs every file of every step to the disk, which takes far longer than making
-/// such an index does.
-const SMALL: usize = 20_000;
-
-/// Why an index could not be written.
-pub(crate) enum Failed {
-    Tantivy(tantivy::TantivyError),
-    Documents(Error),
+/// A writer that merges nothing by itself: from eight segments on, tantivy would begin merges that
+/// [`merge`] would then be refused.
+pub(crate) fn writer(index: &Index, threads: usize, memory: usize) -> tantivy::Result<IndexWriter> {
+    let threads = threads.clamp(1, (memory / LEAST_MEMORY_PER_THREAD).max(1));
+    let [least, most] = [LEAST_MEMORY_PER_THREAD, MOST_MEMORY_PER_THREAD]
+        .map(|per_thread| threads.saturating_mul(per_thread));
+    let writer = index.writer_with_num_threads(threads, memory.clamp(least, most))?;
+    writer.set_merge_policy(Box::new(NoMergePolicy));
+    Ok(writer)
 }
 
-impl Failed {
-    pub(crate) fn at(self, folder: &Path) -> Error {
-        match self {
-            Self::Tantivy(error) => tantivy(folder)(error),
-            Self::Documents(error) => error,
-        }
-    }
+/// Commits what was added, with a payload.
+pub(crate) fn commit(writer: &mut IndexWriter, payload: &impl Serialize) -> tantivy::Result<()> {
+    let mut commit = writer.prepare_commit()?;
+    commit.set_payload(&serde_json::to_string(payload).unwrap_or_default());
+    commit.commit().map(drop)
 }
 
-impl From<tantivy::TantivyError> for Failed {
-    fn from(error: tantivy::TantivyError) -> Self {
-        Self::Tantivy(error)
-    }
-}
-
-impl From<Error> for Failed {
-    fn from(error: Error) -> Self {
-        Self::Documents(error)
-    }
-}
-
-fn write_index(
-    folder: &Path,
-    documents: &dyn Documents,
-    analyzer: Analyzer,
-    options: &BuildOptions,
-) -> Result<(), Failed> {
-    let (schema, fields) = schema();
-    let small = documents.len() <= SMALL;
-    let index =
-        if small { Index::create_in_ram(schema) } else { Index::create_in_dir(folder, schema)? };
-    let threads = if small { 1 } else { options.threads };
-    let writer = write_segments(
-        &index,
-        &fields,
-        documents,
-        analyzer,
-        &BuildOptions { threads, ..*options },
-    )?;
-    merge_into_one(&index, writer)?;
-    if small {
-        copy(&index, folder)?;
+/// Merges all segments into one.
+pub(crate) fn merge(index: &Index, writer: &mut IndexWriter) -> tantivy::Result<()> {
+    let segments = index.searchable_segment_ids()?;
+    if segments.len() > 1 {
+        writer.merge(&segments).wait()?;
+        writer.garbage_collect_files().wait()?;
     }
     Ok(())
 }
@@ -162,59 +161,14 @@ fn copy(index: &Index, folder: &Path) -> tantivy::Result<()> {
     Ok(())
 }
 
-fn write_segments(
-    index: &Index,
-    fields: &Fields,
-    documents: &dyn Documents,
-    analyzer: Analyzer,
-    options: &BuildOptions,
-) -> Result<IndexWriter, Failed> {
-    let threads = options.threads.clamp(1, (options.memory / LEAST_MEMORY_PER_THREAD).max(1));
-    let total = |per_thread: usize| threads.saturating_mul(per_thread);
-    let memory =
-        options.memory.clamp(total(LEAST_MEMORY_PER_THREAD), total(MOST_MEMORY_PER_THREAD));
-    let mut writer: IndexWriter = index.writer_with_num_threads(threads, memory)?;
-    // From eight segments on, tantivy would begin merges of its own, which `merge_into_one` would
-    // be refused.
-    writer.set_merge_policy(Box::new(NoMergePolicy));
-    let tokens = add_documents(&writer, documents, analyzer, fields)?;
-    let metadata = Metadata {
-        clariq_index_format: FORMAT,
-        analyzer,
-        checksum: documents.checksum().clone(),
-        documents: documents.len(),
-        tokens,
-    };
-    let mut commit = writer.prepare_commit()?;
-    commit.set_payload(&serde_json::to_string(&metadata).unwrap_or_default());
-    commit.commit()?;
-    Ok(writer)
-}
-
-fn merge_into_one(index: &Index, mut writer: IndexWriter) -> tantivy::Result<()> {
-    merge(index, &mut writer)?;
-    writer.wait_merging_threads()
-}
-
-/// Merges all segments into one.
-pub(crate) fn merge(index: &Index, writer: &mut IndexWriter) -> tantivy::Result<()> {
-    let segments = index.searchable_segment_ids()?;
-    if segments.len() > 1 {
-        writer.merge(&segments).wait()?;
-        writer.garbage_collect_files().wait()?;
-    }
-    Ok(())
-}
-
-/// Documents are analysed in blocks, so that all threads work and memory stays that of one block.
-const BLOCK: usize = 16_384;
-
+/// Adds the documents for the index in `folder`, and counts their tokens.
 fn add_documents(
     writer: &IndexWriter,
+    fields: &Fields,
     documents: &dyn Documents,
     analyzer: Analyzer,
-    fields: &Fields,
-) -> Result<u64, Failed> {
+    folder: &Path,
+) -> Result<u64, Error> {
     let mut total = 0;
     let count = documents.len() as u32;
     for first in (0..count).step_by(BLOCK) {
@@ -222,14 +176,14 @@ fn add_documents(
         let analyse = |doc| documents.text(Doc(doc)).map(|text| analyzer.tokens(&text));
         let analysed: Vec<Vec<String>> =
             block.clone().into_par_iter().map(analyse).collect::<Result<_, _>>()?;
-        for (doc, tokens) in block.map(Doc).zip(analysed) {
+        for (doc, tokens) in block.zip(analysed) {
             let length = tokens.len() as u64;
             total += length;
             let mut document = TantivyDocument::default();
-            document.add_u64(fields.number, doc.0.into());
+            document.add_u64(fields.number, doc.into());
             document.add_u64(fields.length, length);
             document.add_pre_tokenized_text(fields.text, pre_tokenized(tokens));
-            writer.add_document(document)?;
+            writer.add_document(document).map_err(refused(folder))?;
         }
     }
     Ok(total)
@@ -264,13 +218,14 @@ mod tests {
     fn segments(bank: &Bank, threads: usize, memory: usize) -> (usize, usize) {
         let (schema, fields) = schema();
         let index = Index::create_in_ram(schema);
-        let options = BuildOptions { threads, memory };
-        let writer =
-            write_segments(&index, &fields, bank, Analyzer::English, &options).ok().unwrap();
+        let mut writer = writer(&index, threads, memory).unwrap();
+        add_documents(&writer, &fields, bank, Analyzer::English, Path::new("")).unwrap();
+        commit(&mut writer, &"payload").unwrap();
         let written = index.searchable_segment_ids().unwrap().len();
-        merge_into_one(&index, writer).unwrap();
+        merge(&index, &mut writer).unwrap();
+        writer.wait_merging_threads().unwrap();
         let metadata = index.load_metas().unwrap();
-        assert!(metadata.payload.is_some_and(|payload| payload.contains("clariq_index_format")));
+        assert!(metadata.payload.is_some_and(|payload| payload.contains("payload")));
         (written, metadata.segments.len())
     }
 

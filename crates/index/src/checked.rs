@@ -1,11 +1,10 @@
-//! The files of an index that was checked, as tantivy reads them: small ones in memory, large ones
-//! where they lie.
+//! The files of an index as tantivy reads them: small ones in memory, large ones where they lie.
 
+use clariq_core::{Error, sha256_hex, sha256_of_file};
 use std::collections::HashSet;
-use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{fmt, fs, io};
 use tantivy::directory::error::{DeleteError, OpenReadError, OpenWriteError};
 use tantivy::directory::{
     Directory, FileHandle, MmapDirectory, RamDirectory, WatchCallback, WatchHandle, WritePtr,
@@ -13,7 +12,10 @@ use tantivy::directory::{
 
 /// Files of at least so many bytes are mapped into memory instead of read: the system holds the
 /// pages of them that are in use, and takes them back where it needs the memory.
-pub(crate) const LARGE: u64 = 64 << 20;
+const LARGE: u64 = 64 << 20;
+
+/// tantivy's list of segments, with the payload of the last commit, which is always read whole.
+pub(crate) const META: &str = "meta.json";
 
 /// The files of a folder. What is in memory is what was checked, whatever happens to the folder
 /// later. A large file must stay as it is while it is searched, which holds for an index: it is
@@ -22,25 +24,29 @@ pub(crate) const LARGE: u64 = 64 << 20;
 #[derive(Clone)]
 pub(crate) struct Checked {
     memory: RamDirectory,
+    path: PathBuf,
     folder: MmapDirectory,
     mapped: Arc<HashSet<PathBuf>>,
 }
 
 impl Checked {
     /// No file of the folder yet.
-    pub(crate) fn new(folder: &Path) -> io::Result<Self> {
-        let folder = MmapDirectory::open(folder).map_err(io::Error::other)?;
-        Ok(Self { memory: RamDirectory::create(), folder, mapped: Arc::default() })
+    pub(crate) fn new(path: &Path) -> io::Result<Self> {
+        let folder = MmapDirectory::open(path).map_err(io::Error::other)?;
+        let path = path.to_owned();
+        Ok(Self { memory: RamDirectory::create(), path, folder, mapped: Arc::default() })
     }
 
-    /// Holds a file in memory.
-    pub(crate) fn hold(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        self.memory.atomic_write(Path::new(name), bytes)
-    }
-
-    /// Reads a file where it lies.
-    pub(crate) fn map(&mut self, name: &str) {
-        Arc::make_mut(&mut self.mapped).insert(name.into());
+    /// Adds a file, and returns its SHA-256.
+    pub(crate) fn add(&mut self, name: &str) -> Result<String, Error> {
+        let path = self.path.join(name);
+        if name != META && fs::metadata(&path).is_ok_and(|found| found.len() >= LARGE) {
+            Arc::make_mut(&mut self.mapped).insert(name.into());
+            return sha256_of_file(&path);
+        }
+        let bytes = fs::read(&path).map_err(Error::io("use", &self.path))?;
+        self.atomic_write(Path::new(name), &bytes).map_err(Error::io("use", &self.path))?;
+        Ok(sha256_hex(&bytes))
     }
 }
 
@@ -91,28 +97,32 @@ impl Directory for Checked {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tantivy::HasLen as _;
 
     #[test]
     fn held_and_mapped_files_read_alike_and_nothing_is_written_to_the_folder() {
         let folder = tempfile::tempdir().unwrap();
-        for name in ["held", "mapped", "neither"] {
-            std::fs::write(folder.path().join(name), name).unwrap();
+        for name in ["held", "neither"] {
+            fs::write(folder.path().join(name), name).unwrap();
         }
+        // A hole, which takes no space on the disk.
+        let large = fs::File::create(folder.path().join("mapped")).unwrap();
+        large.set_len(LARGE).unwrap();
         let mut checked = Checked::new(folder.path()).unwrap();
-        checked.hold("held", b"held").unwrap();
-        checked.map("mapped");
-        for name in ["held", "mapped"] {
+        for (name, length) in [("held", 4), ("mapped", LARGE)] {
+            let sum = checked.add(name).unwrap();
+            assert_eq!(sum, sha256_of_file(&folder.path().join(name)).unwrap());
             assert!(checked.exists(Path::new(name)).unwrap());
-            let bytes = checked.open_read(Path::new(name)).unwrap().read_bytes().unwrap();
-            assert_eq!(bytes.as_slice(), name.as_bytes());
+            assert_eq!(checked.open_read(Path::new(name)).unwrap().len() as u64, length);
         }
+        assert_eq!(*checked.mapped, HashSet::from([PathBuf::from("mapped")]));
         assert!(!checked.exists(Path::new("neither")).unwrap());
         assert!(checked.open_read(Path::new("neither")).is_err());
         checked.atomic_write(Path::new("lock"), b"").unwrap();
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
         // Who has it open reads on when the index is replaced.
         let slice = checked.open_read(Path::new("mapped")).unwrap();
-        std::fs::remove_file(folder.path().join("mapped")).unwrap();
-        assert_eq!(slice.read_bytes().unwrap().as_slice(), b"mapped");
+        fs::remove_file(folder.path().join("mapped")).unwrap();
+        assert_eq!(slice.slice(0..4).read_bytes().unwrap().as_slice(), [0; 4]);
     }
 }

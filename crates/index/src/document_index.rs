@@ -3,16 +3,13 @@
 
 use crate::analysis::Analyzer;
 use crate::build::{self, BuildOptions, FORMAT, LENGTH, Metadata, NUMBER, TEXT};
-use crate::error::damaged;
-use crate::folder;
-use clariq_core::{Doc, Documents};
-use clariq_core::{Error, bail};
+use crate::folder::{self, damaged};
+use clariq_core::{Doc, Documents, Error, bail};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tantivy::schema::Field;
-use tantivy::{Index, InvertedIndexReader, Searcher};
+use tantivy::{Index, InvertedIndexReader};
 
 /// What opening an index took.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,10 +29,8 @@ pub enum Opened {
 pub struct DocumentIndex {
     folder: PathBuf,
     metadata: Metadata,
-    pub(crate) searcher: Searcher,
     pub(crate) postings: Arc<InvertedIndexReader>,
-    pub(crate) text: Field,
-    /// The number of each of tantivy's documents.
+    /// The document that each of tantivy's documents is.
     pub(crate) docs: Vec<Doc>,
     /// The exact number of tokens of each document.
     pub(crate) lengths: Vec<u32>,
@@ -101,8 +96,7 @@ impl DocumentIndex {
         }
         folder::check_replaceable(folder)?;
         build::build(folder, documents, analyzer, options)?;
-        // Another process may have built here at the same time, and its index may stand in place of
-        // this one.
+        // Another process may have built here at the same time and replaced this index.
         match mismatch(folder, &folder::payload(folder)?, documents, analyzer)? {
             None => Self::open(folder),
             Some(why) => {
@@ -113,42 +107,31 @@ impl DocumentIndex {
 
     /// Opens an index that must be there, whole and of this format.
     pub fn open(folder: &Path) -> Result<Self, Error> {
-        // Where there is no index of this program, that is the news, not which file of it is
-        // missing.
+        // First: where there is no index of this program, which of its files is missing is no help.
         folder::payload(folder)?;
-        let files = folder::read_checked(folder)?;
-        let index = Index::open(files).map_err(|error| damaged(folder, error.to_string()))?;
-        let payload =
-            index.load_metas().map_err(|error| damaged(folder, error.to_string()))?.payload;
-        match parse(folder, &payload.unwrap_or_default())? {
-            Parsed::Current(metadata) => Self::load(folder, metadata, &index),
-            Parsed::OtherFormat(why) => Err(damaged(folder, why)),
-        }
+        let index = folder::open(folder)?;
+        let broken = |error: tantivy::TantivyError| damaged(folder, error.to_string());
+        let payload = index.load_metas().map_err(broken)?.payload.unwrap_or_default();
+        let metadata = parse(folder, &payload)?.map_err(|why| damaged(folder, why))?;
+        Self::load(folder, metadata, &index).map_err(broken)
     }
 
-    fn load(folder: &Path, metadata: Metadata, index: &Index) -> Result<Self, Error> {
-        let broken = |error: tantivy::TantivyError| damaged(folder, error.to_string());
-        let searcher = index.reader().map_err(broken)?.searcher();
-        let [segment] = searcher.segment_readers() else {
-            let found = format!("{} segments in place of one", searcher.segment_readers().len());
-            return Err(damaged(folder, found));
-        };
-        let text = index.schema().get_field(TEXT).map_err(broken)?;
-        let column = |name: &str| -> Result<Vec<u32>, Error> {
-            let values = segment.fast_fields().u64(name).map_err(broken)?;
-            let value = |doc| u32::try_from(values.first(doc)?).ok();
-            let column: Option<Vec<u32>> = (0..segment.max_doc()).map(value).collect();
-            column.ok_or_else(|| damaged(folder, format!("a document without `{name}`")))
+    fn load(folder: &Path, metadata: Metadata, index: &Index) -> tantivy::Result<Self> {
+        let segment = folder::segment(index)?;
+        let column = |name: &str| -> tantivy::Result<Vec<u32>> {
+            let values = segment.fast_fields().u64(name)?;
+            let value = |document| u32::try_from(values.first(document)?).ok();
+            let column: Option<_> = (0..segment.max_doc()).map(value).collect();
+            column.ok_or_else(|| folder::invalid(format!("a document without `{name}`")))
         };
         let docs: Vec<Doc> = column(NUMBER)?.into_iter().map(Doc).collect();
-        let lengths = column(LENGTH)?;
-        let postings = segment.inverted_index(text).map_err(broken)?;
         if docs.len() != metadata.documents {
             let found = format!("{} documents in place of {}", docs.len(), metadata.documents);
-            return Err(damaged(folder, found));
+            return Err(folder::invalid(found));
         }
-        let folder = folder.to_owned();
-        Ok(Self { folder, metadata, searcher: searcher.clone(), postings, text, docs, lengths })
+        let lengths = column(LENGTH)?;
+        let postings = segment.inverted_index(index.schema().get_field(TEXT)?)?;
+        Ok(Self { folder: folder.to_owned(), metadata, postings, docs, lengths })
     }
 
     /// The folder it was opened from.
@@ -169,10 +152,7 @@ impl DocumentIndex {
     /// The figures of the index.
     pub fn stats(&self) -> Result<IndexStats, Error> {
         let files = fs::read_dir(&self.folder).map_err(Error::io("use", &self.folder))?;
-        let sizes = files
-            .filter_map(Result::ok)
-            .filter_map(|file| file.metadata().ok())
-            .map(|file| file.len());
+        let sizes = files.filter_map(|file| Some(file.ok()?.metadata().ok()?.len()));
         Ok(IndexStats {
             analyzer: self.metadata.analyzer,
             checksum: self.metadata.checksum.to_string(),
@@ -185,44 +165,37 @@ impl DocumentIndex {
     }
 }
 
-/// Why the index that says `payload` of itself is not the one wanted.
+/// Why the index with this payload is not the one wanted.
 fn mismatch(
     folder: &Path,
     payload: &str,
     documents: &dyn Documents,
     analyzer: Analyzer,
 ) -> Result<Option<String>, Error> {
-    let metadata = match parse(folder, payload)? {
-        Parsed::Current(metadata) => metadata,
-        Parsed::OtherFormat(why) => return Ok(Some(why)),
-    };
-    Ok(if metadata.checksum != *documents.checksum() {
-        Some(format!("it is of other documents ({})", metadata.checksum.short()))
-    } else if metadata.analyzer != analyzer {
-        Some(format!("it was made with the analyser `{}`", metadata.analyzer))
-    } else {
-        None
+    Ok(match parse(folder, payload)? {
+        Err(why) => Some(why),
+        Ok(found) if found.checksum != *documents.checksum() => {
+            Some(format!("it is of other documents ({})", found.checksum.short()))
+        }
+        Ok(found) if found.analyzer != analyzer => {
+            Some(format!("it was made with the analyser `{}`", found.analyzer))
+        }
+        Ok(_) => None,
     })
-}
-
-enum Parsed {
-    Current(Metadata),
-    OtherFormat(String),
-}
-
-/// The format number is read by itself first: another format may have other fields.
-fn parse(folder: &Path, payload: &str) -> Result<Parsed, Error> {
-    let bad = |error: serde_json::Error| damaged(folder, format!("its metadata: {error}"));
-    let Format { clariq_index_format: format } = serde_json::from_str(payload).map_err(bad)?;
-    if format != FORMAT {
-        return Ok(Parsed::OtherFormat(format!(
-            "its format is {format}, this version writes {FORMAT}"
-        )));
-    }
-    serde_json::from_str(payload).map(Parsed::Current).map_err(bad)
 }
 
 #[derive(Deserialize)]
 struct Format {
     clariq_index_format: u32,
+}
+
+/// The metadata of this format, or what another format is. The number is read by itself first,
+/// because another format may have other fields.
+fn parse(folder: &Path, payload: &str) -> Result<Result<Metadata, String>, Error> {
+    let bad = |error: serde_json::Error| damaged(folder, format!("its metadata: {error}"));
+    let Format { clariq_index_format: format } = serde_json::from_str(payload).map_err(bad)?;
+    if format != FORMAT {
+        return Ok(Err(format!("its format is {format}, this version writes {FORMAT}")));
+    }
+    serde_json::from_str(payload).map(Ok).map_err(bad)
 }

@@ -1,30 +1,54 @@
-//! The content of an index folder: an index of this program, whole or damaged, or something that
-//! must not be touched.
+//! An index folder: what is in it, opening it, and replacing it in one step.
 //!
-//! tantivy's own checksums leave out `meta.json` and the files that `.managed.json` does not name,
-//! and it panics over some short files. So an index carries a list of its files with their SHA-256,
-//! which is checked before tantivy sees anything; `sha256sum -c clariq-index.sha256` checks the
-//! same.
+//! A folder holds an index of this program, whole or damaged, or something that must not be
+//! touched. tantivy's own checksums leave out `meta.json` and the files that `.managed.json` does
+//! not name, and it panics over some short files. So an index carries a list of its files with
+//! their SHA-256, which is checked before tantivy sees anything.
 
-use crate::checked::{Checked, LARGE};
-use crate::error::damaged;
-use clariq_core::{Error, problem, sha256_hex, sha256_of_file};
-use std::collections::BTreeMap;
+use crate::checked::{Checked, META};
+use clariq_core::{Error, Problem, ProblemKind, problem};
+use clariq_files::{manifest, temporary};
 use std::fs;
-use std::io::{ErrorKind, Write as _};
+use std::io::{self, ErrorKind};
 use std::path::Path;
+use tantivy::{Index, SegmentReader, TantivyError};
 
-/// The list of an index's files, a line `SHA-256, two spaces, name` each.
-pub(crate) const SUMS: &str = "clariq-index.sha256";
-
-/// tantivy's list of segments, with the payload of the last commit.
-const META: &str = "meta.json";
+/// The list of an index's files.
+const SUMS: &str = "clariq-index.sha256";
 
 /// The name in the payload that no other program's index has.
 const MARK: &str = "clariq_index_format";
 
 /// Files that tantivy writes for writers; a reader needs none of them, so they are not in the list.
 const FOR_WRITERS: [&str; 3] = [".managed.json", ".tantivy-meta.lock", ".tantivy-writer.lock"];
+
+/// How the names of temporary folders begin.
+const PREFIX: &str = ".clariq-index-";
+
+/// An index whose files are missing or changed.
+pub(crate) fn damaged(folder: &Path, found: impl Into<String>) -> Error {
+    let expected = "the files as `clariq index build` wrote them";
+    let problem = Problem::at(folder, expected, found).hint(build_again(folder));
+    problem.kind(ProblemKind::Damaged).into()
+}
+
+/// An index that tantivy cannot write.
+pub(crate) fn refused(folder: &Path) -> impl Fn(TantivyError) -> Error {
+    move |error| {
+        let expected = "an index folder with space, whose files nobody else changes meanwhile";
+        let (found, hint) = (error.to_string(), build_again(folder));
+        problem!(folder, expected, found, hint).into()
+    }
+}
+
+fn build_again(folder: &Path) -> String {
+    format!("`clariq index build --force --index {}` builds it again", folder.display())
+}
+
+/// An index that does not hold what this program writes.
+pub(crate) fn invalid(found: impl Into<String>) -> TantivyError {
+    TantivyError::InvalidArgument(found.into())
+}
 
 /// Whether nothing is there that an index would replace.
 pub(crate) fn is_vacant(folder: &Path) -> Result<bool, Error> {
@@ -37,10 +61,10 @@ pub(crate) fn is_vacant(folder: &Path) -> Result<bool, Error> {
     Ok(fs::read_dir(folder).map_err(Error::io("use", folder))?.next().is_none())
 }
 
-/// What the index in the folder says of itself; not checked yet.
+/// The metadata that this program wrote with the index in the folder; not checked yet.
 pub(crate) fn payload(folder: &Path) -> Result<String, Error> {
     if is_vacant(folder)? {
-        let source = std::io::Error::new(ErrorKind::NotFound, "no index has been built here");
+        let source = io::Error::new(ErrorKind::NotFound, "no index has been built here");
         return Err(Error::io("use", folder)(source));
     }
     match read_payload(folder)? {
@@ -63,48 +87,60 @@ fn read_payload(folder: &Path) -> Result<Option<String>, Error> {
     Ok(payload.filter(|payload| payload.contains(MARK)).map(str::to_owned))
 }
 
-/// Refuses a folder that replacing its index would take something else from.
+/// Opens the index in the folder, each file of which must be as it was written.
+pub(crate) fn open(folder: &Path) -> Result<Index, Error> {
+    let mut files = Checked::new(folder).map_err(Error::io("use", folder))?;
+    let names = Contents::of(folder)?.index;
+    match manifest::difference(folder, SUMS, &names, |name| files.add(name))? {
+        Some(found) => Err(damaged(folder, found)),
+        None => Index::open(files).map_err(|error| damaged(folder, error.to_string())),
+    }
+}
+
+/// The one segment of an index.
+pub(crate) fn segment(index: &Index) -> tantivy::Result<SegmentReader> {
+    match index.reader()?.searcher().segment_readers() {
+        [segment] => Ok(segment.clone()),
+        segments => Err(invalid(format!("{} segments in place of one", segments.len()))),
+    }
+}
+
+/// Refuses a folder in which something other than an index would be replaced.
 pub(crate) fn check_replaceable(folder: &Path) -> Result<(), Error> {
     if is_vacant(folder)? {
         return Ok(());
     }
     let contents = Contents::of(folder)?;
-    let ours = contents.index.iter().any(|name| name == SUMS) || read_payload(folder)?.is_some();
+    let ours = folder.join(SUMS).is_file() || read_payload(folder)?.is_some();
     if ours && contents.others.is_empty() { Ok(()) } else { Err(not_ours(folder, &contents)) }
 }
 
 /// The names in a folder, sorted.
+#[derive(Default)]
 struct Contents {
-    /// Files that an index of tantivy or of this program may have.
+    /// Files that a reader of an index needs.
     index: Vec<String>,
-    /// Anything else.
+    /// What no index has.
     others: Vec<String>,
 }
 
 impl Contents {
     fn of(folder: &Path) -> Result<Self, Error> {
-        let mut contents = Self { index: Vec::new(), others: Vec::new() };
+        let mut contents = Self::default();
         for entry in fs::read_dir(folder).map_err(Error::io("use", folder))? {
             let entry = entry.map_err(Error::io("use", folder))?;
             let name = entry.file_name().to_string_lossy().into_owned();
-            let known = name == META
-                || name == SUMS
-                || FOR_WRITERS.contains(&&*name)
-                || is_segment_file(&name);
-            let file = entry.file_type().is_ok_and(|kind| kind.is_file());
-            if known && file { &mut contents.index } else { &mut contents.others }.push(name);
+            if !entry.file_type().is_ok_and(|kind| kind.is_file()) {
+                contents.others.push(name);
+            } else if name == META || is_segment_file(&name) {
+                contents.index.push(name);
+            } else if name != SUMS && !FOR_WRITERS.contains(&&*name) {
+                contents.others.push(name);
+            }
         }
         contents.index.sort();
         contents.others.sort();
         Ok(contents)
-    }
-
-    /// The files that a reader needs.
-    fn listed(&self) -> impl Iterator<Item = &str> {
-        self.index
-            .iter()
-            .map(String::as_str)
-            .filter(|name| *name != SUMS && !FOR_WRITERS.contains(name))
     }
 }
 
@@ -115,77 +151,78 @@ fn is_segment_file(name: &str) -> bool {
     })
 }
 
-fn foreign(folder: &Path, found: impl Into<String>) -> Error {
-    problem!(
-        folder,
-        "a new folder, or one with an index that `clariq index build` wrote",
-        (found.into()),
-        "name another folder with --index; this one is left as it is"
-    )
-    .into()
+fn foreign(folder: &Path, found: &str) -> Error {
+    let expected = "a new folder, or one with an index that `clariq index build` wrote";
+    let hint = "name another folder with --index; this one is left as it is";
+    problem!(folder, expected, found, hint).into()
 }
 
 fn not_ours(folder: &Path, contents: &Contents) -> Error {
-    let found = match &contents.others[..] {
-        [] => "an index that another program wrote".to_owned(),
-        [one] => format!("`{one}`"),
-        [first, ..] => format!("`{first}` and {} more", contents.others.len() - 1),
-    };
-    foreign(folder, found)
+    match &contents.others[..] {
+        [] => foreign(folder, "an index that another program wrote"),
+        [one] => foreign(folder, &format!("`{one}`")),
+        [first, rest @ ..] => foreign(folder, &format!("`{first}` and {} more", rest.len())),
+    }
 }
 
-/// Writes the list; the last step of a build.
-pub(crate) fn seal(folder: &Path) -> Result<(), Error> {
-    let line = |name: &str| {
-        let sum = sha256_of_file(&folder.join(name))?;
-        Ok(format!("{sum}  {name}\n"))
-    };
-    let list: String = Contents::of(folder)?.listed().map(line).collect::<Result<_, Error>>()?;
-    let write = || {
-        let mut file = fs::File::create_new(folder.join(SUMS))?;
-        file.write_all(list.as_bytes())?;
-        file.sync_all()
-    };
-    write().map_err(Error::io("use", folder))
+/// Makes `folder` of the files that `write` puts into a temporary folder beside it, whose path it
+/// gets, so that a kill at any moment leaves the old index or the new one. `folder` must not exist
+/// or hold an index to be replaced.
+pub(crate) fn make(
+    folder: &Path,
+    write: impl FnOnce(&Path) -> Result<(), Error>,
+) -> Result<(), Error> {
+    // A link to a folder elsewhere stays one: what it points to is replaced, from beside it.
+    let folder = &fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    let parent =
+        folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let refused = Error::io("use", folder);
+    fs::create_dir_all(parent).map_err(&refused)?;
+    let (replace, before) = (!is_vacant(folder)?, list(folder));
+    let temporary = temporary::folder_in(parent, PREFIX.as_ref()).map_err(&refused)?;
+    // One level down, because the temporary folder itself is private to the user.
+    let new = temporary.path().join("index");
+    fs::create_dir(&new).map_err(&refused)?;
+    write(&new)?;
+    manifest::write(&new, SUMS, &Contents::of(&new)?.index)?;
+    if list(folder).is_some_and(|list| Some(list) != before) {
+        // Another process has built here meanwhile; the caller checks and opens what it wrote.
+        return Ok(());
+    }
+    // Again, because building takes time: nothing that came meanwhile may be lost.
+    if replace {
+        check_replaceable(folder)?;
+    }
+    let old = temporary.path().join("old");
+    swap(&new, folder, replace.then_some(&*old)).map_err(refused)
 }
 
-/// The files of an index, each as it was written.
-pub(crate) fn read_checked(folder: &Path) -> Result<Checked, Error> {
-    let list = match fs::read(folder.join(SUMS)) {
-        Ok(list) => String::from_utf8_lossy(&list).into_owned(),
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            return Err(damaged(folder, format!("`{SUMS}` is missing")));
-        }
-        Err(error) => return Err(Error::io("use", folder)(error)),
-    };
-    let sums: Option<BTreeMap<&str, &str>> =
-        list.lines().map(|line| line.split_once("  ").map(|(sum, name)| (name, sum))).collect();
-    let sums = sums.ok_or_else(|| damaged(folder, format!("`{SUMS}` is not as it was written")))?;
-    let contents = Contents::of(folder)?;
-    let present: Vec<&str> = contents.listed().collect();
-    if let Some(missing) = sums.keys().find(|name| !present.contains(name)) {
-        return Err(damaged(folder, format!("`{missing}` is missing")));
+/// The list of files of the index in `folder`, which no two builds have in common: segments have
+/// random names.
+fn list(folder: &Path) -> Option<Vec<u8>> {
+    fs::read(folder.join(SUMS)).ok()
+}
+
+/// Puts `new` in place of `folder`, which is moved to `old`, or is vacant where there is no `old`.
+/// Between the two renames there is no index at all, which the next command sees as one to be
+/// built.
+fn swap(new: &Path, folder: &Path, old: Option<&Path>) -> io::Result<()> {
+    match old.map(|old| fs::rename(folder, old)) {
+        Some(Err(error)) if error.kind() != ErrorKind::NotFound => return Err(error),
+        Some(_) => (),
+        // An empty folder; removing any other is refused, as is the renaming below.
+        None => drop(fs::remove_dir(folder)),
     }
-    let mut checked = Checked::new(folder).map_err(Error::io("use", folder))?;
-    for name in present {
-        let path = folder.join(name);
-        let is_large =
-            is_segment_file(name) && fs::metadata(&path).is_ok_and(|found| found.len() >= LARGE);
-        let (sum, bytes) = if is_large {
-            (sha256_of_file(&path)?, None)
-        } else {
-            let bytes = fs::read(&path).map_err(Error::io("use", folder))?;
-            (sha256_hex(&bytes), Some(bytes))
-        };
-        if sums.get(name) != Some(&&*sum) {
-            return Err(damaged(folder, format!("`{name}` is not as it was written")));
-        }
-        match bytes {
-            Some(bytes) => checked.hold(name, &bytes).map_err(Error::io("use", folder))?,
-            None => checked.map(name),
-        }
+    let Err(error) = fs::rename(new, folder) else { return Ok(()) };
+    // Another process that built here at the same time was first; the caller checks and opens what
+    // it wrote.
+    if fs::read_dir(folder).is_ok_and(|mut files| files.next().is_some()) {
+        return Ok(());
     }
-    Ok(checked)
+    match old {
+        Some(old) => fs::rename(old, folder).and(Err(error)),
+        None => Err(error),
+    }
 }
 
 #[cfg(test)]

@@ -5,17 +5,16 @@
 
 use crate::bm25::Bm25;
 use crate::document_index::DocumentIndex;
-use crate::impacts::{self, Impact, Impacts, Slot};
-use crate::top::Top;
-use clariq_core::Error;
-use clariq_core::{Doc, Hit, Ranking, best_first};
-use serde::{Deserialize, Serialize};
-use std::sync::Arc;
+use clariq_core::{Doc, Error, Hit, Ranking, best_first};
+use std::collections::HashMap;
+use std::mem;
+use std::sync::{Arc, OnceLock};
 use tantivy::postings::TermInfo;
 use tantivy::schema::IndexRecordOption;
 
-/// tantivy keeps lengths exactly up to this many tokens and rounds longer ones.
-const EXACT_LENGTHS: u32 = 40;
+/// Up to so many tokens in all documents, impacts are kept: 16 bytes for each posting of the tokens
+/// that requests have, so at most 16 MB.
+const KEPT_TOKENS: u64 = 1 << 20;
 
 /// How many documents are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +22,7 @@ pub struct Depth {
     /// At most so many.
     pub limit: usize,
     /// Whether documents that share no token with the request fill the list up, with score 0 and by
-    /// descending id, as `rank_bm25`'s users get them.
+    /// descending id, as users of `rank_bm25` get them.
     pub pad: bool,
 }
 
@@ -34,42 +33,23 @@ impl Depth {
     }
 }
 
-/// Which way the best documents are found. Both give the same hits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Path {
-    /// Block-max where it applies and there are enough documents to gain from it.
-    #[default]
-    Auto,
-    /// Every posting of every token.
-    Exhaustive,
-    /// tantivy's block-max WAND, which skips documents that cannot be among the best. Applies to
-    /// `lucene` with k1 = 1.2 and b = 0.75 (tantivy's constants) over documents of at most 40
-    /// tokens; elsewhere the exhaustive path is taken.
-    BlockMax,
-}
-
-/// What is looked for.
+/// What is searched for.
 #[derive(Debug, Clone, Copy)]
 pub struct Query<'q> {
     /// The tokens of the request.
     pub tokens: &'q [String],
-    /// How much each token counts, where some count more than others or against a document. Every
-    /// posting is looked at then.
+    /// A factor for each token, which may be negative; 1 for all if there is no such list.
     pub weights: Option<&'q [f64]>,
-    /// The only documents that are ranked, in ascending order; all if there is no such list. Every
-    /// posting is looked at then, too.
+    /// The only documents that are ranked, in ascending order; all if there is no such list.
     pub among: Option<&'q [Doc]>,
     /// How many documents are wanted.
     pub depth: Depth,
-    /// Which way they are found; only speed can differ.
-    pub path: Path,
 }
 
 impl<'q> Query<'q> {
     /// All tokens count the same, and all documents are ranked.
     pub fn new(tokens: &'q [String], depth: Depth) -> Self {
-        Self { tokens, weights: None, among: None, depth, path: Path::Auto }
+        Self { tokens, weights: None, among: None, depth }
     }
 
     /// Whether a document may be ranked.
@@ -81,9 +61,10 @@ impl<'q> Query<'q> {
 /// Buffers of a query, to be reused by the next one on the same thread.
 #[derive(Debug, Default)]
 pub struct Scratch {
+    /// The sum for each of tantivy's documents; all 0 between queries.
     scores: Vec<f64>,
+    /// The documents that have a token of the request.
     touched: Vec<u32>,
-    hits: Vec<Hit>,
 }
 
 /// BM25 with its parameters over one index.
@@ -98,20 +79,21 @@ pub struct Scorer {
     pub(crate) norms: Vec<f64>,
     /// Replaces a negative idf.
     floor: Option<f64>,
-    /// Whether tantivy's own order is this scorer's order.
-    block_max_applies: bool,
-    /// Over few documents only.
-    impacts: Option<Impacts>,
+    /// The vocabulary of a small index; what a token adds to each document's score does not depend
+    /// on the request, so its postings need not be decoded for every one.
+    vocabulary: Option<HashMap<Box<str>, (TermInfo, Impacts)>>,
 }
+
+/// What one token adds to the scores of tantivy's documents, from the first request on that has it.
+type Impacts = OnceLock<Box<[(u32, f64)]>>;
 
 /// A token of a request that some document has.
 pub(crate) struct Matched<'s> {
-    pub(crate) token: &'s str,
     pub(crate) info: TermInfo,
     pub(crate) idf: f64,
-    /// How much it counts.
+    /// The factor that the query gives it.
     weight: f64,
-    impacts: Option<&'s Slot>,
+    impacts: Option<&'s Impacts>,
 }
 
 impl Scorer {
@@ -123,34 +105,37 @@ impl Scorer {
         let tokens: u64 = index.lengths.iter().map(|&length| u64::from(length)).sum();
         let mean_length = tokens as f64 / documents.max(1) as f64;
         let norm = |&tokens: &u32| model.norm(f64::from(model.length(tokens)), mean_length);
-        let norms = index.lengths.iter().map(norm).collect();
-        let block_max_applies =
-            model.is_tantivys() && index.lengths.iter().all(|&length| length <= EXACT_LENGTHS);
         let mut scorer = Self {
             index: Arc::clone(index),
             model,
             documents,
             mean_length,
-            norms,
+            norms: index.lengths.iter().map(norm).collect(),
             floor: None,
-            block_max_applies,
-            impacts: impacts::none_yet(index)?,
+            vocabulary: None,
         };
-        if model.has_floor() {
-            scorer.floor = model.floor(scorer.mean_idf()?);
-        }
+        scorer.read_vocabulary(tokens <= KEPT_TOKENS)?;
         Ok(scorer)
     }
 
-    fn mean_idf(&self) -> Result<f64, Error> {
-        let folder = self.index.folder();
-        let mut terms = self.index.postings.terms().stream().map_err(Error::io("use", folder))?;
-        let (mut sum, mut count) = (0.0, 0_u32);
-        while let Some((_, info)) = terms.next() {
-            sum += self.model.idf(self.documents as f64, f64::from(info.doc_freq));
-            count += 1;
+    /// Computes the floor from the mean idf, and keeps the vocabulary of a small index.
+    fn read_vocabulary(&mut self, keep: bool) -> Result<(), Error> {
+        if !keep && self.model.floor(0.0).is_none() {
+            return Ok(());
         }
-        Ok(if count == 0 { 0.0 } else { sum / f64::from(count) })
+        let terms = self.index.postings.terms();
+        let mut stream = terms.stream().map_err(Error::io("use", self.index.folder()))?;
+        let (mut sum, mut kept) = (0.0, HashMap::new());
+        while let Some((token, info)) = stream.next() {
+            sum += self.idf(info.doc_freq);
+            if keep {
+                let token = String::from_utf8_lossy(token).into();
+                kept.insert(token, (info.clone(), Impacts::new()));
+            }
+        }
+        self.floor = self.model.floor(sum / terms.num_terms().max(1) as f64);
+        self.vocabulary = keep.then_some(kept);
+        Ok(())
     }
 
     /// The index that is scored.
@@ -158,69 +143,74 @@ impl Scorer {
         &self.index
     }
 
-    /// Whether tantivy's own order is this scorer's order.
-    pub fn block_max_applies(&self) -> bool {
-        self.block_max_applies
+    /// Ranks documents by a query.
+    pub fn rank(&self, query: &Query, scratch: &mut Scratch) -> Result<Ranking, Error> {
+        // More than there are would only cost memory.
+        let limit = query.depth.limit.min(self.index.documents());
+        let matched = self.matched(query.tokens, query.weights)?;
+        self.sum(&matched, scratch)?;
+        let Scratch { scores, touched } = scratch;
+        let hits = touched.iter().map(|&document| Hit {
+            doc: self.index.docs[document as usize],
+            score: mem::take(&mut scores[document as usize]),
+        });
+        let mut hits = best(hits.filter(|hit| query.admits(hit.doc)), limit);
+        if query.depth.pad {
+            self.pad(&mut hits, touched, query, limit);
+        }
+        Ok(hits)
     }
 
     /// The tokens that some document has. A token without a weight counts 1.
-    pub(crate) fn matched<'s>(
-        &'s self,
-        tokens: &'s [String],
+    pub(crate) fn matched(
+        &self,
+        tokens: &[String],
         weights: Option<&[f64]>,
-    ) -> Result<Vec<Matched<'s>>, Error> {
+    ) -> Result<Vec<Matched<'_>>, Error> {
         let mut matched = Vec::with_capacity(tokens.len());
-        for (index, token) in tokens.iter().enumerate() {
-            let found = match &self.impacts {
-                Some(impacts) => {
-                    impacts.get(token.as_str()).map(|(info, slot)| (info.clone(), Some(slot)))
+        for (position, token) in tokens.iter().enumerate() {
+            let found = match &self.vocabulary {
+                Some(known) => {
+                    known.get(&**token).map(|(info, impacts)| (info.clone(), Some(impacts)))
                 }
-                None => self.look_up(token)?.map(|info| (info, None)),
+                None => {
+                    let found = self.index.postings.terms().get(token);
+                    found.map_err(Error::io("use", self.index.folder()))?.map(|info| (info, None))
+                }
             };
             if let Some((info, impacts)) = found {
                 let idf = self.idf(info.doc_freq);
-                let weight = weights.and_then(|weights| weights.get(index)).copied().unwrap_or(1.0);
-                matched.push(Matched { token, info, idf, weight, impacts });
+                let weight = weights.and_then(|weights| weights.get(position));
+                let weight = weight.copied().unwrap_or(1.0);
+                matched.push(Matched { info, idf, weight, impacts });
             }
         }
         Ok(matched)
     }
 
-    fn look_up(&self, token: &str) -> Result<Option<TermInfo>, Error> {
-        self.index.postings.terms().get(token).map_err(Error::io("use", self.index.folder()))
-    }
-
     fn idf(&self, doc_freq: u32) -> f64 {
         let idf = self.model.idf(self.documents as f64, f64::from(doc_freq));
-        match self.floor {
-            Some(floor) if idf < 0.0 => floor,
-            _ => idf,
-        }
+        self.floor.filter(|_| idf < 0.0).unwrap_or(idf)
     }
 
     pub(crate) fn contribution(&self, idf: f64, tf: u32, document: u32) -> f64 {
         idf * self.model.saturation(f64::from(tf), self.norms[document as usize])
     }
 
-    pub(crate) fn exhaustive(
-        &self,
-        matched: &[Matched],
-        query: &Query,
-        limit: usize,
-        scratch: &mut Scratch,
-    ) -> Result<Ranking, Error> {
-        scratch.scores.resize(self.norms.len(), 0.0);
-        let Scratch { scores, touched, hits } = scratch;
+    /// Adds up what the tokens contribute to each document, and notes which documents have one.
+    fn sum(&self, matched: &[Matched], scratch: &mut Scratch) -> Result<(), Error> {
+        let Scratch { scores, touched } = scratch;
+        scores.resize(self.norms.len(), 0.0);
         touched.clear();
         // A document is noted when its first token is added. Where a token counts nothing or less,
         // the sum may be 0 again later, so that this sign is not enough.
         let signed = matched.iter().any(|token| token.idf * token.weight <= 0.0);
         let mut seen = if signed { vec![false; scores.len()] } else { Vec::new() };
         for token in matched {
-            self.add(token, |document, score| {
+            self.visit(token, |document, score| {
                 let sum = &mut scores[document as usize];
                 let new = if signed {
-                    !std::mem::replace(&mut seen[document as usize], true)
+                    !mem::replace(&mut seen[document as usize], true)
                 } else {
                     *sum == 0.0
                 };
@@ -230,75 +220,103 @@ impl Scorer {
                 *sum += score;
             })?;
         }
-        let mut top = Top::new(hits, limit);
-        for &document in touched.iter() {
-            let score = std::mem::take(&mut scores[document as usize]);
-            let doc = self.index.docs[document as usize];
-            if query.admits(doc) {
-                top.offer(Hit { doc, score });
-            }
-        }
-        Ok(top.finish())
+        Ok(())
     }
 
-    /// Shows every document with the token and what the token adds to its score.
-    fn add(&self, token: &Matched, mut each: impl FnMut(u32, f64)) -> Result<(), Error> {
-        let Some(slot) = token.impacts else {
+    /// Calls `each` with every document that has the token and what it adds to the score.
+    fn visit(&self, token: &Matched, mut each: impl FnMut(u32, f64)) -> Result<(), Error> {
+        let Some(impacts) = token.impacts else {
             return self.decode(token, |document, score| each(document, score * token.weight));
         };
-        if slot.get().is_none() {
-            let mut impacts = Vec::with_capacity(token.info.doc_freq as usize);
-            self.decode(token, |document, score| impacts.push(Impact { document, score }))?;
+        if impacts.get().is_none() {
+            let mut decoded = Vec::with_capacity(token.info.doc_freq as usize);
+            self.decode(token, |document, score| decoded.push((document, score)))?;
             // Where another thread was first, its impacts are the same.
-            drop(slot.set(impacts.into()));
+            drop(impacts.set(decoded.into()));
         }
-        for impact in slot.get().into_iter().flatten() {
-            each(impact.document, impact.score * token.weight);
+        for &(document, score) in impacts.get().into_iter().flatten() {
+            each(document, score * token.weight);
         }
         Ok(())
     }
 
     fn decode(&self, token: &Matched, mut each: impl FnMut(u32, f64)) -> Result<(), Error> {
-        let mut blocks = self
-            .index
-            .postings
+        let postings = &self.index.postings;
+        let mut blocks = postings
             .read_block_postings_from_terminfo(&token.info, IndexRecordOption::WithFreqs)
             .map_err(Error::io("use", self.index.folder()))?;
-        loop {
-            let documents = blocks.docs();
-            if documents.is_empty() {
-                return Ok(());
-            }
-            for (&document, &tf) in documents.iter().zip(blocks.freqs()) {
+        while !blocks.docs().is_empty() {
+            for (&document, &tf) in blocks.docs().iter().zip(blocks.freqs()) {
                 each(document, self.contribution(token.idf, tf, document));
             }
             blocks.advance();
         }
+        Ok(())
     }
 
-    /// Fills up with documents that share nothing with the request. They score 0, above any that a
-    /// negative idf has put below it.
-    pub(crate) fn pad(
-        &self,
-        hits: &mut Ranking,
-        matched: &[Matched],
-        query: &Query,
-        limit: usize,
-    ) -> Result<(), Error> {
+    /// Fills up with documents that share nothing with the request. They score 0, above any with a
+    /// negative sum.
+    fn pad(&self, hits: &mut Ranking, touched: &[u32], query: &Query, limit: usize) {
         if hits.len() >= limit && hits.last().is_none_or(|last| last.score > 0.0) {
-            return Ok(());
+            return;
         }
         let mut shares = vec![false; self.index.documents()];
-        for token in matched {
-            self.add(token, |document, _| {
-                shares[self.index.docs[document as usize].index()] = true;
-            })?;
+        for &document in touched {
+            shares[self.index.docs[document as usize].index()] = true;
         }
         let rest = Doc::all(self.index.documents()).rev();
         let rest = rest.filter(|&doc| !shares[doc.index()] && query.admits(doc));
         hits.extend(rest.take(limit).map(|doc| Hit { doc, score: 0.0 }));
         hits.sort_unstable_by(best_first);
         hits.truncate(limit);
-        Ok(())
+    }
+}
+
+/// The best hits, in order. They are gathered up to four times the limit and then cut back; after
+/// the first cut most are refused by one comparison, which is cheaper than a heap for such lists.
+fn best(hits: impl Iterator<Item = Hit>, limit: usize) -> Ranking {
+    let (mut kept, mut threshold) = (Vec::new(), f64::NEG_INFINITY);
+    for hit in hits.filter(|_| limit > 0) {
+        if hit.score >= threshold {
+            kept.push(hit);
+            if kept.len() >= limit.max(16) * 4 {
+                threshold = cut(&mut kept, limit);
+            }
+        }
+    }
+    if kept.len() > limit {
+        cut(&mut kept, limit);
+    }
+    kept.sort_unstable_by(best_first);
+    kept.shrink_to_fit();
+    kept
+}
+
+/// Leaves the best `limit` hits of more, in any order; the score of the last of them.
+fn cut(hits: &mut Vec<Hit>, limit: usize) -> f64 {
+    let (_, last, _) = hits.select_nth_unstable_by(limit - 1, best_first);
+    let threshold = last.score;
+    hits.truncate(limit);
+    threshold
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_best_are_those_of_sorting_everything(
+            scores in prop::collection::vec(0..20_i32, 0..400),
+            limit in 0..50_usize,
+        ) {
+            let hit = |(doc, &score): (u32, &i32)| Hit { doc: Doc(doc), score: score.into() };
+            let mut sorted: Vec<Hit> = (0..).zip(&scores).map(hit).collect();
+            let found = best(sorted.clone().into_iter(), limit);
+            sorted.sort_by(best_first);
+            sorted.truncate(limit);
+            prop_assert_eq!(found, sorted);
+        }
     }
 }

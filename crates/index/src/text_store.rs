@@ -1,23 +1,23 @@
 //! Texts of a large collection on the disk, in tantivy's store, which is read where it lies. In
 //! memory are four bytes a text.
 
-use crate::build::{self, Failed, LEAST_MEMORY_PER_THREAD, merge};
-use crate::error::damaged;
-use crate::folder::{is_vacant, payload, read_checked};
-use crate::make::make_folder;
-use clariq_core::{Checksum, Doc, Documents, Error, Location, Problem, ProblemKind, Sha256Sum};
+use crate::build::{self, commit, merge};
+use crate::folder::{self, damaged, invalid, is_vacant, payload, refused};
+use clariq_core::{Checksum, Doc, Documents, Error, ProblemKind, Sha256Sum, problem};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 use tantivy::columnar::StrColumn;
-use tantivy::indexer::NoMergePolicy;
 use tantivy::schema::{Field, STORED, Schema, TextOptions, Value};
 use tantivy::store::StoreReader;
-use tantivy::{Index, IndexWriter, SegmentReader, TantivyDocument};
+use tantivy::{Index, IndexWriter, TantivyDocument};
 
 const ID: &str = "id";
 const TEXT: &str = "text";
+
+/// What errors call a store that is made.
+const STORE: &str = "the store of texts";
 
 /// Raised whenever what is written changes.
 const FORMAT: u32 = 1;
@@ -32,7 +32,7 @@ pub struct TextStore {
     checksum: Checksum,
 }
 
-/// What a store says of itself, in the payload of its last commit.
+/// What a store is of, in the payload of its last commit.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Metadata {
@@ -57,7 +57,7 @@ impl TextStore {
         folder: &Path,
         source: &Checksum,
         memory: usize,
-        fill: &mut dyn FnMut(&mut TextWriter) -> Result<(), clariq_core::Error>,
+        fill: &mut dyn FnMut(&mut TextWriter) -> Result<(), Error>,
     ) -> Result<Self, Error> {
         match Self::open(folder, source) {
             Ok(Some(store)) => return Ok(store),
@@ -65,9 +65,7 @@ impl TextStore {
             Err(error) if error.kind() == Some(ProblemKind::Damaged) => {}
             Err(error) => return Err(error),
         }
-        make_folder(folder, |new, folder| {
-            write_store(new, source, memory, fill).map_err(|failed| failed.at(folder))
-        })?;
+        folder::make(folder, |new| write_store(new, folder, source, memory, fill))?;
         let built = Self::open(folder, source)?;
         built.ok_or_else(|| damaged(folder, "another program writes here at the same time"))
     }
@@ -83,21 +81,15 @@ impl TextStore {
         if metadata.text_store_format != FORMAT || metadata.source != *source {
             return Ok(None);
         }
-        let files = read_checked(folder)?;
-        let broken = |error: tantivy::TantivyError| damaged(folder, error.to_string());
-        let texts = Index::open(files).and_then(|index| Texts::open(&index));
-        let (texts, _) = texts.map_err(broken)?;
+        let texts = Texts::open(&folder::open(folder)?);
+        let (texts, _) = texts.map_err(|error| damaged(folder, error.to_string()))?;
         Ok(Some(Self { folder: folder.to_owned(), texts, checksum: metadata.checksum }))
-    }
-
-    fn refused(&self, source: io::Error) -> clariq_core::Error {
-        clariq_core::Error::Io { action: "read", path: self.folder.clone(), source }
     }
 }
 
 impl Documents for TextStore {
     fn len(&self) -> usize {
-        self.texts.places.len()
+        self.texts.positions.len()
     }
 
     /// The id, or nothing where the disk refuses to read it.
@@ -105,8 +97,8 @@ impl Documents for TextStore {
         self.texts.id(doc).unwrap_or_default().into()
     }
 
-    fn text(&self, doc: Doc) -> Result<Cow<'_, str>, clariq_core::Error> {
-        self.texts.text(doc).map(Cow::Owned).map_err(|source| self.refused(source))
+    fn text(&self, doc: Doc) -> Result<Cow<'_, str>, Error> {
+        self.texts.text(doc).map(Cow::Owned).map_err(Error::io("read", &self.folder))
     }
 
     fn find(&self, id: &str) -> Option<Doc> {
@@ -125,7 +117,7 @@ struct Texts {
     store: StoreReader,
     text: Field,
     /// tantivy's number of each text, by ascending id.
-    places: Vec<u32>,
+    positions: Vec<u32>,
 }
 
 /// No text yet.
@@ -134,27 +126,23 @@ const NOWHERE: u32 = u32::MAX;
 impl Texts {
     /// The texts, and those of an id that another text before them has.
     fn open(index: &Index) -> tantivy::Result<(Self, Vec<u32>)> {
-        let searcher = index.reader()?.searcher();
-        let [segment]: &[SegmentReader] = searcher.segment_readers() else {
-            let found = format!("{} segments in place of one", searcher.segment_readers().len());
-            return Err(invalid(found));
-        };
+        let segment = folder::segment(index)?;
         let text = index.schema().get_field(TEXT)?;
         let ids = segment.fast_fields().str(ID)?.ok_or_else(|| invalid("no ids"))?;
         let store = segment.get_store_reader(CACHED_BLOCKS)?;
-        let (mut places, mut again) = (vec![NOWHERE; ids.num_terms()], Vec::new());
+        let (mut positions, mut again) = (vec![NOWHERE; ids.num_terms()], Vec::new());
         for document in 0..segment.max_doc() {
             let ord = ids.ords().first(document).and_then(|ord| usize::try_from(ord).ok());
-            let place = ord.and_then(|ord| places.get_mut(ord));
-            match place.ok_or_else(|| invalid("a text without an id"))? {
-                place if *place == NOWHERE => *place = document,
-                _ => again.push(document),
+            match ord.and_then(|ord| positions.get_mut(ord)) {
+                Some(position) if *position == NOWHERE => *position = document,
+                Some(_) => again.push(document),
+                None => return Err(invalid("a text without an id")),
             }
         }
-        if places.contains(&NOWHERE) {
+        if positions.contains(&NOWHERE) {
             return Err(invalid("an id without a text"));
         }
-        Ok((Self { ids, store, text, places }, again))
+        Ok((Self { ids, store, text, positions }, again))
     }
 
     fn id(&self, doc: Doc) -> io::Result<String> {
@@ -164,7 +152,7 @@ impl Texts {
     }
 
     fn text(&self, doc: Doc) -> io::Result<String> {
-        self.stored(self.places[doc.index()])
+        self.stored(self.positions[doc.index()])
     }
 
     /// The text of one of tantivy's documents.
@@ -178,7 +166,7 @@ impl Texts {
     fn checksum(&self) -> io::Result<Checksum> {
         let mut sum = Sha256Sum::default();
         let mut ids = self.ids.dictionary().stream()?;
-        let mut docs = Doc::all(self.places.len());
+        let mut docs = Doc::all(self.positions.len());
         while let (true, Some(doc)) = (ids.advance(), docs.next()) {
             for piece in [ids.key(), b"\t", self.text(doc)?.as_bytes(), b"\n"] {
                 sum.update(piece);
@@ -188,21 +176,16 @@ impl Texts {
     }
 
     /// Refuses another text of the same id.
-    fn check_same(&self, again: u32) -> Result<(), Failed> {
+    fn check_same(&self, again: u32) -> Result<(), Error> {
         let ord = self.ids.ords().first(again).unwrap_or_default();
         let doc = Doc(ord as u32);
-        let texts = (self.text(doc), self.stored(again));
-        let (Ok(first), Ok(again)) = texts else {
-            return Err(invalid("an unreadable text").into());
-        };
-        if first == again {
-            return Ok(());
+        let refused = Error::io("read", STORE);
+        if self.text(doc).map_err(&refused)? != self.stored(again).map_err(&refused)? {
+            let id = self.id(doc).unwrap_or_default();
+            let problem = problem!(STORE, "every id with one text", id);
+            return Err(problem.kind(ProblemKind::Contradiction).into());
         }
-        let id = self.id(doc).unwrap_or_default();
-        let at = Location::file("the store of texts");
-        let expected = "every id with one text";
-        let problem = Problem::new(at, ProblemKind::Contradiction, expected, id);
-        Err(clariq_core::Error::from(problem).into())
+        Ok(())
     }
 }
 
@@ -219,56 +202,48 @@ impl TextWriter {
     /// # Errors
     ///
     /// What the disk refuses.
-    pub fn add(&mut self, id: &str, text: &str) -> Result<(), clariq_core::Error> {
+    pub fn add(&mut self, id: &str, text: &str) -> Result<(), Error> {
         let mut document = TantivyDocument::default();
         document.add_text(self.id, id);
         document.add_text(self.text, text);
-        let added = self.writer.add_document(document);
-        added.map(drop).map_err(|error| clariq_core::Error::Io {
-            action: "write",
-            path: "the store of texts".into(),
-            source: io::Error::other(error),
-        })
+        let added = self.writer.add_document(document).map_err(io::Error::other);
+        added.map(drop).map_err(Error::io("write", STORE))
     }
-}
-
-fn invalid(found: impl Into<String>) -> tantivy::TantivyError {
-    tantivy::TantivyError::InvalidArgument(found.into())
 }
 
 fn write_store(
+    new: &Path,
     folder: &Path,
     source: &Checksum,
     memory: usize,
-    fill: &mut dyn FnMut(&mut TextWriter) -> Result<(), clariq_core::Error>,
-) -> Result<(), Failed> {
+    fill: &mut dyn FnMut(&mut TextWriter) -> Result<(), Error>,
+) -> Result<(), Error> {
     let mut builder = Schema::builder();
     let id = builder.add_text_field(ID, TextOptions::default().set_fast("raw"));
     let text = builder.add_text_field(TEXT, STORED);
-    let index = Index::create_in_dir(folder, builder.build())?;
-    let writer: IndexWriter =
-        index.writer_with_num_threads(1, memory.max(LEAST_MEMORY_PER_THREAD))?;
-    writer.set_merge_policy(Box::new(NoMergePolicy));
+    let index = Index::create_in_dir(new, builder.build()).map_err(refused(folder))?;
+    let writer = build::writer(&index, 1, memory).map_err(refused(folder))?;
     let mut writer = TextWriter { writer, id, text };
     fill(&mut writer)?;
     let mut writer = writer.writer;
-    writer.commit()?;
-    if index.searchable_segment_ids()?.is_empty() {
-        return Err(invalid("no texts").into());
-    }
-    merge(&index, &mut writer)?;
-    let (texts, again) = Texts::open(&index)?;
+    let (texts, again) = merged(&index, &mut writer).map_err(refused(folder))?;
     again.into_iter().try_for_each(|again| texts.check_same(again))?;
-    let checksum = texts.checksum().map_err(tantivy::TantivyError::from)?;
     let metadata = Metadata {
         clariq_index_format: build::FORMAT,
         text_store_format: FORMAT,
         source: source.clone(),
-        checksum,
+        checksum: texts.checksum().map_err(Error::io("read", STORE))?,
     };
-    let mut commit = writer.prepare_commit()?;
-    commit.set_payload(&serde_json::to_string(&metadata).unwrap_or_default());
-    commit.commit()?;
-    writer.wait_merging_threads()?;
-    Ok(())
+    let finished = commit(&mut writer, &metadata).and_then(|()| writer.wait_merging_threads());
+    finished.map_err(refused(folder))
+}
+
+/// The texts that were added, in one segment, and those of an id that another text has.
+fn merged(index: &Index, writer: &mut IndexWriter) -> tantivy::Result<(Texts, Vec<u32>)> {
+    writer.commit()?;
+    if index.searchable_segment_ids()?.is_empty() {
+        return Err(invalid("no texts"));
+    }
+    merge(index, writer)?;
+    Texts::open(index)
 }

@@ -1,13 +1,15 @@
 //! The words of a text: three analysers, named in configurations and in an index's metadata.
 
-mod english;
 pub mod lucene;
 pub mod nltk;
 pub mod porter;
-pub mod stopwords;
 
 use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
 use std::fmt;
+use tantivy::tokenizer::{
+    Language, LowerCaser, SimpleTokenizer, Stemmer, StopWordFilter, TextAnalyzer,
+};
 
 /// How a text becomes tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -16,11 +18,11 @@ pub enum Analyzer {
     /// The tokens of the published `ClariQ` baseline: NLTK's Treebank tokeniser, its stop words and
     /// its Porter stemmer, as of 2020. See [`nltk::nltk_tokens`].
     Nltk,
-    /// Unicode words, lower case, English stop words (Lucene's list), Snowball English.
+    /// The usual recipe, made of tantivy's parts: Unicode words, lower case, English stop words
+    /// (Lucene's list), Snowball English.
     English,
     /// The tokens of Lucene's `EnglishAnalyzer`, with which Anserini and Pyserini index English.
-    /// See
-    /// [`lucene::lucene_tokens`].
+    /// See [`lucene::lucene_tokens`].
     Lucene,
 }
 
@@ -47,7 +49,7 @@ impl Analyzer {
     pub fn tokens(self, text: &str) -> Vec<String> {
         match self {
             Self::Nltk => nltk::nltk_tokens(text),
-            Self::English => english::tokens(text),
+            Self::English => english_tokens(text),
             Self::Lucene => lucene::lucene_tokens(text),
         }
     }
@@ -56,5 +58,39 @@ impl Analyzer {
 impl fmt::Display for Analyzer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
+    }
+}
+
+thread_local! {
+    // Building the stemmer and the stop list costs more than a question does.
+    static ENGLISH: RefCell<TextAnalyzer> = RefCell::new(english());
+}
+
+fn english() -> TextAnalyzer {
+    let words = TextAnalyzer::builder(SimpleTokenizer::default()).filter(LowerCaser);
+    match StopWordFilter::new(Language::English) {
+        Some(stop) => words.filter(stop).filter(Stemmer::new(Language::English)).build(),
+        None => words.filter(Stemmer::new(Language::English)).build(),
+    }
+}
+
+fn english_tokens(text: &str) -> Vec<String> {
+    ENGLISH.with_borrow_mut(|analyzer| {
+        let mut tokens = Vec::new();
+        analyzer.token_stream(text).process(&mut |token| tokens.push(token.text.clone()));
+        tokens
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn english_words_are_unicode_words() {
+        let tokens = english_tokens("The CAFÉ's running-shoes, 2024!");
+        assert_eq!(tokens, ["café", "s", "run", "shoe", "2024"]);
+        assert!(english_tokens("the and of").is_empty(), "the stop list is in force");
+        assert!(english_tokens(" \t?").is_empty());
     }
 }

@@ -1,32 +1,49 @@
 //! The tokens of the published `ClariQ` baseline.
 //!
-//! That baseline tokenises with NLTK 3.5's `word_tokenize`, drops NLTK's
-//! English stop words and stems the rest with NLTK's `PorterStemmer`. BM25
-//! scores agree with the published ones only if each of these steps does, so
-//! all three are reproduced to the letter, oddities included.
+//! That baseline tokenises with NLTK 3.5's `word_tokenize`, drops NLTK's English stop words and
+//! stems the rest with NLTK's `PorterStemmer`. BM25 scores agree with the published ones only if
+//! each of these steps does, so all three are reproduced to the letter, oddities included.
 //!
-//! NLTK first cuts a text into sentences with a trained Punkt model. That
-//! step is left out on purpose and a text is taken for one sentence, as with
-//! `word_tokenize(text, preserve_line=True)`: no `ClariQ` request has a
-//! sentence end before its last character, and its questions and answers
-//! have no punctuation at all. In other texts a period inside the text stays
-//! attached to its word, where Punkt might have split it off.
+//! NLTK first cuts a text into sentences with a trained Punkt model. That step is left out on
+//! purpose and a text is taken for one sentence, as with `word_tokenize(text, preserve_line=True)`:
+//! no `ClariQ` request has a sentence end before its last character, and its questions and answers
+//! have no punctuation at all. In other texts a period inside the text stays attached to its word,
+//! where Punkt might have split it off.
 //!
-//! Two ways lead to the same tokens. [`for_each_word`] takes texts of plain
-//! words by a short cut, which covers nearly all of `ClariQ`, and leaves the
-//! others to the cascade of substitutions that defines the tokeniser.
+//! Texts of plain words take a short cut, which covers nearly all of `ClariQ`; the others go
+//! through the cascade of substitutions that defines the tokeniser.
 
+use super::porter::stem;
+use regex::{Captures, Regex};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use regex::{Captures, Regex};
+/// NLTK's English stop words as `nltk_data` had them in 2020, in byte order for binary search.
+/// Later editions added words such as `"i'm"`, which the published baseline keeps.
+#[rustfmt::skip]
+const STOP_WORDS: [&str; 179] = [
+    "a", "about", "above", "after", "again", "against", "ain", "all", "am", "an", "and", "any",
+    "are", "aren", "aren't", "as", "at", "be", "because", "been", "before", "being", "below",
+    "between", "both", "but", "by", "can", "couldn", "couldn't", "d", "did", "didn", "didn't",
+    "do", "does", "doesn", "doesn't", "doing", "don", "don't", "down", "during", "each", "few",
+    "for", "from", "further", "had", "hadn", "hadn't", "has", "hasn", "hasn't", "have", "haven",
+    "haven't", "having", "he", "her", "here", "hers", "herself", "him", "himself", "his", "how",
+    "i", "if", "in", "into", "is", "isn", "isn't", "it", "it's", "its", "itself", "just", "ll",
+    "m", "ma", "me", "mightn", "mightn't", "more", "most", "mustn", "mustn't", "my", "myself",
+    "needn", "needn't", "no", "nor", "not", "now", "o", "of", "off", "on", "once", "only", "or",
+    "other", "our", "ours", "ourselves", "out", "over", "own", "re", "s", "same", "shan",
+    "shan't", "she", "she's", "should", "should've", "shouldn", "shouldn't", "so", "some",
+    "such", "t", "than", "that", "that'll", "the", "their", "theirs", "them", "themselves",
+    "then", "there", "these", "they", "this", "those", "through", "to", "too", "under", "until",
+    "up", "ve", "very", "was", "wasn", "wasn't", "we", "were", "weren", "weren't", "what",
+    "when", "where", "which", "while", "who", "whom", "why", "will", "with", "won", "won't",
+    "wouldn", "wouldn't", "y", "you", "you'd", "you'll", "you're", "you've", "your", "yours",
+    "yourself", "yourselves",
+];
 
-use super::porter::stem_into;
-use super::stopwords::is_stop_word;
-
-/// What a match must be surrounded by for its rule to apply. The `regex`
-/// crate has no look-ahead, and its `\b` takes combining marks for parts of
-/// words where Python's does not, so both are checked by hand.
+/// What a match must be surrounded by for its rule to apply. The `regex` crate has no look-ahead,
+/// and its `\b` takes combining marks for parts of words where Python's does not, so both are
+/// checked by hand.
 #[derive(Clone, Copy, PartialEq)]
 enum Limits {
     Anything,
@@ -43,9 +60,8 @@ struct Rule {
 
 /// NLTK's substitutions, in its order. `\x1c-\x1f` are blank to Python only.
 ///
-/// The period at the end of the text has two patterns: the first allows
-/// spaces among the closing marks that follow it, the second does not but
-/// keeps those marks together.
+/// The period at the end of the text has two patterns: the first allows spaces among the closing
+/// marks that follow it, the second does not but keeps those marks together.
 const BEFORE_PADDING: [(&str, &str, Limits); 16] = [
     ("([«“‘„]|`+)", " $1 ", Limits::Anything),
     ("^\"", "``", Limits::Anything),
@@ -66,10 +82,10 @@ const BEFORE_PADDING: [(&str, &str, Limits); 16] = [
     ("--", " -- ", Limits::Anything),
 ];
 
-/// The substitutions that count on a space at both ends of the text: closing
-/// quotes, clitics, and words spoken as one. Under `(?i)` Python also takes
-/// `ı` and `İ` for an `i`. The rule for `mor'n` looks idle, as the one for lone
-/// letters has split that word before, but it does fire in `mor'nn't`.
+/// The substitutions that count on a space at both ends of the text: closing quotes, clitics, and
+/// words spoken as one. Under `(?i)` Python also takes `ı` and `İ` for an `i`. The rule for `mor'n`
+/// looks idle, as the one for lone letters has split that word before, but it does fire in
+/// `mor'nn't`.
 const AFTER_PADDING: [(&str, &str, Limits); 15] = [
     ("([»”’])", " $1 ", Limits::Anything),
     ("\"", " '' ", Limits::Anything),
@@ -92,8 +108,7 @@ static OPENING: LazyLock<Vec<Rule>> = LazyLock::new(|| compile(&BEFORE_PADDING))
 static CLOSING: LazyLock<Vec<Rule>> = LazyLock::new(|| compile(&AFTER_PADDING));
 static WORD_CHAR: LazyLock<Regex> = LazyLock::new(|| compiled(r"^[\p{L}\p{N}_]$"));
 
-/// The words without an apostrophe that the tokeniser cuts in two, each
-/// after its third letter.
+/// The words without an apostrophe that the tokeniser cuts in two, each after its third letter.
 const FUSED: [&str; 6] = ["cannot", "gimme", "gonna", "gotta", "lemme", "wanna"];
 
 /// Splits `text` into words and punctuation as NLTK 3.5 does.
@@ -101,14 +116,9 @@ const FUSED: [&str; 6] = ["cannot", "gimme", "gonna", "gotta", "lemme", "wanna"]
 /// ```
 /// use clariq_index::analysis::nltk::word_tokenize;
 ///
-/// let tokens = word_tokenize("I'm looking for \"wind\" power, you cannot.");
-/// assert_eq!(
-///     tokens,
-///     [
-///         "I", "'m", "looking", "for", "``", "wind", "''", "power", ",", "you", "can", "not",
-///         ".",
-///     ],
-/// );
+/// let words = word_tokenize("I'm looking for \"wind\" power, you cannot.");
+/// assert_eq!(words[..7], ["I", "'m", "looking", "for", "``", "wind", "''"]);
+/// assert_eq!(words[7..], ["power", ",", "you", "can", "not", "."]);
 /// ```
 pub fn word_tokenize(text: &str) -> Vec<String> {
     let mut words = Vec::new();
@@ -116,8 +126,8 @@ pub fn word_tokenize(text: &str) -> Vec<String> {
     words
 }
 
-/// Returns what the baseline indexes of `text`: its words without stop
-/// words, stemmed.
+/// What the baseline indexes of `text`: its words without stop words, stemmed. Stop words are
+/// compared with their case: a sentence that opens with `What` keeps it.
 ///
 /// ```
 /// use clariq_index::analysis::nltk::nltk_tokens;
@@ -127,39 +137,15 @@ pub fn word_tokenize(text: &str) -> Vec<String> {
 /// ```
 pub fn nltk_tokens(text: &str) -> Vec<String> {
     let mut tokens = Vec::new();
-    for_each_token(text, |token| tokens.push(token.to_owned()));
+    for_each_word(text, |word| {
+        if STOP_WORDS.binary_search(&word).is_err() {
+            tokens.push(stem(word));
+        }
+    });
     tokens
 }
 
-/// Calls `emit` with each token of [`nltk_tokens`] in turn.
-///
-/// ```
-/// use clariq_index::analysis::nltk::for_each_token;
-///
-/// let mut length = 0;
-/// for_each_token("tell me about solar panels", |_| length += 1);
-/// assert_eq!(length, 3);
-/// ```
-pub fn for_each_token(text: &str, mut emit: impl FnMut(&str)) {
-    let mut stem = String::new();
-    for_each_word(text, |word| {
-        if !is_stop_word(word) {
-            stem_into(word, &mut stem);
-            emit(&stem);
-        }
-    });
-}
-
-/// Calls `emit` with each token of [`word_tokenize`] in turn.
-///
-/// ```
-/// use clariq_index::analysis::nltk::for_each_word;
-///
-/// let mut last = String::new();
-/// for_each_word("is it free?", |word| last = word.to_owned());
-/// assert_eq!(last, "?");
-/// ```
-pub fn for_each_word(text: &str, mut emit: impl FnMut(&str)) {
+fn for_each_word(text: &str, mut emit: impl FnMut(&str)) {
     match plain_body(text) {
         Some(body) => {
             for_each_plain_word(body, &mut emit);
@@ -171,15 +157,16 @@ pub fn for_each_word(text: &str, mut emit: impl FnMut(&str)) {
     }
 }
 
-/// The part of `text` before its final period, if all of it is words, blanks
-/// and marks that are tokens wherever they stand.
+/// The part of `text` before its final period, if all of it is words, blanks and marks that are
+/// tokens in any position.
 fn plain_body(text: &str) -> Option<&str> {
     let body = text.strip_suffix('.').unwrap_or(text);
-    let plain = |byte: u8| is_plain_word_byte(byte) || matches!(byte, b' ' | b'?' | b'!');
+    let plain =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b' ' | b'?' | b'!');
     body.bytes().all(plain).then_some(body)
 }
 
-/// Emits the tokens of a text that [`plain_body`] has let through.
+/// Emits the words of a text that [`plain_body`] has let through.
 fn for_each_plain_word(body: &str, emit: &mut impl FnMut(&str)) {
     for run in body.split_inclusive([' ', '?', '!']) {
         let word = run.trim_end_matches([' ', '?', '!']);
@@ -203,10 +190,6 @@ fn cut_fused(word: &str) -> Option<(&str, &str)> {
     let candidate = matches!(word.len(), 5 | 6);
     let fused = candidate && FUSED.iter().any(|known| known.eq_ignore_ascii_case(word));
     fused.then(|| word.split_at(3))
-}
-
-fn is_plain_word_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
 /// Runs the whole cascade: the result has a blank at each token boundary.
@@ -254,7 +237,7 @@ impl Rule {
         })
     }
 
-    /// Whether the groups of `found` stand where the rule wants them.
+    /// Whether the rule applies to the groups of `found` where they are.
     fn allows(&self, text: &str, found: &Captures<'_>) -> bool {
         if self.limits == Limits::Anything {
             return true;
@@ -284,9 +267,14 @@ fn compiled(pattern: &str) -> Regex {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use proptest::prelude::*;
 
-    use super::*;
+    #[test]
+    fn stop_words_are_distinct_and_in_byte_order() {
+        assert_eq!(STOP_WORDS.len(), 179);
+        assert!(STOP_WORDS.is_sorted_by(|a, b| a < b));
+    }
 
     fn by_cascade(text: &str) -> Vec<String> {
         let mut words = Vec::new();

@@ -1,30 +1,34 @@
-//! Porter's stemmer as NLTK 3.5 has it.
+//! Porter's stemmer, as NLTK 3.5 has it and as its author published it in Java.
 //!
-//! This is Porter's suffix stripping with the changes NLTK makes in its
-//! default mode: a pool of irregular forms, `ie` kept in four-letter words
-//! (`dies` → `die`), `y` turned into `i` only after a consonant, and a few
-//! extra suffixes. Two habits of release 3.5 differ from later ones and are
-//! kept on purpose: words of at most two letters come back in their own case
-//! (`US` stays `US`), and the pool is consulted before lower-casing (`News`
-//! misses it and becomes `new`).
+//! M. F. Porter, "An algorithm for suffix stripping", Program 14 (1980), with its author's later
+//! changes. NLTK's default mode adds a pool of irregular forms, `ie` kept in four-letter words
+//! (`dies` → `die`), `y` turned into `i` only after a consonant, and a few extra suffixes. Two
+//! habits of release 3.5 differ from later ones and are kept on purpose: words of at most two
+//! letters come back in their own case (`US` stays `US`), and the pool is consulted before
+//! lower-casing (`News` misses it and becomes `new`).
 //!
-//! NLTK counts characters, not bytes, and takes every character other than
-//! `a e i o u` (and some `y`) for a consonant; the same holds here for
-//! digits, punctuation and letters outside ASCII.
+//! Characters are counted, not bytes, and every character other than `a e i o u` (and some `y`) is
+//! a consonant: digits, punctuation and letters outside ASCII as well.
 
-use std::borrow::Cow;
+/// Which of the two algorithms.
+#[derive(Clone, Copy, PartialEq)]
+enum Rules {
+    Nltk,
+    Author,
+}
 
 /// A suffix and what takes its place.
-pub(super) type Rule = (&'static str, &'static str);
+type Suffix = (&'static str, &'static str);
 
-/// Step 2, without `alli` and `logi`, whose conditions differ.
-const DOUBLE_SUFFIXES: [Rule; 20] = [
+/// Step 2. Beside the paper's rules: `bli` for `abli`, `logi`, and at the end NLTK's `fulli`.
+const DOUBLE_SUFFIXES: [Suffix; 22] = [
     ("ational", "ate"),
     ("tional", "tion"),
     ("enci", "ence"),
     ("anci", "ance"),
     ("izer", "ize"),
     ("bli", "ble"),
+    ("alli", "al"),
     ("entli", "ent"),
     ("eli", "e"),
     ("ousli", "ous"),
@@ -38,11 +42,12 @@ const DOUBLE_SUFFIXES: [Rule; 20] = [
     ("aliti", "al"),
     ("iviti", "ive"),
     ("biliti", "ble"),
+    ("logi", "log"),
     ("fulli", "ful"),
 ];
 
 /// Step 3.
-pub(super) const ADJECTIVE_SUFFIXES: [Rule; 7] = [
+const ADJECTIVE_SUFFIXES: [Suffix; 7] = [
     ("icate", "ic"),
     ("ative", ""),
     ("alize", "al"),
@@ -52,94 +57,66 @@ pub(super) const ADJECTIVE_SUFFIXES: [Rule; 7] = [
     ("ness", ""),
 ];
 
-/// Step 4, in the order in which NLTK tries them: `ement` before `ment`
-/// before `ent` decides which stem is measured.
+/// Step 4, in the order in which they are tried: `ement` before `ment` before `ent` decides which
+/// stem is measured.
 const FINAL_SUFFIXES: [&str; 19] = [
     "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ion", "ou",
     "ism", "ate", "iti", "ous", "ive", "ize",
 ];
 
-/// Returns the stem of `word`.
+/// NLTK's stem of a word.
 ///
 /// ```
 /// use clariq_index::analysis::porter::stem;
 ///
-/// assert_eq!(stem("relational"), "relat");
-/// assert_eq!(stem("Skies"), "ski");
-/// assert_eq!(stem("skies"), "sky");
-/// assert_eq!(stem("US"), "US");
+/// assert_eq!(["relational", "Skies", "skies", "US"].map(stem), ["relat", "ski", "sky", "US"]);
 /// ```
-pub fn stem(word: &str) -> Cow<'_, str> {
-    if let Some(known) = known_stem(word) {
-        return Cow::Borrowed(known);
-    }
-    let mut stem = String::with_capacity(word.len() + 1);
-    strip(word, &mut stem);
-    Cow::Owned(stem)
-}
-
-/// Writes the stem of `word` into `stem`, replacing what was there.
-///
-/// It saves [`stem`]'s allocation to a caller that stems many words.
-///
-/// ```
-/// use clariq_index::analysis::porter::stem_into;
-///
-/// let mut buffer = String::new();
-/// stem_into("dinosaurs", &mut buffer);
-/// assert_eq!(buffer, "dinosaur");
-/// ```
-pub fn stem_into(word: &str, stem: &mut String) {
-    match known_stem(word) {
-        Some(known) => {
-            stem.clear();
-            stem.push_str(known);
+pub fn stem(word: &str) -> String {
+    let known = match word {
+        _ if word.chars().nth(2).is_none() => word,
+        "sky" | "skies" => "sky",
+        "dying" => "die",
+        "lying" => "lie",
+        "tying" => "tie",
+        "inning" | "innings" => "inning",
+        "outing" | "outings" => "outing",
+        "canning" | "cannings" => "canning",
+        "news" | "howe" | "proceed" | "exceed" | "succeed" => word,
+        _ => {
+            let mut stem = word.to_lowercase();
+            strip(&mut stem, Rules::Nltk);
+            return stem;
         }
-        None => strip(word, stem),
+    };
+    known.to_owned()
+}
+
+/// Leaves the stem of a word in lower case, by the rules of the stemmer's author.
+pub(super) fn stem_as_author(word: &mut String) {
+    if word.chars().nth(2).is_some() {
+        strip(word, Rules::Author);
     }
 }
 
-/// The stem of a word that no rule touches: short, or irregular.
-fn known_stem(word: &str) -> Option<&str> {
-    match word {
-        _ if word.chars().nth(2).is_none() => Some(word),
-        "sky" | "skies" => Some("sky"),
-        "dying" => Some("die"),
-        "lying" => Some("lie"),
-        "tying" => Some("tie"),
-        "inning" | "innings" => Some("inning"),
-        "outing" | "outings" => Some("outing"),
-        "canning" | "cannings" => Some("canning"),
-        "news" | "howe" | "proceed" | "exceed" | "succeed" => Some(word),
-        _ => None,
+/// Runs all suffix steps on a word in lower case.
+fn strip(word: &mut String, rules: Rules) {
+    strip_plural(word, rules);
+    strip_past_and_gerund(word, rules);
+    soften_y(word, rules);
+    reduce_double_suffix(word, rules);
+    replace_first(word, &ADJECTIVE_SUFFIXES);
+    drop_final_suffix(word);
+    drop_final_e(word, rules);
+    // Step 5b.
+    if word.ends_with("ll") && measure(&word[..word.len() - 1]) > 1 {
+        word.pop();
     }
-}
-
-/// Runs all suffix steps on the lower-cased `word`.
-fn strip(word: &str, stem: &mut String) {
-    stem.clear();
-    if word.is_ascii() {
-        stem.push_str(word);
-        stem.make_ascii_lowercase();
-    } else {
-        stem.push_str(&word.to_lowercase());
-    }
-    strip_plural(stem);
-    strip_past_and_gerund(stem);
-    soften_y(stem);
-    reduce_double_suffix(stem);
-    replace_first(stem, &ADJECTIVE_SUFFIXES, |rest| measure(rest) > 0);
-    drop_final_suffix(stem);
-    drop_final_e(stem);
-    drop_double_l(stem);
 }
 
 /// Step 1a.
-fn strip_plural(word: &mut String) {
+fn strip_plural(word: &mut String, rules: Rules) {
     if word.ends_with("ies") {
-        // Four letters keep the `e`, so `ties` and `tied` meet at `tie`.
-        let removed = if has_four_chars(word) { 1 } else { 2 };
-        word.truncate(word.len() - removed);
+        reduce_ie(word, rules);
     } else if word.ends_with("sses") {
         word.truncate(word.len() - 2);
     } else if word.ends_with('s') && !word.ends_with("ss") {
@@ -147,62 +124,66 @@ fn strip_plural(word: &mut String) {
     }
 }
 
+/// Leaves `i` of a final `ies` or `ied`; NLTK leaves `ie` of a word of four letters, so that `ties`
+/// and `tied` meet at `tie`.
+fn reduce_ie(word: &mut String, rules: Rules) {
+    let keeps_e = rules == Rules::Nltk && word.chars().count() == 4;
+    word.truncate(word.len() - if keeps_e { 1 } else { 2 });
+}
+
 /// Step 1b.
-fn strip_past_and_gerund(word: &mut String) {
-    if word.ends_with("ied") {
-        let removed = if has_four_chars(word) { 1 } else { 2 };
-        word.truncate(word.len() - removed);
-        return;
-    }
-    if let Some(rest) = word.strip_suffix("eed") {
+fn strip_past_and_gerund(word: &mut String, rules: Rules) {
+    if rules == Rules::Nltk && word.ends_with("ied") {
+        reduce_ie(word, rules);
+    } else if let Some(rest) = word.strip_suffix("eed") {
         if measure(rest) > 0 {
             word.pop();
         }
-        return;
-    }
-    let rest = ["ed", "ing"]
-        .iter()
-        .find_map(|suffix| word.strip_suffix(suffix).filter(|rest| has_vowel(rest)));
-    if let Some(length) = rest.map(str::len) {
-        word.truncate(length);
-        mend_ending(word);
+    } else if let Some(rest) = word.strip_suffix("ed").or_else(|| word.strip_suffix("ing"))
+        && vowels(rest).any(|vowel| vowel)
+    {
+        word.truncate(rest.len());
+        mend_ending(word, rules);
     }
 }
 
-/// The second half of step 1b: gives back an `e`, or drops one of a pair of
-/// letters, where removing `ed` or `ing` exposed a broken ending.
-fn mend_ending(word: &mut String) {
-    let rest_ends = |ending: &str| word.ends_with(ending);
-    if rest_ends("at") || rest_ends("bl") || rest_ends("iz") {
+/// The second half of step 1b: gives back an `e`, or drops one of a pair of letters, where removing
+/// `ed` or `ing` exposed a broken ending.
+fn mend_ending(word: &mut String, rules: Rules) {
+    if ["at", "bl", "iz"].iter().any(|ending| word.ends_with(ending)) {
         word.push('e');
     } else if ends_double_consonant(word) {
         if !word.ends_with(['l', 's', 'z']) {
             word.pop();
         }
-    } else if rest_ends("*d") {
-        // NLTK names its double-consonant rule `*d` and then also compares
-        // that name with the word itself.
+    } else if rules == Rules::Nltk && word.ends_with("*d") {
+        // NLTK names its double-consonant rule `*d` and then also compares that name with the word
+        // itself.
         word.truncate(word.len() - 2);
         word.push('d');
-    } else if measure(word) == 1 && ends_short_syllable(word) {
+    } else if measure(word) == 1 && ends_short_syllable(word, rules) {
         word.push('e');
     }
 }
 
 /// Step 1c.
-fn soften_y(word: &mut String) {
-    let Some(rest) = word.strip_suffix('y') else {
-        return;
+fn soften_y(word: &mut String, rules: Rules) {
+    let softens = |rest: &str| match rules {
+        // One letter alone before the `y` keeps it (`by`, `éy`).
+        Rules::Nltk => rest.chars().nth(1).is_some() && ends_in_consonant(rest),
+        Rules::Author => vowels(rest).any(|vowel| vowel),
     };
-    // One letter alone before the `y` keeps it (`by`, `éy`).
-    if rest.chars().nth(1).is_some() && ends_in_consonant(rest) {
+    if word.strip_suffix('y').is_some_and(softens) {
         word.pop();
         word.push('i');
     }
 }
 
 /// Step 2.
-fn reduce_double_suffix(word: &mut String) {
+fn reduce_double_suffix(word: &mut String, rules: Rules) {
+    if rules == Rules::Author {
+        return replace_first(word, &DOUBLE_SUFFIXES[..21]);
+    }
     if word.strip_suffix("alli").is_some_and(|rest| measure(rest) > 0) {
         // The result passes through this step again: `ationalli` → `ational` → `ate`.
         word.truncate(word.len() - 2);
@@ -214,15 +195,13 @@ fn reduce_double_suffix(word: &mut String) {
         }
         return;
     }
-    replace_first(word, &DOUBLE_SUFFIXES, |rest| measure(rest) > 0);
+    replace_first(word, &DOUBLE_SUFFIXES);
 }
 
 /// Step 4.
-pub(super) fn drop_final_suffix(word: &mut String) {
+fn drop_final_suffix(word: &mut String) {
     let found = FINAL_SUFFIXES.iter().find(|suffix| word.ends_with(**suffix));
-    let Some(suffix) = found else {
-        return;
-    };
+    let Some(suffix) = found else { return };
     let rest = &word[..word.len() - suffix.len()];
     let allowed = *suffix != "ion" || rest.ends_with(['s', 't']);
     if allowed && measure(rest) > 1 {
@@ -231,39 +210,27 @@ pub(super) fn drop_final_suffix(word: &mut String) {
 }
 
 /// Step 5a.
-fn drop_final_e(word: &mut String) {
-    let Some(rest) = word.strip_suffix('e') else {
-        return;
-    };
+fn drop_final_e(word: &mut String, rules: Rules) {
+    let Some(rest) = word.strip_suffix('e') else { return };
     let size = measure(rest);
-    if size > 1 || (size == 1 && !ends_short_syllable(rest)) {
+    if size > 1 || size == 1 && !ends_short_syllable(rest, rules) {
         word.pop();
     }
 }
 
-/// Step 5b.
-pub(super) fn drop_double_l(word: &mut String) {
-    if word.ends_with("ll") && measure(&word[..word.len() - 1]) > 1 {
-        word.pop();
-    }
-}
-
-/// Applies the first rule that fits the ending. A rule that fits but whose
-/// condition fails ends the search, as in NLTK.
-pub(super) fn replace_first(word: &mut String, rules: &[Rule], condition: impl Fn(&str) -> bool) {
-    let found = rules.iter().find(|(suffix, _)| word.ends_with(suffix));
-    let Some((suffix, replacement)) = found else {
-        return;
-    };
+/// Applies the first suffix that fits the ending if a stem of positive measure is left of it. One
+/// that fits but leaves less ends the search.
+fn replace_first(word: &mut String, suffixes: &[Suffix]) {
+    let found = suffixes.iter().find(|(suffix, _)| word.ends_with(suffix));
+    let Some((suffix, replacement)) = found else { return };
     let rest = word.len() - suffix.len();
-    if condition(&word[..rest]) {
+    if measure(&word[..rest]) > 0 {
         word.truncate(rest);
         word.push_str(replacement);
     }
 }
 
-/// For each character of `word`, whether it is a vowel. A `y` is one after
-/// a consonant only.
+/// For each character of `word`, whether it is a vowel. A `y` is one after a consonant only.
 fn vowels(word: &str) -> impl Iterator<Item = bool> + '_ {
     let mut after_consonant = false;
     word.chars().map(move |letter| {
@@ -278,7 +245,7 @@ fn vowels(word: &str) -> impl Iterator<Item = bool> + '_ {
 }
 
 /// How many times a consonant follows a vowel: Porter's measure.
-pub(super) fn measure(word: &str) -> usize {
+fn measure(word: &str) -> usize {
     let mut after_vowel = false;
     let mut count = 0;
     for vowel in vowels(word) {
@@ -288,38 +255,28 @@ pub(super) fn measure(word: &str) -> usize {
     count
 }
 
-pub(super) fn has_vowel(word: &str) -> bool {
-    vowels(word).any(|vowel| vowel)
-}
-
-pub(super) fn ends_in_consonant(word: &str) -> bool {
+fn ends_in_consonant(word: &str) -> bool {
     vowels(word).last() == Some(false)
 }
 
-pub(super) fn ends_double_consonant(word: &str) -> bool {
+fn ends_double_consonant(word: &str) -> bool {
     let mut letters = word.chars().rev();
     let last = letters.next();
     last.is_some() && last == letters.next() && ends_in_consonant(word)
 }
 
-/// Whether `word` ends consonant-vowel-consonant, the last not `w`, `x` or
-/// `y` (`hop`), or is just vowel-consonant (`us`): then it lost an `e`.
-fn ends_short_syllable(word: &str) -> bool {
+/// Whether `word` ends consonant-vowel-consonant, the last not `w`, `x` or `y` (`hop`), or for NLTK
+/// is just vowel-consonant (`us`): then it lost an `e`.
+fn ends_short_syllable(word: &str, rules: Rules) -> bool {
     let mut ending = [None; 3];
-    let mut length = 0;
     for vowel in vowels(word) {
         ending = [ending[1], ending[2], Some(vowel)];
-        length += 1;
     }
     match ending {
         [Some(false), Some(true), Some(false)] => !word.ends_with(['w', 'x', 'y']),
-        [None, Some(true), Some(false)] => length == 2,
+        [None, Some(true), Some(false)] => rules == Rules::Nltk,
         _ => false,
     }
-}
-
-fn has_four_chars(word: &str) -> bool {
-    word.chars().count() == 4
 }
 
 #[cfg(test)]
@@ -355,12 +312,17 @@ mod tests {
         }
     }
 
+    /// Stems of NLTK's `PorterStemmer` in its mode `MARTIN_EXTENSIONS`, which is the author's
+    /// algorithm.
     #[test]
-    fn buffer_is_replaced() {
-        let mut buffer = String::from("left over");
-        stem_into("an", &mut buffer);
-        assert_eq!(buffer, "an");
-        stem_into("questions", &mut buffer);
-        assert_eq!(buffer, "question");
+    fn stems_are_those_of_the_author() {
+        let lines = include_str!("lucene/stems.txt").lines();
+        assert!(lines.clone().count() > 500);
+        for line in lines {
+            let (word, expected) = line.split_once(' ').unwrap();
+            let mut stemmed = word.to_owned();
+            stem_as_author(&mut stemmed);
+            assert_eq!(stemmed, expected, "{word}");
+        }
     }
 }

@@ -3,7 +3,7 @@
 use crate::common::naive::close;
 use crate::common::{bank, build, tokens};
 use clariq_core::{Doc, Explanation};
-use clariq_index::{Bm25, Depth, Scorer, Scratch, Variant};
+use clariq_index::{Bm25, Depth, Query, Scorer, Scratch, Variant};
 
 const TEXTS: [&str; 6] =
     ["", "river stone", "river river lamp", "lamp", "river wolf bread", "river copper"];
@@ -21,7 +21,7 @@ fn values_multiply_and_add_up_to_the_hits_score() {
     {
         let scorer = Scorer::new(&built.index, Bm25::default_of(variant)).expect("a scorer");
         let hits = scorer
-            .top(&request, Depth { limit: 9, pad: true }, &mut Scratch::default())
+            .rank(&Query::new(&request, Depth { limit: 9, pad: true }), &mut Scratch::default())
             .expect("hits");
         assert_eq!(hits.len(), TEXTS.len());
         for hit in hits {

@@ -1,7 +1,6 @@
 //! The integration tests of this crate, a module per subject.
 
 mod analysis;
-mod block_max;
 mod build;
 mod common;
 mod damage;

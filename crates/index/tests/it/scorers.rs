@@ -4,7 +4,7 @@ use crate::common::naive::{Naive, close, difference};
 use crate::common::{bank, build, text, tokens};
 use clariq_collections::clariq::Bank;
 use clariq_core::Doc;
-use clariq_index::{Bm25, Depth, Path, Query, Scorer, Scratch, Variant};
+use clariq_index::{Bm25, Depth, Query, Scorer, Scratch, Variant};
 use proptest::prelude::*;
 
 const VARIANTS: [Variant; 5] =
@@ -41,7 +41,7 @@ fn models((k1, b, delta): (f64, f64, f64)) -> impl Iterator<Item = Bm25> {
     VARIANTS.into_iter().map(move |variant| Bm25 { variant, k1, b, delta })
 }
 
-/// Holds all variants at several depths against the naive scores, by every path.
+/// Holds all variants at several depths against the naive scores.
 fn check(
     bank: &Bank,
     requests: &[String],
@@ -59,19 +59,10 @@ fn check(
                 .zip([true, false].repeat(3))
             {
                 let expected = naive.ranking(&model, &request, pad);
-                for path in [Path::Auto, Path::Exhaustive, Path::BlockMax] {
-                    let found = scorer
-                        .rank(
-                            &Query { path, ..Query::new(&request, Depth { limit, pad }) },
-                            &mut scratch,
-                        )
-                        .expect("hits");
-                    let wrong = difference(&found, &expected, limit);
-                    prop_assert!(
-                        wrong.is_none(),
-                        "{wrong:?} {model:?} {path:?} {request:?} {limit} {pad}"
-                    );
-                }
+                let query = Query::new(&request, Depth { limit, pad });
+                let found = scorer.rank(&query, &mut scratch).expect("hits");
+                let wrong = difference(&found, &expected, limit);
+                prop_assert!(wrong.is_none(), "{wrong:?} {model:?} {request:?} {limit} {pad}");
             }
         }
     }
@@ -99,47 +90,12 @@ proptest! {
     }
 
     #[test]
-    fn lengths_above_forty_tokens_stay_exact(
+    fn long_questions_rank_as_the_formula_says(
         bank in banks(70),
         requests in prop::collection::vec(requests(), 1..3),
         parameters in parameters(),
     ) {
         check(&bank, &requests, parameters)?;
-    }
-}
-
-#[test]
-fn a_question_of_more_than_forty_tokens_rules_block_max_out() {
-    for (length, applies) in [(40, true), (41, false)] {
-        let long = vec!["river"; length].join(" ");
-        let bank = bank(["", "river stone", &long, "stone lamp", "river river lamp"]);
-        let built = build(&bank);
-        let model = Bm25::default_of(Variant::Lucene);
-        let scorer = Scorer::new(&built.index, model).expect("a scorer");
-        assert_eq!(scorer.block_max_applies(), applies, "{length} tokens");
-        let request = tokens("river lamp river");
-        let found = scorer
-            .rank(
-                &Query { path: Path::BlockMax, ..Query::new(&request, Depth::matching(3)) },
-                &mut Scratch::default(),
-            )
-            .expect("hits");
-        assert_eq!(difference(&found, &naive(&bank).ranking(&model, &request, false), 3), None);
-    }
-}
-
-#[test]
-fn only_tantivys_own_constants_use_block_max() {
-    let built = build(&bank(["river stone", "lamp"]));
-    for (k1, b, applies) in [(1.2, 0.75, true), (1.5, 0.75, false), (1.2, 0.7, false)] {
-        for model in models((k1, b, 0.0)) {
-            let scorer = Scorer::new(&built.index, model).expect("a scorer");
-            assert_eq!(
-                scorer.block_max_applies(),
-                applies && model.variant == Variant::Lucene,
-                "{model:?}"
-            );
-        }
     }
 }
 
@@ -150,8 +106,9 @@ fn okapi_replaces_a_negative_idf_by_a_quarter_of_the_mean() {
     let (built, naive) = (build(&bank), naive(&bank));
     assert!(naive.idf(Variant::Okapi, "river") > 0.0, "the mean over this vocabulary is positive");
     let scorer = Scorer::new(&built.index, Bm25::okapi()).expect("a scorer");
-    let hits =
-        scorer.top(&tokens("river"), Depth::matching(9), &mut Scratch::default()).expect("hits");
+    let hits = scorer
+        .rank(&Query::new(&tokens("river"), Depth::matching(9)), &mut Scratch::default())
+        .expect("hits");
     // Six questions of ten tokens: the shortest with the word is best, the others tie and go by
     // descending number.
     assert_eq!(hits.iter().map(|hit| hit.doc.0).collect::<Vec<_>>(), [4, 3, 2, 1, 0]);
@@ -167,7 +124,9 @@ fn questions_below_zero_come_after_the_padding() {
     let bank = bank(["", "river stone", "river stone", "river stone", "stone river river"]);
     let built = build(&bank);
     let scorer = Scorer::new(&built.index, Bm25::okapi()).expect("a scorer");
-    let top = |depth| scorer.top(&tokens("river"), depth, &mut Scratch::default()).expect("hits");
+    let top = |depth| {
+        scorer.rank(&Query::new(&tokens("river"), depth), &mut Scratch::default()).expect("hits")
+    };
     let all = top(Depth { limit: 9, pad: true });
     assert_eq!(all.iter().map(|hit| hit.doc.0).collect::<Vec<_>>(), [0, 3, 2, 1, 4]);
     assert!(all[0].score == 0.0 && all[1].score < 0.0, "{all:?}");
@@ -182,7 +141,10 @@ fn padding_goes_by_descending_id() {
     let scorer = Scorer::new(&built.index, Bm25::default_of(Variant::Lucene)).expect("a scorer");
     let top = |request, limit| {
         let hits = scorer
-            .top(&tokens(request), Depth { limit, pad: true }, &mut Scratch::default())
+            .rank(
+                &Query::new(&tokens(request), Depth { limit, pad: true }),
+                &mut Scratch::default(),
+            )
             .expect("hits");
         hits.iter().map(|hit| hit.doc.0).collect::<Vec<_>>()
     };

@@ -14,7 +14,7 @@ use crate::stages::ties::{Order, Ties};
 use crate::stages::weights::{Part, Said, Weights};
 use crate::table::Table;
 use clariq_core::{Doc, Error, Explanation, History, Location, Problem, Ranking, Request, bail};
-use clariq_index::{Analyzer, Bm25, Path, Query, Scorer, Scratch, Variant};
+use clariq_index::{Analyzer, Bm25, Query, Scorer, Scratch, Variant};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -34,9 +34,6 @@ struct Retrieve {
     weights: Option<Weights>,
     #[serde(skip_serializing_if = "Option::is_none")]
     history: Option<TermHistory>,
-    /// Without effect on the result, and so not part of what made it.
-    #[serde(skip)]
-    path: Path,
     #[serde(skip)]
     ready: Mutex<Option<Arc<Ready>>>,
 }
@@ -60,8 +57,6 @@ struct Given {
     pad: bool,
     #[serde(default)]
     ties: Ties,
-    #[serde(default)]
-    path: Path,
 }
 
 pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>, Error> {
@@ -72,9 +67,9 @@ pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>, Error> {
         return Err(both_given(history_at).into());
     }
     let (model, given) = read(build.table)?;
-    let Given { analyzer, depth, pad, ties, path, .. } = given;
+    let Given { analyzer, depth, pad, ties, .. } = given;
     let ready = Mutex::default();
-    Ok(Box::new(Retrieve { analyzer, model, depth, pad, ties, weights, history, path, ready }))
+    Ok(Box::new(Retrieve { analyzer, model, depth, pad, ties, weights, history, ready }))
 }
 
 fn read(table: Table) -> Result<(Bm25, Given), Error> {
@@ -208,7 +203,6 @@ impl Retrieve {
             weights: weights.as_deref(),
             among: request.candidates.as_deref(),
             depth: order.depth(depth, self.pad),
-            path: self.path,
         };
         Ok(order.apply(scorer.rank(&query, scratch)?, depth, query.among))
     }

@@ -3,7 +3,7 @@
 use crate::common::{Bench, LEARNED, root};
 use clariq_collections::clariq::{ClariQ, DataDir, Split};
 use clariq_files::{Run, Source, read_run};
-use clariq_index::{Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Scorer, Scratch};
+use clariq_index::{Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Query, Scorer, Scratch};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -179,7 +179,10 @@ fn the_published_baseline_is_a_descending_order_of_our_scores() {
     for topic in &topics {
         let depth = Depth { limit: bank.len(), pad: true };
         let hits = scorer
-            .top(&Analyzer::Nltk.tokens(&topic.request), depth, &mut Scratch::default())
+            .rank(
+                &Query::new(&Analyzer::Nltk.tokens(&topic.request), depth),
+                &mut Scratch::default(),
+            )
             .expect("hits");
         assert_eq!(hits.len(), bank.len());
         let scores: HashMap<&str, f64> =

@@ -7,7 +7,7 @@ pub(crate) mod naive;
 use clariq_collections::clariq::{Bank, BankRow};
 use clariq_core::{Error, Hit};
 use clariq_index::{
-    Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Opened, Scorer, Scratch, Variant,
+    Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Opened, Query, Scorer, Scratch, Variant,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -80,7 +80,9 @@ pub(crate) fn rankings(index: &Arc<DocumentIndex>) -> Vec<Vec<Hit>> {
         {
             let depth = Depth { limit: usize::MAX, pad: true };
             rankings.push(
-                scorer.top(&tokens(request), depth, &mut Scratch::default()).expect("a ranking"),
+                scorer
+                    .rank(&Query::new(&tokens(request), depth), &mut Scratch::default())
+                    .expect("a ranking"),
             );
         }
     }

@@ -1,0 +1,120 @@
+//! Lists of a folder's files with their SHA-256: written when the folder is complete, and checked
+//! whenever it is opened, so that a missing, changed or half-written file is noticed.
+//!
+//! A list is a file of the folder with a line `SHA-256, two spaces, name` for each of the others;
+//! `sha256sum -c LIST` checks the same.
+
+use crate::output::write_atomically;
+use clariq_core::{Error, sha256_of_file};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+/// Writes the list of the named files of a folder.
+///
+/// # Errors
+///
+/// A file that cannot be read, or a list that cannot be written.
+pub fn write(folder: &Path, list: &str, names: &[String]) -> Result<(), Error> {
+    let mut lines = String::new();
+    for name in names {
+        let sum = sha256_of_file(&folder.join(name))?;
+        let _ = writeln!(lines, "{sum}  {name}");
+    }
+    write_atomically(&folder.join(list), |out| out.write_all(lines.as_bytes()))
+}
+
+/// What tells the files `present` from those of the list, or `None` where all are as they were
+/// written. `sum` reads a file and returns its SHA-256.
+///
+/// # Errors
+///
+/// What `sum` returns, or a list that cannot be read.
+pub fn difference(
+    folder: &Path,
+    list: &str,
+    present: &[String],
+    mut sum: impl FnMut(&str) -> Result<String, Error>,
+) -> Result<Option<String>, Error> {
+    let lines = match fs::read(folder.join(list)) {
+        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Ok(Some(format!("`{list}` is missing")));
+        }
+        Err(error) => return Err(Error::io("read", folder.join(list))(error)),
+    };
+    let parse = |line| str::split_once(line, "  ").map(|(sum, name)| (name, sum));
+    let Some(mut listed) = lines.lines().map(parse).collect::<Option<BTreeMap<_, _>>>() else {
+        return Ok(Some(format!("`{list}` is not as it was written")));
+    };
+    for name in present {
+        let Some(expected) = listed.remove(name.as_str()) else {
+            return Ok(Some(format!("`{name}` is not in `{list}`")));
+        };
+        if sum(name)? != expected {
+            return Ok(Some(format!("`{name}` is not as it was written")));
+        }
+    }
+    Ok(listed.into_keys().next().map(|name| format!("`{name}` is missing")))
+}
+
+/// The sorted names of all files of a folder but the list, with `/` between folders.
+///
+/// # Errors
+///
+/// A folder that cannot be read.
+pub fn names(folder: &Path, list: &str) -> Result<Vec<String>, Error> {
+    let (mut names, mut prefixes) = (Vec::new(), vec![String::new()]);
+    while let Some(prefix) = prefixes.pop() {
+        let folder = folder.join(&prefix);
+        for entry in fs::read_dir(&folder).map_err(Error::io("read", &folder))? {
+            let entry = entry.map_err(Error::io("read", &folder))?;
+            let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+            if entry.path().is_dir() {
+                prefixes.push(format!("{name}/"));
+            } else if name != list {
+                names.push(name);
+            }
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIST: &str = "SHA256SUMS";
+
+    fn difference_of(folder: &Path) -> Option<String> {
+        let names = names(folder, LIST).unwrap();
+        difference(folder, LIST, &names, |name| sha256_of_file(&folder.join(name))).unwrap()
+    }
+
+    #[test]
+    fn whatever_happens_to_a_file_shows() {
+        let damages: [(fn(&Path), &str); 7] = [
+            (|folder| fs::write(folder.join("a.bin"), [1; 1000]).unwrap(), "`a.bin` is not as"),
+            (|folder| fs::write(folder.join("below/b.txt"), "").unwrap(), "`below/b.txt` is not"),
+            (|folder| fs::remove_file(folder.join("a.bin")).unwrap(), "`a.bin` is missing"),
+            (|folder| fs::write(folder.join("c"), "new").unwrap(), "`c` is not in `SHA256SUMS`"),
+            (|folder| fs::write(folder.join(LIST), "").unwrap(), "`a.bin` is not in"),
+            (|folder| fs::write(folder.join(LIST), "x").unwrap(), "`SHA256SUMS` is not as"),
+            (|folder| fs::remove_file(folder.join(LIST)).unwrap(), "`SHA256SUMS` is missing"),
+        ];
+        for (damage, expected) in damages {
+            let folder = tempfile::tempdir().unwrap();
+            fs::create_dir(folder.path().join("below")).unwrap();
+            fs::write(folder.path().join("a.bin"), [0; 1000]).unwrap();
+            fs::write(folder.path().join("below/b.txt"), "b").unwrap();
+            write(folder.path(), LIST, &names(folder.path(), LIST).unwrap()).unwrap();
+            assert_eq!(difference_of(folder.path()), None);
+            damage(folder.path());
+            let found = difference_of(folder.path()).unwrap();
+            assert!(found.starts_with(expected), "{found}");
+        }
+    }
+}
