@@ -1,14 +1,18 @@
-//! A trained model together with what makes its features.
+//! A trained model together with what makes its features, and the JSON that it is saved as.
 
 use crate::config::NeedConfig;
 use crate::features::Extractor;
-use crate::model::Model;
-use crate::prediction::{Contribution, Prediction};
-use clariq_core::Checksum;
-use clariq_core::Error;
+use crate::model::{Contribution, Model, Prediction};
+use clariq_collections::clariq::Bank;
+use clariq_core::{Checksum, Error, Models, problem};
+use clariq_files::{MOST_OF_A_TABLE, Source, Target};
 use serde::{Deserialize, Serialize};
 
-/// What a model was made of. A model that was made of anything else is another model.
+/// Grows with every change after which older models could not be read or would predict something
+/// else.
+const FORMAT: u32 = 2;
+
+/// What a model was made of: two models differ if any of it differs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MadeOf {
@@ -20,12 +24,26 @@ pub struct MadeOf {
     pub features: Vec<String>,
     /// The checksum of the requests and labels that it was trained on.
     pub train_sha256: Checksum,
-    /// How many topics that were.
+    /// How many topics these are.
     pub topics: usize,
     /// The checksum of the question bank.
     pub bank_sha256: Checksum,
     /// The checksum of the encoder, if there is one.
     pub encoder: Option<String>,
+}
+
+/// What every format has: it distinguishes a model of another format from a damaged one.
+#[derive(Deserialize)]
+struct Header {
+    need_model: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    need_model: u32,
+    made_of: MadeOf,
+    model: Model,
 }
 
 /// Labels requests.
@@ -39,24 +57,72 @@ pub struct Classifier {
 
 impl Classifier {
     /// Predicts a label for each request, in order.
-    ///
-    /// # Errors
-    ///
-    /// An encoder that fails.
     pub fn predict(&self, requests: &[&str]) -> Result<Vec<Prediction>, Error> {
         Ok(self.model.predict(&self.extractor.extract(requests)?))
     }
 
-    /// Predicts the label of one request and lists the features that drove it, the strongest first.
-    ///
-    /// # Errors
-    ///
-    /// An encoder that fails.
+    /// Predicts the label of one request and lists the features behind it, the strongest first.
     pub fn explain(&self, request: &str) -> Result<(Prediction, Vec<Contribution>), Error> {
         let features = self.extractor.extract(&[request])?;
         let prediction = self.model.predict(&features)[0];
-        let mut drove = self.model.contributions(&features, 0, prediction.need);
-        drove.sort_by(|a, b| b.share.abs().total_cmp(&a.share.abs()));
-        Ok((prediction, drove))
+        let mut contributions = self.model.contributions(&features, 0, prediction.need);
+        contributions.sort_by(|a, b| b.share.abs().total_cmp(&a.share.abs()));
+        Ok((prediction, contributions))
     }
+
+    /// Writes the model; the same training gives the same bytes.
+    pub fn write(&self, target: &Target) -> Result<(), Error> {
+        let (made_of, model) = (self.made_of.clone(), self.model.clone());
+        let saved = Saved { need_model: FORMAT, made_of, model };
+        target.write(|out| {
+            serde_json::to_writer_pretty(&mut *out, &saved)?;
+            writeln!(out)
+        })
+    }
+
+    /// Reads a model and checks that bank, features and encoder are those that it was made of.
+    pub fn read(source: &Source, bank: &Bank, models: &dyn Models) -> Result<Self, Error> {
+        let input = source.read_at_most(MOST_OF_A_TABLE)?;
+        let not_a_model = |error| not_a_model(&input.name, &error);
+        let misfit = |expected: String, found: String| -> Error {
+            let hint = "train it again on this data: `clariq need train`";
+            problem!(&input.name, expected, found, hint).into()
+        };
+        let Header { need_model } = serde_json::from_slice(&input.bytes).map_err(not_a_model)?;
+        if need_model != FORMAT {
+            let expected = format!("a need model of format {FORMAT}");
+            return Err(misfit(expected, format!("format {need_model}")));
+        }
+        let Saved { made_of, model, .. } =
+            serde_json::from_slice(&input.bytes).map_err(not_a_model)?;
+        if made_of.features != made_of.config.feature_names() {
+            let found = format!("{} features of clariq {}", made_of.features.len(), made_of.clariq);
+            return Err(misfit("the features of this program".to_owned(), found));
+        }
+        if !model.fits(&made_of.config.blocks()) {
+            let expected = "weights for all features".to_owned();
+            return Err(misfit(expected, "another number of them".to_owned()));
+        }
+        if !made_of.features.is_empty() && made_of.bank_sha256 != *bank.checksum() {
+            let expected =
+                format!("a model made with the question bank {}", bank.checksum().short());
+            return Err(misfit(expected, format!("one made with {}", made_of.bank_sha256.short())));
+        }
+        let extractor = Extractor::new(&made_of.config, bank, models)?;
+        let encoders = [extractor.encoder_checksum(), made_of.encoder.as_deref()];
+        let [expected, found] = encoders.map(|checksum| checksum.unwrap_or("none"));
+        if found != expected {
+            let expected = format!("a model made with the encoder {expected}");
+            return Err(misfit(expected, found.to_owned()));
+        }
+        Ok(Self { made_of, model, extractor })
+    }
+}
+
+fn not_a_model(name: &str, error: &serde_json::Error) -> Error {
+    let expected = "a need model that `clariq need train` wrote: a whole JSON object";
+    let hint =
+        "a configuration ends in .toml; train a model with `clariq need train CONFIG -o FILE`";
+    let at = (name, error.line().max(1) as u64);
+    problem!(at, expected, (error.to_string()), hint).into()
 }

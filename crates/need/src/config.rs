@@ -1,13 +1,13 @@
 //! The table `[need]` of a configuration: which model, with which parameters.
 
-use crate::block::Block;
+use crate::features::Block;
 use clariq_core::{Error, TrainOn, bail};
 use clariq_rank::Section;
 use serde::de::{Error as _, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 
-/// The blocks that a regression looks at, and what each is multiplied by after it is standardised.
+/// The blocks of features of a regression, and what each is multiplied by after it is standardised.
 pub type Weighted = BTreeMap<Block, f64>;
 
 /// A need model that can be trained, as the table `[need]` declares it: the key `model` names the
@@ -68,6 +68,8 @@ pub enum NeedConfig {
     },
 }
 
+const HINT: &str = "configs/README.md lists the need models and their keys";
+
 /// More regressions than that are a mistake, and would train for hours.
 const MOST_MEMBERS: usize = 32;
 
@@ -75,12 +77,15 @@ const MOST_MEMBERS: usize = 32;
 /// defaults of `c` and `prior_power`; docs/EXPERIMENTS.md has the table.
 const VECTORS: f64 = 0.7;
 
+/// `c` and `prior_power`.
+const DEFAULTS: (f64, f64) = (0.03, 0.25);
+
 fn default_c() -> f64 {
-    0.03
+    DEFAULTS.0
 }
 
 fn default_prior_power() -> f64 {
-    0.25
+    DEFAULTS.1
 }
 
 fn default_encoder() -> String {
@@ -88,41 +93,30 @@ fn default_encoder() -> String {
 }
 
 impl NeedConfig {
-    /// The model `majority`, trained on train.
-    pub fn majority() -> Self {
-        Self::Majority { train_on: TrainOn::Train }
-    }
-
     /// The model `lexical` with its default parameters.
     pub fn lexical() -> Self {
-        let train_on = TrainOn::Train;
-        Self::Lexical { c: default_c(), prior_power: default_prior_power(), train_on }
+        let (c, prior_power) = DEFAULTS;
+        Self::Lexical { c, prior_power, train_on: TrainOn::Train }
     }
 
     /// The model `full` with its default parameters.
     pub fn full() -> Self {
-        Self::Full {
-            c: default_c(),
-            prior_power: default_prior_power(),
-            encoder: default_encoder(),
-            train_on: TrainOn::Train,
-        }
+        let (c, prior_power) = DEFAULTS;
+        Self::Full { c, prior_power, encoder: default_encoder(), train_on: TrainOn::Train }
     }
 
-    /// Reads the table `[need]`.
-    ///
-    /// # Errors
-    ///
-    /// A model, key or value that there is not, with its line.
+    /// Reads the table `[need]`. Errors name the line of the key.
     pub fn read(section: Section) -> Result<Self, Error> {
         let at = section.at.clone();
-        let config = section.read_tagged("model").map_err(with_own_hint)?;
+        let config: Self = section.read_tagged("model").map_err(|error| match error {
+            Error::Problem(problem) => problem.hint(HINT).into(),
+            other => other,
+        })?;
         if let Self::Ensemble { encoder: Some(encoder), .. } = &config
-            && !config.blocks().iter().any(|block| block.needs_encoder())
+            && config.encoder().is_none()
         {
             let expected = "members with the block `p12` or `f12`, where there is an encoder";
-            let found = format!("the encoder `{encoder}`, which no member looks at");
-            bail!(at, expected, found, HINT);
+            bail!(at, expected, "the encoder `{encoder}`, which no member uses", HINT);
         }
         Ok(config)
     }
@@ -178,7 +172,7 @@ impl NeedConfig {
     /// The inverse of the penalty on weights, and the power of the prior.
     pub(crate) fn parameters(&self) -> (f64, f64) {
         match self {
-            Self::Majority { .. } => (default_c(), default_prior_power()),
+            Self::Majority { .. } => DEFAULTS,
             Self::Lexical { c, prior_power, .. }
             | Self::Full { c, prior_power, .. }
             | Self::Ensemble { c, prior_power, .. } => (*c, *prior_power),
@@ -200,38 +194,31 @@ impl NeedConfig {
     /// The encoder that features are made with, if any are.
     pub fn encoder(&self) -> Option<String> {
         let encoder = match self {
+            Self::Full { encoder, .. } => Some(encoder),
+            Self::Ensemble { encoder, .. } => encoder.as_ref(),
             Self::Majority { .. } | Self::Lexical { .. } => None,
-            Self::Full { encoder, .. } => Some(encoder.clone()),
-            Self::Ensemble { encoder, .. } => encoder.clone(),
         };
         let needs_one = self.blocks().iter().any(|block| block.needs_encoder());
-        needs_one.then(|| encoder.unwrap_or_else(default_encoder))
-    }
-}
-
-const HINT: &str = "configs/README.md lists the need models and their keys";
-
-fn with_own_hint(error: Error) -> Error {
-    match error {
-        Error::Problem(problem) => (*problem).hint(HINT).into(),
-        other => other,
+        needs_one.then(|| encoder.cloned().unwrap_or_else(default_encoder))
     }
 }
 
 fn above_zero<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-    let value = f64::deserialize(from)?;
-    if value > 0.0 && value.is_finite() {
-        return Ok(value);
-    }
-    Err(D::Error::invalid_value(Unexpected::Float(value), &"a number above 0"))
+    number(from, |value| value > 0.0 && value.is_finite(), "a number above 0")
 }
 
 fn zero_to_one<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    number(from, |value| (0.0..=1.0).contains(&value), "a number from 0 to 1")
+}
+
+fn number<'de, D: Deserializer<'de>>(
+    from: D,
+    is_right: impl Fn(f64) -> bool,
+    expected: &str,
+) -> Result<f64, D::Error> {
     let value = f64::deserialize(from)?;
-    if (0.0..=1.0).contains(&value) {
-        return Ok(value);
-    }
-    Err(D::Error::invalid_value(Unexpected::Float(value), &"a number from 0 to 1"))
+    let wrong = || D::Error::invalid_value(Unexpected::Float(value), &expected);
+    is_right(value).then_some(value).ok_or_else(wrong)
 }
 
 fn weighted_members<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Weighted>, D::Error> {
@@ -254,7 +241,7 @@ fn weighted_members<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Weighted>,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clariq_core::Problem;
+    use clariq_core::{Location, Problem};
     use clariq_rank::System;
 
     fn config(keys: &str) -> Result<NeedConfig, Problem> {
@@ -280,7 +267,7 @@ mod tests {
         assert_eq!(full.parameters(), (1.0, 0.25));
         let both = config("model = \"majority\"\ntrain_on = [\"train\", \"dev\"]").unwrap();
         assert_eq!(both.train_on(), TrainOn::TrainAndDev);
-        assert_eq!(both.to_answer(Some("dev")), NeedConfig::majority());
+        assert_eq!(both.to_answer(Some("dev")), NeedConfig::Majority { train_on: TrainOn::Train });
         let own = "model = \"ensemble\"\nmembers = [{ core = 1 }, { p12 = 0.5 }]\nencoder = \"x\"";
         let own = config(own).unwrap();
         assert_eq!(own.blocks(), [Block::Core, Block::Phrase]);
@@ -305,13 +292,12 @@ mod tests {
             (
                 "encoder = \"x\"\nmodel = \"ensemble\"\nmembers = [{ core = 1.0 }]",
                 5,
-                "which no member looks at",
+                "which no member uses",
             ),
         ] {
             let report = config(keys).unwrap_err();
-            let place = format!("my.toml:{line}: ");
-            let told = format!("{}: {} {}", report.at, report.expected, report.found);
-            assert!(told.starts_with(&place) && told.contains(says), "{report:?}");
+            assert_eq!(report.at, Location::line("my.toml", line), "{report:?}");
+            assert!(format!("{} {}", report.expected, report.found).contains(says), "{report:?}");
             assert_eq!(report.hint, HINT);
         }
     }

@@ -1,9 +1,8 @@
 //! Repeated stratified cross-validation.
 
-use crate::prediction::Prediction;
+use crate::model::Prediction;
 use crate::training::Training;
-use clariq_core::Error;
-use clariq_core::{Location, Need, Problem, ProblemKind};
+use clariq_core::{Error, Need, bail};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use rayon::prelude::*;
@@ -44,12 +43,8 @@ impl Training {
         (0..repeats as u64).into_par_iter().map(pass).collect()
     }
 
-    /// Predicts every topic by a model that was trained on other topics. Where something else looks
-    /// at labels of training topics, these stand for them.
-    ///
-    /// # Errors
-    ///
-    /// Folds that there is nothing to learn from.
+    /// Predicts every topic by a model that was trained on other topics, in place of the labels
+    /// where something else depends on them.
     pub fn held_out(&self, seed: u64) -> Result<Vec<Prediction>, Error> {
         Ok(self.pass(HELD_OUT_FOLDS, seed)?.predictions)
     }
@@ -58,7 +53,7 @@ impl Training {
         let folds_of = stratify(&self.labels, folds, seed);
         let mut predictions: Vec<Option<Prediction>> = vec![None; self.labels.len()];
         for fold in 0..folds {
-            let (held_out, rows): (Vec<usize>, Vec<usize>) =
+            let (held_out, rows): (Vec<_>, Vec<_>) =
                 (0..self.labels.len()).partition(|&row| folds_of[row] == fold);
             if held_out.is_empty() {
                 continue;
@@ -79,12 +74,10 @@ fn check_size(
     most: usize,
     hint: &str,
 ) -> Result<(), Error> {
-    if (least..=most).contains(&given) {
-        return Ok(());
+    if !(least..=most).contains(&given) {
+        bail!((format!("--{what}")), "from {least} to {most} {what}", "{given}", hint);
     }
-    let expected = format!("from {least} to {most} {what}");
-    let at = Location::file(format!("--{what}"));
-    Err(Problem::new(at, ProblemKind::Argument, expected, given.to_string()).hint(hint).into())
+    Ok(())
 }
 
 /// A fold for every topic. The topics of each label are dealt out one by one, beginning where the

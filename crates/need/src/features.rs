@@ -1,27 +1,50 @@
-//! Blocks of features, made for all requests at once.
+//! Features of requests, in blocks.
 
 mod aspects;
 mod core;
 mod projection;
 
-use crate::block::Block;
 use crate::config::NeedConfig;
 use crate::phrase::parse;
 use crate::text::stems;
 use aspects::Aspects;
 use clariq_collections::clariq::Bank;
-use clariq_core::Error;
-use clariq_core::Models;
+use clariq_core::{Error, Models};
 use ndarray::Array2;
 use projection::Projection;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// Features that belong together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Block {
+    /// Words, letters and form of the request's phrase.
+    #[serde(rename = "core")]
+    Core,
+    /// Which kinds of questions BM25 finds for the phrase.
+    #[serde(rename = "aspects")]
+    Aspects,
+    /// The phrase's vector along the principal axes of the bank.
+    #[serde(rename = "p12")]
+    Phrase,
+    /// The mean of the questions nearest to the phrase along the same axes.
+    #[serde(rename = "f12")]
+    Feedback,
+}
 
 impl Block {
+    /// All blocks.
+    pub const ALL: [Self; 4] = [Self::Core, Self::Aspects, Self::Phrase, Self::Feedback];
+
+    /// Whether it is made with an encoder.
+    pub fn needs_encoder(self) -> bool {
+        matches!(self, Self::Phrase | Self::Feedback)
+    }
+
     /// The names of its features, in order.
     pub fn features(self) -> Vec<String> {
-        let numbered = |letter: &str| {
-            (1..=projection::AXES).map(|axis| format!("{letter}_axis_{axis}")).collect()
-        };
+        let numbered =
+            |of: &str| (1..=projection::AXES).map(|axis| format!("{of}_axis_{axis}")).collect();
         match self {
             Self::Core => core::NAMES.map(str::to_owned).to_vec(),
             Self::Aspects => aspects::names().collect(),
@@ -35,20 +58,11 @@ impl Block {
 #[derive(Debug, Clone, Default)]
 pub struct Features {
     blocks: Vec<(Block, Array2<f64>)>,
-    rows: usize,
+    /// The number of requests.
+    pub(crate) rows: usize,
 }
 
 impl Features {
-    /// The number of requests.
-    pub fn len(&self) -> usize {
-        self.rows
-    }
-
-    /// Whether there are no requests.
-    pub fn is_empty(&self) -> bool {
-        self.rows == 0
-    }
-
     /// One block: requests × features.
     ///
     /// # Panics
@@ -56,7 +70,7 @@ impl Features {
     /// If the features were made without that block.
     pub fn block(&self, block: Block) -> &Array2<f64> {
         let found = self.blocks.iter().find(|(known, _)| *known == block);
-        &found.unwrap_or_else(|| panic!("the block `{}` was made", block.name())).1
+        &found.unwrap_or_else(|| panic!("the block {block:?} was made")).1
     }
 }
 
@@ -69,16 +83,11 @@ pub struct Extractor {
 
 impl Extractor {
     /// Prepares the blocks that a model looks at. Its encoder is opened only if a block needs it.
-    ///
-    /// # Errors
-    ///
-    /// An encoder that is not available, or a bank whose vectors do not differ.
     pub fn new(config: &NeedConfig, bank: &Bank, models: &dyn Models) -> Result<Self, Error> {
         let blocks = config.blocks();
         let aspects = blocks.contains(&Block::Aspects).then(|| Aspects::new(bank));
-        let encoder = config.encoder();
-        let projection =
-            encoder.map(|encoder| Projection::new(bank, models, &encoder)).transpose()?;
+        let project = |encoder: String| Projection::new(bank, models, &encoder);
+        let projection = config.encoder().map(project).transpose()?;
         Ok(Self { blocks, aspects, projection })
     }
 
@@ -88,38 +97,31 @@ impl Extractor {
     }
 
     /// Makes the features of requests.
-    ///
-    /// # Errors
-    ///
-    /// An encoder that fails.
     pub fn extract(&self, requests: &[&str]) -> Result<Features, Error> {
         let parsed: Vec<_> = requests.par_iter().map(|request| parse(request)).collect();
         let content: Vec<_> =
             parsed.par_iter().map(|parsed| core::content_words(&parsed.phrase)).collect();
         let phrases: Vec<&str> = parsed.iter().map(|parsed| parsed.phrase.as_str()).collect();
-        let vectors = match &self.projection {
+        let space = match &self.projection {
             Some(space) => Some((space, space.encode(&phrases)?)),
             None => None,
         };
         let core = |row: usize| core::features(requests[row], &parsed[row], &content[row]);
         let mut features = Features { blocks: Vec::new(), rows: requests.len() };
         for &block in &self.blocks {
-            let values = match (block, &self.aspects, &vectors) {
+            let values = match (block, &self.aspects, &space) {
                 (Block::Aspects, Some(aspects), _) => {
-                    table(content.par_iter().map(|words| aspects.features(&stems(words))).collect())
+                    let features = |words| aspects.features(&stems(words));
+                    Array2::from(content.par_iter().map(features).collect::<Vec<_>>())
                 }
                 (Block::Phrase, _, Some((space, vectors))) => space.project(vectors),
                 (Block::Feedback, _, Some((space, vectors))) => {
                     space.project(&space.feedback(vectors))
                 }
-                _ => table((0..requests.len()).map(core).collect()),
+                _ => Array2::from((0..requests.len()).map(core).collect::<Vec<_>>()),
             };
             features.blocks.push((block, values));
         }
         Ok(features)
     }
-}
-
-fn table<const COLUMNS: usize>(rows: Vec<[f64; COLUMNS]>) -> Array2<f64> {
-    Array2::from(rows)
 }

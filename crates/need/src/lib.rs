@@ -18,28 +18,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod block;
 mod classifier;
 mod config;
 mod cross_validation;
-mod ensemble;
 mod features;
 mod linear;
-mod majority;
 mod model;
 mod phrase;
-mod prediction;
-mod saved;
 mod text;
 mod training;
 
-pub use block::Block;
 pub use classifier::{Classifier, MadeOf};
 pub use config::{NeedConfig, Weighted};
 pub use cross_validation::{HELD_OUT_FOLDS, MOST_REPEATS, Repeat};
-pub use ensemble::Ensemble;
-pub use features::{Extractor, Features};
-pub use majority::Majority;
-pub use model::Model;
-pub use prediction::{Contribution, Prediction};
+pub use features::{Block, Extractor, Features};
+pub use model::{Contribution, Ensemble, Model, Prediction};
 pub use training::Training;

@@ -3,11 +3,9 @@
 //! linfa minimises Σ −ln p + α/2 ‖W‖² with free intercepts, by L-BFGS; C here is 1/α, as
 //! scikit-learn calls it. The problem is convex, so that there is no seed.
 
-use crate::block::Block;
 use crate::config::Weighted;
-use crate::features::Features;
-use clariq_core::Error;
-use clariq_core::{Location, Need, Problem, ProblemKind};
+use crate::features::{Block, Features};
+use clariq_core::{Error, Need, problem};
 use linfa::prelude::*;
 use linfa_logistic::MultiLogisticRegression;
 use ndarray::{Array1, Array2};
@@ -47,14 +45,8 @@ impl Standard {
         standard
     }
 
-    pub(crate) fn blocks(&self) -> impl Iterator<Item = Block> {
+    fn blocks(&self) -> impl Iterator<Item = Block> {
         self.blocks.keys().copied()
-    }
-
-    /// Whether weights and columns are as many as the blocks have features.
-    pub(crate) fn fits(&self, weights: &Weights) -> bool {
-        let count: usize = self.blocks().map(|block| block.features().len()).sum();
-        [self.means.len(), self.factors.len(), weights.columns.len()] == [count; 3]
     }
 
     /// The standardised columns of one request.
@@ -66,11 +58,10 @@ impl Standard {
 
     /// The names of the columns with their values for one request, before standardisation.
     pub(crate) fn named(&self, features: &Features, row: usize) -> Vec<(String, f64)> {
-        let mut named = Vec::new();
-        for block in self.blocks() {
-            named.extend(block.features().into_iter().zip(features.block(block).row(row).to_vec()));
-        }
-        named
+        let named = |block: Block| {
+            block.features().into_iter().zip(features.block(block).row(row).to_vec())
+        };
+        self.blocks().flat_map(named).collect()
     }
 
     fn matrix(&self, features: &Features, rows: &[usize]) -> Array2<f64> {
@@ -98,7 +89,7 @@ impl Weights {
 pub(crate) struct Softmax {
     pub(crate) standard: Standard,
     /// The labels that the training topics have.
-    pub(crate) labels: BTreeMap<Need, Weights>,
+    labels: BTreeMap<Need, Weights>,
 }
 
 impl Softmax {
@@ -118,7 +109,7 @@ impl Softmax {
             .with_intercept(true)
             .gradient_tolerance(GRADIENT)
             .max_iterations(ITERATIONS);
-        let fitted = regression.fit(&dataset).map_err(|error| cannot_fit(&error.to_string()))?;
+        let fitted = regression.fit(&dataset).map_err(|error| cannot_fit(error.to_string()))?;
         let weights = |class: usize| Weights {
             intercept: fitted.intercept()[class],
             columns: fitted.params().column(class).to_vec(),
@@ -126,6 +117,16 @@ impl Softmax {
         let classes = fitted.classes().iter().enumerate();
         let labels = classes.map(|(class, &label)| (label, weights(class))).collect();
         Ok(Self { standard, labels })
+    }
+
+    /// Whether all its blocks are `known`, and every label has a weight for each of their features.
+    pub(crate) fn fits(&self, known: &[Block]) -> bool {
+        let Standard { means, factors, .. } = &self.standard;
+        let count: usize = self.standard.blocks().map(|block| block.features().len()).sum();
+        self.standard.blocks().all(|block| known.contains(&block))
+            && [means.len(), factors.len()] == [count; 2]
+            && !self.labels.is_empty()
+            && self.labels.values().all(|weights| weights.columns.len() == count)
     }
 
     /// The probability of every label for standardised columns; 0 for labels that no training topic
@@ -149,9 +150,7 @@ impl Softmax {
     }
 }
 
-fn cannot_fit(found: &str) -> Error {
-    let expected = "a regression that can be fitted";
-    Problem::new(Location::file("[need]"), ProblemKind::Model, expected, found)
-        .hint("a smaller `c` makes the problem easier; model = \"majority\" always works")
-        .into()
+fn cannot_fit(found: String) -> Error {
+    let hint = "a smaller `c` makes the problem easier; model = \"majority\" always works";
+    problem!("[need]", "a regression that can be fitted", found, hint).into()
 }

@@ -4,20 +4,15 @@ use crate::classifier::{Classifier, MadeOf};
 use crate::config::NeedConfig;
 use crate::features::{Extractor, Features};
 use crate::model::Model;
-use clariq_collections::clariq::{Bank, Labelled, Topic};
-use clariq_core::Error;
-use clariq_core::Models;
-use clariq_core::{Checksum, Location, Need, Problem, ProblemKind, sha256};
+use clariq_collections::clariq::{Bank, Labelled};
+use clariq_core::{Error, Models, Need, bail, sha256};
 
 /// Topics with labels, and their features.
 pub struct Training {
     extractor: Extractor,
-    config: NeedConfig,
-    sha256: Checksum,
-    bank: Checksum,
-    /// The features, a row per topic.
-    pub features: Features,
-    /// The labels, one per row.
+    made_of: MadeOf,
+    pub(crate) features: Features,
+    /// The labels, one per topic.
     pub labels: Vec<Need>,
 }
 
@@ -34,71 +29,57 @@ impl Training {
         models: &dyn Models,
         train: &Labelled,
     ) -> Result<Self, Error> {
-        let labelled: Vec<(&Topic, Need)> =
-            train.topics.iter().filter_map(|topic| Some((topic, topic.need?))).collect();
-        let labels: Vec<Need> = labelled.iter().map(|(_, need)| *need).collect();
+        let labelled = train.topics.iter().filter_map(|topic| Some((&*topic.request, topic.need?)));
+        let (requests, labels): (Vec<&str>, Vec<Need>) = labelled.unzip();
         if labels.is_empty() {
-            let (at, expected) = (Location::file(&train.name), "topics with a clarification need");
-            let problem = Problem::new(at, ProblemKind::Empty, expected, "none");
-            return Err(problem.hint("a need model is trained on labelled topics").into());
+            let hint = "a need model is trained on labelled topics";
+            bail!(&train.name, "topics with a clarification need", "none", hint);
         }
         check_labels(&config, &labels, &train.name)?;
         let extractor = Extractor::new(&config, bank, models)?;
-        let requests: Vec<&str> =
-            labelled.iter().map(|(topic, _)| topic.request.as_str()).collect();
+        let lines =
+            labels.iter().zip(&requests).map(|(need, request)| format!("{need}\t{request}\n"));
+        let made_of = MadeOf {
+            clariq: env!("CARGO_PKG_VERSION").to_owned(),
+            features: config.feature_names(),
+            config,
+            train_sha256: sha256([lines.collect::<String>().as_bytes()]),
+            topics: labels.len(),
+            bank_sha256: bank.checksum().clone(),
+            encoder: extractor.encoder_checksum().map(str::to_owned),
+        };
         let features = extractor.extract(&requests)?;
-        let lines: Vec<String> =
-            labelled.iter().map(|(topic, need)| format!("{need}\t{}\n", topic.request)).collect();
-        let sha256 = sha256(lines.iter().map(String::as_bytes));
-        Ok(Self { extractor, config, sha256, bank: bank.checksum().clone(), features, labels })
+        Ok(Self { extractor, made_of, features, labels })
     }
 
     /// The model that is trained.
     pub fn config(&self) -> &NeedConfig {
-        &self.config
+        &self.made_of.config
     }
 
     /// Trains on the named rows.
     pub(crate) fn fit_rows(&self, rows: &[usize]) -> Result<Model, Error> {
-        check_labels(&self.config, rows.iter().map(|&row| &self.labels[row]), "training topics")?;
-        Model::fit(&self.config, &self.features, &self.labels, rows)
+        let labels: Vec<Need> = rows.iter().map(|&row| self.labels[row]).collect();
+        check_labels(self.config(), &labels, "training topics")?;
+        Model::fit(self.config(), &self.features, &self.labels, rows)
     }
 
     /// Trains on all topics.
-    ///
-    /// # Errors
-    ///
-    /// Features that no regression can be fitted to.
     pub fn fit(self) -> Result<Classifier, Error> {
         let rows: Vec<usize> = (0..self.labels.len()).collect();
         let model = self.fit_rows(&rows)?;
-        let made_of = MadeOf {
-            clariq: env!("CARGO_PKG_VERSION").to_owned(),
-            features: self.config.feature_names(),
-            config: self.config,
-            train_sha256: self.sha256,
-            topics: rows.len(),
-            bank_sha256: self.bank,
-            encoder: self.extractor.encoder_checksum().map(str::to_owned),
-        };
-        Ok(Classifier { made_of, model, extractor: self.extractor })
+        Ok(Classifier { made_of: self.made_of, model, extractor: self.extractor })
     }
 }
 
 /// Refuses labels that there is nothing to learn from. They come from `name`.
-fn check_labels<'l>(
-    config: &NeedConfig,
-    labels: impl IntoIterator<Item = &'l Need>,
-    name: &str,
-) -> Result<(), Error> {
-    let mut labels = labels.into_iter();
-    let Some(first) = labels.next() else { return Ok(()) };
-    if matches!(config, NeedConfig::Majority { .. }) || labels.any(|label| label != first) {
+fn check_labels(config: &NeedConfig, labels: &[Need], name: &str) -> Result<(), Error> {
+    let is_majority = matches!(config, NeedConfig::Majority { .. });
+    let [first, rest @ ..] = labels else { return Ok(()) };
+    if is_majority || rest.iter().any(|label| label != first) {
         return Ok(());
     }
     let expected = "training topics with at least two different labels";
-    let found = format!("the label {first} on all of them");
-    Err(Problem::new(Location::file(name), ProblemKind::Model, expected, found)
-        .hint("label more topics, or use model = \"majority\", which needs one label only")
-        .into())
+    let hint = "label more topics, or use model = \"majority\", which needs one label only";
+    bail!(name, expected, "the label {first} on all of them", hint)
 }

@@ -5,7 +5,7 @@
 //! order of the bank.
 
 use crate::text::{is_stop, stems, tokens};
-use clariq_collections::clariq::Bank;
+use clariq_collections::clariq::{Bank, BankRow};
 use rayon::prelude::*;
 use regex::RegexSet;
 use std::collections::HashMap;
@@ -55,23 +55,22 @@ pub(super) struct Aspects {
 
 impl Aspects {
     pub(super) fn new(bank: &Bank) -> Self {
-        let read = |row: &clariq_collections::clariq::BankRow| {
-            let words: Vec<String> =
-                tokens(&row.text).into_iter().filter(|token| !is_stop(token)).collect();
+        let read = |row: &BankRow| {
+            let mut words = tokens(&row.text);
+            words.retain(|token| !is_stop(token));
             let found = PATTERNS.matches(&row.text);
             (stems(&words), std::array::from_fn(|kind| found.matched(kind)))
         };
         let (documents, kinds): (Vec<Vec<String>>, Vec<_>) =
             bank.rows().par_iter().map(read).unzip();
         let mut postings: HashMap<String, Vec<(u32, u32)>> = HashMap::new();
-        for (question, stem) in (0..)
-            .zip(&documents)
-            .flat_map(|(question, stems)| stems.iter().map(move |stem| (question, stem)))
-        {
-            let list = postings.entry(stem.clone()).or_default();
-            match list.last_mut() {
-                Some((last, count)) if *last == question => *count += 1,
-                _ => list.push((question, 1)),
+        for (question, stems) in (0..).zip(&documents) {
+            for stem in stems {
+                let list = postings.entry(stem.clone()).or_default();
+                match list.last_mut() {
+                    Some((last, count)) if *last == question => *count += 1,
+                    _ => list.push((question, 1)),
+                }
             }
         }
         let average =

@@ -4,9 +4,7 @@
 //! learned from labels. The sign of an axis is arbitrary and has no effect on predictions.
 
 use clariq_collections::clariq::{Bank, NO_QUESTION};
-use clariq_core::Error;
-use clariq_core::{Embeddings, Encoder, Models};
-use clariq_core::{Location, Problem, ProblemKind};
+use clariq_core::{Embeddings, Encoder, Error, Models, problem};
 use linfa_linalg::eigh::{EigSort, Eigh};
 use ndarray::{Array1, Array2, Axis, s};
 use rayon::prelude::*;
@@ -34,14 +32,11 @@ impl Projection {
         let texts: Vec<&str> = bank.rows().iter().map(|row| row.text.as_str()).collect();
         let vectors =
             models.embed_documents(name, &texts, &|_| {}).map_err(|error| without_model(&error))?;
-        let all = rows(&vectors);
         let is_question = |&row: &usize| bank.rows()[row].id.as_str() != NO_QUESTION;
-        let rows_of_questions: Vec<usize> = (0..bank.len()).filter(is_question).collect();
-        let questions = all.select(Axis(0), &rows_of_questions);
-        let mean = questions
-            .mean_axis(Axis(0))
-            .filter(|mean| !mean.is_empty())
-            .ok_or_else(|| no_axes("no question"))?;
+        let chosen: Vec<usize> = (0..bank.len()).filter(is_question).collect();
+        let questions = rows(&vectors).select(Axis(0), &chosen);
+        let mean = questions.mean_axis(Axis(0)).filter(|mean| !mean.is_empty());
+        let mean = mean.ok_or_else(|| no_axes("no question".to_owned()))?;
         let axes = principal_axes(&(&questions - &mean))?;
         Ok(Self { encoder, questions, mean, axes })
     }
@@ -53,9 +48,8 @@ impl Projection {
 
     /// The vectors of phrases.
     pub(super) fn encode(&self, phrases: &[&str]) -> Result<Array2<f64>, Error> {
-        let vectors =
-            self.encoder.encode(phrases, &|_| {}).map_err(|error| without_model(&error))?;
-        Ok(rows(&vectors))
+        let vectors = self.encoder.encode(phrases, &|_| {});
+        vectors.map(|vectors| rows(&vectors)).map_err(|error| without_model(&error))
     }
 
     /// Projects vectors onto the axes.
@@ -73,10 +67,8 @@ impl Projection {
                 let mut order: Vec<usize> = (0..near.len()).collect();
                 order.sort_by(|&a, &b| near[b].total_cmp(&near[a]).then(a.cmp(&b)));
                 order.truncate(NEAREST);
-                self.questions
-                    .select(Axis(0), &order)
-                    .mean_axis(Axis(0))
-                    .unwrap_or_else(|| self.mean.clone())
+                let mean = self.questions.select(Axis(0), &order).mean_axis(Axis(0));
+                mean.unwrap_or_else(|| self.mean.clone())
             })
             .collect();
         let mut all = Array2::zeros(vectors.raw_dim());
@@ -95,8 +87,8 @@ fn rows(vectors: &Embeddings) -> Array2<f64> {
 /// The axes along which centred rows differ most; where a space has fewer, the rest are 0.
 fn principal_axes(centred: &Array2<f64>) -> Result<Array2<f64>, Error> {
     let covariance = centred.t().dot(centred);
-    let (_, vectors) =
-        covariance.eigh().map_err(|error| no_axes(&error.to_string()))?.sort_eig_desc();
+    let found = covariance.eigh().map_err(|error| no_axes(error.to_string()))?;
+    let (_, vectors) = found.sort_eig_desc();
     let count = AXES.min(vectors.ncols());
     let mut axes = Array2::zeros((centred.ncols(), AXES));
     axes.slice_mut(s![.., ..count]).assign(&vectors.slice(s![.., ..count]));
@@ -110,11 +102,9 @@ fn without_model(error: &Error) -> Error {
     problem.into()
 }
 
-fn no_axes(found: &str) -> Error {
-    let expected = "questions whose vectors differ";
-    Problem::new(Location::file("question_bank.tsv"), ProblemKind::Model, expected, found)
-        .hint("check the bank with `clariq data check`; model = \"lexical\" needs no vectors")
-        .into()
+fn no_axes(found: String) -> Error {
+    let hint = "check the bank with `clariq data check`; model = \"lexical\" needs no vectors";
+    problem!("question_bank.tsv", "questions whose vectors differ", found, hint).into()
 }
 
 #[cfg(test)]
