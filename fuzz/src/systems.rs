@@ -22,7 +22,7 @@ pub fn systems(bytes: &[u8]) {
         is_helpful(&error.to_problem());
     }
     let source = Source::memory(NAME, bytes);
-    if let Err(error) = System::read(&source, &[]) {
+    if let Err(error) = System::read(&source, &[], |_| Ok(())) {
         return is_helpful(&error.to_problem());
     }
     match Loaded::read(&source, &[]) {

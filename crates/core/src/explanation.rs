@@ -27,6 +27,11 @@ impl Explanation {
         Self { value, what: what.into(), parts }
     }
 
+    /// The sum of others.
+    pub fn sum(what: impl Into<String>, parts: Vec<Self>) -> Self {
+        Self::of(parts.iter().map(|part| part.value).sum(), what, parts)
+    }
+
     /// The same without what lies deeper than so many levels below it.
     #[must_use]
     pub fn cut(&self, levels: usize) -> Self {

@@ -1,9 +1,9 @@
-//! A conversation as what is said now and what came before, and its vector by an encoder of texts.
+//! A conversation as what is said now and what came before, and what each of its texts counts.
 
-use crate::model::Embeddings;
 use crate::request::{Speaker, Utterance};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::fmt;
 
 /// The last utterance of the user, and what was said before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,15 +28,87 @@ pub struct HistoryWeights {
     pub decay: f64,
 }
 
-/// A text of a conversation, and what its vector counts.
+/// What a text is in its conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// What the user said first.
+    Opening,
+    /// What the system said in a turn.
+    Question {
+        /// The turn, counted from 1.
+        turn: usize,
+        /// Whether the user answered "no".
+        refused: bool,
+    },
+    /// What the user replied in a turn, counted from 1.
+    Answer(usize),
+    /// What the user said last.
+    Last,
+    /// The last utterance behind what led to it, as [`History::in_context`] has it.
+    InContext,
+    /// What the user said before the last utterance.
+    Earlier,
+    /// What the system said before the last utterance.
+    Response,
+    /// One of the user's last utterances; only the one nearest to a document counts.
+    Nearest,
+}
+
+impl Role {
+    /// Whether the system said it.
+    pub fn is_system(self) -> bool {
+        matches!(self, Self::Question { .. } | Self::Response)
+    }
+}
+
+/// `answer 2`, for explanations.
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Opening => f.write_str("request"),
+            Self::Question { turn, refused: false } => write!(f, "question {turn}"),
+            Self::Question { turn, refused: true } => write!(f, "question {turn}, answered \"no\""),
+            Self::Answer(turn) => write!(f, "answer {turn}"),
+            Self::Last => f.write_str("last utterance"),
+            Self::InContext => f.write_str("last utterance in its context"),
+            Self::Earlier => f.write_str("earlier utterance"),
+            Self::Response => f.write_str("response"),
+            Self::Nearest => f.write_str("nearest utterance"),
+        }
+    }
+}
+
+/// A text of a conversation, and what it counts.
 #[derive(Debug, Clone, PartialEq)]
-pub struct HistoryPart<'a> {
-    /// What the text is, for explanations.
-    pub what: &'static str,
+pub struct Said<'a> {
+    /// What the text is.
+    pub role: Role,
     /// The text.
     pub text: Cow<'a, str>,
     /// Its weight.
     pub weight: f64,
+}
+
+impl<'a> Said<'a> {
+    /// A text with its weight.
+    pub fn new(role: Role, text: impl Into<Cow<'a, str>>, weight: f64) -> Self {
+        Self { role, text: text.into(), weight }
+    }
+
+    /// Texts, the latest first, which counts `weight`; each before it, `decay` times as much.
+    pub fn by_age(
+        role: Role,
+        texts: &[&'a str],
+        weight: f64,
+        decay: f64,
+    ) -> impl Iterator<Item = Self> {
+        texts.iter().zip(ages(decay)).map(move |(&text, age)| Self::new(role, text, weight * age))
+    }
+
+    /// Whether it is neither blank nor of weight 0.
+    pub fn counts(&self) -> bool {
+        self.weight != 0.0 && !self.text.trim().is_empty()
+    }
 }
 
 impl<'a> History<'a> {
@@ -64,62 +136,16 @@ impl<'a> History<'a> {
         texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ")
     }
 
-    /// The texts whose vectors are summed; none that is empty or counts nothing.
-    pub fn parts(&self, weights: &HistoryWeights) -> Vec<HistoryPart<'a>> {
-        let part = |what, text, weight| HistoryPart { what, text, weight };
-        let mut parts = vec![
-            part("last utterance", Cow::Borrowed(self.now), 1.0),
-            part("last utterance in its context", Cow::Owned(self.in_context()), weights.context),
+    /// The texts whose vectors are summed; none that is blank or counts nothing.
+    pub fn said(&self, weights: &HistoryWeights) -> Vec<Said<'a>> {
+        let mut said = vec![
+            Said::new(Role::Last, self.now, 1.0),
+            Said::new(Role::InContext, self.in_context(), weights.context),
         ];
-        for (text, age) in self.system.iter().zip(ages(weights.decay)) {
-            parts.push(part("response", Cow::Borrowed(*text), weights.system * age));
-        }
-        parts.retain(|part| part.weight != 0.0 && !part.text.trim().is_empty());
-        parts
+        said.extend(Said::by_age(Role::Response, &self.system, weights.system, weights.decay));
+        said.retain(Said::counts);
+        said
     }
-}
-
-/// The sum of vectors by their weights, of length 1; zeros where nothing is summed.
-pub fn weighted_sum<'v>(
-    dim: usize,
-    vectors: impl IntoIterator<Item = (&'v [f32], f64)>,
-) -> Vec<f32> {
-    let mut sum = vec![0.0_f32; dim];
-    for (vector, weight) in vectors {
-        let weight = weight as f32;
-        for (sum, value) in sum.iter_mut().zip(vector) {
-            *sum += weight * value;
-        }
-    }
-    let length = sum.iter().map(|value| value * value).sum::<f32>().sqrt();
-    if length > 0.0 {
-        for value in &mut sum {
-            *value /= length;
-        }
-    }
-    sum
-}
-
-/// The vector of each conversation by an encoder that knows nothing of conversations: the weighted
-/// sum of the vectors of its texts. `encode` is called once, with all texts.
-pub fn untrained_vectors<E>(
-    conversations: &[History],
-    weights: &HistoryWeights,
-    encode: impl FnOnce(&[&str]) -> Result<Embeddings, E>,
-) -> Result<Embeddings, E> {
-    let parts: Vec<Vec<HistoryPart>> =
-        conversations.iter().map(|history| history.parts(weights)).collect();
-    let texts: Vec<&str> = parts.iter().flatten().map(|part| part.text.as_ref()).collect();
-    let encoded = encode(&texts)?;
-    let mut rows = encoded.rows();
-    let mut values = Vec::with_capacity(conversations.len() * encoded.dim);
-    for parts in &parts {
-        let weights = parts.iter().map(|part| part.weight);
-        // The weights come first, so that no row is taken when they are at an end.
-        let weighted = weights.zip(rows.by_ref()).map(|(weight, row)| (row, weight));
-        values.extend(weighted_sum(encoded.dim, weighted));
-    }
-    Ok(Embeddings { dim: encoded.dim, values })
 }
 
 /// 1, `decay`, `decay`², …
@@ -133,7 +159,7 @@ pub fn sentences(text: &str) -> Vec<&str> {
     let (mut sentences, mut start, mut is_end) = (Vec::new(), 0, false);
     for (index, c) in text.char_indices() {
         if c.is_whitespace() && (is_end || start == index) {
-            // White space may go on behind the end of a sentence.
+            // More white space may follow the end of a sentence.
             if is_end {
                 sentences.push(&text[start..index]);
             }
@@ -174,24 +200,9 @@ mod tests {
     fn older_responses_count_less() {
         let said = said();
         let weights = HistoryWeights { context: 0.3, system: 0.4, decay: 0.5 };
-        let parts = History::of(&said).parts(&weights);
-        let weights: Vec<f64> = parts.iter().map(|part| part.weight).collect();
+        let said = History::of(&said).said(&weights);
+        let weights: Vec<f64> = said.iter().map(|said| said.weight).collect();
         assert_eq!(weights, [1.0, 0.3, 0.4, 0.2]);
-    }
-
-    #[test]
-    fn a_vector_is_the_sum_of_its_texts_by_weight() {
-        let said = said();
-        let histories = [History::of(&said[..1]), History::of(&said)];
-        let weights = HistoryWeights { context: 0.0, system: 0.5, decay: 0.0 };
-        let encode = |texts: &[&str]| {
-            assert_eq!(texts, ["first", "third", "A. B? C"]);
-            Ok::<_, ()>(Embeddings { dim: 2, values: vec![1.0, 0.0, 0.0, 2.0, 2.0, 0.0] })
-        };
-        let vectors = untrained_vectors(&histories, &weights, encode).unwrap();
-        assert_eq!(vectors.row(0), [1.0, 0.0]);
-        let length = 5.0_f32.sqrt();
-        assert_eq!(vectors.row(1), [1.0 / length, 2.0 / length]);
     }
 
     #[test]

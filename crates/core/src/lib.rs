@@ -35,14 +35,12 @@ pub use engine::Engine;
 pub use examples::Examples;
 pub use explanation::Explanation;
 pub use findings::{Finding, Findings};
-pub use history::{
-    History, HistoryPart, HistoryWeights, ages, sentences, untrained_vectors, weighted_sum,
-};
+pub use history::{History, HistoryWeights, Role, Said, ages, sentences};
 pub use id::{FacetId, QuestionId, RequestId, TopicId};
 pub use isa::Isa;
 pub use model::{
     ConversationEncoder, Embeddings, Encoder, ModelKind, ModelName, Models, NoModels, PairScorer,
-    Progress,
+    Progress, untrained_vectors, weighted_sum,
 };
 pub use name::{BadName, Name};
 pub use need::Need;

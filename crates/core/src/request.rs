@@ -5,7 +5,7 @@ use crate::id::RequestId;
 use crate::need::Need;
 use std::borrow::Cow;
 
-/// Who says something in a conversation.
+/// The speakers of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Speaker {
     /// The person who wants to know something.
@@ -14,7 +14,7 @@ pub enum Speaker {
     System,
 }
 
-/// What one of the two says at a time.
+/// What one of the two says in one go.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Utterance {
     /// Who says it.
@@ -39,7 +39,7 @@ impl Utterance {
 /// description of what the user means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
-    /// What runs call it.
+    /// Its id in runs.
     pub id: RequestId,
     /// Everything said, oldest first. A request of a single turn has one utterance.
     pub said: Vec<Utterance>,
@@ -93,8 +93,7 @@ impl Request {
         self.said.first().map_or("", |first| &first.text)
     }
 
-    /// How deep a stage ranks for it whose depth is `usual`: of the documents that a request names,
-    /// none is cut off.
+    /// How deep a stage of depth `usual` ranks for it: no document that a request names is cut off.
     pub fn depth(&self, usual: usize) -> usize {
         self.candidates.as_ref().map_or(usual, |own| usual.max(own.len()))
     }

@@ -1,11 +1,11 @@
 //! The clarification needs that a system predicts, and what made the predictions.
 
 use crate::session::Session;
+use crate::systems::Loaded;
 use clariq_collections::clariq::{ClariQ, put_need_lines};
 use clariq_core::Error;
 use clariq_core::{Models, Need, Request};
-use clariq_need::{Classifier, HELD_OUT_FOLDS, NeedConfig, Training};
-use clariq_rank::System;
+use clariq_need::{Classifier, HELD_OUT_FOLDS, Training};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
@@ -30,12 +30,12 @@ impl PredictedNeeds {
 pub fn predict_needs(
     session: &Session,
     models: &dyn Models,
-    system: &System,
+    loaded: &Loaded,
     split: &str,
     requests: &[Request],
 ) -> Result<Option<PredictedNeeds>, Error> {
-    let Some(training) = open_training(session, models, system)? else { return Ok(None) };
-    let hold_out = system.pipeline.sees_need() && split == "train";
+    let Some(training) = open_training(session, models, loaded)? else { return Ok(None) };
+    let hold_out = loaded.system.pipeline.sees_need() && split == "train";
     let held_out = if hold_out { training.held_out(session.options.seed)? } else { Vec::new() };
     let model = training.fit()?;
     let openings: Vec<&str> = requests.iter().map(Request::opening).collect();
@@ -54,9 +54,9 @@ pub fn predict_needs(
 pub fn need_model(
     session: &Session,
     models: &dyn Models,
-    system: &System,
+    loaded: &Loaded,
 ) -> Result<Option<Classifier>, Error> {
-    let training = open_training(session, models, system)?;
+    let training = open_training(session, models, loaded)?;
     Ok(training.map(Training::fit).transpose()?)
 }
 
@@ -75,19 +75,20 @@ pub(crate) fn need_record(model: &Classifier) -> Value {
 fn open_training(
     session: &Session,
     models: &dyn Models,
-    system: &System,
+    loaded: &Loaded,
 ) -> Result<Option<Training>, Error> {
-    let Some(section) = &system.need else { return Ok(None) };
+    let Some(config) = &loaded.need else { return Ok(None) };
     let Some(clariq) = session.collection.downcast::<ClariQ>() else {
-        let passed = if system.pipeline.sees_need() { ", and its stages pass over it" } else { "" };
+        let passed =
+            if loaded.system.pipeline.sees_need() { ", and its stages pass over it" } else { "" };
         session.observer.note(&format!(
             "note: {} has no need labels: `{}` predicts no need{passed}",
             session.collection.kind(),
-            system.name
+            loaded.system.name
         ));
         return Ok(None);
     };
-    let config = NeedConfig::read(section)?.to_answer(session.split);
+    let config = config.clone().to_answer(session.split);
     let labels = clariq.training_labels(config.train_on())?;
     Ok(Some(Training::new(config, &clariq.bank, models, &labels)?))
 }

@@ -46,7 +46,7 @@ pub struct Answered {
 pub struct Pipelines<'a> {
     contexts: &'a Contexts<'a>,
     system: &'a System,
-    answer: Option<AnswerConfig>,
+    answer: Option<&'a AnswerConfig>,
 }
 
 impl Block {
@@ -118,9 +118,8 @@ impl<'a> Pipelines<'a> {
     ///
     /// A collection that lacks a task of the system, or documents for it.
     pub fn new(contexts: &'a Contexts<'a>, loaded: &'a Loaded) -> Result<Self, Error> {
-        let answer = AnswerConfig::of(&loaded.system)?;
         loaded.check_tasks(contexts.session().collection)?;
-        let pipelines = Self { contexts, system: &loaded.system, answer };
+        let pipelines = Self { contexts, system: &loaded.system, answer: loaded.answer.as_ref() };
         for task in pipelines.tasks() {
             contexts.of(task)?;
         }
@@ -133,8 +132,8 @@ impl<'a> Pipelines<'a> {
     }
 
     /// How it answers, if it does.
-    pub fn answer(&self) -> Option<&AnswerConfig> {
-        self.answer.as_ref()
+    pub fn answer(&self) -> Option<&'a AnswerConfig> {
+        self.answer
     }
 
     /// The tasks that it ranks documents for.
@@ -151,7 +150,7 @@ impl<'a> Pipelines<'a> {
         block: &'b Block,
         task: usize,
     ) -> Result<&'b dyn Documents, Error> {
-        match (&self.answer, &block.statements) {
+        match (self.answer, &block.statements) {
             (Some(_), Some(own)) if task == 0 => Ok(own),
             _ => Ok(self.contexts.of(self.tasks()[task])?.documents),
         }
@@ -173,7 +172,7 @@ impl<'a> Pipelines<'a> {
 
     /// Ranks, and answers where the system does. `progress` counts (request, stage) pairs.
     pub fn rank(&self, block: &Block, progress: Progress) -> Result<Vec<Found>, Error> {
-        if let Some(config) = &self.answer {
+        if let Some(config) = self.answer {
             return self.answer_all(config, block, progress);
         }
         let context = self.contexts.of(self.contexts.session().task)?;
@@ -247,7 +246,7 @@ impl<'a> Pipelines<'a> {
 
     /// Ranks the task number `task` alone.
     pub(crate) fn rank_task(&self, block: &Block, task: usize) -> Result<Vec<Ranking>, Error> {
-        match (&self.answer, task) {
+        match (self.answer, task) {
             (Some(_), 0) => Ok(self.rank_statements(block, &|_| {})?[0].clone()),
             (Some(_), _) => self.run(PASSAGES, self.contexts.of(PASSAGES)?, block.of(1), &|_| {}),
             (None, _) => {

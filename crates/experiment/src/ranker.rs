@@ -77,7 +77,7 @@ impl<'a> Ranker<'a> {
         system.models().iter().try_for_each(|model| models.prepare(model))?;
         let pipelines = Pipelines::new(contexts, loaded)?;
         let ranker =
-            Self { pipelines, need: need_model(contexts.session(), models, system)?, depth };
+            Self { pipelines, need: need_model(contexts.session(), models, loaded)?, depth };
         ranker.pipelines.rank(&ranker.block(&[]), &|_| {})?;
         Ok(ranker)
     }

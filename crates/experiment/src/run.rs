@@ -16,7 +16,6 @@ mod partial;
 mod requests;
 mod split;
 
-use crate::answers::AnswerConfig;
 use crate::contexts::Contexts;
 use crate::needs::{PredictedNeeds, need_model, need_record, predict_needs};
 use crate::pipelines::Pipelines;
@@ -85,8 +84,8 @@ pub fn open_split<'a>(
     split: &'static str,
     given: Option<&'a Given>,
 ) -> Result<Box<dyn Input + 'a>, Error> {
-    Ok(match AnswerConfig::of(&loaded.system)? {
-        Some(config) => Box::new(SplitAnswers::open(session, loaded, &config, split, given)?),
+    Ok(match &loaded.answer {
+        Some(config) => Box::new(SplitAnswers::open(session, loaded, config, split, given)?),
         None => Box::new(SplitRequests::read(session, split)?.given(given)?),
     })
 }
@@ -205,7 +204,7 @@ impl<'a> Job<'a> {
         } else if input.in_memory().is_some() {
             predict(contexts, loaded, input)?.map_or(Needs::None, Needs::All)
         } else {
-            let model = need_model(session, contexts.models(), system)?;
+            let model = need_model(session, contexts.models(), loaded)?;
             model.map_or(Needs::None, |model| Needs::Each(Box::new(model)))
         };
         let mut made_by = json!({
@@ -347,8 +346,7 @@ impl<'a> Job<'a> {
         partial: &mut Partial<'_>,
     ) -> (Result<(Progress, Skipped), Error>, Result<Option<PredictedNeeds>, Error>) {
         let write: Write = &mut |lines, progress, last| partial.append(lines, progress, last);
-        let system = &self.loaded.system;
-        if system.pipeline.sees_need() || system.need.is_none() {
+        if self.loaded.system.pipeline.sees_need() || self.loaded.need.is_none() {
             return (self.blocks().rank(progress, write), Ok(None));
         }
         thread::scope(|scope| {
@@ -391,7 +389,7 @@ fn predict(
     input: &dyn Input,
 ) -> Result<Option<PredictedNeeds>, Error> {
     let Some(requests) = input.in_memory() else { return Ok(None) };
-    predict_needs(contexts.session(), contexts.models(), &loaded.system, input.name(), requests)
+    predict_needs(contexts.session(), contexts.models(), loaded, input.name(), requests)
 }
 
 /// What the record says of a system: its stages and what they rank, task by task where there are

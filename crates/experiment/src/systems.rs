@@ -50,6 +50,10 @@ pub struct Loaded {
     pub file: String,
     /// The system.
     pub system: System,
+    /// The need model of its table `[need]`.
+    pub need: Option<NeedConfig>,
+    /// How it answers; `None` where it ranks for one task alone.
+    pub answer: Option<AnswerConfig>,
     /// The SHA-256 of its file.
     pub checksum: String,
 }
@@ -83,15 +87,25 @@ impl Loaded {
 
     /// Reads a system, and checks what its stages, models and figures are against what there is.
     pub fn read(source: &Source, overrides: &[Override]) -> Result<Self, Error> {
-        let system = System::read(source, overrides)?;
+        let (mut need, mut answer) = (None, None);
+        let system = System::read(source, overrides, |section| {
+            match section.key {
+                "need" => need = Some(NeedConfig::read(section)?),
+                _ => answer = Some((section.at.clone(), AnswerConfig::read(section)?)),
+            }
+            Ok(())
+        })?;
         let bytes = source.read_at_most(MOST_OF_A_CONFIGURATION)?.bytes;
         for model in system.models() {
             recipes::find_kind(&model.name, model.kind)?;
         }
-        check_training_declared(&source.name(), &system)?;
-        check_measures(&source.name(), &String::from_utf8_lossy(&bytes))?;
-        AnswerConfig::of(&system)?;
-        Ok(Self { file: source.name(), system, checksum: sha256_hex(&bytes) })
+        check_training_declared(&source.name(), &system, need.as_ref())?;
+        check_measures(&system.expected)?;
+        if let Some((at, _)) = &answer {
+            AnswerConfig::check_tasks(at, &system)?;
+        }
+        let answer = answer.map(|(_, config)| config);
+        Ok(Self { file: source.name(), system, need, answer, checksum: sha256_hex(&bytes) })
     }
 
     /// Whether a collection with these tasks has all that the system ranks for.
@@ -129,7 +143,7 @@ impl Loaded {
 
     /// Whether its stages or its need model ask for learned models.
     pub fn needs_models(&self) -> bool {
-        let need = self.system.need.as_ref().and_then(|section| NeedConfig::read(section).ok());
+        let need = self.need.as_ref();
         !self.system.models().is_empty() || need.is_some_and(|need| need.encoder().is_some())
     }
 }
@@ -184,7 +198,11 @@ pub fn check_names_differ(systems: &[Loaded]) -> Result<(), Error> {
 }
 
 /// A system declares the labels that its models are trained on, which are shown beside its figures.
-fn check_training_declared(file: &str, system: &System) -> Result<(), Error> {
+fn check_training_declared(
+    file: &str,
+    system: &System,
+    need: Option<&NeedConfig>,
+) -> Result<(), Error> {
     for model in system.models() {
         if recipes::is_recipe(&model.name) {
             check_declared(file, system, Uses::TrainLabels, &model.name)?;
@@ -195,9 +213,7 @@ fn check_training_declared(file: &str, system: &System) -> Result<(), Error> {
             check_declared(file, system, Uses::DevLabels, &model.name)?;
         }
     }
-    let Some(section) = &system.need else { return Ok(()) };
-    let need = NeedConfig::read(section)?;
-    if need.train_on() == TrainOn::TrainAndDev {
+    if let Some(need) = need.filter(|need| need.train_on() == TrainOn::TrainAndDev) {
         check_declared(file, system, Uses::DevLabels, need.name())?;
     }
     Ok(())

@@ -188,7 +188,7 @@ impl Search<'_> {
         let fold_of = self.folds(&judge)?;
         // No parameter of a stage changes needs: one prediction is enough for the whole grid.
         let needs = if first.system.pipeline.sees_need() {
-            predict_needs(&session, &models, &first.system, self.split, &requests[task])?
+            predict_needs(&session, &models, &first, self.split, &requests[task])?
         } else {
             None
         };

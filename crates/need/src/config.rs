@@ -1,8 +1,7 @@
 //! The table `[need]` of a configuration: which model, with which parameters.
 
 use crate::block::Block;
-use clariq_core::Error;
-use clariq_core::{Problem, ProblemKind, TrainOn};
+use clariq_core::{Error, TrainOn, bail};
 use clariq_rank::Section;
 use serde::de::{Error as _, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -115,16 +114,15 @@ impl NeedConfig {
     /// # Errors
     ///
     /// A model, key or value that there is not, with its line.
-    pub fn read(section: &Section) -> Result<Self, Error> {
+    pub fn read(section: Section) -> Result<Self, Error> {
+        let at = section.at.clone();
         let config = section.read_tagged("model").map_err(with_own_hint)?;
         if let Self::Ensemble { encoder: Some(encoder), .. } = &config
             && !config.blocks().iter().any(|block| block.needs_encoder())
         {
             let expected = "members with the block `p12` or `f12`, where there is an encoder";
             let found = format!("the encoder `{encoder}`, which no member looks at");
-            let problem =
-                Problem::new(section.at.clone(), ProblemKind::Configuration, expected, found);
-            return Err(problem.hint(HINT).into());
+            bail!(at, expected, found, HINT);
         }
         Ok(config)
     }
@@ -262,8 +260,13 @@ mod tests {
     fn config(keys: &str) -> Result<NeedConfig, Problem> {
         let stages = "[[stages]]\nstage = \"no_question\"\nrank = 1\n";
         let text = format!("name = \"mine\"\n{stages}[need]\n{keys}\n");
-        let system = System::parse("my.toml", &text, &[]).unwrap();
-        NeedConfig::read(&system.need.unwrap()).map_err(|error| error.to_problem())
+        let mut need = None;
+        let system = System::parse_with("my.toml", &text, &[], |section| {
+            need = Some(NeedConfig::read(section)?);
+            Ok(())
+        });
+        system.map_err(|error| error.to_problem())?;
+        Ok(need.unwrap())
     }
 
     #[test]
@@ -307,7 +310,7 @@ mod tests {
         ] {
             let report = config(keys).unwrap_err();
             let place = format!("my.toml:{line}: ");
-            let told = format!("{} {} {}", report.title(), report.expected, report.found);
+            let told = format!("{}: {} {}", report.at, report.expected, report.found);
             assert!(told.starts_with(&place) && told.contains(says), "{report:?}");
             assert_eq!(report.hint, HINT);
         }

@@ -1,78 +1,69 @@
 //! Making stages of the tables that declare them.
 
+use crate::pipeline::Pipeline;
 use crate::space::SpaceConfig;
 use crate::stage::Stage;
-use crate::table::{Nothing, Override, Table};
-use clariq_core::Error;
-use clariq_core::{Location, Problem, ProblemKind};
+use crate::table::Table;
+use clariq_core::{Result, bail};
+use std::cell::RefCell;
 
 /// Makes a stage of its table.
-pub(crate) type Factory = fn(Build) -> Result<Box<dyn Stage>, Error>;
+pub(crate) type Factory = fn(Build) -> Result<Box<dyn Stage>>;
 
 /// What a system's file holds beside its stages that matters to them.
 #[derive(Clone, Copy)]
-pub(crate) struct Beside<'o> {
-    /// The stages that there are, by name.
+pub(crate) struct Beside<'i> {
+    /// All stages, by name.
     pub(crate) registry: &'static [(&'static str, Factory)],
     /// How likeness is measured where a stage does not say.
-    pub(crate) space: &'o SpaceConfig,
+    pub(crate) space: &'i SpaceConfig,
     /// Whether a model predicts needs.
     pub(crate) need: bool,
     /// The task whose pipeline is made, in a system of several.
-    pub(crate) task: Option<&'o str>,
-    /// The parameters that replace those of the file.
-    pub(crate) overrides: &'o [Override],
+    pub(crate) task: Option<&'i str>,
+    /// For each parameter that replaces one of the file, whether a stage has it.
+    pub(crate) used: &'i RefCell<Vec<bool>>,
 }
 
 /// What a stage is made of.
-pub(crate) struct Build<'i, 'o> {
+pub(crate) struct Build<'i> {
     pub(crate) table: Table<'i>,
     beside: Beside<'i>,
-    unused: &'o mut Vec<&'i Override>,
 }
 
-/// Makes the stage that a table declares. Overrides that it takes are no longer `unused`.
-pub(crate) fn build_stage<'i>(
-    mut table: Table<'i>,
-    beside: Beside<'i>,
-    unused: &mut Vec<&'i Override>,
-) -> Result<Box<dyn Stage>, Error> {
+/// Makes the stages that tables declare.
+pub(crate) fn build_pipeline<'i>(tables: Vec<Table<'i>>, beside: Beside<'i>) -> Result<Pipeline> {
+    let stages =
+        tables.into_iter().map(|table| build_stage(table, beside)).collect::<Result<_>>()?;
+    Ok(Pipeline { stages })
+}
+
+fn build_stage<'i>(mut table: Table<'i>, beside: Beside<'i>) -> Result<Box<dyn Stage>> {
     let (name, span) = table.take_string("stage")?;
     let Some((_, factory)) = beside.registry.iter().find(|(stage, _)| *stage == name) else {
         let names: Vec<_> = beside.registry.iter().map(|(name, _)| format!("`{name}`")).collect();
-        let at = table.file.at(span);
         let expected = format!("a stage, one of {}", names.join(", "));
-        return Err(Problem::new(at, ProblemKind::Configuration, expected, format!("`{name}`"))
-            .hint("configs/README.md lists all stages and their keys")
-            .into());
+        let hint = "configs/README.md lists all stages and their keys";
+        bail!((table.file.at(span)), expected, "`{name}`", hint)
     };
-    for change in beside.overrides {
+    for (index, change) in table.file.overrides.iter().enumerate() {
         if let Some(key) = change.key_of(beside.task, &name) {
-            table.set(key, change);
-            unused.retain(|other| *other != change);
+            table.set(key, index);
+            beside.used.borrow_mut()[index] = true;
         }
     }
-    factory(Build { table, beside, unused })
+    factory(Build { table, beside })
 }
 
-impl Build<'_, '_> {
-    /// Makes the stages of each table of a list, for a stage that has pipelines inside.
-    pub(crate) fn inner(&mut self, key: &str) -> Result<Vec<Vec<Box<dyn Stage>>>, Error> {
-        let mut pipelines = Vec::new();
-        for mut input in self.table.take_tables(key)? {
-            let mut stages = Vec::new();
-            for table in input.take_tables("stages")? {
-                stages.push(build_stage(table, self.beside, self.unused)?);
-            }
-            pipelines.push(stages);
-            // Nothing else may stand beside the stages.
-            input.read::<Nothing>()?;
-        }
-        Ok(pipelines)
+impl Build<'_> {
+    /// Makes the pipelines that a list of tables holds, for a stage that has pipelines inside.
+    pub(crate) fn inner(&mut self, key: &str) -> Result<Vec<Pipeline>> {
+        let inputs = self.table.take_tables(key)?.into_iter();
+        inputs.map(|input| build_pipeline(input.into_stages()?, self.beside)).collect()
     }
 
     /// The space that the stage works in: its own, or that of the system.
-    pub(crate) fn space(&mut self) -> Result<SpaceConfig, Error> {
+    pub(crate) fn space(&mut self) -> Result<SpaceConfig> {
         let at = self.table.at("space");
         let space = match self.table.take_table("space")? {
             Some(own) => own.read()?,
@@ -83,15 +74,13 @@ impl Build<'_, '_> {
     }
 
     /// Refuses a key that looks at needs where no model predicts them.
-    pub(crate) fn require_need_model(&self, at: Location, key: &str) -> Result<(), Error> {
-        if self.beside.need {
+    pub(crate) fn require_need_model(&self, key: &str) -> Result<()> {
+        if self.beside.need || !self.table.has(key) {
             return Ok(());
         }
         let expected = format!("a table [need], whose predictions `{key}` looks at");
-        Err(Problem::new(at, ProblemKind::Configuration, expected, "a system without one")
-            .hint(
-                "add `[need]` with `model = \"lexical\"`; configs/README.md lists the need models",
-            )
-            .into())
+        let hint =
+            "add `[need]` with `model = \"lexical\"`; configs/README.md lists the need models";
+        bail!((self.table.at(key)), expected, "a system without one", hint)
     }
 }

@@ -1,13 +1,12 @@
-//! What all stages of a run share: documents, indexes and spaces over them, models, and what lies
-//! around the requests. Indexes and spaces are opened when a stage first asks for them.
+//! What all stages of a run share: documents, indexes and spaces over them, models, and the splits
+//! around the requests. Indexes and spaces are opened when a stage first needs them.
 
 use crate::space::{Space, SpaceConfig};
-use clariq_core::Error;
-use clariq_core::{Doc, Documents, Models, NoModels, Surroundings};
+use clariq_core::{Doc, Documents, Models, NoModels, Result, Surroundings};
 use clariq_index::{Analyzer, DocumentIndex};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-type OpenIndex<'a> = dyn Fn(Analyzer, &dyn Documents) -> Result<DocumentIndex, Error> + Sync + 'a;
+type OpenIndex<'a> = dyn Fn(Analyzer, &dyn Documents) -> Result<DocumentIndex> + Sync + 'a;
 
 /// What all stages of a run share.
 pub struct Context<'a> {
@@ -15,7 +14,7 @@ pub struct Context<'a> {
     pub documents: &'a dyn Documents,
     /// Opens models by name.
     pub models: &'a dyn Models,
-    /// What lies around the requests, where they are of a split.
+    /// The splits around the requests, where these are of a split.
     pub surroundings: Option<Box<dyn Surroundings + 'a>>,
     open_index: Box<OpenIndex<'a>>,
     indexes: Mutex<Vec<Arc<DocumentIndex>>>,
@@ -27,7 +26,7 @@ impl<'a> Context<'a> {
     /// A context without models or surroundings. `open_index` is called at most once per analyser.
     pub fn new(
         documents: &'a dyn Documents,
-        open_index: impl Fn(Analyzer, &dyn Documents) -> Result<DocumentIndex, Error> + Sync + 'a,
+        open_index: impl Fn(Analyzer, &dyn Documents) -> Result<DocumentIndex> + Sync + 'a,
     ) -> Self {
         Self {
             documents,
@@ -40,20 +39,20 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The same with learned models.
+    /// Adds learned models.
     #[must_use]
     pub fn with_models(self, models: &'a dyn Models) -> Self {
         Self { models, ..self }
     }
 
-    /// The same for requests with splits around them.
+    /// Adds the splits around the requests.
     #[must_use]
     pub fn within(self, surroundings: impl Surroundings + 'a) -> Self {
         Self { surroundings: Some(Box::new(surroundings)), ..self }
     }
 
     /// All documents that say something, in order.
-    pub(crate) fn documents_with_text(&self) -> Result<&[Doc], Error> {
+    pub(crate) fn documents_with_text(&self) -> Result<&[Doc]> {
         if let Some(docs) = self.with_text.get() {
             return Ok(docs);
         }
@@ -67,7 +66,7 @@ impl<'a> Context<'a> {
     }
 
     /// The index whose tokens this analyser made.
-    pub(crate) fn index(&self, analyzer: Analyzer) -> Result<Arc<DocumentIndex>, Error> {
+    pub(crate) fn index(&self, analyzer: Analyzer) -> Result<Arc<DocumentIndex>> {
         // A poisoned lock means that another thread panicked while opening; the list is whole.
         let mut indexes = self.indexes.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(index) = indexes.iter().find(|index| index.analyzer() == analyzer) {
@@ -78,9 +77,9 @@ impl<'a> Context<'a> {
         Ok(index)
     }
 
-    /// The space that a configuration describes. The documents' side of it is computed once,
-    /// whichever stages ask.
-    pub(crate) fn space(&self, config: &SpaceConfig) -> Result<Arc<Space>, Error> {
+    /// The space that a configuration describes. What depends on the documents alone is
+    /// computed once, for all stages.
+    pub(crate) fn space(&self, config: &SpaceConfig) -> Result<Arc<Space>> {
         let mut spaces = self.spaces.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, space)) = spaces.iter().find(|(known, _)| known == config) {
             return Ok(Arc::clone(space));

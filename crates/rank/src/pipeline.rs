@@ -1,8 +1,7 @@
 //! Stages in the order in which they are applied.
 
 use crate::stage::{About, Batch, Stage};
-use clariq_core::Error;
-use clariq_core::{Doc, Explanation, Ranking};
+use clariq_core::{Doc, Explanation, Ranking, Result};
 use serde_json::{Value, json};
 
 /// Stages in the order in which they are applied.
@@ -28,18 +27,13 @@ pub struct StageTrace {
 impl Pipeline {
     /// Ranks documents for every request of a batch, in their order, beginning with `rankings`:
     /// usually [`Batch::unranked`]. `batch.progress` counts (request, stage) pairs.
-    pub fn run(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>, Error> {
+    pub fn run(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
         self.stages.iter().try_fold(rankings, |rankings, stage| stage.apply(batch, rankings))
     }
 
     /// Follows one document through all stages, for a batch of one request whose ranking so far is
     /// `before`.
-    pub fn explain(
-        &self,
-        one: &Batch,
-        doc: Doc,
-        before: &Ranking,
-    ) -> Result<Vec<StageTrace>, Error> {
+    pub fn explain(&self, one: &Batch, doc: Doc, before: &Ranking) -> Result<Vec<StageTrace>> {
         let mut ranking = before.clone();
         let mut traces = Vec::with_capacity(self.stages.len());
         for stage in &self.stages {
@@ -57,7 +51,7 @@ impl Pipeline {
         Ok(traces)
     }
 
-    /// What each stage says of itself.
+    /// The stages' descriptions of themselves.
     pub fn about(&self) -> impl Iterator<Item = About> {
         self.stages.iter().map(|stage| stage.about())
     }

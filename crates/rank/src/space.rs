@@ -7,21 +7,17 @@
 //! made.
 
 mod characters;
-mod remembered;
-mod vectors;
+mod encoded;
 
 use characters::Characters;
-use clariq_core::Error;
 use clariq_core::{
-    Doc, Documents, Embeddings, Location, ModelKind, ModelName, Models, Problem, ProblemKind,
+    Doc, Documents, Embeddings, Explanation, Location, ModelKind, ModelName, Models, Result, bail,
 };
+use encoded::{Encoded, matrix};
 use ndarray::Array2;
-use remembered::Remembered;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use vectors::{matrix, rows};
 
 /// What a space consists of, as a configuration says it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -36,22 +32,21 @@ pub struct SpaceConfig {
 }
 
 impl SpaceConfig {
-    /// Refuses a space that nothing can be measured in.
-    pub(crate) fn check(&self, at: Location) -> Result<(), Error> {
-        let weights = || self.models.values().copied().chain([self.characters]);
+    /// Refuses weights by which nothing can be measured.
+    pub(crate) fn check(&self, at: Location) -> Result<()> {
+        let Self { models, characters } = self;
+        let weights = || models.values().copied().chain([*characters]);
         if weights().all(|weight| weight.is_finite() && weight >= 0.0)
             && weights().sum::<f64>() > 0.0
         {
             return Ok(());
         }
         let expected = "weights of models and characters of at least 0, one above it";
-        let found = format!("{:?} and characters = {}", self.models, self.characters);
-        Err(Problem::new(at, ProblemKind::Configuration, expected, found)
-            .hint("for example [space] models = { \"all-MiniLM-L6-v2\" = 1.0 }")
-            .into())
+        let hint = "for example [space] models = { \"all-MiniLM-L6-v2\" = 1.0 }";
+        bail!(at, expected, "{models:?} and characters = {characters}", hint)
     }
 
-    /// The encoders that it asks for.
+    /// The encoders that it needs.
     pub(crate) fn models(&self) -> Vec<ModelName> {
         let encoder = |name: &String| ModelName { name: name.clone(), kind: ModelKind::Encoder };
         self.models.keys().map(encoder).collect()
@@ -59,7 +54,7 @@ impl SpaceConfig {
 }
 
 enum Channel {
-    Encoder { name: String, documents: Arc<Embeddings>, remembered: Remembered },
+    Encoder(Encoded),
     Characters(Characters),
 }
 
@@ -74,21 +69,18 @@ impl Space {
         config: &SpaceConfig,
         documents: &dyn Documents,
         models: &dyn Models,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let texts: Vec<Cow<str>> =
-            Doc::all(documents.len()).map(|doc| documents.text(doc)).collect::<Result<_, _>>()?;
+            Doc::all(documents.len()).map(|doc| documents.text(doc)).collect::<Result<_>>()?;
         let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
         let total: f64 = config.models.values().sum::<f64>() + config.characters;
         let mut channels = Vec::new();
         for (name, weight) in config.models.iter().filter(|(_, weight)| **weight > 0.0) {
-            let documents = models.embed_documents(name, &texts, &|_| {})?;
-            let (name, remembered) = (name.clone(), Remembered::default());
-            let channel = Channel::Encoder { name, documents, remembered };
-            channels.push(((weight / total) as f32, channel));
+            let encoded = Encoded::new(name, models.embed_documents(name, &texts, &|_| {})?);
+            channels.push(((weight / total) as f32, Channel::Encoder(encoded)));
         }
         if config.characters > 0.0 {
-            let characters = Characters::new(&texts);
-            let channel = Channel::Characters(characters);
+            let channel = Channel::Characters(Characters::new(&texts));
             channels.push(((config.characters / total) as f32, channel));
         }
         Ok(Self { channels })
@@ -100,37 +92,35 @@ impl Space {
         models: &dyn Models,
         texts: &[&str],
         docs: &[Doc],
-    ) -> Result<Array2<f32>, Error> {
-        let mut sum = Array2::zeros((texts.len(), docs.len()));
-        for (weight, channel) in &self.channels {
-            match channel {
-                Channel::Encoder { name, documents, .. } => {
-                    let encoded = models.encoder(name)?.encode(texts, &|_| {})?;
-                    sum.scaled_add(*weight, &matrix(&encoded).dot(&rows(documents, docs).t()));
-                }
-                Channel::Characters(characters) => {
-                    characters.add_texts(texts, docs, *weight, &mut sum);
-                }
-            }
-        }
-        Ok(sum)
+    ) -> Result<Array2<f32>> {
+        self.sum(texts, docs, |encoded| models.encoder(&encoded.name)?.encode(texts, &|_| {}))
     }
 
-    /// The same for texts that come again and again. What a text gets depends on nothing but the
-    /// text: not on the others, nor on earlier calls.
+    /// The same for texts that recur. The row of a text depends on the text alone: not on the other
+    /// texts, nor on earlier calls.
     pub(crate) fn to_documents_each(
         &self,
         documents: &dyn Documents,
         models: &dyn Models,
         texts: &[&str],
         docs: &[Doc],
-    ) -> Result<Array2<f32>, Error> {
+    ) -> Result<Array2<f32>> {
+        self.sum(texts, docs, |encoded| encoded.encode_each(documents, models, texts))
+    }
+
+    /// Sums the cosines of all channels, with the vectors of texts that `encode` makes.
+    fn sum(
+        &self,
+        texts: &[&str],
+        docs: &[Doc],
+        encode: impl Fn(&Encoded) -> Result<Embeddings>,
+    ) -> Result<Array2<f32>> {
         let mut sum = Array2::zeros((texts.len(), docs.len()));
         for (weight, channel) in &self.channels {
             match channel {
-                Channel::Encoder { name, documents: embedded, remembered } => {
-                    let encoded = remembered.encode(documents, models, name, embedded, texts)?;
-                    sum.scaled_add(*weight, &encoded.dot(&rows(embedded, docs).t()));
+                Channel::Encoder(encoded) => {
+                    let vectors = encode(encoded)?;
+                    sum.scaled_add(*weight, &matrix(&vectors).dot(&encoded.rows(docs).t()));
                 }
                 Channel::Characters(characters) => {
                     characters.add_texts(texts, docs, *weight, &mut sum);
@@ -140,16 +130,15 @@ impl Space {
         Ok(sum)
     }
 
-    /// Vectors of texts that come again and again by one of the encoders, one row per text.
+    /// Vectors of texts that recur, by one of the encoders.
     pub(crate) fn encode_each(
         &self,
         documents: &dyn Documents,
         models: &dyn Models,
         encoder: &str,
         texts: &[&str],
-    ) -> Result<Array2<f32>, Error> {
-        let (embedded, remembered) = self.encoder(encoder)?;
-        remembered.encode(documents, models, encoder, embedded, texts)
+    ) -> Result<Embeddings> {
+        self.encoder(encoder)?.encode_each(documents, models, texts)
     }
 
     /// Cosines of vectors in the space of one of the encoders (rows) to documents (columns).
@@ -158,25 +147,24 @@ impl Space {
         encoder: &str,
         vectors: &Embeddings,
         docs: &[Doc],
-    ) -> Result<Array2<f32>, Error> {
-        let (embedded, _) = self.encoder(encoder)?;
-        Ok(matrix(vectors).dot(&rows(embedded, docs).t()))
+    ) -> Result<Array2<f32>> {
+        Ok(matrix(vectors).dot(&self.encoder(encoder)?.rows(docs).t()))
     }
 
-    fn encoder(&self, wanted: &str) -> Result<(&Embeddings, &Remembered), Problem> {
-        let mut names = Vec::new();
-        for (_, channel) in &self.channels {
-            if let Channel::Encoder { name, documents, remembered } = channel {
-                if name == wanted {
-                    return Ok((documents, remembered));
-                }
-                names.push(format!("`{name}`"));
-            }
+    fn encoder(&self, wanted: &str) -> Result<&Encoded> {
+        let encoders = || {
+            self.channels.iter().filter_map(|(_, channel)| match channel {
+                Channel::Encoder(encoded) => Some(encoded),
+                Channel::Characters(_) => None,
+            })
+        };
+        if let Some(encoded) = encoders().find(|encoded| encoded.name == wanted) {
+            return Ok(encoded);
         }
-        let at = Location::file("[space]");
+        let found: Vec<_> = encoders().map(|encoded| format!("`{}`", encoded.name)).collect();
         let expected = format!("`{wanted}`, in whose space a conversational encoder was trained");
-        Err(Problem::new(at, ProblemKind::Configuration, expected, names.join(", "))
-            .hint("`models` of the space must name it as the `base` of the model's recipe does"))
+        let hint = "`models` of the space must name it as the `base` of the model's recipe does";
+        bail!("[space]", expected, (found.join(", ")), hint)
     }
 
     /// Similarities of documents to each other.
@@ -184,8 +172,8 @@ impl Space {
         let mut sum = Array2::zeros((docs.len(), docs.len()));
         for (weight, channel) in &self.channels {
             match channel {
-                Channel::Encoder { documents, .. } => {
-                    let rows = rows(documents, docs);
+                Channel::Encoder(encoded) => {
+                    let rows = encoded.rows(docs);
                     sum.scaled_add(*weight, &rows.dot(&rows.t()));
                 }
                 Channel::Characters(characters) => {
@@ -196,29 +184,26 @@ impl Space {
         sum
     }
 
-    /// What each channel adds to the similarity of a text and a document: name, weight, cosine.
-    pub(crate) fn parts(
-        &self,
-        models: &dyn Models,
-        text: &str,
-        doc: Doc,
-    ) -> Result<Vec<(String, f64, f64)>, Error> {
+    /// Explains the similarity of a text and a document: what each channel adds to it.
+    pub(crate) fn explain(&self, models: &dyn Models, text: &str, doc: Doc) -> Result<Explanation> {
         let mut parts = Vec::new();
         for (weight, channel) in &self.channels {
-            let mut one = Array2::zeros((1, 1));
+            let mut cosine = Array2::zeros((1, 1));
             let name = match channel {
-                Channel::Encoder { name, documents, .. } => {
-                    let encoded = models.encoder(name)?.encode(&[text], &|_| {})?;
-                    one = matrix(&encoded).dot(&rows(documents, &[doc]).t());
-                    format!("cosine by `{name}`")
+                Channel::Encoder(encoded) => {
+                    let vector = models.encoder(&encoded.name)?.encode(&[text], &|_| {})?;
+                    cosine = matrix(&vector).dot(&encoded.rows(&[doc]).t());
+                    format!("cosine by `{}`", encoded.name)
                 }
                 Channel::Characters(characters) => {
-                    characters.add_texts(&[text], &[doc], 1.0, &mut one);
+                    characters.add_texts(&[text], &[doc], 1.0, &mut cosine);
                     "cosine of character n-grams".to_owned()
                 }
             };
-            parts.push((name, f64::from(*weight), f64::from(one[[0, 0]])));
+            let (weight, cosine) = (f64::from(*weight), f64::from(cosine[[0, 0]]));
+            let what = format!("{name}: {weight:.3} × {cosine:.6}");
+            parts.push(Explanation::value(weight * cosine, what));
         }
-        Ok(parts)
+        Ok(Explanation::sum("similarity of request and document", parts))
     }
 }

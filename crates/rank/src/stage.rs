@@ -1,8 +1,7 @@
-//! The one idea of this crate: a stage turns rankings into better ones.
+//! Stages, which turn rankings into better ones, and the batches that they rank.
 
 use crate::context::Context;
-use clariq_core::Error;
-use clariq_core::{Doc, Explanation, ModelName, Progress, Ranking, Request};
+use clariq_core::{Doc, Explanation, ModelName, Progress, Ranking, Request, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
@@ -29,7 +28,7 @@ impl fmt::Display for Uses {
     }
 }
 
-/// What a stage says of itself.
+/// A stage's description of itself.
 #[derive(Debug, Clone)]
 pub struct About {
     /// The name in configurations.
@@ -38,7 +37,7 @@ pub struct About {
     pub parameters: Value,
     /// What it looks at beyond one request and the documents.
     pub uses: Vec<Uses>,
-    /// The models that it asks for.
+    /// The models that it needs.
     pub models: Vec<ModelName>,
     /// Whether it looks at the predicted need; where no stage does, none is predicted first.
     pub sees_need: bool,
@@ -64,7 +63,7 @@ pub struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    /// A batch whose progress nobody looks at.
+    /// A batch without reports of progress.
     pub fn new(context: &'a Context<'a>, requests: &'a [Request]) -> Self {
         Self { context, requests, progress: &|_| {} }
     }
@@ -87,16 +86,11 @@ pub trait Stage: Send + Sync {
     fn about(&self) -> About;
 
     /// Ranks. `batch.progress` is called with the number of requests finished since the last call.
-    fn apply(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>, Error>;
+    fn apply(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>>;
 
     /// Explains the score that this stage gives a document of a batch of one request, whose ranking
-    /// so far is `before`; `None` where there is nothing to tell beyond the rank.
-    fn explain(
-        &self,
-        one: &Batch,
-        doc: Doc,
-        before: &Ranking,
-    ) -> Result<Option<Explanation>, Error> {
+    /// so far is `before`; `None` where the rank says everything.
+    fn explain(&self, one: &Batch, doc: Doc, before: &Ranking) -> Result<Option<Explanation>> {
         let _ = (one, doc, before);
         Ok(None)
     }

@@ -1,28 +1,24 @@
-//! The stages that there are. Adding one is adding a file in `stages/` and a line here.
+//! All stages. A new one is a file in `stages/` and a line here.
 
 mod bm25;
 mod candidates;
 mod competition;
+mod conversation;
 mod cross_encoder;
 mod cutoff;
 mod dense;
-mod dense_history;
-mod dense_weighted;
+mod dense_conversation;
 mod distinct;
 mod elasticsearch;
 mod exclude;
 mod exclude_asked;
 mod feedback;
-mod found;
 mod fuse;
-mod history;
 mod meaning;
 mod no_question;
 mod open_questions;
-mod silence;
 mod stop;
 mod ties;
-mod weights;
 
 use crate::build::Factory;
 

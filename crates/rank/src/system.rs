@@ -1,16 +1,16 @@
 //! Systems: TOML files that declare a pipeline, a need model, what they look at, and the figures
 //! they should reach.
 
-use crate::build::{Beside, build_stage};
+use crate::build::{Beside, build_pipeline};
 use crate::pipeline::Pipeline;
 use crate::space::SpaceConfig;
 use crate::stage::Uses;
 use crate::stages::STAGES;
 use crate::table::{File, Override, Section, Table};
-use clariq_core::Error;
-use clariq_core::{Location, ModelName, Name, Problem, ProblemKind};
+use clariq_core::{Location, ModelName, Name, Result, bail};
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
@@ -32,6 +32,9 @@ pub struct Expected {
     /// Measure and figure, as it was published.
     #[serde(default)]
     pub published: BTreeMap<String, f64>,
+    /// The measures of all figures, with their lines.
+    #[serde(skip)]
+    pub lines: Vec<(String, Location)>,
 }
 
 /// How a multi-turn run of a system is written.
@@ -57,7 +60,7 @@ fn one_line() -> NonZeroUsize {
     NonZeroUsize::MIN
 }
 
-/// What a multi-turn run says of its ranks and scores.
+/// The contents of the fields rank and score of a multi-turn run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WrittenScores {
@@ -80,10 +83,6 @@ pub struct System {
     pub pipeline: Pipeline,
     /// What makes its ranking of each task, by the task's name, in a system of several.
     pub tasks: BTreeMap<String, Pipeline>,
-    /// How it answers of what it found; the crate `experiment` reads it.
-    pub answer: Option<Section>,
-    /// What makes its need file; the crate `need` reads it.
-    pub need: Option<Section>,
     /// How its multi-turn runs are written.
     pub conversation: ConversationConfig,
     /// The figures it should reach.
@@ -100,74 +99,77 @@ struct Header {
     uses: Vec<Uses>,
     #[serde(default)]
     conversation: ConversationConfig,
-    #[serde(default)]
-    expected: Vec<Expected>,
 }
 
 impl System {
-    /// Reads a configuration file.
-    pub fn read(source: &Source, overrides: &[Override]) -> Result<Self, Error> {
+    /// Reads a configuration file. `sections` is called with each of the tables `[need]` and
+    /// `[answer]` that it has, which other crates read.
+    pub fn read(
+        source: &Source,
+        overrides: &[Override],
+        sections: impl FnMut(Section) -> Result<()>,
+    ) -> Result<Self> {
         let input = source.read_at_most(MOST_OF_A_CONFIGURATION)?;
         match std::str::from_utf8(&input.bytes) {
-            Ok(text) => Self::parse(&input.name, text, overrides),
+            Ok(text) => Self::parse_with(&input.name, text, overrides, sections),
             Err(error) => {
                 let sound = &input.bytes[..error.valid_up_to()];
                 let line = sound.split(|&byte| byte == b'\n').count() as u64;
                 let found = format!("the byte 0x{:02x}", input.bytes[sound.len()]);
-                Err(Problem::new(Location::line(input.name, line), ProblemKind::NotUtf8, "TOML in UTF-8", found)
-                    .hint("convert the file, for example with `iconv -f latin1 -t utf-8`, if it is a configuration")
-                    .into())
+                let hint = "convert the file, for example with `iconv -f latin1 -t utf-8`, if it is \
+                            a configuration";
+                bail!((Location::line(input.name, line)), "TOML in UTF-8", found, hint)
             }
         }
     }
 
-    /// Parses the text of a configuration; `name` is the file's, for messages.
-    pub fn parse(name: &str, text: &str, overrides: &[Override]) -> Result<Self, Error> {
-        let file = File { name, text };
-        let mut table = Table::parse(file)?;
+    /// Parses the text of a configuration without the tables that other crates read; `name` is the
+    /// file's, for messages.
+    pub fn parse(name: &str, text: &str, overrides: &[Override]) -> Result<Self> {
+        Self::parse_with(name, text, overrides, |_| Ok(()))
+    }
+
+    /// Parses the text of a configuration, as [`System::read`] does.
+    pub fn parse_with(
+        name: &str,
+        text: &str,
+        overrides: &[Override],
+        mut sections: impl FnMut(Section) -> Result<()>,
+    ) -> Result<Self> {
+        let mut table = Table::parse(File { name, text, overrides })?;
+        let at = Location::line(name, 1);
         let space: SpaceConfig =
             table.take_table("space")?.map(Table::read).transpose()?.unwrap_or_default();
+        let used = RefCell::new(vec![false; overrides.len()]);
         let need = table.has("need");
-        let beside = Beside { registry: STAGES, space: &space, need, task: None, overrides };
-        let mut tables = table.take_tables("stages")?;
-        let mut unused: Vec<&Override> = overrides.iter().collect();
-        let mut built = Vec::with_capacity(tables.len());
-        for stage in tables.drain(..) {
-            built.push(build_stage(stage, beside, &mut unused)?);
-        }
+        let beside = Beside { registry: STAGES, space: &space, need, task: None, used: &used };
+        let pipeline = build_pipeline(table.take_tables("stages")?, beside)?;
         let mut tasks = BTreeMap::new();
-        let named = table.take_named_tables("tasks", "stages")?;
-        let names: Vec<String> = named.iter().map(|(task, _)| task.clone()).collect();
-        for ((task, stages), name) in named.into_iter().zip(&names) {
-            let mut pipeline = Pipeline { stages: Vec::with_capacity(stages.len()) };
-            let beside = Beside { task: Some(name), ..beside };
-            for stage in stages {
-                pipeline.stages.push(build_stage(stage, beside, &mut unused)?);
-            }
+        for (task, table) in table.take_named_tables("tasks")? {
+            let beside = Beside { task: Some(&task), ..beside };
+            let pipeline = build_pipeline(table.into_stages()?, beside)?;
             tasks.insert(task, pipeline);
         }
-        if let Some(unused) = unused.first() {
-            return Err(no_such_stage(file, unused).into());
+        if let Some((unused, _)) = overrides.iter().zip(used.take()).find(|(_, used)| !used) {
+            let hint = "leave the option out, or choose a system that has the stage";
+            let expected = format!("a stage `{}` in {name}", unused.stage);
+            bail!((unused.location()), expected, "a system without that stage", hint)
         }
-        let need = table.take_section("need")?;
-        let answer = table.take_section("answer")?;
-        let header: Header = table.read()?;
-        let system = Self {
-            name: header.name,
-            description: header.description,
-            uses: header.uses,
-            pipeline: Pipeline { stages: built },
-            tasks,
-            answer,
-            need,
-            conversation: header.conversation,
-            expected: header.expected,
-        };
-        system.check(file)?;
+        for key in ["need", "answer"] {
+            let at = table.at(key);
+            if let Some(table) = table.take_table(key)? {
+                sections(Section { key, at, table })?;
+            }
+        }
+        let expected = table.take_tables("expected")?;
+        let expected = expected.into_iter().map(Expected::read).collect::<Result<_>>()?;
+        let Header { name, description, uses, conversation } = table.read()?;
+        let system = Self { name, description, uses, pipeline, tasks, conversation, expected };
+        system.check(&at)?;
         Ok(system)
     }
 
-    /// The learned models that its stages ask for, each once, in their order.
+    /// The learned models that its stages need, each once, in their order.
     pub fn models(&self) -> Vec<ModelName> {
         let mut models: Vec<ModelName> = Vec::new();
         for model in self.pipelines().flat_map(Pipeline::about).flat_map(|stage| stage.models) {
@@ -178,54 +180,40 @@ impl System {
         models
     }
 
-    /// The pipelines of all tasks, or the one that there is.
+    /// The pipelines of all tasks, or the only one.
     pub fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
         [&self.pipeline].into_iter().chain(self.tasks.values())
     }
 
-    fn check(&self, file: File) -> Result<(), Error> {
-        let problem = |expected: &str, found: String, hint: &str| {
-            Problem::new(file.at(0..0), ProblemKind::Configuration, expected, found).hint(hint)
-        };
+    fn check(&self, at: &Location) -> Result<()> {
         let is_empty = |pipeline: &Pipeline| pipeline.stages.is_empty();
         if self.pipelines().all(is_empty) || self.tasks.values().any(is_empty) {
-            let found = "none".to_owned();
-            return Err(problem(
-                "at least one [[stages]] table",
-                found,
-                "configs/README.md lists all stages",
-            )
-            .into());
+            let hint = "configs/README.md lists all stages";
+            bail!(at, "at least one [[stages]] table", "none", hint)
         }
         if !is_empty(&self.pipeline) && !self.tasks.is_empty() {
             let hint = "a system ranks for one task by [[stages]], or for several by \
                         [[tasks.NAME.stages]]";
-            let expected = "either [[stages]] or [tasks]";
-            return Err(problem(expected, "both".to_owned(), hint).into());
+            bail!(at, "either [[stages]] or [tasks]", "both", hint)
         }
         if Name::new(&*self.name).is_err() {
+            let expected = "a name of letters, digits, `-`, `_` and `.`";
             let hint = "the name is used in file names and as run tag";
-            return Err(problem(
-                "a name of letters, digits, `-`, `_` and `.`",
-                format!("`{}`", self.name),
-                hint,
-            )
-            .into());
+            bail!(at, expected, (format!("`{}`", self.name)), hint)
         }
         let about = self.pipelines().flat_map(Pipeline::about);
-        let mut looked_at = about.flat_map(|stage| stage.uses);
-        if let Some(uses) = looked_at.find(|uses| !self.uses.contains(uses)) {
+        let undeclared = |uses: &Uses| !self.uses.contains(uses);
+        if let Some(uses) = about.flat_map(|stage| stage.uses).find(undeclared) {
             let hint = "what a system looks at is shown beside its figures and must be declared";
-            return Err(
-                problem(&format!("uses = [\"{uses}\"]"), format!("{:?}", self.uses), hint).into()
-            );
+            bail!(at, "uses = [\"{uses}\"]", (format!("{:?}", self.uses)), hint)
         }
         Ok(())
     }
 }
 
-fn no_such_stage(file: File, unused: &Override) -> Problem {
-    let expected = format!("a stage `{}` in {}", unused.stage, file.name);
-    Problem::new(unused.location(), ProblemKind::Argument, expected, "a system without that stage")
-        .hint("leave the option out, or choose a system that has the stage")
+impl Expected {
+    fn read(table: Table) -> Result<Self> {
+        let lines = ["measures", "published"].map(|key| table.keys_of(key)).concat();
+        Ok(Self { lines, ..table.read()? })
+    }
 }

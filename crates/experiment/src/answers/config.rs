@@ -3,7 +3,7 @@
 use clariq_collections::Class;
 use clariq_core::Error;
 use clariq_core::{Hit, Location, Problem, ProblemKind};
-use clariq_rank::System;
+use clariq_rank::{Section, System};
 use serde::{Deserialize, Serialize};
 
 /// The table `[answer]`.
@@ -57,23 +57,28 @@ fn usual_passages() -> usize {
 }
 
 impl AnswerConfig {
-    /// Reads the table of a system; `None` where it has none, because it ranks for one task alone.
-    pub fn of(system: &System) -> Result<Option<Self>, Error> {
-        let Some(section) = &system.answer else { return Ok(None) };
+    /// Reads the table.
+    pub(crate) fn read(section: Section) -> Result<Self, Error> {
+        let at = section.at.clone();
         let config: Self = section.read()?;
-        config.check(&section.at)?;
+        config.check(&at)?;
+        Ok(config)
+    }
+
+    /// Refuses a system, whose table is at a location, without the tasks of an answer.
+    pub(crate) fn check_tasks(at: &Location, system: &System) -> Result<(), Problem> {
         for task in TASKS {
             if !system.tasks.contains_key(task) {
                 let expected = format!("a table [[tasks.{task}.stages]]");
-                return Err(problem(&section.at, &expected, "none").into());
+                return Err(problem(at, &expected, "none"));
             }
         }
         let known = |task: &&String| TASKS.contains(&task.as_str()) || *task == CHOSEN;
         if let Some(task) = system.tasks.keys().find(|task| !known(task)) {
             let expected = format!("one of the tasks {}, {CHOSEN}", TASKS.join(", "));
-            return Err(problem(&section.at, &expected, &format!("`{task}`")).into());
+            return Err(problem(at, &expected, &format!("`{task}`")));
         }
-        Ok(Some(config))
+        Ok(())
     }
 
     /// The class of the system.

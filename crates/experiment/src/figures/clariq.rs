@@ -35,7 +35,7 @@ impl Own for Official<'_> {
         let Some(run) = written.run else { return Ok(Vec::new()) };
         let recalls = question_relevance(run, &self.labels, Ties::Official).means();
         let mut figures: Vec<(String, f64)> = measures().zip(recalls).collect();
-        if written.loaded.system.need.is_some() {
+        if written.loaded.need.is_some() {
             let needs = read_need_file(&Source::new(record::need_path(written.path)))?;
             figures.push((NEED_F1.to_owned(), clarification_need(&needs, &self.labels).f1));
         }

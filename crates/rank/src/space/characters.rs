@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 /// Lengths of n-grams; a word has a space on both sides.
 const LENGTHS: [usize; 3] = [3, 4, 5];
-/// N-grams in more than this share of the documents say nothing.
+/// N-grams in more than this share of the documents are ignored.
 const COMMON: f64 = 0.05;
 
 type Vector = Vec<(u32, f32)>;

@@ -1,19 +1,19 @@
 //! Stage `bm25`: retrieves documents that share words with what was said.
 //!
-//! Without `weights`, everything said is one query. With them, the opening, the system's questions
-//! and the user's answers count differently, older turns count less, and what the user said "no" to
-//! counts against a document. With `history`, the last utterance is the query, and terms of earlier
-//! turns are added to it.
+//! Without `weights` and `history`, everything said is one query. With `weights`, the opening, the
+//! system's questions and the user's answers count differently, older turns count less, and what the
+//! user said "no" to counts against a document. With `history`, the last utterance is the query, and
+//! terms of earlier turns are added to it.
 
 use crate::build::Build;
 use crate::context::Context;
 use crate::stage::{About, Batch, Stage};
-use crate::stages::dense::both_given;
-use crate::stages::history::TermHistory;
+use crate::stages::conversation::{Conversation, TermHistory, explain};
 use crate::stages::ties::{Order, Ties};
-use crate::stages::weights::{Part, Said, Weights};
 use crate::table::Table;
-use clariq_core::{Doc, Error, Explanation, History, Location, Problem, Ranking, Request, bail};
+use clariq_core::{
+    Doc, Explanation, Location, Problem, Ranking, Request, Result, Role, Said, bail,
+};
 use clariq_index::{Analyzer, Bm25, Query, Scorer, Scratch, Variant};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -30,15 +30,13 @@ struct Retrieve {
     depth: NonZeroUsize,
     pad: bool,
     ties: Ties,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    weights: Option<Weights>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    history: Option<TermHistory>,
+    #[serde(flatten)]
+    conversation: Option<Conversation<TermHistory>>,
     #[serde(skip)]
     ready: Mutex<Option<Arc<Ready>>>,
 }
 
-/// What takes a look at every document and none at the requests.
+/// Precomputed from the documents, independent of requests.
 struct Ready {
     scorer: Scorer,
     order: Order,
@@ -59,21 +57,16 @@ struct Given {
     ties: Ties,
 }
 
-pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>, Error> {
-    let history_at = build.table.at("history");
-    let history = TermHistory::take(&mut build.table)?;
-    let weights = Weights::take(&mut build.table)?;
-    if history.is_some() && weights.is_some() {
-        return Err(both_given(history_at).into());
-    }
+pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
+    let conversation = Conversation::take(&mut build.table)?;
     let (model, given) = read(build.table)?;
     let Given { analyzer, depth, pad, ties, .. } = given;
     let ready = Mutex::default();
-    Ok(Box::new(Retrieve { analyzer, model, depth, pad, ties, weights, history, ready }))
+    Ok(Box::new(Retrieve { analyzer, model, depth, pad, ties, conversation, ready }))
 }
 
-fn read(table: Table) -> Result<(Bm25, Given), Error> {
-    let places = ["k1", "b", "delta"].map(|key| (key, table.at(key)));
+fn read(table: Table) -> Result<(Bm25, Given)> {
+    let locations = ["k1", "b", "delta"].map(|key| (key, table.at(key)));
     let (stage, ties_at) = (table.at("stage"), table.at("ties"));
     let given: Given = table.read()?;
     let usual = Bm25::default_of(given.variant.unwrap_or(Variant::Lucene));
@@ -85,7 +78,7 @@ fn read(table: Table) -> Result<(Bm25, Given), Error> {
     };
     if let Err(problem) = model.check() {
         let Problem { at: Location { file: key, .. }, expected, found, .. } = problem;
-        let at = places.into_iter().find(|(name, _)| *name == key).map_or(stage, |(_, at)| at);
+        let at = locations.into_iter().find(|(name, _)| *name == key).map_or(stage, |(_, at)| at);
         let hint = "usual values are k1 from 0.5 to 2 and b from 0 to 1";
         bail!(at, "{key} = {expected}", found, hint);
     }
@@ -94,9 +87,9 @@ fn read(table: Table) -> Result<(Bm25, Given), Error> {
 }
 
 impl Retrieve {
-    /// What is ready of the last batch, if that was over the same index: requests that come one by
-    /// one would otherwise each cost a look at every document.
-    fn ready(&self, context: &Context) -> Result<Arc<Ready>, Error> {
+    /// What the last batch has left, if that was over the same index: requests that come one by one
+    /// would otherwise each read all documents.
+    fn ready(&self, context: &Context) -> Result<Arc<Ready>> {
         let index = context.index(self.analyzer)?;
         // A poisoned lock means that another thread panicked while preparing; nothing is half set.
         let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
@@ -110,84 +103,44 @@ impl Retrieve {
         Ok(Arc::clone(ready.insert(Arc::new(Ready { scorer, order }))))
     }
 
-    /// The tokens of everything said. Of a question that was answered "no", only those count that
-    /// the user never said.
-    fn tokens<'a>(&self, weights: &Weights, request: &'a Request) -> Vec<(Said<'a>, Vec<String>)> {
-        let mut said: Vec<(Said, Vec<String>)> = weights
-            .said(request)
-            .into_iter()
-            .map(|said| (said, self.analyzer.tokens(said.text)))
-            .collect();
-        let of_user = said.iter().filter(|(said, _)| said.part != Part::Question);
+    /// The texts that count differently, with their tokens; `None` where everything said is one
+    /// query. Of a question that was answered "no", only those tokens count that the user never
+    /// said; of an earlier turn of a `history`, each token once.
+    fn terms<'a>(&self, request: &'a Request) -> Option<Vec<(Said<'a>, Vec<String>)>> {
+        let with_tokens = |said: Said<'a>| {
+            let tokens = self.analyzer.tokens(&said.text);
+            (said, tokens)
+        };
+        let said = self.conversation.as_ref()?.said(request);
+        let mut terms: Vec<(Said, Vec<String>)> = said.into_iter().map(with_tokens).collect();
+        let of_user = terms.iter().filter(|(said, _)| !said.role.is_system());
         let wanted: HashSet<String> = of_user.flat_map(|(_, tokens)| tokens).cloned().collect();
-        for (said, tokens) in &mut said {
-            if said.refused && said.part == Part::Question {
-                tokens.retain(|token| !wanted.contains(token));
+        for (said, tokens) in &mut terms {
+            match said.role {
+                Role::Question { refused: true, .. } => {
+                    tokens.retain(|token| !wanted.contains(token));
+                }
+                Role::Earlier | Role::Response => {
+                    let mut seen = HashSet::new();
+                    tokens.retain(|token| seen.insert(token.clone()));
+                }
+                _ => {}
             }
         }
-        said
-    }
-
-    /// The tokens of the last utterance as often as they are said, and those of earlier turns once
-    /// for each text, with what a token of that text counts.
-    fn recent_tokens<'a>(
-        &self,
-        history: &TermHistory,
-        request: &'a Request,
-    ) -> Vec<(&'a str, f64, Vec<String>)> {
-        let weighed = history.weighed(&History::of(&request.said)).into_iter().enumerate();
-        let tokens = |(index, (text, weight)): (usize, (&'a str, f64))| {
-            let mut tokens = self.analyzer.tokens(text);
-            if index > 0 {
-                let mut seen = HashSet::new();
-                tokens.retain(|token| seen.insert(token.clone()));
-            }
-            (text, weight, tokens)
-        };
-        weighed.map(tokens).collect()
+        Some(terms)
     }
 
     /// The tokens of a request, and how much each counts.
     fn query(&self, request: &Request) -> (Vec<String>, Option<Vec<f64>>) {
-        if let Some(history) = &self.history {
-            let (mut all, mut counts) = (Vec::new(), Vec::new());
-            for (_, weight, tokens) in self.recent_tokens(history, request) {
-                counts.extend(std::iter::repeat_n(weight, tokens.len()));
-                all.extend(tokens);
-            }
-            return (all, Some(counts));
-        }
-        let Some(weights) = &self.weights else {
+        let Some(terms) = self.terms(request) else {
             return (self.analyzer.tokens(&request.flatten()), None);
         };
-        let (mut all, mut counts) = (Vec::new(), Vec::new());
-        for (said, tokens) in self.tokens(weights, request) {
-            counts.extend(std::iter::repeat_n(said.weight, tokens.len()));
+        let (mut all, mut weights) = (Vec::new(), Vec::new());
+        for (said, tokens) in terms {
+            weights.extend(std::iter::repeat_n(said.weight, tokens.len()));
             all.extend(tokens);
         }
-        (all, Some(counts))
-    }
-
-    fn explain_history(
-        &self,
-        scorer: &Scorer,
-        history: &TermHistory,
-        request: &Request,
-        doc: Doc,
-    ) -> Result<Explanation, Error> {
-        let mut parts = Vec::new();
-        for (text, weight, tokens) in self.recent_tokens(history, request) {
-            let mut words = scorer.explain(&tokens, doc)?.parts;
-            words.retain(|word| word.value != 0.0);
-            if !words.is_empty() {
-                let sum = words.iter().map(|word| word.value).sum::<f64>();
-                let what = format!("{weight:.4} × {sum:.6} {text:?}");
-                parts.push(Explanation::of(weight * sum, what, words));
-            }
-        }
-        let score = parts.iter().map(|part| part.value).sum();
-        let what = "sum over what was said, of the words that the document has";
-        Ok(Explanation::of(score, what, parts))
+        (all, Some(weights))
     }
 
     fn rank(
@@ -195,7 +148,7 @@ impl Retrieve {
         Ready { scorer, order }: &Ready,
         request: &Request,
         scratch: &mut Scratch,
-    ) -> Result<Ranking, Error> {
+    ) -> Result<Ranking> {
         let (tokens, weights) = self.query(request);
         let depth = request.depth(self.depth.get());
         let query = Query {
@@ -213,7 +166,7 @@ impl Stage for Retrieve {
         About::new("bm25", self)
     }
 
-    fn apply(&self, batch: &Batch, _rankings: Vec<Ranking>) -> Result<Vec<Ranking>, Error> {
+    fn apply(&self, batch: &Batch, _: Vec<Ranking>) -> Result<Vec<Ranking>> {
         let ready = self.ready(batch.context)?;
         let rank = |scratch: &mut Scratch, request: &Request| {
             let ranking = self.rank(&ready, request, scratch)?;
@@ -224,34 +177,22 @@ impl Stage for Retrieve {
         batch.requests.par_iter().map_init(Scratch::default, rank).collect()
     }
 
-    fn explain(
-        &self,
-        one: &Batch,
-        doc: Doc,
-        _before: &Ranking,
-    ) -> Result<Option<Explanation>, Error> {
-        let ready = self.ready(one.context)?;
-        let scorer = &ready.scorer;
+    fn explain(&self, one: &Batch, doc: Doc, _: &Ranking) -> Result<Option<Explanation>> {
         let Some(request) = one.requests.first() else { return Ok(None) };
-        if let Some(history) = &self.history {
-            return self.explain_history(scorer, history, request, doc).map(Some);
-        }
-        let Some(weights) = &self.weights else {
+        let ready = self.ready(one.context)?;
+        let Some(terms) = self.terms(request) else {
             let tokens = self.analyzer.tokens(&request.flatten());
-            return Ok(Some(scorer.explain(&tokens, doc)?));
+            return ready.scorer.explain(&tokens, doc).map(Some);
         };
         let mut parts = Vec::new();
-        for (said, tokens) in self.tokens(weights, request) {
-            let mut words = scorer.explain(&tokens, doc)?.parts;
+        for (said, tokens) in terms {
+            let mut words = ready.scorer.explain(&tokens, doc)?.parts;
             words.retain(|word| word.value != 0.0);
             if !words.is_empty() {
-                let sum = words.iter().map(|word| word.value).sum::<f64>();
-                let what = format!("{said}: {:.3} × {sum:.6}", said.weight);
-                parts.push(Explanation::of(said.weight * sum, what, words));
+                parts.push(explain(&said, words));
             }
         }
-        let score = parts.iter().map(|part| part.value).sum();
         let what = "sum over what was said, of the words that the document has";
-        Ok(Some(Explanation::of(score, what, parts)))
+        Ok(Some(Explanation::sum(what, parts)))
     }
 }

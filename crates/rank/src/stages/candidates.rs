@@ -1,14 +1,14 @@
 //! Stage `candidates`: the ranking of a TREC run made elsewhere, for other stages to rerank.
 
-use super::found::rank_found;
 use crate::build::Build;
 use crate::stage::{About, Batch, Stage};
-use clariq_core::Error;
-use clariq_core::{Doc, Explanation, Location, Problem, ProblemKind, Ranking, Request, sha256_hex};
+use clariq_core::{
+    Doc, Explanation, Hit, Problem, Ranking, Request, Result, best_first, problem, sha256_hex,
+};
 use clariq_files::table::strictly;
 use clariq_files::{Run, Source, parse_run};
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
@@ -22,9 +22,9 @@ struct Keys {
     depth: NonZeroUsize,
 }
 
-/// As many as runs of TREC have at most.
-fn a_thousand() -> NonZeroUsize {
-    NonZeroUsize::new(1000).unwrap_or(NonZeroUsize::MIN)
+/// The most that runs of TREC have.
+pub(super) fn a_thousand() -> NonZeroUsize {
+    const { NonZeroUsize::new(1000).unwrap() }
 }
 
 struct Candidates {
@@ -36,7 +36,7 @@ struct Candidates {
     lines: HashMap<String, Range<usize>>,
 }
 
-pub(super) fn build(build: Build) -> Result<Box<dyn Stage>, Error> {
+pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
     let keys: Keys = build.table.read()?;
     let input = Source::new(&keys.run).read()?;
     let checksum = sha256_hex(&input.bytes);
@@ -51,16 +51,39 @@ pub(super) fn build(build: Build) -> Result<Box<dyn Stage>, Error> {
     Ok(Box::new(Candidates { keys, checksum, run, lines }))
 }
 
+/// Ranks what was found for a request, as ids with scores: the best `depth` of its candidates, each
+/// once. `unknown` says that a document, by its position and id, is not of the collection.
+pub(super) fn rank_found<'f>(
+    batch: &Batch,
+    request: &Request,
+    found: impl IntoIterator<Item = (&'f str, f64)>,
+    depth: usize,
+    unknown: impl Fn(usize, &str) -> Problem,
+) -> Result<Ranking> {
+    let mut ranking = Ranking::new();
+    for (index, (id, score)) in found.into_iter().enumerate() {
+        let doc = batch.context.documents.find(id).ok_or_else(|| unknown(index, id))?;
+        let own = request.candidates.as_ref();
+        if own.is_none_or(|own| own.binary_search(&doc).is_ok()) {
+            ranking.push(Hit { doc, score });
+        }
+    }
+    ranking.sort_by(best_first);
+    let mut seen = HashSet::new();
+    ranking.retain(|hit| seen.insert(hit.doc));
+    ranking.truncate(request.depth(depth));
+    Ok(ranking)
+}
+
 impl Candidates {
-    fn rank(&self, batch: &Batch, request: &Request) -> Result<Ranking, Error> {
+    fn rank(&self, batch: &Batch, request: &Request) -> Result<Ranking> {
         let Some(lines) = self.lines.get(request.id.as_str()) else { return Ok(Ranking::new()) };
         let lines = &self.run.lines[lines.clone()];
         let found = lines.iter().map(|line| (line.question.as_str(), line.score));
         rank_found(batch, request, found, self.keys.depth.get(), |index, id| {
-            let at = Location::line(&self.run.name, lines[index].line);
-            let expected = "the id of a document of this collection";
-            Problem::new(at, ProblemKind::UnknownQuestion, expected, format!("`{id}`"))
-                .hint("the run must be made over the documents that are ranked here")
+            let at = (self.run.name.as_str(), lines[index].line);
+            let hint = "the run must be made over the documents that are ranked here";
+            problem!(at, "the id of a document of this collection", "`{id}`", hint)
         })
     }
 }
@@ -72,13 +95,13 @@ impl Stage for Candidates {
         about
     }
 
-    fn apply(&self, batch: &Batch, _: Vec<Ranking>) -> Result<Vec<Ranking>, Error> {
+    fn apply(&self, batch: &Batch, _: Vec<Ranking>) -> Result<Vec<Ranking>> {
         let rankings = batch.requests.iter().map(|request| self.rank(batch, request)).collect();
         batch.finish();
         rankings
     }
 
-    fn explain(&self, one: &Batch, doc: Doc, _: &Ranking) -> Result<Option<Explanation>, Error> {
+    fn explain(&self, one: &Batch, doc: Doc, _: &Ranking) -> Result<Option<Explanation>> {
         let Some(request) = one.requests.first() else { return Ok(None) };
         let ranking = self.rank(one, request)?;
         let hit = ranking.iter().find(|hit| hit.doc == doc);

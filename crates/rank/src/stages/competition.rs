@@ -11,10 +11,7 @@ use crate::context::Context;
 use crate::space::SpaceConfig;
 use crate::stage::{About, Batch, Stage, Uses};
 use crate::stages::feedback::move_towards;
-use clariq_core::Error;
-use clariq_core::{
-    Doc, Explanation, Location, Problem, ProblemKind, Ranking, Request, rank_by_score,
-};
+use clariq_core::{Doc, Explanation, Ranking, Request, Result, bail, rank_by_score};
 use ndarray::{Array2, Axis};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -50,7 +47,7 @@ fn usual_move() -> f32 {
     1.0
 }
 
-pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>, Error> {
+pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
     let space = build.space()?;
     Ok(Box::new(Competition { parameters: build.table.read()?, space }))
 }
@@ -91,7 +88,7 @@ impl Parameters {
 
 /// The texts that compete, each once: the requests of the batch, and those of the splits that were
 /// not judged before.
-fn competitors(context: &Context, requests: &[Request]) -> Result<Vec<String>, Error> {
+fn competitors(context: &Context, requests: &[Request]) -> Result<Vec<String>> {
     let mut others: Vec<&String> = Vec::new();
     if let Some(surroundings) = context.surroundings.as_deref() {
         let judged = surroundings.judged_before()?.iter().flat_map(|judged| &judged.requests);
@@ -110,26 +107,19 @@ fn competitors(context: &Context, requests: &[Request]) -> Result<Vec<String>, E
 }
 
 /// Contexts of one request do not compete: all of them are about the same questions.
-fn refuse_conversations(requests: &[Request]) -> Result<(), Error> {
+fn refuse_conversations(requests: &[Request]) -> Result<()> {
     if !requests.iter().any(Request::has_turns) {
         return Ok(());
     }
-    let (at, expected, found) = (
-        Location::file("stage `competition`"),
-        "the requests of a split, of which each has questions of its own",
-        "conversations",
-    );
-    Err(Problem::new(at, ProblemKind::Argument, expected, found)
-        .hint(
-            "systems for conversations are `dense-conversation`, `bm25-conversation` and \
-             `bm25-multi-turn`",
-        )
-        .into())
+    let expected = "the requests of a split, of which each has questions of its own";
+    let hint = "systems for conversations are `dense-conversation`, `bm25-conversation` and \
+                `bm25-multi-turn`";
+    bail!("stage `competition`", expected, "conversations", hint)
 }
 
 impl Competition {
     /// Scores and shares of the pool, a row per request.
-    fn table(&self, batch: &Batch, pool: &[Doc]) -> Result<(Array2<f32>, Array2<f32>), Error> {
+    fn table(&self, batch: &Batch, pool: &[Doc]) -> Result<(Array2<f32>, Array2<f32>)> {
         refuse_conversations(batch.requests)?;
         let texts = competitors(batch.context, batch.requests)?;
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
@@ -159,7 +149,7 @@ impl Stage for Competition {
         }
     }
 
-    fn apply(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>, Error> {
+    fn apply(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
         let pool = pool_of(&rankings);
         let (scores, _) = self.table(batch, &pool)?;
         let mut answers = Vec::with_capacity(rankings.len());
@@ -173,33 +163,19 @@ impl Stage for Competition {
         Ok(answers)
     }
 
-    fn explain(
-        &self,
-        one: &Batch,
-        doc: Doc,
-        before: &Ranking,
-    ) -> Result<Option<Explanation>, Error> {
+    fn explain(&self, one: &Batch, doc: Doc, before: &Ranking) -> Result<Option<Explanation>> {
         let pool = pool_of(std::slice::from_ref(before));
         let Ok(column) = pool.binary_search(&doc) else { return Ok(None) };
         let (scores, won) = self.table(one, &pool)?;
         let (score, won) = (scores[[0, column]], won[[0, column]]);
-        let prize = self.parameters.prize * won;
+        let Parameters { rounds, prize, .. } = self.parameters;
+        let similarity =
+            format!("similarity to the request moved towards what it won in {rounds} rounds");
+        let share = won.exp();
+        let won_by = format!("{prize} × logarithm of its share of the question, {share:.4}");
         let parts = vec![
-            Explanation::value(
-                f64::from(score - prize),
-                format!(
-                    "similarity to the request moved towards what it won in {} rounds",
-                    self.parameters.rounds
-                ),
-            ),
-            Explanation::value(
-                f64::from(prize),
-                format!(
-                    "{} × logarithm of its share of the question, {:.4}",
-                    self.parameters.prize,
-                    won.exp()
-                ),
-            ),
+            Explanation::value(f64::from(score - prize * won), similarity),
+            Explanation::value(f64::from(prize * won), won_by),
         ];
         Ok(Some(Explanation::of(f64::from(score), "competition between requests", parts)))
     }

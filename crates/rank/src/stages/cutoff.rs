@@ -2,8 +2,7 @@
 
 use crate::build::Build;
 use crate::stage::{About, Batch, Stage};
-use clariq_core::Error;
-use clariq_core::{Doc, Explanation, Hit, Ranking};
+use clariq_core::{Doc, Explanation, Hit, Ranking, Result};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 
@@ -17,7 +16,7 @@ struct Cutoff {
     min_score: Option<f64>,
 }
 
-pub(super) fn build(build: Build) -> Result<Box<dyn Stage>, Error> {
+pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
     Ok(Box::new(build.table.read::<Cutoff>()?))
 }
 
@@ -32,7 +31,7 @@ impl Stage for Cutoff {
         About::new("cutoff", self)
     }
 
-    fn apply(&self, batch: &Batch, mut rankings: Vec<Ranking>) -> Result<Vec<Ranking>, Error> {
+    fn apply(&self, batch: &Batch, mut rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
         for ranking in &mut rankings {
             let mut index = 0..;
             ranking.retain(|hit| self.keeps(index.next().unwrap_or_default(), hit));
@@ -41,12 +40,7 @@ impl Stage for Cutoff {
         Ok(rankings)
     }
 
-    fn explain(
-        &self,
-        _one: &Batch,
-        doc: Doc,
-        before: &Ranking,
-    ) -> Result<Option<Explanation>, Error> {
+    fn explain(&self, _: &Batch, doc: Doc, before: &Ranking) -> Result<Option<Explanation>> {
         let Some(index) = before.iter().position(|hit| hit.doc == doc) else { return Ok(None) };
         let hit = &before[index];
         let rank = format!("rank, kept up to {}", self.depth);

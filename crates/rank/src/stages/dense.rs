@@ -7,13 +7,9 @@
 use crate::build::Build;
 use crate::space::SpaceConfig;
 use crate::stage::{About, Batch, Stage};
-use crate::stages::dense_history::DenseHistory;
-use crate::stages::dense_weighted::Weighted;
-use crate::stages::weights::Weights;
-use clariq_core::Error;
-use clariq_core::{
-    Doc, Explanation, Location, Problem, ProblemKind, Ranking, Request, rank_by_score,
-};
+use crate::stages::conversation::Conversation;
+use crate::stages::dense_conversation::DenseConversation;
+use clariq_core::{Doc, Explanation, Ranking, Request, Result, bail, rank_by_score};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::num::NonZeroUsize;
@@ -25,9 +21,7 @@ struct Dense {
     #[serde(skip_serializing_if = "Option::is_none")]
     depth: Option<NonZeroUsize>,
     #[serde(flatten)]
-    weighted: Option<Weighted>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    history: Option<DenseHistory>,
+    conversation: Option<DenseConversation>,
     space: SpaceConfig,
 }
 
@@ -39,59 +33,34 @@ struct Given {
     repeat: Option<f32>,
 }
 
-pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>, Error> {
+pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
     let space = build.space()?;
-    let history_at = build.table.at("history");
-    let history = DenseHistory::take(&mut build.table)?;
-    let weights = Weights::take(&mut build.table)?;
-    if history.is_some() && weights.is_some() {
-        return Err(both_given(history_at).into());
-    }
-    let places = ["min_likeness", "repeat"].map(|key| build.table.at(key));
+    let conversation = Conversation::take(&mut build.table)?;
+    let locations = ["min_likeness", "repeat"].map(|key| (key, build.table.at(key)));
     let Given { depth, min_likeness, repeat } = build.table.read()?;
-    let keys = [min_likeness, repeat].into_iter().zip(places).zip(["min_likeness", "repeat"]);
-    let needs_weights =
-        keys.filter(|((value, _), _)| value.is_some()).map(|((_, at), key)| (at, key));
-    let weighted = match (weights, { needs_weights }.next()) {
-        (Some(weights), _) => Some(Weighted { weights, min_likeness, repeat }),
-        (None, Some((at, key))) => return Err(without_weights(at, key).into()),
-        (None, None) => None,
-    };
-    Ok(Box::new(Dense { depth, weighted, history, space }))
-}
-
-/// Both say what a part of a conversation counts.
-pub(super) fn both_given(at: Location) -> Problem {
-    let (expected, found) = ("either `weights` or `history`", "both");
-    Problem::new(at, ProblemKind::Configuration, expected, found).hint(
-        "`weights` begins with what was said first, `history` with what was said last: choose one",
-    )
-}
-
-fn without_weights(at: Location, key: &str) -> Problem {
-    let expected = format!("a table `weights`, whose parts of a conversation `{key}` looks at");
-    Problem::new(at, ProblemKind::Configuration, expected, "a stage without it")
-        .hint("configs/dense-conversation.toml is an example")
+    if !matches!(conversation, Some(Conversation::Weights(_))) {
+        let given = [min_likeness, repeat].into_iter().zip(locations);
+        if let Some((_, (key, at))) = given.into_iter().find(|(value, _)| value.is_some()) {
+            let expected = format!("a table `weights`, whose texts `{key}` looks at");
+            let hint = "configs/dense-conversation.toml is an example";
+            bail!(at, expected, "a stage without it", hint);
+        }
+    }
+    let conversation =
+        conversation.map(|conversation| DenseConversation { conversation, min_likeness, repeat });
+    Ok(Box::new(Dense { depth, conversation, space }))
 }
 
 impl Dense {
     /// Ranks the same documents for several requests.
-    fn rank(
-        &self,
-        batch: &Batch,
-        requests: &[Request],
-        docs: &[Doc],
-    ) -> Result<Vec<Ranking>, Error> {
+    fn rank(&self, batch: &Batch, requests: &[Request], docs: &[Doc]) -> Result<Vec<Ranking>> {
         let context = batch.context;
         let space = context.space(&self.space)?;
         let depth = self.depth.map_or(usize::MAX, NonZeroUsize::get);
         // All have the same candidates, or none has any.
         let depth = requests.first().map_or(depth, |request| request.depth(depth));
-        if let Some(weighted) = &self.weighted {
-            return weighted.rank(context, &space, requests, docs, depth, batch.progress);
-        }
-        if let Some(history) = &self.history {
-            return history.rank(context, &space, requests, docs, depth, batch.progress);
+        if let Some(conversation) = &self.conversation {
+            return conversation.rank(context, &space, requests, docs, depth, batch.progress);
         }
         let texts: Vec<Cow<str>> = requests.iter().map(Request::flatten).collect();
         let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
@@ -105,11 +74,11 @@ impl Dense {
 impl Stage for Dense {
     fn about(&self) -> About {
         let mut models = self.space.models();
-        models.extend(self.history.as_ref().and_then(DenseHistory::models));
+        models.extend(self.conversation.as_ref().and_then(DenseConversation::model));
         About { models, ..About::new("dense", self) }
     }
 
-    fn apply(&self, batch: &Batch, _rankings: Vec<Ranking>) -> Result<Vec<Ranking>, Error> {
+    fn apply(&self, batch: &Batch, _: Vec<Ranking>) -> Result<Vec<Ranking>> {
         // Opened before the first request, so that a run knows its weights before it ranks.
         batch.context.space(&self.space)?;
         let all = batch.context.documents_with_text()?;
@@ -121,28 +90,16 @@ impl Stage for Dense {
         Ok(rankings)
     }
 
-    fn explain(
-        &self,
-        one: &Batch,
-        doc: Doc,
-        _before: &Ranking,
-    ) -> Result<Option<Explanation>, Error> {
+    fn explain(&self, one: &Batch, doc: Doc, _: &Ranking) -> Result<Option<Explanation>> {
         let space = one.context.space(&self.space)?;
         let Some(request) = one.requests.first() else { return Ok(None) };
-        if let Some(weighted) = &self.weighted {
-            let all = one.context.documents_with_text()?;
-            let docs = request.candidates.as_deref().unwrap_or(all);
-            return weighted.explain(one.context, &space, request, docs, doc).map(Some);
-        }
-        if let Some(history) = &self.history {
-            return history.explain(one.context, &space, request, doc).map(Some);
-        }
-        let parts = space.parts(one.context.models, &request.flatten(), doc)?;
-        let part = |(name, weight, cosine): (String, f64, f64)| {
-            Explanation::value(weight * cosine, format!("{name}: {weight:.3} × {cosine:.6}"))
+        let Some(conversation) = &self.conversation else {
+            return space.explain(one.context.models, &request.flatten(), doc).map(Some);
         };
-        let parts: Vec<_> = parts.into_iter().map(part).collect();
-        let sum = parts.iter().map(|part| part.value).sum();
-        Ok(Some(Explanation::of(sum, "similarity of request and document", parts)))
+        let docs = match &request.candidates {
+            Some(own) => own,
+            None => one.context.documents_with_text()?,
+        };
+        conversation.explain(one.context, &space, request, docs, doc).map(Some)
     }
 }

@@ -3,8 +3,7 @@
 use crate::build::Build;
 use crate::space::SpaceConfig;
 use crate::stage::{About, Batch, Stage};
-use clariq_core::Error;
-use clariq_core::{Doc, Problem, ProblemKind, Ranking};
+use clariq_core::{Doc, Ranking, Result, bail};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
@@ -21,15 +20,13 @@ struct Given {
     same: f32,
 }
 
-pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>, Error> {
+pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
     let space = build.space()?;
     let at = build.table.at("same");
     let Given { same } = build.table.read()?;
     if !(0.0..=1.0).contains(&same) {
-        let expected = "same from 0 to 1";
-        return Err(Problem::new(at, ProblemKind::Configuration, expected, same.to_string())
-            .hint("0.9 leaves out what says the same in nearly the same words")
-            .into());
+        let hint = "0.9 leaves out what says the same in nearly the same words";
+        bail!(at, "same from 0 to 1", "{same}", hint)
     }
     Ok(Box::new(Distinct { same, space }))
 }
@@ -50,7 +47,7 @@ impl Stage for Distinct {
         About { models: self.space.models(), ..About::new("distinct", self) }
     }
 
-    fn apply(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>, Error> {
+    fn apply(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
         let space = batch.context.space(&self.space)?;
         let distinct = |ranking: Ranking| {
             let docs: Vec<Doc> = ranking.iter().map(|hit| hit.doc).collect();

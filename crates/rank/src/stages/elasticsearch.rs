@@ -4,11 +4,12 @@
 //! Requests go to the server in batches, by its interface `_msearch`, as `match` queries on one
 //! field. The server's documents are those that are ranked here, under the same ids.
 
-use super::found::rank_found;
 use crate::build::Build;
 use crate::stage::{About, Batch, Stage};
-use clariq_core::Error;
-use clariq_core::{Doc, Explanation, Problem, ProblemKind, Ranking, Request};
+use crate::stages::candidates::{a_thousand, rank_found};
+use clariq_core::{
+    Doc, Explanation, Problem, ProblemKind, Ranking, Request, Result, bail, problem,
+};
 use clariq_files::{Access, Authorities, Patience, Reply, Server, Source};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -16,7 +17,7 @@ use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The environment variable with the header `Authorization`: no secret belongs into a file that is
+/// The environment variable with the header `Authorization`: no secret belongs in a file that is
 /// shared, or into the record of a run.
 const AUTHORIZATION: &str = "CLARIQ_ELASTICSEARCH_AUTHORIZATION";
 
@@ -24,7 +25,7 @@ const AUTHORIZATION: &str = "CLARIQ_ELASTICSEARCH_AUTHORIZATION";
 const CERTIFICATE: &str = "`ca` names the PEM file of a private authority, and the certificate \
                            must be for the host in `url`";
 
-/// What is asked for of each answer, and nothing else.
+/// The parts of each answer that are requested.
 const PARTS: &str = "responses.status,responses.error,responses.timed_out,\
                      responses._shards.failed,responses.hits.hits._id,responses.hits.hits._score";
 
@@ -40,13 +41,13 @@ struct Keys {
     /// At most so many documents of each request.
     #[serde(default = "a_thousand")]
     size: NonZeroUsize,
-    /// Requests that are asked at once.
+    /// Requests that are sent at once.
     #[serde(default = "a_hundred", skip_serializing)]
     batch: NonZeroUsize,
     /// Seconds for the answer to a batch.
     #[serde(default = "a_minute", skip_serializing)]
     timeout: NonZeroU64,
-    /// How often a batch is asked again that the server does not answer.
+    /// How often a batch is sent again that the server does not answer.
     #[serde(default = "three", skip_serializing)]
     retries: u32,
     /// A PEM file with the authority of the server's certificate, from the current folder.
@@ -54,17 +55,12 @@ struct Keys {
     ca: Option<PathBuf>,
 }
 
-/// As many as runs of TREC have at most.
-fn a_thousand() -> NonZeroUsize {
-    NonZeroUsize::new(1000).unwrap_or(NonZeroUsize::MIN)
-}
-
 fn a_hundred() -> NonZeroUsize {
-    NonZeroUsize::new(100).unwrap_or(NonZeroUsize::MIN)
+    const { NonZeroUsize::new(100).unwrap() }
 }
 
 fn a_minute() -> NonZeroU64 {
-    NonZeroU64::new(60).unwrap_or(NonZeroU64::MIN)
+    const { NonZeroU64::new(60).unwrap() }
 }
 
 fn three() -> u32 {
@@ -76,16 +72,14 @@ struct Elasticsearch {
     server: Server,
 }
 
-pub(super) fn build(build: Build) -> Result<Box<dyn Stage>, Error> {
+pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
     let at = build.table.at("url");
     let keys: Keys = build.table.read()?;
     let rest = keys.url.strip_prefix("http://").or_else(|| keys.url.strip_prefix("https://"));
     if !rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(['@', '?', '#'])) {
         let expected = "an address such as \"http://localhost:9200\", without name or password";
         let found = rest.map_or_else(|| format!("`{}`", keys.url), |_| "another one".to_owned());
-        return Err(Problem::new(at, ProblemKind::Configuration, expected, found)
-            .hint(authorization_hint())
-            .into());
+        bail!(at, expected, found, (authorization_hint()))
     }
     let patience =
         Patience { timeout: Duration::from_secs(keys.timeout.get()), retries: keys.retries };
@@ -104,7 +98,7 @@ fn authorization_hint() -> String {
     format!("the environment variable {AUTHORIZATION} holds the header, as `ApiKey …` or `Basic …`")
 }
 
-/// The answers to a batch, as far as they are asked for.
+/// The requested parts of the answers to a batch.
 #[derive(Deserialize)]
 struct Answers {
     responses: Vec<Answer>,
@@ -142,8 +136,8 @@ struct Found {
 }
 
 impl Elasticsearch {
-    /// The lines of a question about some requests: two for each.
-    fn question(&self, batch: &Batch, requests: &[Request]) -> String {
+    /// The lines of a query for some requests: two for each.
+    fn query(&self, batch: &Batch, requests: &[Request]) -> String {
         let mut lines = String::new();
         for request in requests {
             let mut query =
@@ -165,34 +159,34 @@ impl Elasticsearch {
         lines
     }
 
-    fn rank(&self, batch: &Batch, requests: &[Request]) -> Result<Vec<Ranking>, Error> {
-        let question = self.question(batch, requests);
+    fn rank(&self, batch: &Batch, requests: &[Request]) -> Result<Vec<Ranking>> {
+        let query = self.query(batch, requests);
         let read = |bytes: &[u8]| self.read(bytes, requests);
-        let answers = self.server.ask("application/x-ndjson", &question, read)?;
+        let answers = self.server.ask("application/x-ndjson", &query, read)?;
         let rankings = answers.iter().zip(requests).map(|(answer, request)| {
             let found = answer.hits.hits.iter();
             let found = found.map(|found| (found.id.as_str(), found.score.unwrap_or_default()));
             rank_found(batch, request, found, self.keys.size.get(), |_, id| {
+                let hint = "the index must hold the documents that are ranked here, by their ids";
                 let at = self.server.location();
-                let expected = "ids of documents of this collection";
-                Problem::new(at, ProblemKind::UnknownQuestion, expected, format!("`{id}`"))
-                    .hint("the index must hold the documents that are ranked here, by their ids")
+                problem!(at, "ids of documents of this collection", "`{id}`", hint)
             })
         });
         rankings.collect()
     }
 
     /// Reads the answers to requests.
-    fn read(&self, bytes: &[u8], requests: &[Request]) -> Result<Reply<Vec<Answer>>, Error> {
-        let wrong = |kind: ProblemKind, found: String| {
-            let expected = format!("{} answers of `_msearch`", requests.len());
-            Problem::new(self.server.location(), kind, expected, found)
-                .hint("`url` is the address of an Elasticsearch or OpenSearch server")
+    fn read(&self, bytes: &[u8], requests: &[Request]) -> Result<Reply<Vec<Answer>>> {
+        let wrong = |found: String| -> Problem {
+            let hint = "`url` is the address of an Elasticsearch or OpenSearch server";
+            let count = requests.len();
+            problem!((self.server.location()), "{count} answers of `_msearch`", found, hint)
+                .kind(ProblemKind::Server)
         };
-        let Answers { responses } = serde_json::from_slice(bytes)
-            .map_err(|error| wrong(ProblemKind::Server, error.to_string()))?;
+        let Answers { responses } =
+            serde_json::from_slice(bytes).map_err(|error| wrong(error.to_string()))?;
         if responses.len() != requests.len() {
-            return Err(wrong(ProblemKind::Server, responses.len().to_string()).into());
+            return Err(wrong(responses.len().to_string()).into());
         }
         if let Some(busy) = responses.iter().find(|answer| matches!(answer.status, 429 | 503)) {
             let why = trouble(busy).unwrap_or_else(|| format!("status {}", busy.status));
@@ -210,12 +204,11 @@ impl Elasticsearch {
                 _ => "`index` and `field` are names on that server; nothing partial is used"
                     .to_owned(),
             };
-            // Status 400 is about this request, such as one with too many words; others are
-            // about the server.
-            let kind =
-                if answer.status == 400 { ProblemKind::WrongValue } else { ProblemKind::Server };
-            let found = format!("for request {}: {trouble}", request.id);
-            return Err(wrong(kind, found).hint(hint).into());
+            let problem = wrong(format!("for request {}: {trouble}", request.id)).hint(hint);
+            // Status 400 is about this request, such as one with too many words; others are about
+            // the server.
+            let kind = if answer.status == 400 { ProblemKind::Other } else { ProblemKind::Server };
+            return Err(problem.kind(kind).into());
         }
         Ok(Reply::Whole(responses))
     }
@@ -245,7 +238,7 @@ impl Stage for Elasticsearch {
         About::new("elasticsearch", &self.keys)
     }
 
-    fn apply(&self, batch: &Batch, _: Vec<Ranking>) -> Result<Vec<Ranking>, Error> {
+    fn apply(&self, batch: &Batch, _: Vec<Ranking>) -> Result<Vec<Ranking>> {
         let mut rankings = Vec::with_capacity(batch.requests.len());
         for requests in batch.requests.chunks(self.keys.batch.get()) {
             rankings.extend(self.rank(batch, requests)?);
@@ -254,7 +247,7 @@ impl Stage for Elasticsearch {
         Ok(rankings)
     }
 
-    fn explain(&self, one: &Batch, doc: Doc, _: &Ranking) -> Result<Option<Explanation>, Error> {
+    fn explain(&self, one: &Batch, doc: Doc, _: &Ranking) -> Result<Option<Explanation>> {
         let ranking = self.rank(one, one.requests)?.into_iter().flatten();
         let hit = ranking.into_iter().find(|hit| hit.doc == doc);
         let what = format!("its score in `{}` at {}", self.keys.index, self.keys.url);

@@ -2,8 +2,7 @@
 
 use crate::build::Build;
 use crate::stage::{About, Batch, Stage};
-use clariq_core::Error;
-use clariq_core::{Doc, Explanation, Ranking, Request};
+use clariq_core::{Doc, Explanation, Ranking, Request, Result};
 use serde::{Deserialize, Serialize};
 
 /// When two texts are the same.
@@ -33,7 +32,7 @@ struct ExcludeAsked {
     by: Same,
 }
 
-pub(super) fn build(build: Build) -> Result<Box<dyn Stage>, Error> {
+pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
     Ok(Box::new(build.table.read::<ExcludeAsked>()?))
 }
 
@@ -49,7 +48,7 @@ impl Stage for ExcludeAsked {
         About::new("exclude_asked", self)
     }
 
-    fn apply(&self, batch: &Batch, mut rankings: Vec<Ranking>) -> Result<Vec<Ranking>, Error> {
+    fn apply(&self, batch: &Batch, mut rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
         for (request, ranking) in batch.requests.iter().zip(&mut rankings) {
             // Before the first turn nothing was asked.
             if request.has_turns() {
@@ -67,12 +66,7 @@ impl Stage for ExcludeAsked {
         Ok(rankings)
     }
 
-    fn explain(
-        &self,
-        one: &Batch,
-        doc: Doc,
-        _before: &Ranking,
-    ) -> Result<Option<Explanation>, Error> {
+    fn explain(&self, one: &Batch, doc: Doc, _: &Ranking) -> Result<Option<Explanation>> {
         let Some(request) = one.requests.first() else { return Ok(None) };
         let text = one.context.documents.text(doc)?;
         let what = match self.asked(request, &text) {

@@ -9,8 +9,7 @@
 use crate::build::Build;
 use crate::space::{Space, SpaceConfig};
 use crate::stage::{About, Batch, Stage};
-use clariq_core::Error;
-use clariq_core::{Doc, Explanation, Models, Ranking, rank_by_score};
+use clariq_core::{Doc, Explanation, Models, Ranking, Result, rank_by_score};
 use ndarray::{Array1, Array2, ArrayView1};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
@@ -46,7 +45,7 @@ fn usual_neighbours() -> NonZeroUsize {
     const { NonZeroUsize::new(10).unwrap() }
 }
 
-pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>, Error> {
+pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
     let space = build.space()?;
     Ok(Box::new(Feedback { parameters: build.table.read()?, space }))
 }
@@ -114,14 +113,14 @@ impl Feedback {
         Pool { docs, among, hubs }
     }
 
-    /// Scores a pool for a text, and says how many of its documents were taken.
+    /// Scores a pool for a text; the second value is how many of its documents were taken.
     fn score(
         &self,
         models: &dyn Models,
         space: &Space,
         text: &str,
         pool: &Pool,
-    ) -> Result<(Array2<f32>, usize), Error> {
+    ) -> Result<(Array2<f32>, usize)> {
         let nearest = space.to_documents(models, &[text], &pool.docs)?;
         let columns: Vec<Doc> = Doc::all(pool.docs.len()).collect();
         let corrected = &nearest.row(0) - &pool.hubs;
@@ -141,9 +140,9 @@ impl Stage for Feedback {
         About { models: self.space.models(), ..About::new("feedback", self) }
     }
 
-    fn apply(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>, Error> {
+    fn apply(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
         let (context, space) = (batch.context, batch.context.space(&self.space)?);
-        // Rankings of all documents have one pool, and what belongs to it is computed once.
+        // Rankings of all documents share one pool, which is prepared once.
         let mut last: Option<Pool> = None;
         let mut answers = Vec::with_capacity(rankings.len());
         for (request, ranking) in batch.requests.iter().zip(rankings) {
@@ -160,12 +159,7 @@ impl Stage for Feedback {
         Ok(answers)
     }
 
-    fn explain(
-        &self,
-        one: &Batch,
-        doc: Doc,
-        before: &Ranking,
-    ) -> Result<Option<Explanation>, Error> {
+    fn explain(&self, one: &Batch, doc: Doc, before: &Ranking) -> Result<Option<Explanation>> {
         let (context, space) = (one.context, one.context.space(&self.space)?);
         let docs = docs_of(before);
         let Ok(column) = docs.binary_search(&doc) else { return Ok(None) };

@@ -3,8 +3,7 @@
 use crate::build::Build;
 use crate::pipeline::Pipeline;
 use crate::stage::{About, Batch, Stage};
-use clariq_core::Error;
-use clariq_core::{Doc, Explanation, Hit, Problem, ProblemKind, Ranking, best_first};
+use clariq_core::{Doc, Explanation, Hit, Ranking, Result, bail, best_first};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -31,7 +30,7 @@ enum Normalise {
     /// The lowest becomes 0, the highest 1; if all are equal, 1.
     MinMax,
     /// The lowest becomes 0, the others their distance from it in standard deviations: z-scores,
-    /// but for what they all share. If all are equal, 0.
+    /// shifted. If all are equal, 0.
     ZScore,
 }
 
@@ -54,42 +53,31 @@ fn usual_k() -> f64 {
     60.0
 }
 
-/// Runs its inputs on the ranking that comes in and combines what they give.
+/// Runs its inputs on the ranking that comes in and combines their rankings.
 struct Fuse {
     parameters: Parameters,
     inputs: Vec<Pipeline>,
 }
 
-pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>, Error> {
-    let places = ["inputs", "weights", "k"].map(|key| build.table.at(key));
-    let [inputs_at, weights_at, k_at] = places;
-    let inputs: Vec<_> =
-        build.inner("inputs")?.into_iter().map(|stages| Pipeline { stages }).collect();
+pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
+    let [inputs_at, weights_at, k_at] = ["inputs", "weights", "k"].map(|key| build.table.at(key));
+    let inputs = build.inner("inputs")?;
     let mut parameters: Parameters = build.table.read()?;
-    let problem = |at, expected: &str, found: String| {
-        Problem::new(at, ProblemKind::Configuration, expected, found)
-            .hint("each [[stages.inputs]] table holds the stages of one ranking")
-    };
-    if inputs.len() < 2 || inputs.iter().any(|input| input.stages.is_empty()) {
-        let filled = inputs.iter().filter(|input| !input.stages.is_empty()).count();
-        return Err(problem(
-            inputs_at,
-            "at least two inputs, each with stages",
-            format!("{filled} with stages"),
-        )
-        .into());
+    let hint = "each [[stages.inputs]] table holds the stages of one ranking";
+    let filled = inputs.iter().filter(|input| !input.stages.is_empty()).count();
+    if inputs.len() < 2 || filled < inputs.len() {
+        bail!(inputs_at, "at least two inputs, each with stages", "{filled} with stages", hint)
     }
-    if parameters.weights.is_empty() {
-        parameters.weights = vec![1.0; inputs.len()];
+    let Parameters { weights, k, .. } = &mut parameters;
+    if weights.is_empty() {
+        *weights = vec![1.0; inputs.len()];
     }
-    if parameters.weights.len() != inputs.len()
-        || parameters.weights.iter().any(|weight| !weight.is_finite())
-    {
+    if weights.len() != inputs.len() || weights.iter().any(|weight| !weight.is_finite()) {
         let expected = format!("{} finite weights, one per input", inputs.len());
-        return Err(problem(weights_at, &expected, format!("{:?}", parameters.weights)).into());
+        bail!(weights_at, expected, "{weights:?}", hint)
     }
-    if parameters.k.is_nan() || parameters.k < 0.0 {
-        return Err(problem(k_at, "k of at least 0", parameters.k.to_string()).into());
+    if k.is_nan() || *k < 0.0 {
+        bail!(k_at, "k of at least 0", "{k}", hint)
     }
     Ok(Box::new(Fuse { parameters, inputs }))
 }
@@ -98,24 +86,22 @@ impl Parameters {
     /// What each document of a ranking contributes, before the weight.
     fn contributions(&self, ranking: &Ranking) -> Vec<f64> {
         let scores = ranking.iter().map(|hit| hit.score);
+        let least = scores.clone().fold(f64::INFINITY, f64::min);
         match (self.method, self.normalise) {
             (Method::ReciprocalRank, _) => {
                 (1..=ranking.len()).map(|rank| 1.0 / (self.k + rank as f64)).collect()
             }
             (Method::WeightedSum, Normalise::None) => scores.collect(),
             (Method::WeightedSum, Normalise::MinMax) => {
-                let least = scores.clone().fold(f64::INFINITY, f64::min);
                 let range = scores.clone().fold(f64::NEG_INFINITY, f64::max) - least;
-                scores
-                    .map(|score| if range > 0.0 { (score - least) / range } else { 1.0 })
-                    .collect()
+                let share = |score| if range > 0.0 { (score - least) / range } else { 1.0 };
+                scores.map(share).collect()
             }
             (Method::WeightedSum, Normalise::ZScore) => {
-                let least = scores.clone().fold(f64::INFINITY, f64::min);
                 let deviation = standard_deviation(scores.clone());
-                scores
-                    .map(|score| if deviation > 0.0 { (score - least) / deviation } else { 0.0 })
-                    .collect()
+                let distance =
+                    |score| if deviation > 0.0 { (score - least) / deviation } else { 0.0 };
+                scores.map(distance).collect()
             }
         }
     }
@@ -152,7 +138,7 @@ impl Stage for Fuse {
         about
     }
 
-    fn apply(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>, Error> {
+    fn apply(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
         let silent = Batch { progress: &|_| {}, ..*batch };
         let run = |input: &Pipeline| input.run(&silent, rankings.clone());
         let inputs: Vec<Vec<Ranking>> = self.inputs.iter().map(run).collect::<Result<_, _>>()?;
@@ -167,12 +153,7 @@ impl Stage for Fuse {
     }
 
     /// Explains what each input adds to the score.
-    fn explain(
-        &self,
-        one: &Batch,
-        doc: Doc,
-        before: &Ranking,
-    ) -> Result<Option<Explanation>, Error> {
+    fn explain(&self, one: &Batch, doc: Doc, before: &Ranking) -> Result<Option<Explanation>> {
         let mut parts = Vec::new();
         for (input, weight) in self.inputs.iter().zip(&self.parameters.weights) {
             let ranking = input.run(one, vec![before.clone()])?.pop().unwrap_or_default();
@@ -191,8 +172,7 @@ impl Stage for Fuse {
             let inner = traces.into_iter().filter_map(|trace| trace.explanation).collect();
             parts.push(Explanation::of(weight * share, what, inner));
         }
-        let sum = parts.iter().map(|part| part.value).sum();
-        Ok(Some(Explanation::of(sum, "sum over the inputs", parts)))
+        Ok(Some(Explanation::sum("sum over the inputs", parts)))
     }
 }
 

@@ -3,8 +3,7 @@
 
 use crate::context::Context;
 use crate::space::Space;
-use clariq_core::Error;
-use clariq_core::{Doc, Embeddings, Explanation, History, ModelKind, ModelName, untrained_vectors};
+use clariq_core::{Doc, Explanation, History, ModelKind, ModelName, Result, untrained_vectors};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +18,7 @@ pub(super) struct Meaning {
 }
 
 impl Meaning {
-    /// The model that it asks for.
+    /// The model that it needs.
     pub(super) fn model(&self) -> ModelName {
         ModelName { name: self.model.clone(), kind: ModelKind::ConversationEncoder }
     }
@@ -31,16 +30,12 @@ impl Meaning {
         space: &Space,
         conversations: &[History],
         docs: &[Doc],
-    ) -> Result<Array2<f32>, Error> {
+    ) -> Result<Array2<f32>> {
         let encoder = context.models.conversation_encoder(&self.model)?;
-        let untrained = untrained_vectors(conversations, encoder.weights(), |texts| {
-            let (documents, models) = (context.documents, context.models);
-            let vectors = space.encode_each(documents, models, encoder.space(), texts)?;
-            Ok::<_, Error>(Embeddings {
-                dim: vectors.ncols(),
-                values: vectors.into_iter().collect(),
-            })
-        })?;
+        let encode = |texts: &[&str]| {
+            space.encode_each(context.documents, context.models, encoder.space(), texts)
+        };
+        let untrained = untrained_vectors(conversations, encoder.weights(), encode)?;
         let vectors = encoder.encode(conversations, &untrained)?;
         let likeness = space.vectors_to_documents(encoder.space(), &vectors, docs)?;
         Ok(likeness * self.weight as f32)
@@ -51,13 +46,13 @@ impl Meaning {
         &self,
         context: &Context,
         space: &Space,
-        said: &History,
+        conversation: History,
         doc: Doc,
-    ) -> Result<Explanation, Error> {
-        let score = self.score(context, space, std::slice::from_ref(said), &[doc])?;
+    ) -> Result<Explanation> {
+        let score = self.score(context, space, &[conversation], &[doc])?;
         let (score, weight) = (f64::from(score[[0, 0]]), self.weight);
         let likeness = if weight > 0.0 { score / weight } else { 0.0 };
-        let what = format!("meaning by `{}`: {weight:.3} × {likeness:.6}", self.model);
+        let what = format!("meaning by `{}`: {weight:.4} × {likeness:.6}", self.model);
         Ok(Explanation::value(score, what))
     }
 }

@@ -2,10 +2,10 @@
 //! predicted to be clear.
 
 use crate::build::Build;
+use crate::context::Context;
 use crate::stage::{About, Batch, Stage};
-use crate::stages::silence::{insert_at, silence};
-use clariq_core::Error;
-use clariq_core::{Doc, Explanation, Need, Ranking};
+use clariq_core::{Doc, Explanation, Hit, Need, Ranking, Result, problem};
+use clariq_files::strictly_decreasing;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 
@@ -19,11 +19,37 @@ struct NoQuestion {
     when_need: Option<Need>,
 }
 
-pub(super) fn build(build: Build) -> Result<Box<dyn Stage>, Error> {
-    if build.table.has("when_need") {
-        build.require_need_model(build.table.at("when_need"), "when_need")?;
-    }
+pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
+    build.require_need_model("when_need")?;
     Ok(Box::new(build.table.read::<NoQuestion>()?))
+}
+
+/// The document that represents saying nothing; an error where the collection has none.
+pub(super) fn silence(context: &Context, stage: &str) -> Result<Doc> {
+    context.documents.silence().ok_or_else(|| {
+        let expected = "a collection with an empty question, as `Q00001` of question_bank.tsv";
+        let hint = format!("leave the stage `{stage}` out, or add the empty question");
+        problem!((format!("stage `{stage}`")), expected, "no such id", hint).into()
+    })
+}
+
+/// Puts a document at a rank, from 1, or behind the last of a shorter ranking.
+///
+/// Its score is just below its predecessor's, and those of its successors are lowered where they
+/// would tie with it: the order by score stays the order of the ranking.
+pub(super) fn insert_at(ranking: &mut Ranking, doc: Doc, rank: NonZeroUsize) {
+    ranking.retain(|hit| hit.doc != doc);
+    let index = (rank.get() - 1).min(ranking.len());
+    let score = match index {
+        0 => ranking.first().map_or(1.0, |first| first.score + 1.0),
+        _ => ranking[index - 1].score,
+    };
+    ranking.insert(index, Hit { doc, score });
+    let touched = &mut ranking[index.saturating_sub(1)..];
+    let scores: Vec<f64> = touched.iter().map(|hit| hit.score).collect();
+    for (hit, score) in touched.iter_mut().zip(strictly_decreasing(&scores)) {
+        hit.score = score;
+    }
 }
 
 impl NoQuestion {
@@ -37,7 +63,7 @@ impl Stage for NoQuestion {
         About { sees_need: self.when_need.is_some(), ..About::new("no_question", self) }
     }
 
-    fn apply(&self, batch: &Batch, mut rankings: Vec<Ranking>) -> Result<Vec<Ranking>, Error> {
+    fn apply(&self, batch: &Batch, mut rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
         let silence = silence(batch.context, "no_question")?;
         for (request, ranking) in batch.requests.iter().zip(&mut rankings) {
             if self.is_meant(request.need) {
@@ -48,12 +74,7 @@ impl Stage for NoQuestion {
         Ok(rankings)
     }
 
-    fn explain(
-        &self,
-        one: &Batch,
-        _doc: Doc,
-        _before: &Ranking,
-    ) -> Result<Option<Explanation>, Error> {
+    fn explain(&self, one: &Batch, _: Doc, _: &Ranking) -> Result<Option<Explanation>> {
         let need = one.requests.first().and_then(|request| request.need);
         let Some((clear, need)) = self.when_need.zip(need) else { return Ok(None) };
         let what = if self.is_meant(Some(need)) {
@@ -65,5 +86,38 @@ impl Stage for NoQuestion {
             format!("predicted need, above {clear}: nothing is placed")
         };
         Ok(Some(Explanation::value(f64::from(need.get()), what)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn inserted(scores: &[f64], rank: usize) -> Vec<(u32, f64)> {
+        let hit = |(index, &score): (u32, &f64)| Hit { doc: Doc(100 - index), score };
+        let mut ranking: Ranking = (0..).zip(scores).map(hit).collect();
+        insert_at(&mut ranking, Doc(0), rank.try_into().unwrap());
+        ranking.iter().map(|hit| (hit.doc.0, hit.score)).collect()
+    }
+
+    #[test]
+    fn it_comes_first_alone_or_before_others() {
+        assert_eq!(inserted(&[], 1), [(0, 1.0)]);
+        assert_eq!(inserted(&[3.0, 2.0], 1), [(0, 4.0), (100, 3.0), (99, 2.0)]);
+    }
+
+    #[test]
+    fn ties_around_it_keep_their_order() {
+        let ranking = inserted(&[3.0, 2.0, 2.0, 2.0, 1.0], 3);
+        assert_eq!(ranking.iter().map(|hit| hit.0).collect::<Vec<_>>(), [100, 99, 0, 98, 97, 96]);
+        assert!(ranking.windows(2).all(|pair| pair[0].1 > pair[1].1), "{ranking:?}");
+        let untouched = (ranking[0].1, ranking[1].1, ranking[5].1);
+        assert_eq!(untouched, (3.0, 2.0, 1.0), "others keep their scores");
+    }
+
+    #[test]
+    fn a_shorter_ranking_gets_it_at_the_end() {
+        assert_eq!(inserted(&[3.0], 20).len(), 2);
+        assert_eq!(inserted(&[3.0], 20)[1].0, 0);
     }
 }

@@ -6,8 +6,7 @@
 
 use crate::build::Build;
 use crate::stage::{About, Batch, Stage};
-use clariq_core::Error;
-use clariq_core::{Doc, Explanation, Problem, ProblemKind, Ranking, best_first};
+use clariq_core::{Doc, Explanation, Ranking, Result, bail, best_first};
 use serde::{Deserialize, Serialize};
 
 /// How an open question begins.
@@ -22,16 +21,14 @@ struct OpenQuestions {
     bonus: f64,
 }
 
-pub(super) fn build(build: Build) -> Result<Box<dyn Stage>, Error> {
+pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
     let at = build.table.at("bonus");
     let stage: OpenQuestions = build.table.read()?;
     if stage.bonus.is_finite() {
         return Ok(Box::new(stage));
     }
-    let expected = "a finite bonus";
-    Err(Problem::new(at, ProblemKind::Configuration, expected, stage.bonus.to_string())
-        .hint("a tenth of the difference between good and bad scores is a beginning")
-        .into())
+    let hint = "a tenth of the difference between good and bad scores is a beginning";
+    bail!(at, "a finite bonus", (stage.bonus.to_string()), hint)
 }
 
 fn is_open(question: &str) -> bool {
@@ -44,7 +41,7 @@ impl Stage for OpenQuestions {
         About::new("open_questions", self)
     }
 
-    fn apply(&self, batch: &Batch, mut rankings: Vec<Ranking>) -> Result<Vec<Ranking>, Error> {
+    fn apply(&self, batch: &Batch, mut rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
         for ranking in &mut rankings {
             for hit in ranking.iter_mut() {
                 if is_open(&batch.context.documents.text(hit.doc)?) {
@@ -57,12 +54,7 @@ impl Stage for OpenQuestions {
         Ok(rankings)
     }
 
-    fn explain(
-        &self,
-        one: &Batch,
-        doc: Doc,
-        before: &Ranking,
-    ) -> Result<Option<Explanation>, Error> {
+    fn explain(&self, one: &Batch, doc: Doc, before: &Ranking) -> Result<Option<Explanation>> {
         let Some(hit) = before.iter().find(|hit| hit.doc == doc) else { return Ok(None) };
         let (bonus, what) = if is_open(&one.context.documents.text(doc)?) {
             (self.bonus, "an open question")
@@ -71,7 +63,7 @@ impl Stage for OpenQuestions {
         };
         let parts =
             vec![Explanation::value(hit.score, "score so far"), Explanation::value(bonus, what)];
-        Ok(Some(Explanation::of(hit.score + bonus, "open questions move up", parts)))
+        Ok(Some(Explanation::sum("open questions move up", parts)))
     }
 }
 

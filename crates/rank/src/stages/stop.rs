@@ -3,9 +3,8 @@
 
 use crate::build::Build;
 use crate::stage::{About, Batch, Stage};
-use crate::stages::silence::{insert_at, silence};
-use clariq_core::Error;
-use clariq_core::{Doc, Explanation, Need, Ranking, Request, Turn};
+use crate::stages::no_question::{insert_at, silence};
+use clariq_core::{Doc, Explanation, Hit, Need, Ranking, Request, Result, Turn};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 
@@ -31,10 +30,8 @@ struct Stop {
     need: Option<Need>,
 }
 
-pub(super) fn build(build: Build) -> Result<Box<dyn Stage>, Error> {
-    if build.table.has("need") {
-        build.require_need_model(build.table.at("need"), "need")?;
-    }
+pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
+    build.require_need_model("need")?;
     Ok(Box::new(build.table.read::<Stop>()?))
 }
 
@@ -48,48 +45,34 @@ struct Reason {
 impl Stop {
     /// Every reason that is given, whether or not it is enough.
     fn reasons(&self, request: &Request, ranking: &Ranking) -> Vec<Reason> {
-        let mut reasons = Vec::new();
-        let mut add =
-            |figure: f64, due: bool, what: String| reasons.push(Reason { what, figure, due });
+        let reason = |figure: f64, due: bool, what: String| Reason { what, figure, due };
         let Some(best) = ranking.first() else {
-            add(0.0, true, "questions are left".to_owned());
-            return reasons;
+            return vec![reason(0.0, true, "questions are left".to_owned())];
         };
-        let turns = request.turns().count();
-        let refusals = request.turns().rev().take_while(Turn::is_refused).count();
-        let margin = ranking
-            .get(1)
-            .map_or(f64::INFINITY, |next| (best.score - next.score) / best.score.abs());
+        let mut reasons = Vec::new();
         if let Some(most) = self.turns {
-            add(turns as f64, turns >= most, format!("questions asked, stops at {most}"));
+            let turns = request.turns().count();
+            let what = format!("questions asked, stops at {most}");
+            reasons.push(reason(turns as f64, turns >= most, what));
         }
         if let Some(most) = self.refusals {
-            add(
-                refusals as f64,
-                refusals >= most,
-                format!("in a row answered \"no\", stops at {most}"),
-            );
+            let refusals = request.turns().rev().take_while(Turn::is_refused).count();
+            let what = format!("in a row answered \"no\", stops at {most}");
+            reasons.push(reason(refusals as f64, refusals >= most, what));
         }
         if let Some(least) = self.min_score {
-            add(
-                best.score,
-                best.score < least,
-                format!("score of the best question, stops below {least}"),
-            );
+            let what = format!("score of the best question, stops below {least}");
+            reasons.push(reason(best.score, best.score < least, what));
         }
         if let Some(least) = self.min_margin {
-            add(
-                margin,
-                margin < least,
-                format!("its lead as a share of its score, stops below {least}"),
-            );
+            let lead = |next: &Hit| (best.score - next.score) / best.score.abs();
+            let margin = ranking.get(1).map_or(f64::INFINITY, lead);
+            let what = format!("its lead as a share of its score, stops below {least}");
+            reasons.push(reason(margin, margin < least, what));
         }
         if let (Some(clear), Some(need)) = (self.need, request.need) {
-            add(
-                f64::from(need.get()),
-                need <= clear,
-                format!("need of the request, stops up to {clear}"),
-            );
+            let what = format!("need of the request, stops up to {clear}");
+            reasons.push(reason(f64::from(need.get()), need <= clear, what));
         }
         reasons
     }
@@ -104,7 +87,7 @@ impl Stage for Stop {
         About { sees_need: self.need.is_some(), ..About::new("stop", self) }
     }
 
-    fn apply(&self, batch: &Batch, mut rankings: Vec<Ranking>) -> Result<Vec<Ranking>, Error> {
+    fn apply(&self, batch: &Batch, mut rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
         let silence = silence(batch.context, "stop")?;
         for (request, ranking) in batch.requests.iter().zip(&mut rankings) {
             if self.is_due(request, ranking) {
@@ -115,12 +98,7 @@ impl Stage for Stop {
         Ok(rankings)
     }
 
-    fn explain(
-        &self,
-        one: &Batch,
-        _doc: Doc,
-        before: &Ranking,
-    ) -> Result<Option<Explanation>, Error> {
+    fn explain(&self, one: &Batch, _: Doc, before: &Ranking) -> Result<Option<Explanation>> {
         let Some(request) = one.requests.first() else { return Ok(None) };
         let reasons = self.reasons(request, before);
         let due = reasons.iter().any(|reason| reason.due);
@@ -137,7 +115,7 @@ impl Stage for Stop {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clariq_core::{Hit, Utterance};
+    use clariq_core::Utterance;
 
     const NEVER: Stop =
         Stop { turns: None, refusals: None, min_score: None, min_margin: None, need: None };

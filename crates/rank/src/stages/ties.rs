@@ -1,7 +1,6 @@
 //! The order of equal scores in a BM25 ranking.
 
-use clariq_core::Error;
-use clariq_core::{Doc, Documents, Location, Problem, ProblemKind, Ranking};
+use clariq_core::{Doc, Documents, Location, Ranking, Result, bail};
 use clariq_index::{Analyzer, Depth, NumpyOrder};
 use serde::{Deserialize, Serialize};
 
@@ -21,13 +20,12 @@ pub(super) enum Ties {
 
 impl Ties {
     /// Refuses numpy's order of a part of the bank: it depends on all questions.
-    pub(super) fn check(self, pad: bool, at: Location) -> Result<(), Problem> {
+    pub(super) fn check(self, pad: bool, at: Location) -> Result<()> {
         if self != Self::Numpy || pad {
             return Ok(());
         }
-        let (expected, found) = ("`pad = true` beside `ties = \"numpy\"`", "`pad = false`");
-        Err(Problem::new(at, ProblemKind::Configuration, expected, found)
-            .hint("numpy sorts the whole bank: questions that score 0 are part of its order"))
+        let hint = "numpy sorts the whole bank: questions that score 0 are part of its order";
+        bail!(at, "`pad = true` beside `ties = \"numpy\"`", "`pad = false`", hint)
     }
 }
 
@@ -39,11 +37,7 @@ pub(super) enum Order {
 }
 
 impl Order {
-    pub(super) fn new(
-        ties: Ties,
-        analyzer: Analyzer,
-        documents: &dyn Documents,
-    ) -> Result<Self, Error> {
+    pub(super) fn new(ties: Ties, analyzer: Analyzer, documents: &dyn Documents) -> Result<Self> {
         Ok(match ties {
             Ties::Id => Self::Id,
             Ties::Anserini => Self::Anserini,
@@ -94,7 +88,7 @@ fn order_like_anserini(mut hits: Ranking, depth: usize) -> Ranking {
 mod tests {
     use super::*;
     use crate::system::System;
-    use clariq_core::Hit;
+    use clariq_core::{Error, Hit};
 
     #[test]
     fn scores_of_four_equal_digits_are_in_the_order_of_ids() {
@@ -105,7 +99,7 @@ mod tests {
         assert_eq!(found, [(7, 3.0), (1, 2.0), (2, 1.999_999), (3, 1.999_998)]);
     }
 
-    fn parse(keys: &str) -> Result<System, Error> {
+    fn parse(keys: &str) -> Result<System> {
         let stage = "stage = \"bm25\"\nanalyzer = \"nltk\"\ndepth = 3";
         System::parse("s.toml", &format!("name = \"s\"\n[[stages]]\n{stage}\n{keys}"), &[])
     }

@@ -101,9 +101,8 @@ pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Ou
             vec![request; pipelines.tasks().len()]
         }
     };
-    let system = &loaded.system;
-    if system.pipeline.sees_need()
-        && let Some(model) = need_model(&session, &models, system)?
+    if loaded.system.pipeline.sees_need()
+        && let Some(model) = need_model(&session, &models, &loaded)?
     {
         let predictions = model.predict(&[asked[0].opening()])?;
         asked[0].need = predictions.first().map(|prediction| prediction.need);

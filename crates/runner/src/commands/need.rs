@@ -9,8 +9,7 @@ use crate::output::{Cell, Format, Sheet, print_all};
 use crate::settings::Settings;
 use arguments::{NeedExplainArgs, NeedPredictArgs, NeedTrainArgs};
 use clariq_collections::clariq::{ClariQ, Split, Topic, write_need_file};
-use clariq_core::Models;
-use clariq_core::{Location, Problem, ProblemKind};
+use clariq_core::{Location, Models, Problem, ProblemKind, problem};
 use clariq_experiment::{Loaded, Registry};
 use clariq_files::{Source, Target};
 use clariq_need::{Classifier, NeedConfig, Training};
@@ -28,16 +27,9 @@ pub(crate) fn need(settings: &Settings, command: &NeedCommand) -> Result<Outcome
 
 /// Reads the need model that a system declares.
 fn read_config(name: &str) -> Result<NeedConfig, Failure> {
-    let system = Loaded::open(name, &[])?.system;
-    let Some(section) = &system.need else {
-        let (at, expected) = (Location::file(name), "a system with a table [need]");
-        let problem =
-            Problem::new(at, ProblemKind::Configuration, expected, "a system without one");
-        return Err(problem
-            .hint("`bm25-tuned` has one; configs/README.md lists the need models")
-            .into());
-    };
-    Ok(NeedConfig::read(section)?)
+    let hint = "`bm25-tuned` has one; configs/README.md lists the need models";
+    let none = || problem!(name, "a system with a table [need]", "a system without one", hint);
+    Ok(Loaded::open(name, &[])?.need.ok_or_else(none)?)
 }
 
 /// The labels and features that a configuration trains on to answer a split, or requests of none.

@@ -10,7 +10,7 @@ use crate::settings::Settings;
 use arguments::RunArgs;
 use clariq_collections::Collection;
 use clariq_core::{Location, Problem, ProblemKind};
-use clariq_experiment::answers::{AnswerConfig, PASSAGES};
+use clariq_experiment::answers::PASSAGES;
 use clariq_experiment::run::{
     Conversations, Given, Input, RequestFile, RunOptions, open_split, run as write_run, usual_path,
 };
@@ -109,8 +109,10 @@ fn run_all(
             Cell::text(path.display().to_string()),
         ];
         if answers {
-            let config = AnswerConfig::of(&loaded.system)?;
-            let class = config.map_or(Cell::Nothing, |config| Cell::text(config.class().name()));
+            let class = loaded
+                .answer
+                .as_ref()
+                .map_or(Cell::Nothing, |config| Cell::text(config.class().name()));
             row.insert(1, class);
         }
         sheet.row(row);

@@ -73,7 +73,7 @@ impl<'a> Asker<'a> {
         explain: bool,
     ) -> Result<Self, Failure> {
         let session = contexts.session();
-        let need = need_model(session, contexts.models(), &loaded.system)?;
+        let need = need_model(session, contexts.models(), loaded)?;
         let answers = !loaded.system.tasks.is_empty();
         let ranker = answers.then(|| Ranker::new(contexts, loaded, SHOWN, false)).transpose()?;
         let (documents, context) = (session.documents, contexts.of(session.task)?);

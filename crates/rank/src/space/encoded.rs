@@ -1,0 +1,105 @@
+//! The documents as an encoder sees them, and the vectors of texts that recur: conversations are
+//! made of few requests, questions and answers.
+
+use clariq_core::{Doc, Documents, Embeddings, Models, Result};
+use ndarray::{Array2, ArrayView1, ArrayView2};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// So many texts are remembered: 50 MB of vectors of length 384. `ClariQ`'s train split has 9,000
+/// answers.
+const MOST: usize = 32_768;
+
+/// The vectors of documents by one encoder, and those of texts that it was given.
+pub(super) struct Encoded {
+    /// The encoder's name.
+    pub(super) name: String,
+    documents: Arc<Embeddings>,
+    remembered: Mutex<Remembered>,
+}
+
+#[derive(Default)]
+struct Remembered {
+    /// The documents by their texts, whose vectors are known.
+    docs: Option<HashMap<String, Doc>>,
+    others: HashMap<String, Box<[f32]>>,
+}
+
+impl Encoded {
+    pub(super) fn new(name: &str, documents: Arc<Embeddings>) -> Self {
+        Self { name: name.to_owned(), documents, remembered: Mutex::default() }
+    }
+
+    /// The vectors of some documents, one row per document.
+    pub(super) fn rows(&self, docs: &[Doc]) -> Array2<f32> {
+        let mut rows = Array2::zeros((docs.len(), self.documents.dim));
+        for (mut row, &doc) in rows.rows_mut().into_iter().zip(docs) {
+            row.assign(&ArrayView1::from(self.documents.row(doc.index())));
+        }
+        rows
+    }
+
+    /// Encodes texts, one row per text. Each is encoded by itself, so that its vector is the same
+    /// whether or not it was remembered.
+    pub(super) fn encode_each(
+        &self,
+        documents: &dyn Documents,
+        models: &dyn Models,
+        texts: &[&str],
+    ) -> Result<Embeddings> {
+        let mut remembered = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
+        let Remembered { docs, others } = &mut *remembered;
+        let docs = match docs {
+            Some(docs) => docs,
+            None => docs.insert(by_text(documents)?),
+        };
+        let mut new: HashMap<&str, usize> = HashMap::new();
+        let mut missing: Vec<&str> = Vec::new();
+        for &text in texts {
+            if !docs.contains_key(text) && !others.contains_key(text) && !new.contains_key(text) {
+                new.insert(text, missing.len());
+                missing.push(text);
+            }
+        }
+        let encoded = match missing[..] {
+            [] => Embeddings::default(),
+            _ => models.encoder(&self.name)?.encode_apart(&missing, &|_| {})?,
+        };
+        let dim = self.documents.dim;
+        let mut values = Vec::with_capacity(texts.len() * dim);
+        for text in texts {
+            values.extend_from_slice(match (docs.get(*text), new.get(text), others.get(*text)) {
+                (Some(doc), ..) => self.documents.row(doc.index()),
+                (_, Some(&index), _) => encoded.row(index),
+                (.., Some(vector)) => vector,
+                (None, None, None) => unreachable!("it is one of the three"),
+            });
+        }
+        if others.len() + missing.len() > MOST {
+            others.clear();
+        }
+        let learned = missing.iter().zip(encoded.rows()).take(MOST);
+        others.extend(learned.map(|(text, vector)| ((*text).to_owned(), vector.into())));
+        Ok(Embeddings { dim, values })
+    }
+}
+
+/// The documents by their texts; of two with one text, the last.
+fn by_text(documents: &dyn Documents) -> Result<HashMap<String, Doc>> {
+    let mut docs = HashMap::with_capacity(documents.len());
+    for doc in Doc::all(documents.len()) {
+        docs.insert(documents.text(doc)?.into_owned(), doc);
+    }
+    Ok(docs)
+}
+
+/// All rows of some embeddings.
+pub(super) fn matrix(embeddings: &Embeddings) -> ArrayView2<'_, f32> {
+    // The values have that shape by construction; an empty matrix replaces any other.
+    ArrayView2::from_shape((embeddings.len(), embeddings.dim), &embeddings.values).unwrap_or_else(
+        |_| {
+            ArrayView2::from_shape((0, 0), &[])
+                .unwrap_or_else(|_| unreachable!("no numbers in no rows"))
+        },
+    )
+}

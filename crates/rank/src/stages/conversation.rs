@@ -1,0 +1,260 @@
+//! What each text of a conversation counts, for `bm25` and `dense`.
+//!
+//! The table `weights` begins with what was said first: the opening counts 1, questions and answers
+//! what the table says, and what the user said "no" to possibly counts against a document. The table
+//! `history` begins with what was said last, which counts 1; what was said before is added to it. In
+//! both, older turns count less.
+
+use crate::stages::meaning::Meaning;
+use crate::table::Table;
+use clariq_core::{
+    Explanation, History, HistoryWeights, Location, Request, Result, Role, Said, ages, bail,
+};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// What the texts of a conversation count; `H` is the table `history` of the stage.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Conversation<H> {
+    Weights(Weights),
+    History(H),
+}
+
+impl<H: FromLast> Conversation<H> {
+    /// Takes the key `weights` or `history` out of a stage's table, if one of them is there.
+    pub(super) fn take(table: &mut Table) -> Result<Option<Self>> {
+        let (weights_at, history_at) = (table.at("weights"), table.at("history"));
+        let weights = table.take_table("weights")?.map(Table::read::<Weights>).transpose()?;
+        let history = table.take_table("history")?.map(Table::read::<H>).transpose()?;
+        match (weights, history) {
+            (Some(_), Some(_)) => {
+                let hint = "`weights` begins with what was said first, `history` with what was \
+                            said last: choose one";
+                bail!(history_at, "either `weights` or `history`", "both", hint)
+            }
+            (Some(weights), None) => {
+                weights.check(weights_at)?;
+                Ok(Some(Self::Weights(weights)))
+            }
+            (None, Some(history)) => {
+                check_history(&history.numbers(), history_at)?;
+                Ok(Some(Self::History(history)))
+            }
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// The texts that were said before a document is ranked, each with its weight.
+    pub(super) fn said<'a>(&self, request: &'a Request) -> Vec<Said<'a>> {
+        match self {
+            Self::Weights(weights) => weights.said(request),
+            Self::History(history) => history.said(&History::of(&request.said)),
+        }
+    }
+}
+
+/// Explains what a text adds to a score: its weight times the sum of `parts`.
+pub(super) fn explain(said: &Said, parts: Vec<Explanation>) -> Explanation {
+    let Said { role, text, weight } = said;
+    let sum: f64 = parts.iter().map(|part| part.value).sum();
+    Explanation::of(weight * sum, format!("{role}: {weight:.4} × {sum:.6} {text:?}"), parts)
+}
+
+/// The table `weights`: what a text counts where the opening counts 1.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Weights {
+    /// A question that was not answered "no".
+    question: f64,
+    /// The answer to such a question.
+    answer: f64,
+    /// A question that was answered "no": usually below 0.
+    refused_question: f64,
+    /// An answer that begins with "no": what follows often says what is wanted instead.
+    refused_answer: f64,
+    /// What all of these are multiplied by for each later turn.
+    decay: f64,
+}
+
+impl Weights {
+    fn check(&self, at: Location) -> Result<()> {
+        let all =
+            [self.question, self.answer, self.refused_question, self.refused_answer, self.decay];
+        if all.iter().all(|weight| weight.is_finite()) && self.decay >= 0.0 {
+            return Ok(());
+        }
+        let hint = "a text that counts nothing has the weight 0, one that counts against a \
+                    document less";
+        bail!(at, "numbers, with a decay of at least 0", "{all:?}", hint)
+    }
+
+    /// Everything that was said, in its order.
+    fn said<'a>(&self, request: &'a Request) -> Vec<Said<'a>> {
+        let turns = request.turns().count();
+        let mut said = Vec::with_capacity(1 + 2 * turns);
+        said.push(Said::new(Role::Opening, request.opening(), 1.0));
+        let mut ages: Vec<f64> = ages(self.decay).take(turns).collect();
+        ages.reverse();
+        for ((turn, spoken), age) in (1..).zip(request.turns()).zip(ages) {
+            let refused = spoken.is_refused();
+            let (question, answer) = if refused {
+                (self.refused_question, self.refused_answer)
+            } else {
+                (self.question, self.answer)
+            };
+            said.push(Said::new(Role::Question { turn, refused }, spoken.system, age * question));
+            said.push(Said::new(Role::Answer(turn), spoken.user, age * answer));
+        }
+        said
+    }
+}
+
+/// A table `history`.
+pub(super) trait FromLast: DeserializeOwned {
+    /// Its numbers, the decay last.
+    fn numbers(&self) -> Vec<f64>;
+
+    /// The texts that count, the last utterance first.
+    fn said<'a>(&self, history: &History<'a>) -> Vec<Said<'a>>;
+}
+
+/// The table `history` of `bm25`: what a term of an earlier turn counts where one of the last
+/// utterance counts 1.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TermHistory {
+    /// A term that the user said one turn ago, however often.
+    user: f64,
+    /// A term that the system said one turn ago, however often.
+    system: f64,
+    /// What both are multiplied by for each later turn.
+    decay: f64,
+}
+
+impl FromLast for TermHistory {
+    fn numbers(&self) -> Vec<f64> {
+        vec![self.user, self.system, self.decay]
+    }
+
+    fn said<'a>(&self, history: &History<'a>) -> Vec<Said<'a>> {
+        let mut said = vec![Said::new(Role::Last, history.now, 1.0)];
+        said.extend(Said::by_age(Role::Earlier, &history.user, self.user, self.decay));
+        said.extend(Said::by_age(Role::Response, &history.system, self.system, self.decay));
+        said.retain(Said::counts);
+        said
+    }
+}
+
+/// The last utterances of the user among which the nearest counts.
+const NEAREST_OF: usize = 4;
+
+/// The table `history` of `dense`: what is added to the similarity to the last utterance, which
+/// counts 1.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct VectorHistory {
+    /// The last utterance behind what led to it: the utterance before, the last sentence of the
+    /// response to that, and the utterance itself, as one text.
+    #[serde(default)]
+    context: f64,
+    /// The nearest of the last four utterances of the user.
+    #[serde(default)]
+    nearest: f64,
+    /// What the system said one turn ago.
+    #[serde(default)]
+    system: f64,
+    /// What `system` is multiplied by for each later turn; 0 looks at the last response alone.
+    #[serde(default)]
+    decay: f64,
+    /// What a conversational encoder takes the last utterance to mean.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) meaning: Option<Meaning>,
+}
+
+impl FromLast for VectorHistory {
+    fn numbers(&self) -> Vec<f64> {
+        let meaning = self.meaning.as_ref().map_or(0.0, |meaning| meaning.weight);
+        vec![meaning, self.context, self.nearest, self.system, self.decay]
+    }
+
+    fn said<'a>(&self, history: &History<'a>) -> Vec<Said<'a>> {
+        let Self { context, system, decay, .. } = *self;
+        let mut said = history.said(&HistoryWeights { context, system, decay });
+        let latest = [history.now].into_iter().chain(history.user.iter().copied());
+        let nearest =
+            latest.take(NEAREST_OF).map(|text| Said::new(Role::Nearest, text, self.nearest));
+        said.extend(nearest.filter(Said::counts));
+        said
+    }
+}
+
+/// Refuses weights without an order, and those that grow with age.
+fn check_history(all: &[f64], at: Location) -> Result<()> {
+    let is_sound = |weight: &f64| weight.is_finite() && *weight >= 0.0;
+    if all.iter().all(is_sound) && all.last().is_none_or(|decay| *decay <= 1.0) {
+        return Ok(());
+    }
+    let hint = "what counts nothing has the weight 0; configs/ikat-automatic.toml is an example";
+    bail!(at, "weights of at least 0, with a decay from 0 to 1", "{all:?}", hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clariq_core::Utterance;
+
+    fn request(said: [&str; 5]) -> Request {
+        let mut request = Request::new("1", said[0]);
+        for turn in said[1..].chunks(2) {
+            request.said.extend([Utterance::system(turn[0]), Utterance::user(turn[1])]);
+        }
+        request
+    }
+
+    fn weights(said: &[Said]) -> Vec<f64> {
+        said.iter().map(|said| said.weight).collect()
+    }
+
+    #[test]
+    fn older_turns_count_less_and_a_no_counts_in_its_own_way() {
+        let table = Weights {
+            question: 0.4,
+            answer: 0.8,
+            refused_question: -0.2,
+            refused_answer: 0.6,
+            decay: 0.5,
+        };
+        let request = request(["saturn", "the car", "No, the planet", "its rings", "yes"]);
+        let said = table.said(&request);
+        assert_eq!(weights(&said), [1.0, -0.1, 0.3, 0.4, 0.8]);
+        let names: Vec<String> = said.iter().map(|said| said.role.to_string()).collect();
+        assert_eq!(
+            names,
+            ["request", "question 1, answered \"no\"", "answer 1", "question 2", "answer 2"]
+        );
+        assert!(table.check(Location::file("x")).is_ok());
+        assert!(Weights { decay: -1.0, ..table }.check(Location::file("x")).is_err());
+        assert!(Weights { answer: f64::NAN, ..table }.check(Location::file("x")).is_err());
+    }
+
+    #[test]
+    fn the_last_utterance_counts_most() {
+        let request = request(["first", "It is. So  it was!", "second", "A. B? C", "third"]);
+        let history = History::of(&request.said);
+        let terms = TermHistory { user: 0.1, system: 0.06, decay: 0.5 };
+        assert_eq!(weights(&terms.said(&history)), [1.0, 0.1, 0.05, 0.06, 0.03]);
+        let (context, nearest, system, decay) = (0.5, 0.4, 0.2, 0.0);
+        let vectors = VectorHistory { context, nearest, system, decay, meaning: None };
+        assert_eq!(weights(&vectors.said(&history)), [1.0, 0.5, 0.2, 0.4, 0.4, 0.4]);
+    }
+
+    #[test]
+    fn weights_that_grow_or_are_no_numbers_are_refused() {
+        let at = || Location::file("x");
+        assert!(check_history(&[0.1, 1.0], at()).is_ok());
+        for bad in [[0.1, 1.5], [f64::NAN, 1.0], [-0.1, 1.0]] {
+            assert!(check_history(&bad, at()).is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! Similarities of documents to a conversation: the sum of those to each of its texts by weight.
+//!
+//! Such a sum is the similarity to the sum of the vectors, but for its length: the same order for
+//! every request. It is made of one row of similarities per text, because few texts make many
+//! conversations: a file of 1.7 million has some 12,000 of them.
+
+use crate::context::Context;
+use crate::space::Space;
+use crate::stages::conversation::{Conversation, VectorHistory, explain};
+use crate::stages::meaning::Meaning;
+use clariq_core::{
+    Doc, Explanation, History, Hit, ModelName, Progress, Ranking, Request, Result, Role, Said,
+    rank_by_score,
+};
+use ndarray::{Array2, ArrayView1};
+use rayon::prelude::*;
+use serde::Serialize;
+use std::collections::HashMap;
+
+/// So many similarities of texts to documents are kept at a time: 32 MB.
+const ROOM: usize = 1 << 23;
+
+/// What the texts of a conversation count, and what their similarities rule out.
+#[derive(Serialize)]
+pub(super) struct DenseConversation {
+    #[serde(flatten)]
+    pub(super) conversation: Conversation<VectorHistory>,
+    /// Where nothing that the user said is as near as this to any document, nothing is ranked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) min_likeness: Option<f32>,
+    /// A document as near as this to what the system said is the same in other words, and left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) repeat: Option<f32>,
+}
+
+/// The distinct texts of some requests, and for each request their rows and weights.
+#[derive(Default)]
+struct Texts<'a> {
+    distinct: Vec<&'a str>,
+    rows: HashMap<&'a str, usize>,
+    requests: Vec<Vec<Weighed>>,
+}
+
+/// A text of a request: its row among the distinct texts, and its weight.
+struct Weighed {
+    row: usize,
+    role: Role,
+    weight: f32,
+}
+
+impl<'a> Texts<'a> {
+    /// Adds a request, unless there would be more than `most` texts.
+    fn add(&mut self, said: &'a [Said], most: usize) -> bool {
+        let new = said.iter().filter(|said| !self.rows.contains_key(&*said.text)).count();
+        if !self.requests.is_empty() && self.distinct.len() + new > most {
+            return false;
+        }
+        let mut weighed = Vec::with_capacity(said.len());
+        for said in said {
+            let row = *self.rows.entry(&said.text).or_insert_with(|| {
+                self.distinct.push(&said.text);
+                self.distinct.len() - 1
+            });
+            weighed.push(Weighed { row, role: said.role, weight: said.weight as f32 });
+        }
+        self.requests.push(weighed);
+        true
+    }
+}
+
+/// Similarities of texts (rows) to documents (columns).
+struct Likenesses<'d> {
+    docs: &'d [Doc],
+    rows: Array2<f32>,
+    /// How near each text is to the document nearest to it.
+    highest: Vec<f32>,
+}
+
+impl<'d> Likenesses<'d> {
+    fn of(context: &Context, space: &Space, texts: &[&str], docs: &'d [Doc]) -> Result<Self> {
+        let rows = space.to_documents_each(context.documents, context.models, texts, docs)?;
+        let highest = |row: ArrayView1<f32>| row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        Ok(Self { docs, highest: rows.rows().into_iter().map(highest).collect(), rows })
+    }
+}
+
+fn add(scores: &mut [f32], row: ArrayView1<f32>, weight: f32) {
+    scores.iter_mut().zip(row).for_each(|(score, &like)| *score += weight * like);
+}
+
+impl DenseConversation {
+    fn meaning(&self) -> Option<&Meaning> {
+        match &self.conversation {
+            Conversation::Weights(_) => None,
+            Conversation::History(history) => history.meaning.as_ref(),
+        }
+    }
+
+    /// The conversational encoder that it needs.
+    pub(super) fn model(&self) -> Option<ModelName> {
+        self.meaning().map(Meaning::model)
+    }
+
+    /// The texts that count, or that documents are compared with. By the table `weights`, a score is
+    /// a mean: the weights above 0 sum to 1.
+    fn said<'a>(&self, request: &'a Request) -> Vec<Said<'a>> {
+        let mut said = self.conversation.said(request);
+        if let Conversation::Weights(_) = self.conversation {
+            let compared = |said: &Said| {
+                self.repeat.is_some() && said.role.is_system() && !said.text.trim().is_empty()
+            };
+            said.retain(|said| said.counts() || compared(said));
+            let whole: f64 = said.iter().map(|said| said.weight.max(0.0)).sum();
+            said.iter_mut().for_each(|said| said.weight /= whole);
+        }
+        said
+    }
+
+    /// Ranks `docs`, in ascending order, for each request.
+    pub(super) fn rank(
+        &self,
+        context: &Context,
+        space: &Space,
+        requests: &[Request],
+        docs: &[Doc],
+        depth: usize,
+        progress: Progress,
+    ) -> Result<Vec<Ranking>> {
+        let most = ROOM / docs.len().max(1);
+        let said: Vec<Vec<Said>> = requests.iter().map(|request| self.said(request)).collect();
+        let mut rankings = Vec::with_capacity(requests.len());
+        while rankings.len() < requests.len() {
+            let start = rankings.len();
+            let mut texts = Texts::default();
+            let added = said[start..].iter().take_while(|said| texts.add(said, most)).count();
+            let block = &requests[start..start + added];
+            let likenesses = Likenesses::of(context, space, &texts.distinct, docs)?;
+            let meant = self.meant(context, space, block, docs)?;
+            let rank = |scores: &mut Vec<f32>, (index, texts): (usize, &Vec<Weighed>)| {
+                progress(1);
+                scores.clear();
+                scores.resize(docs.len(), 0.0);
+                let meant = meant.as_ref().map(|meant| meant.row(index));
+                self.rank_one(texts, &likenesses, meant, depth, scores)
+            };
+            rankings.par_extend(texts.requests.par_iter().enumerate().map_init(Vec::new, rank));
+        }
+        Ok(rankings)
+    }
+
+    /// What the meaning of each conversation adds to the score of each document.
+    fn meant(
+        &self,
+        context: &Context,
+        space: &Space,
+        requests: &[Request],
+        docs: &[Doc],
+    ) -> Result<Option<Array2<f32>>> {
+        let Some(meaning) = self.meaning() else { return Ok(None) };
+        let histories: Vec<_> = requests.iter().map(|request| History::of(&request.said)).collect();
+        meaning.score(context, space, &histories, docs).map(Some)
+    }
+
+    /// Ranks documents for a request with these texts; `scores` are zeros.
+    fn rank_one(
+        &self,
+        texts: &[Weighed],
+        likenesses: &Likenesses,
+        meant: Option<ArrayView1<f32>>,
+        depth: usize,
+        scores: &mut [f32],
+    ) -> Ranking {
+        let Likenesses { docs, rows, highest } = likenesses;
+        let near = |row: usize| self.min_likeness.is_none_or(|least| highest[row] >= least);
+        if matches!(self.conversation, Conversation::Weights(_))
+            && !texts.iter().any(|text| !text.role.is_system() && near(text.row))
+        {
+            return Ranking::new();
+        }
+        let (nearest, summed): (Vec<_>, Vec<_>) =
+            texts.iter().partition(|text| text.role == Role::Nearest);
+        for text in summed {
+            add(scores, rows.row(text.row), text.weight);
+        }
+        if let Some(text) = nearest.first() {
+            let highest = |column: usize| {
+                let column = nearest.iter().map(|text| rows[[text.row, column]]);
+                column.fold(f32::NEG_INFINITY, f32::max)
+            };
+            let highest = (0..docs.len()).map(highest).collect::<Vec<f32>>();
+            add(scores, ArrayView1::from(&highest), text.weight);
+        }
+        if let Some(meant) = meant {
+            add(scores, meant, 1.0);
+        }
+        let mut ranking = rank_by_score(docs, scores.iter().copied(), depth);
+        if let Some(same) = self.repeat {
+            let asked = texts.iter().filter(|text| text.role.is_system());
+            let asked: Vec<_> = asked.map(|text| rows.row(text.row)).collect();
+            // The columns are in the order of the documents' numbers.
+            let column = |hit: &Hit| docs.binary_search(&hit.doc).unwrap_or_default();
+            ranking.retain(|hit| asked.iter().all(|row| row[column(hit)] < same));
+        }
+        ranking
+    }
+
+    /// Explains what each text of a conversation adds to the score of a document among `docs`.
+    pub(super) fn explain(
+        &self,
+        context: &Context,
+        space: &Space,
+        request: &Request,
+        docs: &[Doc],
+        doc: Doc,
+    ) -> Result<Explanation> {
+        let said = self.said(request);
+        let mut parts = Vec::new();
+        let mut nearest: Option<Explanation> = None;
+        for said in &said {
+            let part = self.explain_text(context, space, said, doc)?;
+            if said.role != Role::Nearest {
+                parts.push(part);
+            } else if nearest.as_ref().is_none_or(|best| part.value > best.value) {
+                nearest = Some(part);
+            }
+        }
+        parts.extend(nearest);
+        if let Some(meaning) = self.meaning() {
+            parts.push(meaning.explain(context, space, History::of(&request.said), doc)?);
+        }
+        let what = "sum over what was said, weight × similarity";
+        let mut explained = Explanation::sum(what, parts);
+        if let Some(least) = self.min_likeness {
+            let of_user = said.iter().filter(|said| !said.role.is_system());
+            let texts: Vec<&str> = of_user.map(|said| said.text.as_ref()).collect();
+            let highest = Likenesses::of(context, space, &texts, docs)?.highest;
+            let nearest = highest.into_iter().fold(f32::NEG_INFINITY, f32::max);
+            let what = format!(
+                "similarity of what the user said to the nearest document, at least {least} needed"
+            );
+            explained.parts.push(Explanation::value(nearest.into(), what));
+        }
+        Ok(explained)
+    }
+
+    fn explain_text(
+        &self,
+        context: &Context,
+        space: &Space,
+        said: &Said,
+        doc: Doc,
+    ) -> Result<Explanation> {
+        let channels = space.explain(context.models, &said.text, doc)?;
+        let likeness = channels.value;
+        let mut explained = explain(said, channels.parts);
+        if let Some(same) = self.repeat
+            && said.role.is_system()
+            && likeness >= f64::from(same)
+        {
+            let what = format!("left out: from {same}, it says the same");
+            explained.parts.push(Explanation::value(likeness, what));
+        }
+        Ok(explained)
+    }
+}
