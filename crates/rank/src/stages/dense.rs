@@ -9,6 +9,7 @@ use crate::space::SpaceConfig;
 use crate::stage::{About, Batch, Stage};
 use crate::stages::conversation::Conversation;
 use crate::stages::dense_conversation::DenseConversation;
+use crate::stages::meaning::Over;
 use clariq_core::{Doc, Explanation, Ranking, Request, Result, bail, rank_by_score};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -60,7 +61,8 @@ impl Dense {
         // All have the same candidates, or none has any.
         let depth = requests.first().map_or(depth, |request| request.depth(depth));
         if let Some(conversation) = &self.conversation {
-            return conversation.rank(context, &space, requests, docs, depth, batch.progress);
+            let over = Over { context, space: &space, docs };
+            return conversation.rank(over, requests, depth, batch.progress);
         }
         let texts: Vec<Cow<str>> = requests.iter().map(Request::flatten).collect();
         let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
@@ -100,6 +102,7 @@ impl Stage for Dense {
             Some(own) => own,
             None => one.context.documents_with_text()?,
         };
-        conversation.explain(one.context, &space, request, docs, doc).map(Some)
+        let over = Over { context: one.context, space: &space, docs };
+        conversation.explain(over, request, doc).map(Some)
     }
 }

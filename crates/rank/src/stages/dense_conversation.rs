@@ -4,10 +4,8 @@
 //! every request. It is made of one row of similarities per text, because few texts make many
 //! conversations: a file of 1.7 million has some 12,000 of them.
 
-use crate::context::Context;
-use crate::space::Space;
 use crate::stages::conversation::{Conversation, VectorHistory, explain};
-use crate::stages::meaning::Meaning;
+use crate::stages::meaning::{Meaning, Over};
 use clariq_core::{
     Doc, Explanation, History, Hit, ModelName, Progress, Ranking, Request, Result, Role, Said,
     rank_by_score,
@@ -77,7 +75,7 @@ struct Likenesses<'d> {
 }
 
 impl<'d> Likenesses<'d> {
-    fn of(context: &Context, space: &Space, texts: &[&str], docs: &'d [Doc]) -> Result<Self> {
+    fn of(Over { context, space, docs }: Over<'d>, texts: &[&str]) -> Result<Self> {
         let rows = space.to_documents_each(context.documents, context.models, texts, docs)?;
         let highest = |row: ArrayView1<f32>| row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         Ok(Self { docs, highest: rows.rows().into_iter().map(highest).collect(), rows })
@@ -116,17 +114,15 @@ impl DenseConversation {
         said
     }
 
-    /// Ranks `docs`, in ascending order, for each request.
+    /// Ranks documents for each request.
     pub(super) fn rank(
         &self,
-        context: &Context,
-        space: &Space,
+        over: Over,
         requests: &[Request],
-        docs: &[Doc],
         depth: usize,
         progress: Progress,
     ) -> Result<Vec<Ranking>> {
-        let most = ROOM / docs.len().max(1);
+        let most = ROOM / over.docs.len().max(1);
         let said: Vec<Vec<Said>> = requests.iter().map(|request| self.said(request)).collect();
         let mut rankings = Vec::with_capacity(requests.len());
         while rankings.len() < requests.len() {
@@ -134,12 +130,10 @@ impl DenseConversation {
             let mut texts = Texts::default();
             let added = said[start..].iter().take_while(|said| texts.add(said, most)).count();
             let block = &requests[start..start + added];
-            let likenesses = Likenesses::of(context, space, &texts.distinct, docs)?;
-            let meant = self.meant(context, space, block, docs)?;
+            let likenesses = Likenesses::of(over, &texts.distinct)?;
+            let meant = self.meant(over, block)?;
             let rank = |scores: &mut Vec<f32>, (index, texts): (usize, &Vec<Weighed>)| {
                 progress(1);
-                scores.clear();
-                scores.resize(docs.len(), 0.0);
                 let meant = meant.as_ref().map(|meant| meant.row(index));
                 self.rank_one(texts, &likenesses, meant, depth, scores)
             };
@@ -149,26 +143,20 @@ impl DenseConversation {
     }
 
     /// What the meaning of each conversation adds to the score of each document.
-    fn meant(
-        &self,
-        context: &Context,
-        space: &Space,
-        requests: &[Request],
-        docs: &[Doc],
-    ) -> Result<Option<Array2<f32>>> {
+    fn meant(&self, over: Over, requests: &[Request]) -> Result<Option<Array2<f32>>> {
         let Some(meaning) = self.meaning() else { return Ok(None) };
         let histories: Vec<_> = requests.iter().map(|request| History::of(&request.said)).collect();
-        meaning.score(context, space, &histories, docs).map(Some)
+        meaning.score(over, &histories).map(Some)
     }
 
-    /// Ranks documents for a request with these texts; `scores` are zeros.
+    /// Ranks documents for a request with these texts. What `scores` holds is overwritten.
     fn rank_one(
         &self,
         texts: &[Weighed],
         likenesses: &Likenesses,
         meant: Option<ArrayView1<f32>>,
         depth: usize,
-        scores: &mut [f32],
+        scores: &mut Vec<f32>,
     ) -> Ranking {
         let Likenesses { docs, rows, highest } = likenesses;
         let near = |row: usize| self.min_likeness.is_none_or(|least| highest[row] >= least);
@@ -177,18 +165,18 @@ impl DenseConversation {
         {
             return Ranking::new();
         }
+        scores.clear();
+        scores.resize(docs.len(), 0.0);
         let (nearest, summed): (Vec<_>, Vec<_>) =
             texts.iter().partition(|text| text.role == Role::Nearest);
         for text in summed {
             add(scores, rows.row(text.row), text.weight);
         }
-        if let Some(text) = nearest.first() {
-            let highest = |column: usize| {
-                let column = nearest.iter().map(|text| rows[[text.row, column]]);
-                column.fold(f32::NEG_INFINITY, f32::max)
-            };
-            let highest = (0..docs.len()).map(highest).collect::<Vec<f32>>();
-            add(scores, ArrayView1::from(&highest), text.weight);
+        if let Some(Weighed { weight, .. }) = nearest.first() {
+            for (column, score) in scores.iter_mut().enumerate() {
+                let likeness = nearest.iter().map(|text| rows[[text.row, column]]);
+                *score += weight * likeness.fold(f32::NEG_INFINITY, f32::max);
+            }
         }
         if let Some(meant) = meant {
             add(scores, meant, 1.0);
@@ -204,20 +192,13 @@ impl DenseConversation {
         ranking
     }
 
-    /// Explains what each text of a conversation adds to the score of a document among `docs`.
-    pub(super) fn explain(
-        &self,
-        context: &Context,
-        space: &Space,
-        request: &Request,
-        docs: &[Doc],
-        doc: Doc,
-    ) -> Result<Explanation> {
+    /// Explains what each text of a conversation adds to the score of a document.
+    pub(super) fn explain(&self, over: Over, request: &Request, doc: Doc) -> Result<Explanation> {
         let said = self.said(request);
         let mut parts = Vec::new();
         let mut nearest: Option<Explanation> = None;
         for said in &said {
-            let part = self.explain_text(context, space, said, doc)?;
+            let part = self.explain_text(over, said, doc)?;
             if said.role != Role::Nearest {
                 parts.push(part);
             } else if nearest.as_ref().is_none_or(|best| part.value > best.value) {
@@ -226,14 +207,14 @@ impl DenseConversation {
         }
         parts.extend(nearest);
         if let Some(meaning) = self.meaning() {
-            parts.push(meaning.explain(context, space, History::of(&request.said), doc)?);
+            parts.push(meaning.explain(over, History::of(&request.said), doc)?);
         }
         let what = "sum over what was said, weight × similarity";
         let mut explained = Explanation::sum(what, parts);
         if let Some(least) = self.min_likeness {
             let of_user = said.iter().filter(|said| !said.role.is_system());
             let texts: Vec<&str> = of_user.map(|said| said.text.as_ref()).collect();
-            let highest = Likenesses::of(context, space, &texts, docs)?.highest;
+            let highest = Likenesses::of(over, &texts)?.highest;
             let nearest = highest.into_iter().fold(f32::NEG_INFINITY, f32::max);
             let what = format!(
                 "similarity of what the user said to the nearest document, at least {least} needed"
@@ -243,14 +224,8 @@ impl DenseConversation {
         Ok(explained)
     }
 
-    fn explain_text(
-        &self,
-        context: &Context,
-        space: &Space,
-        said: &Said,
-        doc: Doc,
-    ) -> Result<Explanation> {
-        let channels = space.explain(context.models, &said.text, doc)?;
+    fn explain_text(&self, over: Over, said: &Said, doc: Doc) -> Result<Explanation> {
+        let channels = over.space.explain(over.context.models, &said.text, doc)?;
         let likeness = channels.value;
         let mut explained = explain(said, channels.parts);
         if let Some(same) = self.repeat
