@@ -94,7 +94,7 @@ pub fn check<'s>(
         let obtained = evaluation.figures(&Written {
             path: &path,
             run: run.as_ref(),
-            need: loaded.system.need.as_ref().map(|_| record::need_path(&path)),
+            need: loaded.need.as_ref().map(|_| record::need_path(&path)),
             ranking: &|task| read_run(&Source::new(ranking_path(&path, task))),
             expected: names.map(String::as_str).collect(),
         })?;
