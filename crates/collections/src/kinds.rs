@@ -1,13 +1,15 @@
 //! The registry of collections: how each is recognised, opened and checked.
 
-use crate::{CheckReport, Collection, DataDir, cast, clariq, ikat};
-use clariq_core::{Error, Location, Problem, ProblemKind, TextKeeper};
-
-/// Opens the sample of a collection.
-pub type OpenSample = fn() -> Result<Box<dyn Collection>, Error>;
+use crate::{CheckReport, Collection, DataDir, Validation, ValidationOptions, cast, clariq, ikat};
+use clariq_core::{Error, Problem, ProblemKind, TextKeeper, problem};
+use clariq_files::Source;
+use std::path::Path;
 
 /// Opens a collection. Documents that the keeper takes are kept by it, all others in memory.
 pub type Open = fn(&DataDir, Option<&dyn TextKeeper>) -> Result<Box<dyn Collection>, Error>;
+
+/// Checks a run over a split.
+pub type Validate = fn(&DataDir, &str, &Source, &ValidationOptions) -> Result<Validation, Error>;
 
 /// A collection that can be opened.
 pub struct Kind {
@@ -19,18 +21,42 @@ pub struct Kind {
     pub tasks: &'static [&'static str],
     /// The folder where its files are looked for if none is named.
     pub usual: &'static str,
-    /// Opens the sample that is part of the program, where there is one.
-    pub sample: Option<OpenSample>,
+    /// The names of all its splits.
+    pub splits: &'static [&'static str],
+    /// The split that runs are scored on if none is named.
+    pub usual_split: &'static str,
+    /// The endings of what is handed in, where that is no TREC run.
+    pub endings: &'static [&'static str],
+    /// Whether it has a sample that is part of the program, which [`DataDir::Sample`] opens.
+    pub has_sample: bool,
     /// Whether this is what lies in a folder.
     pub is_in: fn(&DataDir) -> bool,
     /// Opens it.
     pub open: Open,
     /// Reads every file of it and names everything that is wrong, even where it cannot be opened.
     pub check: fn(&DataDir) -> Result<CheckReport, Error>,
+    /// Checks a run over a split: the official verdict, and what the official program lets through.
+    pub validate: Validate,
+    /// The names of the figures of its own that configurations may expect.
+    pub figures: fn() -> Vec<String>,
 }
 
 /// All collections, in the order in which a folder is compared with them.
 pub const KINDS: &[Kind] = &[clariq::KIND, cast::KIND, ikat::KIND];
+
+impl Kind {
+    /// The kind with a split of that name.
+    pub fn with_split(name: &str) -> Option<&'static Self> {
+        KINDS.iter().find(|kind| kind.splits.contains(&name))
+    }
+
+    /// The kind in whose form a file is handed in, by its name; `None` for TREC runs.
+    pub fn of_file(file: &Path) -> Option<&'static Self> {
+        let name = file.to_string_lossy();
+        let name = name.strip_suffix(".gz").unwrap_or(&name);
+        KINDS.iter().find(|kind| kind.endings.iter().any(|ending| name.ends_with(ending)))
+    }
+}
 
 /// The collection that lies in a data folder.
 pub fn kind_of(data: &DataDir) -> Result<&'static Kind, Error> {
@@ -60,8 +86,8 @@ fn unrecognised(data: &DataDir) -> Problem {
         DataDir::Folder(folder) if !folder.is_dir() => "a file",
         _ => "none of them",
     };
-    let at = Location::file(data.to_string());
-    let expected = format!("a folder with the files of a collection: {}", signs.join(", "));
-    Problem::new(at, ProblemKind::MissingFile, expected, found)
-        .hint("check the path; `clariq data fetch` downloads the files of ClariQ")
+    let signs = signs.join(", ");
+    let hint = "check the path; `clariq data fetch` downloads the files of ClariQ";
+    problem!(data.to_string(), "a folder with the files of a collection: {signs}", found, hint)
+        .kind(ProblemKind::MissingFile)
 }

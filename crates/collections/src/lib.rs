@@ -23,6 +23,7 @@ pub mod cast;
 mod check;
 pub mod clariq;
 mod class;
+pub mod evaluation;
 pub mod ikat;
 mod json;
 mod kinds;
@@ -35,14 +36,17 @@ pub use around::Around;
 pub use bank::{Bank, BankRow};
 pub use check::CheckReport;
 pub use clariq::DataDir;
+pub use clariq::evaluation::{Leaderboard, NeedReport, Placement};
 pub use class::Class;
-pub use kinds::{KINDS, Kind, Open, OpenSample, check, kind_of, open, open_keeping};
+pub use ikat::validate::MAX_WARNINGS;
+pub use kinds::{KINDS, Kind, Open, Validate, check, kind_of, open, open_keeping};
 pub use resolved::ResolvedTurn;
 pub use statistics::{Amount, Statistics, StatisticsRow};
-pub use validation::{Validation, Verdict};
+pub use validation::{Validation, ValidationOptions, Verdict};
 
 use clariq_core::{Documents, Error, Location, Problem, ProblemKind, Request, TextKeeper};
 use clariq_files::{Qrels, Source};
+use evaluation::Evaluation;
 use std::any::Any;
 use std::collections::HashSet;
 
@@ -139,6 +143,13 @@ pub trait Collection: Any + Send + Sync {
         Err(Problem::new(at, ProblemKind::Argument, expected, self.kind())
             .hint("the passages of iKAT may, because the licensed ones cannot be released")
             .into())
+    }
+
+    /// How runs over a split are scored by definitions of the collection's own; `None` where its
+    /// judgements and the measures of the literature are all there is.
+    fn own_evaluation(&self, split: &str) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
+        let _ = split;
+        Ok(None)
     }
 
     /// The judgements of a split for a task; `None` where it has none.

@@ -1,31 +1,20 @@
-//! The measures that configurations can expect figures of.
+//! The check that configurations expect figures of measures that there are.
 
-use clariq_collections::clariq::evaluation::CUTOFFS;
+use clariq_collections::KINDS;
 use clariq_core::{Result, bail};
 use clariq_eval::parse_measure;
 use clariq_rank::Expected;
 
-/// Weighted F1 of need labels.
-pub(crate) const NEED_F1: &str = "need F1";
-
-/// The measures of the challenge's leaderboard of document relevance.
-pub(crate) const DOCUMENT_MEASURES: [&str; 4] = ["MRR100", "P1", "NDCG3", "NDCG5"];
-
-/// The names of all measures, recall first.
-pub fn measures() -> impl Iterator<Item = String> {
-    let recalls = CUTOFFS.iter().map(|cutoff| format!("R@{cutoff}"));
-    recalls.chain([NEED_F1.to_owned()]).chain(DOCUMENT_MEASURES.map(str::to_owned))
-}
+/// The names that are listed in a message.
+const MOST_NAMED: usize = 9;
 
 /// Refuses a figure of no measure: it would be expected, and never compared.
 pub(crate) fn check_measures(expected: &[Expected]) -> Result<()> {
-    let known: Vec<String> = measures().collect();
-    let of_ikat: Vec<String> = clariq_collections::ikat::evaluation::names().collect();
+    let own: Vec<String> = KINDS.iter().flat_map(|kind| (kind.figures)()).collect();
     for (name, at) in expected.iter().flat_map(|expected| &expected.lines) {
-        if !known.iter().chain(&of_ikat).any(|known| known == name) && parse_measure(name).is_err()
-        {
-            let known = known.join(", ");
-            let wanted = format!("one of the measures {known}, or one that `clariq eval -m` knows");
+        if !own.contains(name) && parse_measure(name).is_err() {
+            let own = own[..MOST_NAMED.min(own.len())].join(", ");
+            let wanted = format!("a measure such as {own}, or one that `clariq eval -m` knows");
             bail!(at, wanted, "`{name}`", "names are case-sensitive, as in nDCG@3")
         }
     }

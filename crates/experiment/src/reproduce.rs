@@ -1,14 +1,13 @@
 //! The check of what a system reaches against the figures that its configuration expects.
 
 use crate::contexts::Contexts;
-use crate::figures::{self, Written};
-use crate::run::{RunOptions, open_split, run as write_run, usual_path};
+use crate::record;
+use crate::run::{RunOptions, open_split, ranking_path, run as write_run, usual_path};
 use crate::session::Session;
 use crate::systems::{Loaded, check_expected};
-use clariq_core::Error;
-use clariq_core::{Checksum, Models};
-use clariq_eval::{RankedRun, evaluate, parse_measure};
-use clariq_files::{Qrels, Run, Source, read_run};
+use clariq_collections::evaluation::Written;
+use clariq_core::{Checksum, Error, Models};
+use clariq_files::{Source, read_run};
 use clariq_rank::{Expected, Uses};
 use std::path::Path;
 
@@ -77,8 +76,10 @@ pub fn check<'s>(
     runs: &Path,
 ) -> Result<Vec<Figure<'s>>, Error> {
     let collection = session.collection;
-    let Some(qrels) = collection.qrels(split, session.task)? else { return Ok(Vec::new()) };
-    let own = figures::open(collection, split)?;
+    if collection.qrels(split, session.task)?.is_none() {
+        return Ok(Vec::new());
+    }
+    let evaluation = collection.evaluation(split)?;
     let contexts = Contexts::new(session, models);
     let mut figures = Vec::new();
     for loaded in systems.into_iter().filter(|loaded| says_something(loaded, split)) {
@@ -89,13 +90,17 @@ pub fn check<'s>(
         let is_run = loaded.system.tasks.is_empty();
         let run = is_run.then(|| read_run(&Source::new(&path))).transpose()?;
         let expected = expected(loaded, session.documents.checksum(), split);
-        let written = Written { session, loaded, path: &path, run: run.as_ref(), expected };
-        let mut obtained = own.as_ref().map_or(Ok(Vec::new()), |own| own.score(&written))?;
-        if let Some(run) = &run {
-            obtained.extend(score_by_name(run, &qrels, expected, &obtained)?);
-        }
+        let names = expected.iter().flat_map(|expected| expected.measures.keys());
+        let obtained = evaluation.figures(&Written {
+            path: &path,
+            run: run.as_ref(),
+            need: loaded.need.as_ref().map(|_| record::need_path(&path)),
+            ranking: &|task| read_run(&Source::new(ranking_path(&path, task))),
+            expected: names.map(String::as_str).collect(),
+        })?;
+        obtained.notes.iter().for_each(|note| session.observer.note(note));
         let compare = |(measure, value)| compare(loaded, expected, split, measure, value);
-        figures.extend(obtained.into_iter().map(compare));
+        figures.extend(obtained.figures.into_iter().map(compare));
     }
     Ok(figures)
 }
@@ -123,29 +128,6 @@ fn compare<'s>(
     let verdict = wanted.map(|wanted| Verdict::new((obtained - wanted).abs(), tolerance));
     let (system, uses) = (loaded.system.name.as_str(), loaded.uses(Some(split)));
     Figure { system, uses, measure, published, expected: wanted, obtained, verdict }
-}
-
-/// The measures of the literature that a configuration names and nothing has computed yet.
-fn score_by_name(
-    run: &Run,
-    qrels: &Qrels,
-    expected: Option<&Expected>,
-    obtained: &[(String, f64)],
-) -> Result<Vec<(String, f64)>, Error> {
-    let mut named = Vec::new();
-    for name in expected.iter().flat_map(|expected| expected.measures.keys()) {
-        let is_new = obtained.iter().all(|(known, _)| known != name);
-        // What has a name of the challenge's own was left out for a reason that was reported.
-        if is_new && let Ok(measure) = parse_measure(name) {
-            named.push((name.clone(), measure));
-        }
-    }
-    if named.is_empty() {
-        return Ok(Vec::new());
-    }
-    let (names, measures): (Vec<String>, Vec<_>) = named.into_iter().unzip();
-    let scores = evaluate(&measures, &RankedRun::new(run)?, qrels);
-    Ok(names.into_iter().zip(scores.means).collect())
 }
 
 #[cfg(test)]

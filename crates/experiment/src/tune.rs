@@ -1,13 +1,13 @@
 //! Grid search over the parameters of a system, judged by cross-validation over conversations.
 
 use crate::contexts::Contexts;
-use crate::figures;
 use crate::models::Registry;
 use crate::needs::predict_needs;
 use crate::pipelines::{Block, Pipelines};
 use crate::run::as_run;
 use crate::session::Session;
 use crate::systems::{Loaded, parse_assignment};
+use clariq_collections::evaluation::Evaluation;
 use clariq_core::Error;
 use clariq_core::{Location, Problem, ProblemKind, Request, TopicId};
 use clariq_eval::{Measure, RankedRun, evaluate, exact_mean};
@@ -166,7 +166,7 @@ pub struct HeldOut<'t> {
 /// What every point is judged by.
 struct Judge<'a> {
     session: &'a Session<'a>,
-    own: Option<Box<dyn figures::Own + 'a>>,
+    own: Option<Box<dyn Evaluation + 'a>>,
     qrels: Qrels,
     measures: &'a [Box<dyn Measure>],
     /// The judged requests in the order of their file.
@@ -273,7 +273,7 @@ impl<'a> Judge<'a> {
         };
         let topics = requests.iter().map(|request| TopicId::from(request.id.as_str()));
         let topics = topics.filter(|topic| qrels.topic(topic).is_some()).collect();
-        let own = figures::open(collection, split)?.filter(|_| task == session.task);
+        let own = collection.own_evaluation(split)?.filter(|_| task == session.task);
         Ok(Self { session, own, qrels, measures, topics })
     }
 

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::output::Format;
 use crate::progress;
 use clariq_collections::clariq::ClariQ;
-use clariq_collections::{Collection, DataDir, KINDS, ikat};
+use clariq_collections::{Collection, DataDir, KINDS, Kind, kind_of};
 use clariq_core::{Engine, Isa, Location, Precision, Problem, ProblemKind, printable};
 use clariq_experiment::{KeptTexts, Loaded, Observer, Options, Session, Task, cache};
 use std::ops::RangeInclusive;
@@ -42,8 +42,6 @@ pub(crate) struct Settings {
 
 /// Where the real collection is looked for if nothing is named.
 pub(crate) const USUAL_DATA: &str = "data/clariq";
-/// The same for the files of TREC iKAT.
-const USUAL_IKAT: &str = "data/ikat";
 
 /// More threads than any machine has cores would only be refused by the system, one after the
 /// other.
@@ -116,56 +114,55 @@ impl Settings {
         systems: &[Loaded],
     ) -> Result<Box<dyn Collection>, Failure> {
         let fits = |tasks: &[&str]| systems.iter().all(|loaded| loaded.ranks_for(tasks));
-        let kind = KINDS.iter().find(|kind| fits(kind.tasks));
-        let Some(kind) = kind.filter(|kind| !self.data_was_named && kind.usual != USUAL_DATA)
-        else {
-            return self.collection();
-        };
-        let usual = Path::new(kind.usual);
-        if let Some(open) = kind.sample.filter(|_| !usual.is_dir()) {
-            let name = kind.name;
-            self.note(&format!(
-                "note: using the built-in {name} sample; --data names another collection"
-            ));
-            return Ok(open()?);
+        match KINDS.iter().find(|kind| fits(kind.tasks)) {
+            Some(kind) if !self.data_was_named => self.open(kind),
+            _ => self.collection(),
         }
-        self.note(&format!("note: using {}", kind.usual));
-        let data = DataDir::Folder(usual.to_owned());
-        Ok((kind.open)(&data, Some(&KeptTexts::default()))?)
     }
 
-    /// The collection with a split of that name: without --data, iKAT's for one of its years.
-    pub(crate) fn collection_of(&self, split: &str) -> Result<Box<dyn Collection>, Failure> {
-        match ikat::Split::parse(split) {
-            Some(_) => Ok(Box::new(self.ikat()?)),
-            None => self.collection(),
+    /// The collection and the split that a run is scored on: those of the split's name, or of the
+    /// form of the run where no split is named.
+    pub(crate) fn scored_on(
+        &self,
+        split: Option<&str>,
+        run: &Path,
+    ) -> Result<(Box<dyn Collection>, &'static str), Failure> {
+        let kind = match split {
+            Some(name) => Kind::with_split(name),
+            None if self.data_was_named => None,
+            None => Kind::of_file(run),
+        };
+        let kind = kind.map_or_else(|| kind_of(&self.data), Ok)?;
+        let collection = self.open(kind)?;
+        let split = collection.find_split(split.unwrap_or(kind.usual_split))?;
+        Ok((collection, split))
+    }
+
+    fn open(&self, kind: &Kind) -> Result<Box<dyn Collection>, Failure> {
+        Ok((kind.open)(&self.data_of(kind), Some(&KeptTexts::default()))?)
+    }
+
+    /// Where a collection of this kind is: in the data folder, if one was named, else where it
+    /// usually is, or in the program. What was not named is mentioned.
+    pub(crate) fn data_of(&self, kind: &Kind) -> DataDir {
+        if self.data_was_named || kind.usual == USUAL_DATA {
+            self.say_which_data();
+            return self.data.clone();
         }
+        if !kind.has_sample || Path::new(kind.usual).is_dir() {
+            self.note(&format!("note: using {}", kind.usual));
+            return DataDir::Folder(kind.usual.into());
+        }
+        let name = kind.name;
+        self.note(&format!(
+            "note: using the built-in {name} sample; --data names another collection"
+        ));
+        DataDir::Sample
     }
 
     /// The same for a command that is about `ClariQ` alone.
     pub(crate) fn clariq(&self) -> Result<ClariQ, Failure> {
         Ok(ClariQ::from_collection(self.collection()?)?)
-    }
-
-    /// Opens the iKAT collection in the data folder; without --data, the usual one or the sample.
-    pub(crate) fn ikat(&self) -> Result<ikat::Ikat, Failure> {
-        let keeper = KeptTexts::default();
-        Ok(ikat::Ikat::open_keeping(self.ikat_folder(), Some(&keeper))?)
-    }
-
-    /// The data folder as one with iKAT files; without --data, the usual one if it is there.
-    pub(crate) fn ikat_folder(&self) -> ikat::Folder {
-        match &self.data {
-            DataDir::Folder(folder) if self.data_was_named => ikat::Folder::Path(folder.clone()),
-            _ if Path::new(USUAL_IKAT).is_dir() => {
-                self.note(&format!("note: using {USUAL_IKAT}"));
-                ikat::Folder::Path(USUAL_IKAT.into())
-            }
-            _ => {
-                self.note("note: using the built-in iKAT sample; --data names another collection");
-                ikat::Folder::Sample
-            }
-        }
     }
 
     pub(crate) fn say_which_data(&self) {

@@ -1,12 +1,15 @@
 //! Values that clap refuses, reported like every other error.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clariq_core::{Location, Problem, ProblemKind};
+use clariq_core::{Location, Problem, ProblemKind, problem};
 use std::error::Error as _;
 
-/// A refused value as a problem; `None` for everything that clap reports itself: help, the version,
+/// A refused value, or two flags that exclude each other, as a problem; `None` for everything that clap reports itself: help, the version,
 /// unknown or missing arguments.
 pub(crate) fn refused_value(error: &clap::Error) -> Option<Problem> {
+    if error.kind() == ErrorKind::ArgumentConflict {
+        return conflict(error);
+    }
     if !matches!(error.kind(), ErrorKind::InvalidValue | ErrorKind::ValueValidation) {
         return None;
     }
@@ -19,6 +22,14 @@ pub(crate) fn refused_value(error: &clap::Error) -> Option<Problem> {
         None => "--help shows what every argument takes".to_owned(),
     };
     Some(Problem::new(at, ProblemKind::Argument, expected(error), found).hint(hint))
+}
+
+/// Two flags that exclude each other.
+fn conflict(error: &clap::Error) -> Option<Problem> {
+    let flag = |kind| Some(text(error, kind)?.split(' ').next().unwrap_or_default());
+    let (flag, other) = (flag(ContextKind::InvalidArg)?, flag(ContextKind::PriorArg)?);
+    let hint = "--help says what each is for";
+    Some(problem!(flag, "no {other} beside it", other, hint))
 }
 
 fn text(error: &clap::Error, kind: ContextKind) -> Option<&str> {

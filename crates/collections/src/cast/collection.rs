@@ -5,9 +5,10 @@ use super::pool::{NO_QUESTION, parse_pool, read_pool};
 use super::resolved::{RESOLVED_2019, resolved_turns};
 use super::topics::{Topics, Turn, parse_resolved};
 use crate::statistics::{Amount, Statistics, StatisticsRow, count_words, mean};
+use crate::validation::by_topics;
 use crate::{Bank, CheckReport, Collection, DataDir, Kind, Requests, ResolvedTurn};
 use clariq_core::{Documents, Error, Location, Problem, ProblemKind, Request};
-use clariq_files::{Qrels, Source, protect};
+use clariq_files::{Qrels, Source, protect, read_qrels};
 use serde_json::json;
 
 /// `CAsT` 2022: a pool of clarifying questions, ranked for the user turns of 18 conversations.
@@ -16,10 +17,15 @@ pub(crate) const KIND: Kind = Kind {
     sign: POOL,
     tasks: &TASKS,
     usual: "data/cast",
-    sample: None,
+    splits: &SPLITS,
+    usual_split: SPLITS[0],
+    endings: &[],
+    has_sample: false,
     is_in: |data| data.file(POOL).is_some(),
     open: |data, _| Ok(Box::new(Cast::open(data)?)),
     check,
+    validate: by_topics,
+    figures: Vec::new,
 };
 
 const NAME: &str = "CAsT";
@@ -29,6 +35,9 @@ const SPLITS: [&str; 1] = ["2022"];
 /// The released files, under the names that the track gave them with the year in front.
 const POOL: &str = "2022_mixed_initiative_question_pool.json";
 const TOPICS: &str = "2022_automatic_evaluation_topics_tree_v1.0.json";
+
+/// Judgements of questions, which the track did not release: TREC qrels of user turns.
+const QRELS: &str = "2022_mixed_initiative.qrels";
 
 /// The questions of the mixed-initiative task of 2022, and the topics of that year.
 #[derive(Debug, Clone)]
@@ -114,9 +123,10 @@ impl Collection for Cast {
         Ok(Box::new(requests.into_iter()))
     }
 
-    /// The track released no judgements of questions.
+    /// The track released no judgements of questions; whoever has some puts them into the folder.
     fn qrels(&self, _split: &str, _task: &str) -> Result<Option<Qrels>, Error> {
-        Ok(None)
+        let Some(file) = self.data.file(QRELS) else { return Ok(None) };
+        Ok(Some(Qrels::from_judgements(&file.name(), &read_qrels(&file)?)?))
     }
 
     fn resolved_turns(&self) -> Result<Vec<ResolvedTurn>, Error> {

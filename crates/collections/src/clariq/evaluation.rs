@@ -6,6 +6,7 @@ mod context_relevance;
 mod document_relevance;
 mod leaderboard;
 mod need_report;
+mod official;
 mod oracle;
 pub mod page;
 mod question_relevance;
@@ -19,6 +20,7 @@ pub use document_relevance::{
 };
 pub use leaderboard::{Entry, Leaderboard, LeaderboardTask, Placement};
 pub use need_report::{NeedClass, NeedReport, need_report};
+pub(crate) use official::{Official, names};
 pub use oracle::{Choice, oracle_of_contexts, oracle_of_topics};
 pub use question_relevance::{
     CUTOFFS, QuestionRelevance, RecallInterval, question_relevance, recall_interval,

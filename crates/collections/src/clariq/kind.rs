@@ -1,8 +1,11 @@
 //! `ClariQ` as one of the collections that there are.
 
 use crate::clariq::collection::{ClariQ, DataDir, Split};
+use crate::clariq::evaluation::{Official, names};
 use crate::clariq::released::RELEASED;
 use crate::clariq::{check, stats};
+use crate::evaluation::Evaluation;
+use crate::validation::by_topics;
 use crate::{Collection, Kind, Requests, Statistics};
 use clariq_core::{Documents, Error, Location, Problem, ProblemKind, Request};
 use clariq_files::{Qrels, Source};
@@ -14,10 +17,15 @@ pub(crate) const KIND: Kind = Kind {
     sign: "question_bank.tsv",
     tasks: &TASKS,
     usual: "data/clariq",
-    sample: Some(|| Ok(Box::new(ClariQ::open(DataDir::Sample)?))),
+    splits: &SPLITS,
+    usual_split: SPLITS[1],
+    endings: &[],
+    has_sample: true,
     is_in: |data| RELEASED.iter().any(|file| data.file(file.name).is_some()),
     open: |data, _| Ok(Box::new(ClariQ::open(data.clone())?)),
     check: check::check,
+    validate: by_topics,
+    figures: names,
 };
 
 const NAME: &str = "ClariQ";
@@ -76,6 +84,10 @@ impl Collection for ClariQ {
 
     fn qrels(&self, split: &str, _task: &str) -> Result<Option<Qrels>, Error> {
         Ok(self.split(known(split))?.labels.as_ref().map(Qrels::from))
+    }
+
+    fn own_evaluation(&self, split: &str) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
+        Ok(Some(Box::new(Official::new(self, known(split)))))
     }
 
     fn is_sample(&self) -> bool {

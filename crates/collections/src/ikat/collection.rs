@@ -3,13 +3,17 @@
 
 use super::answers::Form;
 use super::class::View;
+use super::evaluation::{Track, names};
 use super::folder::{Folder, Split};
+use super::passage_ids::PassageIds;
 use super::passages::{read_all, read_bank};
 use super::qrels::{citation_judgements, read_statement_qrels, statement_judgements};
 use super::topics::{Conversation, Topics};
+use super::validate::{Options, validate};
+use crate::evaluation::Evaluation;
 use crate::{
     AnswerForm, Bank, BankRow, Class, Collection, DataDir, Kind, Requests, ResolvedTurn,
-    Statistics, cast,
+    Statistics, ValidationOptions, cast,
 };
 use clariq_core::{
     Doc, Documents, Error, Location, Problem, ProblemKind, Request, TextKeeper, Utterance,
@@ -23,12 +27,23 @@ pub(crate) const KIND: Kind = Kind {
     sign: "2023_test_topics.json",
     tasks: &TASKS,
     usual: "data/ikat",
-    sample: Some(|| Ok(Box::new(Ikat::open(Folder::Sample)?))),
+    splits: &SPLITS,
+    usual_split: SPLITS[1],
+    endings: &[".json", ".jsonl"],
+    has_sample: true,
     is_in: |data| folder_of(data).is_some_and(|folder| !folder.splits().is_empty()),
     open: |data, keeper| {
         Ok(Box::new(Ikat::open_keeping(folder_of(data).unwrap_or(Folder::Sample), keeper)?))
     },
     check: |data| super::check::check(&folder_of(data).unwrap_or(Folder::Sample)),
+    validate: |data, split, run, options| {
+        let topics = folder_of(data).unwrap_or(Folder::Sample).topics(split_of(split)?)?;
+        let passage_ids = options.passage_ids.map(PassageIds::open).transpose()?;
+        let ValidationOptions { tokens, max_warnings, .. } = *options;
+        let options = Options { passage_ids: passage_ids.as_ref(), tokens, max_warnings };
+        validate(run, &topics, &options)
+    },
+    figures: || names().collect(),
 };
 
 const NAME: &str = "iKAT";
@@ -314,6 +329,10 @@ impl Collection for Ikat {
 
     fn is_sample(&self) -> bool {
         self.folder == Folder::Sample
+    }
+
+    fn own_evaluation(&self, split: &str) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
+        Ok(Some(Box::new(Track::open(self, split_of(split)?)?)))
     }
 
     fn remark(&self) -> Option<&'static str> {

@@ -5,7 +5,9 @@ mod by_turn;
 mod evaluate;
 mod figures;
 pub mod page;
+mod track;
 
 pub use by_turn::{Part, columns};
 pub use evaluate::{Evaluated, Labels};
 pub use figures::{figures, names, rankings, sets};
+pub(crate) use track::Track;

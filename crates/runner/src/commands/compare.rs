@@ -1,8 +1,5 @@
 //! `clariq compare`: means of several runs, and which differences are significant.
 
-mod clariq;
-mod ikat;
-mod ranked;
 mod sheets;
 
 use crate::failure::{Failure, Outcome};
@@ -11,11 +8,11 @@ use crate::output::print_all;
 use crate::runs;
 use crate::settings::Settings;
 use clap::Args;
-use clariq_collections::Collection;
-use clariq_core::{Location, Problem, ProblemKind};
-use clariq_eval::{Column, Tested, test_against_baseline};
+use clariq_collections::evaluation::{By, Columns};
+use clariq_core::{Problem, bail, problem};
+use clariq_eval::{Column, Tested, Ties, test_against_baseline};
 use clariq_files::Source;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 #[derive(Args)]
 pub(crate) struct CompareArgs {
@@ -52,17 +49,6 @@ pub(crate) struct CompareArgs {
     topics: Option<usize>,
 }
 
-/// How runs over a split of a collection are scored.
-trait Scorer {
-    /// Reads a run and scores it topic by topic; every run has the same columns.
-    fn score(&self, settings: &Settings, run: &Path) -> Result<Vec<Column>, Failure>;
-
-    /// The position of the column that topics are looked for by.
-    fn focus(&self) -> usize {
-        0
-    }
-}
-
 /// A run and its figures.
 struct Scored {
     /// As it is shown.
@@ -86,28 +72,35 @@ struct Compared {
 pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Outcome, Failure> {
     let paths = baseline_first(arguments)?;
     let topics = topics(arguments.topics, settings.format)?;
-    let split = runs::split_or_usual(arguments.split.as_deref(), &paths[0]);
-    let collection = settings.collection_of(split)?;
-    let split = collection.find_split(split)?;
-    let scorer = scorer(&*collection, split, arguments)?;
+    let (collection, split) = settings.scored_on(arguments.split.as_deref(), &paths[0])?;
+    let evaluation = collection.evaluation(split)?;
+    let measures = runs::measures(&arguments.measures)?;
+    let ties = arguments.ties.as_deref().map(|ties| match ties {
+        "official" => Ties::Official,
+        _ => Ties::Id,
+    });
+    let by = By { task: arguments.task.as_deref(), measures: &measures, ties };
     let mut scored = Vec::new();
     for (path, name) in paths.iter().zip(runs::names(&paths)) {
-        let columns = scorer.score(settings, path)?;
-        scored.push(Scored { name, path: Source::new(path).name(), columns });
+        let source = Source::new(path);
+        let Columns { columns, warnings } = evaluation.columns(&source, &by)?;
+        let path = source.name();
+        warnings.iter().for_each(|warning| settings.note(&format!("warning: {path}: {warning}")));
+        scored.push(Scored { name, path, columns });
     }
     let columns: Vec<&[Column]> = scored.iter().map(|run| &run.columns[..]).collect();
     let compared = Compared {
         tested: test_against_baseline(&columns, 0, settings.seed),
         runs: scored,
         alpha: arguments.alpha,
-        focus: scorer.focus(),
+        focus: if measures.is_empty() { evaluation.focus() } else { 0 },
     };
     let mut sheets = match settings.format {
         Some(Format::Tsv | Format::Json | Format::Jsonl) => vec![compared.complete()],
         format => compared.readable(format),
     };
     if topics > 0 {
-        let requests = runs::requests(&*collection, split)?;
+        let requests = collection.last_said(split)?;
         sheets.push(compared.topics(&requests, topics, settings.format));
     }
     let last = sheets.len() - usize::from(topics > 0);
@@ -121,22 +114,6 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
     Ok(Outcome::Done)
 }
 
-/// How runs of this collection are scored.
-fn scorer<'a>(
-    collection: &'a dyn Collection,
-    split: &'static str,
-    arguments: &CompareArgs,
-) -> Result<Box<dyn Scorer + 'a>, Failure> {
-    if let Some(ikat) = ikat::scorer(collection, split, arguments)? {
-        return Ok(ikat);
-    }
-    let task = arguments.task.as_deref().map(|task| collection.find_task(task)).transpose()?;
-    if let Some(clariq) = clariq::scorer(collection, split, arguments)? {
-        return Ok(clariq);
-    }
-    ranked::scorer(collection, split, task.unwrap_or(collection.tasks()[0]), arguments)
-}
-
 /// The number of topics to show for each run.
 fn topics(asked: Option<usize>, format: Option<Format>) -> Result<usize, Problem> {
     if format != Some(Format::Tsv) {
@@ -145,9 +122,8 @@ fn topics(asked: Option<usize>, format: Option<Format>) -> Result<usize, Problem
     match asked {
         None | Some(0) => Ok(0),
         Some(_) => {
-            let (expected, found) = ("no --format tsv beside it", "--format tsv");
-            Err(Problem::new(Location::file("--topics"), ProblemKind::Argument, expected, found)
-                .hint("TSV is one table; --format json holds both"))
+            let hint = "TSV is one table; --format json holds both";
+            Err(problem!("--topics", "no --format tsv beside it", "--format tsv", hint))
         }
     }
 }
@@ -160,10 +136,8 @@ fn baseline_first(arguments: &CompareArgs) -> Result<Vec<PathBuf>, Failure> {
         paths.insert(0, baseline);
     }
     if paths.len() < 2 {
-        let found = format!("`{}` alone", paths[0].display());
-        let problem =
-            Problem::new(Location::file("RUN"), ProblemKind::Argument, "two runs or more", found);
-        return Err(problem.hint("`clariq eval` scores a single run").into());
+        let only = paths[0].display();
+        bail!("RUN", "two runs or more", "`{only}` alone", "`clariq eval` scores a single run");
     }
     runs::check_differ(&paths, "RUN")?;
     Ok(paths)

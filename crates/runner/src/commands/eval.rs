@@ -1,52 +1,178 @@
-//! `clariq eval`: a run scored as the official scorer of its collection does, or by measures of the
-//! literature.
+//! `clariq eval`: a run scored as its collection scores runs, or by measures of the literature.
 
 mod arguments;
-mod clariq;
-mod ikat;
-mod measures;
-mod origin;
+mod tables;
 
 use crate::failure::{Failure, Outcome};
+use crate::output::{Cell, Sheet, print_all};
+use crate::runs;
 use crate::settings::Settings;
-use arguments::Mode;
-use clariq_files::python_float;
+use clariq_collections::Collection;
+use clariq_collections::evaluation::{Asked, ByQrels, Evaluation, Form, Scored, Task};
+use clariq_core::bail;
+use clariq_experiment::record;
+use clariq_files::{Source, python_float, write_atomically};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 pub(crate) use arguments::EvalArgs;
 
 pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome, Failure> {
-    let path = arguments
-        .run
-        .as_ref()
-        .or(arguments.run_file.as_ref())
-        .cloned()
-        .unwrap_or_else(|| PathBuf::from("-"));
-    match arguments.mode(settings.format)? {
-        Mode::Questions => clariq::questions(settings, arguments, &path)?,
-        Mode::Need => clariq::needs(settings, arguments, &path)?,
-        Mode::Documents => clariq::documents(settings, arguments, &path)?,
-        Mode::Conversations => clariq::contexts(settings, arguments, &path)?,
-        Mode::Measures => measures::measures(settings, arguments, &path)?,
-        Mode::Ikat(split) => ikat::ikat(settings, arguments, split, &path)?,
+    let measures = runs::measures(&arguments.measures)?;
+    let mut asked = arguments.asked(&measures, settings.format)?;
+    // As in trec_eval, which has no other use for it.
+    asked.by_topic |= settings.short_q;
+    if let Some(file) = &arguments.qrels {
+        let scored = ByQrels::read(&Source::new(file))?.score(&asked)?;
+        return print(settings, arguments, &asked, &scored, "");
+    }
+    let (collection, split) = settings.scored_on(arguments.split.as_deref(), &asked.file)?;
+    check_origin(settings, &*collection, &asked)?;
+    let scored = collection.evaluation(split)?.score(&asked)?;
+    warn_of_record(settings, &asked)?;
+    print(settings, arguments, &asked, &scored, split)
+}
+
+/// The runs whose records could speak of the file: a need file lies beside its run.
+fn runs_of(asked: &Asked) -> Vec<PathBuf> {
+    match asked.task {
+        Task::Need => record::runs_of_need(&asked.file),
+        Task::Ranking | Task::Documents => vec![asked.file.clone()],
+    }
+}
+
+/// Compares the documents that a file is scored against with those that its record speaks of. A run
+/// of others is refused: every figure of it would be 0, or wrong.
+fn check_origin(
+    settings: &Settings,
+    collection: &dyn Collection,
+    asked: &Asked,
+) -> Result<(), Failure> {
+    let [task] = collection.tasks() else { return Ok(()) };
+    let (documents, file) = (collection.documents(task)?, &asked.file);
+    let runs = runs_of(asked);
+    match runs.iter().find_map(|run| Some((run, record::documents_of(run)?))) {
+        Some((run, of)) if of != documents.checksum().as_str() => {
+            let short: String = of.chars().take(12).collect();
+            let (bank, location) = (documents.checksum().short(), collection.location());
+            let hint = "--data names the folder of the collection that the run was made on";
+            bail!(
+                run,
+                "a run of the question bank {bank} in {location}",
+                "one of the bank {short}, as its record says",
+                hint
+            );
+        }
+        None if file.is_file() => {
+            let file = file.display();
+            settings.note(&format!(
+                "warning: no record beside {file} says which question bank it is of"
+            ));
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// A file that its record does not know was left by a command that was interrupted.
+fn warn_of_record(settings: &Settings, asked: &Asked) -> Result<(), Failure> {
+    let runs = runs_of(asked);
+    let kind = if asked.task == Task::Need { "need" } else { "run" };
+    if !runs.iter().any(|run| record::path_of(run).exists()) {
+        return Ok(());
+    }
+    let bytes = Source::new(&asked.file).read()?.bytes;
+    if runs.iter().find_map(|run| record::contradicts(run, kind, &bytes)) == Some(true) {
+        settings.note(&format!(
+            "warning: the record beside the {kind} is of another {kind}; was the command that wrote it interrupted?"
+        ));
+    }
+    Ok(())
+}
+
+fn print(
+    settings: &Settings,
+    arguments: &EvalArgs,
+    asked: &Asked,
+    scored: &Scored,
+    split: &str,
+) -> Result<Outcome, Failure> {
+    scored.warnings.iter().for_each(|warning| settings.note(&format!("warning: {warning}")));
+    scored.notes.iter().for_each(|note| settings.note(note));
+    if let Some(report) = &scored.needs {
+        tables::print_needs(settings, scored, report)?;
+        return Ok(Outcome::Done);
+    }
+    if let Some(highest) = &scored.highest {
+        let mut sheet = Sheet::new(&["measure", "lowest", "highest"]);
+        for ((name, lowest), highest) in scored.figures.iter().zip(highest) {
+            let figures = [*lowest, *highest].map(|figure| Cell::Figure(figure, 6));
+            sheet.row([vec![Cell::text(name)], figures.to_vec()].concat());
+        }
+        sheet.print(settings.format)?;
+        return Ok(Outcome::Done);
+    }
+    if let Some(out) = &arguments.out_file {
+        write_atomically(out, |file| write_per_topic(scored, file))?;
+    }
+    if let Some(lines) = &scored.leaderboard {
+        writeln!(io::stdout(), "{lines}")?;
+        return Ok(Outcome::Done);
+    }
+    let name = asked.file.file_name().unwrap_or(asked.file.as_os_str()).to_string_lossy();
+    let placed = scored.placement.as_ref();
+    let placed = placed.map(|placed| tables::placement(settings, placed, scored, split, &name));
+    if let (Form::Lines(line), None) = (scored.form, settings.format) {
+        let mut out = io::stdout().lock();
+        for (name, figure) in &scored.figures {
+            writeln!(out, "{}", line(name, *figure))?;
+        }
+        if let Some(placed) = placed {
+            writeln!(out)?;
+            drop(out);
+            placed.print(None)?;
+        }
+        return Ok(Outcome::Done);
+    }
+    let sheet = sheet(scored, asked.per_topic || settings.short_q);
+    match placed {
+        Some(placed) => print_all(&[("scores", sheet), ("placement", placed)], settings.format)?,
+        None => sheet.print(settings.format)?,
     }
     Ok(Outcome::Done)
 }
 
+/// A row for each measure; by topics, after one for each topic and measure if those are wanted, as
+/// `trec_eval -q` prints them.
+fn sheet(scored: &Scored, per_topic: bool) -> Sheet {
+    if !matches!(scored.form, Form::Topics) {
+        let mut sheet = Sheet::new(&["measure", "value"]);
+        for (name, figure) in &scored.figures {
+            sheet.row(vec![Cell::text(name), Cell::Figure(*figure, 6)]);
+        }
+        return sheet;
+    }
+    let mut sheet = Sheet::new(&["measure", "topic", "value"]);
+    let mut add = |name: &str, topic: &str, value: f64| {
+        sheet.row(vec![Cell::text(name), Cell::text(topic), Cell::Figure(value, 6)]);
+    };
+    let topics = scored.topics.first().filter(|_| per_topic).map_or(0, Vec::len);
+    for topic in 0..topics {
+        for ((name, _), values) in scored.figures.iter().zip(&scored.topics) {
+            add(name, &values[topic].0, values[topic].1);
+        }
+    }
+    scored.figures.iter().for_each(|(name, mean)| add(name, "all", *mean));
+    sheet
+}
+
 /// `{"Recall5": {"101": 0.2, …}, …}`, spaced as Python's `json.dump` does.
-fn write_per_topic(metrics: &[(&str, Vec<(String, f64)>)], out: &mut dyn Write) -> io::Result<()> {
+fn write_per_topic(scored: &Scored, out: &mut dyn Write) -> io::Result<()> {
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
-    let metrics = metrics.iter().map(|(name, figures)| {
+    let metrics = scored.figures.iter().zip(&scored.topics).map(|((name, _), figures)| {
         let figures =
             figures.iter().map(|(id, figure)| format!("{}: {}", quoted(id), python_float(*figure)));
         format!("{}: {{{}}}", quoted(name), figures.collect::<Vec<_>>().join(", "))
     });
     write!(out, "{{{}}}", metrics.collect::<Vec<_>>().join(", "))
-}
-
-fn say(settings: &Settings, counts: &[(usize, &str)]) {
-    for (count, what) in counts.iter().filter(|(count, _)| *count > 0) {
-        settings.note(&format!("warning: {count} {what}"));
-    }
 }

@@ -1,14 +1,12 @@
 //! `clariq report`: runs side by side on one page.
 
-mod clariq;
-mod ikat;
-
 use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet};
 use crate::runs;
 use crate::settings::Settings;
 use clap::Args;
-use clariq_core::{Location, Problem, ProblemKind};
+use clariq_collections::evaluation::{PageAsked, PageRun, Rendered};
+use clariq_core::bail;
 use clariq_experiment::record;
 use clariq_files::{Source, Target};
 use serde_json::Value;
@@ -39,45 +37,30 @@ pub(crate) struct ReportArgs {
     title: Option<String>,
 }
 
-/// The runs of a page, as they were asked for.
-struct Asked<'a> {
-    arguments: &'a ReportArgs,
-    paths: Vec<PathBuf>,
-    /// The names of the runs on the page.
-    names: Vec<String>,
-    /// The position of the baseline.
-    baseline: usize,
-    /// The name of the split.
-    split: &'static str,
-}
-
-/// A page that was rendered.
-struct Rendered {
-    page: String,
-    /// The topics or turns that it shows.
-    topics: usize,
-}
-
 pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outcome, Failure> {
     let (paths, baseline) = runs_of(arguments);
     inputs_stay(&arguments.output, paths.iter().chain(&arguments.needs))?;
     runs::check_differ(&paths, "RUN")?;
-    let split = runs::split_or_usual(arguments.split.as_deref(), &paths[0]);
-    let collection = settings.collection_of(split)?;
-    let split = collection.find_split(split)?;
-    let names = runs::names(&paths);
-    let asked = Asked { arguments, paths, names, baseline, split };
-    let rendered = if let Some(rendered) = clariq::render(settings, &*collection, &asked)? {
-        rendered
-    } else if let Some(rendered) = ikat::render(settings, &*collection, &asked)? {
-        rendered
-    } else {
-        return Err(without_page(collection.kind(), &collection.location()).into());
-    };
+    runs::check_differ(&arguments.needs, "--need")?;
+    let (collection, split) = settings.scored_on(arguments.split.as_deref(), &paths[0])?;
+    let mut shown = Vec::new();
+    for (path, name) in paths.iter().zip(runs::names(&paths)) {
+        shown.push(PageRun { name, file: Source::new(path), uses: uses(settings, path) });
+    }
+    let needs = runs::names(&arguments.needs).into_iter();
+    let needs: Vec<_> = needs.zip(arguments.needs.iter().map(Source::new)).collect();
+    let title = arguments.title.clone().unwrap_or_else(|| match &shown[..] {
+        [only] => format!("{} {split}: {}", collection.kind(), only.name),
+        runs => format!("{} {split}: {} runs compared", collection.kind(), runs.len()),
+    });
+    let (title, seed) = (title.as_str(), settings.seed);
+    let asked = PageAsked { title, runs: &shown, baseline, needs: &needs, seed };
+    let rendered = collection.evaluation(split)?.page(&asked)?;
+    rendered.warnings.iter().for_each(|warning| settings.note(&format!("warning: {warning}")));
     let target = Target::new(&arguments.output);
-    target.write(|out| out.write_all(rendered.page.as_bytes()))?;
+    target.write(|out| out.write_all(rendered.html.as_bytes()))?;
     if !target.is_stream() {
-        summary(&asked, &rendered).print(settings.format)?;
+        summary(arguments, paths.len(), split, &rendered).print(settings.format)?;
     }
     Ok(Outcome::Done)
 }
@@ -106,46 +89,23 @@ fn inputs_stay<'a>(
         .find(|input| target.0 && fs::canonicalize(input).is_ok_and(|input| input == target.1))
     {
         Some(input) => {
-            let found = format!("`{}`, which the page is made from", input.display());
-            let at = Location::file("--output");
-            let problem = Problem::new(
-                at,
-                ProblemKind::Argument,
-                "a file that is not among the inputs",
-                found,
-            );
-            Err(problem.hint("name the page after the runs, as in -o report.html").into())
+            let (input, hint) =
+                (input.display(), "name the page after the runs, as in -o report.html");
+            let expected = "a file that is not among the inputs";
+            bail!("--output", expected, "`{input}`, which the page is made from", hint)
         }
         None => Ok(()),
     }
 }
 
-fn without_page(kind: &str, location: &str) -> Problem {
-    let at = Location::file(location);
-    let found = format!("a collection of {kind}");
-    Problem::new(at, ProblemKind::Argument, "a collection of ClariQ or iKAT", found)
-        .hint("`clariq compare` needs nothing but judgements")
-}
-
-impl Asked<'_> {
-    /// The title that was given, or one of the collection, the split and the runs.
-    fn title(&self, collection: &str) -> String {
-        self.arguments.title.clone().unwrap_or_else(|| match &self.names[..] {
-            [only] => format!("{collection} {}: {only}", self.split),
-            runs => format!("{collection} {}: {} runs compared", self.split, runs.len()),
-        })
-    }
-}
-
-/// What the record beside a run declares that it uses, where there is a record of this run; `kind`
-/// is what records call it. A record of another run is mentioned.
-fn uses(settings: &Settings, run: &Path, kind: &str) -> Vec<String> {
+/// What the record beside a run declares that it uses, where there is a record of this run. A record
+/// of another run is mentioned.
+fn uses(settings: &Settings, run: &Path) -> Vec<String> {
     let declared = || {
         let record = record::read(run)?;
         let bytes = Source::new(run).read().ok()?.bytes;
-        if record::contradicts(run, kind, &bytes) != Some(false) {
-            return None;
-        }
+        let mut kinds = ["run", "submission"].into_iter();
+        kinds.find(|kind| record::contradicts(run, kind, &bytes) == Some(false))?;
         let uses = record["uses"].as_array()?.iter().filter_map(Value::as_str);
         Some(uses.map(str::to_owned).collect())
     };
@@ -157,15 +117,15 @@ fn uses(settings: &Settings, run: &Path, kind: &str) -> Vec<String> {
     found.unwrap_or_default()
 }
 
-fn summary(asked: &Asked, rendered: &Rendered) -> Sheet {
+fn summary(arguments: &ReportArgs, runs: usize, split: &str, rendered: &Rendered) -> Sheet {
     let mut sheet = Sheet::new(&["runs", "need files", "split", "topics", "bytes", "page"]);
     sheet.row(vec![
-        Cell::count(asked.paths.len()),
-        Cell::count(asked.arguments.needs.len()),
-        Cell::text(asked.split),
+        Cell::count(runs),
+        Cell::count(arguments.needs.len()),
+        Cell::text(split),
         Cell::count(rendered.topics),
-        Cell::count(rendered.page.len()),
-        Cell::text(asked.arguments.output.display().to_string()),
+        Cell::count(rendered.html.len()),
+        Cell::text(arguments.output.display().to_string()),
     ]);
     sheet
 }

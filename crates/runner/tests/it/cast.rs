@@ -1,9 +1,11 @@
 //! TREC `CAsT` as a second collection of questions: the organisers' run, and systems made for
 //! `ClariQ`.
 
+use crate::common::page::{assert_whole, select};
 use crate::common::{Bench, root};
 use clariq_collections::cast::QuestionRun;
 use clariq_files::{Run, Source, read_run};
+use scraper::Html;
 use std::collections::{BTreeMap, HashSet};
 
 /// A folder with a link to the released files, or `None` with a line that says so.
@@ -90,7 +92,7 @@ fn systems_and_commands_take_the_collection_as_any_other() {
             "run cast-bm25 --data cast --split dev",
             ["`2022`, the split of this collection", "`dev`"],
         ),
-        ("eval no.run --data cast", ["a ClariQ collection", "CAsT in cast"]),
+        ("eval bm25.run --data cast", ["labels of 2022", "requests without labels"]),
         ("train dense-tuned --data cast", ["a ClariQ collection", "CAsT in cast"]),
     ] {
         let refused = bench.run(&line.split(' ').collect::<Vec<_>>());
@@ -99,6 +101,48 @@ fn systems_and_commands_take_the_collection_as_any_other() {
             assert!(refused.stderr.contains(part), "{line}: {}", refused.stderr);
         }
     }
+}
+
+/// The track released no judgements of questions: here each turn has its first and third question
+/// of one run.
+#[cfg(unix)]
+#[test]
+fn runs_are_scored_compared_and_shown_by_judgements() {
+    let Some(bench) = released() else { return };
+    for file in [
+        "2022_automatic_evaluation_topics_tree_v1.0.json",
+        "2022_mixed_initiative_question_pool.json",
+    ] {
+        bench.write(&format!("judged/{file}"), bench.read(&format!("cast/{file}")));
+    }
+    bench.succeed("-q run cast-bm25 --data cast -o a.run");
+    bench.succeed("-q run no-question --data cast -o b.run");
+    let run = read_run(&Source::new(bench.path("a.run"))).expect("a run");
+    let judged = by_turn(&run).into_iter().map(|(turn, questions)| {
+        format!("{turn} 0 {} 2\n{turn} 0 {} 1\n", questions[0].0, questions[2].0)
+    });
+    bench.write("judged/2022_mixed_initiative.qrels", judged.collect::<String>());
+    let scored = bench.succeed("-q eval a.run --data judged --format tsv").stdout;
+    let first: Vec<&str> = scored.lines().nth(3).expect("RR").split('\t').collect();
+    assert_eq!(first, ["RR", "all", "1"], "{scored}");
+    assert!(scored.contains("P@10\tall\t0.2"), "{scored}");
+    let compared = bench.succeed("-q compare a.run b.run --data judged --format tsv").stdout;
+    assert_eq!(compared.lines().count(), 11, "two runs by five measures: {compared}");
+    assert!(
+        compared.starts_with("measure\trun\t") && compared.contains("nDCG@10\tb.run\ta.run\t205")
+    );
+    bench.succeed("-q report a.run b.run --data judged");
+    let page = Html::parse_document(&bench.text("report.html"));
+    let parts: Vec<_> =
+        select(&page, "main > section").iter().filter_map(|part| part.attr("id")).collect();
+    assert_eq!(parts, ["figures", "differences", "topics"]);
+    assert_eq!(select(&page, "details.topic").len(), 205);
+    assert_whole(&page);
+    let checked = bench.succeed("validate a.run --split 2022 --data judged --format tsv").stdout;
+    assert!(checked.contains("a.run\taccepted\t205\t0\t"), "{checked}");
+    let refused = bench.run(&["eval", "a.run", "--data", "judged", "--leaderboard"]);
+    assert_eq!(refused.status, Some(2));
+    assert!(refused.stderr.contains("error: --leaderboard"), "{}", refused.stderr);
 }
 
 #[test]

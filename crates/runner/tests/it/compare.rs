@@ -137,12 +137,16 @@ fn what_cannot_be_compared_is_said_with_the_next_move() {
     bench.write("other.run", "nobody 0 Q00001 1 1.0 x\n");
     bench.write("empty.run", "");
     for (arguments, place, expected) in [
-        ("bm25.run", "RUN: ", "two runs or more"),
-        ("bm25.run bm25.run none.run none.run", "RUN: ", "every file once"),
-        ("bm25.run none.run ./none.run", "RUN: ", "every file once"),
-        ("bm25.run none.run --baseline data/../none.run", "RUN: ", "every file once"),
-        ("bm25.run none.run --topics 3 --format tsv", "--topics: ", "no --format tsv beside it"),
-        ("bm25.run other.run", "other.run: ", "answers to topics of data/dev.tsv"),
+        ("bm25.run", "error: RUN", "two runs or more"),
+        ("bm25.run bm25.run none.run none.run", "error: RUN", "every file once"),
+        ("bm25.run none.run ./none.run", "error: RUN", "every file once"),
+        ("bm25.run none.run --baseline data/../none.run", "error: RUN", "every file once"),
+        (
+            "bm25.run none.run --topics 3 --format tsv",
+            "error: --topics",
+            "no --format tsv beside it",
+        ),
+        ("bm25.run other.run", "error: other.run", "answers to topics of data/dev.tsv"),
         ("bm25.run nothing.run", "nothing.run: missing file", "a file"),
         ("bm25.run empty.run", "empty.run", "lines of the form"),
         ("bm25.run none.run --alpha 1", "--alpha: ", "a number between 0 and 1"),
@@ -203,7 +207,7 @@ fn needs_are_looked_at_closely_when_asked_for() {
     }
     let refused = bench.run(&["eval", "bm25.run", "--data", "data", "--full"]);
     assert_eq!(refused.status, Some(2));
-    assert!(refused.stderr.contains("--full: bad argument"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("error: --full"), "{}", refused.stderr);
 }
 
 #[test]

@@ -5,11 +5,12 @@ mod conversations;
 mod known;
 mod turn;
 
+use super::Labels;
 use crate::Collection;
 use crate::ikat::run::Submission;
 use crate::ikat::{Ikat, Split, Topics};
 use clariq_core::TopicId;
-use clariq_eval::{Column, Qrels};
+use clariq_eval::Column;
 use clariq_files::Run;
 use clariq_report::differences::{self, Focus, Topic};
 use clariq_report::figures::{self, Compared, Measured, Words};
@@ -37,19 +38,6 @@ pub struct Entry {
     pub columns: Vec<Column>,
 }
 
-/// The labels of a split, as far as there are any.
-#[derive(Clone, Copy, Default)]
-pub struct Labels<'a> {
-    /// The organisers' labels of statements.
-    pub organisers: Option<&'a Qrels>,
-    /// NIST's labels of statements.
-    pub nist: Option<&'a Qrels>,
-    /// The passages that the organisers' responses cite.
-    pub cited: Option<&'a Qrels>,
-    /// NIST's graded labels of passages.
-    pub graded: Option<&'a Qrels>,
-}
-
 /// What a page compares.
 pub struct Comparison<'a> {
     /// The page's title.
@@ -61,7 +49,7 @@ pub struct Comparison<'a> {
     /// The topics of the split.
     pub topics: &'a Topics,
     /// The labels of the split.
-    pub labels: Labels<'a>,
+    pub labels: &'a Labels,
     /// The runs, in the order of the page.
     pub runs: &'a [Entry],
     /// The position in `runs` of the run that the others are compared with.

@@ -1,68 +1,68 @@
-//! The arguments of `clariq eval`, the official scorer's flags among them, and which of them go
-//! together.
+//! The arguments of `clariq eval`, the official scorer's flags among them.
 
 use crate::output::Format;
-use crate::runs;
 use clap::{Args, ValueEnum};
-use clariq_collections::ikat;
-use clariq_core::{Location, Problem, ProblemKind};
-use std::path::{Path, PathBuf};
+use clariq_collections::evaluation::{Asked, Task, TieRule};
+use clariq_core::{Problem, problem};
+use clariq_eval::{Measure, Ties};
+use std::path::PathBuf;
 
 #[derive(Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct EvalArgs {
     /// Run or need file to score; `-` for standard input
     #[arg(value_name = "RUN", required_unless_present = "run_file")]
-    pub(crate) run: Option<PathBuf>,
+    run: Option<PathBuf>,
     /// The same, spelled as the official scorer does
     #[arg(long, alias = "run_file", value_name = "FILE", conflicts_with = "run")]
-    pub(crate) run_file: Option<PathBuf>,
-    /// What is scored
+    run_file: Option<PathBuf>,
+    /// What is scored, in the words of ClariQ's official scorer
     #[arg(long, aliases = ["eval_task", "eval-task"], value_enum, default_value = "question_relevance")]
-    pub(crate) task: Task,
+    task: OfficialTask,
     /// Labels to score against: train, dev or test of ClariQ; 2023-train or 2023-test of iKAT, where
-    /// RUN is what is handed in [default: dev, or 2023-test for a run that ends in .json]
+    /// RUN is what is handed in; 2022 of CAsT [default: dev, or 2023-test for a run that ends in
+    /// .json]
     #[arg(long, aliases = ["experiment_type", "experiment-type"], value_name = "SPLIT")]
-    pub(crate) split: Option<String>,
+    pub(super) split: Option<String>,
     /// Measures by name, such as nDCG@10, R@30, AP, RR, P@5, Success@5, RBP(p=0.8) or recall_30;
     /// may be given more than once
     #[arg(short = 'm', long = "measure", value_name = "NAME")]
-    pub(crate) measures: Vec<String>,
+    pub(super) measures: Vec<String>,
     /// Judgements of any TREC collection in place of the labels of --split
     #[arg(long, value_name = "FILE", conflicts_with = "split")]
-    pub(crate) qrels: Option<PathBuf>,
+    pub(super) qrels: Option<PathBuf>,
     /// The figures of every topic too, with -m or --qrels; so does -q there, as in trec_eval
     #[arg(long)]
-    pub(crate) per_topic: bool,
+    per_topic: bool,
     /// How equal scores are ordered [default: official; id with -m or --qrels]
-    #[arg(long, value_enum)]
-    pub(crate) ties: Option<TieRule>,
+    #[arg(long, value_enum, conflicts_with = "place")]
+    ties: Option<TieOrder>,
     /// The run is multi-turn: contexts and question texts (document relevance only)
     #[arg(long, alias = "multi_turn")]
-    pub(crate) multi_turn: bool,
+    multi_turn: bool,
     /// The conversations that a multi-turn run answers: is the next question relevant, new, and
     /// answered by something else than "no" in the labels
-    #[arg(long, value_name = "FILE")]
-    pub(crate) conversations: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["measures", "qrels"])]
+    conversations: Option<PathBuf>,
     /// Print a row for the challenge's leaderboard
-    #[arg(long)]
-    pub(crate) leaderboard: bool,
-    /// Also show where the run would stand among the published entries of the challenge
-    #[arg(long)]
-    pub(crate) place: bool,
+    #[arg(long, conflicts_with_all = ["place", "full"])]
+    leaderboard: bool,
+    /// Also show the rank of the run among the published entries of the challenge
+    #[arg(long, conflicts_with = "full")]
+    place: bool,
     /// Figures per class, the confusion matrix and how far off predictions are (clarification need
     /// only)
     #[arg(long)]
-    pub(crate) full: bool,
+    full: bool,
     /// Write the figures of every topic to this file, as JSON (not of clarification need)
     #[arg(long, alias = "out_file", value_name = "FILE")]
-    pub(crate) out_file: Option<PathBuf>,
+    pub(super) out_file: Option<PathBuf>,
 }
 
 /// The tasks of the official scorer.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
-pub(crate) enum Task {
+enum OfficialTask {
     /// Recall of relevant questions
     QuestionRelevance,
     /// Weighted precision, recall and F1 of need labels
@@ -73,7 +73,7 @@ pub(crate) enum Task {
 
 /// What `--ties` accepts.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TieRule {
+enum TieOrder {
     /// As the official scorer: the first line of each score counts, the others are dropped
     Official,
     /// As trec_eval: all lines count, equal scores by descending id
@@ -82,138 +82,61 @@ pub(crate) enum TieRule {
     Interval,
 }
 
-/// What is scored, and by which measures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mode {
-    Questions,
-    Need,
-    Documents,
-    Conversations,
-    Measures,
-    Ikat(ikat::Split),
-}
-
-impl Mode {
-    /// The flags that ask for it.
-    fn flags(self) -> &'static str {
-        match self {
-            Self::Questions => "--task question_relevance",
-            Self::Need => "--task clarification_need",
-            Self::Documents => "--task document_relevance",
-            Self::Conversations => "--conversations",
-            Self::Measures => "-m or --qrels",
-            Self::Ikat(_) => "a split of iKAT",
-        }
-    }
-}
-
-/// The modes that a flag says something in.
-const MODES: [(&str, &[Mode]); 9] = [
-    ("--conversations", &[Mode::Conversations]),
-    ("--ties", &[Mode::Questions, Mode::Measures]),
-    ("--per-topic", &[Mode::Measures]),
-    ("--multi-turn", &[Mode::Documents]),
-    ("--leaderboard", &[Mode::Questions, Mode::Need, Mode::Documents]),
-    ("--place", &[Mode::Questions, Mode::Need, Mode::Documents]),
-    ("--full", &[Mode::Need]),
-    ("--out-file", &[Mode::Questions, Mode::Documents, Mode::Measures]),
-    ("--task", &[Mode::Questions, Mode::Need, Mode::Documents]),
-];
-
-/// Flags that exclude each other, and what to do about it.
-const APART: [(&str, &str, &str); 11] = [
-    ("--conversations", "-m or --qrels", "conversations have figures of their own"),
-    ("--ties interval", "--out-file", "an interval is of the mean alone; --ties id has topics"),
-    ("--ties interval", "--per-topic", "an interval is of the mean alone; --ties id has topics"),
-    ("--ties interval", "--leaderboard", "a row has one figure in each column"),
-    ("--leaderboard", "--format", "a row for the leaderboard has one form"),
-    ("--place", "--ties", "the published entries were scored by the official rule"),
-    ("--place", "--leaderboard", "run the command once for each"),
-    ("--place", "--format tsv", "TSV is one table; --format json holds both"),
-    ("--full", "--leaderboard", "run the command once for each"),
-    ("--full", "--place", "run the command once for each"),
-    ("--full", "--format tsv", "TSV is one table; --format json holds both"),
-];
-
 impl EvalArgs {
-    /// What is to be done.
+    /// What is asked; whoever scores it refuses the flags that say nothing there.
     ///
     /// # Errors
     ///
-    /// A flag that would say nothing beside the others.
-    pub(super) fn mode(&self, format: Option<Format>) -> Result<Mode, Problem> {
-        let given = self.given(format);
-        for (one, other, why) in APART {
-            if given.contains(&one) && given.contains(&other) {
-                return Err(refusal(one, format!("no {other} beside it"), other, why));
-            }
+    /// A form of output that does not hold what is asked.
+    pub(super) fn asked<'a>(
+        &'a self,
+        measures: &'a [Box<dyn Measure>],
+        format: Option<Format>,
+    ) -> Result<Asked<'a>, Problem> {
+        if self.leaderboard && format.is_some() {
+            let hint = "a row for the leaderboard has one form";
+            return Err(problem!("--leaderboard", "no --format beside it", "--format", hint));
         }
-        let mode = self.asked();
-        for (flag, modes) in MODES {
-            if given.contains(&flag) && !modes.contains(&mode) {
-                let modes: Vec<&str> = modes.iter().map(|mode| mode.flags()).collect();
-                let why = format!("leave {flag} out: it says nothing here");
-                return Err(refusal(flag, modes.join(" or "), mode.flags(), &why));
-            }
-        }
-        Ok(mode)
-    }
-
-    /// The name of the split that RUN is scored against.
-    pub(super) fn split_or_usual(&self, run: &Path) -> &str {
-        runs::split_or_usual(self.split.as_deref(), run)
-    }
-
-    fn asked(&self) -> Mode {
-        let run = self.run.as_deref().or(self.run_file.as_deref()).unwrap_or(Path::new("-"));
-        if self.qrels.is_none()
-            && let Some(split) = ikat::Split::parse(self.split_or_usual(run))
+        let second = [("--place", self.place), ("--full", self.full)];
+        if let Some((flag, _)) =
+            second.iter().find(|(_, given)| *given && format == Some(Format::Tsv))
         {
-            return Mode::Ikat(split);
+            let hint = "TSV is one table; --format json holds both";
+            return Err(problem!(*flag, "no --format tsv beside it", "--format tsv", hint));
         }
-        if self.conversations.is_some() {
-            return Mode::Conversations;
-        }
-        if self.qrels.is_some() || !self.measures.is_empty() {
-            return Mode::Measures;
-        }
-        match self.task {
-            Task::QuestionRelevance => Mode::Questions,
-            Task::ClarificationNeed => Mode::Need,
-            Task::DocumentRelevance => Mode::Documents,
-        }
+        Ok(Asked {
+            file: self.run.as_ref().or(self.run_file.as_ref()).cloned().unwrap_or("-".into()),
+            measures,
+            ties: self.ties.map(|ties| match ties {
+                TieOrder::Official => TieRule::Order(Ties::Official),
+                TieOrder::Id => TieRule::Order(Ties::Id),
+                TieOrder::Interval => TieRule::Interval,
+            }),
+            per_topic: self.per_topic,
+            out_file: self.out_file.is_some(),
+            task: match self.task {
+                OfficialTask::QuestionRelevance => Task::Ranking,
+                OfficialTask::ClarificationNeed => Task::Need,
+                OfficialTask::DocumentRelevance => Task::Documents,
+            },
+            multi_turn: self.multi_turn,
+            conversations: self.conversations.as_deref(),
+            leaderboard: self.leaderboard,
+            place: self.place,
+            full: self.full,
+            by_topic: self.per_topic || self.out_file.is_some(),
+        })
     }
-
-    /// The flags that are given, in the words of the tables above.
-    fn given(&self, format: Option<Format>) -> Vec<&'static str> {
-        let flags = [
-            ("--ties", self.ties.is_some()),
-            ("--ties interval", self.ties == Some(TieRule::Interval)),
-            ("--per-topic", self.per_topic),
-            ("--multi-turn", self.multi_turn),
-            ("--leaderboard", self.leaderboard),
-            ("--place", self.place),
-            ("--full", self.full),
-            ("--out-file", self.out_file.is_some()),
-            ("--conversations", self.conversations.is_some()),
-            ("-m or --qrels", self.qrels.is_some() || !self.measures.is_empty()),
-            // Naming the usual task changes nothing.
-            ("--task", self.task != Task::QuestionRelevance),
-            ("--format", format.is_some()),
-            ("--format tsv", format == Some(Format::Tsv)),
-        ];
-        flags.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag).collect()
-    }
-}
-
-fn refusal(flag: &str, expected: String, found: &str, why: &str) -> Problem {
-    Problem::new(Location::file(flag), ProblemKind::Argument, expected, found).hint(why)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runs;
     use clap::Parser;
+    use clariq_collections::evaluation::{ByQrels, Evaluation};
+    use clariq_collections::{Collection, DataDir};
+    use clariq_core::Error;
 
     #[derive(Parser)]
     struct Only {
@@ -223,10 +146,36 @@ mod tests {
         format: Option<Format>,
     }
 
-    fn accepts(line: &str) -> bool {
-        let words = line.split_whitespace();
-        let only = Only::try_parse_from(["eval", "a.run"].into_iter().chain(words));
-        only.is_ok_and(|only| only.eval.mode(only.format).is_ok())
+    /// The evaluations of the sample, by its official scorer and by its judgements.
+    struct Scorers<'a> {
+        official: Box<dyn Evaluation + 'a>,
+        by_qrels: ByQrels<'a>,
+    }
+
+    impl<'a> Scorers<'a> {
+        fn of(sample: &'a dyn Collection) -> Self {
+            let by_qrels = ByQrels::open(sample, "dev", "questions").unwrap();
+            Self { official: sample.evaluation("dev").unwrap(), by_qrels }
+        }
+
+        /// Whether flags pass; there is no file of that name.
+        fn accepts(&self, line: &str) -> bool {
+            let words = line.split_whitespace();
+            let Ok(only) = Only::try_parse_from(["eval", "no.run"].into_iter().chain(words)) else {
+                return false;
+            };
+            let measures = runs::measures(&only.eval.measures).unwrap();
+            let Ok(asked) = only.eval.asked(&measures, only.format) else { return false };
+            let scored = match only.eval.qrels {
+                Some(_) => self.by_qrels.score(&asked),
+                None => self.official.score(&asked),
+            };
+            match scored {
+                Err(Error::Problem(problem)) => !problem.at.file.starts_with("--"),
+                Err(Error::Io { .. }) => true,
+                Ok(_) => panic!("{line}: a file that is not there"),
+            }
+        }
     }
 
     const ASKS: [&str; 5] = [
@@ -255,9 +204,11 @@ mod tests {
 
     #[test]
     fn each_task_takes_the_flags_that_say_something_there() {
+        let sample = clariq_collections::open(&DataDir::Sample).unwrap();
+        let scorers = Scorers::of(&*sample);
         for (flag, takes) in TAKES {
             for (ask, expected) in ASKS.into_iter().zip(takes) {
-                assert_eq!(accepts(&format!("{ask} {flag}")), expected, "{ask} {flag}");
+                assert_eq!(scorers.accepts(&format!("{ask} {flag}")), expected, "{ask} {flag}");
             }
         }
         for line in [
@@ -268,15 +219,18 @@ mod tests {
             "--conversations c -m AP",
             "--conversations c --task document_relevance",
         ] {
-            assert!(!accepts(line), "{line}");
+            assert!(!scorers.accepts(line), "{line}");
         }
-        assert!(accepts("--qrels q -m AP --per-topic --ties official --out-file o"));
+        assert!(scorers.accepts("--qrels q -m AP --per-topic --ties official --out-file o"));
     }
 
     /// No flag is dropped in company: what is accepted in pairs is accepted together, and nothing
     /// that is refused alone or in a pair is accepted with more.
     #[test]
     fn combinations_are_as_their_pairs() {
+        let sample = clariq_collections::open(&DataDir::Sample).unwrap();
+        let scorers = Scorers::of(&*sample);
+        let accepts = |line: &str| scorers.accepts(line);
         let flags: Vec<&str> = TAKES.iter().map(|(flag, _)| *flag).collect();
         let name = |flag: &str| flag.split(' ').next().unwrap_or_default().to_owned();
         for ask in ASKS {

@@ -2,14 +2,12 @@
 
 use super::comparison::Comparison;
 use super::judged::Judged;
+use crate::clariq::evaluation::official::RELEASED_BANK;
 use crate::clariq::evaluation::{Leaderboard, LeaderboardTask, Placement, clarification_need};
 use clariq_report::page::scroll;
 use clariq_report::words::figure;
 use maud::{Markup, html};
 use std::cmp::Reverse;
-
-/// The released bank. Figures on any other collection cannot be compared with published ones.
-const RELEASED_BANK: &str = "2100c70232f6";
 
 /// A run or need file with its rank among the entries.
 struct Placed {

@@ -1,7 +1,8 @@
 //! What a page knows of every turn: the answers of each run, and the labels of statements and
 //! passages.
 
-use super::{Comparison, Entry, Labels};
+use super::{Comparison, Entry};
+use crate::ikat::evaluation::Labels;
 use crate::ikat::run::{Response, SubmittedTurn};
 use crate::ikat::{Ikat, PASSAGES};
 use clariq_core::TopicId;
@@ -15,7 +16,7 @@ const RELEVANT: i32 = 2;
 /// Answers and labels by turn.
 pub(super) struct Known<'a> {
     ikat: &'a Ikat,
-    labels: Labels<'a>,
+    labels: &'a Labels,
     pub(super) runs: Vec<Answers<'a>>,
 }
 
@@ -45,7 +46,7 @@ impl<'a> Known<'a> {
 
     pub(super) fn statement(&self, turn: &TopicId, number: &str) -> Label {
         let mut label = Label::default();
-        for (who, qrels) in [("organisers", self.labels.organisers), ("NIST", self.labels.nist)] {
+        for (who, qrels) in [("organisers", &self.labels.organisers), ("NIST", &self.labels.nist)] {
             if grade(qrels, turn, number).is_some_and(|grade| grade > 0) {
                 label.is_relevant = true;
                 label.words.push(who.to_owned());
@@ -56,11 +57,11 @@ impl<'a> Known<'a> {
 
     pub(super) fn passage(&self, turn: &TopicId, id: &str) -> Label {
         let mut label = Label::default();
-        if grade(self.labels.cited, turn, id).is_some_and(|grade| grade > 0) {
+        if grade(&self.labels.cited, turn, id).is_some_and(|grade| grade > 0) {
             label.is_relevant = true;
             label.words.push("cited".to_owned());
         }
-        if let Some(grade) = grade(self.labels.graded, turn, id) {
+        if let Some(grade) = grade(&self.labels.graded, turn, id) {
             label.is_relevant |= grade >= RELEVANT;
             label.words.push(format!("NIST {grade}"));
         }
@@ -75,8 +76,8 @@ impl<'a> Known<'a> {
     }
 }
 
-fn grade(qrels: Option<&Qrels>, turn: &TopicId, document: &str) -> Option<i32> {
-    qrels?.topic(turn)?.grade(&document.into())
+fn grade(qrels: &Option<Qrels>, turn: &TopicId, document: &str) -> Option<i32> {
+    qrels.as_ref()?.topic(turn)?.grade(&document.into())
 }
 
 impl<'a> Answers<'a> {

@@ -1,0 +1,413 @@
+//! The challenge's official scorer as the evaluation of `ClariQ`.
+
+use super::page::{Comparison, Entry, NeedEntry, render};
+use super::{
+    CUTOFFS, ContextScorer, DocumentRelevance, Leaderboard, LeaderboardTask, clarification_need,
+    document_relevance, multi_turn_document_relevance, need_report, question_relevance,
+    recall_interval, table_stem,
+};
+use crate::Collection;
+use crate::clariq::conversation::{Reading, read_records};
+use crate::clariq::{ClariQ, EvalTable, Labelled, Split, read_need_file, read_text_run};
+use crate::evaluation::{
+    Asked, By, ByQrels, Columns, Evaluation, Form, PageAsked, PageRun, Rendered, Scored, Task,
+    TieRule, Topics, Written, counted, passed_over,
+};
+use clariq_core::{Error, ProblemKind, TopicId, bail};
+use clariq_eval::{Ties, diagnose};
+use clariq_files::{Run, Source, python_float, read_run};
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::OnceLock;
+
+/// Weighted F1 of need labels, as configurations name it.
+const NEED_F1: &str = "need F1";
+/// The measures of the challenge's leaderboard of document relevance.
+const OF_DOCUMENTS: [&str; 4] = ["MRR100", "P1", "NDCG3", "NDCG5"];
+/// The first digits of the checksum of the released bank, which published figures are about.
+pub(crate) const RELEASED_BANK: &str = "2100c70232f6";
+
+/// The names of the figures that configurations may expect.
+pub(crate) fn names() -> Vec<String> {
+    let own = [NEED_F1].into_iter().chain(OF_DOCUMENTS).map(str::to_owned);
+    CUTOFFS.iter().map(|cutoff| format!("R@{cutoff}")).chain(own).collect()
+}
+
+/// A split with its labels, which are read when they are needed.
+pub(crate) struct Official<'a> {
+    clariq: &'a ClariQ,
+    split: Split,
+    labels: OnceLock<Labelled>,
+}
+
+impl<'a> Official<'a> {
+    pub(crate) fn new(clariq: &'a ClariQ, split: Split) -> Self {
+        Self { clariq, split, labels: OnceLock::new() }
+    }
+
+    fn labels(&self) -> Result<&Labelled, Error> {
+        match self.labels.get() {
+            Some(labels) => Ok(labels),
+            None => {
+                let labels = self.clariq.labelled(self.split)?;
+                Ok(self.labels.get_or_init(|| labels))
+            }
+        }
+    }
+
+    fn topics(&self) -> Result<Topics, Error> {
+        let labels = self.labels()?;
+        Ok(Topics::new(&labels.name, labels.topics.iter().map(|topic| &topic.id)))
+    }
+
+    fn by_qrels(&self) -> Result<ByQrels<'a>, Error> {
+        ByQrels::open(self.clariq, self.split.name(), self.clariq.tasks()[0])
+    }
+
+    /// Recall of relevant questions.
+    fn questions(&self, asked: &Asked) -> Result<Scored, Error> {
+        asked.takes(
+            "--task question_relevance",
+            &["--ties", "--out-file", "--leaderboard", "--place"],
+        )?;
+        let (source, large) = (Source::new(&asked.file), is_large(&asked.file));
+        let (labels, run) = both(large, || self.labels(), || read_run(&source));
+        let (labels, run) = (labels?, run?);
+        let ties = if let Some(TieRule::Order(ties)) = asked.ties { ties } else { Ties::Official };
+        let topics = labels.topics.iter().map(|topic| &topic.id);
+        let (found, scores) = both(
+            large,
+            || diagnose(&run, topics, Some(&self.clariq.bank)),
+            || question_relevance(&run, labels, ties),
+        );
+        let is_interval = asked.ties == Some(TieRule::Interval);
+        let warnings = passed_over(&found, if is_interval { Ties::Id } else { ties });
+        let names = CUTOFFS.iter().map(|cutoff| format!("Recall{cutoff}"));
+        if is_interval {
+            let interval = recall_interval(&run, labels);
+            let figures = names.zip(interval.lowest).collect();
+            let highest = Some(interval.highest.to_vec());
+            return Ok(Scored { figures, highest, warnings, ..Scored::default() });
+        }
+        let values = |index: usize| {
+            let topics = scores.topics.iter();
+            topics.map(|(topic, recalls)| (topic.to_string(), recalls[index])).collect()
+        };
+        let wanted = if asked.by_topic { CUTOFFS.len() } else { 0 };
+        let scored = Scored {
+            figures: names.zip(scores.means()).collect(),
+            topics: (0..wanted).map(values).collect(),
+            warnings,
+            form: Form::Lines(line),
+            leaderboard: asked.leaderboard.then(|| row(&scores.means())),
+            ..Scored::default()
+        };
+        Ok(self.placed(asked, LeaderboardTask::QuestionRelevance, scored))
+    }
+
+    /// Labels of clarification need.
+    fn needs(&self, asked: &Asked) -> Result<Scored, Error> {
+        let takes = ["--task", "--leaderboard", "--place", "--full"];
+        asked.takes("--task clarification_need", &takes)?;
+        let labels = self.labels()?;
+        let predictions = read_need_file(&Source::new(&asked.file))?;
+        let scores = clarification_need(&predictions, labels);
+        let figures = [scores.precision, scores.recall, scores.f1];
+        let cells = figures.map(|figure| format!("<td>{figure:.4}</td>"));
+        let scored = Scored {
+            figures: ["Precision", "Recall", "F1"]
+                .map(str::to_owned)
+                .into_iter()
+                .zip(figures)
+                .collect(),
+            warnings: counted(&[
+                (scores.missing, "topics have no prediction and count as class 0"),
+                (scores.out_of_range, "predictions are outside 1 to 4 and count as wrong"),
+                (scores.duplicates, "topics are predicted again; the last line counts"),
+                (scores.unknown, "predicted topics are not in the labels and are not looked at"),
+            ]),
+            // The official scorer puts two spaces after the first two names and one after the third.
+            form: Form::Lines(|name, figure| {
+                let spaces = if name == "F1" { " " } else { "  " };
+                format!("{name}:{spaces}{}", python_float(figure))
+            }),
+            leaderboard: asked.leaderboard.then(|| cells.join("\n")),
+            needs: asked.full.then(|| need_report(&predictions, labels)),
+            ..Scored::default()
+        };
+        Ok(self.placed(asked, LeaderboardTask::ClarificationNeed, scored))
+    }
+
+    /// The documents after the first question and its answer.
+    fn documents(&self, asked: &Asked) -> Result<Scored, Error> {
+        let takes = ["--task", "--multi-turn", "--out-file", "--leaderboard", "--place"];
+        asked.takes("--task document_relevance", &takes)?;
+        let stem = table_stem(self.split, asked.multi_turn);
+        let scores = self.document_scores(asked, &stem)?;
+        let figures: Vec<(String, f64)> = scores
+            .metrics
+            .iter()
+            .filter_map(|metric| Some((metric.name.clone(), metric.mean()?)))
+            .collect();
+        let (file, split) = (format!("{stem}.pkl"), self.split);
+        if figures.len() < scores.metrics.len() || figures.is_empty() {
+            let hint = "the table and the labels must be of one release";
+            bail!(file, "figures for the contexts of {split}", "none", hint);
+        }
+        let of = |name: &str| figures.iter().find(|(metric, _)| metric == name).map(|of| of.1);
+        let board: Option<Vec<f64>> = OF_DOCUMENTS.into_iter().map(of).collect();
+        let leaderboard = match board {
+            Some(figures) => Some(row(&figures)),
+            None if asked.leaderboard => {
+                let hint = "leave --leaderboard out to see the metrics that there are";
+                bail!(file, "the metrics MRR100, P1, NDCG3 and NDCG5", "a table without them", hint)
+            }
+            None => None,
+        };
+        let values = |metric: &super::MetricScores| {
+            metric.contexts.iter().map(|(context, figure)| (context.to_string(), *figure)).collect()
+        };
+        let wanted = if asked.by_topic { scores.metrics.len() } else { 0 };
+        let scored = Scored {
+            figures,
+            topics: scores.metrics[..wanted].iter().map(values).collect(),
+            warnings: counted(&[
+                (
+                    scores.tied,
+                    "topics have several questions with the highest score; the last in the file counts",
+                ),
+                (scores.missing, "contexts are not answered and count 0"),
+                (
+                    scores.not_candidates,
+                    "contexts get a question without figures, which counts as the worst one",
+                ),
+            ]),
+            form: Form::Lines(line),
+            leaderboard: leaderboard.filter(|_| asked.leaderboard),
+            ..Scored::default()
+        };
+        let task = if asked.multi_turn {
+            LeaderboardTask::MultiTurnDocumentRelevance
+        } else {
+            LeaderboardTask::DocumentRelevance
+        };
+        Ok(self.placed(asked, task, scored))
+    }
+
+    fn document_scores(&self, asked: &Asked, stem: &str) -> Result<DocumentRelevance, Error> {
+        let (data, source) = (&self.clariq.data, Source::new(&asked.file));
+        if asked.multi_turn {
+            let (run, table) = both(
+                is_large(&asked.file),
+                || read_text_run(&source, &self.clariq.bank),
+                || EvalTable::open(data, stem),
+            );
+            return Ok(multi_turn_document_relevance(&run?, &table?));
+        }
+        let labels = self.labels()?;
+        let run = read_run(&source)?;
+        Ok(document_relevance(&run, &EvalTable::open(data, stem)?, labels))
+    }
+
+    /// Whether the next question of each conversation is relevant, new and answered.
+    fn contexts(&self, asked: &Asked, file: &Path) -> Result<Scored, Error> {
+        asked.takes("--conversations", &["--conversations"])?;
+        let labels = self.labels()?;
+        let run = read_text_run(&Source::new(&asked.file), &self.clariq.bank)?;
+        let mut scorer = ContextScorer::new(&run, &self.clariq.bank, labels);
+        read_records(&Source::new(file), &Reading::default(), &mut |record| {
+            if !record.again {
+                scorer.add(&record.conversation);
+            }
+            ControlFlow::Continue(())
+        })?;
+        let found = scorer.finish();
+        if found.contexts == 0 {
+            let (name, hint) =
+                (&labels.name, "--split names the labels that the conversations are about");
+            bail!(file, "conversations about topics of {name}", "other topics alone", hint);
+        }
+        Ok(Scored {
+            figures: found.figures().map(|(name, figure)| (name.to_owned(), figure)).to_vec(),
+            warnings: counted(&[
+                (found.missing, "contexts are not answered"),
+                (
+                    found.unknown,
+                    "contexts are about topics that are not in the labels and are not looked at",
+                ),
+            ]),
+            form: Form::Lines(line),
+            ..Scored::default()
+        })
+    }
+
+    /// The same with the rank among the published entries, or a note why there is none.
+    fn placed(&self, asked: &Asked, task: LeaderboardTask, mut scored: Scored) -> Scored {
+        if !asked.place {
+            return scored;
+        }
+        match self.place(task, &scored.figures) {
+            Ok(placement) => scored.placement = Some(placement),
+            Err(why) => scored.notes.push(format!("note: no placement: {why}")),
+        }
+        scored
+    }
+
+    fn place(
+        &self,
+        task: LeaderboardTask,
+        figures: &[(String, f64)],
+    ) -> Result<(Leaderboard, super::Placement), String> {
+        if !self.clariq.bank.checksum().as_str().starts_with(RELEASED_BANK) {
+            let about = "the leaderboard is about the released ClariQ collection";
+            return Err(format!("{about}, and this is another"));
+        }
+        let board = Leaderboard::published(task, self.split).ok_or_else(|| {
+            format!("no leaderboard of this task was published for {}", self.split)
+        })?;
+        let of = |name: &&str| figures.iter().find(|(known, _)| known == name).map(|of| of.1);
+        let own = board.measures.iter().map(of).collect::<Option<Vec<f64>>>();
+        let own = own.ok_or_else(|| format!("it needs {}", board.measures.join(", ")))?;
+        let placement = board.place(&own);
+        Ok((board, placement))
+    }
+
+    /// Document relevance by the expected measures, where the data folder has the table.
+    fn expected_documents(&self, run: &Run, written: &Written) -> Result<Scored, Error> {
+        let (data, split) = (&self.clariq.data, self.split);
+        let stem = table_stem(split, false);
+        let table = match EvalTable::open(data, &stem) {
+            Err(Error::Problem(problem)) if problem.kind == ProblemKind::MissingFile => {
+                let what = format!("document relevance on {split} is not checked");
+                let notes = vec![format!("note: {data} has no table `{stem}`: {what}")];
+                return Ok(Scored { notes, ..Scored::default() });
+            }
+            table => table?,
+        };
+        let scores = document_relevance(run, &table, self.labels()?);
+        let metrics = scores.metrics.into_iter().filter_map(|metric| {
+            let mean = metric.mean()?;
+            written.expected.contains(&metric.name.as_str()).then_some((metric.name, mean))
+        });
+        Ok(Scored { figures: metrics.collect(), ..Scored::default() })
+    }
+}
+
+impl Evaluation for Official<'_> {
+    fn score(&self, asked: &Asked) -> Result<Scored, Error> {
+        if let Some(file) = asked.conversations {
+            return self.contexts(asked, file);
+        }
+        if !asked.measures.is_empty() {
+            return self.by_qrels()?.score(asked);
+        }
+        match asked.task {
+            Task::Ranking => self.questions(asked),
+            Task::Need => self.needs(asked),
+            Task::Documents => self.documents(asked),
+        }
+    }
+
+    /// The figures of the run and of the need file beside it; measures by name are those that are
+    /// expected.
+    fn figures(&self, written: &Written) -> Result<Scored, Error> {
+        let Some(run) = written.run else { return Ok(Scored::default()) };
+        let recalls = question_relevance(run, self.labels()?, Ties::Official).means();
+        let mut figures: Vec<(String, f64)> = names().into_iter().zip(recalls).collect();
+        if let Some(path) = &written.need {
+            let needs = read_need_file(&Source::new(path))?;
+            figures.push((NEED_F1.to_owned(), clarification_need(&needs, self.labels()?).f1));
+        }
+        let mut notes = Vec::new();
+        if written.expected.iter().any(|name| OF_DOCUMENTS.contains(name)) {
+            let documents = self.expected_documents(run, written)?;
+            figures.extend(documents.figures);
+            notes = documents.notes;
+        }
+        let is_new = |name: &&str| {
+            !OF_DOCUMENTS.contains(name) && figures.iter().all(|(known, _)| known != name)
+        };
+        let others: Vec<&str> = written.expected.iter().copied().filter(is_new).collect();
+        figures.extend(self.by_qrels()?.by_name(run, others.into_iter())?);
+        Ok(Scored { figures, notes, ..Scored::default() })
+    }
+
+    /// The official recalls, which differ from others where a run has a question twice.
+    fn values(&self, run: &Run, measure: &str) -> Option<Vec<(TopicId, f64)>> {
+        let cutoff = CUTOFFS.iter().position(|cutoff| format!("R@{cutoff}") == measure)?;
+        let topics = question_relevance(run, self.labels().ok()?, Ties::Official).topics;
+        Some(topics.into_iter().map(|(topic, recalls)| (topic, recalls[cutoff])).collect())
+    }
+
+    fn columns(&self, source: &Source, by: &By) -> Result<Columns, Error> {
+        if let Some(task) = by.task {
+            (self.clariq as &dyn Collection).find_task(task)?;
+        }
+        if !by.measures.is_empty() {
+            return self.by_qrels()?.columns(source, by);
+        }
+        let (ties, topics) = (by.ties.unwrap_or(Ties::Official), self.topics()?);
+        let run = read_run(source)?;
+        topics.check_answered(source, run.lines.iter().map(|line| &line.topic))?;
+        let warnings = topics.warnings(&run, ties);
+        Ok(Columns { columns: question_relevance(&run, self.labels()?, ties).columns(), warnings })
+    }
+
+    /// The challenge ranked by recall at 30.
+    fn focus(&self) -> usize {
+        CUTOFFS.len() - 1
+    }
+
+    fn page(&self, asked: &PageAsked) -> Result<Rendered, Error> {
+        let (labels, topics) = (self.labels()?, self.topics()?);
+        let (mut runs, mut needs, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
+        for PageRun { name, file, uses } in asked.runs {
+            let run = read_run(file)?;
+            topics.check_answered(file, run.lines.iter().map(|line| &line.topic))?;
+            // The page says more; this cannot wait until somebody reads it.
+            let found = topics.warnings(&run, Ties::Official);
+            warnings.extend(found.iter().map(|warning| format!("{}: {warning}", file.name())));
+            runs.push(Entry { name: name.clone(), run, uses: uses.clone() });
+        }
+        for (name, file) in asked.needs {
+            let lines = read_need_file(file)?;
+            topics.check_answered(file, lines.iter().map(|line| &line.topic))?;
+            needs.push(NeedEntry { name: name.clone(), lines });
+        }
+        let html = render(&Comparison {
+            title: asked.title,
+            split: self.split,
+            bank: &self.clariq.bank,
+            labels,
+            runs: &runs,
+            baseline: asked.baseline,
+            needs: &needs,
+            seed: asked.seed,
+        });
+        Ok(Rendered { html, topics: labels.topics.len(), warnings })
+    }
+}
+
+/// Whether a run has so many bytes that a second thread is worth its start.
+fn is_large(run: &Path) -> bool {
+    fs::metadata(run).is_ok_and(|metadata| metadata.len() > 1 << 20)
+}
+
+/// Does both, at the same time if there is much to do.
+fn both<A: Send, B: Send>(
+    much: bool,
+    one: impl FnOnce() -> A + Send,
+    other: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    if much { rayon::join(one, other) } else { (one(), other()) }
+}
+
+fn line(name: &str, figure: f64) -> String {
+    format!("{name}: {}", python_float(figure))
+}
+
+fn row(figures: &[f64]) -> String {
+    let figures: Vec<String> = figures.iter().map(|figure| format!("{figure:.4}")).collect();
+    format!("| RANK | CREATOR | MODELNAME | {} |", figures.join(" | "))
+}

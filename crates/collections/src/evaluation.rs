@@ -1,0 +1,283 @@
+//! How a collection scores runs: figures, values per request for comparisons, and a page. A
+//! collection without definitions of its own is scored by its judgements ([`ByQrels`]).
+
+mod by_qrels;
+
+pub use by_qrels::{ByQrels, USUAL_MEASURES};
+
+use crate::clariq::evaluation::{Leaderboard, NeedReport, Placement};
+use clariq_core::{Error, Problem, TopicId, bail};
+use clariq_eval::{Column, Diagnosis, Measure, Ties, diagnose};
+use clariq_files::{Run, Source};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+/// Scores runs over one split of a collection.
+pub trait Evaluation: Sync {
+    /// Scores one file.
+    fn score(&self, asked: &Asked) -> Result<Scored, Error>;
+
+    /// The figures of what a system wrote, under the names that configurations give them.
+    fn figures(&self, written: &Written) -> Result<Scored, Error>;
+
+    /// The value of a measure for every judged request, where the collection has a definition of
+    /// its own.
+    fn values(&self, run: &Run, measure: &str) -> Option<Vec<(TopicId, f64)>> {
+        let _ = (run, measure);
+        None
+    }
+
+    /// The values of a run request by request. Every run has the same columns.
+    fn columns(&self, run: &Source, by: &By) -> Result<Columns, Error>;
+
+    /// The position of the column that requests are compared by.
+    fn focus(&self) -> usize {
+        0
+    }
+
+    /// The page that shows runs side by side.
+    fn page(&self, asked: &PageAsked) -> Result<Rendered, Error>;
+}
+
+/// What an official scorer can be asked to score.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Task {
+    /// Rankings: what every collection has.
+    #[default]
+    Ranking,
+    /// Predicted needs.
+    Need,
+    /// Documents after the question that comes first, from a released table.
+    Documents,
+}
+
+/// How equal scores are ordered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TieRule {
+    /// One order.
+    Order(Ties),
+    /// All orders: the lowest and the highest figures.
+    Interval,
+}
+
+/// A file to score, and what is wanted of it.
+#[derive(Default)]
+pub struct Asked<'a> {
+    /// The file.
+    pub file: PathBuf,
+    /// Measures of the literature in place of the collection's own figures.
+    pub measures: &'a [Box<dyn Measure>],
+    /// How equal scores are ordered, where it is not the usual way.
+    pub ties: Option<TieRule>,
+    /// The figures of every topic in the table.
+    pub per_topic: bool,
+    /// The figures of every topic in a file.
+    pub out_file: bool,
+    /// What an official scorer is to score.
+    pub task: Task,
+    /// The file is of the multi-turn form.
+    pub multi_turn: bool,
+    /// The conversations that the file answers.
+    pub conversations: Option<&'a Path>,
+    /// A row for the official leaderboard.
+    pub leaderboard: bool,
+    /// The rank among the published entries.
+    pub place: bool,
+    /// Figures per class, and confusions.
+    pub full: bool,
+    /// The values of every topic, wherever they go.
+    pub by_topic: bool,
+}
+
+impl Asked<'_> {
+    /// Refuses flags that say nothing in what is asked: all but those that are named.
+    pub fn takes(&self, what: &str, flags: &[&str]) -> Result<(), Problem> {
+        let given = [
+            ("--conversations", self.conversations.is_some()),
+            ("--ties", self.ties.is_some()),
+            ("--per-topic", self.per_topic),
+            ("--multi-turn", self.multi_turn),
+            ("--leaderboard", self.leaderboard),
+            ("--place", self.place),
+            ("--full", self.full),
+            ("--out-file", self.out_file),
+            ("--task", self.task != Task::Ranking),
+        ];
+        for (flag, _) in given.iter().filter(|(flag, given)| *given && !flags.contains(flag)) {
+            bail!(*flag, "no {flag} with {what}", what, "leave {flag} out: it says nothing here");
+        }
+        let single = [
+            ("--per-topic", self.per_topic),
+            ("--out-file", self.out_file),
+            ("--leaderboard", self.leaderboard),
+        ];
+        let other = single.iter().find(|(_, given)| *given && self.ties == Some(TieRule::Interval));
+        if let Some((other, _)) = other {
+            let hint = "an interval is of the mean alone; --ties id has one figure for each topic";
+            bail!("--ties interval", "no {other} beside it", (*other), hint);
+        }
+        Ok(())
+    }
+}
+
+/// The figures of a file.
+#[derive(Default)]
+pub struct Scored {
+    /// Names and means; with [`TieRule::Interval`] the lowest.
+    pub figures: Vec<(String, f64)>,
+    /// With [`TieRule::Interval`] the highest.
+    pub highest: Option<Vec<f64>>,
+    /// The values of every topic for each of the figures, if they were asked for.
+    pub topics: Vec<Vec<(String, f64)>>,
+    /// What the figures pass over.
+    pub warnings: Vec<String>,
+    /// What is said beside the figures.
+    pub notes: Vec<String>,
+    /// How figures are shown.
+    pub form: Form,
+    /// Lines for the official leaderboard, if they were asked for.
+    pub leaderboard: Option<String>,
+    /// The rank among published entries, if it was asked for and there are any.
+    pub placement: Option<(Leaderboard, Placement)>,
+    /// Figures per class, if they were asked for.
+    pub needs: Option<NeedReport>,
+}
+
+/// How figures are shown.
+#[derive(Debug, Clone, Copy, Default)]
+pub enum Form {
+    /// As a table.
+    #[default]
+    Table,
+    /// As a table in which the mean is that of the topic `all`.
+    Topics,
+    /// As the official scorer prints them, unless a form of tables is asked for.
+    Lines(fn(&str, f64) -> String),
+}
+
+/// What a system wrote for a split.
+pub struct Written<'a> {
+    /// The run, or what is handed in.
+    pub path: &'a Path,
+    /// The run, in a system of one task.
+    pub run: Option<&'a Run>,
+    /// The need file, where the system predicts needs.
+    pub need: Option<PathBuf>,
+    /// Reads the whole ranking of a task that is beside what is handed in.
+    pub ranking: &'a dyn Fn(&str) -> Result<Run, Error>,
+    /// The names of the figures that are expected.
+    pub expected: Vec<&'a str>,
+}
+
+/// What runs are compared by.
+#[derive(Default)]
+pub struct By<'a> {
+    /// The part of the runs; all, or the usual one, if none is named.
+    pub task: Option<&'a str>,
+    /// Measures of the literature in place of the usual ones.
+    pub measures: &'a [Box<dyn Measure>],
+    /// How equal scores are ordered, where it is not the usual way.
+    pub ties: Option<Ties>,
+}
+
+/// A run request by request.
+pub struct Columns {
+    /// The values by each measure.
+    pub columns: Vec<Column>,
+    /// What they pass over.
+    pub warnings: Vec<String>,
+}
+
+/// A run of a page.
+pub struct PageRun {
+    /// Its name on the page.
+    pub name: String,
+    /// Its file.
+    pub file: Source,
+    /// What it uses beyond a request and the documents, as its record declares.
+    pub uses: Vec<String>,
+}
+
+/// What a page shows.
+pub struct PageAsked<'a> {
+    /// The title.
+    pub title: &'a str,
+    /// The runs, in the order of the page.
+    pub runs: &'a [PageRun],
+    /// The position in `runs` of the run that the others are compared with.
+    pub baseline: usize,
+    /// Need files with their names.
+    pub needs: &'a [(String, Source)],
+    /// The seed of the randomisation test.
+    pub seed: u64,
+}
+
+/// A page that was rendered.
+pub struct Rendered {
+    /// The page.
+    pub html: String,
+    /// The topics or turns that it shows.
+    pub topics: usize,
+    /// What the figures of runs pass over, each with the name of its file.
+    pub warnings: Vec<String>,
+}
+
+/// The topics that runs are scored on, and the file that they are of.
+pub(crate) struct Topics {
+    pub(crate) ids: HashSet<TopicId>,
+    file: String,
+}
+
+impl Topics {
+    pub(crate) fn new<'a>(file: impl Into<String>, ids: impl Iterator<Item = &'a TopicId>) -> Self {
+        Self { ids: ids.cloned().collect(), file: file.into() }
+    }
+
+    /// A file of another split says nothing about these topics: it would be 0 everywhere, and
+    /// everything else significantly better.
+    pub(crate) fn check_answered<'a>(
+        &self,
+        source: &Source,
+        mut answered: impl Iterator<Item = &'a TopicId>,
+    ) -> Result<(), Problem> {
+        let is_known = |topic: &TopicId| self.ids.contains(topic);
+        let found = match answered.next() {
+            Some(topic) if is_known(topic) || answered.any(is_known) => return Ok(()),
+            Some(topic) => format!("other topics alone, such as `{topic}`"),
+            None => "no line".to_owned(),
+        };
+        let (file, at) = (&self.file, source.name());
+        let hint = "--split names the labels, --data their folder: name those of the file";
+        Err(clariq_core::problem!(at, "answers to topics of {file}", found, hint))
+    }
+
+    /// What the figures of a run pass over.
+    pub(crate) fn warnings(&self, run: &Run, ties: Ties) -> Vec<String> {
+        passed_over(&diagnose(run, self.ids.iter(), None), ties)
+    }
+}
+
+/// What the figures of a run pass over. Only the official order drops lines.
+pub(crate) fn passed_over(found: &Diagnosis, ties: Ties) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if ties == Ties::Official && found.dropped_lines > 0 {
+        let (lines, topics) = (found.dropped_lines, found.dropped_topics);
+        warnings.push(format!(
+            "{lines} lines of {topics} topics repeat a score and are dropped, as the official \
+             scorer does; `clariq eval --ties interval` shows what their order is worth"
+        ));
+    }
+    warnings.extend(counted(&[
+        (found.duplicates, "lines repeat a document of their topic"),
+        (found.missing_topics, "topics are not answered and count 0"),
+        (found.unknown_topics, "topics are not in the labels and are not looked at"),
+        (found.unknown_questions, "lines name a document that the collection does not have"),
+    ]));
+    warnings
+}
+
+/// Counts with what was counted, zeros left out.
+pub(crate) fn counted(counts: &[(usize, &str)]) -> Vec<String> {
+    let some = counts.iter().filter(|(count, _)| *count > 0);
+    some.map(|(count, what)| format!("{count} {what}")).collect()
+}

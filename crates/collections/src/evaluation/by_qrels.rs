@@ -1,0 +1,317 @@
+//! Evaluation by judgements and measures of the literature, for any collection.
+
+use super::{
+    Asked, By, Columns, Evaluation, Form, PageAsked, Rendered, Scored, TieRule, Topics, Written,
+    passed_over,
+};
+use crate::Collection;
+use clariq_core::{Error, ProblemKind, Speaker, TopicId, problem};
+use clariq_eval::{
+    Favour, Measure, Qrels, RankedRun, Scores, Ties, diagnose, evaluate, parse_measure,
+    parse_measures,
+};
+use clariq_files::{Run, Source, read_qrels, read_run};
+use clariq_report::differences::{self, Focus, Topic};
+use clariq_report::figures::{self, Compared, Measured, Words};
+use clariq_report::page::{Page, Section, scroll};
+use clariq_report::words::{count, figure};
+use maud::{Markup, html};
+use std::collections::HashMap;
+
+/// The measures that users of `trec_eval` look at first.
+pub const USUAL_MEASURES: &str = "nDCG@10 AP RR P@10 R@30";
+
+/// Judgements, and the collection that they are of.
+pub struct ByQrels<'a> {
+    of: Option<(&'a dyn Collection, &'static str)>,
+    task: &'static str,
+    qrels: Qrels,
+    topics: Topics,
+}
+
+impl<'a> ByQrels<'a> {
+    /// Reads the judgements of a split for a task.
+    ///
+    /// # Errors
+    ///
+    /// A split without judgements.
+    pub fn open(
+        collection: &'a dyn Collection,
+        split: &'static str,
+        task: &'static str,
+    ) -> Result<Self, Error> {
+        let qrels = collection.qrels(split, task)?.ok_or_else(|| {
+            let hint = "name a split with labels, or give judgements to `clariq eval --qrels`";
+            problem!(collection.location(), "labels of {split}", "requests without labels", hint)
+                .kind(ProblemKind::MissingFile)
+        })?;
+        let file = collection.source(split)?.name();
+        let topics = Topics::new(file, qrels.topics().map(|(topic, _)| topic));
+        Ok(Self { of: Some((collection, split)), task, qrels, topics })
+    }
+
+    /// Judgements from a file of any TREC collection.
+    pub fn read(file: &Source) -> Result<Self, Error> {
+        let qrels = Qrels::from_judgements(&file.name(), &read_qrels(file)?)?;
+        let topics = Topics::new(file.name(), qrels.topics().map(|(topic, _)| topic));
+        Ok(Self { of: None, task: "", qrels, topics })
+    }
+
+    /// The figures of a run by the measures among some names; what is no measure is left out.
+    pub fn by_name<'n>(
+        &self,
+        run: &Run,
+        names: impl Iterator<Item = &'n str>,
+    ) -> Result<Vec<(String, f64)>, Error> {
+        let parsed = names.filter_map(|name| Some((name.to_owned(), parse_measure(name).ok()?)));
+        let (names, measures): (Vec<String>, Vec<_>) = parsed.unzip();
+        if names.is_empty() {
+            return Ok(Vec::new());
+        }
+        let means = evaluate(&measures, &RankedRun::new(run)?, &self.qrels).means;
+        Ok(names.into_iter().zip(means).collect())
+    }
+
+    fn interval(&self, measures: &[Box<dyn Measure>], run: &Run) -> Result<Scored, Error> {
+        let scores = |favour| {
+            let ranked = RankedRun::with_ties(run, &self.qrels, favour).map_err(or_official)?;
+            Ok::<_, Error>(evaluate(measures, &ranked, &self.qrels))
+        };
+        let (lowest, highest) = (scores(Favour::Against)?, scores(Favour::For)?);
+        Ok(Scored { highest: Some(highest.means.clone()), ..named(&lowest) })
+    }
+
+    /// What the user said last in every request of the split.
+    fn requests(&self) -> Result<HashMap<TopicId, String>, Error> {
+        let Some((collection, split)) = self.of else { return Ok(HashMap::new()) };
+        collection.last_said(split)
+    }
+}
+
+fn named(scores: &Scores) -> Scored {
+    let figures = scores.measures.iter().cloned().zip(scores.means.iter().copied()).collect();
+    Scored { figures, form: Form::Topics, ..Scored::default() }
+}
+
+fn measures_or_usual<'m>(
+    named: &'m [Box<dyn Measure>],
+    usual: &'m mut Vec<Box<dyn Measure>>,
+) -> Result<&'m [Box<dyn Measure>], Error> {
+    if named.is_empty() {
+        *usual = parse_measures(USUAL_MEASURES)?;
+        return Ok(usual);
+    }
+    Ok(named)
+}
+
+/// A document that occurs twice in a topic has two ranks for `trec_eval`, and one for the official
+/// scorer of `ClariQ`. Where a run can be read either way, the other way is mentioned.
+fn or_official(error: Error) -> Error {
+    match error {
+        Error::Problem(mut problem) if problem.kind == ProblemKind::DuplicateId => {
+            problem.hint.push_str("; with --ties official the first line of each score counts");
+            Error::Problem(problem)
+        }
+        other => other,
+    }
+}
+
+fn ranked(run: &Run, ties: Ties) -> Result<RankedRun, Error> {
+    match ties {
+        Ties::Official => Ok(RankedRun::official(run)),
+        Ties::Id => RankedRun::new(run).map_err(or_official),
+    }
+}
+
+impl Evaluation for ByQrels<'_> {
+    fn score(&self, asked: &Asked) -> Result<Scored, Error> {
+        asked.takes("measures by name", &["--ties", "--per-topic", "--out-file"])?;
+        let mut usual = Vec::new();
+        let measures = measures_or_usual(asked.measures, &mut usual)?;
+        let run = read_run(&Source::new(&asked.file))?;
+        let ties = match asked.ties {
+            Some(TieRule::Order(ties)) => ties,
+            None | Some(TieRule::Interval) => Ties::Id,
+        };
+        let warnings = passed_over(&diagnose(&run, self.topics.ids.iter(), None), ties);
+        if asked.ties == Some(TieRule::Interval) {
+            return Ok(Scored { warnings, ..self.interval(measures, &run)? });
+        }
+        let scores = evaluate(measures, &ranked(&run, ties)?, &self.qrels);
+        let topics = |measure: usize| {
+            let topics = scores.topics.iter();
+            topics.map(|(topic, values)| (topic.to_string(), values[measure])).collect()
+        };
+        let wanted = if asked.by_topic { measures.len() } else { 0 };
+        Ok(Scored { warnings, topics: (0..wanted).map(topics).collect(), ..named(&scores) })
+    }
+
+    fn figures(&self, written: &Written) -> Result<Scored, Error> {
+        let Some(run) = written.run else { return Ok(Scored::default()) };
+        let figures = self.by_name(run, written.expected.iter().copied())?;
+        Ok(Scored { figures, ..Scored::default() })
+    }
+
+    fn columns(&self, source: &Source, by: &By) -> Result<Columns, Error> {
+        if let (Some(task), Some((collection, split))) = (by.task, self.of)
+            && task != self.task
+        {
+            let other = Self::open(collection, split, collection.find_task(task)?)?;
+            return other.columns(source, by);
+        }
+        let mut usual = Vec::new();
+        let measures = measures_or_usual(by.measures, &mut usual)?;
+        let ties = by.ties.unwrap_or(Ties::Id);
+        let run = read_run(source)?;
+        self.topics.check_answered(source, run.lines.iter().map(|line| &line.topic))?;
+        let warnings = self.topics.warnings(&run, ties);
+        let scores = evaluate(measures, &ranked(&run, ties)?, &self.qrels);
+        Ok(Columns { columns: scores.columns(""), warnings })
+    }
+
+    fn page(&self, asked: &PageAsked) -> Result<Rendered, Error> {
+        if let Some((_, need)) = asked.needs.first() {
+            let found = need.name();
+            return Err(problem!(
+                "--need",
+                "runs of a collection with need labels",
+                found,
+                "leave it out: this collection has no need labels"
+            )
+            .into());
+        }
+        let (mut warnings, mut measured) = (Vec::new(), Vec::new());
+        for run in asked.runs {
+            let found = self.columns(&run.file, &By::default())?;
+            let file = run.file.name();
+            warnings.extend(found.warnings.iter().map(|warning| format!("{file}: {warning}")));
+            measured.push(Measured { name: &run.name, uses: &run.uses, columns: found.columns });
+        }
+        let compared = Compared::new(measured, asked.baseline, asked.seed, "topic");
+        let requests = self.requests()?;
+        let topics = compared.baseline().columns[0].values.len();
+        let html = self.render(asked, &compared, &requests);
+        Ok(Rendered { html, topics, warnings })
+    }
+}
+
+impl ByQrels<'_> {
+    fn render(
+        &self,
+        asked: &PageAsked,
+        compared: &Compared,
+        requests: &HashMap<TopicId, String>,
+    ) -> String {
+        let values = &compared.baseline().columns[0].values;
+        let request = |topic: &TopicId| requests.get(topic).map_or("", String::as_str);
+        let (topics, split) =
+            (count(values.len(), "topic"), self.of.map_or("", |(_, split)| split));
+        let words = Words {
+            intro: format!("Measures of the literature, as trec_eval defines them, over {topics}."),
+            label: "Figures of every run",
+            caption: "Figures of every run",
+        };
+        let mut sections = vec![Section {
+            id: "figures",
+            name: "Figures",
+            content: figures::section(compared, &words, &[]),
+        }];
+        if compared.runs.len() > 1 {
+            let shown = values.iter().enumerate().map(|(index, (topic, _))| Topic {
+                id: topic.as_str(),
+                request: request(topic),
+                anchor: format!("topic-{index}"),
+            });
+            let focus = Focus {
+                id: "differences",
+                charts: "difference",
+                heading: "Differences by topic".to_owned(),
+                column: 0,
+                topics: shown.collect(),
+            };
+            let content = differences::section(compared, &focus);
+            sections.push(Section { id: "differences", name: "Differences", content });
+        }
+        let content = by_topic(compared, request);
+        sections.push(Section { id: "topics", name: "Topics", content });
+        let runs = count(compared.runs.len(), "run");
+        Page {
+            title: asked.title,
+            lead: format!("{runs} on {topics} of {split}; baseline: {}.", compared.baseline().name),
+            sections,
+            footer: html! {
+                "Split " (split) ", seed " (asked.seed)
+                ". Equal scores are in the order of descending ids."
+            },
+            style: "",
+        }
+        .render()
+    }
+}
+
+/// The values of every run for every topic.
+fn by_topic<'r>(compared: &Compared, request: impl Fn(&TopicId) -> &'r str) -> Markup {
+    let columns = &compared.baseline().columns;
+    html! {
+        section id="topics" {
+            h2 { "Topics" }
+            @for (index, (topic, _)) in columns[0].values.iter().enumerate() {
+                details.topic id={ "topic-" (index) } {
+                    summary {
+                        span.number { (topic) } " " span.request { (request(topic)) }
+                    }
+                    div.inside {
+                        (scroll(&format!("Figures of topic {topic}"), &html! {
+                            table {
+                                thead {
+                                    tr {
+                                        th scope="col" { "run" }
+                                        @for column in columns {
+                                            th scope="col" { (column.measure) }
+                                        }
+                                    }
+                                }
+                                tbody {
+                                    @for run in &compared.runs {
+                                        tr {
+                                            th scope="row" { (run.name) }
+                                            @for column in &run.columns {
+                                                td { (figure(column.values[index].1)) }
+                                            }
+                                        }
+                                    }
+                                }
+                            }
+                        }))
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl dyn Collection {
+    /// How runs over a split are scored: by the collection's own definitions, or by its judgements.
+    ///
+    /// # Errors
+    ///
+    /// A split without labels.
+    pub fn evaluation(&self, split: &'static str) -> Result<Box<dyn Evaluation + '_>, Error> {
+        match self.own_evaluation(split)? {
+            Some(own) => Ok(own),
+            None => Ok(Box::new(ByQrels::open(self, split, self.tasks()[0])?)),
+        }
+    }
+
+    /// What the user said last in every request of a split.
+    pub fn last_said(&self, split: &str) -> Result<HashMap<TopicId, String>, Error> {
+        let mut requests = HashMap::new();
+        for request in self.requests(split, self.tasks()[0])? {
+            let request = request?;
+            let said = request.said.iter().rev().find(|said| said.speaker == Speaker::User);
+            let text = said.map_or(String::new(), |said| said.text.clone());
+            requests.insert(request.id.as_str().into(), text);
+        }
+        Ok(requests)
+    }
+}

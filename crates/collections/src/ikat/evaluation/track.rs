@@ -1,0 +1,136 @@
+//! The track's figures as the evaluation of iKAT: of rankings and sets of statements, passages, and
+//! responses.
+
+use super::page::{Comparison, Entry, render};
+use super::{Evaluated, Labels, Part, columns, figures, rankings, sets};
+use crate::Collection;
+use crate::evaluation::{
+    Asked, By, Columns, Evaluation, PageAsked, PageRun, Rendered, Scored, Topics, Written, counted,
+};
+use crate::ikat::run::Submission;
+use crate::ikat::{Ikat, PASSAGES, STATEMENTS, Split};
+use clariq_core::{Error, Problem, ProblemKind, TopicId, bail, problem};
+use clariq_files::Source;
+use std::collections::HashSet;
+
+/// A split with its labels.
+pub(crate) struct Track<'a> {
+    ikat: &'a Ikat,
+    split: Split,
+    labels: Labels,
+    turns: Topics,
+}
+
+impl<'a> Track<'a> {
+    /// Reads the labels of a split, or the problem that there are none.
+    pub(crate) fn open(ikat: &'a Ikat, split: Split) -> Result<Self, Error> {
+        let labels = Labels::read(ikat, split)?;
+        if labels.are_absent() {
+            let hint = "the labels of this year are not released: use 2023-test";
+            let found = "topics without labels";
+            let problem = problem!(ikat.location(), "labels of {split}", found, hint);
+            return Err(problem.kind(ProblemKind::MissingFile).into());
+        }
+        let topics = ikat.topics(split)?;
+        let turns = Topics::new(&topics.name, topics.turns().map(|(_, turn)| &turn.id));
+        Ok(Self { ikat, split, labels, turns })
+    }
+
+    /// Reads a run, what is scored of it, and what the figures pass over.
+    fn read(&self, source: &Source) -> Result<(Submission, Evaluated, Vec<String>), Error> {
+        let submission = Submission::read(source, self.split.year())?;
+        let turns = submission.turns.iter();
+        let answered: HashSet<TopicId> = turns.map(|turn| turn.id.as_str().into()).collect();
+        self.turns.check_answered(source, answered.iter())?;
+        let missing = self.turns.ids.difference(&answered).count();
+        let warnings = counted(&[(missing, "turns are not answered and count 0")]);
+        let evaluated = Evaluated::of_submission(self.ikat, self.split, &submission);
+        Ok((submission, evaluated, warnings))
+    }
+}
+
+impl Evaluation for Track<'_> {
+    fn score(&self, asked: &Asked) -> Result<Scored, Error> {
+        asked.takes("runs of iKAT", &[])?;
+        let (_, evaluated, warnings) = self.read(&Source::new(&asked.file))?;
+        let figures = if asked.measures.is_empty() {
+            let mut rows = figures(&evaluated, &self.labels)?;
+            // Sets are shown in full.
+            rows.retain(|(name, _)| !name.starts_with("sets "));
+            rows.extend(sets(&evaluated, &self.labels));
+            rows
+        } else {
+            rankings(&evaluated, &self.labels, asked.measures)?
+        };
+        Ok(Scored { figures, warnings, ..Scored::default() })
+    }
+
+    fn figures(&self, written: &Written) -> Result<Scored, Error> {
+        if let Some(run) = written.run {
+            let qrels = crate::evaluation::ByQrels::open(self.ikat, self.split.name(), PASSAGES)?;
+            let figures = qrels.by_name(run, written.expected.iter().copied())?;
+            return Ok(Scored { figures, ..Scored::default() });
+        }
+        let submission = Submission::read(&Source::new(written.path), self.split.year())?;
+        let evaluated = Evaluated::of_submission(self.ikat, self.split, &submission);
+        let (statements, passages) = ((written.ranking)(STATEMENTS)?, (written.ranking)(PASSAGES)?);
+        let figures = figures(&evaluated.with_rankings(statements, passages), &self.labels)?;
+        Ok(Scored { figures, ..Scored::default() })
+    }
+
+    fn columns(&self, source: &Source, by: &By) -> Result<Columns, Error> {
+        if by.ties.is_some() {
+            let hint = "leave it out: equal scores are in the order of ids";
+            bail!("--ties", "runs of ClariQ beside it", "runs of iKAT", hint);
+        }
+        let part = by.task.map(part).transpose()?;
+        if let Some(part) = part.filter(|part| !part.is_ranking() && !by.measures.is_empty()) {
+            let hint = "sets and responses have measures of their own";
+            let part = part.name();
+            bail!("-m", "--task statements or --task passages", "--task {part}", hint);
+        }
+        let (_, evaluated, warnings) = self.read(source)?;
+        Ok(Columns { columns: columns(&evaluated, &self.labels, part, by.measures)?, warnings })
+    }
+
+    fn page(&self, asked: &PageAsked) -> Result<Rendered, Error> {
+        if let Some((_, need)) = asked.needs.first() {
+            let need = need.name();
+            let hint = "leave it out: iKAT has no need labels";
+            bail!("--need", "runs of ClariQ beside it", "`{need}` with runs of iKAT", hint);
+        }
+        let (mut runs, mut warnings) = (Vec::new(), Vec::new());
+        for PageRun { name, file, uses } in asked.runs {
+            let (submission, evaluated, found) = self.read(file)?;
+            warnings.extend(found.iter().map(|warning| format!("{}: {warning}", file.name())));
+            runs.push(Entry {
+                name: name.clone(),
+                uses: uses.clone(),
+                columns: columns(&evaluated, &self.labels, None, &[])?,
+                submission,
+                statements: evaluated.statements,
+                passages: evaluated.passages,
+            });
+        }
+        let topics = self.ikat.topics(self.split)?;
+        let html = render(&Comparison {
+            title: asked.title,
+            ikat: self.ikat,
+            split: self.split,
+            topics,
+            labels: &self.labels,
+            runs: &runs,
+            baseline: asked.baseline,
+            seed: asked.seed,
+        });
+        Ok(Rendered { html, topics: topics.turns().count(), warnings })
+    }
+}
+
+fn part(name: &str) -> Result<Part, Problem> {
+    Part::named(name).ok_or_else(|| {
+        let parts = Part::ALL.map(Part::name).join(", ");
+        let hint = "--task says what is scored of the runs; without it, all is";
+        problem!("--task", "one of {parts}", "`{name}`", hint)
+    })
+}
