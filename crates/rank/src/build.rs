@@ -5,6 +5,7 @@ use crate::space::SpaceConfig;
 use crate::stage::Stage;
 use crate::table::Table;
 use clariq_core::{Result, bail};
+use serde::de::DeserializeOwned;
 use std::cell::RefCell;
 
 /// Makes a stage of its table.
@@ -23,6 +24,13 @@ pub(crate) struct Beside<'i> {
     pub(crate) task: Option<&'i str>,
     /// For each parameter that replaces one of the file, whether a stage has it.
     pub(crate) used: &'i RefCell<Vec<bool>>,
+}
+
+/// Makes a stage that consists of its keys.
+pub(crate) fn of_keys<S: Stage + DeserializeOwned + 'static>(
+    build: Build,
+) -> Result<Box<dyn Stage>> {
+    Ok(Box::new(build.table.read::<S>()?))
 }
 
 /// What a stage is made of.

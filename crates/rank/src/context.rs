@@ -8,6 +8,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 type OpenIndex<'a> = dyn Fn(Analyzer, &dyn Documents) -> Result<DocumentIndex> + Sync + 'a;
 
+/// What was opened so far, by what describes it.
+type Opened<K, T> = Mutex<Vec<(K, Arc<T>)>>;
+
 /// What all stages of a run share.
 pub struct Context<'a> {
     /// All documents.
@@ -17,8 +20,8 @@ pub struct Context<'a> {
     /// The splits around the requests, where these are of a split.
     pub surroundings: Option<Box<dyn Surroundings + 'a>>,
     open_index: Box<OpenIndex<'a>>,
-    indexes: Mutex<Vec<Arc<DocumentIndex>>>,
-    spaces: Mutex<Vec<(SpaceConfig, Arc<Space>)>>,
+    indexes: Opened<Analyzer, DocumentIndex>,
+    spaces: Opened<SpaceConfig, Space>,
     with_text: OnceLock<Vec<Doc>>,
 }
 
@@ -67,25 +70,27 @@ impl<'a> Context<'a> {
 
     /// The index whose tokens this analyser made.
     pub(crate) fn index(&self, analyzer: Analyzer) -> Result<Arc<DocumentIndex>> {
-        // A poisoned lock means that another thread panicked while opening; the list is whole.
-        let mut indexes = self.indexes.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(index) = indexes.iter().find(|index| index.analyzer() == analyzer) {
-            return Ok(Arc::clone(index));
-        }
-        let index = Arc::new((self.open_index)(analyzer, self.documents)?);
-        indexes.push(Arc::clone(&index));
-        Ok(index)
+        find_or_open(&self.indexes, &analyzer, || (self.open_index)(analyzer, self.documents))
     }
 
-    /// The space that a configuration describes. What depends on the documents alone is
-    /// computed once, for all stages.
+    /// The space that a configuration describes. What depends on the documents alone is computed
+    /// once, for all stages.
     pub(crate) fn space(&self, config: &SpaceConfig) -> Result<Arc<Space>> {
-        let mut spaces = self.spaces.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, space)) = spaces.iter().find(|(known, _)| known == config) {
-            return Ok(Arc::clone(space));
-        }
-        let space = Arc::new(Space::open(config, self.documents, self.models)?);
-        spaces.push((config.clone(), Arc::clone(&space)));
-        Ok(space)
+        find_or_open(&self.spaces, config, || Space::open(config, self.documents, self.models))
     }
+}
+
+fn find_or_open<K: Clone + PartialEq, T>(
+    opened: &Opened<K, T>,
+    key: &K,
+    open: impl FnOnce() -> Result<T>,
+) -> Result<Arc<T>> {
+    // A poisoned lock means that another thread panicked while opening; the list is whole.
+    let mut opened = opened.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, known)) = opened.iter().find(|(known, _)| known == key) {
+        return Ok(Arc::clone(known));
+    }
+    let new = Arc::new(open()?);
+    opened.push((key.clone(), Arc::clone(&new)));
+    Ok(new)
 }

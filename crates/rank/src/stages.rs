@@ -7,7 +7,6 @@ mod conversation;
 mod cross_encoder;
 mod cutoff;
 mod dense;
-mod dense_conversation;
 mod distinct;
 mod elasticsearch;
 mod exclude;
@@ -20,7 +19,7 @@ mod open_questions;
 mod stop;
 mod ties;
 
-use crate::build::Factory;
+use crate::build::{Factory, of_keys};
 
 /// Every stage: its name in configurations, and what makes it of its table.
 pub(crate) const STAGES: &[(&str, Factory)] = &[
@@ -28,12 +27,12 @@ pub(crate) const STAGES: &[(&str, Factory)] = &[
     ("candidates", candidates::build),
     ("competition", competition::build),
     ("cross_encode", cross_encoder::build_cross_encode),
-    ("cutoff", cutoff::build),
+    ("cutoff", of_keys::<cutoff::Cutoff>),
     ("dense", dense::build),
     ("distinct", distinct::build),
     ("elasticsearch", elasticsearch::build),
-    ("exclude", exclude::build),
-    ("exclude_asked", exclude_asked::build),
+    ("exclude", of_keys::<exclude::Exclude>),
+    ("exclude_asked", of_keys::<exclude_asked::ExcludeAsked>),
     ("feedback", feedback::build),
     ("fuse", fuse::build),
     ("no_question", no_question::build),

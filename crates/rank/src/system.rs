@@ -39,25 +39,18 @@ pub struct Expected {
 
 /// How a multi-turn run of a system is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct ConversationConfig {
     /// Lines for each context.
-    #[serde(default = "one_line")]
     pub lines: NonZeroUsize,
     /// The contents of the fields rank and score.
-    #[serde(default)]
     pub scores: WrittenScores,
 }
 
 impl Default for ConversationConfig {
     fn default() -> Self {
-        Self { lines: one_line(), scores: WrittenScores::default() }
+        Self { lines: NonZeroUsize::MIN, scores: WrittenScores::default() }
     }
-}
-
-/// The official scorer reads no rank, and nothing of a score but its order.
-fn one_line() -> NonZeroUsize {
-    NonZeroUsize::MIN
 }
 
 /// The contents of the fields rank and score of a multi-turn run.

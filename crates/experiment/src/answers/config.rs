@@ -66,17 +66,17 @@ impl AnswerConfig {
     }
 
     /// Refuses a system, whose table is at a location, without the tasks of an answer.
-    pub(crate) fn check_tasks(at: &Location, system: &System) -> Result<(), Problem> {
+    pub(crate) fn check_tasks(at: &Location, system: &System) -> Result<(), Error> {
         for task in TASKS {
             if !system.tasks.contains_key(task) {
                 let expected = format!("a table [[tasks.{task}.stages]]");
-                return Err(problem(at, &expected, "none"));
+                return Err(problem(at, &expected, "none").into());
             }
         }
         let known = |task: &&String| TASKS.contains(&task.as_str()) || *task == CHOSEN;
         if let Some(task) = system.tasks.keys().find(|task| !known(task)) {
             let expected = format!("one of the tasks {}, {CHOSEN}", TASKS.join(", "));
-            return Err(problem(at, &expected, &format!("`{task}`")));
+            return Err(problem(at, &expected, &format!("`{task}`")).into());
         }
         Ok(())
     }

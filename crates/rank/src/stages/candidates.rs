@@ -6,11 +6,10 @@ use clariq_core::{
     Doc, Explanation, Hit, Problem, Ranking, Request, Result, best_first, problem, sha256_hex,
 };
 use clariq_files::table::strictly;
-use clariq_files::{Run, Source, parse_run};
+use clariq_files::{RunLine, Source, parse_run};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroUsize;
-use std::ops::Range;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -31,24 +30,19 @@ struct Candidates {
     keys: Keys,
     /// The SHA-256 of the run's content: the path alone does not say what was ranked.
     checksum: String,
-    run: Run,
-    /// The lines of each request, by id.
-    lines: HashMap<String, Range<usize>>,
+    /// The run's lines of each request, by its id.
+    lines: HashMap<String, Vec<RunLine>>,
 }
 
 pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
     let keys: Keys = build.table.read()?;
     let input = Source::new(&keys.run).read()?;
     let checksum = sha256_hex(&input.bytes);
-    let mut run = strictly(|sink| parse_run(&input, sink))?;
-    run.lines.sort_by(|one, other| one.topic.cmp(&other.topic));
-    let mut lines = HashMap::new();
-    let mut start = 0;
-    for of_one in run.lines.chunk_by(|one, other| one.topic == other.topic) {
-        lines.insert(of_one[0].topic.to_string(), start..start + of_one.len());
-        start += of_one.len();
+    let mut lines: HashMap<String, Vec<RunLine>> = HashMap::new();
+    for line in strictly(|sink| parse_run(&input, sink))?.lines {
+        lines.entry(line.topic.to_string()).or_default().push(line);
     }
-    Ok(Box::new(Candidates { keys, checksum, run, lines }))
+    Ok(Box::new(Candidates { keys, checksum, lines }))
 }
 
 /// Ranks what was found for a request, as ids with scores: the best `depth` of its candidates, each
@@ -78,10 +72,9 @@ pub(super) fn rank_found<'f>(
 impl Candidates {
     fn rank(&self, batch: &Batch, request: &Request) -> Result<Ranking> {
         let Some(lines) = self.lines.get(request.id.as_str()) else { return Ok(Ranking::new()) };
-        let lines = &self.run.lines[lines.clone()];
         let found = lines.iter().map(|line| (line.question.as_str(), line.score));
         rank_found(batch, request, found, self.keys.depth.get(), |index, id| {
-            let at = (self.run.name.as_str(), lines[index].line);
+            let at = (self.keys.run.as_str(), lines[index].line);
             let hint = "the run must be made over the documents that are ranked here";
             problem!(at, "the id of a document of this collection", "`{id}`", hint)
         })

@@ -10,22 +10,15 @@ use crate::build::Build;
 use crate::context::Context;
 use crate::space::SpaceConfig;
 use crate::stage::{About, Batch, Stage, Uses};
-use crate::stages::feedback::move_towards;
+use crate::stages::feedback::{docs_of, move_towards};
 use clariq_core::{Doc, Explanation, Ranking, Request, Result, bail, rank_by_score};
 use ndarray::{Array2, Axis};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
-#[derive(Serialize)]
-struct Competition {
-    #[serde(flatten)]
-    parameters: Parameters,
-    space: SpaceConfig,
-}
-
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Parameters {
+struct Competition {
     /// How often they compete.
     rounds: usize,
     /// What similarities are multiplied by before the softmax: the inverse of its temperature.
@@ -37,6 +30,8 @@ struct Parameters {
     /// The weight of the logarithm of what is won at last, beside the similarity.
     #[serde(default)]
     prize: f32,
+    #[serde(skip_deserializing)]
+    space: SpaceConfig,
 }
 
 fn usual_scale() -> f32 {
@@ -49,7 +44,7 @@ fn usual_move() -> f32 {
 
 pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
     let space = build.space()?;
-    Ok(Box::new(Competition { parameters: build.table.read()?, space }))
+    Ok(Box::new(Competition { space, ..build.table.read()? }))
 }
 
 /// Logarithms of the softmax over the rows, for each column.
@@ -64,7 +59,7 @@ fn log_softmax(scores: &Array2<f32>, scale: f32) -> Array2<f32> {
     logs
 }
 
-impl Parameters {
+impl Competition {
     /// Scores after all rounds, and the logarithms of what each request wins.
     fn compete(
         &self,
@@ -125,19 +120,11 @@ impl Competition {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let space = batch.context.space(&self.space)?;
         let to_documents = space.to_documents(batch.context.models, &texts, pool)?;
-        let (scores, won) = self.parameters.compete(&to_documents, &space.among(pool));
+        let (scores, won) = self.compete(&to_documents, &space.among(pool));
         let row = |request: &Request| texts.iter().position(|&text| text == request.opening());
         let own: Vec<usize> = batch.requests.iter().filter_map(row).collect();
         Ok((scores.select(Axis(0), &own), won.select(Axis(0), &own)))
     }
-}
-
-/// The documents of all rankings, in ascending order.
-fn pool_of(rankings: &[Ranking]) -> Vec<Doc> {
-    let mut pool: Vec<Doc> = rankings.iter().flatten().map(|hit| hit.doc).collect();
-    pool.sort_unstable();
-    pool.dedup();
-    pool
 }
 
 impl Stage for Competition {
@@ -150,7 +137,7 @@ impl Stage for Competition {
     }
 
     fn apply(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
-        let pool = pool_of(&rankings);
+        let pool = docs_of(&rankings);
         let (scores, _) = self.table(batch, &pool)?;
         let mut answers = Vec::with_capacity(rankings.len());
         for (row, ranking) in scores.rows().into_iter().zip(&rankings) {
@@ -164,11 +151,11 @@ impl Stage for Competition {
     }
 
     fn explain(&self, one: &Batch, doc: Doc, before: &Ranking) -> Result<Option<Explanation>> {
-        let pool = pool_of(std::slice::from_ref(before));
+        let pool = docs_of(std::slice::from_ref(before));
         let Ok(column) = pool.binary_search(&doc) else { return Ok(None) };
         let (scores, won) = self.table(one, &pool)?;
         let (score, won) = (scores[[0, column]], won[[0, column]]);
-        let Parameters { rounds, prize, .. } = self.parameters;
+        let Self { rounds, prize, .. } = *self;
         let similarity =
             format!("similarity to the request moved towards what it won in {rounds} rounds");
         let share = won.exp();
@@ -200,10 +187,11 @@ mod tests {
         // little farther from the first request, and nobody else's.
         let to_documents = array![[0.9_f32, 0.7, 0.65], [0.1, 0.9, 0.1]];
         let among = array![[1.0_f32, 0.3, 0.3], [0.3, 1.0, 0.3], [0.3, 0.3, 1.0]];
-        let parameters = Parameters { rounds: 3, scale: 20.0, weight: 1.0, prize: 0.2 };
-        let (scores, _) = parameters.compete(&to_documents, &among);
+        let space = SpaceConfig::default();
+        let stage = Competition { rounds: 3, scale: 20.0, weight: 1.0, prize: 0.2, space };
+        let (scores, _) = stage.compete(&to_documents, &among);
         assert!(scores[[0, 2]] > scores[[0, 1]], "{scores}");
-        let none = Parameters { rounds: 0, prize: 0.0, ..parameters };
+        let none = Competition { rounds: 0, prize: 0.0, ..stage };
         assert_eq!(none.compete(&to_documents, &among).0, to_documents);
     }
 }

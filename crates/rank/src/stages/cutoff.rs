@@ -1,6 +1,5 @@
 //! Stage `cutoff`: keeps the first documents of every ranking.
 
-use crate::build::Build;
 use crate::stage::{About, Batch, Stage};
 use clariq_core::{Doc, Explanation, Hit, Ranking, Result};
 use serde::{Deserialize, Serialize};
@@ -8,16 +7,12 @@ use std::num::NonZeroUsize;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Cutoff {
+pub(super) struct Cutoff {
     /// At most so many.
     depth: NonZeroUsize,
     /// And only those with at least this score.
     #[serde(skip_serializing_if = "Option::is_none")]
     min_score: Option<f64>,
-}
-
-pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
-    Ok(Box::new(build.table.read::<Cutoff>()?))
 }
 
 impl Cutoff {

@@ -7,28 +7,24 @@ use clariq_core::{Doc, Ranking, Result, bail};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Distinct {
     /// A document nearer than this to one that is kept says the same.
     same: f32,
+    #[serde(skip_deserializing)]
     space: SpaceConfig,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Given {
-    same: f32,
 }
 
 pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
     let space = build.space()?;
     let at = build.table.at("same");
-    let Given { same } = build.table.read()?;
-    if !(0.0..=1.0).contains(&same) {
+    let stage = Distinct { space, ..build.table.read()? };
+    if !(0.0..=1.0).contains(&stage.same) {
         let hint = "0.9 leaves out what says the same in nearly the same words";
-        bail!(at, "same from 0 to 1", "{same}", hint)
+        bail!(at, "same from 0 to 1", (stage.same.to_string()), hint)
     }
-    Ok(Box::new(Distinct { same, space }))
+    Ok(Box::new(stage))
 }
 
 /// The rows that are kept of a ranking, best first, by the similarities of its documents.

@@ -4,7 +4,6 @@
 //! topic of train and to one of dev. A question that the labelled splits before this one list for
 //! their topics is therefore no candidate here. Silence was written for no topic and is kept.
 
-use crate::build::Build;
 use crate::context::Context;
 use crate::stage::{About, Batch, Stage, Uses};
 use clariq_core::{Doc, Explanation, Judged, Ranking, Request, Result, bail};
@@ -13,11 +12,7 @@ use std::collections::HashSet;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Exclude {}
-
-pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
-    Ok(Box::new(build.table.read::<Exclude>()?))
-}
+pub(super) struct Exclude {}
 
 fn judged<'c>(context: &'c Context) -> Result<&'c [Judged]> {
     Ok(match context.surroundings.as_deref() {

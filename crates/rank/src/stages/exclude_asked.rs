@@ -1,6 +1,5 @@
 //! Stage `exclude_asked`: drops what the system said in the conversation so far.
 
-use crate::build::Build;
 use crate::stage::{About, Batch, Stage};
 use clariq_core::{Doc, Explanation, Ranking, Request, Result};
 use serde::{Deserialize, Serialize};
@@ -27,13 +26,9 @@ impl Same {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ExcludeAsked {
+pub(super) struct ExcludeAsked {
     #[serde(default)]
     by: Same,
-}
-
-pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
-    Ok(Box::new(build.table.read::<ExcludeAsked>()?))
 }
 
 impl ExcludeAsked {

@@ -13,17 +13,11 @@ use clariq_core::{Doc, Explanation, Models, Ranking, Result, rank_by_score};
 use ndarray::{Array1, Array2, ArrayView1};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
-
-#[derive(Serialize)]
-struct Feedback {
-    #[serde(flatten)]
-    parameters: Parameters,
-    space: SpaceConfig,
-}
+use std::slice;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Parameters {
+struct Feedback {
     /// How many of the first documents are taken.
     questions: NonZeroUsize,
     /// The weight of their mean beside the request's 1.
@@ -35,6 +29,8 @@ struct Parameters {
     /// How many nearest documents are its neighbours.
     #[serde(default = "usual_neighbours")]
     hub_neighbours: NonZeroUsize,
+    #[serde(skip_deserializing)]
+    space: SpaceConfig,
 }
 
 fn usual_weight() -> f32 {
@@ -47,7 +43,7 @@ fn usual_neighbours() -> NonZeroUsize {
 
 pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
     let space = build.space()?;
-    Ok(Box::new(Feedback { parameters: build.table.read()?, space }))
+    Ok(Box::new(Feedback { space, ..build.table.read()? }))
 }
 
 /// The similarity of every document to the request moved by `weight` towards a mean of documents,
@@ -96,19 +92,20 @@ struct Pool {
     hubs: Array1<f32>,
 }
 
-/// The documents of a ranking in ascending order.
-fn docs_of(ranking: &Ranking) -> Vec<Doc> {
-    let mut docs: Vec<Doc> = ranking.iter().map(|hit| hit.doc).collect();
+/// The documents of rankings, each once, in ascending order.
+pub(super) fn docs_of(rankings: &[Ranking]) -> Vec<Doc> {
+    let mut docs: Vec<Doc> = rankings.iter().flatten().map(|hit| hit.doc).collect();
     docs.sort_unstable();
+    docs.dedup();
     docs
 }
 
 impl Feedback {
     fn pool(&self, space: &Space, docs: Vec<Doc>) -> Pool {
         let among = space.among(&docs);
-        let hubs = match self.parameters.hub_weight {
+        let hubs = match self.hub_weight {
             0.0 => Array1::zeros(docs.len()),
-            weight => hubs(&among, self.parameters.hub_neighbours.get()) * weight,
+            weight => hubs(&among, self.hub_neighbours.get()) * weight,
         };
         Pool { docs, among, hubs }
     }
@@ -124,13 +121,13 @@ impl Feedback {
         let nearest = space.to_documents(models, &[text], &pool.docs)?;
         let columns: Vec<Doc> = Doc::all(pool.docs.len()).collect();
         let corrected = &nearest.row(0) - &pool.hubs;
-        let taken = self.parameters.questions.get();
+        let taken = self.questions.get();
         let first = rank_by_score(&columns, corrected.iter().copied(), taken);
         let mut mean = Array2::zeros(nearest.dim());
         for hit in &first {
             mean[[0, hit.doc.index()]] = 1.0 / first.len() as f32;
         }
-        let moved = move_towards(&nearest, &pool.among, &mean, self.parameters.weight);
+        let moved = move_towards(&nearest, &pool.among, &mean, self.weight);
         Ok((moved - &pool.hubs, first.len()))
     }
 }
@@ -146,7 +143,7 @@ impl Stage for Feedback {
         let mut last: Option<Pool> = None;
         let mut answers = Vec::with_capacity(rankings.len());
         for (request, ranking) in batch.requests.iter().zip(rankings) {
-            let docs = docs_of(&ranking);
+            let docs = docs_of(&[ranking]);
             let pool = match last.take() {
                 Some(pool) if pool.docs == docs => pool,
                 _ => self.pool(&space, docs),
@@ -161,13 +158,13 @@ impl Stage for Feedback {
 
     fn explain(&self, one: &Batch, doc: Doc, before: &Ranking) -> Result<Option<Explanation>> {
         let (context, space) = (one.context, one.context.space(&self.space)?);
-        let docs = docs_of(before);
+        let docs = docs_of(slice::from_ref(before));
         let Ok(column) = docs.binary_search(&doc) else { return Ok(None) };
         let Some(request) = one.requests.first() else { return Ok(None) };
         let pool = self.pool(&space, docs);
         let (scores, taken) = self.score(context.models, &space, &request.flatten(), &pool)?;
         let (score, hub) = (scores[[0, column]], pool.hubs[column]);
-        let Parameters { weight, hub_weight, hub_neighbours, .. } = &self.parameters;
+        let Self { weight, hub_weight, hub_neighbours, .. } = self;
         let what = format!(
             "similarity to the request moved by {weight} towards its first {taken} questions"
         );

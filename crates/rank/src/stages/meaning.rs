@@ -7,6 +7,15 @@ use clariq_core::{Doc, Explanation, History, ModelKind, ModelName, Result, untra
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
+/// What texts are compared with.
+#[derive(Clone, Copy)]
+pub(super) struct Over<'a> {
+    pub(super) context: &'a Context<'a>,
+    pub(super) space: &'a Space,
+    /// The documents, in ascending order.
+    pub(super) docs: &'a [Doc],
+}
+
 /// A conversational encoder, and what similarity to its vector counts.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -24,13 +33,8 @@ impl Meaning {
     }
 
     /// Weighted similarities of conversations (rows) to documents (columns).
-    pub(super) fn score(
-        &self,
-        context: &Context,
-        space: &Space,
-        conversations: &[History],
-        docs: &[Doc],
-    ) -> Result<Array2<f32>> {
+    pub(super) fn score(&self, over: Over, conversations: &[History]) -> Result<Array2<f32>> {
+        let Over { context, space, docs } = over;
         let encoder = context.models.conversation_encoder(&self.model)?;
         let encode = |texts: &[&str]| {
             space.encode_each(context.documents, context.models, encoder.space(), texts)
@@ -42,14 +46,8 @@ impl Meaning {
     }
 
     /// Explains what it adds to the score of a document.
-    pub(super) fn explain(
-        &self,
-        context: &Context,
-        space: &Space,
-        conversation: History,
-        doc: Doc,
-    ) -> Result<Explanation> {
-        let score = self.score(context, space, &[conversation], &[doc])?;
+    pub(super) fn explain(&self, over: Over, said: History, doc: Doc) -> Result<Explanation> {
+        let score = self.score(Over { docs: &[doc], ..over }, &[said])?;
         let (score, weight) = (f64::from(score[[0, 0]]), self.weight);
         let likeness = if weight > 0.0 { score / weight } else { 0.0 };
         let what = format!("meaning by `{}`: {weight:.4} × {likeness:.6}", self.model);
