@@ -140,7 +140,9 @@ impl Dense {
             };
             said.retain(|said| said.counts() || compared(said));
             let whole: f64 = said.iter().map(|said| said.weight.max(0.0)).sum();
-            said.iter_mut().for_each(|said| said.weight /= whole);
+            for said in &mut said {
+                said.weight /= whole;
+            }
         }
         Some(said)
     }
