@@ -26,7 +26,7 @@ pub(crate) struct Beside<'i> {
     pub(crate) used: &'i RefCell<Vec<bool>>,
 }
 
-/// Makes a stage that its keys are all of.
+/// Makes a stage that consists of its keys.
 pub(crate) fn of_keys<S: Stage + DeserializeOwned + 'static>(
     build: Build,
 ) -> Result<Box<dyn Stage>> {

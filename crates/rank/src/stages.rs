@@ -7,7 +7,6 @@ mod conversation;
 mod cross_encoder;
 mod cutoff;
 mod dense;
-mod dense_conversation;
 mod distinct;
 mod elasticsearch;
 mod exclude;

@@ -10,7 +10,7 @@ use crate::build::Build;
 use crate::context::Context;
 use crate::space::SpaceConfig;
 use crate::stage::{About, Batch, Stage, Uses};
-use crate::stages::feedback::move_towards;
+use crate::stages::feedback::{docs_of, move_towards};
 use clariq_core::{Doc, Explanation, Ranking, Request, Result, bail, rank_by_score};
 use ndarray::{Array2, Axis};
 use serde::{Deserialize, Serialize};
@@ -127,14 +127,6 @@ impl Competition {
     }
 }
 
-/// The documents of all rankings, in ascending order.
-fn pool_of(rankings: &[Ranking]) -> Vec<Doc> {
-    let mut pool: Vec<Doc> = rankings.iter().flatten().map(|hit| hit.doc).collect();
-    pool.sort_unstable();
-    pool.dedup();
-    pool
-}
-
 impl Stage for Competition {
     fn about(&self) -> About {
         About {
@@ -145,7 +137,7 @@ impl Stage for Competition {
     }
 
     fn apply(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
-        let pool = pool_of(&rankings);
+        let pool = docs_of(&rankings);
         let (scores, _) = self.table(batch, &pool)?;
         let mut answers = Vec::with_capacity(rankings.len());
         for (row, ranking) in scores.rows().into_iter().zip(&rankings) {
@@ -159,7 +151,7 @@ impl Stage for Competition {
     }
 
     fn explain(&self, one: &Batch, doc: Doc, before: &Ranking) -> Result<Option<Explanation>> {
-        let pool = pool_of(std::slice::from_ref(before));
+        let pool = docs_of(std::slice::from_ref(before));
         let Ok(column) = pool.binary_search(&doc) else { return Ok(None) };
         let (scores, won) = self.table(one, &pool)?;
         let (score, won) = (scores[[0, column]], won[[0, column]]);

@@ -45,7 +45,7 @@ impl<H: FromLast> Conversation<H> {
         }
     }
 
-    /// The texts that were said before a document is ranked, each with its weight.
+    /// What was said, each text with its weight.
     pub(super) fn said<'a>(&self, request: &'a Request) -> Vec<Said<'a>> {
         match self {
             Self::Weights(weights) => weights.said(request),

@@ -2,18 +2,28 @@
 //!
 //! Without `weights` and `history`, everything said is one text. With `weights`, a document's score
 //! is the weighted mean of its similarities to what was said; with `history`, the sum of those to
-//! the last utterance and to what led to it.
+//! the last utterance and to what led to it. Such a sum is the similarity to the sum of the vectors,
+//! but for its length: the same order for every request. It is made of one row of similarities per
+//! text, because few texts make many conversations: a file of 1.7 million has some 12,000 of them.
 
 use crate::build::Build;
 use crate::space::SpaceConfig;
 use crate::stage::{About, Batch, Stage};
-use crate::stages::conversation::Conversation;
-use crate::stages::dense_conversation::DenseConversation;
-use crate::stages::meaning::Over;
-use clariq_core::{Doc, Explanation, Ranking, Request, Result, bail, rank_by_score};
+use crate::stages::conversation::{Conversation, VectorHistory, explain};
+use crate::stages::meaning::{Meaning, Over};
+use clariq_core::{
+    Doc, Explanation, History, Hit, Progress, Ranking, Request, Result, Role, Said, bail,
+    rank_by_score,
+};
+use ndarray::{Array2, ArrayView1};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::num::NonZeroUsize;
+
+/// So many similarities of texts to documents are kept at a time: 32 MB.
+const ROOM: usize = 1 << 23;
 
 /// Retrieves: whatever ranking comes in is replaced. Documents without a text are left out.
 #[derive(Serialize)]
@@ -22,7 +32,13 @@ struct Dense {
     #[serde(skip_serializing_if = "Option::is_none")]
     depth: Option<NonZeroUsize>,
     #[serde(flatten)]
-    conversation: Option<DenseConversation>,
+    conversation: Option<Conversation<VectorHistory>>,
+    /// Where nothing that the user said is as near as this to any document, nothing is ranked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min_likeness: Option<f32>,
+    /// A document as near as this to what the system said is the same in other words, and left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repeat: Option<f32>,
     space: SpaceConfig,
 }
 
@@ -47,36 +63,245 @@ pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
             bail!(at, expected, "a stage without it", hint);
         }
     }
-    let conversation =
-        conversation.map(|conversation| DenseConversation { conversation, min_likeness, repeat });
-    Ok(Box::new(Dense { depth, conversation, space }))
+    Ok(Box::new(Dense { depth, conversation, min_likeness, repeat, space }))
+}
+
+/// The distinct texts of some requests, and for each request their rows and weights.
+#[derive(Default)]
+struct Texts<'a> {
+    distinct: Vec<&'a str>,
+    rows: HashMap<&'a str, usize>,
+    requests: Vec<Vec<Weighed>>,
+}
+
+/// A text of a request: its row among the distinct texts, and its weight.
+struct Weighed {
+    row: usize,
+    role: Role,
+    weight: f32,
+}
+
+impl<'a> Texts<'a> {
+    /// Adds a request, unless there would be more than `most` texts.
+    fn add(&mut self, said: &'a [Said], most: usize) -> bool {
+        let new = said.iter().filter(|said| !self.rows.contains_key(&*said.text)).count();
+        if !self.requests.is_empty() && self.distinct.len() + new > most {
+            return false;
+        }
+        let mut weighed = Vec::with_capacity(said.len());
+        for said in said {
+            let row = *self.rows.entry(&said.text).or_insert_with(|| {
+                self.distinct.push(&said.text);
+                self.distinct.len() - 1
+            });
+            weighed.push(Weighed { row, role: said.role, weight: said.weight as f32 });
+        }
+        self.requests.push(weighed);
+        true
+    }
+}
+
+/// Similarities of texts (rows) to documents (columns).
+struct Likenesses<'d> {
+    docs: &'d [Doc],
+    rows: Array2<f32>,
+    /// How near each text is to the document nearest to it.
+    highest: Vec<f32>,
+}
+
+impl<'d> Likenesses<'d> {
+    fn of(Over { context, space, docs }: Over<'d>, texts: &[&str]) -> Result<Self> {
+        let rows = space.to_documents_each(context.documents, context.models, texts, docs)?;
+        let highest = |row: ArrayView1<f32>| row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        Ok(Self { docs, highest: rows.rows().into_iter().map(highest).collect(), rows })
+    }
+}
+
+fn add(scores: &mut [f32], row: ArrayView1<f32>, weight: f32) {
+    scores.iter_mut().zip(row).for_each(|(score, &like)| *score += weight * like);
 }
 
 impl Dense {
+    fn meaning(&self) -> Option<&Meaning> {
+        match &self.conversation {
+            Some(Conversation::History(history)) => history.meaning.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// The texts that count, or that documents are compared with; `None` where everything said is
+    /// one text. By the table `weights`, a score is a mean: the weights above 0 sum to 1.
+    fn said<'a>(&self, request: &'a Request) -> Option<Vec<Said<'a>>> {
+        let conversation = self.conversation.as_ref()?;
+        let mut said = conversation.said(request);
+        if let Conversation::Weights(_) = conversation {
+            let compared = |said: &Said| {
+                self.repeat.is_some() && said.role.is_system() && !said.text.trim().is_empty()
+            };
+            said.retain(|said| said.counts() || compared(said));
+            let whole: f64 = said.iter().map(|said| said.weight.max(0.0)).sum();
+            for said in &mut said {
+                said.weight /= whole;
+            }
+        }
+        Some(said)
+    }
+
     /// Ranks the same documents for several requests.
     fn rank(&self, batch: &Batch, requests: &[Request], docs: &[Doc]) -> Result<Vec<Ranking>> {
         let context = batch.context;
-        let space = context.space(&self.space)?;
+        let space = &*context.space(&self.space)?;
         let depth = self.depth.map_or(usize::MAX, NonZeroUsize::get);
         // All have the same candidates, or none has any.
         let depth = requests.first().map_or(depth, |request| request.depth(depth));
-        if let Some(conversation) = &self.conversation {
-            let over = Over { context, space: &space, docs };
-            return conversation.rank(over, requests, depth, batch.progress);
+        let said: Option<Vec<Vec<Said>>> =
+            requests.iter().map(|request| self.said(request)).collect();
+        if let Some(said) = said {
+            let over = Over { context, space, docs };
+            return self.rank_texts(over, requests, &said, depth, batch.progress);
         }
         let texts: Vec<Cow<str>> = requests.iter().map(Request::flatten).collect();
         let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
         let scores = space.to_documents(context.models, &texts, docs)?;
         (batch.progress)(requests.len() as u64);
-        let rank = |row: ndarray::ArrayView1<f32>| rank_by_score(docs, row.iter().copied(), depth);
+        let rank = |row: ArrayView1<f32>| rank_by_score(docs, row.iter().copied(), depth);
         Ok(scores.rows().into_iter().map(rank).collect())
+    }
+
+    /// Ranks documents for requests in which these texts were said.
+    fn rank_texts(
+        &self,
+        over: Over,
+        requests: &[Request],
+        said: &[Vec<Said>],
+        depth: usize,
+        progress: Progress,
+    ) -> Result<Vec<Ranking>> {
+        let most = ROOM / over.docs.len().max(1);
+        let mut rankings = Vec::with_capacity(requests.len());
+        while rankings.len() < requests.len() {
+            let start = rankings.len();
+            let mut texts = Texts::default();
+            let added = said[start..].iter().take_while(|said| texts.add(said, most)).count();
+            let block = &requests[start..start + added];
+            let likenesses = Likenesses::of(over, &texts.distinct)?;
+            let meant = self.meant(over, block)?;
+            let rank = |scores: &mut Vec<f32>, (index, texts): (usize, &Vec<Weighed>)| {
+                progress(1);
+                let meant = meant.as_ref().map(|meant| meant.row(index));
+                self.rank_one(texts, &likenesses, meant, depth, scores)
+            };
+            rankings.par_extend(texts.requests.par_iter().enumerate().map_init(Vec::new, rank));
+        }
+        Ok(rankings)
+    }
+
+    /// What the meaning of each conversation adds to the score of each document.
+    fn meant(&self, over: Over, requests: &[Request]) -> Result<Option<Array2<f32>>> {
+        let Some(meaning) = self.meaning() else { return Ok(None) };
+        let histories: Vec<_> = requests.iter().map(|request| History::of(&request.said)).collect();
+        meaning.score(over, &histories).map(Some)
+    }
+
+    /// Ranks documents for a request with these texts. What `scores` holds is overwritten.
+    fn rank_one(
+        &self,
+        texts: &[Weighed],
+        likenesses: &Likenesses,
+        meant: Option<ArrayView1<f32>>,
+        depth: usize,
+        scores: &mut Vec<f32>,
+    ) -> Ranking {
+        let Likenesses { docs, rows, highest } = likenesses;
+        let near = |row: usize| self.min_likeness.is_none_or(|least| highest[row] >= least);
+        if matches!(self.conversation, Some(Conversation::Weights(_)))
+            && !texts.iter().any(|text| !text.role.is_system() && near(text.row))
+        {
+            return Ranking::new();
+        }
+        scores.clear();
+        scores.resize(docs.len(), 0.0);
+        let (nearest, summed): (Vec<_>, Vec<_>) =
+            texts.iter().partition(|text| text.role == Role::Nearest);
+        for text in summed {
+            add(scores, rows.row(text.row), text.weight);
+        }
+        if let Some(Weighed { weight, .. }) = nearest.first() {
+            for (column, score) in scores.iter_mut().enumerate() {
+                let likeness = nearest.iter().map(|text| rows[[text.row, column]]);
+                *score += weight * likeness.fold(f32::NEG_INFINITY, f32::max);
+            }
+        }
+        if let Some(meant) = meant {
+            add(scores, meant, 1.0);
+        }
+        let mut ranking = rank_by_score(docs, scores.iter().copied(), depth);
+        if let Some(same) = self.repeat {
+            let asked = texts.iter().filter(|text| text.role.is_system());
+            let asked: Vec<_> = asked.map(|text| rows.row(text.row)).collect();
+            // The columns are in the order of the documents' numbers.
+            let column = |hit: &Hit| docs.binary_search(&hit.doc).unwrap_or_default();
+            ranking.retain(|hit| asked.iter().all(|row| row[column(hit)] < same));
+        }
+        ranking
+    }
+
+    /// Explains what each text of a conversation adds to the score of a document.
+    fn explain_texts(
+        &self,
+        over: Over,
+        request: &Request,
+        said: &[Said],
+        doc: Doc,
+    ) -> Result<Explanation> {
+        let mut parts = Vec::new();
+        let mut nearest: Option<Explanation> = None;
+        for said in said {
+            let part = self.explain_text(over, said, doc)?;
+            if said.role != Role::Nearest {
+                parts.push(part);
+            } else if nearest.as_ref().is_none_or(|best| part.value > best.value) {
+                nearest = Some(part);
+            }
+        }
+        parts.extend(nearest);
+        if let Some(meaning) = self.meaning() {
+            parts.push(meaning.explain(over, History::of(&request.said), doc)?);
+        }
+        let what = "sum over what was said, weight × similarity";
+        let mut explained = Explanation::sum(what, parts);
+        if let Some(least) = self.min_likeness {
+            let of_user = said.iter().filter(|said| !said.role.is_system());
+            let texts: Vec<&str> = of_user.map(|said| said.text.as_ref()).collect();
+            let highest = Likenesses::of(over, &texts)?.highest;
+            let nearest = highest.into_iter().fold(f32::NEG_INFINITY, f32::max);
+            let what = format!(
+                "similarity of what the user said to the nearest document, at least {least} needed"
+            );
+            explained.parts.push(Explanation::value(nearest.into(), what));
+        }
+        Ok(explained)
+    }
+
+    fn explain_text(&self, over: Over, said: &Said, doc: Doc) -> Result<Explanation> {
+        let channels = over.space.explain(over.context.models, &said.text, doc)?;
+        let likeness = channels.value;
+        let mut explained = explain(said, channels.parts);
+        if let Some(same) = self.repeat
+            && said.role.is_system()
+            && likeness >= f64::from(same)
+        {
+            let what = format!("left out: from {same}, it says the same");
+            explained.parts.push(Explanation::value(likeness, what));
+        }
+        Ok(explained)
     }
 }
 
 impl Stage for Dense {
     fn about(&self) -> About {
         let mut models = self.space.models();
-        models.extend(self.conversation.as_ref().and_then(DenseConversation::model));
+        models.extend(self.meaning().map(Meaning::model));
         About { models, ..About::new("dense", self) }
     }
 
@@ -95,7 +320,7 @@ impl Stage for Dense {
     fn explain(&self, one: &Batch, doc: Doc, _: &Ranking) -> Result<Option<Explanation>> {
         let space = one.context.space(&self.space)?;
         let Some(request) = one.requests.first() else { return Ok(None) };
-        let Some(conversation) = &self.conversation else {
+        let Some(said) = self.said(request) else {
             return space.explain(one.context.models, &request.flatten(), doc).map(Some);
         };
         let docs = match &request.candidates {
@@ -103,6 +328,6 @@ impl Stage for Dense {
             None => one.context.documents_with_text()?,
         };
         let over = Over { context: one.context, space: &space, docs };
-        conversation.explain(over, request, doc).map(Some)
+        self.explain_texts(over, request, &said, doc).map(Some)
     }
 }

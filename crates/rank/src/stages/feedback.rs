@@ -13,6 +13,7 @@ use clariq_core::{Doc, Explanation, Models, Ranking, Result, rank_by_score};
 use ndarray::{Array1, Array2, ArrayView1};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
+use std::slice;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -91,10 +92,11 @@ struct Pool {
     hubs: Array1<f32>,
 }
 
-/// The documents of a ranking in ascending order.
-fn docs_of(ranking: &Ranking) -> Vec<Doc> {
-    let mut docs: Vec<Doc> = ranking.iter().map(|hit| hit.doc).collect();
+/// The documents of rankings, each once, in ascending order.
+pub(super) fn docs_of(rankings: &[Ranking]) -> Vec<Doc> {
+    let mut docs: Vec<Doc> = rankings.iter().flatten().map(|hit| hit.doc).collect();
     docs.sort_unstable();
+    docs.dedup();
     docs
 }
 
@@ -141,7 +143,7 @@ impl Stage for Feedback {
         let mut last: Option<Pool> = None;
         let mut answers = Vec::with_capacity(rankings.len());
         for (request, ranking) in batch.requests.iter().zip(rankings) {
-            let docs = docs_of(&ranking);
+            let docs = docs_of(&[ranking]);
             let pool = match last.take() {
                 Some(pool) if pool.docs == docs => pool,
                 _ => self.pool(&space, docs),
@@ -156,7 +158,7 @@ impl Stage for Feedback {
 
     fn explain(&self, one: &Batch, doc: Doc, before: &Ranking) -> Result<Option<Explanation>> {
         let (context, space) = (one.context, one.context.space(&self.space)?);
-        let docs = docs_of(before);
+        let docs = docs_of(slice::from_ref(before));
         let Ok(column) = docs.binary_search(&doc) else { return Ok(None) };
         let Some(request) = one.requests.first() else { return Ok(None) };
         let pool = self.pool(&space, docs);
