@@ -1,6 +1,6 @@
 //! Model folders: `config.json` and weights that are accepted belong together.
 
-use clariq_core::{Error, Problem};
+use clariq_core::Error;
 use clariq_model::{Shape, check_head, check_layout, parse_header};
 use std::path::Path;
 
@@ -13,34 +13,31 @@ pub fn models(bytes: &[u8]) {
     let shape = match Shape::parse(Path::new("config.json"), config) {
         Ok((_, shape)) => Some(shape),
         Err(error) => {
-            is_helpful(&error);
+            is_helpful("config.json", &error);
             None
         }
     };
-    let at = Path::new("model.safetensors");
+    let name = "model.safetensors";
+    let at = Path::new(name);
     let tensors = match parse_header(at, weights) {
         Ok(tensors) => tensors,
-        Err(problem) => return is_mendable(&problem),
+        Err(error) => return is_helpful(name, &error),
     };
     let Some(shape) = shape else { return };
-    if let Err(problem) = check_layout(at, &shape, &tensors) {
-        return is_mendable(&problem);
+    if let Err(error) = check_layout(at, &shape, &tensors) {
+        return is_helpful(name, &error);
     }
     let sizes = [shape.hidden, shape.layers, shape.intermediate, shape.vocabulary, shape.positions];
     let most = i64::try_from(weights.len()).expect("a file in memory");
     assert!(sizes.into_iter().all(|size| (1..=most).contains(&size)), "{shape:?}");
     match check_head(at, &shape, &tensors) {
         Ok(classes) => assert!((1..=2).contains(&classes)),
-        Err(problem) => is_mendable(&problem),
+        Err(error) => is_helpful(name, &error),
     }
 }
 
-fn is_helpful(error: &Error) {
-    let report = error.to_problem();
-    assert!(report.title().starts_with("config.json") && !report.hint.is_empty(), "{report:?}");
-}
-
-fn is_mendable(problem: &Problem) {
-    assert_eq!(problem.at.file, "model.safetensors");
+fn is_helpful(file: &str, error: &Error) {
+    let problem = error.to_problem();
+    assert_eq!(problem.at.file, file);
     assert!(!problem.expected.is_empty() && !problem.hint.is_empty(), "{problem:?}");
 }

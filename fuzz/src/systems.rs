@@ -2,8 +2,8 @@
 
 use clariq_collections::clariq::{Bank, BankRow};
 use clariq_core::{
-    Embeddings, Encoder, Error, Models, PairScorer, Problem, Progress, Ranking, Recipe, Request,
-    Utterance,
+    Embeddings, Encoder, Error, Model, ModelKind, ModelName, Models, NoModels, PairScorer, Problem,
+    Progress, Ranking, Recipe, Request, Utterance,
 };
 use clariq_experiment::Loaded;
 use clariq_files::Source;
@@ -130,11 +130,11 @@ impl PairScorer for Letters {
 }
 
 impl Models for Letters {
-    fn encoder(&self, _name: &str) -> Result<Arc<dyn Encoder>, Error> {
-        Ok(Arc::new(Letters))
-    }
-
-    fn pair_scorer(&self, _name: &str) -> Result<Arc<dyn PairScorer>, Error> {
-        Ok(Arc::new(Letters))
+    fn open(&self, model: &ModelName) -> Result<Model, Error> {
+        match model.kind {
+            ModelKind::Encoder => Ok(Model::Encoder(Arc::new(Letters))),
+            ModelKind::ConversationEncoder => NoModels.open(model),
+            ModelKind::CrossEncoder => Ok(Model::CrossEncoder(Arc::new(Letters))),
+        }
     }
 }

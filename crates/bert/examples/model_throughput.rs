@@ -6,8 +6,10 @@
 
 use clariq_bert::train::train as run_training;
 use clariq_bert::{BertEncoder, CrossEncoder};
-use clariq_core::{Encoder, PairScorer};
-use clariq_core::{Examples, ModelOptions, Precision, Recipe, Training, TrainingEvent};
+use clariq_core::{
+    Encoder, Examples, JudgedQuestions, ModelOptions, PairScorer, Precision, Recipe, Training,
+    TrainingEvent,
+};
 use std::error::Error;
 use std::io::Read;
 use std::path::Path;
@@ -96,14 +98,14 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn training(input: &str) -> Result<(Recipe, Examples), Box<dyn Error>> {
     let text = "name = \"m\"\nbase = \"b\"\nepochs = 1\nlearning_rate = 5e-7\nclip = 0.5\n[objective]\n\
                 kind = \"cross-entropy\"\nbatch = 12\nnegatives = 1\nsystem = \"none\"";
-    let mut examples = Examples::default();
+    let mut judged = JudgedQuestions::default();
     for (place, line) in input.lines().enumerate() {
         let Some((request, question)) = line.split_once('\t') else { continue };
-        examples.topics.push(place.to_string());
-        examples.requests.push(format!("{request}{}", " ".repeat(place % 2)));
-        examples.relevant.push(vec![examples.questions.len() as u32]);
-        examples.candidates.push(Vec::new());
-        examples.questions.push(question.to_owned());
+        judged.topics.push(place.to_string());
+        judged.requests.push(format!("{request}{}", " ".repeat(place % 2)));
+        judged.relevant.push(vec![judged.questions.len() as u32]);
+        judged.candidates.push(Vec::new());
+        judged.questions.push(question.to_owned());
     }
-    Ok((Recipe::parse("throughput", text)?, examples))
+    Ok((Recipe::parse("throughput", text)?, Examples::Judged(judged)))
 }

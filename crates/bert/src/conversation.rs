@@ -5,21 +5,18 @@
 //! encoder so. Here the network sees the last utterance as the first text and what led to it as the
 //! second; its vector is added to the one that the base gives the conversation.
 
-use crate::network::{Input, Network, Wanted, unit};
-use crate::options::{device, kind, sign};
-use crate::streams::answer_groups;
+use crate::inference::APART;
+use crate::models::Reader;
+use crate::network::Network;
 use crate::tokens::{Tokenize, Tokens};
 use crate::weights::Weights;
-use clariq_core::Error;
 use clariq_core::{
-    Embeddings, History, HistoryWeights, ModelOptions, Objective, Recipe, sentences, sha256_hex,
-    weighted_sum,
+    Embeddings, History, HistoryWeights, ModelOptions, Objective, Problem, Recipe, Result, bail,
+    problem, sentences, sha256_hex, weighted_sum,
 };
-use clariq_model::{ModelFolder, problem};
+use clariq_model::ModelFolder;
 use serde_json::Value;
 use std::path::Path;
-use std::sync::Mutex;
-use tch::{Kind, Tensor};
 
 /// Where texts are cut, in tokens: the last utterance, an earlier one, and the sentences at the end
 /// of the last response.
@@ -31,14 +28,10 @@ const TURNS: usize = 6;
 
 /// A conversational encoder on libtorch.
 pub struct BertConversationEncoder {
-    network: Mutex<Network>,
-    tokenize: Tokenize,
-    dim: usize,
-    threads: usize,
+    reader: Reader,
     space: String,
     untrained: f64,
     weights: HistoryWeights,
-    checksum: String,
 }
 
 impl BertConversationEncoder {
@@ -47,47 +40,37 @@ impl BertConversationEncoder {
     /// # Errors
     ///
     /// A folder that no training of a conversational encoder left.
-    pub fn open(path: &Path, options: &ModelOptions) -> Result<Self, Error> {
+    pub fn open(path: &Path, options: &ModelOptions) -> Result<Self> {
         let folder = ModelFolder::open(path)?;
         let recipe = recipe_of(path)?;
         let Objective::ResolvedUtterance { untrained, history, .. } = recipe.objective else {
-            return Err(other_kind(path, recipe.objective.kind().to_string()));
+            return Err(other_kind(path, &recipe.objective.kind().to_string()).into());
         };
         let options = ModelOptions { max_tokens: Some(recipe.max_tokens), ..options.clone() };
-        let weights = Weights::read(&folder)?;
-        let network =
-            Network::new(&folder.shape, &weights, device(&options)?, kind(options.precision))?
-                .for_inference();
+        let mut reader = Reader::new(&folder, &Weights::read(&folder)?, &options)?;
         let made_of = serde_json::to_string(&recipe).unwrap_or_default();
-        let checksum = sign(&options, &folder.checksum);
-        Ok(Self {
-            network: Mutex::new(network),
-            tokenize: Tokenize::open(&folder, options.max_tokens)?,
-            dim: folder.shape.hidden as usize,
-            threads: options.threads,
-            space: recipe.base,
-            untrained,
-            weights: history,
-            checksum: sha256_hex(format!("{checksum} {made_of}").as_bytes()),
-        })
+        reader.checksum = sha256_hex(format!("{} {made_of}", reader.checksum).as_bytes());
+        Ok(Self { reader, space: recipe.base, untrained, weights: history })
     }
 }
 
 /// The recipe that a folder was trained by.
-fn recipe_of(folder: &Path) -> Result<Recipe, Error> {
+fn recipe_of(folder: &Path) -> Result<Recipe> {
     let path = folder.join("training.json");
     let described = std::fs::read(&path).ok();
     let described: Option<Value> = described.and_then(|bytes| serde_json::from_slice(&bytes).ok());
     let recipe = described.map(|mut described| described["recipe"].take());
-    recipe
-        .and_then(|recipe| serde_json::from_value(recipe).ok())
-        .ok_or_else(|| other_kind(&path, "no recipe that can be read".to_owned()))
+    let recipe = recipe.and_then(|recipe| serde_json::from_value(recipe).ok());
+    Ok(recipe.ok_or_else(|| other_kind(&path, "no recipe that can be read"))?)
 }
 
-fn other_kind(path: &Path, found: String) -> Error {
-    problem(path, "a conversational encoder that `clariq train` made", found)
-        .hint("`clariq train conversational-encoder` trains one")
-        .into()
+fn other_kind(path: &Path, found: &str) -> Problem {
+    problem!(
+        path,
+        "a conversational encoder that `clariq train` made",
+        found,
+        "`clariq train conversational-encoder` trains one"
+    )
 }
 
 impl clariq_core::ConversationEncoder for BertConversationEncoder {
@@ -99,54 +82,38 @@ impl clariq_core::ConversationEncoder for BertConversationEncoder {
         &self.weights
     }
 
-    fn encode(
-        &self,
-        conversations: &[History],
-        untrained: &Embeddings,
-    ) -> Result<Embeddings, Error> {
-        if untrained.dim != self.dim {
-            let expected = format!("vectors of length {}, as `{}` has", self.dim, self.space);
-            let found = format!("vectors of length {}", untrained.dim);
-            return Err(problem(Path::new(&self.space), expected, found)
-                .hint("another model has been installed under that name: train again")
-                .into());
+    fn encode(&self, conversations: &[History], untrained: &Embeddings) -> Result<Embeddings> {
+        let Reader { network, tokenize, dim, .. } = &self.reader;
+        if untrained.dim != *dim {
+            bail!(
+                &self.space,
+                (format!("vectors of length {dim}, as `{}` has", self.space)),
+                (format!("vectors of length {}", untrained.dim)),
+                "another model has been installed under that name: train again"
+            );
         }
         let tokens: Vec<Tokens> = conversations
             .iter()
-            .map(|history| self.tokenize.conversation(history))
-            .collect::<Result<_, _>>()?;
-        let groups: Vec<Vec<usize>> = (0..tokens.len()).map(|index| vec![index]).collect();
-        let (dim, threads) = (self.dim, self.threads);
-        let learned =
-            answer_groups(&self.network, &tokens, &groups, dim, threads, pooled_first, &|_| {})?;
-        let pairs = learned.chunks_exact(dim).zip(untrained.rows());
-        let sum =
-            |(learned, untrained)| weighted_sum(dim, [(learned, 1.0), (untrained, self.untrained)]);
-        Ok(Embeddings { dim, values: pairs.flat_map(sum).collect() })
+            .map(|history| tokenize.conversation(history))
+            .collect::<Result<_>>()?;
+        let learned = network.rows(&tokens, APART, Network::pooled_first, &|_| {})?;
+        let pairs = learned.chunks_exact(*dim).zip(untrained.rows());
+        let sum = |(learned, untrained)| {
+            weighted_sum(*dim, [(learned, 1.0), (untrained, self.untrained)])
+        };
+        Ok(Embeddings { dim: *dim, values: pairs.flat_map(sum).collect() })
     }
 
     fn checksum(&self) -> &str {
-        &self.checksum
+        &self.reader.checksum
     }
-}
-
-/// Mean of the vectors of the first text's tokens, of length 1.
-pub(crate) fn pooled_first(network: &Network, input: &Input) -> Result<Tensor, Error> {
-    let states = network.forward(input, Wanted::All)?.to_kind(Kind::Float);
-    let mut counted = input.segments.eq(0).to_kind(Kind::Float);
-    if let Some(padding) = input.padding {
-        counted *= &padding.present;
-    }
-    let counted = counted.unsqueeze(-1);
-    let sum = (states * &counted).sum_dim_intlist(Some(&[1_i64][..]), false, Kind::Float);
-    unit(&(sum / counted.sum_dim_intlist(Some(&[1_i64][..]), false, Kind::Float)))
 }
 
 impl Tokenize {
     /// A conversation as a pair: the last utterance; and the earlier ones, the latest first, each
     /// with `[SEP]` behind it, the latest also with the sentences at the end of what was answered
     /// to it.
-    pub(crate) fn conversation(&self, history: &History) -> Result<Tokens, Error> {
+    pub(crate) fn conversation(&self, history: &History) -> Result<Tokens> {
         let (cls, sep) = self.marks()?;
         let mut ids = vec![cls];
         ids.extend(self.pieces(history.now)?.into_iter().take(NOW));
@@ -160,12 +127,12 @@ impl Tokenize {
             ids.push(sep);
         }
         ids.truncate(self.most());
-        let segments = (0..ids.len()).map(|place| i64::from(place >= first)).collect();
+        let segments = (0..ids.len()).map(|position| i64::from(position >= first)).collect();
         Ok(Tokens { ids, segments })
     }
 
     /// The tokens of the last sentences of a response, as many as fit.
-    fn end_of(&self, response: &str) -> Result<Vec<i64>, Error> {
+    fn end_of(&self, response: &str) -> Result<Vec<i64>> {
         let mut kept = Vec::new();
         let mut length = 0;
         for sentence in sentences(response).into_iter().rev() {
@@ -251,19 +218,14 @@ mod tests {
     #[test]
     fn a_conversation_has_the_same_vector_in_any_company() {
         let folder = ModelFolder::open(&tiny()).unwrap();
-        let options = ModelOptions::default();
         let encoder = |threads| {
+            let options = ModelOptions { threads, max_tokens: Some(64), ..ModelOptions::default() };
             let weights = Weights::read(&folder).unwrap();
-            let network = Network::new(&folder.shape, &weights, tch::Device::Cpu, Kind::Float);
             BertConversationEncoder {
-                network: Mutex::new(network.unwrap()),
-                tokenize: Tokenize::open(&folder, Some(64)).unwrap(),
-                dim: folder.shape.hidden as usize,
-                threads,
+                reader: Reader::new(&folder, &weights, &options).unwrap(),
                 space: "tiny".to_owned(),
                 untrained: 0.5,
                 weights: HistoryWeights { context: 0.0, system: 0.0, decay: 0.0 },
-                checksum: sign(&options, &folder.checksum),
             }
         };
         let said: Vec<Utterance> =

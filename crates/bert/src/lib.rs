@@ -4,10 +4,10 @@
 //!
 //! ```no_run
 //! use clariq_bert::BertEncoder;
-//! use clariq_core::ModelOptions;
-//! use clariq_core::{Encoder};
+//! use clariq_core::{Encoder, ModelOptions};
 //!
-//! let encoder = BertEncoder::open("all-MiniLM-L6-v2".as_ref(), &ModelOptions { threads: 2, ..ModelOptions::default() })?;
+//! let options = ModelOptions { threads: 2, ..ModelOptions::default() };
+//! let encoder = BertEncoder::open("all-MiniLM-L6-v2".as_ref(), &options)?;
 //! let vectors = encoder.encode(&["tell me about jaguars", "do you mean the animal"], &|_| {})?;
 //! let cosine: f32 = vectors.row(0).iter().zip(vectors.row(1)).map(|(a, b)| a * b).sum();
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -19,24 +19,20 @@
     reason = "libtorch counts in i64; no count here is near its limits, and none is negative"
 )]
 
+mod batch;
 mod conversation;
-mod cross_encoder;
-mod encoder;
 mod engine;
-mod error;
+mod inference;
+mod models;
 mod network;
-mod options;
-mod padding;
-mod streams;
+mod products;
 mod tokens;
 pub mod train;
 mod weights;
 
 pub use clariq_model::ModelFolder;
 pub use conversation::BertConversationEncoder;
-pub use cross_encoder::CrossEncoder;
-pub use encoder::BertEncoder;
 pub use engine::Torch;
-pub use network::Network;
+pub use models::{BertEncoder, CrossEncoder};
 pub use tokens::{Tokenize, Tokens};
 pub use weights::Weights;

@@ -1,8 +1,7 @@
-//! Tokens: texts and pairs as ids, grouped by length so that nothing is padded.
+//! Tokens: texts and pairs as ids of the vocabulary.
 
-use clariq_core::Error;
-use clariq_core::{Location, Problem, ProblemKind};
-use clariq_model::{ModelFolder, problem};
+use clariq_core::{Result, bail, problem};
+use clariq_model::ModelFolder;
 use rayon::prelude::*;
 use std::path::Path;
 use tokenizers::models::wordpiece::WordPiece;
@@ -34,11 +33,11 @@ impl Tokenize {
     /// Reads the tokenizer of a model. A text with more than `max_tokens` tokens is cut, the longer
     /// one of a pair first; without that limit a text that is longer than the model can read is an
     /// error.
-    pub fn open(folder: &ModelFolder, max_tokens: Option<usize>) -> Result<Self, Error> {
+    pub fn open(folder: &ModelFolder, max_tokens: Option<usize>) -> Result<Self> {
         let path = folder.tokenizer()?;
         let unreadable = |error: tokenizers::Error| {
-            problem(&path, "a tokenizer", error.to_string())
-                .hint("copy the file again from where the model came from")
+            let hint = "copy the file again from where the model came from";
+            problem!(&path, "a tokenizer", "{error}", hint)
         };
         let mut tokenizer = if path.extension().is_some_and(|extension| extension == "json") {
             Tokenizer::from_file(&path).map_err(unreadable)?
@@ -63,29 +62,27 @@ impl Tokenize {
     }
 
     /// The tokens of each text, in order.
-    pub fn texts(&self, texts: &[&str]) -> Result<Vec<Tokens>, Error> {
+    pub fn texts(&self, texts: &[&str]) -> Result<Vec<Tokens>> {
         texts.par_iter().map(|&text| self.one(text.into(), text)).collect()
     }
 
     /// The tokens of each pair, in order.
-    pub fn pairs(&self, pairs: &[(&str, &str)]) -> Result<Vec<Tokens>, Error> {
+    pub fn pairs(&self, pairs: &[(&str, &str)]) -> Result<Vec<Tokens>> {
         pairs.par_iter().map(|&(first, second)| self.one((first, second).into(), first)).collect()
     }
 
     /// The tokens of a text, without `[CLS]` and `[SEP]`.
-    pub(crate) fn pieces(&self, text: &str) -> Result<Vec<i64>, Error> {
+    pub(crate) fn pieces(&self, text: &str) -> Result<Vec<i64>> {
         Ok(wide(self.encode(text.into(), false)?.get_ids()))
     }
 
     /// `[CLS]` and `[SEP]`.
-    pub(crate) fn marks(&self) -> Result<(i64, i64), Error> {
-        let empty = self.one("".into(), "")?.ids;
-        match empty[..] {
-            [cls, sep] => Ok((cls, sep)),
-            _ => Err(problem(Path::new(&self.name), "`[CLS]` and `[SEP]` around a text", "others")
-                .hint("the tokenizer must be that of a BERT")
-                .into()),
-        }
+    pub(crate) fn marks(&self) -> Result<(i64, i64)> {
+        let [cls, sep] = self.one("".into(), "")?.ids[..] else {
+            let hint = "the tokenizer must be that of a BERT";
+            bail!(&self.name, "`[CLS]` and `[SEP]` around a text", "others", hint);
+        };
+        Ok((cls, sep))
     }
 
     /// The longest text or pair, in tokens.
@@ -93,33 +90,25 @@ impl Tokenize {
         self.most
     }
 
-    fn encode(&self, input: EncodeInput, special: bool) -> Result<Encoding, Problem> {
-        self.tokenizer.encode(input, special).map_err(|error| {
-            Problem::new(
-                Location::file(&self.name),
-                ProblemKind::Model,
-                "a text that can be tokenised",
-                error.to_string(),
-            )
-            .hint("the tokenizer's files may be damaged")
-        })
+    fn encode(&self, input: EncodeInput, special: bool) -> Result<Encoding> {
+        let encoding = self.tokenizer.encode(input, special).map_err(|error| {
+            let hint = "the tokenizer's files may be damaged";
+            problem!(&self.name, "a text that can be tokenised", "{error}", hint)
+        })?;
+        Ok(encoding)
     }
 
-    fn one(&self, input: EncodeInput, shown: &str) -> Result<Tokens, Error> {
+    fn one(&self, input: EncodeInput, shown: &str) -> Result<Tokens> {
         let encoding = self.encode(input, true)?;
-        let length = encoding.get_ids().len();
-        if length > self.positions && !self.cut {
+        let (length, most) = (encoding.get_ids().len(), self.positions);
+        if length > most && !self.cut {
             let start: String = shown.chars().take(40).collect();
-            let expected = format!("at most {} tokens", self.positions);
-            let found = format!("{length} tokens in \"{start}…\"");
-            return Err(Problem::new(
-                Location::file(&self.name),
-                ProblemKind::TextLength,
-                expected,
-                found,
-            )
-            .hint("shorten the text, or set `max_tokens` where the model is named, which cuts it")
-            .into());
+            bail!(
+                &self.name,
+                "at most {most} tokens",
+                "{length} tokens in \"{start}…\"",
+                "shorten the text, or set `max_tokens` where the model is named, which cuts it"
+            );
         }
         Ok(Tokens { ids: wide(encoding.get_ids()), segments: wide(encoding.get_type_ids()) })
     }
@@ -130,15 +119,15 @@ fn wide(values: &[u32]) -> Vec<i64> {
 }
 
 /// Refuses words whose ids the table of word embeddings does not have.
-fn check_words(path: &Path, tokenizer: &Tokenizer, vocabulary: i64) -> Result<(), Error> {
+fn check_words(path: &Path, tokenizer: &Tokenizer, vocabulary: i64) -> Result<()> {
     let words = tokenizer.get_vocab(true);
     match words.iter().max_by_key(|(word, id)| (**id, word.as_str())) {
-        Some((word, &id)) if i64::from(id) >= vocabulary => {
-            let expected = format!("words with ids below {vocabulary}, vocab_size of config.json");
-            Err(problem(path, expected, format!("the id {id} of `{word}`"))
-                .hint("the files are of different models")
-                .into())
-        }
+        Some((word, &id)) if i64::from(id) >= vocabulary => bail!(
+            path,
+            "words with ids below {vocabulary}, vocab_size of config.json",
+            "the id {id} of `{word}`",
+            "the files are of different models"
+        ),
         _ => Ok(()),
     }
 }
@@ -162,46 +151,4 @@ fn from_vocabulary(folder: &ModelFolder, path: &Path) -> Result<Tokenizer, token
     tokenizer.with_pre_tokenizer(Some(BertPreTokenizer));
     tokenizer.with_post_processor(Some(processing));
     Ok(tokenizer)
-}
-
-/// Places in a list, in groups of one length each and of at most `tokens` tokens (or one text). The
-/// groups depend on the texts alone, not on the number of threads: that keeps every bit of the
-/// result the same.
-pub(crate) fn groups(all: &[Tokens], tokens: usize) -> Vec<Vec<usize>> {
-    let mut order: Vec<usize> = (0..all.len()).collect();
-    order.sort_by_key(|&place| (all[place].ids.len(), place));
-    let mut groups: Vec<Vec<usize>> = Vec::new();
-    for place in order {
-        let length = all[place].ids.len();
-        match groups.last_mut() {
-            Some(group)
-                if all[group[0]].ids.len() == length && (group.len() + 1) * length <= tokens =>
-            {
-                group.push(place);
-            }
-            _ => groups.push(vec![place]),
-        }
-    }
-    groups
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn every_place_is_in_one_group_of_its_length(lengths in prop::collection::vec(1_usize..20, 0..100), limit in 1_usize..80) {
-            let all: Vec<Tokens> = lengths.iter().map(|&length| Tokens { ids: vec![0; length], segments: vec![0; length] }).collect();
-            let groups = groups(&all, limit);
-            let mut seen: Vec<usize> = groups.concat();
-            seen.sort_unstable();
-            prop_assert_eq!(seen, (0..all.len()).collect::<Vec<_>>());
-            for group in groups {
-                prop_assert!(group.iter().all(|&place| lengths[place] == lengths[group[0]]));
-                prop_assert!(group.len() == 1 || group.len() * lengths[group[0]] <= limit);
-            }
-        }
-    }
 }

@@ -1,13 +1,13 @@
-//! The weights of a model: read from any spelling of a BERT, written as Hugging Face does.
+//! The weights of a model: read from any spelling of a BERT, written as Hugging Face does; and
+//! refusals of libtorch.
 
-use crate::error::torch;
-use clariq_core::Error;
+use clariq_core::{Error, Result, problem};
 use clariq_files::write_atomically;
-use clariq_model::{ModelFolder, Tensors, check_layout, problem, usual_name};
+use clariq_model::{ModelFolder, Tensors, check_layout, usual_name};
 use safetensors::tensor::{Dtype, TensorView};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
-use tch::{Kind, Tensor};
+use tch::{Kind, TchError, Tensor};
 
 /// Tensors by the names that `BertModel` gives them in Hugging Face's library, without the prefix
 /// `bert.`; the head of a classifier is `classifier.weight` and `classifier.bias`.
@@ -18,7 +18,7 @@ pub struct Weights {
 
 impl Weights {
     /// Reads the weights of a model; every tensor of its architecture must be there with its shape.
-    pub fn read(folder: &ModelFolder) -> Result<Self, Error> {
+    pub fn read(folder: &ModelFolder) -> Result<Self> {
         let path = folder.weights()?;
         let safe = path.extension().is_some_and(|extension| extension == "safetensors");
         let read = if safe { Tensor::read_safetensors(&path) } else { Tensor::load_multi(&path) };
@@ -29,8 +29,7 @@ impl Weights {
              `model.save_pretrained(DIR, safe_serialization=True)`"
         };
         let named = read.map_err(|error| {
-            let first = error.to_string().lines().next().unwrap_or_default().to_owned();
-            problem(&path, "weights that can be read", first).hint(hint)
+            problem!(&path, "weights that can be read", (first_line(&error)), hint)
         })?;
         let mut tensors = BTreeMap::new();
         for (name, tensor) in named {
@@ -52,56 +51,74 @@ impl Weights {
     }
 
     /// The tensor of that name.
-    pub(crate) fn get(&self, name: &str) -> Result<&Tensor, Error> {
-        self.tensors.get(name).ok_or_else(|| {
-            problem(Path::new("weights"), format!("a tensor {name}"), "none of that name")
-                .hint("a cross-encoder needs a pooler and a classifier; an encoder can be fine-tuned into one")
-                .into()
-        })
+    pub(crate) fn get(&self, name: &str) -> Result<&Tensor> {
+        let found = self.tensors.get(name).ok_or_else(|| {
+            problem!(
+                "weights",
+                "a tensor {name}",
+                "none of that name",
+                "a cross-encoder needs a pooler and a classifier; an encoder can be fine-tuned \
+                 into one"
+            )
+        })?;
+        Ok(found)
     }
 
     /// Writes `model.safetensors` with the metadata that `from_pretrained` wants; `prefix` is
     /// `bert.` where a head lies beside the model.
-    pub fn write(&self, path: &Path, prefix: &str) -> Result<(), Error> {
-        let named: Vec<(String, Vec<usize>, Vec<u8>)> = self
-            .tensors
-            .iter()
-            .map(|(name, tensor)| {
-                let name = if name.starts_with("classifier.") {
-                    name.clone()
-                } else {
-                    format!("{prefix}{name}")
-                };
-                Ok((
-                    name,
-                    tensor.size().iter().map(|&size| size as usize).collect(),
-                    bytes(tensor)?,
-                ))
-            })
-            .collect::<Result<_, Error>>()?;
-        let views = named
-            .iter()
-            .map(|(name, shape, bytes)| {
-                TensorView::new(Dtype::F32, shape.clone(), bytes).map(|view| (name.as_str(), view))
-            })
-            .collect::<Result<Vec<_>, _>>();
-        let metadata = Some(HashMap::from([("format".to_owned(), "pt".to_owned())]));
-        let file = views.and_then(|views| safetensors::serialize(views, &metadata));
-        let file =
-            file.map_err(|error| problem(path, "weights that can be written", error.to_string()))?;
-        Ok(write_atomically(path, |out| out.write_all(&file))?)
+    pub fn write(&self, path: &Path, prefix: &str) -> Result<()> {
+        let named = self.tensors.iter().map(|(name, tensor)| {
+            let prefix = if name.starts_with("classifier.") { "" } else { prefix };
+            (format!("{prefix}{name}"), tensor)
+        });
+        write_tensors(path, named, ("format", "pt".to_owned()))
     }
 }
 
-/// The numbers of a tensor as they stand in a file.
-pub(crate) fn bytes(tensor: &Tensor) -> Result<Vec<u8>, Error> {
-    let values = values(tensor)?;
-    Ok(values.iter().flat_map(|value| value.to_le_bytes()).collect())
+/// Writes a safetensors file with one entry of metadata, in place of the one before.
+pub(crate) fn write_tensors<'t>(
+    path: &Path,
+    named: impl Iterator<Item = (String, &'t Tensor)>,
+    (key, value): (&str, String),
+) -> Result<()> {
+    let mut all = Vec::new();
+    for (name, tensor) in named {
+        let size: Vec<usize> = tensor.size().iter().map(|&size| size as usize).collect();
+        let bytes: Vec<u8> = values(tensor)?.into_iter().flat_map(f32::to_le_bytes).collect();
+        all.push((name, size, bytes));
+    }
+    let views = all.iter().map(|(name, size, bytes)| {
+        Ok((name.as_str(), TensorView::new(Dtype::F32, size.clone(), bytes)?))
+    });
+    let metadata = Some(HashMap::from([(key.to_owned(), value)]));
+    let file = views
+        .collect::<std::result::Result<Vec<_>, safetensors::SafeTensorError>>()
+        .and_then(|views| safetensors::serialize(views, &metadata))
+        .map_err(|error| problem!(path, "tensors that can be written", "{error}"))?;
+    write_atomically(path, |out| out.write_all(&file))
 }
 
 /// The numbers of a tensor.
-pub(crate) fn values(tensor: &Tensor) -> Result<Vec<f32>, Error> {
+pub(crate) fn values(tensor: &Tensor) -> Result<Vec<f32>> {
     let flat =
         tensor.detach().to_device(tch::Device::Cpu).to_kind(Kind::Float).contiguous().view([-1]);
     Vec::<f32>::try_from(flat).map_err(torch("copying numbers out of a tensor"))
+}
+
+/// Names what was being done when libtorch refused.
+pub(crate) fn torch(action: &'static str) -> impl Fn(TchError) -> Error {
+    move |source| {
+        problem!(
+            "libtorch",
+            action,
+            (first_line(&source)),
+            "`clariq doctor` shows what was found; fewer tokens per batch need less memory"
+        )
+        .into()
+    }
+}
+
+/// What libtorch says, without the trace of its own functions that it appends.
+fn first_line(error: &TchError) -> String {
+    error.to_string().lines().next().unwrap_or_default().to_owned()
 }

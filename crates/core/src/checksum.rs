@@ -1,12 +1,12 @@
 //! Checksums, which bind a result to the content it was made from.
 
-use crate::problem::Error;
+use crate::problem::{Error, Result};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufReader, Read};
 use std::path::Path;
 
 /// A SHA-256 digest in lower-case hexadecimal.
@@ -58,20 +58,15 @@ impl Sha256Sum {
 }
 
 /// The SHA-256 of a file as it is on the disk, as text, without holding it in memory.
-pub fn sha256_of_file(path: &Path) -> Result<String, Error> {
-    let refused = |source| Error::Io { action: "read", path: path.to_owned(), source };
-    File::open(path).and_then(sha256_of_stream).map_err(refused)
+pub fn sha256_of_file(path: &Path) -> Result<String> {
+    File::open(path).and_then(sha256_of_stream).map_err(Error::io("read", path))
 }
 
 /// The SHA-256 of everything that a stream gives, as text, without holding it in memory.
-pub fn sha256_of_stream(mut stream: impl Read) -> io::Result<String> {
-    let (mut hasher, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
-    loop {
-        match stream.read(&mut buffer)? {
-            0 => return Ok(hex(&hasher.finalize())),
-            count => hasher.update(&buffer[..count]),
-        }
-    }
+pub fn sha256_of_stream(stream: impl Read) -> io::Result<String> {
+    let mut hasher = Sha256::new();
+    io::copy(&mut BufReader::with_capacity(1 << 16, stream), &mut hasher)?;
+    Ok(hex(&hasher.finalize()))
 }
 
 /// The SHA-256 of some bytes, as text.

@@ -1,10 +1,11 @@
-//! The trait of an engine: what opens and trains learned models.
+//! Engines, which open and train learned models, and what a training is made of.
 
-use crate::model::{ConversationEncoder, Encoder, PairScorer};
-use crate::problem::Error;
-use crate::training::{ModelOptions, Trained, Training, TrainingEvent};
+use crate::checksum::sha256_hex;
+use crate::model::{Encoder, Model, ModelKind, ModelOptions};
+use crate::problem::Result;
+use crate::recipe::Recipe;
+use crate::request::Utterance;
 use std::path::Path;
-use std::sync::Arc;
 
 /// Opens and trains learned models. Weights and tensors are known to its implementations alone.
 pub trait Engine: Send + Sync {
@@ -12,28 +13,10 @@ pub trait Engine: Send + Sync {
     fn describe(&self) -> String;
 
     /// The SHA-256 of what the numbers of the model in a folder depend on.
-    fn checksum(&self, folder: &Path) -> Result<String, Error>;
+    fn checksum(&self, folder: &Path) -> Result<String>;
 
-    /// Opens an encoder.
-    fn open_encoder(
-        &self,
-        folder: &Path,
-        options: &ModelOptions,
-    ) -> Result<Arc<dyn Encoder>, Error>;
-
-    /// Opens a conversational encoder.
-    fn open_conversation_encoder(
-        &self,
-        folder: &Path,
-        options: &ModelOptions,
-    ) -> Result<Arc<dyn ConversationEncoder>, Error>;
-
-    /// Opens a cross-encoder.
-    fn open_pair_scorer(
-        &self,
-        folder: &Path,
-        options: &ModelOptions,
-    ) -> Result<Arc<dyn PairScorer>, Error>;
+    /// Opens the model in a folder, which must be of that kind.
+    fn open(&self, folder: &Path, kind: ModelKind, options: &ModelOptions) -> Result<Model>;
 
     /// Trains a model and leaves it in `folder`, which must not exist. Nothing is left there by a
     /// training that fails.
@@ -41,6 +24,162 @@ pub trait Engine: Send + Sync {
         &self,
         training: &Training,
         folder: &Path,
-        tell: &mut dyn FnMut(&TrainingEvent),
-    ) -> Result<Trained, Error>;
+        report: &mut dyn FnMut(&TrainingEvent),
+    ) -> Result<Trained>;
+}
+
+/// Everything that a training is made of.
+pub struct Training<'a> {
+    /// The recipe.
+    pub recipe: &'a Recipe,
+    /// The folder of the model that it begins with.
+    pub base: &'a Path,
+    /// The data.
+    pub examples: &'a Examples,
+    /// A sentence on where the data comes from, for the model card.
+    pub data: String,
+    /// The base as an encoder of texts, for recipes that learn from its vectors.
+    pub teacher: Option<&'a dyn Encoder>,
+    /// Device and threads; the precision is the recipe's.
+    pub options: &'a ModelOptions,
+    /// Whether a checkpoint of the same training is continued.
+    pub resume: bool,
+}
+
+/// The data of a training, in numbers: what the objective of its recipe learns from.
+#[derive(Debug, Clone)]
+pub enum Examples {
+    /// For encoders of texts and cross-encoders.
+    Judged(JudgedQuestions),
+    /// For conversational encoders.
+    Resolved(ResolvedTurns),
+}
+
+/// Topics, and the questions that are relevant to them. A question is its position in `questions`.
+#[derive(Debug, Clone, Default)]
+pub struct JudgedQuestions {
+    /// Ids of the topics, for the model card and for tests.
+    pub topics: Vec<String>,
+    /// The request of each topic.
+    pub requests: Vec<String>,
+    /// Every question of the bank.
+    pub questions: Vec<String>,
+    /// The relevant questions of each topic, the empty one left out, once per row of the file.
+    pub relevant: Vec<Vec<u32>>,
+    /// For each topic, questions that look relevant and are not, best first.
+    pub candidates: Vec<Vec<u32>>,
+}
+
+/// Turns of conversations whose last utterance people resolved: wrote so that it can be understood
+/// alone.
+#[derive(Debug, Clone, Default)]
+pub struct ResolvedTurns {
+    /// Ids of the turns, for the model card and for tests.
+    pub turns: Vec<String>,
+    /// The name of each turn's conversation.
+    pub conversations: Vec<String>,
+    /// What was said in each turn's conversation, up to the utterance that was resolved.
+    pub said: Vec<Vec<Utterance>>,
+    /// Every text that a resolved utterance must be told apart from, resolved utterances included.
+    pub texts: Vec<String>,
+    /// The position of each turn's resolved utterance in `texts`.
+    pub resolved: Vec<u32>,
+}
+
+impl Examples {
+    /// The id of every example, in order.
+    pub fn ids(&self) -> &[String] {
+        match self {
+            Self::Judged(judged) => &judged.topics,
+            Self::Resolved(resolved) => &resolved.turns,
+        }
+    }
+
+    /// What examples have in common that must not be divided between training and evaluation: the
+    /// request, or the conversation.
+    pub fn groups(&self) -> &[String] {
+        match self {
+            Self::Judged(judged) => &judged.requests,
+            Self::Resolved(resolved) => &resolved.conversations,
+        }
+    }
+
+    /// Their text in a training key. Models in caches are named after it, so that it must not change.
+    fn for_key(&self) -> String {
+        match self {
+            Self::Judged(JudgedQuestions { topics, requests, questions, relevant, candidates }) => {
+                format!("{:?}", (topics, requests, questions, relevant, candidates))
+            }
+            Self::Resolved(ResolvedTurns { turns, conversations, said, texts, resolved }) => {
+                let relevant: Vec<[u32; 1]> = resolved.iter().map(|&text| [text]).collect();
+                let candidates = vec![[(); 0]; turns.len()];
+                format!("{:?}{said:?}", (turns, conversations, texts, relevant, candidates))
+            }
+        }
+    }
+}
+
+impl JudgedQuestions {
+    /// The (topic, question) pairs of some topics; each once if `unique`, else once per row.
+    pub fn pairs(&self, topics: &[usize], unique: bool) -> Vec<(usize, u32)> {
+        let of_topic = |&topic: &usize| {
+            let mut questions = self.relevant[topic].clone();
+            if unique {
+                questions.sort_unstable();
+                questions.dedup();
+            }
+            questions.into_iter().map(move |question| (topic, question))
+        };
+        topics.iter().flat_map(of_topic).collect()
+    }
+
+    /// Whether a question is relevant to a topic.
+    pub fn is_relevant(&self, topic: usize, question: u32) -> bool {
+        self.relevant[topic].contains(&question)
+    }
+}
+
+/// What an engine reports while it trains.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum TrainingEvent {
+    /// A checkpoint was found: training continues after this step.
+    Resumed(usize),
+    /// A step was done.
+    Step {
+        /// The step, counted from 1.
+        step: usize,
+        /// All steps of the training.
+        steps: usize,
+        /// The loss before the step.
+        loss: f64,
+    },
+    /// No better evaluation for as long as the recipe waits.
+    StoppedEarly(usize),
+}
+
+/// The figures of a training.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trained {
+    /// The steps that were done.
+    pub steps: usize,
+    /// Mean loss of the first ten steps.
+    pub first_loss: f64,
+    /// Mean loss of the last ten steps.
+    pub last_loss: f64,
+    /// The last recall at 5, 10, 20 and 30 on held-out topics, where some were held out.
+    pub recall: Option<[f64; 4]>,
+}
+
+/// The SHA-256 of all that a training is made of: the same key, the same bytes. `computes_with` is
+/// [`ModelOptions::computes_with`].
+pub fn training_key(
+    recipe: &Recipe,
+    base_checksum: &str,
+    examples: &Examples,
+    computes_with: &str,
+) -> String {
+    let recipe = serde_json::to_string(recipe).unwrap_or_default();
+    let data = sha256_hex(examples.for_key().as_bytes());
+    let made_of = sha256_hex(format!("1\n{recipe}\n{base_checksum}\n{data}").as_bytes());
+    sha256_hex(format!("{made_of}\n{computes_with}").as_bytes())
 }

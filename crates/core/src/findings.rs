@@ -1,20 +1,20 @@
 //! The problems that a check found, each fact once.
 
 use crate::printable::printable;
-use crate::problem::{Location, Problem, ProblemKind, Severity};
+use crate::problem::{Location, Problem, Severity};
 use std::collections::HashMap;
 
 /// How many occurrences of a fact are shown.
 const SHOWN: usize = 3;
-/// How many characters of each value are shown where several stand in one message.
+/// How many characters of each value are shown where one message has several.
 const VALUE: usize = 100;
 
-/// A fact: one expectation that a file does not meet, in one place or in many.
+/// A fact: one expectation that a file does not meet, on one line or on many.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// Where it was seen first.
     pub first: Problem,
-    /// The next places, up to three with the first, and what was found there.
+    /// The next locations, up to three with the first, and what was found there.
     pub next: Vec<(Location, String)>,
     /// How often it was seen.
     pub count: usize,
@@ -28,8 +28,12 @@ pub struct Findings {
     positions: HashMap<Fact, usize>,
 }
 
-/// What makes two problems one fact: whatever was expected in the same file.
-type Fact = (String, ProblemKind, Severity, String);
+/// What makes two problems one fact: the file, the severity, and what was expected.
+type Fact = (String, Severity, String);
+
+fn fact(problem: &Problem) -> Fact {
+    (problem.at.file.clone(), problem.severity, problem.expected.clone())
+}
 
 impl Findings {
     /// Adds a problem.
@@ -37,20 +41,16 @@ impl Findings {
         self.add_times(problem, 1);
     }
 
-    /// Adds a problem that was seen so often, of which only the first place is known.
+    /// Adds a problem that was seen `count` times, of which only the first location is known.
     pub fn add_times(&mut self, problem: Problem, count: usize) {
-        let fact =
-            (problem.at.file.clone(), problem.kind, problem.severity, problem.expected.clone());
-        if let Some(&position) = self.positions.get(&fact) {
-            let finding = &mut self.findings[position];
-            finding.count += count;
-            if finding.next.len() + 1 < SHOWN {
-                finding.next.push((problem.at, problem.found));
-            }
-            return;
+        let position = *self.positions.entry(fact(&problem)).or_insert(self.findings.len());
+        let Some(finding) = self.findings.get_mut(position) else {
+            return self.findings.push(Finding { first: problem, next: Vec::new(), count });
+        };
+        finding.count += count;
+        if finding.next.len() + 1 < SHOWN {
+            finding.next.push((problem.at, problem.found));
         }
-        self.positions.insert(fact, self.findings.len());
-        self.findings.push(Finding { first: problem, next: Vec::new(), count });
     }
 
     /// Every fact.
@@ -74,14 +74,11 @@ impl Findings {
     /// Puts the facts in the order of their files, and of their lines in a file.
     pub fn sort(&mut self, files: &[String]) {
         let position = |file: &str| files.iter().position(|name| name == file);
-        self.positions.clear();
         self.findings.sort_by_cached_key(|Finding { first, .. }| {
             (position(&first.at.file).unwrap_or(usize::MAX), first.at.line)
         });
-        for (position, Finding { first, .. }) in self.findings.iter().enumerate() {
-            let fact = (first.at.file.clone(), first.kind, first.severity, first.expected.clone());
-            self.positions.insert(fact, position);
-        }
+        let facts = self.findings.iter().map(|finding| fact(&finding.first));
+        self.positions = facts.zip(0..).collect();
     }
 }
 
@@ -105,25 +102,23 @@ impl Finding {
         if *count == 1 {
             return problem;
         }
-        let line = |at: &Location| at.line.map(|line| line.to_string());
-        let same = next.iter().all(|(_, found)| *found == first.found);
-        let lines: Vec<_> =
-            [&first.at].into_iter().chain(next.iter().map(|(at, _)| at)).filter_map(line).collect();
-        problem.found = if !same {
+        let found = if next.iter().all(|(_, found)| *found == first.found) {
+            let places = std::iter::once(&first.at).chain(next.iter().map(|(at, _)| at));
+            let lines: Vec<String> = places.filter_map(|at| Some(at.line?.to_string())).collect();
+            let lines = match &lines[..] {
+                [] => String::new(),
+                lines => format!(": first on lines {}", lines.join(", ")),
+            };
+            format!("{}, {count} times{lines}", first.found)
+        } else {
             let mut found = printable(&first.found, VALUE).into_owned();
             for (at, other) in next {
-                let other = printable(other, VALUE);
-                let at = line(at).map(|line| format!("on line {line} ")).unwrap_or_default();
-                for part in ["; ", &at, &other] {
-                    found.push_str(part);
-                }
+                let at = at.line.map(|line| format!("on line {line} ")).unwrap_or_default();
+                found += &format!("; {at}{}", printable(other, VALUE));
             }
             format!("{found}; {count} times")
-        } else if lines.is_empty() {
-            format!("{}, {count} times", first.found)
-        } else {
-            format!("{}, {count} times: first on lines {}", first.found, lines.join(", "))
         };
+        problem.found = found;
         problem
     }
 }

@@ -56,9 +56,13 @@ impl Isa {
 
     /// Whether the libraries of this process are held to it.
     pub fn is_held(self) -> bool {
-        self.variables()
-            .iter()
-            .all(|(name, value)| env::var_os(name).is_some_and(|is| is == *value))
+        let is_set =
+            |(name, value): (&str, &str)| env::var_os(name).is_some_and(|found| found == *value);
+        self.variables().into_iter().all(is_set)
+    }
+
+    fn held() -> Option<Self> {
+        Self::ALL.into_iter().find(|isa| isa.is_held())
     }
 
     /// The best one that this processor has, if it is an x86 processor.
@@ -66,15 +70,13 @@ impl Isa {
         #[cfg(target_arch = "x86_64")]
         {
             use std::arch::is_x86_feature_detected as has;
-            let avx512 =
-                has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl");
-            if avx512 {
-                return Some(Self::Avx512);
+            if has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl") {
+                Some(Self::Avx512)
+            } else if has!("avx2") && has!("fma") {
+                Some(Self::Avx2)
+            } else {
+                has!("sse4.1").then_some(Self::Sse41)
             }
-            if has!("avx2") && has!("fma") {
-                return Some(Self::Avx2);
-            }
-            has!("sse4.1").then_some(Self::Sse41)
         }
         #[cfg(not(target_arch = "x86_64"))]
         None
@@ -85,8 +87,7 @@ impl Isa {
     pub fn multiplies_bf16() -> bool {
         #[cfg(target_arch = "x86_64")]
         {
-            std::arch::is_x86_feature_detected!("avx512bf16")
-                && !Self::ALL.into_iter().any(Self::is_held)
+            std::arch::is_x86_feature_detected!("avx512bf16") && Self::held().is_none()
         }
         #[cfg(not(target_arch = "x86_64"))]
         false
@@ -96,13 +97,13 @@ impl Isa {
     /// held to (`avx2`), or the best of this processor with its maker (`avx512-intel`) and whatever
     /// else is set by hand. Equal names, equal numbers to the last digit.
     pub fn effective() -> String {
-        if let Some(held) = Self::ALL.into_iter().find(|isa| isa.is_held()) {
-            return held.name().to_owned();
+        if let Some(held) = Self::held() {
+            return held.to_string();
         }
-        let mut name = Self::best().map_or_else(
-            || env::consts::ARCH.to_owned(),
-            |best| format!("{}-{}", best.name(), maker()),
-        );
+        let mut name = match Self::best() {
+            Some(best) => format!("{best}-{}", maker()),
+            None => env::consts::ARCH.to_owned(),
+        };
         for variable in VARIABLES {
             if let Some(value) = env::var_os(variable) {
                 let _ = write!(name, " {variable}={}", value.to_string_lossy());

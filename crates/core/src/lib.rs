@@ -8,47 +8,40 @@
 
 mod checksum;
 mod document;
+mod embeddings;
 mod engine;
-mod examples;
-mod explanation;
 mod findings;
 mod history;
 mod id;
 mod isa;
+mod judgements;
 mod model;
-mod name;
-mod need;
 mod printable;
 mod problem;
 mod ranking;
 mod recipe;
 mod request;
-mod surroundings;
-mod train_on;
-mod training;
 
 pub use checksum::{
     Checksum, Sha256Sum, hex, sha256, sha256_hex, sha256_of_file, sha256_of_stream,
 };
 pub use document::{AddText, Doc, Documents, TextKeeper};
-pub use engine::Engine;
-pub use examples::Examples;
-pub use explanation::Explanation;
+pub use embeddings::{Embeddings, untrained_vectors, weighted_sum};
+pub use engine::{
+    Engine, Examples, JudgedQuestions, ResolvedTurns, Trained, Training, TrainingEvent,
+    training_key,
+};
 pub use findings::{Finding, Findings};
 pub use history::{History, HistoryWeights, Role, Said, ages, sentences};
-pub use id::{FacetId, QuestionId, RequestId, TopicId};
+pub use id::{FacetId, Name, QuestionId, RequestId, TopicId};
 pub use isa::Isa;
+pub use judgements::{Judged, Need, Surroundings};
 pub use model::{
-    ConversationEncoder, Embeddings, Encoder, ModelKind, ModelName, Models, NoModels, PairScorer,
-    Progress, untrained_vectors, weighted_sum,
+    ConversationEncoder, Encoder, Model, ModelKind, ModelName, ModelOptions, Models, NoModels,
+    PairScorer, Precision, Progress,
 };
-pub use name::{BadName, Name};
-pub use need::Need;
 pub use printable::{fixed, printable};
 pub use problem::{Error, Location, Problem, ProblemKind, Result, Severity};
-pub use ranking::{Hit, Ranking, best_first, rank_by_score};
-pub use recipe::{Objective, Recipe, Schedule};
+pub use ranking::{Explanation, Hit, Ranking, best_first, rank_by_score};
+pub use recipe::{Objective, Recipe, Schedule, TrainOn};
 pub use request::{Request, Speaker, Turn, Utterance, is_refusal};
-pub use surroundings::{Judged, Surroundings};
-pub use train_on::TrainOn;
-pub use training::{ModelOptions, Precision, Trained, Training, TrainingEvent, training_key};

@@ -1,56 +1,26 @@
-//! Traits for learned models, and for whatever opens them by name. No engine is known here.
+//! Learned models: what each kind can do, how one is run, and whatever opens them by name. No engine
+//! is known here.
 
-use crate::history::{History, HistoryWeights, Said};
-use crate::problem::{Error, Location, Problem, ProblemKind};
+use crate::embeddings::Embeddings;
+use crate::history::{History, HistoryWeights};
+use crate::isa::Isa;
+use crate::problem;
+use crate::problem::{Error, Result};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 
 /// Called with the number of items finished since the last call, from any thread.
 pub type Progress<'a> = &'a (dyn Fn(u64) + Sync);
 
-/// Vectors of one length, one row per text.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Embeddings {
-    /// The length of a vector.
-    pub dim: usize,
-    /// All rows, one after the other.
-    pub values: Vec<f32>,
-}
-
-impl Embeddings {
-    /// How many rows there are.
-    pub fn len(&self) -> usize {
-        self.values.len().checked_div(self.dim).unwrap_or(0)
-    }
-
-    /// Whether there are no rows.
-    pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
-    }
-
-    /// One row.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such row.
-    pub fn row(&self, index: usize) -> &[f32] {
-        &self.values[index * self.dim..(index + 1) * self.dim]
-    }
-
-    /// All rows in order.
-    pub fn rows(&self) -> impl ExactSizeIterator<Item = &[f32]> {
-        self.values.chunks_exact(self.dim.max(1))
-    }
-}
-
 /// Texts in, vectors of length 1 out: the dot product of two is their cosine similarity.
 pub trait Encoder: Send + Sync {
     /// Encodes texts, one row per text, in order. `progress` counts texts.
-    fn encode(&self, texts: &[&str], progress: Progress) -> Result<Embeddings, Error>;
+    fn encode(&self, texts: &[&str], progress: Progress) -> Result<Embeddings>;
 
     /// Encodes each text by itself: its vector is the same to the last bit, whatever else is
     /// encoded. Slower, because texts of one length are not computed together.
-    fn encode_apart(&self, texts: &[&str], progress: Progress) -> Result<Embeddings, Error> {
+    fn encode_apart(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
         let mut all = Embeddings::default();
         for &text in texts {
             let one = self.encode(&[text], progress)?;
@@ -77,62 +47,16 @@ pub trait ConversationEncoder: Send + Sync {
     /// Encodes each conversation by itself, so that its vector is the same to the last bit,
     /// whatever else is encoded. `untrained` has a row per conversation, made with
     /// [`weights`](Self::weights) by [`untrained_vectors`](crate::untrained_vectors).
-    fn encode(
-        &self,
-        conversations: &[History],
-        untrained: &Embeddings,
-    ) -> Result<Embeddings, Error>;
+    fn encode(&self, conversations: &[History], untrained: &Embeddings) -> Result<Embeddings>;
 
     /// What identifies the weights and everything else that the vectors depend on.
     fn checksum(&self) -> &str;
 }
 
-/// The sum of vectors by their weights, of length 1; zeros where nothing is summed.
-pub fn weighted_sum<'v>(
-    dim: usize,
-    vectors: impl IntoIterator<Item = (&'v [f32], f64)>,
-) -> Vec<f32> {
-    let mut sum = vec![0.0_f32; dim];
-    for (vector, weight) in vectors {
-        let weight = weight as f32;
-        for (sum, value) in sum.iter_mut().zip(vector) {
-            *sum += weight * value;
-        }
-    }
-    let length = sum.iter().map(|value| value * value).sum::<f32>().sqrt();
-    if length > 0.0 {
-        for value in &mut sum {
-            *value /= length;
-        }
-    }
-    sum
-}
-
-/// The vector of each conversation by an encoder that knows nothing of conversations: the weighted
-/// sum of the vectors of its texts. `encode` is called once, with all texts.
-pub fn untrained_vectors<E>(
-    conversations: &[History],
-    weights: &HistoryWeights,
-    encode: impl FnOnce(&[&str]) -> Result<Embeddings, E>,
-) -> Result<Embeddings, E> {
-    let said: Vec<Vec<Said>> = conversations.iter().map(|history| history.said(weights)).collect();
-    let texts: Vec<&str> = said.iter().flatten().map(|said| said.text.as_ref()).collect();
-    let encoded = encode(&texts)?;
-    let mut rows = encoded.rows();
-    let mut values = Vec::with_capacity(conversations.len() * encoded.dim);
-    for said in &said {
-        let weights = said.iter().map(|said| said.weight);
-        // The weights come first, so that no row is taken after the last of them.
-        let weighted = weights.zip(rows.by_ref()).map(|(weight, row)| (row, weight));
-        values.extend(weighted_sum(encoded.dim, weighted));
-    }
-    Ok(Embeddings { dim: encoded.dim, values })
-}
-
 /// Pairs of request and document in, logits out: the higher, the better the document fits.
 pub trait PairScorer: Send + Sync {
     /// Scores pairs, one logit per pair, in order. `progress` counts pairs.
-    fn score(&self, pairs: &[(&str, &str)], progress: Progress) -> Result<Vec<f32>, Error>;
+    fn score(&self, pairs: &[(&str, &str)], progress: Progress) -> Result<Vec<f32>>;
 
     /// What identifies the weights and everything else that the logits depend on.
     fn checksum(&self) -> &str;
@@ -159,6 +83,28 @@ impl fmt::Display for ModelKind {
     }
 }
 
+/// A model that is open, by its kind.
+#[derive(Clone)]
+pub enum Model {
+    /// See [`ModelKind::Encoder`].
+    Encoder(Arc<dyn Encoder>),
+    /// See [`ModelKind::ConversationEncoder`].
+    ConversationEncoder(Arc<dyn ConversationEncoder>),
+    /// See [`ModelKind::CrossEncoder`].
+    CrossEncoder(Arc<dyn PairScorer>),
+}
+
+impl Model {
+    /// What identifies the weights and everything else that the model's numbers depend on.
+    pub fn checksum(&self) -> &str {
+        match self {
+            Self::Encoder(model) => model.checksum(),
+            Self::ConversationEncoder(model) => model.checksum(),
+            Self::CrossEncoder(model) => model.checksum(),
+        }
+    }
+}
+
 /// A model as a stage asks for it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ModelName {
@@ -168,28 +114,27 @@ pub struct ModelName {
     pub kind: ModelKind,
 }
 
-/// Opens models by the names that configurations give them.
-pub trait Models: Send + Sync {
-    /// Opens the encoder of that name.
-    fn encoder(&self, name: &str) -> Result<Arc<dyn Encoder>, Error>;
-
-    /// Opens the conversational encoder of that name.
-    fn conversation_encoder(&self, name: &str) -> Result<Arc<dyn ConversationEncoder>, Error> {
-        Err(NoModels::refusal(name))
+impl ModelName {
+    /// A name of a kind.
+    pub fn new(name: impl Into<String>, kind: ModelKind) -> Self {
+        Self { name: name.into(), kind }
     }
 
-    /// Opens the cross-encoder of that name.
-    fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, Error>;
+    /// The error that the model of this name is of another kind.
+    fn mismatch(&self) -> Error {
+        problem!(format!("model `{}`", self.name), (self.kind.to_string()), "another kind").into()
+    }
+}
+
+/// Opens models by the names that configurations give them.
+pub trait Models: Send + Sync {
+    /// Opens the model of that name, which must be of that kind.
+    fn open(&self, model: &ModelName) -> Result<Model>;
 
     /// Trains whatever has to be trained before the model can be opened, so that the progress of a
     /// run does not include it. Opening a model does the same where this was not called.
-    fn prepare(&self, _model: &ModelName) -> Result<(), Error> {
+    fn prepare(&self, _model: &ModelName) -> Result<()> {
         Ok(())
-    }
-
-    /// What identifies the weights of an opened model, for the record of a run.
-    fn checksum(&self, _name: &str) -> Option<String> {
-        None
     }
 
     /// Encodes all documents, in the order of their numbers; may come from a cache.
@@ -198,8 +143,31 @@ pub trait Models: Send + Sync {
         encoder: &str,
         texts: &[&str],
         progress: Progress,
-    ) -> Result<Arc<Embeddings>, Error> {
+    ) -> Result<Arc<Embeddings>> {
         Ok(Arc::new(self.encoder(encoder)?.encode(texts, progress)?))
+    }
+
+    /// Opens the encoder of that name.
+    fn encoder(&self, name: &str) -> Result<Arc<dyn Encoder>> {
+        let model = ModelName::new(name, ModelKind::Encoder);
+        let Model::Encoder(encoder) = self.open(&model)? else { return Err(model.mismatch()) };
+        Ok(encoder)
+    }
+
+    /// Opens the conversational encoder of that name.
+    fn conversation_encoder(&self, name: &str) -> Result<Arc<dyn ConversationEncoder>> {
+        let model = ModelName::new(name, ModelKind::ConversationEncoder);
+        match self.open(&model)? {
+            Model::ConversationEncoder(encoder) => Ok(encoder),
+            _ => Err(model.mismatch()),
+        }
+    }
+
+    /// Opens the cross-encoder of that name.
+    fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>> {
+        let model = ModelName::new(name, ModelKind::CrossEncoder);
+        let Model::CrossEncoder(scorer) = self.open(&model)? else { return Err(model.mismatch()) };
+        Ok(scorer)
     }
 }
 
@@ -209,45 +177,67 @@ pub struct NoModels;
 impl NoModels {
     /// The error that there is no such model.
     pub fn refusal(name: &str) -> Error {
-        let at = Location::file(format!("model `{name}`"));
-        let (expected, found) = ("a clariq with learned stages", "one that was built without them");
-        Problem::new(at, ProblemKind::Model, expected, found)
-            .hint(
-                "`pip install clariq-learned` adds them, or `scripts/install` in a clone; \
-                 `clariq setup` installs libtorch where it is missing",
-            )
-            .into()
+        problem!(
+            format!("model `{name}`"),
+            "a clariq with learned stages",
+            "one that was built without them",
+            "`pip install clariq-learned` adds them, or `scripts/install` in a clone; `clariq \
+             setup` installs libtorch where it is missing"
+        )
+        .into()
     }
 }
 
 impl Models for NoModels {
-    fn encoder(&self, name: &str) -> Result<Arc<dyn Encoder>, Error> {
-        Err(Self::refusal(name))
-    }
-
-    fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, Error> {
-        Err(Self::refusal(name))
+    fn open(&self, model: &ModelName) -> Result<Model> {
+        Err(Self::refusal(&model.name))
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::request::Utterance;
+/// The numbers that a network computes with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Precision {
+    /// 32-bit floats.
+    #[default]
+    F32,
+    /// 16-bit floats with 8 bits of mantissa: faster on processors that multiply them, and off by
+    /// up to 1 %.
+    Bf16,
+}
 
-    #[test]
-    fn a_vector_is_the_sum_of_its_texts_by_weight() {
-        let said =
-            [Utterance::user("first"), Utterance::system("A. B? C"), Utterance::user("third")];
-        let histories = [History::of(&said[..1]), History::of(&said)];
-        let weights = HistoryWeights { context: 0.0, system: 0.5, decay: 0.0 };
-        let encode = |texts: &[&str]| {
-            assert_eq!(texts, ["first", "third", "A. B? C"]);
-            Ok::<_, ()>(Embeddings { dim: 2, values: vec![1.0, 0.0, 0.0, 2.0, 2.0, 0.0] })
-        };
-        let vectors = untrained_vectors(&histories, &weights, encode).unwrap();
-        assert_eq!(vectors.row(0), [1.0, 0.0]);
-        let length = 5.0_f32.sqrt();
-        assert_eq!(vectors.row(1), [1.0 / length, 2.0 / length]);
+impl fmt::Display for Precision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::F32 => "f32",
+            Self::Bf16 => "bf16",
+        })
+    }
+}
+
+/// How a model is run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelOptions {
+    /// `cpu`, or `cuda:0` and so on.
+    pub device: String,
+    /// The numbers it computes with.
+    pub precision: Precision,
+    /// Threads on the CPU.
+    pub threads: usize,
+    /// Where longer texts are cut, in tokens; without it they are refused if the model cannot read
+    /// them.
+    pub max_tokens: Option<usize>,
+}
+
+impl Default for ModelOptions {
+    fn default() -> Self {
+        Self { device: "cpu".to_owned(), precision: Precision::F32, threads: 1, max_tokens: None }
+    }
+}
+
+impl ModelOptions {
+    /// The instruction set that a model computes with under these options, or `cuda`.
+    pub fn computes_with(&self) -> String {
+        if self.device == "cpu" { Isa::effective() } else { "cuda".to_owned() }
     }
 }

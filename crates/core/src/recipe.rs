@@ -1,11 +1,10 @@
 //! Training recipes: the parameters of `configs/models/*.toml`.
 
 use crate::history::HistoryWeights;
-use crate::model::ModelKind;
-use crate::name::Name;
-use crate::problem::{Error, Location, Problem, ProblemKind};
-use crate::train_on::TrainOn;
-use crate::training::Precision;
+use crate::id::Name;
+use crate::model::{ModelKind, Precision};
+use crate::problem::{Location, Problem, Result};
+use crate::{bail, problem};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
@@ -37,37 +36,37 @@ pub struct Recipe {
     #[serde(default)]
     pub weight_decay: f64,
     /// The norm that the gradient of a step is cut down to; 0 for any.
-    #[serde(default = "usual_clip")]
+    #[serde(default = "number::<1, _>")]
     pub clip: f64,
     /// Dropout in place of that of the base's configuration.
     pub dropout: Option<f64>,
     /// Where longer texts are cut.
-    #[serde(default = "usual_tokens")]
+    #[serde(default = "number::<50, _>")]
     pub max_tokens: usize,
     /// The numbers that matrix products of the training take; weights and all else are 32-bit
     /// floats.
-    #[serde(default, skip_serializing_if = "Precision::is_f32")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub precision: Precision,
     /// The splits whose labels it is trained on.
-    #[serde(default, skip_serializing_if = "TrainOn::is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub train_on: TrainOn,
     /// Everything random follows from it.
-    #[serde(default = "usual_seed")]
+    #[serde(default = "number::<42, _>")]
     pub seed: u64,
     /// The share of the training topics that is held out, for the curve and for stopping early.
     #[serde(default)]
     pub held_out: f64,
     /// Which of the disjoint shares of that size is held out, counted from 0.
-    #[serde(default, skip_serializing_if = "is_first")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub fold: usize,
     /// Evaluations on held-out topics without a better one after which training stops; 0 for never.
     #[serde(default)]
     pub patience: usize,
     /// Steps between two evaluations, if topics are held out.
-    #[serde(default = "usual_evaluation")]
+    #[serde(default = "number::<20, _>")]
     pub evaluate_every: usize,
     /// Steps between two checkpoints.
-    #[serde(default = "usual_checkpoint")]
+    #[serde(default = "number::<50, _>")]
     pub checkpoint_every: usize,
 }
 
@@ -85,10 +84,10 @@ pub enum Objective {
         #[serde(default)]
         per_request: usize,
         /// What cosines are multiplied by: the inverse of the temperature.
-        #[serde(default = "usual_scale")]
+        #[serde(default = "number::<20, _>")]
         scale: f64,
         /// Weight of the direction from a request to the questions of the batch.
-        #[serde(default = "one")]
+        #[serde(default = "number::<1, _>")]
         request_to_question: f64,
         /// Weight of the direction from a question to the requests of the batch.
         #[serde(default)]
@@ -152,15 +151,25 @@ impl Objective {
         matches!(self, Self::ResolvedUtterance { .. })
     }
 
-    fn is_sound(&self) -> bool {
-        let Self::ResolvedUtterance { temperature, untrained, history, .. } = self else {
+    /// The examples of a batch, and the negatives of each.
+    fn sizes(&self) -> (usize, usize) {
+        match *self {
+            Self::InBatchSoftmax { batch, .. } | Self::ResolvedUtterance { batch, .. } => {
+                (batch, 1)
+            }
+            Self::CrossEntropy { batch, negatives, .. }
+            | Self::Listwise { batch, negatives, .. } => (batch, negatives),
+        }
+    }
+
+    fn has_sound_weights(&self) -> bool {
+        let Self::ResolvedUtterance { temperature, untrained, history, .. } = *self else {
             return true;
         };
-        let HistoryWeights { context, system, decay } = *history;
-        let weights = [*untrained, context, system, decay];
-        temperature.is_finite()
-            && *temperature > 0.0
-            && weights.iter().all(|weight| weight.is_finite() && *weight >= 0.0)
+        let HistoryWeights { context, system, decay } = history;
+        let weights = [temperature, untrained, context, system, decay];
+        weights.iter().all(|weight| weight.is_finite() && *weight >= 0.0)
+            && temperature > 0.0
             && decay <= 1.0
     }
 }
@@ -176,143 +185,156 @@ pub enum Schedule {
     Linear,
 }
 
-fn usual_clip() -> f64 {
-    1.0
+/// The splits whose labels a model is trained on: `["train"]`, which is the default, or
+/// `["train", "dev"]`.
+///
+/// A model never sees labels of the split that it answers or of a later one, so that dev counts for
+/// models that answer test alone: see [`TrainOn::to_answer`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<String>", into = "Vec<String>")]
+pub enum TrainOn {
+    /// Train alone.
+    #[default]
+    Train,
+    /// Train, and dev for a model that answers test.
+    TrainAndDev,
 }
-fn usual_tokens() -> usize {
-    50
+
+impl TrainOn {
+    /// The names of the splits, in order.
+    pub fn splits(self) -> &'static [&'static str] {
+        match self {
+            Self::Train => &["train"],
+            Self::TrainAndDev => &["train", "dev"],
+        }
+    }
+
+    /// What remains for a model that answers the split of that name, or requests of no split.
+    #[must_use]
+    pub fn to_answer(self, split: Option<&str>) -> Self {
+        if split == Some("test") { self } else { Self::Train }
+    }
+
+    /// Whether it is the default, which configurations leave out.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
-fn usual_seed() -> u64 {
-    42
+
+impl TryFrom<Vec<String>> for TrainOn {
+    type Error = String;
+
+    fn try_from(names: Vec<String>) -> Result<Self, String> {
+        [Self::Train, Self::TrainAndDev]
+            .into_iter()
+            .find(|known| known.splits() == names)
+            .ok_or_else(|| format!("{names:?}, expected [\"train\"] or [\"train\", \"dev\"]"))
+    }
 }
-fn usual_evaluation() -> usize {
-    20
+
+impl From<TrainOn> for Vec<String> {
+    fn from(train_on: TrainOn) -> Self {
+        train_on.splits().iter().map(|&name| name.to_owned()).collect()
+    }
 }
-fn usual_checkpoint() -> usize {
-    50
+
+/// A default that is a whole number, for serde.
+fn number<const N: u16, T: From<u16>>() -> T {
+    N.into()
 }
+
 fn usual_temperature() -> f64 {
     0.03
 }
-fn usual_scale() -> f64 {
-    20.0
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
-fn one() -> f64 {
-    1.0
-}
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_first(fold: &usize) -> bool {
-    *fold == 0
-}
+
+const KEYS: &str = "configs/README.md lists the keys of a recipe";
 
 impl Recipe {
     /// Parses a recipe; `file` is for messages.
-    pub fn parse(file: &str, text: &str) -> Result<Self, Error> {
+    pub fn parse(file: &str, text: &str) -> Result<Self> {
         let recipe: Self = toml::from_str(text).map_err(|error| {
             let line = error.span().map(|span| 1 + text[..span.start].matches('\n').count() as u64);
-            let at = line.map_or_else(|| Location::file(file), |line| Location::line(file, line));
+            let at = Location { file: file.to_owned(), line };
             let message = error.message();
             let parts =
                 message.strip_prefix("expected ").and_then(|rest| rest.split_once(", found "));
             let (expected, found) = parts.unwrap_or(("a training recipe", message));
-            Problem::new(at, ProblemKind::Configuration, expected, found)
-                .hint("configs/README.md lists the keys of a recipe")
+            problem!(at, expected, found, KEYS)
         })?;
         recipe.check(file)?;
         Ok(recipe)
     }
 
-    /// The same with other parameters, each given as `key=value` or `objective.key=value`. A value
-    /// is TOML; text that is not TOML is taken as a string.
-    pub fn with(&self, assignments: &[impl AsRef<str>]) -> Result<Self, Error> {
-        let refused = |found: String| {
-            let at = Location::file("--set");
-            let expected = "key=value with a key of a recipe, for example seed=7";
-            Problem::new(at, ProblemKind::Argument, expected, found)
-                .hint("configs/README.md lists the keys of a recipe")
-        };
-        let mut all = Table::try_from(self).map_err(|error| refused(error.to_string()))?;
+    /// A copy with other parameters, each given as `key=value` or `objective.key=value`. A value is
+    /// TOML; text that is not TOML is taken as a string.
+    pub fn with(&self, assignments: &[impl AsRef<str>]) -> Result<Self> {
+        let expected = "key=value with a key of a recipe, for example seed=7";
+        let refused = |found: &str| -> Problem { problem!("--set", expected, found, KEYS) };
+        let mut all = Table::try_from(self).map_err(|error| refused(&error.to_string()))?;
         for text in assignments.iter().map(AsRef::as_ref) {
-            let wrong = || refused(format!("`{text}`"));
+            let wrong = || refused(&format!("`{text}`"));
             let (key, value) = text.split_once('=').ok_or_else(wrong)?;
             let (table, key) = match key.split_once('.') {
-                None => (&mut all, key),
+                None => (Some(&mut all), key),
                 Some(("objective", key)) => {
-                    (all.get_mut("objective").and_then(Value::as_table_mut).ok_or_else(wrong)?, key)
+                    (all.get_mut("objective").and_then(Value::as_table_mut), key)
                 }
-                Some(_) => return Err(wrong().into()),
+                Some(_) => (None, key),
             };
             let parsed = toml::from_str(&format!("value = {value}"));
             let parsed = parsed.ok().and_then(|mut read: Table| read.remove("value"));
-            table.insert(key.to_owned(), parsed.unwrap_or_else(|| Value::String(value.to_owned())));
+            let value = parsed.unwrap_or_else(|| Value::String(value.to_owned()));
+            table.ok_or_else(wrong)?.insert(key.to_owned(), value);
         }
-        let recipe: Self =
-            all.try_into().map_err(|error| refused(error.message().trim().to_owned()))?;
+        let recipe: Self = all.try_into().map_err(|error| refused(error.message().trim()))?;
         recipe.check("--set")?;
         Ok(recipe)
     }
 
-    fn check(&self, file: &str) -> Result<(), Error> {
-        let (batch, negatives) = match &self.objective {
-            Objective::InBatchSoftmax { batch, .. }
-            | Objective::ResolvedUtterance { batch, .. } => (*batch, 1),
-            Objective::CrossEntropy { batch, negatives, .. }
-            | Objective::Listwise { batch, negatives, .. } => (*batch, *negatives),
-        };
-        let finite = [
-            self.epochs,
-            self.learning_rate,
-            self.weight_decay,
-            self.clip,
-            self.dropout.unwrap_or(0.0),
-        ];
-        let wrong = [
-            (self.epochs.is_nan() || self.epochs <= 0.0, "epochs above 0"),
-            (self.learning_rate.is_nan() || self.learning_rate <= 0.0, "learning_rate above 0"),
+    fn check(&self, file: &str) -> Result<()> {
+        let (batch, negatives) = self.objective.sizes();
+        let dropout = self.dropout.unwrap_or(0.0);
+        let numbers = [self.epochs, self.learning_rate, self.weight_decay, self.clip, dropout];
+        let is_conversational = self.objective.kind() == ModelKind::ConversationEncoder;
+        let rules = [
+            (self.epochs > 0.0, "epochs above 0"),
+            (self.learning_rate > 0.0, "learning_rate above 0"),
             (
-                finite.iter().any(|number| !number.is_finite() || *number < 0.0),
+                numbers.iter().all(|number| number.is_finite() && *number >= 0.0),
                 "finite numbers, none below 0",
             ),
-            (!(0.0..=1.0).contains(&self.warm_up), "warm_up from 0 to 1"),
-            (!(0.0..1.0).contains(&self.held_out), "held_out from 0 to below 1"),
+            ((0.0..=1.0).contains(&self.warm_up), "warm_up from 0 to 1"),
+            ((0.0..1.0).contains(&self.held_out), "held_out from 0 to below 1"),
             (
-                self.fold > 0 && !(self.held_out > 0.0 && self.last_share() <= 1.0 + 1e-9),
+                self.fold == 0
+                    || self.held_out > 0.0 && (self.fold + 1) as f64 * self.held_out <= 1.0 + 1e-9,
                 "a fold below 1 / held_out",
             ),
-            (!(0.0..1.0).contains(&self.dropout.unwrap_or(0.0)), "dropout from 0 to below 1"),
-            (batch == 0 || negatives == 0, "batch and negatives of at least 1"),
-            (self.max_tokens < 8, "max_tokens of at least 8"),
+            ((0.0..1.0).contains(&dropout), "dropout from 0 to below 1"),
+            (batch > 0 && negatives > 0, "batch and negatives of at least 1"),
+            (self.max_tokens >= 8, "max_tokens of at least 8"),
             (
-                self.evaluate_every == 0 || self.checkpoint_every == 0,
+                self.evaluate_every > 0 && self.checkpoint_every > 0,
                 "evaluate_every and checkpoint_every of at least 1",
             ),
             (
-                !self.objective.is_sound(),
+                self.objective.has_sound_weights(),
                 "a temperature above 0, finite weights of at least 0, and a decay up to 1",
             ),
             (
-                self.objective.kind() == ModelKind::ConversationEncoder
-                    && !self.train_on.is_default(),
+                !is_conversational || self.train_on == TrainOn::Train,
                 "no train_on where resolved utterances are learned: they are of other collections",
             ),
-            (self.patience > 0 && self.held_out == 0.0, "held_out above 0 where patience is set"),
+            (self.patience == 0 || self.held_out > 0.0, "held_out above 0 where patience is set"),
         ];
-        match wrong.into_iter().find(|(wrong, _)| *wrong) {
-            Some((_, expected)) => Err(Problem::new(
-                Location::file(file),
-                ProblemKind::Configuration,
-                expected,
-                "another",
-            )
-            .hint("configs/README.md lists the keys of a recipe")
-            .into()),
+        match rules.into_iter().find(|(is_kept, _)| !is_kept) {
+            Some((_, expected)) => bail!(file, expected, "another value", KEYS),
             None => Ok(()),
         }
-    }
-
-    /// Where the share that is held out ends, as a part of all topics.
-    fn last_share(&self) -> f64 {
-        (self.fold + 1) as f64 * self.held_out
     }
 
     /// The system that names negatives, and how many of its questions are wanted for each request.
@@ -356,7 +378,7 @@ mod tests {
         assert_eq!(&*Recipe::parse("x.toml", &recipe("own-encoder")).unwrap().name, "own-encoder");
         for name in ["../../../X", "a/b", "/tmp/x", ".."] {
             let error = Recipe::parse("x.toml", &recipe(name)).unwrap_err().to_string();
-            assert!(error.starts_with("x.toml:2: bad configuration"), "{error}");
+            assert!(error.starts_with("x.toml:2: "), "{error}");
             assert!(error.contains("expected a name of at most 100 letters"), "{error}");
         }
     }
@@ -387,5 +409,27 @@ mod tests {
         }
         let folds = |fold: &str| recipe.with(&["held_out=0.3333333333333333", fold]);
         assert!(folds("fold=2").is_ok() && folds("fold=3").is_err());
+    }
+
+    #[test]
+    fn dev_counts_for_test_alone() {
+        let both = TrainOn::TrainAndDev;
+        assert_eq!(both.to_answer(Some("test")), both);
+        for split in [Some("train"), Some("dev"), None] {
+            assert_eq!(both.to_answer(split), TrainOn::Train);
+        }
+        assert_eq!(TrainOn::Train.to_answer(Some("test")), TrainOn::Train);
+    }
+
+    #[test]
+    fn names_round_trip_and_others_are_refused() {
+        for known in [TrainOn::Train, TrainOn::TrainAndDev] {
+            let text = serde_json::to_string(&known).unwrap();
+            assert_eq!(serde_json::from_str::<TrainOn>(&text).unwrap(), known);
+        }
+        for wrong in ["[]", "[\"dev\"]", "[\"dev\", \"train\"]", "[\"train\", \"test\"]"] {
+            let error = serde_json::from_str::<TrainOn>(wrong).unwrap_err().to_string();
+            assert!(error.contains("expected [\"train\"] or [\"train\", \"dev\"]"), "{error}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::document::Doc;
 use crate::id::RequestId;
-use crate::need::Need;
+use crate::judgements::Need;
 use std::borrow::Cow;
 
 /// The speakers of a conversation.

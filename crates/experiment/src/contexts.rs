@@ -4,11 +4,9 @@ use crate::session::Session;
 use clariq_collections::Around;
 use clariq_core::Error;
 use clariq_core::{
-    ConversationEncoder, Documents, Encoder, Error as CoreError, Location, ModelName, Models,
-    PairScorer, Problem, ProblemKind,
+    Documents, Error as CoreError, Location, Model, ModelName, Models, Problem, ProblemKind,
 };
 use clariq_rank::Context;
-use std::sync::Arc;
 
 /// A context for each task of a session's collection. Systems that share them share their indexes
 /// and spaces.
@@ -82,23 +80,11 @@ impl<'a> Contexts<'a> {
 struct Passing<'a>(&'a dyn Models);
 
 impl Models for Passing<'_> {
-    fn encoder(&self, name: &str) -> Result<Arc<dyn Encoder>, CoreError> {
-        self.0.encoder(name)
-    }
-
-    fn conversation_encoder(&self, name: &str) -> Result<Arc<dyn ConversationEncoder>, CoreError> {
-        self.0.conversation_encoder(name)
-    }
-
-    fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, CoreError> {
-        self.0.pair_scorer(name)
+    fn open(&self, model: &ModelName) -> Result<Model, CoreError> {
+        self.0.open(model)
     }
 
     fn prepare(&self, model: &ModelName) -> Result<(), CoreError> {
         self.0.prepare(model)
-    }
-
-    fn checksum(&self, name: &str) -> Option<String> {
-        self.0.checksum(name)
     }
 }

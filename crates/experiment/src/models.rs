@@ -2,7 +2,6 @@
 //! is first needed.
 
 mod examples;
-mod resolved;
 mod training;
 mod vectors;
 
@@ -11,36 +10,29 @@ use crate::recipes;
 use crate::session::Session;
 use clariq_core::Error;
 use clariq_core::{
-    ConversationEncoder, Embeddings, Encoder, Location, ModelKind, ModelName, Models, PairScorer,
-    Precision, Problem, ProblemKind, Progress, Recipe, Trained, sha256,
+    Embeddings, Location, Model, ModelKind, ModelName, Models, Precision, Problem, ProblemKind,
+    Progress, Recipe, Trained, sha256,
 };
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 pub use training::Again;
 
-type Opened<T> = Mutex<HashMap<String, Arc<T>>>;
+type Opened<K, T> = Mutex<HashMap<K, T>>;
 
 /// The models of a session, each opened once.
 pub struct Registry<'a> {
     session: &'a Session<'a>,
-    encoders: Opened<dyn Encoder>,
-    conversation_encoders: Opened<dyn ConversationEncoder>,
-    scorers: Opened<dyn PairScorer>,
-    banks: Opened<Embeddings>,
+    models: Opened<ModelName, Model>,
+    banks: Opened<String, Arc<Embeddings>>,
 }
 
 impl<'a> Registry<'a> {
     /// A registry in which nothing is open yet.
     pub fn new(session: &'a Session<'a>) -> Self {
-        Self {
-            session,
-            encoders: Mutex::default(),
-            conversation_encoders: Mutex::default(),
-            scorers: Mutex::default(),
-            banks: Mutex::default(),
-        }
+        Self { session, models: Mutex::default(), banks: Mutex::default() }
     }
 
     /// Trains a recipe unless the model that it makes of this data is there already. The folder of
@@ -77,41 +69,17 @@ impl<'a> Registry<'a> {
         Ok((folder, max_tokens))
     }
 
-    fn open_encoder(&self, name: &str) -> Result<Arc<dyn Encoder>, Error> {
-        open_once(&self.encoders, name, || {
-            let engine = self.session.engine_for(name)?;
-            let (folder, max_tokens) = self.locate(name, ModelKind::Encoder)?;
-            Ok(engine.open_encoder(&folder, &self.session.model_options(max_tokens))?)
-        })
-    }
-
-    fn open_conversation_encoder(&self, name: &str) -> Result<Arc<dyn ConversationEncoder>, Error> {
-        open_once(&self.conversation_encoders, name, || {
-            let engine = self.session.engine_for(name)?;
-            let (folder, _) = self.locate(name, ModelKind::ConversationEncoder)?;
-            Ok(engine.open_conversation_encoder(&folder, &self.session.model_options(None))?)
-        })
-    }
-
-    fn open_pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, Error> {
-        open_once(&self.scorers, name, || {
-            let engine = self.session.engine_for(name)?;
-            let (folder, max_tokens) = self.locate(name, ModelKind::CrossEncoder)?;
-            Ok(engine.open_pair_scorer(&folder, &self.session.model_options(max_tokens))?)
-        })
-    }
-
     fn encode_bank(
         &self,
         name: &str,
         texts: &[&str],
         progress: Progress,
     ) -> Result<Arc<Embeddings>, Error> {
-        let encoder = self.open_encoder(name)?;
+        let encoder = self.encoder(name)?;
         // A collection has documents for each of its tasks.
         let separated = texts.iter().flat_map(|text| [text.as_bytes(), b"\0"]);
         let key = format!("{name} {}", sha256(separated).short());
-        open_once(&self.banks, &key, || {
+        open_once(&self.banks, key, || {
             let task = self.session.observer.begin("question bank", Some(texts.len() as u64));
             let count = |texts: u64| {
                 task.advance(texts);
@@ -126,29 +94,19 @@ impl<'a> Registry<'a> {
     }
 }
 
-/// What was opened under a name, or what `open` opens now. Others that need it wait for it.
-fn open_once<T: ?Sized>(
-    opened: &Opened<T>,
-    name: &str,
-    open: impl FnOnce() -> Result<Arc<T>, Error>,
-) -> Result<Arc<T>, Error> {
+/// What was opened under a key, or what `open` opens now. Others that need it wait for it.
+fn open_once<K: Eq + Hash, T: Clone>(
+    opened: &Opened<K, T>,
+    key: K,
+    open: impl FnOnce() -> Result<T, Error>,
+) -> Result<T, Error> {
     let mut opened = opened.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(found) = opened.get(name) {
-        return Ok(Arc::clone(found));
+    if let Some(found) = opened.get(&key) {
+        return Ok(found.clone());
     }
     let new = open()?;
-    opened.insert(name.to_owned(), Arc::clone(&new));
+    opened.insert(key, new.clone());
     Ok(new)
-}
-
-/// The checksum of what was opened under a name.
-fn checksum_of<T: ?Sized>(
-    opened: &Opened<T>,
-    name: &str,
-    checksum: impl Fn(&T) -> &str,
-) -> Option<String> {
-    let opened = opened.lock().unwrap_or_else(PoisonError::into_inner);
-    opened.get(name).map(|model| checksum(model).to_owned())
 }
 
 /// Refuses a folder whose files are not those of its list. A model from elsewhere has none, and
@@ -166,16 +124,12 @@ fn check_installed(name: &str, folder: &Path) -> Result<(), Problem> {
 }
 
 impl Models for Registry<'_> {
-    fn encoder(&self, name: &str) -> Result<Arc<dyn Encoder>, Error> {
-        Ok(self.open_encoder(name)?)
-    }
-
-    fn conversation_encoder(&self, name: &str) -> Result<Arc<dyn ConversationEncoder>, Error> {
-        Ok(self.open_conversation_encoder(name)?)
-    }
-
-    fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, Error> {
-        Ok(self.open_pair_scorer(name)?)
+    fn open(&self, model: &ModelName) -> Result<Model, Error> {
+        open_once(&self.models, model.clone(), || {
+            let engine = self.session.engine_for(&model.name)?;
+            let (folder, max_tokens) = self.locate(&model.name, model.kind)?;
+            engine.open(&folder, model.kind, &self.session.model_options(max_tokens))
+        })
     }
 
     fn prepare(&self, model: &ModelName) -> Result<(), Error> {
@@ -183,12 +137,6 @@ impl Models for Registry<'_> {
             self.locate(&model.name, model.kind)?;
         }
         Ok(())
-    }
-
-    fn checksum(&self, name: &str) -> Option<String> {
-        checksum_of(&self.encoders, name, |encoder| encoder.checksum())
-            .or_else(|| checksum_of(&self.conversation_encoders, name, |model| model.checksum()))
-            .or_else(|| checksum_of(&self.scorers, name, |scorer| scorer.checksum()))
     }
 
     fn embed_documents(

@@ -25,7 +25,7 @@ use crate::systems::Loaded;
 use blocks::{Blocks, Write};
 use clariq_collections::Collection;
 use clariq_core::Error;
-use clariq_core::{Location, ModelKind, Models, Problem, ProblemKind, sha256_hex};
+use clariq_core::{Location, Models, Problem, ProblemKind, sha256_hex};
 use clariq_files::{Staged, Target, refuse_input};
 use clariq_need::Classifier;
 use clariq_rank::{Pipeline, System};
@@ -424,12 +424,7 @@ fn describe_system(
 fn open_models(models: &dyn Models, loaded: &Loaded) -> Result<Value, Error> {
     let mut checksums = serde_json::Map::new();
     for model in loaded.system.models() {
-        match model.kind {
-            ModelKind::Encoder => drop(models.encoder(&model.name)?),
-            ModelKind::ConversationEncoder => drop(models.conversation_encoder(&model.name)?),
-            ModelKind::CrossEncoder => drop(models.pair_scorer(&model.name)?),
-        }
-        let checksum = json!(models.checksum(&model.name));
+        let checksum = json!(models.open(&model)?.checksum());
         checksums.insert(model.name, checksum);
     }
     Ok(Value::Object(checksums))

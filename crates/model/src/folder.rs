@@ -1,14 +1,11 @@
 //! A model's folder, whose files are there and belong together.
 
 use crate::config::Shape;
-use crate::header::{self, PREFIX};
-use crate::layout::{Tensors, check_layout};
-use crate::problem::problem;
-use clariq_core::{Error, Location, Problem, ProblemKind, sha256, sha256_hex, sha256_of_file};
+use crate::layout::check_layout;
+use crate::tensors::read_header;
+use clariq_core::{Problem, ProblemKind, Result, problem, sha256, sha256_hex, sha256_of_file};
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use serde_json::Value;
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// A folder whose configuration was read and whose files are there.
@@ -32,10 +29,10 @@ const TOKENIZERS: [&str; 2] = ["tokenizer.json", "vocab.txt"];
 impl ModelFolder {
     /// Reads the configuration, checks it against the header of the weights, and takes the checksum
     /// of all files.
-    pub fn open(path: &Path) -> Result<Self, Error> {
+    pub fn open(path: &Path) -> Result<Self> {
         let at = path.join("config.json");
         if !at.is_file() {
-            return Err(missing(&at, "the configuration of a BERT"));
+            return Err(missing(&at, "the configuration of a BERT").into());
         }
         let text = Source::Path(at.clone()).read_at_most(MOST_OF_A_CONFIGURATION)?.bytes;
         let (config, shape) = Shape::parse(&at, &text)?;
@@ -51,46 +48,30 @@ impl ModelFolder {
     }
 
     /// The file with the weights.
-    pub fn weights(&self) -> Result<PathBuf, Error> {
+    pub fn weights(&self) -> Result<PathBuf> {
         self.first_of(&WEIGHTS, "weights")
     }
 
     /// The file that the tokenizer is read from.
-    pub fn tokenizer(&self) -> Result<PathBuf, Error> {
+    pub fn tokenizer(&self) -> Result<PathBuf> {
         self.first_of(&TOKENIZERS, "a tokenizer")
     }
 
-    fn first_of(&self, names: &[&str], what: &str) -> Result<PathBuf, Error> {
+    fn first_of(&self, names: &[&str], what: &str) -> Result<PathBuf> {
         let mut paths = names.iter().map(|name| self.path.join(name));
-        let expected = format!("{what}: {}", names.join(" or "));
-        paths.find(|path| path.is_file()).ok_or_else(|| missing(&self.path, &expected))
+        let expected = || format!("{what}: {}", names.join(" or "));
+        let found = paths.find(|path| path.is_file());
+        Ok(found.ok_or_else(|| missing(&self.path, &expected()))?)
     }
 }
 
-fn missing(at: &Path, expected: &str) -> Error {
-    let at = Location::file(at.display().to_string());
-    Problem::new(at, ProblemKind::MissingFile, expected, "no such file")
-        .hint(
-            "a Hugging Face folder of a BERT has config.json, weights and a tokenizer; \
-             `clariq setup` installs the default one",
-        )
-        .into()
-}
-
-/// Reads which tensors a safetensors file holds, and nothing of the tensors themselves.
-fn read_header(path: &Path) -> Result<Tensors, Error> {
-    let refused = |source| Error::Io { action: "read", path: path.to_owned(), source };
-    let mut file = File::open(path).map_err(refused)?;
-    let size = file.metadata().map_err(refused)?.len();
-    let mut prefix = [0; PREFIX];
-    if size < PREFIX as u64 {
-        return Err(problem(path, "weights", format!("a file of {size} bytes"))
-            .hint("copy the file again from where the model came from; it may be truncated")
-            .into());
-    }
-    file.read_exact(&mut prefix).map_err(refused)?;
-    let length = header::stated_length(path, prefix)?;
-    let mut header = Vec::with_capacity(length);
-    file.take(length as u64).read_to_end(&mut header).map_err(refused)?;
-    Ok(header::parse(path, &header, (PREFIX + header.len()) as u64, size)?)
+fn missing(at: &Path, expected: &str) -> Problem {
+    problem!(
+        at,
+        expected,
+        "no such file",
+        "a Hugging Face folder of a BERT has config.json, weights and a tokenizer; `clariq setup` \
+         installs the default one"
+    )
+    .kind(ProblemKind::MissingFile)
 }

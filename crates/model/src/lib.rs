@@ -6,12 +6,12 @@
 
 mod config;
 mod folder;
-mod header;
 mod layout;
-mod problem;
+mod tensors;
 
 pub use config::{Activation, Shape};
 pub use folder::ModelFolder;
-pub use header::parse_header;
-pub use layout::{Tensors, check_head, check_layout, layer_tensor, usual_name};
-pub use problem::problem;
+pub use layout::{check_head, check_layout, layer_tensor};
+pub use tensors::{Tensors, parse_header, usual_name};
+
+const COPY_AGAIN: &str = "copy the file again from where the model came from; it may be truncated";

@@ -1,8 +1,9 @@
 //! The network against `rust_bert`'s, which transcribes the architecture as it was published: padded
 //! texts and a mask, query, key and value apart.
 
-use super::{Input, Network, Products, Wanted};
-use crate::padding::Padding;
+use super::{Network, Wanted};
+use crate::batch::Batch;
+use crate::products::Products;
 use crate::tokens::Tokens;
 use crate::weights::Weights;
 use clariq_model::ModelFolder;
@@ -55,21 +56,18 @@ fn the_fast_path_equals_the_naive_one() {
             .unwrap()
             .hidden_state
     });
-    let padding = Padding::new(&texts, Device::Cpu);
-    let forward = |ids: &Tensor, segments: &Tensor, padding: Option<&Padding>, wanted| {
-        let input = Input { ids, segments, padding, train: false };
-        no_grad(|| ours.forward(&input, wanted).unwrap())
-    };
-    let together = forward(&ids, &segments, padding.as_ref(), Wanted::All);
-    let firsts = forward(&ids, &segments, padding.as_ref(), Wanted::First);
-    for (text, length) in (0..).zip(LENGTHS) {
-        let cut = |tensor: &Tensor| tensor.narrow(0, text, 1).narrow(1, 0, length);
-        let (ids, segments, expected) = (cut(&ids), cut(&segments), cut(&expected));
+    let batch = |texts: &[&Tokens]| Batch::new(texts, Device::Cpu, false);
+    let forward = |batch: &Batch, wanted| no_grad(|| ours.forward(batch, wanted).unwrap());
+    let together = forward(&batch(&texts), Wanted::All);
+    let firsts = forward(&batch(&texts), Wanted::First);
+    for ((row, length), text) in (0..).zip(LENGTHS).zip(texts) {
+        let cut = |tensor: &Tensor| tensor.narrow(0, row, 1).narrow(1, 0, length);
+        let (alone, expected) = (batch(&[text]), cut(&expected));
         let first = expected.select(1, 0);
-        assert_near(&forward(&ids, &segments, None, Wanted::All), &expected, "alone", length);
-        assert_near(&forward(&ids, &segments, None, Wanted::First), &first, "[CLS]", length);
+        assert_near(&forward(&alone, Wanted::All), &expected, "alone", length);
+        assert_near(&forward(&alone, Wanted::First), &first, "[CLS]", length);
         assert_near(&cut(&together), &expected, "packed", length);
-        assert_near(&firsts.narrow(0, text, 1), &first, "packed [CLS]", length);
+        assert_near(&firsts.narrow(0, row, 1), &first, "packed [CLS]", length);
     }
 }
 
@@ -78,14 +76,12 @@ fn rounded_numbers_multiply_as_bf16_does() {
     let folder = tempfile::tempdir().unwrap();
     let (_, mut ours) = both(folder.path());
     let text = random(&ours, 24);
-    let [ids, segments] =
-        [&text.ids, &text.segments].map(|numbers| Tensor::from_slice(numbers).view([1, 24]));
-    let input = Input { ids: &ids, segments: &segments, padding: None, train: false };
+    let batch = Batch::new(&[&text], Device::Cpu, false);
     let [exact, rounded, native] =
         [Products::Usual, Products::Bf16 { native: false }, Products::Bf16 { native: true }].map(
             |products| {
                 ours.products = products;
-                no_grad(|| ours.forward(&input, Wanted::All).unwrap())
+                no_grad(|| ours.forward(&batch, Wanted::All).unwrap())
             },
         );
     let distance = |other: &Tensor| (&rounded - other).abs().mean(Kind::Float).double_value(&[]);

@@ -4,9 +4,9 @@
 //! `torch.optim.AdamW` computes it. libtorch has one too, but keeps its moments to itself: training
 //! could not be resumed to the same bytes.
 
-use crate::error::torch;
-use crate::network::Network;
-use clariq_core::Error;
+use crate::network::{Network, decays};
+use crate::weights::torch;
+use clariq_core::Result;
 use std::collections::BTreeMap;
 use tch::{Kind, Tensor};
 
@@ -29,7 +29,7 @@ pub(crate) struct AdamW {
 impl AdamW {
     /// Before the first step.
     pub(crate) fn new(network: &mut Network, weight_decay: f64, clip: f64) -> Self {
-        let moments = network.parameters().into_iter().map(|(name, _, weight)| {
+        let moments = network.parameters().into_iter().map(|(name, weight)| {
             let zeros = || Tensor::zeros_like(&weight.detach());
             (name, (zeros(), zeros()))
         });
@@ -38,7 +38,7 @@ impl AdamW {
 
     /// Takes a step along the gradients that are there, and clears them. Gives the norm of the
     /// gradient.
-    pub(crate) fn step(&mut self, network: &mut Network, rate: f64) -> Result<f64, Error> {
+    pub(crate) fn step(&mut self, network: &mut Network, rate: f64) -> Result<f64> {
         let _without_tape = tch::no_grad_guard();
         let refused = torch("a step of AdamW");
         self.steps += 1;
@@ -47,19 +47,19 @@ impl AdamW {
         let mut parameters: Vec<_> = network
             .parameters()
             .into_iter()
-            .filter(|(_, _, weight)| weight.grad().defined())
+            .filter(|(_, weight)| weight.grad().defined())
             .collect();
         let norms: Vec<Tensor> =
-            parameters.iter().map(|(_, _, weight)| weight.grad().norm()).collect();
+            parameters.iter().map(|(_, weight)| weight.grad().norm()).collect();
         let norm = f64::try_from(Tensor::stack(&norms, 0).norm().to_kind(Kind::Double))
             .map_err(&refused)?;
         let factor = if self.clip > 0.0 { (self.clip / (norm + 1e-6)).min(1.0) } else { 1.0 };
-        for (name, decays, weight) in &mut parameters {
+        for (name, weight) in &mut parameters {
             let mut gradient = weight.grad();
             if factor < 1.0 {
                 let _ = gradient.f_mul_scalar_(factor).map_err(&refused)?;
             }
-            if *decays && self.weight_decay > 0.0 {
+            if decays(name) && self.weight_decay > 0.0 {
                 let _ = weight.f_mul_scalar_(1.0 - rate * self.weight_decay).map_err(&refused)?;
             }
             let Some((first, second)) = self.moments.get_mut(name) else { continue };

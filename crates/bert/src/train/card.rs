@@ -1,10 +1,9 @@
 //! The card of a trained model, and a folder that Hugging Face's library loads.
 
-use crate::train::curve::Curve;
-use crate::train::examples::TopicSplit;
+use crate::train::checkpoint::Counts;
+use crate::train::steps::Split;
 use crate::weights::Weights;
-use clariq_core::Error;
-use clariq_core::{Examples, ModelKind, Objective, Recipe, TrainOn};
+use clariq_core::{Error, Examples, ModelKind, Objective, Result, TrainOn, Training};
 use clariq_files::write_atomically;
 use clariq_model::ModelFolder;
 use serde_json::{Value, json};
@@ -13,14 +12,10 @@ use std::path::Path;
 
 /// What a trained model is described by.
 pub(crate) struct Description<'a> {
-    pub(crate) recipe: &'a Recipe,
+    pub(crate) training: &'a Training<'a>,
     pub(crate) base: &'a ModelFolder,
-    pub(crate) examples: &'a Examples,
-    pub(crate) split: &'a TopicSplit,
-    pub(crate) curve: &'a Curve,
-    pub(crate) best: Option<(usize, f64)>,
-    pub(crate) data: &'a str,
-    pub(crate) key: &'a str,
+    pub(crate) split: &'a Split,
+    pub(crate) counts: &'a Counts,
 }
 
 /// Files of a tokenizer and of sentence-transformers that go with the weights.
@@ -36,15 +31,11 @@ const COMPANIONS: [&str; 8] = [
 ];
 
 /// Writes the files of a model into an empty folder.
-pub(crate) fn write_folder(
-    into: &Path,
-    about: &Description,
-    weights: &Weights,
-) -> Result<(), Error> {
+pub(crate) fn write_folder(into: &Path, about: &Description, weights: &Weights) -> Result<()> {
     let put =
         |name: &str, bytes: &[u8]| write_atomically(&into.join(name), |out| out.write_all(bytes));
-    let kind = about.recipe.objective.kind();
-    let pairs = kind == ModelKind::CrossEncoder;
+    let recipe = about.training.recipe;
+    let kind = recipe.objective.kind();
     for name in COMPANIONS {
         // What belongs to sentence-transformers describes an encoder of texts.
         if kind != ModelKind::Encoder && !name.contains("token") && name != "vocab.txt" {
@@ -52,79 +43,79 @@ pub(crate) fn write_folder(
         }
         let Ok(bytes) = std::fs::read(about.base.path.join(name)) else { continue };
         if let Some(folder) = into.join(name).parent() {
-            std::fs::create_dir_all(folder).map_err(|source| Error::Io {
-                action: "create",
-                path: folder.to_owned(),
-                source,
-            })?;
+            std::fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
         }
         put(name, &bytes)?;
     }
     let pretty = |value: &Value| serde_json::to_vec_pretty(value).unwrap_or_default();
-    put("config.json", &pretty(&config(about, pairs)))?;
+    let curve = &about.counts.curve;
+    put("config.json", &pretty(&config(about)))?;
     put("training.json", &pretty(&training(about)))?;
-    put("curve.csv", about.curve.csv().as_bytes())?;
-    put("curve.svg", about.curve.svg(&format!("{}: loss by step", about.recipe.name)).as_bytes())?;
+    put("curve.csv", curve.csv().as_bytes())?;
+    put("curve.svg", curve.svg(&format!("{}: loss by step", recipe.name)).as_bytes())?;
     put("README.md", card(about).as_bytes())?;
-    weights.write(&into.join("model.safetensors"), if pairs { "bert." } else { "" })
+    let prefix = if kind == ModelKind::CrossEncoder { "bert." } else { "" };
+    weights.write(&into.join("model.safetensors"), prefix)
 }
 
-fn config(about: &Description, pairs: bool) -> Value {
+fn config(about: &Description) -> Value {
+    let recipe = about.training.recipe;
     let mut config = about.base.config.clone();
     config["model_type"] = json!("bert");
     config["torch_dtype"] = json!("float32");
-    if let Some(dropout) = about.recipe.dropout {
+    if let Some(dropout) = recipe.dropout {
         config["hidden_dropout_prob"] = json!(dropout);
         config["attention_probs_dropout_prob"] = json!(dropout);
     }
-    config["architectures"] =
-        json!([if pairs { "BertForSequenceClassification" } else { "BertModel" }]);
-    let labels: Vec<&str> = match &about.recipe.objective {
-        Objective::InBatchSoftmax { .. } | Objective::ResolvedUtterance { .. } => Vec::new(),
-        Objective::CrossEntropy { .. } => vec!["not relevant", "relevant"],
-        Objective::Listwise { .. } => vec!["relevant"],
+    let labels: &[&str] = match &recipe.objective {
+        Objective::InBatchSoftmax { .. } | Objective::ResolvedUtterance { .. } => {
+            config["architectures"] = json!(["BertModel"]);
+            return config;
+        }
+        Objective::CrossEntropy { .. } => &["not relevant", "relevant"],
+        Objective::Listwise { .. } => &["relevant"],
     };
-    if !labels.is_empty() {
-        let numbered = labels.iter().enumerate();
-        config["id2label"] =
-            numbered.clone().map(|(place, label)| (place.to_string(), json!(label))).collect();
-        config["label2id"] =
-            numbered.map(|(place, label)| ((*label).to_owned(), json!(place))).collect();
-    }
+    config["architectures"] = json!(["BertForSequenceClassification"]);
+    let numbered = labels.iter().enumerate();
+    config["id2label"] =
+        numbered.clone().map(|(number, label)| (number.to_string(), json!(label))).collect();
+    config["label2id"] =
+        numbered.map(|(number, label)| ((*label).to_owned(), json!(number))).collect();
     config
 }
 
 fn training(about: &Description) -> Value {
-    let topics = |places: &[usize]| {
-        places.iter().map(|&place| about.examples.topics[place].clone()).collect::<Vec<_>>()
-    };
+    let Description { training, base, split, counts } = about;
+    let ids = training.examples.ids();
+    let held_out: Vec<&String> = split.held_out.iter().map(|&example| &ids[example]).collect();
     json!({
         "clariq": env!("CARGO_PKG_VERSION"),
-        "key": about.key,
-        "recipe": about.recipe,
-        "base_checksum": about.base.checksum,
-        "data": about.data,
-        "steps": about.curve.rows.len(),
-        "best": about.best.map(|(step, recall)| json!({ "step": step, "mean_recall": recall })),
-        "held_out_topics": topics(&about.split.held_out),
+        "key": counts.key,
+        "recipe": training.recipe,
+        "base_checksum": base.checksum,
+        "data": training.data,
+        "steps": counts.curve.rows.len(),
+        "best": counts.best.map(|(step, recall)| json!({ "step": step, "mean_recall": recall })),
+        "held_out_topics": held_out,
     })
 }
 
 fn card(about: &Description) -> String {
-    let Description { recipe, examples, split, curve, .. } = about;
-    let pairs = examples.pairs(&split.train, true).len();
-    let topics = split.train.len();
-    let files = match recipe.train_on {
-        TrainOn::Train => "train.tsv",
-        TrainOn::TrainAndDev => "train.tsv and dev.tsv",
-    };
-    let learned_from = match recipe.objective.kind() {
-        ModelKind::ConversationEncoder => {
-            format!("{topics} turns of TREC CAsT 2019 to 2022 with their resolved utterances")
+    let Description { training, split, counts, .. } = about;
+    let (recipe, curve) = (training.recipe, &counts.curve);
+    let count = split.train.len();
+    let learned_from = match training.examples {
+        Examples::Resolved(_) => {
+            format!("{count} turns of TREC CAsT 2019 to 2022 with their resolved utterances")
         }
-        ModelKind::Encoder | ModelKind::CrossEncoder => {
+        Examples::Judged(judged) => {
+            let files = match recipe.train_on {
+                TrainOn::Train => "train.tsv",
+                TrainOn::TrainAndDev => "train.tsv and dev.tsv",
+            };
+            let pairs = judged.pairs(&split.train, true).len();
             format!(
-                "{topics} topics of ClariQ's {files} with {pairs} relevant (request, question) pairs"
+                "{count} topics of ClariQ's {files} with {pairs} relevant (request, question) pairs"
             )
         }
     };
@@ -145,7 +136,7 @@ fn card(about: &Description) -> String {
         env!("CARGO_PKG_VERSION"),
         recipe.base,
         split.held_out.len(),
-        about.data,
+        training.data,
         serde_json::to_string_pretty(recipe).unwrap_or_default(),
     );
     if let Some((first, last)) = curve.loss(10) {
@@ -155,8 +146,7 @@ fn card(about: &Description) -> String {
             "{steps} steps; mean loss of the first ten {first:.4}, of the last ten {last:.4}."
         );
     }
-    if let Some(recall) = curve.rows.iter().rev().find_map(|row| row.recall) {
-        let [r5, r10, r20, r30] = recall;
+    if let Some([r5, r10, r20, r30]) = curve.last_recall() {
         let _ = writeln!(
             text,
             "Held-out topics, last evaluation: R@5 {r5:.4}, R@10 {r10:.4}, R@20 {r20:.4}, R@30 {r30:.4}."

@@ -3,12 +3,9 @@
 use crate::network::Network;
 use crate::train::adamw::AdamW;
 use crate::train::curve::Curve;
-use crate::weights::bytes;
-use clariq_core::Error;
-use clariq_files::write_atomically;
-use clariq_model::problem;
+use crate::weights::write_tensors;
+use clariq_core::{Problem, Result, problem};
 use safetensors::SafeTensors;
-use safetensors::tensor::{Dtype, TensorView};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::path::Path;
@@ -31,13 +28,6 @@ pub(crate) struct Counts {
 /// What was counted, and the best weights so far.
 pub(crate) type Restored = (Counts, HashMap<String, Tensor>);
 
-type Named = Vec<(String, Vec<usize>, Vec<u8>)>;
-
-fn name(tensor: &Tensor, label: String, all: &mut Named) -> Result<(), Error> {
-    all.push((label, tensor.size().iter().map(|&size| size as usize).collect(), bytes(tensor)?));
-    Ok(())
-}
-
 /// Writes a checkpoint in place of the one before.
 pub(crate) fn write(
     path: &Path,
@@ -45,30 +35,19 @@ pub(crate) fn write(
     optimizer: &AdamW,
     best: &HashMap<String, Tensor>,
     counts: &Counts,
-) -> Result<(), Error> {
-    let mut all = Named::new();
-    for (label, _, weight) in network.parameters() {
-        name(weight, format!("weight/{label}"), &mut all)?;
-    }
-    for (label, (first, second)) in &optimizer.moments {
-        name(first, format!("first/{label}"), &mut all)?;
-        name(second, format!("second/{label}"), &mut all)?;
-    }
-    for (label, weight) in best {
-        name(weight, format!("best/{label}"), &mut all)?;
-    }
-    let views = all
-        .iter()
-        .map(|(label, shape, bytes)| {
-            Ok((label.as_str(), TensorView::new(Dtype::F32, shape.clone(), bytes)?))
-        })
-        .collect::<Result<Vec<_>, safetensors::SafeTensorError>>();
-    let counted = serde_json::to_string(counts).unwrap_or_default();
-    let metadata = Some(HashMap::from([("counts".to_owned(), counted)]));
-    let file = views.and_then(|views| safetensors::serialize(views, &metadata));
-    let file =
-        file.map_err(|error| problem(path, "a checkpoint that can be written", error.to_string()))?;
-    Ok(write_atomically(path, |out| out.write_all(&file))?)
+) -> Result<()> {
+    let weights: Vec<(String, Tensor)> = network
+        .parameters()
+        .into_iter()
+        .map(|(label, weight)| (format!("weight/{label}"), weight.shallow_clone()))
+        .collect();
+    let weights = weights.iter().map(|(label, weight)| (label.clone(), weight));
+    let moments = optimizer.moments.iter().flat_map(|(label, (first, second))| {
+        [(format!("first/{label}"), first), (format!("second/{label}"), second)]
+    });
+    let best = best.iter().map(|(label, weight)| (format!("best/{label}"), weight));
+    let counts = serde_json::to_string(counts).unwrap_or_default();
+    write_tensors(path, weights.chain(moments).chain(best), ("counts", counts))
 }
 
 /// Reads a checkpoint into a network and its optimizer; `None` if there is none of this training.
@@ -77,12 +56,10 @@ pub(crate) fn read(
     key: &str,
     network: &mut Network,
     optimizer: &mut AdamW,
-) -> Result<Option<Restored>, Error> {
+) -> Result<Option<Restored>> {
     let Ok(file) = std::fs::read(path) else { return Ok(None) };
-    let damaged = |found: String| -> Error {
-        problem(path, "a checkpoint", found)
-            .hint("remove the file, and training begins again")
-            .into()
+    let damaged = |found: String| -> Problem {
+        problem!(path, "a checkpoint", found, "remove the file, and training begins again")
     };
     let (_, header) =
         SafeTensors::read_metadata(&file).map_err(|error| damaged(error.to_string()))?;
@@ -99,7 +76,7 @@ pub(crate) fn read(
         .map_err(|error| damaged(error.to_string()))?
         .into_iter()
         .collect();
-    for (label, _, weight) in network.parameters() {
+    for (label, weight) in network.parameters() {
         let mut take = |kind: &str| {
             named
                 .remove(&format!("{kind}/{label}"))
@@ -113,7 +90,7 @@ pub(crate) fn read(
         for (to, from) in [(&mut *weight, value), (&mut moments.0, first), (&mut moments.1, second)]
         {
             if to.size() != from.size() {
-                return Err(damaged(format!("{label} of the shape {:?}", from.size())));
+                return Err(damaged(format!("{label} of the shape {:?}", from.size())).into());
             }
             to.copy_(&from);
         }

@@ -54,6 +54,11 @@ impl Curve {
             .then(|| (mean(&self.rows[..steps]), mean(&self.rows[self.rows.len() - steps..])))
     }
 
+    /// The last recall that was measured.
+    pub fn last_recall(&self) -> Option<[f64; 4]> {
+        self.rows.iter().rev().find_map(|row| row.recall)
+    }
+
     /// A picture of the loss (left axis) and, where it was measured, of recall at 30 (right axis).
     pub fn svg(&self, title: &str) -> String {
         let last = self.rows.last().map_or(1, |row| row.step).max(1) as f64;
@@ -101,12 +106,9 @@ impl Curve {
             svg += &line(&points, "#b3541e");
             for quarter in 0..=4 {
                 let share = f64::from(quarter) / 4.0;
-                let place = (WIDTH - MARGIN + 6.0, up(share) + 4.0);
-                let _ = writeln!(
-                    svg,
-                    "<text x=\"{}\" y=\"{:.1}\" fill=\"#b3541e\">{share:.2}</text>",
-                    place.0, place.1
-                );
+                let (x, y) = (WIDTH - MARGIN + 6.0, up(share) + 4.0);
+                let label = format_args!("fill=\"#b3541e\">{share:.2}</text>");
+                let _ = writeln!(svg, "<text x=\"{x}\" y=\"{y:.1}\" {label}");
             }
         }
         let legend = if recalls.is_empty() {

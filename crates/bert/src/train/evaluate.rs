@@ -1,89 +1,92 @@
-//! Evaluation of a network on topics that it was not trained on.
+//! Evaluation of a network on examples that it was not trained on.
 
-use crate::conversation::pooled_first;
-use crate::network::{Input, Network};
-use crate::streams::answer_all;
-use crate::tokens::{Tokenize, Tokens};
-use crate::train::examples::TopicSplit;
-use crate::train::resolved::Taught;
-use clariq_core::Error;
-use clariq_core::{Examples, History, Objective, Recipe};
+use crate::inference::{GROUP_TOKENS, Parallel};
+use crate::models::scores;
+use crate::network::Network;
+use crate::tokens::Tokenize;
+use crate::train::objective::{Material, pair_texts, texts};
+use clariq_core::Result;
 use std::collections::HashSet;
-use std::sync::Mutex;
 
 /// The depths of the challenge.
 const DEPTHS: [usize; 4] = [5, 10, 20, 30];
 
-/// Mean recall of the held-out topics at the depths of the challenge: an encoder ranks the whole
-/// bank, a cross-encoder a topic's relevant questions and candidates, a conversational encoder all
-/// texts that resolved utterances are told from.
+/// Mean recall of the held-out examples at the depths of the challenge.
 pub(crate) fn recall(
-    network: Network,
+    network: &Parallel,
     tokenize: &Tokenize,
-    recipe: &Recipe,
-    examples: &Examples,
-    split: &TopicSplit,
-    taught: Option<&Taught>,
-    threads: usize,
-) -> Result<[f64; 4], Error> {
-    let network = Mutex::new(network);
+    material: &Material,
+    held_out: &[usize],
+) -> Result<[f64; 4]> {
     let mut sums = [0.0; 4];
-    let mut add = |topic: usize, mut ranking: Vec<(u32, f32)>| {
-        ranking.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
-        let relevant: HashSet<u32> = examples.relevant[topic].iter().copied().collect();
+    for (relevant, mut scores) in material.rank(network, tokenize, held_out)? {
+        scores.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+        let relevant: HashSet<u32> = relevant.iter().copied().collect();
         for (sum, depth) in sums.iter_mut().zip(DEPTHS) {
-            let found = ranking
-                .iter()
-                .take(depth)
-                .filter(|(question, _)| relevant.contains(question))
-                .count();
+            let best = scores.iter().take(depth);
+            let found = best.filter(|(text, _)| relevant.contains(text)).count();
             *sum += found as f64 / relevant.len().max(1) as f64;
         }
-    };
-    if let Some(taught) = taught {
-        let conversation = |&topic: &usize| History::of(&examples.conversations[topic]);
-        let tokens = split.held_out.iter().map(|topic| tokenize.conversation(&conversation(topic)));
-        let tokens: Vec<Tokens> = tokens.collect::<Result<_, _>>()?;
-        let width = network.lock().map_or(1, |network| network.shape.hidden) as usize;
-        let vectors = answer_all(&network, &tokens, width, threads, pooled_first, &|_| {})?;
-        for (&topic, vector) in split.held_out.iter().zip(vectors.chunks_exact(width.max(1))) {
-            add(topic, (0..).zip(taught.scores(topic, vector)?).collect());
-        }
-    } else if let Objective::InBatchSoftmax { .. } = recipe.objective {
-        let texts = |texts: Vec<&str>| -> Result<Vec<f32>, Error> {
-            let tokens = tokenize.texts(&texts)?;
-            let width = network.lock().map_or(1, |network| network.shape.hidden) as usize;
-            answer_all(&network, &tokens, width, threads, Network::pooled_mean, &|_| {})
-        };
-        let questions = texts(examples.questions.iter().map(String::as_str).collect())?;
-        let requests =
-            texts(split.held_out.iter().map(|&topic| examples.requests[topic].as_str()).collect())?;
-        let width = questions.len() / examples.questions.len().max(1);
-        for (&topic, request) in split.held_out.iter().zip(requests.chunks_exact(width.max(1))) {
-            let dot = |row: &[f32]| row.iter().zip(request).map(|(a, b)| a * b).sum::<f32>();
-            add(topic, (0..).zip(questions.chunks_exact(width).map(dot)).collect());
-        }
-    } else {
-        for &topic in &split.held_out {
-            let mut pool: Vec<u32> = examples.relevant[topic]
-                .iter()
-                .chain(&examples.candidates[topic])
-                .copied()
-                .collect();
-            pool.sort_unstable();
-            pool.dedup();
-            let request = examples.requests[topic].as_str();
-            let pairs: Vec<_> = pool
-                .iter()
-                .map(|&question| (request, examples.questions[question as usize].as_str()))
-                .collect();
-            let tokens: Vec<Tokens> = tokenize.pairs(&pairs)?;
-            let answer = |network: &Network, input: &Input| {
-                Ok(crate::cross_encoder::score(&network.logits(input)?))
-            };
-            let scores = answer_all(&network, &tokens, 1, threads, answer, &|_| {})?;
-            add(topic, pool.into_iter().zip(scores).collect());
-        }
     }
-    Ok(sums.map(|sum| sum / split.held_out.len().max(1) as f64))
+    Ok(sums.map(|sum| sum / held_out.len().max(1) as f64))
+}
+
+/// The relevant texts of an example, and the scores of all texts that they are ranked among.
+type Scored<'m> = (&'m [u32], Vec<(u32, f32)>);
+
+impl Material<'_> {
+    /// Scores texts for the held-out examples: an encoder the whole bank, a cross-encoder a topic's
+    /// relevant questions and candidates, a conversational encoder all texts that resolved
+    /// utterances must be told apart from.
+    fn rank(
+        &self,
+        network: &Parallel,
+        tokenize: &Tokenize,
+        held_out: &[usize],
+    ) -> Result<Vec<Scored<'_>>> {
+        let mut ranked = Vec::with_capacity(held_out.len());
+        match self {
+            Self::Texts(all) => {
+                let encode = |texts: &[&str]| {
+                    let tokens = tokenize.texts(texts)?;
+                    network.rows(&tokens, GROUP_TOKENS, Network::pooled_mean, &|_| {})
+                };
+                let judged = all.judged;
+                let questions = encode(&texts(&judged.questions))?;
+                let requests: Vec<&str> =
+                    held_out.iter().map(|&topic| judged.requests[topic].as_str()).collect();
+                let requests = encode(&requests)?;
+                let dim = (requests.len() / held_out.len().max(1)).max(1);
+                for (&topic, request) in held_out.iter().zip(requests.chunks_exact(dim)) {
+                    let dot =
+                        |row: &[f32]| row.iter().zip(request).map(|(a, b)| a * b).sum::<f32>();
+                    let scores = (0..).zip(questions.chunks_exact(dim).map(dot)).collect();
+                    ranked.push((&*judged.relevant[topic], scores));
+                }
+            }
+            Self::Pairs { judged, .. } => {
+                for &topic in held_out {
+                    let relevant = &judged.relevant[topic];
+                    let mut pool = [&relevant[..], &judged.candidates[topic]].concat();
+                    pool.sort_unstable();
+                    pool.dedup();
+                    let pairs: Vec<_> = pool.iter().map(|&question| (topic, question)).collect();
+                    let tokens = tokenize.pairs(&pair_texts(judged, &pairs))?;
+                    let scores = network.rows(&tokens, GROUP_TOKENS, scores, &|_| {})?;
+                    ranked.push((&**relevant, pool.into_iter().zip(scores).collect()));
+                }
+            }
+            Self::Turns { taught, .. } => {
+                let tokens = taught.tokens(held_out, tokenize)?;
+                let vectors =
+                    network.rows(&tokens, GROUP_TOKENS, Network::pooled_first, &|_| {})?;
+                let dim = (vectors.len() / held_out.len().max(1)).max(1);
+                for (&turn, vector) in held_out.iter().zip(vectors.chunks_exact(dim)) {
+                    let scores = (0..).zip(taught.scores(turn, vector)?).collect();
+                    ranked.push((taught.target(turn), scores));
+                }
+            }
+        }
+        Ok(ranked)
+    }
 }

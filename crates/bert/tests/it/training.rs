@@ -3,8 +3,8 @@
 use clariq_bert::train::train as run_training;
 use clariq_bert::{BertConversationEncoder, BertEncoder, CrossEncoder, ModelFolder, Weights};
 use clariq_core::{
-    ConversationEncoder, Embeddings, Encoder, Examples, History, ModelOptions, Objective,
-    PairScorer, Precision, Recipe, Training, TrainingEvent, Utterance,
+    ConversationEncoder, Embeddings, Encoder, Examples, History, JudgedQuestions, ModelOptions,
+    Objective, PairScorer, Precision, Recipe, ResolvedTurns, Training, TrainingEvent, Utterance,
 };
 use std::collections::BTreeMap;
 use std::fs;
@@ -39,48 +39,49 @@ fn alone() -> MutexGuard<'static, ()> {
 }
 
 /// Topics whose questions share a word with their request.
-fn examples() -> Examples {
+fn judged() -> JudgedQuestions {
     let words = ["tent", "bees", "wind", "honey", "car", "animal", "system", "buying"];
-    let mut examples = Examples { questions: vec![String::new()], ..Examples::default() };
+    let mut judged =
+        JudgedQuestions { questions: vec![String::new()], ..JudgedQuestions::default() };
     for (topic, word) in words.iter().enumerate() {
-        examples.topics.push(topic.to_string());
-        examples.requests.push(format!("tell me about {word}"));
-        let first = examples.questions.len() as u32;
-        examples.questions.extend([
+        judged.topics.push(topic.to_string());
+        judged.requests.push(format!("tell me about {word}"));
+        let first = judged.questions.len() as u32;
+        judged.questions.extend([
             format!("do you need {word}"),
             format!("which {word} do you mean"),
             format!("is it the {word}"),
         ]);
-        examples.relevant.push(vec![first, first + 1, first + 2]);
+        judged.relevant.push(vec![first, first + 1, first + 2]);
     }
-    let all = examples.questions.len() as u32;
-    examples.candidates = examples
+    let all = judged.questions.len() as u32;
+    judged.candidates = judged
         .relevant
         .iter()
         .map(|relevant| (1..all).filter(|question| !relevant.contains(question)).take(5).collect())
         .collect();
-    examples
+    judged
 }
 
 /// The second turn of conversations, in which "it" is what the first was about.
-fn conversations() -> Examples {
-    let mut examples = examples();
-    for (topic, request) in examples.requests.iter().enumerate() {
-        let response = examples.questions[examples.relevant[topic][0] as usize].clone();
-        examples.conversations.push(vec![
+fn turns() -> ResolvedTurns {
+    let JudgedQuestions { topics, requests, questions, relevant, .. } = judged();
+    let resolved: Vec<u32> = relevant.iter().map(|relevant| relevant[0]).collect();
+    let said = |(request, &resolved): (&String, &u32)| {
+        vec![
             Utterance::user(request),
-            Utterance::system(response),
+            Utterance::system(&questions[resolved as usize]),
             Utterance::user("where is it"),
-        ]);
-    }
-    examples.relevant.iter_mut().for_each(|relevant| relevant.truncate(1));
-    examples
+        ]
+    };
+    let said = requests.iter().zip(&resolved).map(said).collect();
+    ResolvedTurns { turns: topics, conversations: requests, said, texts: questions, resolved }
 }
 
 fn examples_of(recipe: &Recipe) -> Examples {
     match recipe.objective {
-        Objective::ResolvedUtterance { .. } => conversations(),
-        _ => examples(),
+        Objective::ResolvedUtterance { .. } => Examples::Resolved(turns()),
+        _ => Examples::Judged(judged()),
     }
 }
 
@@ -110,7 +111,7 @@ fn train(
         options: &options,
         resume,
     };
-    run_training(&training, folder, tell).unwrap().curve.loss(3).unwrap()
+    run_training(&training, folder, tell).unwrap().loss(3).unwrap()
 }
 
 #[test]
@@ -273,7 +274,7 @@ fn a_loss_that_is_no_number_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let recipe =
         Recipe { learning_rate: 1e30, clip: 0.0, warm_up: 0.0, ..recipe(OBJECTIVES[1], 10.0) };
-    let (base, options, examples) = (tiny(), ModelOptions::default(), examples());
+    let (base, options, examples) = (tiny(), ModelOptions::default(), Examples::Judged(judged()));
     let training = Training {
         recipe: &recipe,
         base: &base,

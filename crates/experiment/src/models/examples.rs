@@ -1,61 +1,88 @@
-//! Training examples of a recipe: labels in numbers, with the negatives that the recipe mines.
+//! Training examples of a recipe: labels in numbers, with the negatives that the recipe mines; or
+//! conversations and resolved utterances.
 
-use super::resolved;
 use crate::session::Session;
 use crate::systems::Loaded;
+use clariq_collections::Collection;
 use clariq_collections::clariq::{Bank, ClariQ, Labelled};
-use clariq_core::Error;
-use clariq_core::{Examples, Location, ModelKind, Models, Problem, ProblemKind, Recipe, Request};
+use clariq_core::{
+    Examples, JudgedQuestions, ModelKind, Models, ProblemKind, Recipe, Request, ResolvedTurns,
+    Result, Speaker, bail, problem,
+};
 use clariq_rank::{Batch, Override};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// The labels that a recipe is trained on in numbers, with the candidates that the recipe wants.
-/// `models` are those that mining may use.
-pub(super) fn collect(
-    session: &Session,
-    recipe: &Recipe,
-    models: &dyn Models,
-) -> Result<Examples, Error> {
+/// What a recipe is trained on. `models` are those that mining may use.
+pub(super) fn collect(session: &Session, recipe: &Recipe, models: &dyn Models) -> Result<Examples> {
     if recipe.objective.kind() == ModelKind::ConversationEncoder {
-        return resolved::collect(session.collection);
+        return Ok(Examples::Resolved(resolved_turns(session.collection)?));
     }
     let clariq = ClariQ::of(session.collection)?;
     let labelled = clariq.training_labels(recipe.train_on)?;
     let bank = &clariq.bank;
-    let mut examples = Examples {
+    let mut judged = JudgedQuestions {
         topics: labelled.topics.iter().map(|topic| topic.id.to_string()).collect(),
         requests: labelled.topics.iter().map(|topic| topic.request.clone()).collect(),
         questions: bank.rows().iter().map(|row| row.text.clone()).collect(),
         relevant: vec![Vec::new(); labelled.topics.len()],
         candidates: vec![Vec::new(); labelled.topics.len()],
-        conversations: Vec::new(),
     };
     for row in &labelled.rows {
         let question = bank.find(row.question.as_str());
         if let Some(question) = question.filter(|&found| !bank.text(found).is_empty()) {
-            examples.relevant[labelled.facets[row.facet].topic].push(question.0);
+            judged.relevant[labelled.facets[row.facet].topic].push(question.0);
         }
     }
     if let Some((system, depth)) = recipe.negatives() {
         let system = mining_system(recipe, system, depth)?;
-        mine(session, bank, &system, models, &labelled, &mut examples)?;
+        mine(session, bank, &system, models, &labelled, &mut judged)?;
     }
-    Ok(examples)
+    Ok(Examples::Judged(judged))
+}
+
+/// Every turn of a collection whose utterance people resolved. A resolved utterance must be told
+/// apart from all others, and from all responses that the conversations have.
+fn resolved_turns(collection: &dyn Collection) -> Result<ResolvedTurns> {
+    let turns = collection.resolved_turns()?;
+    if turns.is_empty() {
+        return Err(problem!(
+            (collection.location()),
+            "a resolved utterance to train on",
+            "none",
+            "the files of topics may be those without labels"
+        )
+        .kind(ProblemKind::Empty)
+        .into());
+    }
+    let said = turns.iter().flat_map(|turn| &turn.said);
+    let responses = said.filter(|said| said.speaker == Speaker::System);
+    let texts = responses.map(|said| said.text.as_str()).filter(|text| !text.is_empty());
+    let texts: BTreeSet<&str> =
+        texts.chain(turns.iter().map(|turn| turn.resolved.as_str())).collect();
+    let numbers: BTreeMap<&str, u32> = texts.iter().copied().zip(0..).collect();
+    Ok(ResolvedTurns {
+        turns: turns.iter().map(|turn| turn.id.clone()).collect(),
+        conversations: turns.iter().map(|turn| turn.conversation.clone()).collect(),
+        texts: texts.iter().map(|&text| text.to_owned()).collect(),
+        resolved: turns.iter().map(|turn| numbers[turn.resolved.as_str()]).collect(),
+        said: turns.into_iter().map(|turn| turn.said).collect(),
+    })
 }
 
 /// The system that negatives are mined with, retrieving as many questions as the recipe wants.
-fn mining_system(recipe: &Recipe, name: &str, depth: usize) -> Result<Loaded, Error> {
+fn mining_system(recipe: &Recipe, name: &str, depth: usize) -> Result<Loaded> {
     let shallow = Loaded::open(name, &[])?;
     let first = shallow.system.pipeline.about().next().map_or("bm25", |stage| stage.name);
     let deeper =
         Override { stage: first.to_owned(), key: "depth".to_owned(), value: depth.to_string() };
     let loaded = Loaded::open(name, &[deeper])?;
     if loaded.system.models().iter().any(|model| *model.name == *recipe.name) {
-        let at = Location::file(format!("recipe `{}`", recipe.name));
-        let expected = "negatives of a system that needs no such model";
-        let found = format!("`{name}`, which asks for `{}` itself", recipe.name);
-        return Err(Problem::new(at, ProblemKind::Configuration, expected, found)
-            .hint("take the negatives of `bm25-english` or of a system with an untrained model")
-            .into());
+        bail!(
+            format!("recipe `{}`", recipe.name),
+            "negatives of a system that needs no such model",
+            (format!("`{name}`, which asks for `{}` itself", recipe.name)),
+            "take the negatives of `bm25-english` or of a system with an untrained model"
+        );
     }
     Ok(loaded)
 }
@@ -67,19 +94,19 @@ fn mine(
     loaded: &Loaded,
     models: &dyn Models,
     labelled: &Labelled,
-    examples: &mut Examples,
-) -> Result<(), Error> {
+    judged: &mut JudgedQuestions,
+) -> Result<()> {
     let context = session.context().with_models(models);
     let requests: Vec<Request> = labelled.topics.iter().map(Request::from).collect();
     let batch = Batch::new(&context, &requests);
     let rankings = loaded.system.pipeline.run(&batch, batch.unranked())?;
     for (topic, ranking) in rankings.into_iter().enumerate() {
-        let relevant = &examples.relevant[topic];
+        let relevant = &judged.relevant[topic];
         let negatives = ranking
             .into_iter()
             .map(|hit| hit.doc)
             .filter(|doc| !relevant.contains(&doc.0) && !bank.text(*doc).is_empty());
-        examples.candidates[topic] = negatives.map(|doc| doc.0).collect();
+        judged.candidates[topic] = negatives.map(|doc| doc.0).collect();
     }
     Ok(())
 }

@@ -5,13 +5,11 @@ use crate::cache::{self, State};
 use crate::observer::Task;
 use crate::recipes;
 use crate::session::Session;
-use clariq_core::Error;
 use clariq_core::{
-    Encoder, Examples, ModelKind, ModelOptions, Precision, Recipe, Trained, Training,
+    Examples, Model, ModelKind, ModelOptions, Precision, Recipe, Result, Trained, Training,
     TrainingEvent, training_key,
 };
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// What happens where a training was done or begun before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +38,7 @@ pub(super) fn prepare(
     recipe: Recipe,
     examples: Examples,
     output: Option<&Path>,
-) -> Result<Prepared, Error> {
+) -> Result<Prepared> {
     let models = session.models_folder();
     let base = recipes::installed(&models, &recipe.base)
         .ok_or_else(|| recipes::unknown(&models, &recipe.base))?;
@@ -50,21 +48,22 @@ pub(super) fn prepare(
     let usual = || models.join(format!("{}-{}", recipe.name, &key[..12]));
     let folder = output.map_or_else(usual, Path::to_owned);
     let location = session.collection.location();
-    let data = if examples.conversations.is_empty() {
-        format!("Question bank {} of {location}.", session.documents.checksum().short())
-    } else {
-        format!("Resolved utterances in {location}.")
+    let data = match &examples {
+        Examples::Judged(_) => {
+            format!("Question bank {} of {location}.", session.documents.checksum().short())
+        }
+        Examples::Resolved(_) => format!("Resolved utterances in {location}."),
     };
     Ok(Prepared { recipe, base, examples, data, folder })
 }
 
 impl Prepared {
-    /// The folder of the model, trained now if need be, and what came of the training.
+    /// The folder of the model, trained now if need be, and the figures of the training.
     pub(super) fn obtain(
         &self,
         session: &Session,
         again: Again,
-    ) -> Result<(PathBuf, Option<Trained>), Error> {
+    ) -> Result<(PathBuf, Option<Trained>)> {
         match cache::check(&self.folder) {
             State::Sound if again != Again::Force => return Ok((self.folder.clone(), None)),
             State::Damaged { found } if again != Again::Force => session.observer.note(&format!(
@@ -84,28 +83,31 @@ impl Prepared {
 
     /// The base as an encoder of texts as stages open it, but always in 32-bit floats, where the
     /// recipe learns from its vectors.
-    fn open_teacher(&self, session: &Session) -> Result<Option<Arc<dyn Encoder>>, Error> {
+    fn open_teacher(&self, session: &Session) -> Result<Option<Model>> {
         if self.recipe.objective.kind() != ModelKind::ConversationEncoder {
             return Ok(None);
         }
         let options = session.model_options(max_sequence(&self.base));
         let options = ModelOptions { precision: Precision::F32, ..options };
         let engine = session.engine_for(&self.recipe.name)?;
-        Ok(Some(engine.open_encoder(&self.base, &options)?))
+        engine.open(&self.base, ModelKind::Encoder, &options).map(Some)
     }
 
     /// Trains, and reports every step to the observer.
-    fn train(&self, session: &Session, resume: bool) -> Result<Trained, Error> {
+    fn train(&self, session: &Session, resume: bool) -> Result<Trained> {
         let Self { recipe, base, examples, data, folder } = self;
         let options = &session.model_options(Some(recipe.max_tokens));
         let teacher = self.open_teacher(session)?;
-        let teacher = teacher.as_deref();
+        let teacher = match &teacher {
+            Some(Model::Encoder(encoder)) => Some(encoder.as_ref()),
+            _ => None,
+        };
         let data = data.clone();
         let training = Training { recipe, base, examples, data, teacher, options, resume };
         let mut task: Option<Box<dyn Task>> = None;
         let mut report = |event: &TrainingEvent| match *event {
             TrainingEvent::Resumed(step) => {
-                session.observer.note(&format!("going on after step {step}"));
+                session.observer.note(&format!("continuing after step {step}"));
             }
             TrainingEvent::StoppedEarly(step) => {
                 session.observer.note(&format!("stopped early, after step {step}"));

@@ -122,7 +122,7 @@ fn a_head_of_another_size_scores_no_pairs() {
     ] {
         let mut changed = tensors.clone();
         changed.insert(name.to_owned(), size.clone());
-        let problem = check_head(Path::new("w"), shape, &changed).unwrap_err();
+        let problem = check_head(Path::new("w"), shape, &changed).unwrap_err().to_problem();
         assert!(!problem.hint.is_empty(), "{name} {size:?}: {problem}");
     }
 }

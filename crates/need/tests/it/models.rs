@@ -1,8 +1,9 @@
 //! Every kind of model on the sample collection, and on odd trainings and requests.
 
 use clariq_collections::clariq::{ClariQ, DataDir, Labelled, Split, Topic};
-use clariq_core::{Embeddings, Encoder, Models, NoModels, PairScorer, Progress, TrainOn};
-use clariq_core::{Error, Need};
+use clariq_core::{
+    Embeddings, Encoder, Error, Model, ModelName, Models, Need, NoModels, Progress, TrainOn,
+};
 use clariq_files::{Source, Target};
 use clariq_need::{Classifier, NeedConfig, Training};
 use std::collections::HashMap;
@@ -42,12 +43,8 @@ impl Encoder for Letters {
 struct LetterModels(&'static str);
 
 impl Models for LetterModels {
-    fn encoder(&self, _: &str) -> Result<Arc<dyn Encoder>, clariq_core::Error> {
-        Ok(Arc::new(Letters(self.0)))
-    }
-
-    fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>, clariq_core::Error> {
-        NoModels.pair_scorer(name)
+    fn open(&self, _: &ModelName) -> Result<Model, Error> {
+        Ok(Model::Encoder(Arc::new(Letters(self.0))))
     }
 }
 

@@ -2,8 +2,8 @@
 
 use clariq_collections::clariq::{Bank, BankRow, NO_QUESTION};
 use clariq_core::{
-    ConversationEncoder, Doc, Embeddings, Encoder, Error, History, HistoryWeights, Judged, Models,
-    PairScorer, Progress, Ranking, Request, Surroundings, Utterance,
+    ConversationEncoder, Doc, Embeddings, Encoder, Error, History, HistoryWeights, Judged, Model,
+    ModelKind, ModelName, Models, PairScorer, Progress, Ranking, Request, Surroundings, Utterance,
 };
 use clariq_index::{BuildOptions, DocumentIndex};
 use clariq_rank::{Context, System};
@@ -91,16 +91,13 @@ impl PairScorer for Counts {
 }
 
 impl Models for Counts {
-    fn encoder(&self, _name: &str) -> Result<Arc<dyn Encoder>, Error> {
-        Ok(Arc::new(Counts))
-    }
-
-    fn conversation_encoder(&self, name: &str) -> Result<Arc<dyn ConversationEncoder>, Error> {
-        Ok(Arc::new(Boats(if name == "boats" { "words" } else { "others" })))
-    }
-
-    fn pair_scorer(&self, _name: &str) -> Result<Arc<dyn PairScorer>, Error> {
-        Ok(Arc::new(Counts))
+    fn open(&self, model: &ModelName) -> Result<Model, Error> {
+        let space = if model.name == "boats" { "words" } else { "others" };
+        Ok(match model.kind {
+            ModelKind::Encoder => Model::Encoder(Arc::new(Counts)),
+            ModelKind::ConversationEncoder => Model::ConversationEncoder(Arc::new(Boats(space))),
+            ModelKind::CrossEncoder => Model::CrossEncoder(Arc::new(Counts)),
+        })
     }
 }
 
@@ -122,7 +119,7 @@ impl Earlier {
     }
 }
 
-impl Surroundings for Earlier {
+impl Surroundings for &Earlier {
     fn judged_before(&self) -> Result<&[Judged], Error> {
         Ok(&self.judged)
     }

@@ -5,7 +5,7 @@ use crate::learned;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clariq_collections::{Collection, DataDir};
-use clariq_core::{Documents, Engine, Isa, ModelOptions};
+use clariq_core::{Documents, Engine, Isa, ModelKind, ModelOptions};
 use clariq_experiment::{KeptTexts, cache, recipes};
 use clariq_index::{Analyzer, DocumentIndex};
 use std::fs;
@@ -198,7 +198,7 @@ fn without_engine() -> Finding {
 }
 
 fn weights(engine: &dyn Engine, folder: &Path) -> Finding {
-    match engine.open_encoder(folder, &ModelOptions::default()) {
+    match engine.open(folder, ModelKind::Encoder, &ModelOptions::default()) {
         Ok(_) => Finding::well("weights", folder.display().to_string()),
         Err(error) => {
             let report = error.to_problem();

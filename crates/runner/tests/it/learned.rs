@@ -208,7 +208,7 @@ fn a_killed_training_goes_on_to_the_same_bytes() {
     killed.wait().expect("waited for");
     assert!(!bench.path("broken").exists(), "nothing is there before it is whole");
     let resumed = bench.succeed("train long.toml --data data -o broken --resume");
-    assert!(resumed.stderr.contains("going on after step"), "{}", resumed.stderr);
+    assert!(resumed.stderr.contains("continuing after step"), "{}", resumed.stderr);
     assert_eq!(files(&bench.path("whole")), files(&bench.path("broken")));
     assert!(!bench.path("broken.training").exists());
 }

@@ -1,5 +1,8 @@
-//! Clarification need, from 1 to 4.
+//! What people judged: the clarification need of requests, and the documents that are relevant to
+//! them.
 
+use crate::document::Doc;
+use crate::problem::Result;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -47,4 +50,30 @@ impl fmt::Display for Need {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
+}
+
+/// The judgements of one split.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Judged {
+    /// Where they were read, for messages.
+    pub source: String,
+    /// The opening of every request of the split.
+    pub requests: Vec<String>,
+    /// The documents judged relevant, silence left out, each with the position of its request in
+    /// `requests`.
+    pub relevant: Vec<(Doc, usize)>,
+}
+
+/// What stages may look at beyond one request and the documents. Each part is read when a stage
+/// first asks, and once.
+pub trait Surroundings: Send + Sync {
+    /// The judgements of the splits before this one: what train judged for dev, what train and dev
+    /// judged for test.
+    fn judged_before(&self) -> Result<&[Judged]>;
+
+    /// The openings of the requests of this split.
+    fn own_requests(&self) -> Result<&[String]>;
+
+    /// The openings of the requests of all splits, each text once, in the order of the splits.
+    fn all_requests(&self) -> Result<&[String]>;
 }

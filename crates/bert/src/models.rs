@@ -1,0 +1,161 @@
+//! Encoders, which give every text a vector, and cross-encoders, which score a request and a
+//! document together.
+
+use crate::batch::Batch;
+use crate::inference::{APART, GROUP_TOKENS, Parallel};
+use crate::network::Network;
+use crate::tokens::Tokenize;
+use crate::weights::Weights;
+use clariq_core::{
+    Embeddings, Encoder, ModelOptions, PairScorer, Precision, Progress, Result, bail, sha256_hex,
+};
+use clariq_model::{ModelFolder, check_head};
+use std::collections::HashMap;
+use std::path::Path;
+use tch::{Device, Kind, Tensor};
+
+/// Counts the ways in which this crate has computed the same numbers: another order of sums, other
+/// last bits.
+const ARITHMETIC: u32 = 2;
+
+/// A network with its tokenizer, as every kind of model has them.
+pub(crate) struct Reader {
+    pub(crate) network: Parallel,
+    pub(crate) tokenize: Tokenize,
+    /// The length of a vector.
+    pub(crate) dim: usize,
+    /// The checksum of the model together with what else its numbers depend on, to the last bit.
+    pub(crate) checksum: String,
+}
+
+impl Reader {
+    pub(crate) fn new(
+        folder: &ModelFolder,
+        weights: &Weights,
+        options: &ModelOptions,
+    ) -> Result<Self> {
+        let kind = match options.precision {
+            Precision::F32 => Kind::Float,
+            Precision::Bf16 => Kind::BFloat16,
+        };
+        let network = Network::new(&folder.shape, weights, device(options)?, kind)?;
+        let cut = options.max_tokens.map_or_else(|| "whole".to_owned(), |limit| limit.to_string());
+        let (precision, computes_with) = (options.precision, options.computes_with());
+        let checksum = &folder.checksum;
+        let made_of = format!("{ARITHMETIC} {checksum} {precision} {cut} {computes_with}");
+        Ok(Self {
+            network: Parallel::new(network.for_inference(), options.threads),
+            tokenize: Tokenize::open(folder, options.max_tokens)?,
+            dim: folder.shape.hidden as usize,
+            checksum: sha256_hex(made_of.as_bytes()),
+        })
+    }
+}
+
+/// The device that options name, if libtorch has it.
+pub(crate) fn device(options: &ModelOptions) -> Result<Device> {
+    let name = &options.device;
+    let number = match name.as_str() {
+        "cpu" => return Ok(Device::Cpu),
+        "cuda" => Some("0"),
+        other => other.strip_prefix("cuda:"),
+    };
+    let Some(number) = number.and_then(|number| number.parse::<usize>().ok()) else {
+        bail!("--device", "`cpu` or `cuda:0`", "`{name}`", "`cuda:1` is the second GPU");
+    };
+    let found = usize::try_from(tch::Cuda::device_count()).unwrap_or(0);
+    if number >= found {
+        bail!(
+            "--device",
+            "one of {found} GPUs that libtorch sees, or `cpu`",
+            "`{name}`",
+            "a CUDA build of libtorch 2.4 is needed: `LIBTORCH=DIR scripts/setup`, and build again"
+        );
+    }
+    Ok(Device::Cuda(number))
+}
+
+/// A BERT whose tokens are averaged into one vector of length 1, as sentence-transformers does.
+pub struct BertEncoder(Reader);
+
+impl BertEncoder {
+    /// Reads an encoder.
+    pub fn open(path: &Path, options: &ModelOptions) -> Result<Self> {
+        let folder = ModelFolder::open(path)?;
+        Ok(Self(Reader::new(&folder, &Weights::read(&folder)?, options)?))
+    }
+
+    /// Encodes in groups of at most so many tokens, or of one text. Each text is encoded once,
+    /// however often it occurs.
+    fn encode_in_groups(
+        &self,
+        texts: &[&str],
+        tokens: usize,
+        progress: Progress,
+    ) -> Result<Embeddings> {
+        let Reader { network, tokenize, dim, .. } = &self.0;
+        let mut numbers: HashMap<&str, usize> = HashMap::new();
+        let mut distinct = Vec::new();
+        let mut order = Vec::with_capacity(texts.len());
+        for &text in texts {
+            order.push(*numbers.entry(text).or_insert_with(|| {
+                distinct.push(text);
+                distinct.len() - 1
+            }));
+        }
+        let encoded = tokenize.texts(&distinct)?;
+        let values = network.rows(&encoded, tokens, Network::pooled_mean, progress)?;
+        progress((texts.len() - distinct.len()) as u64);
+        let distinct = Embeddings { dim: *dim, values };
+        let values = order.into_iter().flat_map(|number| distinct.row(number)).copied().collect();
+        Ok(Embeddings { dim: *dim, values })
+    }
+}
+
+impl Encoder for BertEncoder {
+    fn encode(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
+        self.encode_in_groups(texts, GROUP_TOKENS, progress)
+    }
+
+    fn encode_apart(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
+        self.encode_in_groups(texts, APART, progress)
+    }
+
+    fn checksum(&self) -> &str {
+        &self.0.checksum
+    }
+}
+
+/// A BERT with a classifier over `[CLS]`, of one class or of two.
+pub struct CrossEncoder(Reader);
+
+impl CrossEncoder {
+    /// Reads a cross-encoder.
+    pub fn open(path: &Path, options: &ModelOptions) -> Result<Self> {
+        let folder = ModelFolder::open(path)?;
+        let weights = Weights::read(&folder)?;
+        check_head(&folder.weights()?, &folder.shape, &weights.shapes())?;
+        Ok(Self(Reader::new(&folder, &weights, options)?))
+    }
+}
+
+/// One score per pair. Of one class, it is the logit; of two, the difference of the logits, which
+/// orders pairs as the probability of the second class does and never rounds to 0 or 1.
+pub(crate) fn scores(network: &Network, batch: &Batch) -> Result<Tensor> {
+    let logits = network.logits(batch)?;
+    Ok(match logits.size()[1] {
+        1 => logits.select(1, 0),
+        _ => logits.select(1, 1) - logits.select(1, 0),
+    })
+}
+
+impl PairScorer for CrossEncoder {
+    fn score(&self, pairs: &[(&str, &str)], progress: Progress) -> Result<Vec<f32>> {
+        let tokens = self.0.tokenize.pairs(pairs)?;
+        self.0.network.rows(&tokens, GROUP_TOKENS, scores, progress)
+    }
+
+    fn checksum(&self) -> &str {
+        &self.0.checksum
+    }
+}

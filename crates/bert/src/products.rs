@@ -1,0 +1,105 @@
+//! Matrix products, by the library that suits the processor and the purpose.
+
+use crate::weights::torch;
+use clariq_core::{Isa, Precision, Result};
+use tch::{Device, Kind, TchError, Tensor};
+
+/// A matrix with its bias. Clones share their storage.
+#[derive(Debug)]
+pub(crate) struct Linear {
+    pub(crate) weight: Tensor,
+    pub(crate) bias: Tensor,
+}
+
+impl Clone for Linear {
+    fn clone(&self) -> Self {
+        Self { weight: self.weight.shallow_clone(), bias: self.bias.shallow_clone() }
+    }
+}
+
+/// Which library multiplies matrices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Products {
+    /// What libtorch takes by itself: on x86 MKL, which leaves half of an AMD processor's vector
+    /// units idle.
+    Usual,
+    /// oneDNN, which generates code for the processor at hand: on Zen 5 twice as fast, elsewhere no
+    /// slower.
+    OneDnn,
+    /// Numbers rounded to bf16 for the product, which is a 32-bit float again: mixed precision, as in
+    /// Micikevicius et al., "Mixed Precision Training", ICLR 2018. bf16 has the range of a 32-bit
+    /// float, so that the loss needs no scale.
+    ///
+    /// Where the processor does not multiply such numbers, libtorch's products of them are twenty
+    /// times slower than of 32-bit floats. There the rounded numbers are multiplied as 32-bit floats
+    /// and the product is rounded, which differs in the order of additions alone.
+    Bf16 { native: bool },
+}
+
+impl Products {
+    /// As fast as this machine can: oneDNN, if libtorch has it for such numbers.
+    pub(crate) fn for_inference(device: Device, kind: Kind) -> Self {
+        let works = || {
+            let probe = Tensor::ones([2, 2], (kind, device));
+            one_dnn(&probe, &probe, &probe.get(0)).is_ok()
+        };
+        // In bf16, libtorch takes oneDNN by itself.
+        if device == Device::Cpu && kind == Kind::Float && works() {
+            Self::OneDnn
+        } else {
+            Self::Usual
+        }
+    }
+
+    /// As a recipe wants it. With 32-bit floats these are libtorch's own products: oneDNN's differ
+    /// in the last bits, and what is trained must not depend on which of them is there.
+    pub(crate) fn for_training(device: Device, precision: Precision) -> Self {
+        match precision {
+            Precision::F32 => Self::Usual,
+            Precision::Bf16 => {
+                Self::Bf16 { native: device != Device::Cpu || Isa::multiplies_bf16() }
+            }
+        }
+    }
+
+    /// The product of rows with a matrix, with its bias added.
+    pub(crate) fn linear(self, Linear { weight, bias }: &Linear, input: &Tensor) -> Result<Tensor> {
+        let product = match self {
+            Self::Usual => input.f_linear(weight, Some(bias)),
+            Self::OneDnn => one_dnn(input, weight, bias),
+            Self::Bf16 { native } => {
+                in_bf16([input, weight, bias], native, |[input, weight, bias]| {
+                    input.f_linear(weight, Some(bias))
+                })
+            }
+        };
+        product.map_err(torch("a matrix product"))
+    }
+
+    /// The products of two stacks of matrices.
+    pub(crate) fn matmul(self, left: &Tensor, right: &Tensor) -> Result<Tensor> {
+        let product = match self {
+            Self::Usual | Self::OneDnn => left.f_matmul(right),
+            Self::Bf16 { native } => {
+                in_bf16([left, right], native, |[left, right]| left.f_matmul(right))
+            }
+        };
+        product.map_err(torch("attention"))
+    }
+}
+
+fn one_dnn(input: &Tensor, weight: &Tensor, bias: &Tensor) -> Result<Tensor, TchError> {
+    input.f_to_mkldnn(None)?.f_mkldnn_linear(weight, Some(bias))?.f_to_dense(None, false)
+}
+
+/// What `product` makes of operands rounded to bf16, rounded likewise, as 32-bit floats.
+fn in_bf16<const N: usize>(
+    operands: [&Tensor; N],
+    native: bool,
+    product: impl FnOnce([&Tensor; N]) -> Result<Tensor, TchError>,
+) -> Result<Tensor, TchError> {
+    let kind = if native { Kind::BFloat16 } else { Kind::Float };
+    let round = |tensor: &Tensor| tensor.to_kind(Kind::BFloat16).to_kind(kind);
+    let rounded = operands.map(round);
+    product(rounded.each_ref())?.f_to_kind(Kind::BFloat16)?.f_to_kind(Kind::Float)
+}

@@ -1,0 +1,298 @@
+//! Fine-tuning: the loop that follows a recipe, with its losses, checkpoints and evaluations.
+
+mod adamw;
+mod card;
+mod checkpoint;
+mod curve;
+mod evaluate;
+mod objective;
+mod resolved;
+mod steps;
+
+use crate::inference::{Parallel, keep_memory};
+use crate::models::device;
+use crate::network::Network;
+use crate::tokens::Tokenize;
+use crate::weights::{Weights, torch};
+use adamw::AdamW;
+use card::{Description, write_folder};
+use checkpoint::Counts;
+use clariq_core::{
+    Error, Examples, Objective, Precision, Recipe, Result, Training, TrainingEvent, bail,
+    training_key,
+};
+use clariq_model::ModelFolder;
+pub use curve::{Curve, Row};
+use objective::Material;
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+use steps::{Split, Step, steps};
+use tch::{Device, Kind, Tensor};
+
+struct Learner<'a> {
+    training: &'a Training<'a>,
+    split: Split,
+    material: Material<'a>,
+    tokenize: Tokenize,
+    network: Network,
+    optimizer: AdamW,
+    /// The whole table of word embeddings, of which the network has the rows that occur in the
+    /// data.
+    words: Tensor,
+    rows: Tensor,
+    best: HashMap<String, Tensor>,
+    counts: Counts,
+}
+
+/// Trains, and leaves the model in `folder`, which must not exist. Checkpoints are in
+/// `<folder>.training`.
+pub fn train(
+    training: &Training,
+    folder: &Path,
+    report: &mut dyn FnMut(&TrainingEvent),
+) -> Result<Curve> {
+    keep_memory();
+    let base = ModelFolder::open(training.base)?;
+    let recipe = training.recipe;
+    let groups = training.examples.groups();
+    let split = Split::draw(groups, recipe.held_out, recipe.fold, recipe.seed);
+    let is_empty = match training.examples {
+        Examples::Judged(judged) => judged.pairs(&split.train, true).is_empty(),
+        Examples::Resolved(_) => split.train.is_empty(),
+    };
+    if is_empty {
+        let hint = "`clariq data check` shows what the data folder has";
+        bail!("train.tsv", "rows to train on", "none", hint);
+    }
+    let mut learner = Learner::new(training, &base, split)?;
+    let aside = folder.with_extension("training");
+    let checkpoint = aside.join("checkpoint.safetensors");
+    learner.restore(&checkpoint, report)?;
+    learner.learn(&checkpoint, report)?;
+    let weights = learner.finished()?;
+    let Learner { split, counts, .. } = learner;
+    let made = aside.join("model");
+    let _ = fs::remove_dir_all(&made);
+    fs::create_dir_all(&made).map_err(Error::io("create", &made))?;
+    let about = Description { training, base: &base, split: &split, counts: &counts };
+    write_folder(&made, &about, &weights)?;
+    fs::rename(&made, folder).map_err(Error::io("create", folder))?;
+    // The model is complete; what is left of its making is of no use.
+    let _ = fs::remove_dir_all(&aside);
+    Ok(counts.curve)
+}
+
+/// A network for an objective: without a pooler, which would get no gradient, or with a new head.
+fn network_for(recipe: &Recipe, base: &ModelFolder, device: Device) -> Result<Network> {
+    let mut shape = base.shape.clone();
+    if let Some(dropout) = recipe.dropout {
+        (shape.dropout, shape.attention_dropout) = (dropout, dropout);
+    }
+    let mut weights = Weights::read(base)?;
+    let classes = match recipe.objective {
+        Objective::InBatchSoftmax { .. } | Objective::ResolvedUtterance { .. } => {
+            weights.tensors.retain(|name, _| !name.starts_with("pooler."));
+            None
+        }
+        Objective::CrossEntropy { .. } => Some(2),
+        Objective::Listwise { .. } => Some(1),
+    };
+    let network = Network::new(&shape, &weights, device, Kind::Float)?;
+    let mut network = network.for_training(recipe.precision);
+    if let Some(classes) = classes {
+        network.new_head(classes);
+    }
+    Ok(network)
+}
+
+impl<'a> Learner<'a> {
+    fn new(training: &'a Training, base: &ModelFolder, split: Split) -> Result<Self> {
+        let recipe = training.recipe;
+        let device = device(training.options)?;
+        seed(recipe.seed, 0);
+        let mut network = network_for(recipe, base, device)?;
+        let tokenize = Tokenize::open(base, Some(recipe.max_tokens))?;
+        let mut material = Material::new(training, &split, &tokenize, device)?;
+        let rows = Tensor::from_slice(&material.narrow()).to_device(device);
+        let words = network.narrow_vocabulary(&rows);
+        let frozen = recipe.objective.freezes_embeddings();
+        for (name, weight) in network.parameters() {
+            let learns = !(frozen && name.starts_with("embeddings."));
+            let leaf = weight.detach().contiguous().set_requires_grad(learns);
+            *weight = leaf;
+        }
+        let optimizer = AdamW::new(&mut network, recipe.weight_decay, recipe.clip);
+        let computes_with = training.options.computes_with();
+        let key = training_key(recipe, &base.checksum, training.examples, &computes_with);
+        let counts =
+            Counts { key, step: 0, decay: 1.0_f64.to_bits(), curve: Curve::default(), best: None };
+        let best = HashMap::new();
+        Ok(Self {
+            training,
+            split,
+            material,
+            tokenize,
+            network,
+            optimizer,
+            words,
+            rows,
+            best,
+            counts,
+        })
+    }
+
+    fn restore(&mut self, checkpoint: &Path, report: &mut dyn FnMut(&TrainingEvent)) -> Result<()> {
+        if !self.training.resume {
+            return Ok(());
+        }
+        let key = &self.counts.key;
+        let restored = checkpoint::read(checkpoint, key, &mut self.network, &mut self.optimizer)?;
+        if let Some((counts, best)) = restored {
+            report(&TrainingEvent::Resumed(counts.step));
+            (self.counts, self.best) = (counts, best);
+        }
+        Ok(())
+    }
+
+    fn save(&mut self, checkpoint: &Path) -> Result<()> {
+        self.counts.decay = self.optimizer.decay.to_bits();
+        if let Some(folder) = checkpoint.parent() {
+            fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
+        }
+        checkpoint::write(checkpoint, &mut self.network, &self.optimizer, &self.best, &self.counts)
+    }
+
+    fn learn(&mut self, checkpoint: &Path, report: &mut dyn FnMut(&TrainingEvent)) -> Result<()> {
+        let recipe = self.training.recipe;
+        let per_epoch = steps(recipe, self.training.examples, &self.split, 0).len();
+        let total = ((recipe.epochs * per_epoch as f64).round() as usize).max(1);
+        let mut current: Option<(usize, Vec<Step>)> = None;
+        while self.counts.step < total {
+            if self.waited_long_enough() {
+                report(&TrainingEvent::StoppedEarly(self.counts.step));
+                break;
+            }
+            let (epoch, number) = (self.counts.step / per_epoch, self.counts.step % per_epoch);
+            if current.as_ref().is_none_or(|(of, _)| *of != epoch) {
+                current = Some((epoch, steps(recipe, self.training.examples, &self.split, epoch)));
+            }
+            // The number of batches is the same in every epoch but for batches by request.
+            let Some(step) =
+                current.as_ref().and_then(|(_, steps)| steps.get(number).or_else(|| steps.last()))
+            else {
+                break;
+            };
+            let row = self.step(step, total)?;
+            report(&TrainingEvent::Step { step: row.step, steps: total, loss: row.loss });
+            self.counts.curve.rows.push(row);
+            if self.counts.step.is_multiple_of(recipe.checkpoint_every) {
+                self.save(checkpoint)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, step: &Step, total: usize) -> Result<Row> {
+        let recipe = self.training.recipe;
+        let before = self.counts.step;
+        // Dropout of a step depends on the step, not on what came before: that makes it resumable.
+        seed(recipe.seed, 1 + before as u64);
+        tch::set_num_threads(self.training.options.threads.clamp(1, 1024) as i32);
+        let loss = self.material.loss(&self.network, step)?;
+        let value = f64::try_from(&loss).map_err(torch("reading the loss"))?;
+        if !value.is_finite() {
+            let found = format!("{value} at step {}", before + 1);
+            let hint = "a lower learning_rate, or a longer warm_up, keeps it finite";
+            bail!(&*recipe.name, "a finite loss", found, hint);
+        }
+        loss.f_backward().map_err(torch("the gradient"))?;
+        let rate = recipe.rate(before, total);
+        let norm = self.optimizer.step(&mut self.network, rate)?;
+        self.counts.step += 1;
+        let due =
+            self.counts.step.is_multiple_of(recipe.evaluate_every) || self.counts.step == total;
+        let recall =
+            if due && !self.split.held_out.is_empty() { Some(self.evaluate()?) } else { None };
+        Ok(Row { step: self.counts.step, rate, loss: value, norm, recall })
+    }
+
+    fn evaluate(&mut self) -> Result<[f64; 4]> {
+        let recipe = self.training.recipe;
+        let narrow = self.whole_words()?;
+        // What is saved is a model of 32-bit floats.
+        let exact = self.network.replica().for_training(Precision::F32);
+        let exact = Parallel::new(exact, self.training.options.threads);
+        let recall = evaluate::recall(&exact, &self.tokenize, &self.material, &self.split.held_out);
+        self.network.set_words(narrow);
+        let recall = recall?;
+        let mean = recall.iter().sum::<f64>() / 4.0;
+        if recipe.patience > 0 && self.counts.best.is_none_or(|(_, best)| mean > best) {
+            self.counts.best = Some((self.counts.step, mean));
+            let weights = self.network.parameters().into_iter();
+            self.best = weights.map(|(name, weight)| (name, weight.detach().copy())).collect();
+        }
+        Ok(recall)
+    }
+
+    /// Puts the whole vocabulary into the network; gives the trained rows.
+    fn whole_words(&mut self) -> Result<Tensor> {
+        let _without_tape = tch::no_grad_guard();
+        let narrow = self
+            .network
+            .narrow_vocabulary(&Tensor::from_slice(&[0_i64]).to_device(self.network.device()));
+        // Rows without a token in the data had no gradient: weight decay alone has changed them.
+        let frozen = self.training.recipe.objective.freezes_embeddings();
+        let decay = if frozen { 1.0 } else { self.optimizer.decay };
+        let mut whole = &self.words * decay;
+        let whole = whole
+            .f_index_copy_(0, &self.rows, &narrow.detach())
+            .map_err(torch("the vocabulary"))?;
+        self.network.set_words(whole);
+        Ok(narrow)
+    }
+
+    fn waited_long_enough(&self) -> bool {
+        let recipe = self.training.recipe;
+        let since = |(step, _): (usize, f64)| (self.counts.step - step) / recipe.evaluate_every;
+        recipe.patience > 0 && self.counts.best.is_some_and(|best| since(best) >= recipe.patience)
+    }
+
+    /// The weights that are saved: the last ones, or the best ones where the recipe watches
+    /// held-out topics.
+    fn finished(&mut self) -> Result<Weights> {
+        let _without_tape = tch::no_grad_guard();
+        for (name, weight) in self.network.parameters() {
+            if let Some(best) = self.best.get(&name) {
+                weight.copy_(best);
+            }
+        }
+        let _narrow = self.whole_words()?;
+        let weights = self.network.weights();
+        check_finite(&self.training.recipe.name, &weights)?;
+        Ok(weights)
+    }
+}
+
+/// The last step can leave numbers that no later loss would show.
+fn check_finite(name: &str, weights: &Weights) -> Result<()> {
+    for (tensor, values) in &weights.tensors {
+        let finite = values.f_isfinite().and_then(|finite| finite.f_all());
+        let finite = finite.and_then(|all| all.f_int64_value(&[]));
+        if finite.map_err(torch("checking the weights"))? == 0 {
+            let hint = "no model was saved; a lower learning_rate, or a longer warm_up, keeps them \
+                        finite";
+            bail!(name, "finite weights", "NaN or infinity in `{tensor}`", hint);
+        }
+    }
+    Ok(())
+}
+
+/// Seeds libtorch's own generator, which dropout draws from.
+fn seed(seed: u64, purpose: u64) {
+    let mixed = (seed ^ purpose.wrapping_mul(0x9e37_79b9_7f4a_7c15)) >> 1;
+    tch::manual_seed(mixed as i64);
+    if tch::Cuda::is_available() {
+        tch::Cuda::manual_seed_all(mixed);
+    }
+}
