@@ -200,7 +200,7 @@ impl EvalArgs {
             // Naming the usual task changes nothing.
             ("--task", self.task != Task::QuestionRelevance),
             ("--format", format.is_some()),
-            ("--format tsv", format == Some(Format::Tsv)),
+            ("--format tsv", format.is_some_and(Format::is_one_table)),
         ];
         flags.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag).collect()
     }
