@@ -4,7 +4,7 @@
 
 mod server;
 
-use clariq_core::{Error, Problem, ProblemKind, sha256_hex};
+use clariq_core::{Error, Problem, sha256_hex};
 use clariq_files::download::{Downloader, Limits, Local, Origin, Progress, Published};
 use server::Server;
 use std::fs;
