@@ -1,11 +1,10 @@
 //! Archives: the content of a file that is plain, gzip, tar, both, or in pieces, as a stream.
 
 use crate::source::{BYTE_ORDER_MARK, GZIP_MAGIC, Source};
-use clariq_core::{Error, Location, Problem, ProblemKind};
+use clariq_core::{Error, Problem, ProblemKind, problem};
 use flate2::read::MultiGzDecoder;
 use std::io::{self, Read};
 use std::ops::Range;
-use std::path::PathBuf;
 use std::vec;
 
 /// Positions of the magic and of the checksum in a tar header (POSIX.1-2001, pax).
@@ -84,14 +83,9 @@ impl Archive {
     ) -> Result<T, Error> {
         let (head, reader) = peek(self.open()?, TAR_BLOCK).map_err(|error| self.broken(error))?;
         if head.is_empty() {
-            return Err(Problem::new(
-                Location::file(&self.name),
-                ProblemKind::Empty,
-                self.form.what,
-                "nothing",
-            )
-            .hint("the file was probably cut short: fetch it again")
-            .into());
+            let hint = "the file was probably cut short: fetch it again";
+            let problem = problem!(&self.name, (self.form.what), "nothing", hint);
+            return Err(problem.kind(ProblemKind::Empty).into());
         }
         if is_tar(&head) {
             return self.unpack_member(tar::Archive::new(reader), to_the_end, read);
@@ -158,37 +152,15 @@ impl Archive {
         io::copy(&mut rest, &mut io::sink()).map(drop).map_err(|error| self.broken(error))
     }
 
-    /// An error of the bytes: damage, unless the operating system refused.
+    /// See [`broken`].
     pub fn broken(&self, error: io::Error) -> Error {
-        match error.kind() {
-            io::ErrorKind::FileTooLarge => Problem::new(
-                Location::file(&self.name),
-                ProblemKind::TooLarge,
-                format!("gzip of at most {MOST_TIMES} bytes for each of its own"),
-                "more",
-            )
-            .hint("is this the right file? nothing of that kind shrinks so far")
-            .into(),
-            io::ErrorKind::InvalidData
-            | io::ErrorKind::InvalidInput
-            | io::ErrorKind::UnexpectedEof
-            | io::ErrorKind::Other => Problem::new(
-                Location::file(&self.name),
-                ProblemKind::Archive,
-                "a whole archive",
-                error.to_string(),
-            )
-            .hint("the file is cut short or damaged, or a piece of it is missing: fetch it again")
-            .into(),
-            _ => Error::Io { action: "read", path: PathBuf::from(&self.name), source: error },
-        }
+        broken(&self.name, error)
     }
 
     /// A problem of the whole file.
     pub fn problem(&self, expected: &str, found: String) -> Error {
-        Problem::new(Location::file(&self.name), self.form.kind, expected, found)
-            .hint(self.form.hint)
-            .into()
+        let problem = Problem::at(&self.name, expected, found).kind(self.form.kind);
+        problem.hint(self.form.hint).into()
     }
 
     /// What the content should be.
@@ -197,18 +169,43 @@ impl Archive {
     }
 }
 
+/// The error of a stream that cannot be read: a damaged archive, unless the operating system
+/// refused.
+pub(crate) fn broken(name: &str, error: io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::FileTooLarge => problem!(
+            name,
+            "gzip of at most {MOST_TIMES} bytes for each of its own",
+            "more",
+            "is this the right file? such a file never shrinks so far"
+        )
+        .into(),
+        io::ErrorKind::InvalidData
+        | io::ErrorKind::InvalidInput
+        | io::ErrorKind::UnexpectedEof
+        | io::ErrorKind::Other => problem!(
+            name,
+            "a whole archive",
+            "{error}",
+            "the file is cut short or damaged, or a piece of it is missing: fetch it again"
+        )
+        .into(),
+        _ => Error::io("read", name)(error),
+    }
+}
+
 /// Whether a file begins with a tar header. The magic alone will not do: a pickle may hold any text
 /// anywhere.
 fn is_tar(head: &[u8]) -> bool {
     let Some(header) = head.first_chunk::<TAR_BLOCK>() else { return false };
-    let (place, magic) = TAR_MAGIC;
+    let (position, magic) = TAR_MAGIC;
     // The checksum counts itself as blanks.
     let others = header[..TAR_CHECKSUM.start].iter().chain(&header[TAR_CHECKSUM.end..]);
     let sum: u32 = others
         .chain(&[b' '; TAR_CHECKSUM.end - TAR_CHECKSUM.start])
         .map(|&byte| u32::from(byte))
         .sum();
-    header[place..].starts_with(magic)
+    header[position..].starts_with(magic)
         && tar::Header::from_byte_slice(header).cksum().is_ok_and(|stated| stated == sum)
 }
 

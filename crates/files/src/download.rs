@@ -1,14 +1,14 @@
 //! Downloads from a web server or a folder: bounded in size, verified, and named once they are
 //! whole.
 //!
-//! What came of a broken download stays as `<name>.part` where a digest is known, and is continued
-//! with a `Range` request (RFC 9110, section 14). The digest alone decides whether the sum is the
-//! published file; if it is not, the download starts over once. Without a digest nothing could tell
-//! two versions apart, so nothing is kept.
+//! The bytes of a broken download are kept as `<name>.part` where a digest is known, and the next
+//! download resumes there with a `Range` request (RFC 9110, section 14). The digest alone decides
+//! whether the whole is the published file; if it is not, the download starts over once. Without a
+//! digest nothing could tell two versions apart, so nothing is kept.
 
-use crate::server::is_local;
+use crate::http::{configure, describe};
 use crate::temporary::Temporary;
-use clariq_core::{Error, Location, Problem, ProblemKind, sha256_of_file};
+use clariq_core::{Error, ProblemKind, bail, problem, sha256_of_file};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -56,10 +56,9 @@ impl Origin {
             return Ok(Self::Folder(PathBuf::from(text)));
         }
         let expected = "an http:// or https:// address or an existing folder";
-        let at = Location::file("--from");
-        Err(Problem::new(at, ProblemKind::Argument, expected, format!("`{text}`"))
-            .hint("name the folder that holds the files, or the address that their names follow")
-            .into())
+        let hint = "name the folder that holds the files, or the address that their names follow";
+        let problem = problem!("--from", expected, "`{text}`", hint);
+        Err(problem.kind(ProblemKind::Argument).into())
     }
 
     /// The location of a file, for messages.
@@ -68,12 +67,6 @@ impl Origin {
             Self::Url(url) => format!("{url}{name}"),
             Self::Folder(folder) => folder.join(name).display().to_string(),
         }
-    }
-
-    /// Whether the server runs on this machine. A proxy would look for it on its own.
-    fn is_local(&self) -> bool {
-        let Self::Url(url) = self else { return true };
-        is_local(url)
     }
 }
 
@@ -125,13 +118,11 @@ impl Published<'_> {
     pub fn compare(&self, path: &Path) -> Result<Local, Error> {
         match fs::metadata(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Local::Absent),
-            Err(error) => return Err(io_error("read", path)(error)),
+            Err(error) => return Err(Error::io("read", path)(error)),
             Ok(found) if !found.is_file() => {
-                let at = Location::file(path.display().to_string());
                 let found = if found.is_dir() { "a directory" } else { "a device or a pipe" };
-                return Err(Problem::new(at, ProblemKind::Directory, "a file", found)
-                    .hint("move it away or choose another folder with `--data`")
-                    .into());
+                let hint = "move it away or choose another folder with `--data`";
+                bail!(path, "a file", found, hint);
             }
             Ok(_) => {}
         }
@@ -163,27 +154,22 @@ struct Incoming {
 impl<'a> Downloader<'a> {
     /// Connects to nothing yet.
     pub fn new(origin: &'a Origin, limits: &Limits) -> Self {
-        let mut config = ureq::Agent::config_builder()
-            .user_agent(concat!("clariq/", env!("CARGO_PKG_VERSION")))
+        let config = configure(&origin.locate(""))
             // Ranges count the bytes of the file itself, not of a packed form of it.
             .accept_encoding("identity")
-            .http_status_as_error(false)
             .timeout_resolve(Some(limits.connect))
             .timeout_connect(Some(limits.connect))
             .timeout_recv_response(Some(limits.stall))
             .timeout_per_read(Some(limits.stall));
-        if origin.is_local() {
-            config = config.proxy(None);
-        }
         Self { origin, agent: config.build().new_agent() }
     }
 
-    /// Brings a file to `target`, replacing what is there once it is verified. Returns the number
-    /// of bytes that came, or `None` where the origin has no such file.
+    /// Downloads a file to `target`, replacing what is there once it is verified. Returns the number
+    /// of bytes received, or `None` where the origin has no such file.
     ///
-    /// Errors are of kind [`ProblemKind::Download`] for anything between here and the origin, [`Error::Io`] for
-    /// this machine's files, and [`Error::Problem`] of kind [`ProblemKind::Checksum`] for a file
-    /// other than the published one.
+    /// Errors are of kind [`ProblemKind::Download`] for anything between here and the origin,
+    /// [`Error::Io`] for this machine's files, and without a kind for a file other than the published
+    /// one.
     pub fn fetch(
         &self,
         file: &Published,
@@ -193,8 +179,7 @@ impl<'a> Downloader<'a> {
         let mut name = target.as_os_str().to_owned();
         name.push(".part");
         let part = PathBuf::from(name);
-        // Without a digest, what came of a broken download is of no use and goes when this call
-        // ends.
+        // Without a digest, the bytes of a broken download are of no use and go when this call ends.
         let _removed = file.sha256.is_none().then(|| Temporary::at(&part));
         let kept = fs::metadata(&part).ok().filter(fs::Metadata::is_file).map(|found| found.len());
         let kept = kept.filter(|&bytes| file.sha256.is_some() && bytes < file.most_bytes);
@@ -211,7 +196,7 @@ impl<'a> Downloader<'a> {
             .open(&part)
             .and_then(|file| file.sync_all())
             .and_then(|()| fs::rename(&part, target))
-            .map_err(io_error("write", target))?;
+            .map_err(Error::io("write", target))?;
         Ok(Some(came))
     }
 
@@ -262,14 +247,14 @@ impl<'a> Downloader<'a> {
             .write(true)
             .truncate(skipped == 0)
             .open(part)
-            .map_err(io_error("write", part))?;
+            .map_err(Error::io("write", part))?;
         let mut bytes = bytes.take((file.most_bytes - skipped).saturating_add(1));
         let (mut came, mut buffer) = (0, vec![0; 1 << 16]);
         let broken = loop {
             match bytes.read(&mut buffer) {
                 Ok(0) => break "the connection was closed".to_owned(),
                 Ok(count) => {
-                    out.write_all(&buffer[..count]).map_err(io_error("write", part))?;
+                    out.write_all(&buffer[..count]).map_err(Error::io("write", part))?;
                     came += count as u64;
                     progress.advance(count as u64);
                 }
@@ -306,11 +291,8 @@ impl<'a> Downloader<'a> {
             return Ok(());
         }
         remove(part)?;
-        let at = Location::file(target.display().to_string());
-        let (expected, found) = (format!("SHA-256 {expected}"), format!("{found} from {from}"));
-        Err(Problem::new(at, ProblemKind::Checksum, expected, found)
-            .hint("what came is not the released file and was removed; try again, or another origin with `--from`")
-            .into())
+        let hint = "it is not the released file and was removed; try again, or another origin with `--from`";
+        bail!(target, "SHA-256 {expected}", "{found} from {from}", hint);
     }
 
     fn too_long(&self, file: &Published, found: &str) -> Error {
@@ -334,14 +316,13 @@ impl<'a> Downloader<'a> {
 fn open_local(path: &Path) -> Result<Option<Incoming>, Error> {
     let found = match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        found => found.map_err(io_error("read", path))?,
+        found => found.map_err(Error::io("read", path))?,
     };
     if !found.is_file() {
-        let at = Location::file(path.display().to_string());
-        let problem = Problem::new(at, ProblemKind::Directory, "a file", "no regular file");
-        return Err(problem.hint("`--from` names the folder that holds the files").into());
+        let hint = "`--from` names the folder that holds the files";
+        bail!(path, "a file", "no regular file", hint);
     }
-    let bytes = Box::new(File::open(path).map_err(io_error("read", path))?);
+    let bytes = Box::new(File::open(path).map_err(Error::io("read", path))?);
     Ok(Some(Incoming { bytes, skipped: 0, total: Some(found.len()) }))
 }
 
@@ -357,8 +338,7 @@ fn refused(url: &str, status: StatusCode) -> Error {
 }
 
 fn failed(url: &str, reason: &str, hint: &str) -> Error {
-    let problem = Problem::at(url, "the file as it was released", reason).hint(hint);
-    problem.kind(ProblemKind::Download).into()
+    problem!(url, "the file as it was released", reason, hint).kind(ProblemKind::Download).into()
 }
 
 /// The request got no answer.
@@ -366,21 +346,6 @@ fn unreachable(url: &str, error: &ureq::Error) -> Error {
     let bad = matches!(error, ureq::Error::BadUri(_) | ureq::Error::Http(_));
     let hint = if bad { CHECK_ADDRESS } else { OFFLINE };
     failed(url, &describe(error), hint)
-}
-
-pub(crate) fn describe(error: &ureq::Error) -> String {
-    use ureq::Timeout::{Connect, Resolve};
-    match error {
-        ureq::Error::HostNotFound => "the name of the server cannot be resolved".to_owned(),
-        ureq::Error::Timeout(Resolve) => "no answer from the name service in time".to_owned(),
-        ureq::Error::Timeout(Connect) => "no connection in time".to_owned(),
-        ureq::Error::Timeout(_) => "the server fell silent".to_owned(),
-        ureq::Error::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-            "connection refused".to_owned()
-        }
-        ureq::Error::Io(error) => error.to_string(),
-        other => other.to_string(),
-    }
 }
 
 /// How a Git-LFS pointer begins (specification, "The Pointer").
@@ -391,7 +356,7 @@ fn stand_in(path: &Path) -> Result<Option<&'static str>, Error> {
     let mut head = Vec::new();
     File::open(path)
         .and_then(|file| file.take(64).read_to_end(&mut head))
-        .map_err(io_error("read", path))?;
+        .map_err(Error::io("read", path))?;
     let text = head.trim_ascii_start().to_ascii_lowercase();
     Ok(if head.is_empty() {
         Some("an empty file")
@@ -406,12 +371,7 @@ fn stand_in(path: &Path) -> Result<Option<&'static str>, Error> {
 }
 
 fn remove(path: &Path) -> Result<(), Error> {
-    fs::remove_file(path).map_err(io_error("remove", path))
-}
-
-fn io_error(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
-    let path = path.to_owned();
-    move |source| Error::Io { action, path, source }
+    fs::remove_file(path).map_err(Error::io("remove", path))
 }
 
 #[cfg(test)]
@@ -428,16 +388,7 @@ mod tests {
         assert_eq!(Origin::parse(text).unwrap(), Origin::Folder(folder.path().to_owned()));
         for bad in ["", "http://", "ftp://host/", "no/such/folder", "é"] {
             let error = Origin::parse(bad).unwrap_err();
-            let is_argument =
-                matches!(&error, Error::Problem(p) if p.kind == ProblemKind::Argument);
-            assert!(is_argument, "{bad}: {error}");
+            assert_eq!(error.kind(), Some(ProblemKind::Argument), "{bad}: {error}");
         }
-    }
-
-    #[test]
-    fn only_servers_on_this_machine_go_without_the_proxy() {
-        let is_local = |url: &str| Origin::Url(url.to_owned()).is_local();
-        assert!(is_local("http://127.0.0.1:8080/") && is_local("http://localhost/"));
-        assert!(is_local("http://[::1]:1/") && !is_local("https://example.org/localhost/"));
     }
 }

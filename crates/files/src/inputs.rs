@@ -5,7 +5,7 @@
 //! [`protect_inputs`] first; in a library that reads a run and later writes it again, nothing is
 //! refused.
 
-use clariq_core::{Error, Location, Problem, ProblemKind};
+use clariq_core::{Error, bail};
 use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
@@ -63,9 +63,10 @@ pub fn refuse_input(output: &Path) -> Result<(), Error> {
     if identify(output).is_none_or(|output| !inputs.contains(&output)) {
         return Ok(());
     }
-    let at = Location::file(output.display().to_string());
-    let expected = "an output apart from the files that are read and those of the data folder";
-    Err(Problem::new(at, ProblemKind::OutputIsInput, expected, "one of them")
-        .hint("write to another file: this one would be lost")
-        .into())
+    bail!(
+        output,
+        "an output apart from the files that are read and those of the data folder",
+        "one of them",
+        "write to another file: this one would be lost"
+    );
 }

@@ -7,33 +7,32 @@
 //! problem; the `parse_…` of the same name hands on all of them.
 
 pub mod archive;
-mod bounded_lines;
 pub mod download;
-mod file_line;
+mod http;
 mod inputs;
 pub mod lines;
 mod lock;
 pub mod manifest;
 mod output;
 mod python;
+mod qrels;
 pub mod records;
+mod run;
 mod server;
 mod source;
 mod spool;
 pub mod table;
 pub mod temporary;
-mod trec;
 
-pub use bounded_lines::{BoundedLines, MOST_OF_A_LINE};
 pub use inputs::{protect, protect_inputs, refuse_input};
+pub use lines::{BoundedLines, MOST_OF_A_LINE};
 pub use lock::{Lock, is_open_elsewhere, open_alone};
 pub use output::{Staged, Target, write_atomically};
 pub use python::python_float;
+pub use qrels::{
+    Judgement, Qrels, TopicJudgements, parse_qrels, put_judgements, read_qrels, write_qrels,
+};
+pub use run::{Run, RunLine, parse_run, put_run_lines, read_run, strictly_decreasing, write_run};
 pub use server::{Access, Authorities, Patience, Reply, Server};
 pub use source::{Input, MOST_OF_A_CONFIGURATION, MOST_OF_A_RUN, MOST_OF_A_TABLE, Source};
 pub use spool::Spool;
-pub use trec::graded::{Qrels, TopicJudgements};
-pub use trec::qrels::{Judgement, parse_qrels, put_judgements, read_qrels, write_qrels};
-pub use trec::run::{
-    Run, RunLine, parse_run, put_run_lines, read_run, strictly_decreasing, write_run,
-};

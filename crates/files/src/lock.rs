@@ -12,22 +12,22 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock that the file at `path` stands for, calling `wait` once if another process
-    /// holds it. The file is made where it does not exist, and stays. A file system without locks
-    /// gives them to everybody.
+    /// Takes the lock of the file at `path`, calling `wait` once if another process
+    /// holds it. The file is created where it does not exist, and stays. A file system without
+    /// locks grants every request.
     pub fn acquire(path: &Path, wait: impl FnOnce()) -> Result<Self, Error> {
         let acquire = || {
             let file = File::options().create(true).truncate(false).write(true).open(path)?;
             take(&file, wait)?;
             Ok(Self { _file: file })
         };
-        acquire().map_err(|source| Error::Io { action: "lock", path: path.to_owned(), source })
+        acquire().map_err(Error::io("lock", path))
     }
 }
 
-/// Opens a file, which is made where `create` says so, for reading and writing by this process
-/// alone, until it is closed. Whoever is done with such a file may remove it first. `wait` is called
-/// where another process has it.
+/// Opens a file for reading and writing by this process alone, until it is closed; `create` says
+/// whether it is created where it does not exist. Its owner may remove it before closing it. `wait`
+/// is called while another process has it open.
 pub fn open_alone(path: &Path, create: bool, mut wait: impl FnMut()) -> io::Result<File> {
     loop {
         let mut options = File::options();

@@ -47,11 +47,7 @@ impl Target {
             Self::Path(path) => write_atomically(path, fill),
             Self::Stdout => {
                 let mut out = BufWriter::new(io::stdout().lock());
-                fill(&mut out).and_then(|()| out.flush()).map_err(|source| Error::Io {
-                    action: "write",
-                    path: PathBuf::from("<stdout>"),
-                    source,
-                })
+                fill(&mut out).and_then(|()| out.flush()).map_err(Error::io("write", "<stdout>"))
             }
         }
     }
@@ -72,7 +68,7 @@ pub fn write_atomically(
             .open(path)
             .and_then(|file| fill_file(file, path, fill))
             .map(drop)
-            .map_err(cannot_write(path));
+            .map_err(Error::io("write", path));
     }
     Staged::new(path, fill)?.commit()
 }
@@ -94,7 +90,7 @@ impl Staged {
         fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<Self, Error> {
         refuse_input(path)?;
-        Self::write(path, fill).map_err(cannot_write(path))
+        Self::write(path, fill).map_err(Error::io("write", path))
     }
 
     fn write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Self> {
@@ -121,7 +117,7 @@ impl Staged {
     pub fn commit(self) -> Result<(), Error> {
         let Self { file, path } = self;
         unprotect(file.path());
-        file.keep_as(&path).map_err(cannot_write(&path))
+        file.keep_as(&path).map_err(Error::io("write", &path))
     }
 }
 
@@ -154,10 +150,6 @@ fn fill_file<W: Write>(
         fill(&mut out)?;
     }
     out.into_inner().map_err(io::IntoInnerError::into_error)
-}
-
-fn cannot_write(path: &Path) -> impl Fn(io::Error) -> Error {
-    move |source| Error::Io { action: "write", path: path.to_owned(), source }
 }
 
 #[cfg(test)]

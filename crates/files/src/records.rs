@@ -1,10 +1,12 @@
 //! Records of delimited text with CSV quoting (RFC 4180), each with the line on which it starts.
 
-use crate::file_line::FileLine;
+pub use csv::ByteRecord;
+
 use crate::source::Input;
-use clariq_core::{Location, Problem, ProblemKind};
-use memchr::{memchr, memchr3};
-use std::borrow::Cow;
+use clariq_core::{Problem, problem};
+use csv::{Position, Reader, ReaderBuilder};
+use memchr::{memchr, memchr_iter, memchr2, memchr3};
+use std::io::Cursor;
 
 /// Reads the records of an input one after the other. Empty lines are no records.
 ///
@@ -18,105 +20,118 @@ pub struct Records<'a> {
     delimiter: u8,
     at: usize,
     line: u64,
-    fields: Vec<Cow<'a, [u8]>>,
+    /// Reads the records with quotes; all others are cut at their delimiters, which is faster.
+    quoted: Reader<Cursor<&'a [u8]>>,
+    record: ByteRecord,
 }
 
 impl<'a> Records<'a> {
     /// Begins at the start of the input.
     pub fn new(input: &'a Input, delimiter: u8) -> Self {
+        let mut builder = ReaderBuilder::new();
+        builder.delimiter(delimiter).has_headers(false).flexible(true).buffer_capacity(1 << 12);
         Self {
             name: &input.name,
             bytes: &input.bytes,
             delimiter,
             at: 0,
             line: 1,
-            fields: Vec::new(),
+            quoted: builder.from_reader(Cursor::new(&*input.bytes)),
+            record: ByteRecord::new(),
         }
     }
 
-    /// The next record and where it starts; a problem where a quote is not closed.
-    #[expect(clippy::should_implement_trait, reason = "the fields are lent")]
-    #[expect(clippy::type_complexity, reason = "a place, and fields or what is wrong with them")]
-    pub fn next(&mut self) -> Option<(FileLine<'a>, Result<&[Cow<'a, [u8]>], Box<Problem>>)> {
+    /// The next record, with the file and the line where it starts; a problem where a quote is not
+    /// closed.
+    #[expect(clippy::should_implement_trait, reason = "the record is lent")]
+    #[expect(clippy::type_complexity, reason = "a location, and a record or what is wrong with it")]
+    pub fn next(&mut self) -> Option<((&'a str, u64), Result<&ByteRecord, Box<Problem>>)> {
         while let Some(byte @ (b'\r' | b'\n')) = self.bytes.get(self.at) {
             self.line += u64::from(*byte == b'\n');
             self.at += 1;
         }
-        if self.at == self.bytes.len() {
-            return None;
-        }
-        let place = FileLine { file: self.name, line: self.line };
-        self.fields.clear();
-        loop {
-            let field = if self.bytes.get(self.at) == Some(&b'"') {
-                let Some(field) = self.quoted() else {
-                    return Some((place, Err(Box::new(self.open_quote()))));
-                };
-                field
-            } else {
-                self.plain()
-            };
-            self.fields.push(field);
-            if self.bytes.get(self.at) != Some(&self.delimiter) {
-                return Some((place, Ok(&self.fields)));
-            }
-            self.at += 1;
-        }
-    }
-
-    /// The field up to the next delimiter or line end.
-    fn plain(&mut self) -> Cow<'a, [u8]> {
         let rest = &self.bytes[self.at..];
-        let length = memchr3(self.delimiter, b'\n', b'\r', rest).unwrap_or(rest.len());
-        self.at += length;
-        Cow::Borrowed(&rest[..length])
-    }
-
-    /// The field between two quotes; `None` if the second one is missing.
-    fn quoted(&mut self) -> Option<Cow<'a, [u8]>> {
-        let rest = &self.bytes[self.at + 1..];
-        let (mut end, mut doubled) = (0, false);
-        loop {
-            end += memchr(b'"', &rest[end..])?;
-            match rest.get(end + 1) {
-                Some(b'"') => (end, doubled) = (end + 2, true),
-                None | Some(b'\r' | b'\n') => break,
-                Some(byte) if *byte == self.delimiter => break,
-                Some(_) => return None,
+        let at = (self.name, self.line);
+        let end = match memchr3(b'\n', b'\r', b'"', rest) {
+            None if rest.is_empty() => return None,
+            Some(quote) if rest[quote] == b'"' => {
+                let read = self.read_quoted().map_err(Box::new);
+                return Some((at, read.map(|()| &self.record)));
             }
+            end => end.unwrap_or(rest.len()),
+        };
+        self.record.clear();
+        let mut start = 0;
+        for delimiter in memchr_iter(self.delimiter, &rest[..end]) {
+            self.record.push_field(&rest[start..delimiter]);
+            start = delimiter + 1;
         }
-        self.at += end + 2;
-        let content = &rest[..end];
-        self.line += newlines(content);
-        Some(if doubled { Cow::Owned(without_doubled(content)) } else { Cow::Borrowed(content) })
+        self.record.push_field(&rest[start..end]);
+        self.at += end;
+        Some((at, Ok(&self.record)))
     }
 
-    /// Reports a field that opens here, and continues behind its line.
-    fn open_quote(&mut self) -> Problem {
+    /// Reads a record that holds quotes.
+    fn read_quoted(&mut self) -> Result<(), Problem> {
+        let start = self.at as u64;
+        let unreadable = |error: csv::Error| problem!(self.name, "a record", (error.to_string()));
+        if self.quoted.position().byte() != start {
+            let mut position = Position::new();
+            position.set_byte(start);
+            self.quoted.seek(position).map_err(unreadable)?;
+        }
+        self.quoted.read_byte_record(&mut self.record).map_err(unreadable)?;
+        let raw = &self.bytes[self.at..self.quoted.position().byte() as usize];
+        let Some(open) = find_open_quote(raw, self.delimiter) else {
+            self.at += raw.len();
+            self.line += count_line_ends(raw);
+            return Ok(());
+        };
+        self.line += count_line_ends(&raw[..open]);
+        self.at += open;
         let rest = &self.bytes[self.at..];
         self.at += memchr(b'\n', rest).unwrap_or(rest.len());
-        let expected =
-            "a quoted field that ends with a quote, before a delimiter or the line's end";
-        let found = "a quote that opens a field and does not close it";
-        Problem::new(Location::line(self.name, self.line), ProblemKind::Quotes, expected, found)
-            .hint("a quote inside a field is doubled, and the field stands in quotes")
+        Err(problem!(
+            (self.name, self.line),
+            "a quoted field that ends with a quote, before a delimiter or the line's end",
+            "a quote that opens a field and does not close it",
+            "a quote inside a field is doubled, and the field stands in quotes"
+        ))
     }
 }
 
-fn newlines(bytes: &[u8]) -> u64 {
-    memchr::memchr_iter(b'\n', bytes).count() as u64
-}
-
-fn without_doubled(content: &[u8]) -> Vec<u8> {
-    let mut field = Vec::with_capacity(content.len());
-    let mut quoted = false;
-    for &byte in content {
-        quoted = byte == b'"' && !quoted;
-        if !quoted {
-            field.push(byte);
+/// Where the first field of a record begins with a quote and does not end with one, which the
+/// `csv` crate lets pass.
+fn find_open_quote(record: &[u8], delimiter: u8) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        let start = at;
+        if record.get(at) == Some(&b'"') {
+            at += 1;
+            loop {
+                let Some(quote) = memchr(b'"', &record[at..]) else { return Some(start) };
+                at += quote + 1;
+                match record.get(at) {
+                    Some(b'"') => at += 1,
+                    Some(&byte) if byte != delimiter && !matches!(byte, b'\r' | b'\n') => {
+                        return Some(start);
+                    }
+                    _ => break,
+                }
+            }
+        } else {
+            let rest = &record[at..];
+            at += memchr2(delimiter, b'\n', rest).unwrap_or(rest.len());
         }
+        if record.get(at) != Some(&delimiter) {
+            return None;
+        }
+        at += 1;
     }
-    field
+}
+
+fn count_line_ends(bytes: &[u8]) -> u64 {
+    memchr_iter(b'\n', bytes).count() as u64
 }
 
 #[cfg(test)]
@@ -126,42 +141,41 @@ mod tests {
 
     /// Lines and fields of sound text, or the line of the first problem.
     #[expect(clippy::type_complexity, reason = "lines with their fields")]
-    fn own(text: &[u8]) -> Result<Vec<(u64, Vec<Vec<u8>>)>, u64> {
+    fn read(text: &[u8]) -> Result<Vec<(u64, Vec<Vec<u8>>)>, u64> {
         let input = Input { name: "t".to_owned(), bytes: text.to_vec().into() };
         let mut records = Records::new(&input, b'\t');
         let mut all = Vec::new();
-        while let Some((place, fields)) = records.next() {
-            match fields {
-                Ok(fields) => {
-                    all.push((place.line, fields.iter().map(|field| field.to_vec()).collect()));
-                }
+        while let Some(((_, line), record)) = records.next() {
+            match record {
+                Ok(record) => all.push((line, record.iter().map(<[u8]>::to_vec).collect())),
                 Err(problem) => return Err(problem.at.line.unwrap()),
             }
         }
         Ok(all)
     }
 
-    fn of_the_csv_crate(text: &[u8]) -> Vec<Vec<Vec<u8>>> {
-        let mut builder = csv::ReaderBuilder::new();
+    fn read_with_csv(text: &[u8]) -> Vec<Vec<Vec<u8>>> {
+        let mut builder = ReaderBuilder::new();
         let reader = builder.delimiter(b'\t').has_headers(false).flexible(true).from_reader(text);
-        let fields = |record: csv::ByteRecord| record.iter().map(<[u8]>::to_vec).collect();
+        let fields = |record: ByteRecord| record.iter().map(<[u8]>::to_vec).collect();
         reader.into_byte_records().map(|record| fields(record.unwrap())).collect()
     }
 
     #[test]
     fn lines_are_counted_through_quotes_and_carriage_returns() {
-        let found = own(b"a\r\n\r\n\"b\nc\"\td\r\ne\n").unwrap();
+        let found = read(b"a\r\n\r\n\"b\nc\"\td\r\ne\n").unwrap();
         assert_eq!(found.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [1, 3, 5]);
-        assert_eq!(own(b"\na\t\"b\nc\n\"d"), Err(2));
-        assert_eq!(own(b"\"a\nb\"\t\"c"), Err(2));
+        assert_eq!(read(b"\na\t\"b\nc\n\"d"), Err(2));
+        assert_eq!(read(b"\"a\nb\"\t\"c"), Err(2));
+        assert_eq!(read(b"\"a\"\nb\tc\n\"d\"\te\n\tf\n\"g\"x\n"), Err(5));
     }
 
     proptest! {
         #[test]
         fn sound_text_is_read_as_the_csv_crate_reads_it(text in "[ab\"\t\r\n]{0,60}") {
-            if let Ok(found) = own(text.as_bytes()) {
+            if let Ok(found) = read(text.as_bytes()) {
                 let found: Vec<_> = found.into_iter().map(|(_, fields)| fields).collect();
-                prop_assert_eq!(found, of_the_csv_crate(text.as_bytes()));
+                prop_assert_eq!(found, read_with_csv(text.as_bytes()));
             }
         }
 
@@ -169,7 +183,7 @@ mod tests {
         fn quoted_fields_are_sound(fields in prop::collection::vec("[ab\"\t\n]{0,8}", 1..20)) {
             let quoted: Vec<_> =
                 fields.iter().map(|field| format!("\"{}\"", field.replace('"', "\"\""))).collect();
-            let found = own(quoted.join("\t").as_bytes()).unwrap();
+            let found = read(quoted.join("\t").as_bytes()).unwrap();
             prop_assert_eq!(found.len(), 1);
             let expected: Vec<_> = fields.iter().map(|field| field.as_bytes().to_vec()).collect();
             prop_assert_eq!(&found[0].1, &expected);

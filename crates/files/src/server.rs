@@ -1,13 +1,14 @@
 //! A web server that answers questions: bounded in time and size, asked again where it is busy.
 
+use crate::http::{configure, describe};
 use crate::source::Source;
-use clariq_core::{Error, Location, Problem, ProblemKind};
+use clariq_core::{Error, Location, Problem, ProblemKind, problem};
 use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
 use std::io::Read;
 use std::thread;
 use std::time::Duration;
-use ureq::http::{StatusCode, Uri};
+use ureq::http::StatusCode;
 use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 
 /// An answer has at most so many bytes.
@@ -50,9 +51,8 @@ impl Authorities {
     pub fn read(source: &Source) -> Result<Self, Error> {
         let input = source.read()?;
         let wrong = |found: String| {
-            let at = Location::file(&input.name);
-            Problem::new(at, ProblemKind::WrongValue, "certificates in PEM form", found)
-                .hint("a certificate begins with `-----BEGIN CERTIFICATE-----`")
+            let hint = "a certificate begins with `-----BEGIN CERTIFICATE-----`";
+            problem!(&input.name, "certificates in PEM form", found, hint)
         };
         // ureq leaves out what it cannot read, and then trusts nobody.
         let mut readable = RootCertStore::empty();
@@ -97,14 +97,9 @@ impl Server {
     /// Connects to nothing yet.
     pub fn new(url: impl Into<String>, mut access: Access, patience: Patience) -> Self {
         let url = url.into();
-        let mut config = ureq::Agent::config_builder()
-            .user_agent(concat!("clariq/", env!("CARGO_PKG_VERSION")))
-            .http_status_as_error(false)
+        let mut config = configure(&url)
             .timeout_connect(Some(patience.timeout))
             .timeout_global(Some(patience.timeout));
-        if is_local(&url) {
-            config = config.proxy(None);
-        }
         if let Some(Authorities(roots)) = access.authorities.take() {
             config = config.tls_config(TlsConfig::builder().root_certs(roots).build());
         }
@@ -179,12 +174,12 @@ impl Server {
     }
 
     fn problem(&self, found: String) -> Problem {
-        Problem::new(self.location(), ProblemKind::Server, "an answer of the server", found)
-            .hint("is the server there, and does it answer `curl` on this machine?")
+        let hint = "is the server there, and does it answer `curl` on this machine?";
+        problem!(self.location(), "an answer of the server", found, hint).kind(ProblemKind::Server)
     }
 
     fn failure(&self, error: &ureq::Error) -> Failure {
-        let found = crate::download::describe(error);
+        let found = describe(error);
         match error {
             ureq::Error::BadUri(_) | ureq::Error::Http(_) => Failure::Refused(self.problem(found)),
             // The server has the same certificate the next time.
@@ -199,13 +194,4 @@ impl Server {
 fn is_about_certificate(error: &std::io::Error) -> bool {
     let error = error.get_ref().and_then(|inner| inner.downcast_ref());
     matches!(error, Some(rustls::Error::InvalidCertificate(_)))
-}
-
-/// Whether an address is of this machine, which no proxy reaches.
-pub(crate) fn is_local(url: &str) -> bool {
-    let uri = url.parse::<Uri>().ok();
-    let host = uri.as_ref().and_then(Uri::host).unwrap_or_default();
-    let address = host.trim_start_matches('[').trim_end_matches(']');
-    host.eq_ignore_ascii_case("localhost")
-        || address.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }

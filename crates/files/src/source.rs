@@ -1,7 +1,8 @@
 //! Sources of bytes: a path, standard input, memory, or a file inside the program.
 
+use crate::archive::broken;
 use crate::spool::Spool;
-use clariq_core::{Error, Location, Problem, ProblemKind, sha256_of_stream};
+use clariq_core::{Error, Problem, ProblemKind, bail, problem, sha256_of_stream};
 use flate2::read::MultiGzDecoder;
 use std::borrow::Cow;
 use std::fs::{self, File};
@@ -101,9 +102,7 @@ impl Source {
 
     /// The SHA-256 of the bytes as they are, packed where they are packed.
     pub fn checksum(&self) -> Result<String, Error> {
-        let refused =
-            |source| Error::Io { action: "read", path: PathBuf::from(self.name()), source };
-        sha256_of_stream(self.open()?.1).map_err(refused)
+        sha256_of_stream(self.open()?.1).map_err(Error::io("read", self.name()))
     }
 
     /// Reads everything, unpacking gzip and dropping a byte order mark: at most [`MOST_OF_A_RUN`].
@@ -123,32 +122,35 @@ impl Source {
     }
 
     fn unpack(&self, name: &str, most: u64) -> Result<Vec<u8>, Error> {
-        let refused = |source| Error::Io { action: "read", path: PathBuf::from(name), source };
+        let refused = Error::io("read", name);
         let (size, mut raw) = self.open()?;
         // One byte more than the size is reserved, so that the end is seen without growing.
         let mut bytes = Vec::with_capacity(size.min(most) as usize + 1);
         let magic = GZIP_MAGIC.len() as u64;
-        raw.by_ref().take(magic).read_to_end(&mut bytes).map_err(refused)?;
+        raw.by_ref().take(magic).read_to_end(&mut bytes).map_err(&refused)?;
         if bytes == GZIP_MAGIC {
             let packed = io::Cursor::new(std::mem::take(&mut bytes)).chain(raw);
             MultiGzDecoder::new(packed)
                 .take(most + 1)
                 .read_to_end(&mut bytes)
-                .map_err(|error| cut_short(name, &error))?;
+                .map_err(|error| broken(name, error))?;
         } else {
             raw.take(most + 1 - bytes.len() as u64).read_to_end(&mut bytes).map_err(refused)?;
         }
-        if bytes.len() as u64 > most { Err(too_large(name, most).into()) } else { Ok(bytes) }
+        if bytes.len() as u64 > most {
+            let hint = "is this the right file? such a file is never so large";
+            bail!(name, (format!("at most {} MiB, unpacked", most >> 20)), "more", hint);
+        }
+        Ok(bytes)
     }
 
     /// The content as a stream, without gzip around it: for what may be longer than the memory. A
     /// byte order mark stays where it is.
     pub fn stream(&self) -> Result<Box<dyn BufRead + '_>, Error> {
-        let refused =
-            |source| Error::Io { action: "read", path: PathBuf::from(self.name()), source };
         let (_, raw) = self.open()?;
         let mut raw = BufReader::with_capacity(1 << 16, raw);
-        let is_packed = raw.fill_buf().map_err(refused)?.starts_with(GZIP_MAGIC);
+        let is_packed =
+            raw.fill_buf().map_err(Error::io("read", self.name()))?.starts_with(GZIP_MAGIC);
         Ok(if is_packed {
             Box::new(BufReader::new(MultiGzDecoder::new(raw)))
         } else {
@@ -175,22 +177,17 @@ impl Source {
 /// Opens a file for reading. It must be a regular one: a pipe could let the command wait forever,
 /// and a device never ends.
 pub(crate) fn open_file(path: &Path) -> Result<File, Error> {
-    let at = || Location::file(path.display().to_string());
     let missing = |source: io::Error| match source.kind() {
         io::ErrorKind::NotFound => missing_file(path).into(),
-        _ => Error::Io { action: "read", path: path.to_owned(), source },
+        _ => Error::io("read", path)(source),
     };
     let metadata = fs::metadata(path).map_err(missing)?;
     if metadata.is_dir() {
-        return Err(Problem::new(at(), ProblemKind::Directory, "a file", "a directory")
-            .hint("name the file inside it")
-            .into());
+        bail!(path, "a file", "a directory", "name the file inside it");
     }
     if !metadata.is_file() {
-        let found = "a pipe, a device or a socket";
-        return Err(Problem::new(at(), ProblemKind::Special, "a regular file", found)
-            .hint("name a file; what another command writes is read from standard input, as `-`")
-            .into());
+        let hint = "name a file; what another command writes is read from standard input, as `-`";
+        bail!(path, "a regular file", "a pipe, a device or a socket", hint);
     }
     crate::protect(path);
     File::open(path).map_err(missing)
@@ -199,20 +196,8 @@ pub(crate) fn open_file(path: &Path) -> Result<File, Error> {
 fn missing_file(path: &Path) -> Problem {
     let dangling = fs::symlink_metadata(path).is_ok();
     let found = if dangling { "a link to nothing" } else { "nothing at that path" };
-    let at = Location::file(path.display().to_string());
-    Problem::new(at, ProblemKind::MissingFile, "a file", found)
-        .hint("check the path; `clariq doctor` lists the data that can be found")
-}
-
-fn cut_short(name: &str, error: &io::Error) -> Problem {
-    Problem::new(Location::file(name), ProblemKind::Archive, "a whole gzip file", error.to_string())
-        .hint("the file is cut short or damaged: fetch or compress it again")
-}
-
-fn too_large(name: &str, most: u64) -> Problem {
-    let expected = format!("at most {} MiB, unpacked", most >> 20);
-    Problem::new(Location::file(name), ProblemKind::TooLarge, expected, "more")
-        .hint("is this the right file? nothing of that kind is so large")
+    let hint = "check the path; `clariq doctor` lists the data that can be found";
+    problem!(path, "a file", found, hint).kind(ProblemKind::MissingFile)
 }
 
 fn without_byte_order_mark(bytes: Cow<'static, [u8]>) -> Cow<'static, [u8]> {
@@ -241,11 +226,8 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    fn kind(result: Result<Input, Error>) -> ProblemKind {
-        match result.unwrap_err() {
-            Error::Problem(problem) => problem.kind,
-            other => panic!("{other}"),
-        }
+    fn expected(result: Result<Input, Error>) -> String {
+        result.unwrap_err().to_problem().expected
     }
 
     #[test]
@@ -262,7 +244,7 @@ mod tests {
         let path = folder.path().join("cut.gz");
         let whole = gzip(&vec![b'x'; 10_000]);
         fs::write(&path, &whole[..whole.len() - 9]).unwrap();
-        assert_eq!(kind(Source::new(&path).read()), ProblemKind::Archive);
+        assert_eq!(expected(Source::new(&path).read()), "a whole archive");
     }
 
     #[test]
@@ -270,7 +252,7 @@ mod tests {
         for bytes in [vec![b'x'; 1000], gzip(&vec![b'x'; 1000])] {
             let source = Source::memory("x", bytes);
             assert_eq!(source.read_at_most(1000).unwrap().bytes.len(), 1000);
-            assert_eq!(kind(source.read_at_most(999)), ProblemKind::TooLarge);
+            assert_eq!(expected(source.read_at_most(999)), "at most 0 MiB, unpacked");
         }
     }
 
@@ -288,8 +270,8 @@ mod tests {
         let path = folder.path().join("fifo");
         let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
         assert!(made.success());
-        assert_eq!(kind(Source::new(&path).read()), ProblemKind::Special);
-        assert_eq!(kind(Source::new("/dev/zero").read()), ProblemKind::Special);
+        assert_eq!(expected(Source::new(&path).read()), "a regular file");
+        assert_eq!(expected(Source::new("/dev/zero").read()), "a regular file");
     }
 
     #[cfg(unix)]

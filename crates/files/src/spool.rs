@@ -1,10 +1,9 @@
 //! A stream on the disk: what can be read once is copied to a nameless file and read again and
 //! again.
 
-use clariq_core::{Error, Location, Problem, ProblemKind};
+use clariq_core::{Error, bail};
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::path::PathBuf;
 
 /// Bytes that a stream may have. The largest file that was released has a tenth of it.
 const MOST: u64 = 1 << 30;
@@ -32,32 +31,23 @@ impl Spool {
 
     fn of_at_most(name: &str, stream: impl Read, most: u64) -> Result<Self, Error> {
         let folder = std::env::temp_dir();
-        let refused = |action, path: PathBuf| move |source| Error::Io { action, path, source };
-        let mut file =
-            tempfile::tempfile_in(&folder).map_err(refused("write in", folder.clone()))?;
+        let unwritable = Error::io("write in", &folder);
+        let mut file = tempfile::tempfile_in(&folder).map_err(&unwritable)?;
         let (mut stream, mut buffer, mut size) = (stream.take(most + 1), vec![0; 1 << 16], 0);
         loop {
             match stream.read(&mut buffer) {
                 Ok(0) => break,
                 Ok(count) => {
                     size += count as u64;
-                    let written = file.write_all(&buffer[..count]);
-                    written.map_err(refused("write in", folder.clone()))?;
+                    file.write_all(&buffer[..count]).map_err(&unwritable)?;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(refused("read", PathBuf::from(name))(error)),
+                Err(error) => return Err(Error::io("read", name)(error)),
             }
         }
         if size > most {
-            let expected = format!("at most {} MiB", most >> 20);
-            return Err(Problem::new(
-                Location::file(name),
-                ProblemKind::TooLarge,
-                expected,
-                "more",
-            )
-            .hint("is this the right file? if it is, name it in place of `-`")
-            .into());
+            let hint = "is this the right file? if it is, name it in place of `-`";
+            bail!(name, (format!("at most {} MiB", most >> 20)), "more", hint);
         }
         Ok(Self { file, size })
     }
@@ -116,6 +106,6 @@ mod tests {
     #[test]
     fn an_endless_stream_is_refused() {
         let error = Spool::of_at_most("<stdin>", io::repeat(0), 5 << 20).unwrap_err().to_string();
-        assert_eq!(error, "<stdin>: file too large: expected at most 5 MiB, found more");
+        assert_eq!(error, "<stdin>: expected at most 5 MiB, found more");
     }
 }

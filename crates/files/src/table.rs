@@ -3,11 +3,10 @@
 //! They are CSV with tabs: a field may be quoted and then hold tabs, line ends and doubled quotes.
 //! Columns are found by name, so their order does not matter and further columns are ignored.
 
-pub use crate::file_line::FileLine;
 use crate::records::Records;
 use crate::source::Input;
-use clariq_core::{Error, Location, Problem, ProblemKind, Severity};
-use std::borrow::Cow;
+use clariq_core::{Error, Location, Problem, ProblemKind, Severity, problem};
+use csv::ByteRecord;
 use std::str;
 
 /// Where problems go: strict readers return the first error, `data check` collects them all,
@@ -21,13 +20,13 @@ pub type Column = &'static [&'static str];
 pub struct Row<'a> {
     /// The fields of the wanted columns, in their order.
     pub fields: Vec<&'a str>,
-    place: FileLine<'a>,
+    at: (&'a str, u64),
 }
 
 impl Row<'_> {
     /// The line on which the row starts.
     pub fn line(&self) -> u64 {
-        self.place.line
+        self.at.1
     }
 
     /// A problem at this row.
@@ -37,7 +36,7 @@ impl Row<'_> {
         expected: impl Into<String>,
         found: impl Into<String>,
     ) -> Problem {
-        Problem::new(self.place.location(), kind, expected, found)
+        Problem::new(self.at.into(), kind, expected, found)
     }
 
     /// Whether a field can be an id: a run file separates ids by blanks, so that none may be empty
@@ -48,52 +47,52 @@ impl Row<'_> {
             return Ok(());
         }
         if id.is_empty() {
-            let expected = format!("an id in `{column}`");
-            let problem = self.problem(ProblemKind::EmptyField, expected, "an empty field");
-            return Err(Box::new(problem.hint("only texts may be empty, ids never")));
+            let hint = "only texts may be empty, ids never";
+            return Err(Box::new(problem!(self.at, "an id in `{column}`", "an empty field", hint)));
         }
         if id.contains(|c: char| c.is_whitespace() || c.is_control()) {
-            let expected = format!("an id without blanks in `{column}`");
             let found = format!("`{}`", shorten(id));
-            let problem = self.problem(ProblemKind::Id, expected, found);
-            return Err(Box::new(problem.hint("no run file could name it: take the blanks out")));
+            let hint = "no run file could name it: take the blanks out";
+            return Err(Box::new(problem!(
+                self.at,
+                "an id without blanks in `{column}`",
+                found,
+                hint
+            )));
         }
         Ok(())
     }
 }
 
+/// The columns that are wanted, and where a file has them.
+struct Header {
+    columns: &'static [Column],
+    positions: Vec<usize>,
+    width: usize,
+}
+
 /// Calls `each` with every sound row of `input`; whatever is not sound goes to `sink`.
 pub fn for_each_row(
     input: &Input,
-    columns: &[Column],
+    columns: &'static [Column],
     sink: Sink,
     mut each: impl FnMut(&Row, Sink),
 ) {
     let mut records = Records::new(input, b'\t');
-    let mut header: Option<(Vec<usize>, usize)> = None;
+    let mut header: Option<Header> = None;
     let mut any = false;
-    while let Some((place, record)) = records.next() {
-        let record = match record {
-            Ok(record) => record,
-            Err(problem) if header.is_none() => return sink(*problem),
-            Err(problem) => {
-                any = true;
-                sink(*problem);
-                continue;
-            }
-        };
-        match &header {
-            None => match find_columns(record, columns, &place.location()) {
-                Ok(places) => header = Some((places, record.len())),
+    while let Some((at, record)) = records.next() {
+        let Some(header) = &header else {
+            match record.and_then(|record| Header::find(columns, record, at)) {
+                Ok(found) => header = Some(found),
                 Err(problem) => return sink(*problem),
-            },
-            Some((places, width)) => {
-                any = true;
-                match pick(record, places, *width, columns, place) {
-                    Ok(row) => each(&row, sink),
-                    Err(problem) => sink(*problem),
-                }
             }
+            continue;
+        };
+        any = true;
+        match record.and_then(|record| header.pick(record, at)) {
+            Ok(row) => each(&row, sink),
+            Err(problem) => sink(*problem),
         }
     }
     if header.is_none() {
@@ -105,82 +104,74 @@ pub fn for_each_row(
 }
 
 fn empty(input: &Input, line: u64, expected: &str) -> Problem {
-    Problem::new(Location::line(&input.name, line), ProblemKind::Empty, expected, "nothing")
-        .hint("the file was probably cut short: fetch it again")
+    let hint = "the file was probably cut short: fetch it again";
+    problem!((&*input.name, line), expected, "nothing", hint).kind(ProblemKind::Empty)
 }
 
-fn find_columns(
-    header: &[Cow<[u8]>],
-    columns: &[Column],
-    at: &Location,
-) -> Result<Vec<usize>, Box<Problem>> {
-    columns
-        .iter()
-        .map(|names| {
+impl Header {
+    fn find(
+        columns: &'static [Column],
+        header: &ByteRecord,
+        at: (&str, u64),
+    ) -> Result<Self, Box<Problem>> {
+        let position = |names: &Column| {
             let is_it =
-                |field: &Cow<[u8]>| names.iter().any(|name| field.trim_ascii() == name.as_bytes());
-            header
-                .iter()
-                .position(is_it)
-                .ok_or_else(|| Box::new(missing_column(header, names, columns, at)))
-        })
-        .collect()
+                |field: &[u8]| names.iter().any(|name| field.trim_ascii() == name.as_bytes());
+            let found = header.iter().position(is_it);
+            found.ok_or_else(|| Box::new(missing_column(header, names, columns, at)))
+        };
+        let positions = columns.iter().map(position).collect::<Result<_, _>>()?;
+        Ok(Self { columns, positions, width: header.len() })
+    }
+
+    /// The wanted fields of a record.
+    fn pick<'a>(
+        &self,
+        record: &'a ByteRecord,
+        at: (&'a str, u64),
+    ) -> Result<Row<'a>, Box<Problem>> {
+        let (width, found) = (self.width, record.len());
+        if found != width {
+            return Err(Box::new(problem!(
+                at,
+                "{width} tab-separated fields, as in the header",
+                "{found}",
+                "a field with a tab or a line end in it must stand in double quotes"
+            )));
+        }
+        let mut fields = Vec::with_capacity(self.positions.len());
+        for (&position, names) in self.positions.iter().zip(self.columns) {
+            let bytes = &record[position];
+            let text = str::from_utf8(bytes);
+            fields.push(text.map_err(|_| Box::new(not_utf8(at, names[0], bytes)))?);
+        }
+        Ok(Row { fields, at })
+    }
 }
 
 fn missing_column(
-    header: &[Cow<[u8]>],
+    header: &ByteRecord,
     names: Column,
     columns: &[Column],
-    at: &Location,
+    at: (&str, u64),
 ) -> Problem {
     let mut found: Vec<_> = header.iter().map(|name| String::from_utf8_lossy(name)).collect();
     // First those that nobody asked for: one of them may be a misspelling of the missing one.
     found.sort_by_key(|name| columns.concat().contains(&name.trim()));
-    let expected = format!("a column `{}`", names[0]);
     let hint = if header.len() == 1 {
         "columns are separated by tabs and named in the first line"
     } else {
         "the first line names the columns; see data/README.md for the formats"
     };
-    let problem =
-        Problem::new(at.clone(), ProblemKind::MissingColumn, expected, shorten(&found.join(", ")));
-    problem.hint(hint)
-}
-
-fn pick<'a>(
-    record: &'a [Cow<[u8]>],
-    places: &[usize],
-    width: usize,
-    columns: &[Column],
-    at: FileLine<'a>,
-) -> Result<Row<'a>, Box<Problem>> {
-    if record.len() != width {
-        let problem = Problem::new(
-            at.location(),
-            ProblemKind::FieldCount,
-            format!("{width} tab-separated fields, as in the header"),
-            record.len().to_string(),
-        );
-        return Err(Box::new(
-            problem.hint("a field with a tab or a line end in it must stand in double quotes"),
-        ));
-    }
-    let mut fields = Vec::with_capacity(places.len());
-    for (&place, names) in places.iter().zip(columns) {
-        let bytes = &*record[place];
-        match str::from_utf8(bytes) {
-            Ok(text) => fields.push(text),
-            Err(_) => return Err(Box::new(not_utf8(at.location(), names[0], bytes))),
-        }
-    }
-    Ok(Row { fields, place: at })
+    problem!(at, (format!("a column `{}`", names[0])), (shorten(&found.join(", "))), hint)
+        .kind(ProblemKind::MissingColumn)
 }
 
 /// The problem of a field that is not UTF-8.
-pub fn not_utf8(at: Location, column: &str, bytes: &[u8]) -> Problem {
+pub fn not_utf8(at: impl Into<Location>, column: &str, bytes: &[u8]) -> Problem {
     let found = format!("{:?} in `{column}`", shorten(&String::from_utf8_lossy(bytes)));
-    Problem::new(at, ProblemKind::NotUtf8, "UTF-8 text", found)
-        .hint("convert the file, for example with `iconv -f latin1 -t utf-8`")
+    let hint = "convert the file, for example with `iconv -f latin1 -t utf-8`";
+    problem!(at, "UTF-8 text", found, hint)
 }
 
 /// At most 80 characters of a value, so that a message stays readable.
@@ -209,6 +200,7 @@ pub fn strictly<T>(parse: impl FnOnce(Sink) -> T) -> Result<T, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::borrow::Cow;
 
     const AB: &[Column] = &[&["a"], &["b", "b b"]];
 
@@ -236,14 +228,15 @@ mod tests {
         assert_eq!(found.iter().map(|row| row.0).collect::<Vec<_>>(), [2, 4]);
         assert_eq!(found[0].1, ["1", "2"]);
         assert_eq!(problems[0].at.line, Some(3));
-        assert_eq!(problems[0].kind, ProblemKind::FieldCount);
+        assert_eq!(problems[0].found, "1");
     }
 
     #[test]
     fn a_quote_that_is_never_closed_names_the_line_where_it_opened() {
         let (found, problems) = rows("a\tb\n1\t2\n3\t\"4\n5\t6\n7\t8\n");
         assert_eq!(found.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [2, 4, 5]);
-        assert_eq!((problems[0].kind, problems[0].at.line), (ProblemKind::Quotes, Some(3)));
+        assert_eq!(problems[0].at.line, Some(3));
+        assert!(problems[0].expected.contains("quoted field"), "{}", problems[0]);
         let (_, problems) = rows("a\tb\n1\t\"2\n3\t\"4\n5\t6\n");
         let lines: Vec<_> = problems.iter().map(|problem| problem.at.line).collect();
         assert_eq!(lines, [Some(2), Some(3)]);
@@ -255,12 +248,12 @@ mod tests {
     fn ids_with_blanks_are_refused() {
         let input =
             Input { name: "t.tsv".to_owned(), bytes: Cow::Borrowed(b"a\tb\nx y\t\nxy\t\n") };
-        let mut kinds = Vec::new();
+        let mut expected = Vec::new();
         for_each_row(&input, AB, &mut |problem| panic!("{problem}"), |row, _| {
-            kinds.push(row.check_id("a", row.fields[0]).err().map(|problem| problem.kind));
+            expected.push(row.check_id("a", row.fields[0]).err().map(|problem| problem.expected));
             assert!(row.check_id("b", row.fields[1]).is_err());
         });
-        assert_eq!(kinds, [Some(ProblemKind::Id), None]);
+        assert_eq!(expected, [Some("an id without blanks in `a`".to_owned()), None]);
     }
 
     #[test]

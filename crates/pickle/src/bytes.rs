@@ -1,6 +1,6 @@
 //! The bytes of a pickle as a stream; no length in it is trusted.
 
-use super::error::PickleErrorKind as Kind;
+use super::error::Fault;
 use std::io::{self, Read};
 
 const BUFFER: usize = 1 << 16;
@@ -26,7 +26,7 @@ impl<R: Read> Bytes<R> {
     }
 
     /// What is in the buffer, refilled if that is nothing.
-    fn chunk(&mut self) -> Result<&[u8], Kind> {
+    fn chunk(&mut self) -> Result<&[u8], Fault> {
         if self.next == self.end {
             self.refill()?;
         }
@@ -34,11 +34,11 @@ impl<R: Read> Bytes<R> {
     }
 
     #[cold]
-    fn refill(&mut self) -> Result<(), Kind> {
+    fn refill(&mut self) -> Result<(), Fault> {
         self.before += self.end as u64;
         (self.next, self.end) = (0, 0);
         self.end = self.read()?;
-        if self.end == 0 { Err(Kind::Truncated) } else { Ok(()) }
+        if self.end == 0 { Err(Fault::truncated()) } else { Ok(()) }
     }
 
     /// Reads into the buffer, behind its content.
@@ -53,7 +53,7 @@ impl<R: Read> Bytes<R> {
 
     // Once or twice for every operation of a pickle that may have a hundred million of them.
     #[inline]
-    pub(super) fn byte(&mut self) -> Result<u8, Kind> {
+    pub(super) fn byte(&mut self) -> Result<u8, Fault> {
         if self.next == self.end {
             self.refill()?;
         }
@@ -63,7 +63,7 @@ impl<R: Read> Bytes<R> {
     }
 
     #[inline]
-    pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], Kind> {
+    pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
         let mut array = [0; N];
         if self.end - self.next >= N {
             array.copy_from_slice(&self.buffer[self.next..self.next + N]);
@@ -82,7 +82,7 @@ impl<R: Read> Bytes<R> {
     }
 
     /// Puts more into the buffer behind what is there; false where there is no room, or no more.
-    pub(super) fn fetch(&mut self) -> Result<bool, Kind> {
+    pub(super) fn fetch(&mut self) -> Result<bool, Fault> {
         self.buffer.copy_within(self.next..self.end, 0);
         self.before += self.next as u64;
         (self.next, self.end) = (0, self.end - self.next);
@@ -98,7 +98,7 @@ impl<R: Read> Bytes<R> {
 
     /// The next `length` bytes, into `out`, which grows only as they come: a length may claim
     /// anything.
-    pub(super) fn take(&mut self, length: u64, out: &mut Vec<u8>) -> Result<(), Kind> {
+    pub(super) fn take(&mut self, length: u64, out: &mut Vec<u8>) -> Result<(), Fault> {
         out.clear();
         let mut left = length;
         while left > 0 {
@@ -112,7 +112,7 @@ impl<R: Read> Bytes<R> {
     }
 
     /// The bytes up to the next line feed, appended to `out` without it.
-    pub(super) fn line(&mut self, out: &mut Vec<u8>) -> Result<(), Kind> {
+    pub(super) fn line(&mut self, out: &mut Vec<u8>) -> Result<(), Fault> {
         loop {
             let chunk = self.chunk()?;
             let feed = chunk.iter().position(|&byte| byte == b'\n');

@@ -1,17 +1,40 @@
-//! The classes and functions that a pickle may name, and their meaning here.
+//! The classes and functions that a pickle may name, numpy's data types, and their meaning here.
 //!
 //! Nothing is ever imported or called. The four names below are what Python needs to write numpy
 //! numbers and ordered dictionaries; for each of them this module computes the value that Python
 //! would have got. Every other name is an error before anything is done with it.
 
-use super::error::PickleErrorKind as Kind;
-use super::types::{Dtype, Global};
+use super::error::Fault;
 use super::value::{Tuple, Value};
 use std::cell::Cell;
 use std::rc::Rc;
 
+/// A name of the allow-list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Global {
+    /// `numpy.core.multiarray.scalar`, since numpy 2 `numpy._core.multiarray.scalar`.
+    Scalar,
+    /// `numpy.dtype`.
+    Dtype,
+    /// `_codecs.encode`: how protocols 0 to 2 write bytes.
+    Encode,
+    /// `collections.OrderedDict`.
+    OrderedDict,
+}
+
+/// The allow-list.
+pub(super) fn lookup(module: &str, name: &str) -> Result<Global, Fault> {
+    match (module, name) {
+        ("numpy.core.multiarray" | "numpy._core.multiarray", "scalar") => Ok(Global::Scalar),
+        ("numpy", "dtype") => Ok(Global::Dtype),
+        ("_codecs", "encode") => Ok(Global::Encode),
+        ("collections", "OrderedDict") => Ok(Global::OrderedDict),
+        _ => Err(Fault::global(module, name)),
+    }
+}
+
 /// What calling `global` with `arguments` gives in Python.
-pub(super) fn call<D: Default>(global: Global, arguments: &Tuple<D>) -> Result<Value<D>, Kind> {
+pub(super) fn call<D: Default>(global: Global, arguments: &Tuple<D>) -> Result<Value<D>, Fault> {
     match (global, arguments.items()) {
         (Global::Scalar, [Value::Dtype(dtype), bytes]) => dtype.get().decode(&raw(bytes)?),
         (Global::Dtype, [Value::Text(name), ..]) => {
@@ -28,31 +51,55 @@ pub(super) fn call<D: Default>(global: Global, arguments: &Tuple<D>) -> Result<V
     }
 }
 
-fn arguments_of(wanted: &'static str) -> Kind {
-    Kind::Type { wanted, found: "other arguments" }
+fn arguments_of(wanted: &str) -> Fault {
+    Fault::wrong(wanted, "other arguments")
 }
 
 fn is_latin1(codec: &str) -> bool {
     matches!(codec, "latin1" | "latin-1" | "iso-8859-1")
 }
 
-fn latin1(text: &str) -> Result<Vec<u8>, Kind> {
-    text.chars().map(|c| u8::try_from(c).map_err(|_| Kind::Text("Latin-1"))).collect()
+fn latin1(text: &str) -> Result<Vec<u8>, Fault> {
+    text.chars().map(|c| u8::try_from(c).map_err(|_| Fault::text("Latin-1"))).collect()
 }
 
 /// The bytes of a number: `bytes`, or the `str` of Python 2.
-fn raw<D>(value: &Value<D>) -> Result<Vec<u8>, Kind> {
+fn raw<D>(value: &Value<D>) -> Result<Vec<u8>, Fault> {
     match value {
         Value::Bytes(bytes) => Ok(bytes.as_slice().to_vec()),
         Value::Text(text) => latin1(text.as_str()),
-        other => Err(Kind::Type { wanted: "the bytes of a number", found: other.kind() }),
+        other => Err(Fault::wrong("the bytes of a number", other.kind())),
     }
 }
 
+/// A numpy data type: a number, a truth value or a string.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dtype {
+    /// numpy's letter: `f`, `i`, `u`, `b` or `U`.
+    kind: u8,
+    /// Bytes of a value.
+    size: usize,
+    big_endian: bool,
+}
+
 impl Dtype {
+    /// Reads a name like `f8`, with or without the byte order in front.
+    pub(super) fn parse(name: &str) -> Result<Self, Fault> {
+        let wrong = || Fault::found(format!("the numpy type `{}`", name.escape_debug()));
+        let plain = name.trim_start_matches(['<', '>', '=', '|']);
+        let kind = *plain.as_bytes().first().ok_or_else(wrong)?;
+        let count: u16 = plain.get(1..).and_then(|digits| digits.parse().ok()).ok_or_else(wrong)?;
+        let size = match (kind, count) {
+            (b'f', 4 | 8) | (b'i' | b'u', 1 | 2 | 4 | 8) | (b'b', 1) => usize::from(count),
+            (b'U', _) => 4 * usize::from(count),
+            _ => return Err(wrong()),
+        };
+        Ok(Self { kind, size, big_endian: name.starts_with('>') })
+    }
+
     /// The type with the state that Python restores after making it: a version, the byte order, and
     /// more that only structured types use.
-    pub(super) fn with_state<D>(self, state: &Value<D>) -> Result<Self, Kind> {
+    pub(super) fn with_state<D>(self, state: &Value<D>) -> Result<Self, Fault> {
         let order = match state {
             Value::Tuple(state) => state.items().get(1).and_then(Value::as_text),
             _ => None,
@@ -60,13 +107,13 @@ impl Dtype {
         match order {
             Some("<" | "=" | "|") => Ok(Self { big_endian: false, ..self }),
             Some(">") => Ok(Self { big_endian: true, ..self }),
-            _ => Err(Kind::Type { wanted: "the byte order of a numpy type", found: state.kind() }),
+            _ => Err(Fault::wrong("the byte order of a numpy type", state.kind())),
         }
     }
 
-    fn decode<D>(self, bytes: &[u8]) -> Result<Value<D>, Kind> {
+    fn decode<D>(self, bytes: &[u8]) -> Result<Value<D>, Fault> {
         if bytes.len() != self.size {
-            return Err(Kind::Length(bytes.len() as i128));
+            return Err(Fault::length(bytes.len()));
         }
         if self.kind == b'U' {
             return self.decode_text(bytes);
@@ -83,27 +130,28 @@ impl Dtype {
             (b'f', _) => Value::Float(f32::from_bits(word as u32).into()),
             (b'i', _) => Value::Int((word << unused).cast_signed() >> unused),
             (b'b', _) => Value::Bool(word != 0),
-            _ => Value::Int(i64::try_from(word).map_err(|_| Kind::Number(word.to_string()))?),
+            _ => Value::Int(i64::try_from(word).map_err(|_| Fault::number(word))?),
         })
     }
 
     /// numpy keeps strings as 32-bit code points and fills up with zeros.
-    fn decode_text<D>(self, bytes: &[u8]) -> Result<Value<D>, Kind> {
+    fn decode_text<D>(self, bytes: &[u8]) -> Result<Value<D>, Fault> {
         let read = if self.big_endian { u32::from_be_bytes } else { u32::from_le_bytes };
         let points = bytes.chunks_exact(4).map(|four| read([four[0], four[1], four[2], four[3]]));
         let text: Option<String> = points.map(char::from_u32).collect();
-        Ok(Value::text(text.ok_or(Kind::Text("Unicode"))?.trim_end_matches('\0')))
+        Ok(Value::text(text.ok_or_else(|| Fault::text("Unicode"))?.trim_end_matches('\0')))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::PickleError;
 
     fn decode(name: &str, bytes: &[u8]) -> String {
         match Dtype::parse(name).and_then(|dtype| dtype.decode::<()>(bytes)) {
             Ok(value) => format!("{value:?}"),
-            Err(kind) => kind.to_string(),
+            Err(fault) => PickleError::new(0, None, fault).message,
         }
     }
 

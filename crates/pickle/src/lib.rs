@@ -2,9 +2,9 @@
 //!
 //! A pickle is a program for a small stack machine. [`fold`] is that machine for plain data,
 //! protocols 0 to 5: numbers, text, bytes, tuples, lists, dictionaries, and numpy's numbers. A
-//! class or function outside a short allow-list is a
-//! [`PickleErrorKind::Global`] that names it; nothing is ever imported or called. No length in the file is trusted,
-//! and no input makes the machine panic, recurse or allocate out of proportion.
+//! class or function outside a short allow-list is an error that names it; nothing is ever imported
+//! or called. No length in the file is trusted, and no input makes the machine panic, recurse or
+//! allocate out of proportion.
 //!
 //! What becomes of dictionaries is up to a [`Sink`]. They arrive from the inside out, each complete
 //! when it goes into the next, so that a file of a million records can be read one by one:
@@ -50,19 +50,16 @@ mod bytes;
 mod error;
 mod globals;
 mod machine;
-mod names;
 mod opcode;
 mod plan;
-mod rows;
 mod text;
-mod types;
 mod value;
 mod writer;
 
-pub use error::{PickleError, PickleErrorKind};
+pub use batch::Rows;
+pub use error::PickleError;
+pub use globals::{Dtype, Global};
 pub use machine::{Sink, fold};
 pub use plan::Plan;
-pub use rows::Rows;
-pub use types::{Dtype, Global};
 pub use value::{Blob, Dict, List, Text, Tuple, Value};
 pub use writer::PickleWriter;

@@ -1,12 +1,10 @@
 //! The stack machine that Python's `pickle` describes, for data alone.
 
-use super::batch::{Batch, Memo};
-use super::error::{PickleError, PickleErrorKind as Kind};
+use super::batch::{Batch, Memo, Rows};
+use super::error::{Fault, PickleError};
 use super::globals;
 use super::opcode::{Op, Opcodes};
 use super::plan::Plan;
-use super::rows::Rows;
-use super::types;
 use super::value::{Dict, List, Value};
 use std::io::Read;
 use std::rc::Rc;
@@ -53,9 +51,9 @@ pub fn fold<S: Sink>(
     loop {
         let op = opcodes.next()?;
         if op == Op::Stop {
-            return machine.pop().map_err(|kind| opcodes.fail(kind));
+            return machine.pop().map_err(|fault| opcodes.fail(fault));
         }
-        machine.step(op, opcodes.payload()).map_err(|kind| opcodes.fail(kind))?;
+        machine.step(op, opcodes.payload()).map_err(|fault| opcodes.fail(fault))?;
         if op == Op::Mark && machine.fills_dictionary() {
             let length = opcodes.find_batch(&mut batch)?;
             if length > 0 && machine.insert_batch(&mut batch) {
@@ -79,7 +77,7 @@ struct Machine<'a, S: Sink> {
 type Val<S> = Value<<S as Sink>::Dict>;
 
 impl<S: Sink> Machine<'_, S> {
-    fn step(&mut self, op: Op, payload: &[u8]) -> Result<(), Kind> {
+    fn step(&mut self, op: Op, payload: &[u8]) -> Result<(), Fault> {
         match op {
             Op::None => self.push(Value::None),
             Op::Bool(value) => self.push(Value::Bool(value)),
@@ -98,9 +96,10 @@ impl<S: Sink> Machine<'_, S> {
         }
     }
 
-    fn push(&mut self, value: Val<S>) -> Result<(), Kind> {
+    #[inline]
+    fn push(&mut self, value: Val<S>) -> Result<(), Fault> {
         if self.stack.len() >= MOST_VALUES {
-            return Err(Kind::TooMany(MOST_VALUES));
+            return Err(too_many());
         }
         self.stack.push(value);
         Ok(())
@@ -110,34 +109,34 @@ impl<S: Sink> Machine<'_, S> {
         self.marks.last().copied().unwrap_or(0)
     }
 
-    fn pop(&mut self) -> Result<Val<S>, Kind> {
+    fn pop(&mut self) -> Result<Val<S>, Fault> {
         if self.stack.len() <= self.floor() {
-            return Err(Kind::Underflow);
+            return Err(Fault::underflow());
         }
-        self.stack.pop().ok_or(Kind::Underflow)
+        self.stack.pop().ok_or_else(Fault::underflow)
     }
 
-    fn top(&self) -> Result<&Val<S>, Kind> {
-        self.stack[self.floor()..].last().ok_or(Kind::Underflow)
+    fn top(&self) -> Result<&Val<S>, Fault> {
+        self.stack[self.floor()..].last().ok_or_else(Fault::underflow)
     }
 
     /// Where the topmost values begin.
-    fn above(&self, count: usize) -> Result<usize, Kind> {
+    fn above(&self, count: usize) -> Result<usize, Fault> {
         self.stack
             .len()
             .checked_sub(count)
             .filter(|&from| from >= self.floor())
-            .ok_or(Kind::Underflow)
+            .ok_or_else(Fault::underflow)
     }
 
     /// Where the values above the last mark begin. The mark goes.
-    fn unmark(&mut self) -> Result<usize, Kind> {
-        self.marks.pop().ok_or(Kind::NoMark)
+    fn unmark(&mut self) -> Result<usize, Fault> {
+        self.marks.pop().ok_or_else(|| Fault::found("an operation without a mark"))
     }
 
-    fn shuffle(&mut self, op: Op) -> Result<(), Kind> {
+    fn shuffle(&mut self, op: Op) -> Result<(), Fault> {
         match op {
-            Op::Mark if self.marks.len() >= MOST_VALUES => Err(Kind::TooMany(MOST_VALUES)),
+            Op::Mark if self.marks.len() >= MOST_VALUES => Err(too_many()),
             Op::Mark => {
                 self.marks.push(self.stack.len());
                 Ok(())
@@ -157,7 +156,7 @@ impl<S: Sink> Machine<'_, S> {
         }
     }
 
-    fn build_from_stack(&mut self, op: Op) -> Result<(), Kind> {
+    fn build_from_stack(&mut self, op: Op) -> Result<(), Fault> {
         let value = match op {
             Op::TupleOf(count) => {
                 let from = self.above(count.into())?;
@@ -181,32 +180,30 @@ impl<S: Sink> Machine<'_, S> {
         self.push(value)
     }
 
-    fn extend(&mut self, op: Op) -> Result<(), Kind> {
+    fn extend(&mut self, op: Op) -> Result<(), Fault> {
         let from = match op {
             Op::Append => self.above(1)?,
             Op::SetItem => self.above(2)?,
             _ => self.unmark()?,
         };
-        let target = self.stack[self.floor()..from].last().ok_or(Kind::Underflow)?.clone();
+        let target = self.stack[self.floor()..from].last().ok_or_else(Fault::underflow)?.clone();
         match (op, target) {
             (Op::Append | Op::Appends, Value::List(list)) => {
                 self.stack.drain(from..).try_for_each(|item| list.push(item))
             }
             (Op::SetItem | Op::SetItems, Value::Dict(dict)) => self.insert_from(&dict, from),
-            (Op::Append | Op::Appends, other) => {
-                Err(Kind::Type { wanted: "a list", found: other.kind() })
-            }
-            (_, other) => Err(Kind::Type { wanted: "a dictionary", found: other.kind() }),
+            (Op::Append | Op::Appends, other) => Err(Fault::wrong("a list", other.kind())),
+            (_, other) => Err(Fault::wrong("a dictionary", other.kind())),
         }
     }
 
     /// Takes keys and values in turn from the end of the stack.
-    fn insert_from(&mut self, dict: &Rc<Dict<S::Dict>>, from: usize) -> Result<(), Kind> {
+    fn insert_from(&mut self, dict: &Rc<Dict<S::Dict>>, from: usize) -> Result<(), Fault> {
         let mut items = self.stack.drain(from..);
         while let Some(key) = items.next() {
-            let value = items.next().ok_or(Kind::Underflow)?;
+            let value = items.next().ok_or_else(Fault::underflow)?;
             if matches!(key, Value::List(_) | Value::Dict(_)) {
-                return Err(Kind::Unhashable(key.kind()));
+                return Err(Fault::found(format!("{} as a key", key.kind())));
             }
             let depth = value.settle()?;
             dict.change(depth, |content| self.sink.insert(content, &key, value))?;
@@ -254,11 +251,16 @@ impl<S: Sink> Machine<'_, S> {
         true
     }
 
-    fn remember(&mut self, op: Op) -> Result<(), Kind> {
+    fn remember(&mut self, op: Op) -> Result<(), Fault> {
         let slot = match op {
             Op::Get(slot) => {
                 let value = self.plan.place(slot).and_then(|place| self.memo[place].clone());
-                return value.map_or(Err(Kind::NoMemo(slot)), |value| self.push(value));
+                let Some(value) = value else {
+                    return Err(Fault::found(format!(
+                        "a use of memo slot {slot}, which is empty,"
+                    )));
+                };
+                return self.push(value);
             }
             Op::Put(slot) => slot,
             _ => self.memoized,
@@ -273,35 +275,30 @@ impl<S: Sink> Machine<'_, S> {
         Ok(())
     }
 
-    fn object(&mut self, op: Op, payload: &[u8]) -> Result<(), Kind> {
+    fn object(&mut self, op: Op, payload: &[u8]) -> Result<(), Fault> {
         match op {
             Op::Global => {
                 let (module, name) = utf8(payload)?.split_once('\n').unwrap_or_default();
-                self.push(Value::Global(types::lookup(module, name)?))
+                self.push(Value::Global(globals::lookup(module, name)?))
             }
             Op::StackGlobal => match (self.pop()?, self.pop()?) {
                 (Value::Text(name), Value::Text(module)) => {
-                    self.push(Value::Global(types::lookup(module.as_str(), name.as_str())?))
+                    self.push(Value::Global(globals::lookup(module.as_str(), name.as_str())?))
                 }
-                (name, _) => Err(Kind::Type { wanted: "a module and a name", found: name.kind() }),
+                (name, _) => Err(Fault::wrong("a module and a name", name.kind())),
             },
             Op::Reduce => match (self.pop()?, self.pop()?) {
                 (Value::Tuple(arguments), Value::Global(global)) => {
                     self.push(globals::call(global, &arguments)?)
                 }
-                (_, callee) => {
-                    Err(Kind::Type { wanted: "a function and its arguments", found: callee.kind() })
-                }
+                (_, callee) => Err(Fault::wrong("a function and its arguments", callee.kind())),
             },
             _ => {
                 let state = self.pop()?;
                 match self.top()? {
                     Value::Dtype(dtype) => dtype.set(dtype.get().with_state(&state)?),
                     other => {
-                        return Err(Kind::Type {
-                            wanted: "a numpy data type",
-                            found: other.kind(),
-                        });
+                        return Err(Fault::wrong("a numpy data type", other.kind()));
                     }
                 }
                 Ok(())
@@ -310,6 +307,11 @@ impl<S: Sink> Machine<'_, S> {
     }
 }
 
-fn utf8(payload: &[u8]) -> Result<&str, Kind> {
-    str::from_utf8(payload).map_err(|_| Kind::Text("UTF-8"))
+fn utf8(payload: &[u8]) -> Result<&str, Fault> {
+    str::from_utf8(payload).map_err(|_| Fault::text("UTF-8"))
+}
+
+#[cold]
+fn too_many() -> Fault {
+    Fault::found(format!("more than {MOST_VALUES} unfinished values"))
 }

@@ -5,8 +5,7 @@
 
 use super::batch::{Batch, Miss};
 use super::bytes::Bytes;
-use super::error::{PickleError, PickleErrorKind as Kind};
-use super::names::name;
+use super::error::{Fault, PickleError};
 use super::text::{self, Integer};
 use std::io::Read;
 
@@ -84,7 +83,7 @@ impl<R: Read> Opcodes<R> {
     /// there is none. It stays where it is until it is [taken](Self::take_batch).
     pub(super) fn find_batch(&mut self, batch: &mut Batch) -> Result<usize, PickleError> {
         match batch.parse(self.bytes.ahead()) {
-            Err(Miss::CutOff) if self.bytes.fetch().map_err(|kind| self.fail(kind))? => {
+            Err(Miss::CutOff) if self.bytes.fetch().map_err(|fault| self.fail(fault))? => {
                 Ok(batch.parse(self.bytes.ahead()).unwrap_or(0))
             }
             found => Ok(found.unwrap_or(0)),
@@ -97,19 +96,19 @@ impl<R: Read> Opcodes<R> {
     }
 
     /// An error of the last operation.
-    pub(super) fn fail(&self, kind: Kind) -> PickleError {
-        PickleError { offset: self.start, opcode: self.code, kind }
+    pub(super) fn fail(&self, fault: Fault) -> PickleError {
+        PickleError::new(self.start, self.code, fault)
     }
 
     #[inline]
     pub(super) fn next(&mut self) -> Result<Op, PickleError> {
         self.start = self.bytes.offset();
         self.code = None;
-        self.decode().map_err(|kind| self.fail(kind))
+        self.decode().map_err(|fault| self.fail(fault))
     }
 
     #[inline]
-    fn decode(&mut self) -> Result<Op, Kind> {
+    fn decode(&mut self) -> Result<Op, Fault> {
         let code = self.bytes.byte()?;
         self.code = Some(code);
         match code {
@@ -125,14 +124,14 @@ impl<R: Read> Opcodes<R> {
             b'c' => self.global(),
             0x80 => match self.bytes.byte()? {
                 0..=5 => Ok(Op::Header),
-                newer => Err(Kind::Protocol(newer)),
+                newer => Err(Fault::found(format!("pickle protocol {newer}"))),
             },
             0x95 => self.bytes.array::<8>().map(|_| Op::Header),
             _ => bare(code),
         }
     }
 
-    fn number(&mut self, code: u8) -> Result<Op, Kind> {
+    fn number(&mut self, code: u8) -> Result<Op, Fault> {
         Ok(match code {
             b'I' => match text::int(self.line()?)? {
                 Integer::Bool(value) => Op::Bool(value),
@@ -152,7 +151,7 @@ impl<R: Read> Opcodes<R> {
         })
     }
 
-    fn text(&mut self, code: u8) -> Result<Op, Kind> {
+    fn text(&mut self, code: u8) -> Result<Op, Fault> {
         match code {
             b'S' | b'V' => {
                 let read = if code == b'S' { text::python2_string } else { text::raw_unicode };
@@ -170,7 +169,7 @@ impl<R: Read> Opcodes<R> {
             _ => {
                 let length = self.length(code)?;
                 self.bytes.take(length, &mut self.payload)?;
-                str::from_utf8(&self.payload).map_err(|_| Kind::Text("UTF-8"))?;
+                str::from_utf8(&self.payload).map_err(|_| Fault::text("UTF-8"))?;
             }
         }
         Ok(Op::Text)
@@ -178,24 +177,24 @@ impl<R: Read> Opcodes<R> {
 
     /// The length in front of bytes or text: of one, four or eight bytes, and signed where the
     /// protocol says so.
-    fn length(&mut self, code: u8) -> Result<u64, Kind> {
+    fn length(&mut self, code: u8) -> Result<u64, Fault> {
         Ok(match code {
             b'U' | b'C' | 0x8c | 0x8a => self.bytes.byte()?.into(),
             b'X' | b'B' => u32::from_le_bytes(self.bytes.array()?).into(),
             b'T' | 0x8b => {
                 let length = i32::from_le_bytes(self.bytes.array()?);
-                u64::try_from(length).map_err(|_| Kind::Length(length.into()))?
+                u64::try_from(length).map_err(|_| Fault::length(length))?
             }
             _ => {
                 let length = u64::from_le_bytes(self.bytes.array()?);
                 // Python's own limit is that of a signed size.
-                i64::try_from(length).map_err(|_| Kind::Length(length.into()))?;
+                i64::try_from(length).map_err(|_| Fault::length(length))?;
                 length
             }
         })
     }
 
-    fn slot(&mut self, code: u8) -> Result<u32, Kind> {
+    fn slot(&mut self, code: u8) -> Result<u32, Fault> {
         match code {
             b'g' | b'p' => text::parse(self.line()?),
             b'h' | b'q' => self.bytes.byte().map(u32::from),
@@ -203,16 +202,16 @@ impl<R: Read> Opcodes<R> {
         }
     }
 
-    fn global(&mut self) -> Result<Op, Kind> {
+    fn global(&mut self) -> Result<Op, Fault> {
         self.payload.clear();
         self.bytes.line(&mut self.payload)?;
         self.payload.push(b'\n');
         self.bytes.line(&mut self.payload)?;
-        str::from_utf8(&self.payload).map_err(|_| Kind::Text("UTF-8"))?;
+        str::from_utf8(&self.payload).map_err(|_| Fault::text("UTF-8"))?;
         Ok(Op::Global)
     }
 
-    fn line(&mut self) -> Result<&[u8], Kind> {
+    fn line(&mut self) -> Result<&[u8], Fault> {
         self.line.clear();
         self.bytes.line(&mut self.line)?;
         Ok(&self.line)
@@ -221,7 +220,7 @@ impl<R: Read> Opcodes<R> {
 
 /// The operations without an operand.
 #[inline]
-fn bare(code: u8) -> Result<Op, Kind> {
+fn bare(code: u8) -> Result<Op, Fault> {
     Ok(match code {
         b'(' => Op::Mark,
         b'.' => Op::Stop,
@@ -248,6 +247,6 @@ fn bare(code: u8) -> Result<Op, Kind> {
         0x93 => Op::StackGlobal,
         b'R' => Op::Reduce,
         b'b' => Op::Build,
-        _ => return Err(name(code).map_or(Kind::UnknownOpcode(code), Kind::Unsupported)),
+        _ => return Err(Fault::opcode(code)),
     })
 }

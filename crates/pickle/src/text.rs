@@ -1,6 +1,6 @@
 //! Numbers and strings as the text protocols spell them.
 
-use super::error::PickleErrorKind as Kind;
+use super::error::Fault;
 
 /// Appends bytes whose values are code points, as UTF-8.
 pub(super) fn push_latin1(bytes: &[u8], out: &mut Vec<u8>) {
@@ -24,7 +24,7 @@ pub(super) enum Integer {
 }
 
 /// Reads the operand of `INT`, where `00` and `01` are the booleans.
-pub(super) fn int(line: &[u8]) -> Result<Integer, Kind> {
+pub(super) fn int(line: &[u8]) -> Result<Integer, Fault> {
     match line.trim_ascii() {
         b"00" => Ok(Integer::Bool(false)),
         b"01" => Ok(Integer::Bool(true)),
@@ -33,15 +33,15 @@ pub(super) fn int(line: &[u8]) -> Result<Integer, Kind> {
 }
 
 /// The operand of `LONG`: digits and an `L`.
-pub(super) fn long(line: &[u8]) -> Result<i64, Kind> {
+pub(super) fn long(line: &[u8]) -> Result<i64, Fault> {
     let line = line.trim_ascii();
     parse(line.strip_suffix(b"L").unwrap_or(line))
 }
 
 /// A whole line that is a number.
-pub(super) fn parse<T: std::str::FromStr>(line: &[u8]) -> Result<T, Kind> {
+pub(super) fn parse<T: std::str::FromStr>(line: &[u8]) -> Result<T, Fault> {
     let text = str::from_utf8(line.trim_ascii()).ok();
-    text.and_then(|text| text.parse().ok()).ok_or_else(|| Kind::Number(shown(line)))
+    text.and_then(|text| text.parse().ok()).ok_or_else(|| Fault::number(shown(line)))
 }
 
 /// At most a screen line of the text found.
@@ -50,7 +50,7 @@ fn shown(line: &[u8]) -> String {
 }
 
 /// A little-endian two's complement number of any length.
-pub(super) fn little_endian(bytes: &[u8]) -> Result<i64, Kind> {
+pub(super) fn little_endian(bytes: &[u8]) -> Result<i64, Fault> {
     let negative = bytes.last().is_some_and(|&last| last >= 0x80);
     let filler = if negative { 0xff } else { 0 };
     let (low, rest) = bytes.split_at(bytes.len().min(8));
@@ -60,26 +60,26 @@ pub(super) fn little_endian(bytes: &[u8]) -> Result<i64, Kind> {
     if rest.iter().all(|&byte| byte == filler) && (value < 0) == negative {
         Ok(value)
     } else {
-        Err(Kind::Number(format!("an integer of {} bytes", bytes.len())))
+        Err(Fault::number(format_args!("an integer of {} bytes", bytes.len())))
     }
 }
 
 /// The operand of `STRING`: what Python 2's `repr` makes of its `str`. The bytes are taken as
 /// Latin-1, which is what numpy asks for (`pickle.load(…, encoding="latin1")`), because no byte is
 /// lost.
-pub(super) fn python2_string(line: &[u8], out: &mut Vec<u8>) -> Result<(), Kind> {
-    const WRONG: Kind = Kind::Text("a quoted string");
+pub(super) fn python2_string(line: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+    let wrong = || Fault::text("a quoted string");
     let line = line.trim_ascii();
     let quoted =
         line.len() >= 2 && matches!(line[0], b'\'' | b'"') && line[line.len() - 1] == line[0];
     if !quoted {
-        return Err(WRONG);
+        return Err(wrong());
     }
     let mut rest = &line[1..line.len() - 1];
     while let Some((&byte, tail)) = rest.split_first() {
         rest = tail;
         if byte == b'\\' {
-            let (value, used) = escape(rest).ok_or(WRONG)?;
+            let (value, used) = escape(rest).ok_or_else(wrong)?;
             if let Some(byte) = value {
                 push_char(char::from(byte), out);
             }
@@ -120,7 +120,7 @@ fn digits(bytes: &[u8], radix: u32) -> Option<u32> {
 }
 
 /// The operand of `UNICODE`: Latin-1 with `\uXXXX` and `\UXXXXXXXX`, Python's `raw-unicode-escape`.
-pub(super) fn raw_unicode(line: &[u8], out: &mut Vec<u8>) -> Result<(), Kind> {
+pub(super) fn raw_unicode(line: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
     let mut rest = line;
     while let Some((&byte, tail)) = rest.split_first() {
         rest = tail;
@@ -139,7 +139,7 @@ pub(super) fn raw_unicode(line: &[u8], out: &mut Vec<u8>) -> Result<(), Kind> {
             }
         };
         let code = tail.get(1..=length).and_then(|hex| digits(hex, 16));
-        let c = code.and_then(char::from_u32).ok_or(Kind::Text("Unicode"))?;
+        let c = code.and_then(char::from_u32).ok_or_else(|| Fault::text("Unicode"))?;
         push_char(c, out);
         rest = &tail[1 + length..];
     }
@@ -150,7 +150,7 @@ pub(super) fn raw_unicode(line: &[u8], out: &mut Vec<u8>) -> Result<(), Kind> {
 mod tests {
     use super::*;
 
-    fn text(parse: fn(&[u8], &mut Vec<u8>) -> Result<(), Kind>, line: &[u8]) -> Option<String> {
+    fn text(parse: fn(&[u8], &mut Vec<u8>) -> Result<(), Fault>, line: &[u8]) -> Option<String> {
         let mut out = Vec::new();
         parse(line, &mut out).ok()?;
         Some(String::from_utf8(out).unwrap())

@@ -1,7 +1,7 @@
 //! Values on the stack of the pickle machine.
 
-use super::error::PickleErrorKind as Kind;
-use super::types::{Dtype, Global};
+use super::error::Fault;
+use super::globals::{Dtype, Global};
 use std::cell::{Cell, OnceCell, Ref, RefCell};
 use std::rc::Rc;
 
@@ -83,14 +83,18 @@ impl<D> Value<D> {
 
     /// Makes it part of another container, after which it must not change. Returns the depth of the
     /// whole.
-    pub(super) fn settle(&self) -> Result<u16, Kind> {
+    pub(super) fn settle(&self) -> Result<u16, Fault> {
         let depth = match self {
             Self::Tuple(tuple) => tuple.depth,
             Self::List(list) => list.state.settle(),
             Self::Dict(dict) => dict.state.settle(),
             _ => return Ok(0),
         };
-        if depth < DEEPEST { Ok(depth + 1) } else { Err(Kind::TooDeep(DEEPEST)) }
+        if depth < DEEPEST {
+            Ok(depth + 1)
+        } else {
+            Err(Fault::found(format!("a nesting deeper than {DEEPEST}")))
+        }
     }
 
     pub(super) fn text(text: &str) -> Self {
@@ -101,7 +105,7 @@ impl<D> Value<D> {
         Self::Bytes(Rc::new(Blob(bytes.into())))
     }
 
-    pub(super) fn tuple(items: Vec<Self>) -> Result<Self, Kind> {
+    pub(super) fn tuple(items: Vec<Self>) -> Result<Self, Fault> {
         let mut depth = 0;
         for item in &items {
             depth = depth.max(item.settle()?);
@@ -172,7 +176,7 @@ impl<D> List<D> {
         Ref::map(self.items.borrow(), Vec::as_slice)
     }
 
-    pub(super) fn push(&self, item: Value<D>) -> Result<(), Kind> {
+    pub(super) fn push(&self, item: Value<D>) -> Result<(), Fault> {
         self.state.grow(item.settle()?)?;
         self.items.borrow_mut().push(item);
         Ok(())
@@ -202,9 +206,9 @@ impl<D> Dict<D> {
         &self,
         depth: u16,
         insert: impl FnOnce(&mut D) -> Result<(), String>,
-    ) -> Result<(), Kind> {
+    ) -> Result<(), Fault> {
         self.state.grow(depth)?;
-        insert(&mut self.content.borrow_mut()).map_err(Kind::Refused)
+        insert(&mut self.content.borrow_mut()).map_err(Fault::found)
     }
 
     /// Puts in dictionaries without containers in them through `insert`, which says whether it did.
@@ -232,9 +236,9 @@ impl State {
         self.depth.get()
     }
 
-    fn grow(&self, depth: u16) -> Result<(), Kind> {
+    fn grow(&self, depth: u16) -> Result<(), Fault> {
         if self.settled.get() {
-            return Err(Kind::Changed);
+            return Err(Fault::found("a change of a container that is already part of another"));
         }
         self.depth.set(self.depth.get().max(depth));
         Ok(())

@@ -1,15 +1,16 @@
 //! Tables of results, and the forms that they are printed in: one exporter per file.
 
+mod delimited;
 mod json;
 mod latex;
 mod md;
 mod sheet;
 mod shorten;
 mod table;
-mod tsv;
 
 use clap::ValueEnum;
 use clariq_core::printable;
+pub(crate) use delimited::open as open_delimited;
 pub(crate) use sheet::{Cell, Sheet};
 pub(crate) use shorten::shorten;
 use std::io::{self, BufWriter, Write};
@@ -21,6 +22,8 @@ pub(crate) enum Format {
     Table,
     /// Tab-separated values with a header
     Tsv,
+    /// Comma-separated values with a header
+    Csv,
     /// A JSON array with an object per row
     Json,
     /// A JSON object a line
@@ -31,6 +34,13 @@ pub(crate) enum Format {
     Latex,
     /// A TREC run; of `rank` alone
     Trec,
+}
+
+impl Format {
+    /// Whether the form holds one table: a command that has several prints one of them.
+    pub(crate) fn is_one_table(self) -> bool {
+        matches!(self, Self::Tsv | Self::Csv)
+    }
 }
 
 impl Sheet {
@@ -62,7 +72,8 @@ impl Sheet {
         }
         match format {
             Format::Table => table::write(self, out),
-            Format::Tsv => tsv::write(self, out),
+            Format::Tsv => delimited::write(self, b'\t', out),
+            Format::Csv => delimited::write(self, b',', out),
             Format::Json => json::write(self, out),
             Format::Jsonl => json::write_lines(self, out),
             Format::Md => md::write(self, out),
@@ -135,7 +146,7 @@ mod tests {
     fn escapes_of_a_file_do_not_reach_the_terminal() {
         let mut sheet = Sheet::new(&["request"]);
         sheet.row(vec![Cell::text("a\u{1b}[2Jb\u{9b}c\rd")]);
-        for format in [Format::Table, Format::Tsv, Format::Md, Format::Latex] {
+        for format in [Format::Table, Format::Tsv, Format::Csv, Format::Md, Format::Latex] {
             let mut bytes = Vec::new();
             sheet.write(Some(format), &mut bytes).unwrap();
             let text = String::from_utf8(bytes).unwrap();
@@ -147,7 +158,7 @@ mod tests {
     fn no_form_writes_a_negative_zero() {
         let mut sheet = Sheet::new(&["difference"]);
         sheet.row(vec![Cell::Figure(-0.0, 6)]);
-        for format in [Format::Table, Format::Tsv, Format::Json, Format::Md, Format::Latex] {
+        for format in Format::value_variants().iter().copied().filter(|&f| f != Format::Trec) {
             let mut bytes = Vec::new();
             sheet.write(Some(format), &mut bytes).unwrap();
             assert!(!String::from_utf8(bytes).unwrap().contains("-0"));
@@ -157,8 +168,12 @@ mod tests {
     #[test]
     fn machine_readable_forms_keep_all_digits() {
         assert_eq!(
-            written(tsv::write),
+            written(|sheet, out| delimited::write(sheet, b'\t', out)),
             "system\ttopics\tR@5\nbm25\t50\t0.3333333333333333\na|b\t\t1\n"
+        );
+        assert_eq!(
+            written(|sheet, out| delimited::write(sheet, b',', out)),
+            "system,topics,R@5\nbm25,50,0.3333333333333333\na|b,,1\n"
         );
         let json = written(json::write);
         let rows: serde_json::Value = serde_json::from_str(&json).unwrap();

@@ -1,17 +1,15 @@
 //! Tokens, sentences and passages: how long a text is, and where it is cut.
 //!
-//! [`tokens`] counts as spaCy's English tokenizer does, [`sentences`] finds boundaries by rules, and
+//! [`tokens`] counts words and marks, [`sentences`] finds boundaries by rules, and
 //! [`passages`] cuts web pages as the guidelines of TREC iKAT ask. [`segment()`] does so for a whole
 //! collection. No model is needed, and every text gives the same result on every machine.
 
-mod pages;
 pub mod passages;
 mod segment;
 pub mod sentences;
 pub mod tokens;
 
-pub use pages::Page;
-pub use segment::{HASHES, JSON_LINES, Progress, TRECWEB, segment};
+pub use segment::{HASHES, JSON_LINES, Page, Progress, TRECWEB, segment};
 
 /// Whether Python's `str.isspace` holds of the character.
 fn is_space(c: char) -> bool {

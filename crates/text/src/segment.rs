@@ -4,16 +4,23 @@
 //! MD5 of every passage. They depend on the pages alone, and appear only when all of them are
 //! complete.
 
-use crate::pages::{Block, Blocks, Page};
 use crate::passages;
-use clariq_core::{Error, Location, Problem, ProblemKind};
-use clariq_files::{Source, Staged, protect};
+use clariq_core::{Error, Problem, ProblemKind, problem};
+use clariq_files::{BoundedLines, Source, Staged, protect};
 use md5::{Digest, Md5};
 use rayon::prelude::*;
+use serde::Deserialize;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::ops::Range;
+use std::path::Path;
+
+/// The bytes of the longest line that is read, so that a file of another kind does not fill the
+/// memory.
+const LONGEST_LINE: u64 = 64 << 20;
+/// The bytes after which a block of lines is cut.
+const BLOCK: usize = 8 << 20;
 
 /// JSON lines of `id`, `contents` and `url`.
 pub const JSON_LINES: &str = "passages.jsonl";
@@ -31,6 +38,60 @@ pub struct Progress {
     pub passages: u64,
     /// Bytes read, unpacked.
     pub bytes: u64,
+}
+
+/// A web page, a JSON line of `ClueWeb22`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Page {
+    /// Its id, as `clueweb22-en0000-00-00000`.
+    #[serde(rename = "ClueWeb22-ID")]
+    pub id: String,
+    /// Its address. The released files end it with a line end.
+    #[serde(rename = "URL")]
+    pub url: String,
+    /// Its text, of which the first line is the title.
+    #[serde(rename = "Clean-Text")]
+    pub text: String,
+}
+
+impl Page {
+    /// Reads a page from a line of `file`.
+    pub fn parse(line: &[u8], file: &str, number: u64) -> Result<Self, Box<Problem>> {
+        serde_json::from_slice(line).map_err(|error| {
+            let is_bzip2 = number == 1 && line.starts_with(b"BZh");
+            let hint = if is_bzip2 {
+                "unpack it first: bzcat FILE | clariq data segment - -o DIR"
+            } else {
+                "pages are JSON lines as ClueWeb22 releases them; remove the line or fetch it again"
+            };
+            let expected = "a JSON object with the texts `ClueWeb22-ID`, `URL` and `Clean-Text`";
+            Box::new(problem!((file, number), expected, "{error}", hint))
+        })
+    }
+}
+
+/// Lines that follow one another and are not blank.
+#[derive(Default)]
+struct Block {
+    bytes: Vec<u8>,
+    /// The number of each line and where it is.
+    lines: Vec<(u64, Range<usize>)>,
+}
+
+impl Block {
+    /// Reads the next block; an empty one is the end.
+    fn read(lines: &mut BoundedLines) -> Result<Self, Error> {
+        let mut block = Self::default();
+        while block.bytes.len() < BLOCK {
+            let Some((number, line)) = lines.next_bytes()? else { break };
+            if !line.trim_ascii().is_empty() {
+                let start = block.bytes.len();
+                block.bytes.extend_from_slice(line);
+                block.lines.push((number, start..block.bytes.len()));
+            }
+        }
+        Ok(block)
+    }
 }
 
 /// Writes the passages of `pages` to the three files of `folder`, and calls `report` after every
@@ -108,11 +169,7 @@ impl Outputs<'_> {
     fn write(&mut self, cut: &Cut) -> Result<(), Error> {
         let contents = [&cut.json, &cut.web, &cut.hashes];
         for ((path, out), content) in self.0.iter_mut().zip(contents) {
-            out.write_all(content.as_bytes()).map_err(|source| Error::Io {
-                action: "write",
-                path: PathBuf::from(*path),
-                source,
-            })?;
+            out.write_all(content.as_bytes()).map_err(Error::io("write", *path))?;
         }
         Ok(())
     }
@@ -125,15 +182,15 @@ fn segment_all(
 ) -> Result<Progress, Error> {
     let mut progress = Progress::default();
     for source in pages {
-        let mut blocks = Blocks::open(source)?;
-        let (name, before) = (blocks.name().to_owned(), progress.bytes);
-        let mut block = blocks.next_block()?;
-        while !block.is_empty() {
-            let (mut cuts, mut next) = (Vec::new(), None);
+        let (name, before) = (source.name(), progress.bytes);
+        let mut lines = BoundedLines::new(&name, source.stream()?, LONGEST_LINE);
+        let mut block = Block::read(&mut lines)?;
+        while !block.lines.is_empty() {
+            let (mut cuts, mut next) = (Vec::new(), Ok(Block::default()));
             // The next block is read while this one is cut.
             rayon::in_place_scope(|scope| {
                 scope.spawn(|_| cuts = cut_block(&block, &name));
-                next = Some(blocks.next_block());
+                next = Block::read(&mut lines);
             });
             for cut in cuts {
                 let cut = cut.map_err(Error::Problem)?;
@@ -141,22 +198,18 @@ fn segment_all(
                 progress.pages += 1;
                 progress.passages += cut.passages;
             }
-            progress.bytes = before + blocks.bytes();
+            progress.bytes = before + lines.bytes();
             report(progress);
-            block = next.unwrap_or_else(|| blocks.next_block())?;
+            block = next?;
         }
     }
     if progress.pages == 0 {
-        return Err(no_page(pages).into());
+        let names: Vec<String> = pages.iter().map(Source::name).collect();
+        let hint = "was the command that wrote it interrupted?";
+        let problem = problem!((names.join(" + ")), "web pages as JSON lines", "no line", hint);
+        return Err(problem.kind(ProblemKind::Empty).into());
     }
     Ok(progress)
-}
-
-fn no_page(pages: &[Source]) -> Problem {
-    let names: Vec<String> = pages.iter().map(Source::name).collect();
-    let at = Location::file(names.join(" + "));
-    Problem::new(at, ProblemKind::Empty, "web pages as JSON lines", "no line")
-        .hint("was the command that wrote it interrupted?")
 }
 
 /// The lines of one page in the three files.
@@ -169,8 +222,10 @@ struct Cut {
 }
 
 fn cut_block(block: &Block, file: &str) -> Vec<Result<Cut, Box<Problem>>> {
-    let cut = |(number, line): (u64, &[u8])| Ok(Cut::of(&Page::parse(line, file, number)?));
-    block.lines().into_par_iter().map(cut).collect()
+    let cut = |(number, line): &(u64, Range<usize>)| {
+        Ok(Cut::of(&Page::parse(&block.bytes[line.clone()], file, *number)?))
+    };
+    block.lines.par_iter().map(cut).collect()
 }
 
 impl Cut {

@@ -5,11 +5,35 @@
 //! The rules here state both, from "a full stop after an ordinary word: always" to "a number: only
 //! before a word such as *The*", as observed in that segmenter's output.
 
-mod boundary;
-mod words;
-
 use crate::is_space;
-use boundary::{Ending, Opening};
+
+/// Abbreviations that a sentence does not end with: a name or a number follows.
+const TITLES: &str = "dr e.g gen gov i.e messrs mr mrs ms mt ph.d prof rep rev rs sen st vs";
+
+/// Abbreviations of months, which a day follows more often than a sentence.
+const MONTHS: &str = "jan feb apr aug sept sep oct nov dec";
+
+/// Abbreviations that end a sentence only where the next word clearly opens one.
+const OFTEN_INSIDE: &str = "etc no";
+
+/// Abbreviations that end a sentence where the next word may open one.
+const OFTEN_LAST: &str = "a.m al ave bros capt co col corp ft inc jr lt ltd p.m sr";
+
+/// Words that, with a capital, all but prove that a sentence begins.
+const CLEAR_OPENERS: &str = "according although an at but his in recently she so the they this \
+    those thus well";
+
+/// Words that, with a capital, usually begin a sentence.
+const OPENERS: &str = "a about after along among another as before by currently do during either \
+    everything first for from further furthermore he here hi how however if indeed is it its last \
+    like may more my next no nothing now oh okay on one or other our perhaps regarding something \
+    that their then there these though through to today up using we when while who whom with yes \
+    yet";
+
+/// Words that, with a capital, begin a sentence more often than not.
+const FAINT_OPENERS: &str = "all also apart compared considering despite every fewer has her \
+    lastly many meanwhile moreover most neither nevertheless of once only some thank thanks \
+    toward under was what within without you";
 
 /// Where the sentences of `text` start, in bytes and in order. White space belongs to the sentence
 /// before it, so that the first start is 0 and sentences cover all of the text. None of an empty
@@ -60,4 +84,235 @@ fn words_of(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.split(is_space)
         .filter(|word| !word.is_empty())
         .map(|word| (word.as_ptr() as usize - text.as_ptr() as usize, word))
+}
+
+/// How a word ends a sentence: what has to follow it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    /// It does not.
+    Never,
+    /// A word that clearly opens a sentence.
+    ClearOpener,
+    /// A word that usually opens a sentence.
+    Opener,
+    /// A word that may open a sentence.
+    FaintOpener,
+    /// A capital or a quotation.
+    Capital,
+    /// Anything but a word in lower case.
+    NotLower,
+    /// Anything that can begin a sentence, but for the number of a list.
+    Unnumbered,
+    /// Anything that can begin a sentence.
+    Anything,
+}
+
+/// How a word begins a sentence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Opening {
+    /// It does not.
+    Never,
+    ClearOpener,
+    Opener,
+    FaintOpener,
+    /// Any other capital.
+    Capital,
+    Quotation,
+    /// A bracket, a dash, a bullet.
+    Sign,
+    /// The number of an entry in a list.
+    Numbering,
+    Lower,
+    Number,
+}
+
+impl Ending {
+    /// Whether a word of this ending and one of `opening` make a boundary.
+    fn meets(self, opening: Opening) -> bool {
+        use Opening as O;
+        let capital = matches!(opening, O::ClearOpener | O::Opener | O::FaintOpener | O::Capital);
+        match self {
+            Self::Never => false,
+            Self::ClearOpener => opening == O::ClearOpener,
+            Self::Opener => matches!(opening, O::ClearOpener | O::Opener),
+            Self::FaintOpener => matches!(opening, O::ClearOpener | O::Opener | O::FaintOpener),
+            Self::Capital => capital || opening == O::Quotation,
+            Self::NotLower => !matches!(opening, O::Never | O::Lower),
+            Self::Unnumbered => !matches!(opening, O::Never | O::Numbering),
+            Self::Anything => opening != O::Never,
+        }
+    }
+
+    /// The ending of `word`, which holds no white space and may be the first of its sentence.
+    fn of(word: &str, is_first: bool) -> Self {
+        if word.starts_with("http") || word.starts_with("www.") {
+            return Self::of_address(word);
+        }
+        let core = word.trim_end_matches(is_closing);
+        let closing = &word[core.len()..];
+        let Some(last) = core.chars().next_back() else { return Self::of_closing(core, closing) };
+        if matches!(last, '.' | '!' | '?') && closing.contains(']') {
+            return Self::Never;
+        }
+        match last {
+            '.' => Self::of_full_stop(core, closing, is_first),
+            '!' | '?' => Self::of_mark(core, closing),
+            _ if closing.contains(')') => Self::of_closing(core, closing),
+            _ => Self::Never,
+        }
+    }
+
+    /// The same ending before a space that does not break the line. A full stop ends a sentence
+    /// there whatever follows, and nothing else does.
+    fn before_no_break_space(self, word: &str) -> Self {
+        if self != Self::Never && word.ends_with('.') { Self::Anything } else { Self::Never }
+    }
+
+    fn of_address(word: &str) -> Self {
+        if word.ends_with('.') { Self::Anything } else { Self::ClearOpener }
+    }
+
+    /// A closing parenthesis with no full stop before it, as behind a heading.
+    fn of_closing(core: &str, closing: &str) -> Self {
+        let inside = core.trim_start_matches('(');
+        match closing.contains(')') {
+            false => Self::Never,
+            true if is_short_number(inside) => Self::ClearOpener,
+            true => Self::FaintOpener,
+        }
+    }
+
+    fn of_full_stop(core: &str, closing: &str, is_first: bool) -> Self {
+        let stem = core.trim_end_matches('.');
+        match core.len() - stem.len() {
+            1 if is_list_number(stem) => Self::of_list_number(stem, is_first),
+            1 => Self::of_stem(stem.trim_start_matches(is_opening), closing),
+            2 => Self::FaintOpener,
+            _ => Self::Capital,
+        }
+    }
+
+    /// The ending of the number of a list. The official model reads some digits as part of the
+    /// heading that follows: three of them anywhere, one where a sentence has just ended.
+    fn of_list_number(number: &str, is_first: bool) -> Self {
+        match number.trim_start_matches('#') {
+            "2" | "5" | "7" => Self::FaintOpener,
+            "3" if is_first => Self::FaintOpener,
+            _ => Self::Anything,
+        }
+    }
+
+    /// The ending of a word before one full stop, which may belong to the word.
+    fn of_stem(stem: &str, closing: &str) -> Self {
+        let mut letters = stem.chars().rev();
+        let (last, before) = (letters.next(), letters.next());
+        if last.is_some_and(char::is_alphabetic) && before.is_none() {
+            return Self::Never;
+        }
+        let lower = stem.to_lowercase();
+        let listed = |list: &str| list.split(' ').any(|word| word == lower);
+        if listed(TITLES) {
+            Self::Never
+        } else if listed(MONTHS) && last.is_some_and(char::is_lowercase) {
+            Self::ClearOpener
+        } else if listed(OFTEN_INSIDE) {
+            Self::Opener
+        } else if listed(OFTEN_LAST) {
+            Self::FaintOpener
+        } else if last.is_some_and(char::is_uppercase)
+            && !before.is_some_and(|c| c.is_uppercase() || c == '°')
+        {
+            // The full stop of `U.S.` or `5G.` is part of the word.
+            if before.is_some_and(|c| c.is_ascii_digit()) { Self::Never } else { Self::ClearOpener }
+        } else if closing.contains(')') {
+            Self::NotLower
+        } else {
+            Self::Anything
+        }
+    }
+
+    /// The ending of a word before `!` or `?`, which may belong to a name.
+    fn of_mark(core: &str, closing: &str) -> Self {
+        let stem = core.trim_end_matches(['!', '?', '.']).trim_start_matches(is_opening);
+        let has_upper = stem.contains(char::is_uppercase);
+        let is_name = has_upper && stem.starts_with(char::is_lowercase);
+        if is_name && stem.chars().all(char::is_alphanumeric) {
+            Self::Opener
+        } else if has_upper && core.ends_with('!') {
+            Self::Capital
+        } else if !closing.is_empty() {
+            Self::NotLower
+        } else if core.ends_with('!') {
+            Self::Unnumbered
+        } else {
+            Self::Anything
+        }
+    }
+}
+
+impl Opening {
+    /// The opening of `word`, which holds no white space.
+    fn of(word: &str) -> Self {
+        let Some(first) = word.chars().next() else { return Self::Never };
+        match first {
+            '0'..='9' | '#' => Self::of_number(word),
+            '\'' | '.' | ',' | ';' | ':' | '!' | '?' | '–' | ')' | ']' | '}' | '”' => {
+                Self::Never
+            }
+            '"' | '“' => Self::Quotation,
+            _ if first.is_uppercase() => Self::of_capital(word),
+            _ if first.is_alphabetic() => Self::Lower,
+            _ => Self::Sign,
+        }
+    }
+
+    fn of_capital(word: &str) -> Self {
+        let letters = word.split(|c: char| !c.is_alphabetic()).next().unwrap_or(word);
+        let lower = letters.to_lowercase();
+        let listed = |list: &str| list.split(' ').any(|word| word == lower);
+        if listed(CLEAR_OPENERS) {
+            Self::ClearOpener
+        } else if listed(OPENERS) || lower.len() > 5 && lower.ends_with("ing") {
+            Self::Opener
+        } else if listed(FAINT_OPENERS) {
+            Self::FaintOpener
+        } else {
+            Self::Capital
+        }
+    }
+
+    fn of_number(word: &str) -> Self {
+        let after = word.trim_start_matches('#').trim_start_matches(|c: char| c.is_ascii_digit());
+        let digits = &word[..word.len() - after.len()];
+        match after {
+            "." if digits.starts_with('#') => Self::Numbering,
+            // The official model takes a number from 8 on for the end of the sentence before it.
+            "." if digits.len() == 1 && digits < "8" => Self::Numbering,
+            _ if is_numbering(word) => Self::Never,
+            _ if digits.starts_with('#') || after.starts_with(')') => Self::Sign,
+            _ => Self::Number,
+        }
+    }
+}
+
+fn is_closing(c: char) -> bool {
+    matches!(c, '"' | '”' | '’' | '\'' | '»' | ')' | ']')
+}
+
+fn is_opening(c: char) -> bool {
+    matches!(c, '"' | '“' | '‘' | '\'' | '«' | '(' | '[')
+}
+
+/// The number of an entry in a list, as in `2.` and `#2.`
+fn is_list_number(text: &str) -> bool {
+    is_short_number(text.trim_start_matches('#'))
+}
+
+/// A number that names a section, as `10.` and `1.2.` do.
+fn is_numbering(word: &str) -> bool {
+    word.ends_with('.') && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+}
+
+fn is_short_number(text: &str) -> bool {
+    (1..=2).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
 }

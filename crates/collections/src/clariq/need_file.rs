@@ -1,9 +1,9 @@
 //! Need files: `<topic_id> <label>`, how much clarification a system predicts that each request
 //! needs.
 
+use clariq_core::Error;
 use clariq_core::Need;
 use clariq_core::TopicId;
-use clariq_core::{Error, ProblemKind};
 use clariq_files::Target;
 use clariq_files::lines::for_each_line;
 use clariq_files::table::{Sink, strictly};
@@ -34,12 +34,12 @@ pub fn parse_need_file(input: &Input, sink: Sink) -> Vec<NeedLine> {
     let mut lines = Vec::new();
     for_each_line(input, "<topic_id> <label>", 0, sink, |line, sink| match label(line.fields[1]) {
         Some(label) => {
-            lines.push(NeedLine { topic: line.fields[0].into(), label, line: line.place.line });
+            lines.push(NeedLine { topic: line.fields[0].into(), label, line: line.at.1 });
         }
-        None => sink(
-            line.problem(ProblemKind::NotANumber, "a label from 1 to 4 in the second field")
-                .hint("a need file holds a topic id, a space and a whole number"),
-        ),
+        None => sink(line.problem(
+            "a label from 1 to 4 in the second field",
+            "a need file holds a topic id, a space and a whole number",
+        )),
     });
     lines
 }
@@ -95,6 +95,6 @@ mod tests {
     fn a_label_that_is_no_number_is_a_problem() {
         let input = Input { name: "a.need".to_owned(), bytes: b"1 2\n2 high\n".as_slice().into() };
         let error = strictly(|sink| parse_need_file(&input, sink)).unwrap_err();
-        assert!(error.to_string().starts_with("a.need:2: not a number"), "{error}");
+        assert!(error.to_string().starts_with("a.need:2: expected a label"), "{error}");
     }
 }

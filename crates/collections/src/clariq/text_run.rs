@@ -4,12 +4,11 @@
 //! the text in the question bank. An empty text is the empty question.
 
 use crate::bank::Bank;
-use clariq_core::{Error, Location, Problem, ProblemKind};
-use clariq_files::records::Records;
-use clariq_files::table::{FileLine, Sink, not_utf8, strictly};
+use clariq_core::{Error, Problem, ProblemKind, problem};
+use clariq_files::records::{ByteRecord, Records};
+use clariq_files::table::{Sink, not_utf8, strictly};
 use clariq_files::{Input, Source};
 use clariq_files::{Run, RunLine};
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, Write};
@@ -48,12 +47,9 @@ pub fn parse_text_run(input: &Input, bank: &Bank, sink: Sink) -> Run {
         }
     }
     if !any {
-        let at = Location::line(&input.name, 1);
-        let expected = format!("lines of the form `{FORM}`");
-        sink(
-            Problem::new(at, ProblemKind::Empty, expected, "nothing")
-                .hint("was the run that wrote it interrupted?"),
-        );
+        let hint = "was the run that wrote it interrupted?";
+        let problem = problem!((&*input.name, 1), "lines of the form `{FORM}`", "nothing", hint);
+        sink(problem.kind(ProblemKind::Empty));
     }
     run
 }
@@ -84,37 +80,26 @@ pub fn put_text_run_line(
 }
 
 fn parse_line(
-    record: &[Cow<[u8]>],
-    at: FileLine,
+    record: &ByteRecord,
+    at: (&str, u64),
     ids: &HashMap<&str, &str>,
 ) -> Result<(RunLine, String), Box<Problem>> {
     let mut fields = Vec::with_capacity(record.len());
     for bytes in record {
-        fields.push(
-            std::str::from_utf8(bytes)
-                .map_err(|_| Box::new(not_utf8(at.location(), "line", bytes)))?,
-        );
+        fields.push(std::str::from_utf8(bytes).map_err(|_| Box::new(not_utf8(at, "line", bytes)))?);
     }
     let [topic, _, text, _, score, tag] = fields[..] else {
         let found = format!("{} fields", fields.len());
-        let problem = Problem::new(
-            at.location(),
-            ProblemKind::FieldCount,
-            format!("6 fields, `{FORM}`"),
-            found,
-        );
-        return Err(Box::new(
-            problem.hint("the text stands in double quotes, and a quote inside it is doubled"),
-        ));
+        let hint = "the text stands in double quotes, and a quote inside it is doubled";
+        return Err(Box::new(problem!(at, "6 fields, `{FORM}`", found, hint)));
     };
     let Some(score) = score.parse().ok().filter(|score: &f64| score.is_finite()) else {
         let expected = "a finite score in the fifth field";
-        let problem =
-            Problem::new(at.location(), ProblemKind::NotANumber, expected, format!("`{score}`"));
-        return Err(Box::new(problem.hint("write scores as 12.5 or 1.25e1")));
+        let hint = "write scores as 12.5 or 1.25e1";
+        return Err(Box::new(problem!(at, expected, "`{score}`", hint)));
     };
     let question = ids.get(text).copied().unwrap_or(NOT_IN_THE_BANK).into();
-    Ok((RunLine { topic: topic.into(), question, score, line: at.line }, tag.to_owned()))
+    Ok((RunLine { topic: topic.into(), question, score, line: at.1 }, tag.to_owned()))
 }
 
 #[cfg(test)]
@@ -155,6 +140,6 @@ mod tests {
         else {
             panic!("the rest of the file is no question")
         };
-        assert_eq!((problem.kind, problem.at.line), (ProblemKind::Quotes, Some(2)));
+        assert_eq!(problem.at.line, Some(2));
     }
 }

@@ -4,7 +4,7 @@ use crate::clariq::need_file::parse_need_file;
 use crate::validation::{Validation, Verdict};
 use clariq_core::ProblemKind::{DuplicateId, EmptyField, LabelRange, Repeated, UnknownId};
 use clariq_core::{Documents, Error, Findings, Location, Problem, ProblemKind, TopicId};
-use clariq_files::table::{FileLine, shorten};
+use clariq_files::table::shorten;
 use clariq_files::{Input, Source, parse_run};
 use std::collections::{HashMap, HashSet};
 
@@ -134,7 +134,7 @@ impl Check<'_> {
     }
 
     fn note(&mut self, line: u64, kind: ProblemKind, expected: &str, found: &str, hint: &str) {
-        let at: Location = FileLine { file: self.file, line }.location();
+        let at: Location = (self.file, line).into();
         self.let_through.add(Problem::new(at, kind, expected, found).hint(hint).warning());
     }
 }

@@ -10,10 +10,10 @@ mod trec_web;
 pub(super) use documents::{read_all, read_bank};
 
 use clariq_core::{Error, Location, Problem, ProblemKind};
-use clariq_files::Source;
 use clariq_files::archive::{Archive, Form};
 use clariq_files::table::not_utf8;
-use std::io::{BufRead, BufReader, Read};
+use clariq_files::{BoundedLines, Source};
+use std::io::{BufReader, Read};
 use std::ops::ControlFlow;
 
 /// A longer line is no record of a passage: it would only fill the memory.
@@ -72,38 +72,23 @@ type Each<'e> = &'e mut dyn FnMut(Result<Passage, Error>) -> Result<ControlFlow<
 /// The lines of a file, one at a time.
 struct Lines<'a> {
     archive: &'a Archive,
-    reader: BufReader<&'a mut dyn Read>,
-    buffer: Vec<u8>,
+    lines: BoundedLines<'a>,
     number: u64,
 }
 
 impl<'a> Lines<'a> {
     fn new(archive: &'a Archive, content: &'a mut dyn Read) -> Self {
-        let reader = BufReader::with_capacity(1 << 16, content);
-        Self { archive, reader, buffer: Vec::new(), number: 0 }
+        let content = BufReader::with_capacity(1 << 16, content);
+        Self { archive, lines: BoundedLines::new(archive.name(), content, LONGEST), number: 0 }
     }
 
     /// The next line without its end, or `None` at the end of the file. A line that is not UTF-8 is
     /// a problem of its own.
     fn next(&mut self) -> Result<Option<Result<&str, Box<Problem>>>, Error> {
-        self.buffer.clear();
-        let mut limited = self.reader.by_ref().take(LONGEST);
-        let count = limited
-            .read_until(b'\n', &mut self.buffer)
-            .map_err(|error| self.archive.broken(error))?;
-        if count == 0 {
-            return Ok(None);
-        }
-        self.number += 1;
-        if count as u64 == LONGEST {
-            let expected = format!("lines of less than {LONGEST} bytes");
-            return Err(self.problem(expected, "a longer one").into());
-        }
-        let mut line = self.buffer.trim_ascii_end();
-        if self.number == 1 {
-            line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-        }
-        let at = Location::line(self.archive.name(), self.number);
+        let Some((number, line)) = self.lines.next_bytes()? else { return Ok(None) };
+        self.number = number;
+        let line = line.trim_ascii_end();
+        let at = Location::line(self.archive.name(), number);
         Ok(Some(str::from_utf8(line).map_err(|_| Box::new(not_utf8(at, "passage", line)))))
     }
 

@@ -39,7 +39,7 @@ pub struct StatementRule {
 pub struct ResponseRule {
     /// The passages whose sentences are taken.
     pub sources: usize,
-    /// The most tokens of an answer, as spaCy counts them.
+    /// The most tokens of an answer; spaCy counts at most as many.
     pub tokens: usize,
     /// The fewest words of a sentence, where a passage has any that fits.
     pub fewest_words: usize,

@@ -3,6 +3,7 @@
 use super::config::ResponseRule;
 use clariq_collections::{Bank, BankRow};
 use clariq_core::{Doc, Documents, Error, Hit, Ranking, Request};
+use clariq_text::tokens;
 use std::collections::HashMap;
 
 /// The sentences of the best passages of requests, those of each passage once.
@@ -72,12 +73,12 @@ impl Sentences {
         for hit in ranking {
             let sentence = self.bank.text(hit.doc);
             let longer = join(&extract.text, sentence);
-            if clariq_text::tokens::count(&longer) <= rule.tokens {
+            if tokens::count(&longer) <= rule.tokens {
                 self.extend(&mut extract, longer, hit.doc);
             }
         }
         if let (true, Some(best)) = (extract.text.is_empty(), ranking.first()) {
-            let start = first_tokens(self.bank.text(best.doc), rule.tokens);
+            let start = tokens::first(self.bank.text(best.doc), rule.tokens);
             self.extend(&mut extract, start.to_owned(), best.doc);
         }
         extract
@@ -92,18 +93,6 @@ impl Sentences {
 
 fn join(text: &str, sentence: &str) -> String {
     if text.is_empty() { sentence.to_owned() } else { format!("{text} {sentence}") }
-}
-
-/// A text up to so many tokens.
-fn first_tokens(text: &str, most: usize) -> &str {
-    let (mut end, mut count) = (0, 0);
-    clariq_text::tokens::for_each(text, |token| {
-        count += 1;
-        if count <= most {
-            end = token.end;
-        }
-    });
-    text[..end].trim_end()
 }
 
 impl ResponseRule {
@@ -157,7 +146,7 @@ mod tests {
     #[test]
     fn a_sentence_that_is_too_long_by_itself_is_cut() {
         let extract = extracted(&"word ".repeat(40), &[0]);
-        assert_eq!(clariq_text::tokens::count(&extract.text), 12);
+        assert_eq!(tokens::count(&extract.text), 12);
         assert_eq!(extract.used, [Doc(0)]);
         assert_eq!(
             extracted("Yes. No.", &[0]).text,

@@ -1,7 +1,7 @@
 //! What a program has read, none of its outputs replaces. One test, because the protection is of
 //! the whole process.
 
-use clariq_core::{Error, ProblemKind};
+use clariq_core::Error;
 use clariq_files::{Source, Staged, Target, protect, protect_inputs, write_atomically};
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::path::Path;
 fn is_refused(result: Result<(), Error>) -> bool {
     match result {
         Ok(()) => false,
-        Err(Error::Problem(problem)) => problem.kind == ProblemKind::OutputIsInput,
+        Err(Error::Problem(problem)) => problem.expected.starts_with("an output apart from"),
         Err(error) => panic!("{error}"),
     }
 }

@@ -96,7 +96,7 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
         focus: if measures.is_empty() { evaluation.focus() } else { 0 },
     };
     let mut sheets = match settings.format {
-        Some(Format::Tsv | Format::Json | Format::Jsonl) => vec![compared.complete()],
+        Some(Format::Tsv | Format::Csv | Format::Json | Format::Jsonl) => vec![compared.complete()],
         format => compared.readable(format),
     };
     if topics > 0 {
@@ -116,7 +116,7 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
 
 /// The number of topics to show for each run.
 fn topics(asked: Option<usize>, format: Option<Format>) -> Result<usize, Problem> {
-    if format != Some(Format::Tsv) {
+    if !format.is_some_and(Format::is_one_table) {
         return Ok(asked.unwrap_or(5));
     }
     match asked {

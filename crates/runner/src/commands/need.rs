@@ -99,7 +99,7 @@ fn print(
     mut sheets: Vec<(&'static str, Sheet)>,
     main: &str,
 ) -> Result<(), Failure> {
-    if settings.format == Some(Format::Tsv) && sheets.len() > 1 {
+    if settings.format.is_some_and(Format::is_one_table) && sheets.len() > 1 {
         sheets.retain(|(name, _)| *name == main);
         settings.note("note: TSV is one table; --format json holds them all");
     }

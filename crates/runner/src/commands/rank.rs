@@ -3,7 +3,7 @@
 use crate::arguments::{IndexPlace, Parameters};
 use crate::failure::{Failure, Outcome, bad_lines_are, error_object};
 use crate::learned;
-use crate::output::Format;
+use crate::output::{Format, open_delimited};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_core::{Error, Location, Problem, ProblemKind, Request, printable};
@@ -99,11 +99,11 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome,
 fn format(given: Option<Format>) -> Result<Format, Failure> {
     match given {
         None => Ok(Format::Jsonl),
-        Some(format @ (Format::Jsonl | Format::Trec | Format::Tsv)) => Ok(format),
+        Some(format @ (Format::Jsonl | Format::Trec | Format::Tsv | Format::Csv)) => Ok(format),
         Some(_) => {
             let at = Location::file("--format");
             let found = "a form of tables";
-            let problem = Problem::new(at, ProblemKind::Argument, "jsonl, trec or tsv", found);
+            let problem = Problem::new(at, ProblemKind::Argument, "jsonl, trec, tsv or csv", found);
             Err(problem.hint("without --format, answers are JSON lines").into())
         }
     }
@@ -202,19 +202,23 @@ impl Printer<'_> {
             return Ok(writeln!(out, "{}", self.object(ranked))?);
         }
         // The other forms hold one ranking.
-        for (rank, RankedDocument { id: doc, text, score }) in
-            (1..).zip(ranked.rankings.last().into_iter().flatten())
-        {
-            if self.format == Format::Trec {
+        let ranking = (1_u64..).zip(ranked.rankings.last().into_iter().flatten());
+        if self.format == Format::Trec {
+            for (rank, RankedDocument { id: doc, score, .. }) in ranking {
                 writeln!(out, "{id} Q0 {doc} {rank} {score} {}", self.tag)?;
-            } else {
-                let words: Vec<&str> = text.split_whitespace().collect();
-                let text = words.join(" ");
-                let text = printable(&text, usize::MAX);
-                writeln!(out, "{id}\t{rank}\t{doc}\t{score}\t{text}")?;
             }
+            return Ok(());
         }
-        Ok(())
+        let mut records =
+            open_delimited(if self.format == Format::Csv { b',' } else { b'\t' }, out);
+        for (rank, RankedDocument { id: doc, text, score }) in ranking {
+            let words: Vec<&str> = text.split_whitespace().collect();
+            let text = words.join(" ");
+            let (rank, score) = (rank.to_string(), score.to_string());
+            let fields = [id.as_str(), &rank, doc, &score, &printable(&text, usize::MAX)];
+            records.write_record(fields).map_err(io::Error::from)?;
+        }
+        Ok(records.flush()?)
     }
 
     /// An answer in JSON: `ranking`, or the ranking of every task and what is answered.

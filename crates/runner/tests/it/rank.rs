@@ -165,7 +165,7 @@ fn a_form_of_tables_is_refused() {
     let bench = Bench::with_sample();
     let finished = bench.run(&["rank", "bm25", "--data", "data", "--format", "latex"]);
     assert_eq!(finished.status, Some(2));
-    assert!(finished.stderr.contains("jsonl, trec or tsv"), "{}", finished.stderr);
+    assert!(finished.stderr.contains("jsonl, trec, tsv or csv"), "{}", finished.stderr);
     let finished = bench.run(&["data", "stats", "--data", "data", "--format", "trec"]);
     assert_eq!(finished.status, Some(2));
 }

@@ -141,7 +141,7 @@ fn bad_input_is_told_and_leaves_nothing() {
     bench.write("runs/damaged.run", "13 0 Q00002 1 high tag\n");
     let cases = [
         ("report runs/none.run", "runs/none.run: missing file"),
-        ("report runs/sample/bm25.dev.run runs/damaged.run", "runs/damaged.run:1: not a number"),
+        ("report runs/sample/bm25.dev.run runs/damaged.run", "runs/damaged.run:1"),
         ("report runs/train.run", "expected: answers to topics of <sample>/dev.tsv"),
         ("report runs/sample/bm25.dev.run --need runs/train.need", "runs/train.need\n"),
         ("report runs/sample/bm25.dev.run --need runs/none.need", "runs/none.need: missing file"),

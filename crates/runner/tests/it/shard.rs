@@ -254,16 +254,16 @@ fn an_output_is_a_file_and_no_input_of_the_merge() {
         (merge, "-", "expected: a file: --shard and --merge"),
         (merge, "/dev/null", "found: `/dev/null`"),
         (shard, "-", "expected: a file: --shard and --merge"),
-        (shard, "s/shard-00000.jsonl", "the output is an input"),
-        (shard, "s/shard-00001.jsonl", "the output is an input"),
-        (shard, "s/plan.json", "the output is an input"),
-        (merge, "s/plan.json", "the output is an input"),
+        (shard, "s/shard-00000.jsonl", "an output apart from"),
+        (shard, "s/shard-00001.jsonl", "an output apart from"),
+        (shard, "s/plan.json", "an output apart from"),
+        (merge, "s/plan.json", "an output apart from"),
         // Its record would take the place of the plan.
-        (merge, "s/plan", "the output is an input"),
-        (merge, "s/shard-00001.jsonl", "the output is an input"),
-        (merge, "s/bm25.part-00000.run", "the output is an input"),
-        (merge, "s/bm25.part-00001.run", "the output is an input"),
-        (merge, "s/bm25.part-00001.run.json", "the output is an input"),
+        (merge, "s/plan", "an output apart from"),
+        (merge, "s/shard-00001.jsonl", "an output apart from"),
+        (merge, "s/bm25.part-00000.run", "an output apart from"),
+        (merge, "s/bm25.part-00001.run", "an output apart from"),
+        (merge, "s/bm25.part-00001.run.json", "an output apart from"),
     ] {
         let refused = bench.run(&format!("{line} -o {output}").split(' ').collect::<Vec<_>>());
         assert_eq!(refused.status, Some(2), "{line} {output}: {}", refused.stderr);

@@ -2,39 +2,22 @@
 //! a `record_id`. A line `{"2287": {…}}` is the record 2287.
 
 use super::draft::Draft;
-use super::{FORM, Reader, Turn};
-use clariq_core::{Error, Location, Problem, ProblemKind};
+use super::{Reader, Turn};
+use clariq_core::{Error, Location};
 use clariq_files::archive::Archive;
+use clariq_files::{BoundedLines, MOST_OF_A_LINE};
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read};
-
-/// A longer line is no record: it would only fill the memory.
-const LONGEST: u64 = 1 << 20;
+use std::io::BufReader;
 
 pub(super) fn read(archive: &Archive, reader: &mut Reader) -> Result<(), Error> {
     archive.with_content(|content| {
-        let mut lines = BufReader::with_capacity(1 << 16, content);
-        let mut line = Vec::new();
-        for number in 1.. {
-            line.clear();
-            let count = lines.by_ref().take(LONGEST).read_until(b'\n', &mut line);
-            let count = count.map_err(|error| archive.broken(error))?;
-            let at = || Location::line(archive.name(), number);
-            if count == 0 {
-                break;
-            }
-            if count as u64 == LONGEST {
-                let expected = format!("lines of less than {LONGEST} bytes");
-                let problem =
-                    Problem::new(at(), ProblemKind::Conversation, expected, "a longer one");
-                return Err(problem.hint(FORM.hint).into());
-            }
-            let text = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line).trim_ascii();
-            if text.is_empty() {
-                continue;
-            }
-            if reader.finish(draft(text, number), at()).is_break() {
+        let content = BufReader::with_capacity(1 << 16, content);
+        let mut lines = BoundedLines::new(archive.name(), content, MOST_OF_A_LINE);
+        while let Some((number, line)) = lines.next_bytes()? {
+            let text = line.trim_ascii();
+            let at = Location::line(archive.name(), number);
+            if !text.is_empty() && reader.finish(draft(text, number), at).is_break() {
                 break;
             }
         }

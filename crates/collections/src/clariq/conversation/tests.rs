@@ -137,7 +137,7 @@ fn a_quote_that_is_never_closed_in_the_human_table_is_an_error() {
     let open =
         format!("{}\n{before}\t\"{last}\n{}\n", lines[..3].join("\n"), lines[4..].join("\n"));
     let error = records("human.tsv", open, &Reading::default()).unwrap_err().to_string();
-    assert!(error.starts_with("human.tsv:4: bad quotes"), "{error}");
+    assert!(error.starts_with("human.tsv:4: expected a quoted field"), "{error}");
 }
 
 #[test]

@@ -2,21 +2,19 @@
 
 use super::{Builder, ContextId, EvalTable, FORM as TABLE, Scores};
 use clariq_core::{Error, Location, Problem};
-use clariq_files::Source;
-use clariq_files::Target;
 use clariq_files::archive::Archive;
+use clariq_files::{BoundedLines, Source, Target};
 use clariq_pickle::PickleWriter;
 use compact_str::CompactString;
 use serde::de::{MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufReader, Read, Write};
 
 const FORM: &str =
     r#"{"metric": …, "context": …, "values": {question: {"no_answer": …, "with_answer": …}}}"#;
 
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// A longer line holds more questions than any context has candidates.
 const LONGEST: u64 = 16 << 20;
 
@@ -71,22 +69,10 @@ impl EvalTable {
 }
 
 fn read_lines(archive: &Archive, content: impl Read) -> Result<EvalTable, Error> {
-    let mut lines = BufReader::new(content);
+    let mut lines = BoundedLines::new(archive.name(), BufReader::new(content), LONGEST);
     let mut builder = Builder::default();
-    let mut line = Vec::new();
-    for number in 1.. {
-        line.clear();
-        let count = lines.by_ref().take(LONGEST).read_until(b'\n', &mut line);
-        let count = count.map_err(|error| archive.broken(error))? as u64;
-        if count == 0 {
-            break;
-        }
-        if count == LONGEST {
-            let found = format!("a line of more than {LONGEST} bytes");
-            return Err(wrong(Location::line(archive.name(), number), found));
-        }
-        let text = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&line).trim_ascii();
-        add_line(&mut builder, text)
+    while let Some((number, line)) = lines.next_bytes()? {
+        add_line(&mut builder, line.trim_ascii())
             .map_err(|found| wrong(Location::line(archive.name(), number), found))?;
     }
     builder.finish().map_err(|found| wrong(Location::file(archive.name()), found))

@@ -2,13 +2,13 @@
 
 use super::sort::Sorter;
 use crate::json;
-use clariq_core::{Error, Location, Problem, ProblemKind};
+use clariq_core::{Error, Location, Problem, ProblemKind, bail};
 use clariq_files::archive::{Archive, Form};
 use clariq_files::table::{not_utf8, shorten};
-use clariq_files::{Source, write_atomically};
+use clariq_files::{BoundedLines, Source, write_atomically};
 use fst::SetBuilder;
 use std::borrow::Cow;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufReader, Read};
 use std::path::Path;
 
 /// A longer line names no passage; those of passages with their texts may be long.
@@ -73,25 +73,17 @@ fn read_ids(
     content: &mut dyn Read,
     each: &mut dyn FnMut(&str) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let mut lines = BufReader::with_capacity(1 << 18, content);
-    let mut line = Vec::new();
-    for number in 1.. {
-        line.clear();
-        let count = lines.by_ref().take(LONGEST).read_until(b'\n', &mut line);
-        let count = count.map_err(|error| archive.broken(error))?;
-        let at = || Location::line(archive.name(), number);
-        if count == 0 {
-            break;
-        }
-        let text = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line).trim_ascii();
-        let text = str::from_utf8(text).map_err(|_| not_utf8(at(), "passage id", text))?;
+    let content = BufReader::with_capacity(1 << 18, content);
+    let mut lines = BoundedLines::new(archive.name(), content, LONGEST);
+    while let Some((number, line)) = lines.next_bytes()? {
+        let (at, line) = ((archive.name(), number), line.trim_ascii());
+        let text = str::from_utf8(line).map_err(|_| not_utf8(at, "passage id", line))?;
         if text.is_empty() {
             continue;
         }
-        let Some(id) = id_of_line(text).filter(|_| (count as u64) < LONGEST) else {
+        let Some(id) = id_of_line(text) else {
             let found = format!("`{}`", shorten(text));
-            let problem = Problem::new(at(), ProblemKind::WrongValue, FORM.what, found);
-            return Err(problem.hint(FORM.hint).into());
+            bail!(at, (FORM.what), found, (FORM.hint));
         };
         each(&id)?;
     }

@@ -90,7 +90,7 @@ impl Check<'_> {
     fn text_beyond(&mut self, submission: &Submission, turn: &SubmittedTurn, response: &Response) {
         let tokens = (self.options.tokens)(&response.text);
         if tokens > MOST_TOKENS {
-            let found = format!("{tokens} in turn {}", turn.id);
+            let found = format!("about {tokens} in turn {}", turn.id);
             let hint = "the guidelines allow a response 250 tokens";
             self.note(response.line, WrongValue, "at most 250 tokens", &found, hint);
         }

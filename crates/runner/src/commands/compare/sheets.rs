@@ -126,7 +126,7 @@ impl Compared {
     ) -> Sheet {
         let name = |run: &Scored| match format {
             None | Some(Format::Table) => shorten(&run.name, RUN),
-            Some(Format::Tsv | Format::Json | Format::Jsonl) => run.path.clone(),
+            Some(Format::Tsv | Format::Csv | Format::Json | Format::Jsonl) => run.path.clone(),
             Some(_) => run.name.clone(),
         };
         let mut sheet = Sheet::new(&["run", "topic", "request", "baseline", "value", "diff"]);

@@ -99,7 +99,7 @@ impl EvalArgs {
         }
         let second = [("--place", self.place), ("--full", self.full)];
         if let Some((flag, _)) =
-            second.iter().find(|(_, given)| *given && format == Some(Format::Tsv))
+            second.iter().find(|(_, given)| *given && format.is_some_and(Format::is_one_table))
         {
             let hint = "TSV is one table; --format json holds both";
             return Err(problem!(*flag, "no --format tsv beside it", "--format tsv", hint));

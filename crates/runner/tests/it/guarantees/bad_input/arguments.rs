@@ -65,7 +65,7 @@ const BAD_ARGUMENTS: &[Case] = &[
         "unknown format",
         NOTHING,
         "data stats --format xml",
-        ["--format", "table, tsv, json, jsonl, md", "`xml`"],
+        ["--format", "table, tsv, csv, json, jsonl, md", "`xml`"],
     ),
     case("no thread", NOTHING, "run bm25 --threads 0", ["--threads", "1 to 1024", "0"]),
     case(

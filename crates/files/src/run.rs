@@ -1,19 +1,20 @@
 //! Run files: `<topic_id> 0 <question_id> <rank> <score> <run_id>`.
 
-mod sound;
-
 use crate::lines::for_each_line;
 use crate::output::Target;
 use crate::source::{Input, Source};
 use crate::table::{Sink, strictly};
-use clariq_core::{Error, Location, Problem, ProblemKind};
-use clariq_core::{QuestionId, TopicId};
-use std::{fmt, io};
+use clariq_core::{Error, QuestionId, TopicId, problem};
+use rayon::prelude::*;
+use std::{fmt, io, str};
 
 const FORM: &str = "<topic_id> 0 <question_id> <rank> <score> <run_id>";
 
 /// Lines that a run may have: a thousand for each of eight thousand topics.
 const MOST_LINES: usize = 8_000_000;
+
+/// Below this many bytes, starting threads takes longer than reading.
+const WORTH_A_THREAD: usize = 1 << 20;
 
 /// One line of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,25 +53,24 @@ pub fn read_run(source: &Source) -> Result<Run, Error> {
 pub fn parse_run(input: &Input, sink: Sink) -> Run {
     let lines = memchr::memchr_iter(b'\n', &input.bytes).count();
     if lines > MOST_LINES {
-        let at = Location::line(&input.name, MOST_LINES as u64 + 1);
-        let expected = format!("at most {MOST_LINES} lines");
-        let problem = Problem::new(at, ProblemKind::TooLarge, expected, lines.to_string());
-        sink(problem.hint("is this the right file? a thousand lines for a topic are plenty"));
+        let at = (&*input.name, MOST_LINES as u64 + 1);
+        let hint = "is this the right file? a thousand lines for a topic are plenty";
+        sink(problem!(at, "at most {MOST_LINES} lines", "{lines}", hint));
         return Run { name: input.name.clone(), ..Run::default() };
     }
-    match sound::parse(input) {
-        Some(run) => run,
-        None => parse_line_by_line(input, sink),
-    }
+    // The number of threads is read only where it matters: reading it starts them. There are more
+    // pieces than threads, because some threads may have other work to end first.
+    let worth = input.bytes.len() / WORTH_A_THREAD;
+    let pieces = if worth > 1 { worth.min(8 * rayon::current_num_threads()) } else { 1 };
+    parse_sound(input, pieces).unwrap_or_else(|| parse_line_by_line(input, sink))
 }
 
 fn parse_line_by_line(input: &Input, sink: Sink) -> Run {
     let mut run = Run { name: input.name.clone(), ..Run::default() };
     for_each_line(input, FORM, 1, sink, |line, sink| {
         let Some(score) = score(line.fields[4]) else {
-            let problem =
-                line.problem(ProblemKind::NotANumber, "a finite score in the fifth field");
-            return sink(problem.hint("write scores as 12.5 or 1.25e1"));
+            let hint = "write scores as 12.5 or 1.25e1";
+            return sink(line.problem("a finite score in the fifth field", hint));
         };
         if run.lines.is_empty() {
             line.fields.get(5).copied().unwrap_or_default().clone_into(&mut run.tag);
@@ -79,10 +79,82 @@ fn parse_line_by_line(input: &Input, sink: Sink) -> Run {
             topic: line.fields[0].into(),
             question: line.fields[2].into(),
             score,
-            line: line.place.line,
+            line: line.at.1,
         });
     });
     run
+}
+
+/// Reads a run without a fault, in so many pieces in parallel, which make no difference; `None` if
+/// anything is not sound, which is left to the reader that names what is wrong.
+fn parse_sound(input: &Input, pieces: usize) -> Option<Run> {
+    let text = str::from_utf8(&input.bytes).ok()?;
+    let mut starts = 1;
+    let pieces: Vec<(u64, &str)> = split_lines(text, pieces)
+        .into_iter()
+        .map(|piece| {
+            let start = starts;
+            starts += memchr::memchr_iter(b'\n', piece.as_bytes()).count() as u64;
+            (start, piece)
+        })
+        .collect();
+    let total = starts as usize;
+    let mut parsed = match pieces[..] {
+        [(_, piece)] => vec![parse_lines(piece, 1, total)?],
+        _ => pieces
+            .par_iter()
+            .map(|&(start, piece)| parse_lines(piece, start, if start == 1 { total } else { 0 }))
+            .collect::<Option<Vec<_>>>()?,
+    }
+    .into_iter();
+    let mut lines = parsed.next()?;
+    parsed.for_each(|more| lines.extend(more));
+    let first = lines.first()?;
+    let tag = text.split('\n').nth(first.line as usize - 1)?.split_ascii_whitespace().nth(5);
+    Some(Run { name: input.name.clone(), tag: tag.unwrap_or_default().to_owned(), lines })
+}
+
+/// A text in so many pieces of about equal length, each of whole lines.
+fn split_lines(text: &str, pieces: usize) -> Vec<&str> {
+    let mut all = Vec::with_capacity(pieces);
+    let mut rest = text;
+    for left in (2..=pieces).rev() {
+        let middle = rest.len() / left;
+        let Some(feed) = memchr::memchr(b'\n', &rest.as_bytes()[middle..]) else { break };
+        let (piece, after) = rest.split_at(middle + feed + 1);
+        all.push(piece);
+        rest = after;
+    }
+    all.push(rest);
+    all
+}
+
+/// The lines of a piece that starts on line `start`, with room for so many.
+fn parse_lines(piece: &str, start: u64, room: usize) -> Option<Vec<RunLine>> {
+    let mut lines: Vec<RunLine> = Vec::with_capacity(room.max(piece.len() / 64));
+    let mut rest = piece;
+    for line in start.. {
+        let end = memchr::memchr(b'\n', rest.as_bytes());
+        let text = &rest[..end.unwrap_or(rest.len())];
+        let mut fields = text.split_ascii_whitespace();
+        if let Some(topic) = fields.next() {
+            let (question, score) = (fields.nth(1)?, score(fields.nth(1)?)?);
+            if fields.nth(1).is_some() || topic.starts_with('\u{feff}') {
+                return None;
+            }
+            // A topic's lines mostly follow each other.
+            let topic = match lines.last() {
+                Some(last) if last.topic.as_str() == topic => last.topic.clone(),
+                _ => topic.into(),
+            };
+            lines.push(RunLine { topic, question: question.into(), score, line });
+        }
+        match end {
+            Some(end) => rest = &rest[end + 1..],
+            None => break,
+        }
+    }
+    Some(lines)
 }
 
 fn score(field: &str) -> Option<f64> {
@@ -120,11 +192,11 @@ where
     for (topic, ranking) in rankings {
         let (questions, scores): (Vec<_>, Vec<_>) = ranking.into_iter().unzip();
         let scores = strictly_decreasing(&scores);
-        for (place, (question, score)) in questions.iter().zip(scores).enumerate() {
+        for (rank, (question, score)) in (1..).zip(questions.iter().zip(scores)) {
             check_finite(score)?;
             // A negative zero is written as zero.
             let score = score + 0.0;
-            writeln!(out, "{topic} 0 {question} {} {score} {tag}", place + 1)?;
+            writeln!(out, "{topic} 0 {question} {rank} {score} {tag}")?;
         }
     }
     Ok(())
@@ -199,10 +271,7 @@ mod tests {
         for (text, line) in
             [("1 0 Q1 1 1 t\n1 0 Q1 1\n", 2), ("1 0 Q1 1 nan t\n", 1), ("1 0 Q1 1 x t", 1), ("", 1)]
         {
-            match parse(text).unwrap_err() {
-                Error::Problem(problem) => assert_eq!(problem.at.line, Some(line), "{text}"),
-                other => panic!("{other}"),
-            }
+            assert_eq!(parse(text).unwrap_err().to_problem().at.line, Some(line), "{text}");
         }
     }
 
@@ -222,7 +291,7 @@ mod tests {
             let input = Input { name: "a.run".to_owned(), bytes };
             let naive = strictly(|sink| parse_line_by_line(&input, sink)).ok();
             for pieces in 1..4 {
-                let found = sound::parse_in(pieces, &input);
+                let found = parse_sound(&input, pieces);
                 prop_assert!(found.is_none() || found == naive, "{:?} and {:?}", found, naive);
                 let plain = !lines.iter().any(|line| line.contains('\u{feff}'));
                 prop_assert!(found.is_some() || naive.is_none() || !plain, "{:?}", naive);
