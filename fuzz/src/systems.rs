@@ -22,11 +22,12 @@ pub fn systems(bytes: &[u8]) {
         is_helpful(&error.to_problem());
     }
     let source = Source::memory(NAME, bytes);
-    if let Err(error) = System::read(&source, &[], |_| Ok(())) {
-        return is_helpful(&error.to_problem());
-    }
+    let system = match System::read(&source, &[], |_| Ok(())) {
+        Ok(system) => system,
+        Err(error) => return is_helpful(&error.to_problem()),
+    };
     match Loaded::read(&source, &[]) {
-        Ok(loaded) => rank(&loaded.system),
+        Ok(_) => rank(&system),
         // It asks for models or labels that it does not declare, or expects figures of no measure.
         Err(error) => assert!(!error.to_problem().hint.is_empty(), "{error}"),
     }

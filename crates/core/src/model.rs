@@ -131,12 +131,6 @@ pub trait Models: Send + Sync {
     /// Opens the model of that name, which must be of that kind.
     fn open(&self, model: &ModelName) -> Result<Model>;
 
-    /// Trains whatever has to be trained before the model can be opened, so that the progress of a
-    /// run does not include it. Opening a model does the same where this was not called.
-    fn prepare(&self, _model: &ModelName) -> Result<()> {
-        Ok(())
-    }
-
     /// Encodes all documents, in the order of their numbers; may come from a cache.
     fn embed_documents(
         &self,

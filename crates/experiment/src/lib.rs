@@ -1,15 +1,37 @@
 //! What the command `clariq` does, as a library: systems, learned models by name, runs, records,
 //! tuning, training and the check of expected figures. It parses no arguments and prints nothing;
-//! what there is to report goes to an
-//! [`Observer`].
+//! notes and progress go to an [`Observer`].
 //!
-//! A [`Session`] is a collection and what work on it needs. Everything else takes one:
+//! A [`Session`] is a collection and the options of the work on it. A [`System`] is opened in it
+//! once, and then ranks:
+//!
+//! ```
+//! use clariq_core::Request;
+//! use clariq_experiment::{Contexts, Loaded, Options, Part, Query, Session, System};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let options = Options { cache: folder.path().to_owned(), ..Options::default() };
+//! let collection = clariq_collections::open(&clariq_collections::DataDir::Sample)?;
+//! let session = Session::new(&*collection, options)?;
+//! let (contexts, loaded) = (Contexts::new(&session), Loaded::open("bm25", &[])?);
+//! let system = System::open(&contexts, &loaded)?;
+//! let query = Query::from(Request::new("1", "how do I pitch a tent"));
+//! let best = system.rank(&[query.clone()])?[0].ranking[0];
+//! let question = &system.list(&query, Part::Documents, &[best])?[0];
+//! println!("{}: {}", question.id, question.text);
+//! let traces = system.explain(&query, Part::Documents, best.doc)?;
+//! # assert_eq!(traces[0].1[0].rank, Some(1));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Systems that are opened in the same [`Contexts`] share indexes and vectors. A session checks and
+//! tunes systems as well:
 //!
 //! ```
 //! use clariq_collections::DataDir;
 //! use clariq_eval::parse_measures;
 //! use clariq_experiment::tune::{Grid, Search};
-//! use clariq_experiment::{Loaded, Options, Registry, Session, reproduce};
+//! use clariq_experiment::{Loaded, Options, Session, reproduce};
 //!
 //! let folder = tempfile::tempdir()?;
 //! let collection = clariq_collections::open(&DataDir::Sample)?;
@@ -17,10 +39,8 @@
 //! let session = Session::new(&*collection, options)?;
 //!
 //! // Does the built-in system `bm25` reach the figures that its configuration expects?
-//! let systems = [Loaded::open("bm25", &[])?];
-//! let models = Registry::new(&session);
-//! let runs = folder.path().join("runs");
-//! let figures = reproduce::check(&session, &models, &systems, "dev", &runs)?;
+//! let (systems, runs) = ([Loaded::open("bm25", &[])?], folder.path().join("runs"));
+//! let figures = reproduce::check(&session, &systems, "dev", &runs)?;
 //! assert!(figures.iter().all(|figure| figure.verdict == Some(reproduce::Verdict::Equal)));
 //!
 //! // Which of four pairs of parameters is best on train, and what is such a choice worth?
@@ -34,36 +54,36 @@
 //! ```
 //!
 //! Learned stages need an [engine](clariq_core::Engine), which [`Session::with_engine`] takes;
-//! without one they say so.
+//! without one they are refused.
 
-pub mod answers;
+pub mod ask;
 pub mod cache;
 mod contexts;
 pub mod export;
 mod measures;
 mod models;
-pub mod needs;
+mod needs;
 mod observer;
-mod options;
-pub mod pipelines;
-mod ranker;
+pub mod plan;
 pub mod recipes;
 pub mod record;
 pub mod reproduce;
 pub mod requests;
 pub mod run;
+mod sentences;
 mod session;
 pub mod shards;
+mod system;
 pub mod systems;
 mod texts;
 pub mod train;
 pub mod tune;
 
 pub use contexts::Contexts;
-pub use models::Registry;
+pub use needs::Predict;
 pub use observer::{Observer, Silent, Task};
-pub use options::Options;
-pub use ranker::{Ranked, RankedAnswer, RankedDocument, Ranker};
-pub use session::Session;
+pub use plan::Plan;
+pub use session::{Options, Session};
+pub use system::{Answer, Listed, Outcome, Part, Query, Statements, System, Traces};
 pub use systems::Loaded;
 pub use texts::KeptTexts;

@@ -1,5 +1,5 @@
-//! Learned models by name: a folder, an installed model, or a recipe whose model is trained when it
-//! is first needed.
+//! Learned models by name: a folder, an installed model, or a recipe whose model is trained where it
+//! is not there yet.
 
 mod examples;
 mod training;
@@ -8,99 +8,97 @@ mod vectors;
 use crate::cache::{self, State};
 use crate::recipes;
 use crate::session::Session;
-use clariq_core::Error;
 use clariq_core::{
-    Embeddings, Location, Model, ModelKind, ModelName, Models, Precision, Problem, ProblemKind,
-    Progress, Recipe, Trained, sha256,
+    Embeddings, Error, Model, ModelKind, ModelName, Models, Precision, Progress, Recipe, Trained,
+    bail, sha256,
 };
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
+use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub use training::Again;
 
-type Opened<K, T> = Mutex<HashMap<K, T>>;
+/// The folder of a model, and where it cuts texts.
+type Located = (PathBuf, Option<usize>);
 
-/// The models of a session, each opened once.
-pub struct Registry<'a> {
-    session: &'a Session<'a>,
-    models: Opened<ModelName, Model>,
-    banks: Opened<String, Arc<Embeddings>>,
+type Cached<K, T> = Mutex<HashMap<K, T>>;
+
+/// The models of a session: where they are, and those that are open.
+#[derive(Default)]
+pub(crate) struct Opened {
+    located: Cached<ModelName, Located>,
+    models: Cached<ModelName, Model>,
+    banks: Cached<String, Arc<Embeddings>>,
 }
 
-impl<'a> Registry<'a> {
-    /// A registry in which nothing is open yet.
-    pub fn new(session: &'a Session<'a>) -> Self {
-        Self { session, models: Mutex::default(), banks: Mutex::default() }
-    }
-
-    /// Trains a recipe unless the model that it makes of this data is there already. The folder of
-    /// the model, in the cache if `output` names none, and what came of the training if there was
-    /// one.
+impl Session<'_> {
+    /// Trains a recipe unless the model that it makes of this data is there already. Returns the
+    /// folder of the model, in the cache if `output` names none, and the result of the training if
+    /// there was one.
     pub fn train(
         &self,
         mut recipe: Recipe,
         again: Again,
         output: Option<&Path>,
     ) -> Result<(PathBuf, Option<Trained>), Error> {
-        recipe.train_on = recipe.train_on.to_answer(self.session.split);
-        self.session.engine_for(&recipe.name)?;
+        recipe.train_on = recipe.train_on.to_answer(self.split);
+        self.engine_for(&recipe.name)?;
         // What a model is trained on must not depend on the precision that it is run with.
-        let mut exact = self.session.clone();
-        exact.options.precision = Precision::F32;
-        let examples = examples::collect(&exact, &recipe, &Registry::new(&exact))?;
-        training::prepare(self.session, recipe, examples, output)?.obtain(self.session, again)
+        let examples = examples::collect(&self.with_precision(Precision::F32), &recipe)?;
+        training::prepare(self, recipe, examples, output)?.obtain(self, again)
     }
 
-    /// The folder of a model of the right kind and where it cuts texts; a recipe whose model is not
-    /// there is trained.
-    fn locate(&self, name: &str, kind: ModelKind) -> Result<(PathBuf, Option<usize>), Error> {
-        if let Some(recipe) = recipes::find_kind(name, kind)? {
-            let max_tokens = recipe.max_tokens;
-            let (folder, _) = self.train(recipe, Again::Resume, None)?;
-            return Ok((folder, Some(max_tokens)));
+    /// Trains the models that are not there yet, then opens all; their checksums by name. The
+    /// weights are part of what makes a run, and known before it begins.
+    pub(crate) fn open_models(&self, models: &[ModelName]) -> Result<Map<String, Value>, Error> {
+        for model in models {
+            self.locate(model)?;
         }
-        let models = self.session.models_folder();
-        let folder = recipes::installed(&models, name);
-        let folder = folder.ok_or_else(|| recipes::unknown(&models, name))?;
-        check_installed(name, &folder)?;
-        let max_tokens = max_sequence(&folder).filter(|_| kind == ModelKind::Encoder);
-        Ok((folder, max_tokens))
+        let mut checksums = Map::new();
+        for model in models {
+            let checksum = self.open(model)?.checksum().into();
+            checksums.insert(model.name.clone(), checksum);
+        }
+        Ok(checksums)
     }
 
-    fn encode_bank(
-        &self,
-        name: &str,
-        texts: &[&str],
-        progress: Progress,
-    ) -> Result<Arc<Embeddings>, Error> {
-        let encoder = self.encoder(name)?;
-        // A collection has documents for each of its tasks.
-        let separated = texts.iter().flat_map(|text| [text.as_bytes(), b"\0"]);
-        let key = format!("{name} {}", sha256(separated).short());
-        open_once(&self.banks, key, || {
-            let task = self.session.observer.begin("question bank", Some(texts.len() as u64));
-            let count = |texts: u64| {
-                task.advance(texts);
-                progress(texts);
-            };
-            let folder = self.session.options.cache.join("embeddings");
-            let bank =
-                vectors::cached(&folder, encoder.as_ref(), texts, self.session.observer, &count)?;
-            task.finish(&format!("{} questions encoded", bank.len()));
-            Ok(Arc::new(bank))
-        })
+    /// Finds a model of the right kind; a recipe whose model is not there is trained.
+    fn locate(&self, model: &ModelName) -> Result<Located, Error> {
+        if let Some(found) = lock(&self.models.located).get(model) {
+            return Ok(found.clone());
+        }
+        let ModelName { name, kind } = model;
+        self.engine_for(name)?;
+        // Not under the lock: a training opens models of its own.
+        let found = if let Some(recipe) = recipes::find_kind(name, *kind)? {
+            let max_tokens = recipe.max_tokens;
+            (self.train(recipe, Again::Resume, None)?.0, Some(max_tokens))
+        } else {
+            let models = self.models_folder();
+            let folder =
+                recipes::installed(&models, name).ok_or_else(|| recipes::unknown(&models, name))?;
+            check_installed(name, &folder)?;
+            let max_tokens = max_sequence(&folder).filter(|_| *kind == ModelKind::Encoder);
+            (folder, max_tokens)
+        };
+        lock(&self.models.located).insert(model.clone(), found.clone());
+        Ok(found)
     }
+}
+
+fn lock<K, T>(cached: &Cached<K, T>) -> MutexGuard<'_, HashMap<K, T>> {
+    cached.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What was opened under a key, or what `open` opens now. Others that need it wait for it.
 fn open_once<K: Eq + Hash, T: Clone>(
-    opened: &Opened<K, T>,
+    opened: &Cached<K, T>,
     key: K,
     open: impl FnOnce() -> Result<T, Error>,
 ) -> Result<T, Error> {
-    let mut opened = opened.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut opened = lock(opened);
     if let Some(found) = opened.get(&key) {
         return Ok(found.clone());
     }
@@ -109,34 +107,14 @@ fn open_once<K: Eq + Hash, T: Clone>(
     Ok(new)
 }
 
-/// Refuses a folder whose files are not those of its list. A model from elsewhere has none, and
-/// only its engine can tell.
-fn check_installed(name: &str, folder: &Path) -> Result<(), Problem> {
-    let State::Damaged { found } = cache::check(folder) else { return Ok(()) };
-    if !folder.join(cache::SUMS).is_file() {
-        return Ok(());
-    }
-    let at = Location::file(format!("model `{name}`"));
-    let expected = format!("the files of {} as they were written", folder.display());
-    Err(Problem::new(at, ProblemKind::Checksum, expected, found).hint(
-        "`clariq setup --force` installs all-MiniLM-L6-v2 again; `clariq train` trains again",
-    ))
-}
-
-impl Models for Registry<'_> {
+/// The models that stages ask for. An unknown one is opened, and trained if need be.
+impl Models for Session<'_> {
     fn open(&self, model: &ModelName) -> Result<Model, Error> {
-        open_once(&self.models, model.clone(), || {
-            let engine = self.session.engine_for(&model.name)?;
-            let (folder, max_tokens) = self.locate(&model.name, model.kind)?;
-            engine.open(&folder, model.kind, &self.session.model_options(max_tokens))
+        let (folder, max_tokens) = self.locate(model)?;
+        let engine = self.engine_for(&model.name)?;
+        open_once(&self.models.models, model.clone(), || {
+            engine.open(&folder, model.kind, &self.model_options(max_tokens))
         })
-    }
-
-    fn prepare(&self, model: &ModelName) -> Result<(), Error> {
-        if recipes::find_kind(&model.name, model.kind)?.is_some() {
-            self.locate(&model.name, model.kind)?;
-        }
-        Ok(())
     }
 
     fn embed_documents(
@@ -145,8 +123,38 @@ impl Models for Registry<'_> {
         texts: &[&str],
         progress: Progress,
     ) -> Result<Arc<Embeddings>, Error> {
-        Ok(self.encode_bank(name, texts, progress)?)
+        let encoder = self.encoder(name)?;
+        if !self.keeps {
+            return Ok(Arc::new(encoder.encode(texts, progress)?));
+        }
+        // A collection has documents for each of its tasks.
+        let separated = texts.iter().flat_map(|text| [text.as_bytes(), b"\0"]);
+        let key = format!("{name} {}", sha256(separated).short());
+        open_once(&self.models.banks, key, || {
+            let task = self.observer.begin("question bank", Some(texts.len() as u64));
+            let count = |texts: u64| {
+                task.advance(texts);
+                progress(texts);
+            };
+            let folder = self.options.cache.join("embeddings");
+            let bank = vectors::cached(&folder, encoder.as_ref(), texts, self.observer, &count)?;
+            task.finish(&format!("{} questions encoded", bank.len()));
+            Ok(Arc::new(bank))
+        })
     }
+}
+
+/// Refuses a folder whose files are not those of its list. A model from elsewhere has none, and
+/// only its engine can tell.
+fn check_installed(name: &str, folder: &Path) -> Result<(), Error> {
+    let State::Damaged { found } = cache::check(folder) else { return Ok(()) };
+    if !folder.join(cache::SUMS).is_file() {
+        return Ok(());
+    }
+    let expected = format!("the files of {} as they were written", folder.display());
+    let hint =
+        "`clariq setup --force` installs all-MiniLM-L6-v2 again; `clariq train` trains again";
+    bail!(format!("model `{name}`"), expected, found, hint)
 }
 
 /// Where the folder of a sentence encoder says that texts are cut. Other folders say nothing of it,

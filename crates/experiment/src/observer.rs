@@ -1,6 +1,6 @@
-//! What hears of the work while it is done.
+//! Reports of the work while it is done.
 
-/// Hears notes and follows tasks. The command prints them; a library may want none.
+/// Receives notes and the progress of tasks. The command prints them; a library may want none.
 pub trait Observer: Sync {
     /// Something that a user should know, such as that an index was rebuilt.
     fn note(&self, text: &str);
@@ -23,11 +23,11 @@ pub trait Task: Send + Sync {
     /// Replaces the text beside the count.
     fn describe(&self, text: &str);
 
-    /// The task is done, and what came of it.
+    /// The task is done, with this result.
     fn finish(self: Box<Self>, result: &str);
 }
 
-/// Hears nothing.
+/// Ignores everything.
 pub struct Silent;
 
 impl Observer for Silent {

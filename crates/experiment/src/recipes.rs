@@ -1,7 +1,6 @@
 //! Training recipes by name, and the folders that models are in.
 
-use clariq_core::Error;
-use clariq_core::{Location, ModelKind, Problem, ProblemKind, Recipe};
+use clariq_core::{Error, ModelKind, Problem, Recipe, bail, problem};
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use std::path::{Path, PathBuf};
 
@@ -22,9 +21,9 @@ pub fn find(name: &str) -> Result<Option<Recipe>, Error> {
         return Ok(Some(Recipe::parse(&input.name, &text)?));
     }
     let built_in = BUILT_IN.iter().find(|(known, _)| *known == name);
-    Ok(built_in
-        .map(|(name, text)| Recipe::parse(&format!("configs/models/{name}.toml"), text))
-        .transpose()?)
+    let parse =
+        |(name, text): &(&str, &str)| Recipe::parse(&format!("configs/models/{name}.toml"), text);
+    built_in.map(parse).transpose()
 }
 
 /// The recipe of that name, or in that file, if it trains a model of that kind. What kind a folder
@@ -32,14 +31,10 @@ pub fn find(name: &str) -> Result<Option<Recipe>, Error> {
 pub fn find_kind(name: &str, kind: ModelKind) -> Result<Option<Recipe>, Error> {
     match find(name)? {
         Some(recipe) if recipe.objective.kind() != kind => {
-            let at = Location::file(format!("model `{name}`"));
-            let found = recipe.objective.kind().to_string();
-            Err(Problem::new(at, ProblemKind::Model, kind.to_string(), found)
-                .hint(
-                    "`rerank` and `cross_encode` take cross-encoders, `meaning` a conversational \
-                     encoder, all others encoders",
-                )
-                .into())
+            let (at, found) = (format!("model `{name}`"), recipe.objective.kind());
+            let hint = "`rerank` and `cross_encode` take cross-encoders, `meaning` a conversational \
+                        encoder, all others encoders";
+            bail!(at, "{kind}", "{found}", hint)
         }
         found => Ok(found),
     }
@@ -63,6 +58,6 @@ pub(crate) fn unknown(models: &Path, name: &str) -> Problem {
     let recipes: Vec<_> = BUILT_IN.iter().map(|(name, _)| format!("`{name}`")).collect();
     let expected = format!("a folder, a recipe ({}), or an installed model", recipes.join(", "));
     let found = format!("nothing of that name in {} either", models.display());
-    Problem::new(Location::file(format!("model `{name}`")), ProblemKind::Model, expected, found)
-        .hint("`clariq setup` installs all-MiniLM-L6-v2; `clariq doctor` shows what is there")
+    let hint = "`clariq setup` installs all-MiniLM-L6-v2; `clariq doctor` shows what is there";
+    problem!(format!("model `{name}`"), expected, found, hint)
 }

@@ -2,7 +2,7 @@
 //!
 //! It holds everything that a figure depends on and nothing else (no time, no thread count, no
 //! folder), so that the same inputs give the same bytes. It takes its place last and names the
-//! checksums of the files it speaks of: a record that does not fit its run was left by an
+//! checksums of the files that it describes: a record that does not fit its run was left by an
 //! interrupted command.
 
 use crate::session::Session;
@@ -20,7 +20,7 @@ pub fn path_of(run: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// An output of a command: its kind, where it will stand, and its content.
+/// An output of a command: its kind, its path, and its content.
 pub type Output = (&'static str, PathBuf, Staged);
 
 /// What the learned models of a system compute with, which decides the last digits of their scores;
@@ -38,11 +38,7 @@ pub fn stage(run: &Path, mut made_by: Value, files: &[Output]) -> Result<Staged,
     for (kind, path, staged) in files {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let source = staged.source();
-        let checksum = sha256_of_stream(source.stream()?).map_err(|source| Error::Io {
-            action: "read",
-            path: path.clone(),
-            source,
-        })?;
+        let checksum = sha256_of_stream(source.stream()?).map_err(Error::io("read", path))?;
         outputs.insert((*kind).to_owned(), json!({ "file": name, "sha256": checksum }));
     }
     made_by["outputs"] = Value::Object(outputs);
@@ -63,7 +59,7 @@ pub fn read(run: &Path) -> Option<Value> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
 }
 
-/// Whether the record of a run speaks of another content of its `kind` of output; `None` where
+/// Whether the record of a run has another checksum for its `kind` of output; `None` where
 /// there is no record.
 pub fn contradicts(run: &Path, kind: &str, bytes: &[u8]) -> Option<bool> {
     let record = read(run)?;

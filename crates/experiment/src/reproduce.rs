@@ -6,7 +6,7 @@ use crate::run::{RunOptions, open_split, ranking_path, run as write_run, usual_p
 use crate::session::Session;
 use crate::systems::{Loaded, check_expected};
 use clariq_collections::evaluation::Written;
-use clariq_core::{Checksum, Error, Models};
+use clariq_core::{Checksum, Error};
 use clariq_files::{Source, read_run};
 use clariq_rank::{Expected, Uses};
 use std::path::Path;
@@ -50,9 +50,9 @@ pub struct Figure<'s> {
     pub published: Option<f64>,
     /// What the configuration expects.
     pub expected: Option<f64>,
-    /// What came out.
+    /// What the system reaches.
     pub obtained: f64,
-    /// How that compares, where something is expected.
+    /// The comparison, where something is expected.
     pub verdict: Option<Verdict>,
 }
 
@@ -70,7 +70,6 @@ pub fn expecting<'s>(session: &Session, systems: &'s [Loaded], split: &str) -> V
 /// anything.
 pub fn check<'s>(
     session: &Session,
-    models: &dyn Models,
     systems: impl IntoIterator<Item = &'s Loaded>,
     split: &'static str,
     runs: &Path,
@@ -80,15 +79,14 @@ pub fn check<'s>(
         return Ok(Vec::new());
     }
     let evaluation = collection.evaluation(split)?;
-    let contexts = Contexts::new(session, models);
+    let contexts = Contexts::new(session);
     let mut figures = Vec::new();
     for loaded in systems.into_iter().filter(|loaded| says_something(loaded, split)) {
         check_expected(loaded, session)?;
         let path = usual_path(runs, session, loaded, split);
         let input = open_split(session, loaded, split, None)?;
         write_run(&contexts, loaded, &*input, &RunOptions::default(), &path)?;
-        let is_run = loaded.system.tasks.is_empty();
-        let run = is_run.then(|| read_run(&Source::new(&path))).transpose()?;
+        let run = (!loaded.answers()).then(|| read_run(&Source::new(&path))).transpose()?;
         let expected = expected(loaded, session.documents.checksum(), split);
         let names = expected.iter().flat_map(|expected| expected.measures.keys());
         let obtained = evaluation.figures(&Written {
@@ -106,13 +104,12 @@ pub fn check<'s>(
 }
 
 fn says_something(loaded: &Loaded, split: &str) -> bool {
-    split != "train" || !loaded.system.uses.contains(&Uses::TrainLabels)
+    split != "train" || !loaded.uses.contains(&Uses::TrainLabels)
 }
 
 /// The figures hold for one bank, so that the sample and the real collection have their own.
-fn expected<'a>(loaded: &'a Loaded, bank: &Checksum, split: &str) -> Option<&'a Expected> {
-    let of_bank = |expected: &&Expected| bank.as_str().starts_with(&expected.bank);
-    loaded.system.expected.iter().find(|expected| of_bank(expected) && expected.split == split)
+fn expected<'a>(loaded: &'a Loaded, bank: &'a Checksum, split: &str) -> Option<&'a Expected> {
+    loaded.expected_of(bank.as_str()).find(|expected| expected.split == split)
 }
 
 fn compare<'s>(
@@ -126,14 +123,14 @@ fn compare<'s>(
     let published = expected.and_then(|expected| expected.published.get(&measure)).copied();
     let tolerance = expected.map_or(0.0, |expected| expected.tolerance);
     let verdict = wanted.map(|wanted| Verdict::new((obtained - wanted).abs(), tolerance));
-    let (system, uses) = (loaded.system.name.as_str(), loaded.uses(Some(split)));
+    let (system, uses) = (loaded.name.as_str(), loaded.uses_for(Some(split)));
     Figure { system, uses, measure, published, expected: wanted, obtained, verdict }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::Options;
+    use crate::session::Options;
     use clariq_collections::DataDir;
 
     #[test]
@@ -146,7 +143,7 @@ mod tests {
         let both = &["bm25", "bert-ranker"][..];
         for (split, names) in [("dev", both), ("test", &both[..1]), ("none", both)] {
             let found = expecting(&session, &systems, split);
-            let found: Vec<&str> = found.iter().map(|loaded| loaded.system.name.as_str()).collect();
+            let found: Vec<&str> = found.iter().map(|loaded| loaded.name.as_str()).collect();
             assert_eq!(found, names, "{split}");
         }
     }

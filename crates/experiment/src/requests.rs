@@ -3,7 +3,8 @@
 
 mod unique;
 
-use clariq_core::{Documents, Error, Problem, ProblemKind, Request, Utterance, printable};
+use crate::system::{Query, Statements};
+use clariq_core::{Documents, Error, Problem, ProblemKind, Request, Utterance, printable, problem};
 use clariq_files::archive::Form;
 use clariq_files::{BoundedLines, MOST_OF_A_LINE};
 use serde::Deserialize;
@@ -20,7 +21,8 @@ pub const ARCHIVE: Form = Form {
     hint: "a line is {\"id\": …, \"text\": …} or {\"id\": …, \"said\": [{\"user\": …}, …]}",
 };
 
-const HINT: &str = "one JSON object a line; --skip-bad answers bad lines with an error";
+const HINT: &str = "one JSON object a line; with --skip-bad, `clariq rank` answers a bad line with an \
+                    error, and `clariq run` leaves it out";
 
 /// So many characters of a wrong value are kept for a message.
 const SHOWN: usize = 200;
@@ -33,21 +35,6 @@ struct Fields {
     said: Option<Vec<Said>>,
     candidates: Option<Vec<String>>,
     statements: Option<Vec<String>>,
-}
-
-/// A request, and what its user says of themselves.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Incoming {
-    /// The request.
-    pub request: Request,
-    /// The statements; none for a system that does not rank them.
-    pub statements: Vec<String>,
-}
-
-impl From<Request> for Incoming {
-    fn from(request: Request) -> Self {
-        Self { request, statements: Vec::new() }
-    }
 }
 
 #[derive(Deserialize)]
@@ -65,7 +52,7 @@ enum Said {
 }
 
 /// A request with its line, or what is wrong with that.
-pub type Line = Result<(Incoming, String), Problem>;
+pub type Line = Result<(Query, String), Problem>;
 
 /// Reads requests from a stream, a line at a time; blank lines are passed over.
 pub struct Requests<'a> {
@@ -95,9 +82,9 @@ impl<'a> Requests<'a> {
     }
 
     /// The next request, or what is wrong with its line; `None` at the end.
-    pub fn read_next(&mut self) -> Result<Option<Result<Incoming, Problem>>, Error> {
+    pub fn read_next(&mut self) -> Result<Option<Result<Query, Problem>>, Error> {
         let next = self.read_next_line()?;
-        Ok(next.map(|read| read.map(|(incoming, _)| incoming)))
+        Ok(next.map(|read| read.map(|(query, _)| query)))
     }
 
     /// The next request with its line, or what is wrong with that; `None` at the end.
@@ -108,13 +95,13 @@ impl<'a> Requests<'a> {
                 Some(Ok(line)) if line.is_empty() => {}
                 Some(Ok(line)) => {
                     let read = self.parse(&line);
-                    if let (Ok(incoming), Some(ids)) = (&read, &mut self.ids)
+                    if let (Ok(query), Some(ids)) = (&read, &mut self.ids)
                         && let Some(problem) =
-                            ids.insert(&incoming.request.id, self.lines.location())?
+                            ids.insert(&query.request.id, self.lines.location())?
                     {
                         return Ok(Some(Err(problem)));
                     }
-                    return Ok(Some(read.map(|incoming| (incoming, line))));
+                    return Ok(Some(read.map(|query| (query, line))));
                 }
                 Some(Err(problem)) => return Ok(Some(Err(problem.hint(HINT)))),
             }
@@ -126,7 +113,7 @@ impl<'a> Requests<'a> {
         self.lines.location().line
     }
 
-    fn parse(&self, text: &str) -> Result<Incoming, Problem> {
+    fn parse(&self, text: &str) -> Result<Query, Problem> {
         let fields: Fields =
             serde_json::from_str(text).map_err(|error| self.unreadable(text, &error))?;
         let id = match fields.id {
@@ -155,7 +142,8 @@ impl<'a> Requests<'a> {
         if statements.iter().any(|statement| statement.trim().is_empty()) {
             return Err(self.problem("statements that say something", "an empty one"));
         }
-        Ok(Incoming { request: Request { candidates, ..request }, statements })
+        let statements = Statements::Own(statements);
+        Ok(Query { request: Request { candidates, ..request }, statements })
     }
 
     fn find(&self, ids: &[String]) -> Result<Vec<clariq_core::Doc>, Problem> {
@@ -171,14 +159,13 @@ impl<'a> Requests<'a> {
     }
 
     fn unreadable(&self, text: &str, error: &serde_json::Error) -> Problem {
-        // What is wrong stands where the parser stopped; its own words are about Rust's types.
+        // The parser stopped there; its own words are about Rust's types.
         let found = format!("`{}`, wrong at column {}", printable(text, SHOWN), error.column());
         self.problem(FORM, &found)
     }
 
     fn problem(&self, expected: &str, found: &str) -> Problem {
-        let (at, found) = (self.lines.location(), printable(found, SHOWN));
-        Problem::new(at, ProblemKind::Argument, expected, found).hint(HINT)
+        problem!(self.lines.location(), expected, (printable(found, SHOWN)), HINT)
     }
 }
 
@@ -200,11 +187,11 @@ mod tests {
         read(text, false).into_iter().map(|one| one.map(|one| one.request)).collect()
     }
 
-    fn read(text: &str, takes_statements: bool) -> Vec<Result<Incoming, Problem>> {
+    fn read(text: &str, takes_statements: bool) -> Vec<Result<Query, Problem>> {
         read_by(text, takes_statements, false)
     }
 
-    fn read_by(text: &str, takes_statements: bool, unique: bool) -> Vec<Result<Incoming, Problem>> {
+    fn read_by(text: &str, takes_statements: bool, unique: bool) -> Vec<Result<Query, Problem>> {
         let sample = clariq_collections::open(&DataDir::Sample).unwrap();
         let (documents, lines) =
             (sample.documents("questions").unwrap(), Box::new(text.as_bytes()));
@@ -233,7 +220,8 @@ mod tests {
     #[test]
     fn statements_are_for_systems_that_rank_them() {
         let line = "{\"id\": 1, \"text\": \"a\", \"statements\": [\"I am tall.\"]}";
-        assert_eq!(read(line, true)[0].as_ref().unwrap().statements, ["I am tall."]);
+        let own = Statements::Own(vec!["I am tall.".to_owned()]);
+        assert_eq!(read(line, true)[0].as_ref().unwrap().statements, own);
         assert!(read(line, false)[0].as_ref().unwrap_err().expected.contains("no statements"));
         let empty = line.replace("I am tall.", " ");
         assert!(read(&empty, true)[0].as_ref().unwrap_err().found.contains("an empty one"));

@@ -6,45 +6,35 @@
 //! everything is written, the run takes its name. After a kill, a run that is resumed continues
 //! behind the last whole block, if the same inputs would be read.
 
-mod answers;
 mod blocks;
-mod conversations;
 mod file;
 mod given;
 mod input;
 mod partial;
-mod requests;
 mod split;
 
 use crate::contexts::Contexts;
-use crate::needs::{PredictedNeeds, need_model, need_record, predict_needs};
-use crate::pipelines::Pipelines;
+use crate::needs::{Needs, Predict, PredictedNeeds, predict_split};
+use crate::plan::Plan;
 use crate::record;
 use crate::session::Session;
+use crate::system::System;
 use crate::systems::Loaded;
-use blocks::{Blocks, Write};
+use blocks::Write;
 use clariq_collections::Collection;
-use clariq_core::Error;
-use clariq_core::{Location, Models, Problem, ProblemKind, sha256_hex};
+use clariq_core::{Error, Problem, ProblemKind, problem, sha256_hex};
 use clariq_files::{Staged, Target, refuse_input};
-use clariq_need::Classifier;
-use clariq_rank::{Pipeline, System};
-use file::{FileKind, InputFile};
 use partial::{Partial, Progress};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::{panic, thread};
 
-use answers::SplitAnswers;
-pub use answers::ranking_path;
-pub use conversations::Conversations;
 pub(crate) use file::Cut;
+pub use file::{FileInput, FileKind};
 pub use given::Given;
-pub(crate) use input::Divisible;
 pub use input::{Input, Skipped};
-pub use requests::RequestFile;
-use split::SplitRequests;
-pub use split::as_run;
+use split::SplitInput;
+pub use split::{as_run, ranking_path};
 
 /// The folder of a collection's runs: `folder` itself for the released ClariQ, and one inside it
 /// that is named after the collection for every other, so that their runs keep apart.
@@ -59,11 +49,11 @@ pub fn folder_of(folder: &Path, collection: &dyn Collection) -> PathBuf {
 /// collection>/<system>.<name>.run`. What is handed in ends in `.json`, and lies in `folder` itself
 /// but for a sample.
 pub fn usual_path(folder: &Path, session: &Session, loaded: &Loaded, name: &str) -> PathBuf {
-    let (system, collection) = (&loaded.system, session.collection);
-    if system.tasks.is_empty() {
-        return folder_of(folder, collection).join(format!("{}.{name}.run", system.name));
+    let (system, collection) = (&loaded.name, session.collection);
+    if !loaded.answers() {
+        return folder_of(folder, collection).join(format!("{system}.{name}.run"));
     }
-    let file = format!("{}.{name}.json", system.name);
+    let file = format!("{system}.{name}.json");
     if collection.is_sample() {
         folder.join(collection.label()).join(file)
     } else {
@@ -84,10 +74,7 @@ pub fn open_split<'a>(
     split: &'static str,
     given: Option<&'a Given>,
 ) -> Result<Box<dyn Input + 'a>, Error> {
-    Ok(match &loaded.answer {
-        Some(config) => Box::new(SplitAnswers::open(session, loaded, config, split, given)?),
-        None => Box::new(SplitRequests::read(session, split)?.given(given)?),
-    })
+    Ok(Box::new(SplitInput::open(session, loaded, split, given)?))
 }
 
 /// How a run is made.
@@ -102,7 +89,7 @@ pub struct RunOptions<'a> {
     pub part: Option<&'a Value>,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Done {
     /// Requests that were ranked.
@@ -137,83 +124,39 @@ fn files_of(input: &dyn Input, path: &Path) -> Vec<(&'static str, PathBuf)> {
     if Target::new(path).is_stream() { vec![("run", path.to_owned())] } else { input.files(path) }
 }
 
-/// Opens a file of requests, whichever of the two forms it has.
-pub(crate) fn open_file<'a>(
-    session: &Session<'a>,
-    file: &Path,
-    skip_bad: bool,
-) -> Result<Box<dyn Divisible + 'a>, Error> {
-    let file = InputFile::open(file, skip_bad)?;
-    Ok(match file.kind() {
-        FileKind::Conversations => Box::new(Conversations::new(session, file)?),
-        FileKind::Requests => Box::new(RequestFile::new(session, file)),
-    })
-}
-
-/// Opens a shard of a file that was checked when it was cut. It describes itself as the whole file.
-pub(crate) fn open_shard<'a>(
-    session: &Session<'a>,
-    shard: &Path,
-    cut: &Cut,
-) -> Result<Box<dyn Input + 'a>, Error> {
-    let file = InputFile::of_shard(shard, cut);
-    Ok(match cut.kind {
-        FileKind::Conversations => Box::new(Conversations::new(session, file)?.checked()),
-        FileKind::Requests => Box::new(RequestFile::new(session, file)),
-    })
-}
-
-/// One system over one input, with its models open and its need model trained.
+/// A system that is open, over an input.
 pub(crate) struct Job<'a> {
-    contexts: &'a Contexts<'a>,
-    pipelines: Pipelines<'a>,
-    loaded: &'a Loaded,
+    system: System<'a>,
     input: &'a dyn Input,
     tag: String,
-    needs: Needs,
     /// What the lines are made by.
     made_by: Value,
 }
 
-/// The predicted needs that stages look at.
-enum Needs {
-    /// None, or none that a stage looks at.
-    None,
-    /// Predicted block by block.
-    Each(Box<Classifier>),
-    /// Predicted for all requests before the first is ranked.
-    All(PredictedNeeds),
-}
-
 impl<'a> Job<'a> {
-    /// Opens what the system needs; `tag` as in [`RunOptions`].
+    /// Opens the system; `tag` as in [`RunOptions`].
     pub(crate) fn new(
         contexts: &'a Contexts<'a>,
         loaded: &'a Loaded,
         input: &'a dyn Input,
         tag: Option<&str>,
     ) -> Result<Self, Error> {
-        let (session, system) = (contexts.session(), &loaded.system);
-        input.check(system)?;
-        let pipelines = Pipelines::new(contexts, loaded)?;
-        let tag = tag.unwrap_or(&system.name);
-        let tag: String = tag.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
-        let models = open_models(contexts.models(), loaded)?;
-        let needs = if !system.pipeline.sees_need() {
-            Needs::None
-        } else if input.in_memory().is_some() {
-            predict(contexts, loaded, input)?.map_or(Needs::None, Needs::All)
-        } else {
-            let model = need_model(session, contexts.models(), loaded)?;
-            model.map_or(Needs::None, |model| Needs::Each(Box::new(model)))
+        input.check(loaded)?;
+        let predict = match input.in_memory() {
+            Some(requests) => Predict::Split(input.name(), requests),
+            None => Predict::ForStages,
         };
+        let system = System::open_predicting(contexts, loaded, predict)?;
+        let tag = tag.unwrap_or(&loaded.name);
+        let tag: String = tag.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
+        let session = contexts.session();
         let mut made_by = json!({
             "clariq": env!("CARGO_PKG_VERSION"),
-            "system": system.name,
+            "system": loaded.name,
             "config_sha256": loaded.checksum,
-            "uses": loaded.uses(session.split),
-            "models": models,
-            "need": needs.record(),
+            "uses": loaded.uses_for(session.split),
+            "models": system.weights(),
+            "need": system.needs().record(),
             "seed": session.options.seed,
             "run_tag": tag,
             "collection": session.collection.label(),
@@ -221,13 +164,10 @@ impl<'a> Job<'a> {
         if let Some(arithmetic) = record::arithmetic(session, loaded) {
             made_by["arithmetic"] = arithmetic;
         }
-        for (key, value) in describe_system(session, system, &pipelines)? {
+        for (key, value) in describe_plan(&system)?.into_iter().chain(input.describe(loaded)?) {
             made_by[key] = value;
         }
-        for (key, value) in input.describe(system)? {
-            made_by[key] = value;
-        }
-        Ok(Self { contexts, pipelines, loaded, input, tag, needs, made_by })
+        Ok(Self { system, input, tag, made_by })
     }
 
     /// What makes the lines, as the record begins, in one checksum.
@@ -246,31 +186,13 @@ impl<'a> Job<'a> {
         Ok(Done { requests: progress.requests, lines: progress.lines })
     }
 
-    fn blocks(&self) -> Blocks<'_> {
-        let Self { contexts, pipelines, input, tag, needs, .. } = self;
-        let files = input.files(Path::new("")).len();
-        Blocks {
-            observer: contexts.session().observer,
-            pipelines,
-            input: *input,
-            files,
-            tag,
-            needs,
-        }
-    }
-
     /// Writes to standard output or a pipe, which cannot be taken back.
     fn stream(&self, path: &Path) -> Result<(Progress, Skipped), Error> {
         let mut ranked = None;
         let written = Target::new(path).write(|out| {
-            let write: Write = &mut |lines, _, _| {
-                Ok(out.write_all(&lines[0]).map_err(|source| Error::Io {
-                    action: "write",
-                    path: path.to_owned(),
-                    source,
-                })?)
-            };
-            let result = self.blocks().rank(Progress::default(), write);
+            let write: Write =
+                &mut |lines, _, _| out.write_all(&lines[0]).map_err(Error::io("write", path));
+            let result = self.rank_blocks(Progress::default(), write);
             let failed = result.is_err();
             ranked = Some(result);
             if failed { Err(std::io::ErrorKind::Other.into()) } else { self.input.put_end(0, out) }
@@ -278,14 +200,14 @@ impl<'a> Job<'a> {
         // What stopped the ranking is the news, not that the output was not finished.
         match ranked {
             Some(Err(error)) => Err(error),
-            Some(Ok(done)) => Ok(written.map(|()| done)?),
-            None => Err(written.map_or_else(Error::from, |()| nothing_retrieved(self, 0).into())),
+            Some(Ok(done)) => written.map(|()| done),
+            None => Err(written.map_or_else(|error| error, |()| nothing_retrieved(self, 0).into())),
         }
     }
 
     /// Writes files by way of a partial one, and the record beside them.
     fn write(&self, path: &Path, options: &RunOptions) -> Result<(Progress, Skipped), Error> {
-        let observer = self.contexts.session().observer;
+        let observer = self.system.session().observer;
         let files = files_of(self.input, path);
         let paths: Vec<PathBuf> = files.iter().map(|(_, path)| path.clone()).collect();
         let (mut partial, progress, note) = match options.part {
@@ -306,8 +228,8 @@ impl<'a> Job<'a> {
             }
         };
         let beside = beside?;
-        let predicted = match &self.needs {
-            Needs::All(predicted) => Some(predicted),
+        let predicted = match self.system.needs() {
+            Needs::Split(predicted) => Some(predicted),
             _ => beside.as_ref(),
         };
         let mut outputs: Vec<record::Output> = Vec::with_capacity(files.len() + 1);
@@ -346,19 +268,22 @@ impl<'a> Job<'a> {
         partial: &mut Partial<'_>,
     ) -> (Result<(Progress, Skipped), Error>, Result<Option<PredictedNeeds>, Error>) {
         let write: Write = &mut |lines, progress, last| partial.append(lines, progress, last);
-        if self.loaded.system.pipeline.sees_need() || self.loaded.need.is_none() {
-            return (self.blocks().rank(progress, write), Ok(None));
-        }
+        let (loaded, input) = (self.system.loaded, self.input);
+        let requests = input.in_memory().filter(|_| loaded.need.is_some());
+        let Some(requests) = requests.filter(|_| !loaded.plan.sees_need()) else {
+            return (self.rank_blocks(progress, write), Ok(None));
+        };
+        let session = self.system.session();
         thread::scope(|scope| {
-            let predicting = scope.spawn(|| predict(self.contexts, self.loaded, self.input));
-            let ranked = self.blocks().rank(progress, write);
+            let predicting = scope.spawn(|| predict_split(session, loaded, input.name(), requests));
+            let ranked = self.rank_blocks(progress, write);
             let predicted = predicting.join();
             (ranked, predicted.unwrap_or_else(|panic| panic::resume_unwind(panic)))
         })
     }
 
     fn report(&self, progress: Progress, skipped: &Skipped) {
-        let note = |text: &str| self.contexts.session().observer.note(text);
+        let note = |text: &str| self.system.session().observer.note(text);
         if let Some(first) = &skipped.first {
             let (file, bad) = (self.input.location(), skipped.count);
             note(&format!("warning: {file}: {bad} bad records are left out; the first: {first}"));
@@ -372,68 +297,35 @@ impl<'a> Job<'a> {
     }
 }
 
-impl Needs {
-    fn record(&self) -> Value {
-        match self {
-            Self::None => Value::Null,
-            Self::Each(model) => need_record(model),
-            Self::All(predicted) => predicted.made_by.clone(),
-        }
-    }
-}
-
-/// The needs of an input whose requests are in memory, where the system predicts any.
-fn predict(
-    contexts: &Contexts,
-    loaded: &Loaded,
-    input: &dyn Input,
-) -> Result<Option<PredictedNeeds>, Error> {
-    let Some(requests) = input.in_memory() else { return Ok(None) };
-    predict_needs(contexts.session(), contexts.models(), loaded, input.name(), requests)
-}
-
 /// What the record says of a system: its stages and what they rank, task by task where there are
 /// several.
-fn describe_system(
-    session: &Session,
-    system: &System,
-    pipelines: &Pipelines,
-) -> Result<Map<String, Value>, Error> {
-    let documents = session.documents;
+fn describe_plan(system: &System) -> Result<Map<String, Value>, Error> {
     let mut described = Map::new();
-    let Some(answer) = pipelines.answer() else {
-        let bank = json!({ "sha256": documents.checksum(), "questions": documents.len() });
-        described.insert("stages".to_owned(), system.pipeline.parameters());
-        described.insert("bank".to_owned(), bank);
-        return Ok(described);
-    };
-    let parameters = |(task, pipeline): (&String, &Pipeline)| (task.clone(), pipeline.parameters());
-    described
-        .insert("tasks".to_owned(), Value::Object(system.tasks.iter().map(parameters).collect()));
-    described.insert("answer".to_owned(), json!(answer));
-    for task in pipelines.tasks() {
-        let documents = session.collection.documents(task)?;
-        let of_task = json!({ "sha256": documents.checksum(), "count": documents.len() });
-        described.insert(task.to_owned(), of_task);
+    match &system.loaded.plan {
+        Plan::Rank(pipeline) => {
+            let documents = system.session().documents;
+            let bank = json!({ "sha256": documents.checksum(), "questions": documents.len() });
+            described.insert("stages".to_owned(), pipeline.parameters());
+            described.insert("bank".to_owned(), bank);
+        }
+        Plan::Answer(plan) => {
+            let tasks = plan.tasks();
+            let tasks = tasks.map(|(task, pipeline)| (task.to_owned(), pipeline.parameters()));
+            described.insert("tasks".to_owned(), Value::Object(tasks.collect()));
+            described.insert("answer".to_owned(), json!(plan.config));
+            for &part in system.parts() {
+                let documents = system.documents(part)?;
+                let of_task = json!({ "sha256": documents.checksum(), "count": documents.len() });
+                described.insert(system.task(part).to_owned(), of_task);
+            }
+        }
     }
     Ok(described)
 }
 
-/// Opens the learned models that stages ask for; their checksums by name. The weights are part of
-/// what makes a run, and known before it begins.
-fn open_models(models: &dyn Models, loaded: &Loaded) -> Result<Value, Error> {
-    let mut checksums = serde_json::Map::new();
-    for model in loaded.system.models() {
-        let checksum = json!(models.open(&model)?.checksum());
-        checksums.insert(model.name, checksum);
-    }
-    Ok(Value::Object(checksums))
-}
-
 fn nothing_retrieved(job: &Job, requests: u64) -> Problem {
-    let at = Location::file(&job.loaded.file);
     let expected = "a system that ranks something for at least one request";
     let found = format!("nothing for any of {requests} requests of {}", job.input.location());
-    Problem::new(at, ProblemKind::Empty, expected, found)
-        .hint("see what each stage leaves: `clariq explain --system …` follows one document")
+    let hint = "see what each stage leaves: `clariq explain --system …` follows one document";
+    problem!(&*job.system.loaded.file, expected, found, hint).kind(ProblemKind::Empty)
 }

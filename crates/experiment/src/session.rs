@@ -1,16 +1,50 @@
-//! A session: a collection, and what work on it needs.
+//! A session: a collection, the options that work on it is done under, and the models that are
+//! open.
 
+use crate::cache;
+use crate::models::Opened as OpenedModels;
 use crate::observer::{Observer, Silent};
-use crate::options::Options;
 use clariq_collections::Collection;
-use clariq_core::Error;
-use clariq_core::{Documents, Engine, ModelOptions, NoModels, ProblemKind};
+use clariq_core::{Documents, Engine, Error, ModelOptions, NoModels, Precision, ProblemKind};
 use clariq_files::temporary::{Temporary, folder_in};
 use clariq_index::{Analyzer, BuildOptions, DocumentIndex, Opened};
 use clariq_rank::Context;
 use std::fs;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How work is done.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Threads that learned models and index building use; results are the same with any number.
+    pub threads: usize,
+    /// Seed of cross-validation and of bootstraps; a training recipe has a seed of its own.
+    pub seed: u64,
+    /// Where learned models are run: `cpu`, or `cuda:0` and so on.
+    pub device: String,
+    /// What learned models compute with.
+    pub precision: Precision,
+    /// Folder of indexes, models and vectors.
+    pub cache: PathBuf,
+    /// Folder of the index, in place of one in the cache.
+    pub index: Option<PathBuf>,
+    /// Bytes of memory for building an index.
+    pub memory: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            seed: 42,
+            device: "cpu".to_owned(),
+            precision: Precision::F32,
+            cache: cache::folder(),
+            index: None,
+            memory: 64_000_000,
+        }
+    }
+}
 
 /// A collection with the options that work on it is done under, an engine for learned models, and
 /// an observer.
@@ -31,6 +65,10 @@ pub struct Session<'a> {
     pub engine: Option<&'a dyn Engine>,
     /// What hears of the work.
     pub observer: &'a dyn Observer,
+    /// The models that are open, which clones share.
+    pub(crate) models: Arc<OpenedModels>,
+    /// Whether indexes and vectors are kept.
+    pub(crate) keeps: bool,
 }
 
 impl<'a> Session<'a> {
@@ -46,6 +84,8 @@ impl<'a> Session<'a> {
             options,
             engine: None,
             observer: &Silent,
+            models: Arc::default(),
+            keeps: true,
         })
     }
 
@@ -57,7 +97,19 @@ impl<'a> Session<'a> {
     /// The same session to answer a split: models may then be trained on the splits before it.
     #[must_use]
     pub fn answering(self, split: &'static str) -> Self {
-        Self { split: Some(split), ..self }
+        Self { split: Some(split), models: Arc::default(), ..self }
+    }
+
+    /// The same session with models of another precision.
+    pub(crate) fn with_precision(&self, precision: Precision) -> Self {
+        let options = Options { precision, ..self.options.clone() };
+        Self { options, models: Arc::default(), ..self.clone() }
+    }
+
+    /// The same session for documents that are made for a few requests: neither their indexes nor
+    /// their vectors are kept.
+    pub(crate) fn passing(&self) -> Self {
+        Self { keeps: false, ..self.clone() }
     }
 
     /// The same session with learned models.
@@ -92,31 +144,23 @@ impl<'a> Session<'a> {
         self.engine.ok_or_else(|| NoModels::refusal(name).into())
     }
 
-    /// What stages work on, without learned models; indexes are opened or built when a stage first
+    /// What stages work on over these documents. Indexes are opened or built when a stage first
     /// needs one.
-    pub fn context(&self) -> Context<'_> {
-        self.context_over(self.documents)
-    }
-
-    /// The same over the documents of another task.
-    pub(crate) fn context_over<'d>(&'d self, documents: &'d dyn Documents) -> Context<'d> {
-        Context::new(documents, |analyzer, documents| {
-            let (index, opened) = self.open_index(analyzer, documents)?;
-            self.report_opened(&index, &opened);
-            Ok(index)
-        })
-    }
-
-    /// The same over documents that are made for a few requests: their indexes go with it.
-    pub(crate) fn passing_context<'d>(&'d self, documents: &'d dyn Documents) -> Context<'d> {
-        let folders: Mutex<Vec<Temporary>> = Mutex::default();
-        Context::new(documents, move |analyzer, documents| {
+    pub fn context<'d>(&'d self, documents: &'d dyn Documents) -> Context<'d> {
+        let passing: Mutex<Vec<Temporary>> = Mutex::default();
+        let open = move |analyzer, documents: &dyn Documents| {
+            if self.keeps {
+                let (index, opened) = self.open_index(analyzer, documents)?;
+                self.report_opened(&index, &opened);
+                return Ok(index);
+            }
             let folder = self.passing_folder()?;
-            let (path, options) = (folder.path().join("index"), self.build_options());
-            let index = DocumentIndex::rebuild(&path, documents, analyzer, &options)?;
-            folders.lock().unwrap_or_else(PoisonError::into_inner).push(folder);
+            let path = folder.path().join("index");
+            let index = DocumentIndex::rebuild(&path, documents, analyzer, &self.build_options())?;
+            passing.lock().unwrap_or_else(PoisonError::into_inner).push(folder);
             Ok(index)
-        })
+        };
+        Context::new(documents, open).with_models(self)
     }
 
     /// A folder in the cache that is removed when it is dropped.
@@ -126,7 +170,7 @@ impl<'a> Session<'a> {
             fs::create_dir_all(&path)?;
             folder_in(&path, "passing-".as_ref())
         };
-        make().map_err(|source| Error::Io { action: "write", path, source })
+        make().map_err(Error::io("write", &path))
     }
 
     /// Opens an index or builds it. A damaged one in the cache is built again; one whose folder was
@@ -168,7 +212,7 @@ impl<'a> Session<'a> {
         BuildOptions { threads: self.options.threads, memory: self.options.memory }
     }
 
-    /// Tells the observer how an index was come by.
+    /// Reports whether an index was there, was built, or was built again.
     pub fn report_opened(&self, index: &DocumentIndex, opened: &Opened) {
         let folder = index.folder().display();
         match opened {

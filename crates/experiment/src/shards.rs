@@ -12,11 +12,9 @@ pub use cut::cut;
 
 use crate::contexts::Contexts;
 use crate::record;
-use crate::run::{Cut, Job, RunOptions, open_shard};
-use crate::session::Session;
+use crate::run::{Cut, FileInput, Job, RunOptions};
 use crate::systems::Loaded;
-use clariq_core::Error;
-use clariq_core::{Location, Problem, ProblemKind, sha256_of_file};
+use clariq_core::{Error, Problem, problem, sha256_of_file};
 use clariq_files::{Source, Staged, protect, refuse_input};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -72,9 +70,8 @@ impl Planned {
     pub fn read(path: &Path) -> Result<Self, Error> {
         let input = Source::new(path).read()?;
         let wrong = |found: String| {
-            let at = Location::file(path.display().to_string());
-            Problem::new(at, ProblemKind::Argument, "a plan of `clariq data shard`", found)
-                .hint("cut the file again with this version of clariq")
+            let hint = "cut the file again with this version of clariq";
+            problem!(path, "a plan of `clariq data shard`", found, hint)
         };
         let form: Value = serde_json::from_slice(&input.bytes)
             .map_err(|_| wrong("a file that is no JSON".to_owned()))?;
@@ -102,8 +99,7 @@ impl Planned {
     }
 
     fn problem(&self, expected: impl Into<String>, found: impl Into<String>) -> Problem {
-        let at = Location::file(self.path.display().to_string());
-        Problem::new(at, ProblemKind::Argument, expected, found)
+        Problem::at(&*self.path, expected, found)
     }
 
     /// Makes the part of a run over one shard, unless it is there and whole. `output` names another
@@ -115,12 +111,12 @@ impl Planned {
     /// plan is for, and a system that compares requests with each other.
     pub fn run_shard(
         &self,
-        session: &Session,
         contexts: &Contexts,
         loaded: &Loaded,
         index: usize,
         output: Option<&Path>,
     ) -> Result<PathBuf, Error> {
+        let session = contexts.session();
         let Some(shard) = self.plan.shards.get(index) else {
             let expected = format!("a shard from 0 to {}", self.plan.shards.len() - 1);
             return Err(self
@@ -144,12 +140,12 @@ impl Planned {
                 .hint("copy the shard again, or cut the file again")
                 .into());
         }
-        let path = output.map_or_else(|| self.part(&loaded.system.name, index), Path::to_owned);
+        let path = output.map_or_else(|| self.part(&loaded.name, index), Path::to_owned);
         self.plan.shards.iter().for_each(|shard| protect(&self.beside(&shard.file)));
         refuse_input(&path)?;
-        self.check_arithmetic(session, loaded)?;
-        let input = open_shard(session, &file, &self.plan.input)?;
-        let job = Job::new(contexts, loaded, &*input, None)?;
+        self.check_arithmetic(contexts, loaded)?;
+        let input = FileInput::open_shard(session, &file, &self.plan.input)?;
+        let job = Job::new(contexts, loaded, &input, None)?;
         let fingerprint = job.fingerprint();
         if let Some(planned) = self.plan.fingerprint.as_ref().filter(|it| **it != fingerprint) {
             let expected = format!("the system, parameters and weights {}", short(planned));
@@ -171,9 +167,9 @@ impl Planned {
     }
 
     /// Refuses a processor that computes otherwise than the one that the plan was made on.
-    fn check_arithmetic(&self, session: &Session, loaded: &Loaded) -> Result<(), Error> {
+    fn check_arithmetic(&self, contexts: &Contexts, loaded: &Loaded) -> Result<(), Error> {
         let Some(planned) = &self.plan.arithmetic else { return Ok(()) };
-        match record::arithmetic(session, loaded) {
+        match record::arithmetic(contexts.session(), loaded) {
             Some(found) if found != *planned => Err(self
                 .problem(format!("learned models computed with {planned}"), found.to_string())
                 .hint(ALIKE)
@@ -236,11 +232,7 @@ impl Planned {
         let ending = ".part-00000.run.json";
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
-        let entries = std::fs::read_dir(folder).map_err(|source| Error::Io {
-            action: "read",
-            path: folder.to_owned(),
-            source,
-        })?;
+        let entries = std::fs::read_dir(folder).map_err(Error::io("read", folder))?;
         let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
         let mut systems: Vec<String> =
             names.filter_map(|name| Some(name.strip_suffix(ending)?.to_owned())).collect();

@@ -2,14 +2,13 @@
 
 use crate::recipes;
 use crate::systems::Loaded;
-use clariq_core::Error;
-use clariq_core::{Location, Problem, ProblemKind, Recipe};
+use clariq_core::{Error, Recipe, bail};
 use std::path::Path;
 
 pub use crate::models::Again;
 
-/// The recipes that are named, each once: by themselves, or by systems, which stand for the recipes
-/// that their stages use. `set` has parameters in place of theirs, as [`Recipe::with`] takes them.
+/// The recipes that are named, each once: by themselves, or by systems whose
+/// stages use them. `set` replaces parameters of theirs, as [`Recipe::with`] takes them.
 pub fn recipes(names: &[String], set: &[String]) -> Result<Vec<Recipe>, Error> {
     let mut recipes: Vec<Recipe> = Vec::new();
     for name in names {
@@ -34,17 +33,14 @@ fn named(name: &str) -> Result<Vec<Recipe>, Error> {
 }
 
 fn of_system(name: &str) -> Result<Vec<Recipe>, Error> {
-    let system = Loaded::open(name, &[])?.system;
     let mut trained = Vec::new();
-    for model in system.models() {
+    for model in Loaded::open(name, &[])?.plan.models() {
         trained.extend(recipes::find(&model.name)?);
     }
     if trained.is_empty() {
         let expected = "a system with a trained model, or a recipe";
         let found = format!("`{name}`, which needs no model that is trained");
-        return Err(Problem::new(Location::file("CONFIG"), ProblemKind::Argument, expected, found)
-            .hint("configs/README.md lists the recipes")
-            .into());
+        bail!("CONFIG", expected, found, "configs/README.md lists the recipes");
     }
     Ok(trained)
 }
@@ -61,7 +57,5 @@ pub fn check_output(output: &Path, count: usize) -> Result<(), Error> {
     } else {
         return Ok(());
     };
-    Err(Problem::new(Location::file("--output"), ProblemKind::Argument, expected, found)
-        .hint(hint)
-        .into())
+    bail!("--output", expected, found, hint)
 }

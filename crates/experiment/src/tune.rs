@@ -1,20 +1,19 @@
 //! Grid search over the parameters of a system, judged by cross-validation over conversations.
 
 use crate::contexts::Contexts;
-use crate::models::Registry;
-use crate::needs::predict_needs;
-use crate::pipelines::{Block, Pipelines};
-use crate::run::as_run;
+use crate::needs::Predict;
+use crate::run::{as_run, open_split};
 use crate::session::Session;
+use crate::system::{Part, Query, System};
 use crate::systems::{Loaded, parse_assignment};
 use clariq_collections::evaluation::Evaluation;
-use clariq_core::Error;
-use clariq_core::{Location, Problem, ProblemKind, Request, TopicId};
+use clariq_core::{Error, Request, TopicId, bail, problem};
 use clariq_eval::{Measure, RankedRun, evaluate, exact_mean};
 use clariq_files::{Qrels, Run};
 use clariq_rank::Override;
 use std::collections::HashMap;
 use std::fmt;
+use std::ops::ControlFlow;
 
 /// The most points of a grid: the figures of all of them, for every topic, are kept.
 pub const MOST_POINTS: usize = 10_000;
@@ -40,21 +39,18 @@ impl Grid {
         for text in texts {
             let (target, values) = parse_assignment(text.as_ref(), "--grid")?;
             if grid.axes.iter().any(|axis| axis.target == target) {
-                let found = format!("`{}.{}` twice", target.stage, target.key);
-                let expected = "every parameter once";
-                return Err(refusal(expected, found)
-                    .hint("write all values of a parameter in one --grid")
-                    .into());
+                let (stage, key) = (target.stage, target.key);
+                let hint = "write all values of a parameter in one --grid";
+                bail!("--grid", "every parameter once", "`{stage}.{key}` twice", hint);
             }
             let values = split_values(values);
             grid.points = grid.points.saturating_mul(values.len());
             grid.axes.push(Axis { target, values });
         }
         if grid.points > MOST_POINTS {
-            let expected = format!("at most {MOST_POINTS} combinations");
-            return Err(refusal(&expected, grid.points.to_string())
-                .hint("try fewer values, and tune parameters one after the other")
-                .into());
+            let (expected, found) = (format!("at most {MOST_POINTS} combinations"), grid.points);
+            let hint = "try fewer values, and tune parameters one after the other";
+            bail!("--grid", expected, "{found}", hint);
         }
         Ok(grid)
     }
@@ -101,10 +97,6 @@ fn split_values(text: &str) -> Vec<String> {
     }
     values.push(text[start..].trim().to_owned());
     values
-}
-
-fn refusal(expected: &str, found: String) -> Problem {
-    Problem::new(Location::file("--grid"), ProblemKind::Argument, expected, found)
 }
 
 /// A search over a grid.
@@ -177,28 +169,26 @@ impl Search<'_> {
     /// Tries every point.
     pub fn run(&self, session: &Session) -> Result<Tuned, Error> {
         let session = session.clone().answering(self.split);
-        let models = Registry::new(&session);
-        let contexts = Contexts::new(&session, &models);
+        let contexts = Contexts::new(&session);
         let first = Loaded::open_any(self.system, &self.grid.points().next().unwrap_or_default())?;
-        let pipelines = Pipelines::new(&contexts, &first)?;
-        let task = self.find_task(&pipelines, session.task)?;
-        let name = pipelines.tasks()[task];
-        let requests = read_requests(&session, &pipelines, self.split)?;
-        let judge = Judge::new(&session, self.split, name, self.measures, &requests[task])?;
+        let mut queries = read_queries(&session, &first, self.split)?;
+        let requests: Vec<Request> = queries.iter().map(|query| query.request.clone()).collect();
+        let predict = Predict::Split(self.split, &requests);
+        let system = System::open_predicting(&contexts, &first, predict)?;
+        let part = self.find_part(&system)?;
+        let (task, documents) = (system.task(part), system.documents(part)?);
+        let judge = Judge::new(&session, self.split, task, self.measures, &requests)?;
         let fold_of = self.folds(&judge)?;
         // No parameter of a stage changes needs: one prediction is enough for the whole grid.
-        let needs = if first.system.pipeline.sees_need() {
-            predict_needs(&session, &models, &first, self.split, &requests[task])?
-        } else {
-            None
-        };
-        let block = Block::of_tasks(requests, needs.as_ref().map(|predicted| &predicted.needs[..]));
+        for query in &mut queries {
+            query.request.need = system.need(&query.request)?;
+        }
         let bar = session.observer.begin("tune", Some(self.grid.len() as u64));
         let mut trials = Vec::with_capacity(self.grid.len());
         for values in self.grid.points() {
             let loaded = Loaded::open_any(self.system, &values)?;
-            let rankings = Pipelines::new(&contexts, &loaded)?.rank_task(&block, task)?;
-            let run = as_run(contexts.of(name)?.documents, block.requests(), &rankings);
+            let system = System::open_predicting(&contexts, &loaded, Predict::Never)?;
+            let run = as_run(documents, &requests, &system.rank_part(&queries, part)?);
             trials.push(judge.trial(values, &run)?);
             bar.advance(1);
         }
@@ -206,15 +196,16 @@ impl Search<'_> {
         Ok(Tuned { trials, by: self.by, fold_of, folds: self.folds })
     }
 
-    /// The number of the task among those of the system.
-    fn find_task(&self, pipelines: &Pipelines, usual: &str) -> Result<usize, Problem> {
-        let (tasks, wanted) = (pipelines.tasks(), self.task.unwrap_or(usual));
-        tasks.iter().position(|task| *task == wanted).ok_or_else(|| {
+    /// The part of the system whose task is tuned.
+    fn find_part(&self, system: &System) -> Result<Part, Error> {
+        let wanted = self.task.unwrap_or(system.session().task);
+        let parts = system.parts();
+        let found = parts.iter().copied().find(|part| system.task(*part) == wanted);
+        Ok(found.ok_or_else(|| {
+            let tasks: Vec<&str> = parts.iter().map(|part| system.task(*part)).collect();
             let expected = format!("a task of the system, one of {}", tasks.join(", "));
-            let at = Location::file("--task");
-            Problem::new(at, ProblemKind::Argument, expected, format!("`{wanted}`"))
-                .hint("leave it out for the usual one")
-        })
+            problem!("--task", expected, "`{wanted}`", "leave it out for the usual one")
+        })?)
     }
 
     /// The fold of every judged request: conversations in turn, in the order of their file.
@@ -229,30 +220,25 @@ impl Search<'_> {
         if (2..=numbers.len()).contains(&self.folds) {
             return Ok(conversations.into_iter().map(|number| number % self.folds).collect());
         }
-        let most = numbers.len();
+        let (most, found) = (numbers.len(), self.folds);
         let expected = format!("from 2 to {most} folds, one conversation at least in each");
-        let at = Location::file("--folds");
-        Err(Problem::new(at, ProblemKind::Argument, expected, self.folds.to_string())
-            .hint("5 and 10 folds are usual")
-            .into())
+        bail!("--folds", expected, "{found}", "5 and 10 folds are usual")
     }
 }
 
-/// The requests of a split for each task of a system.
-fn read_requests(
+/// The requests of a split as a system sees them.
+fn read_queries(
     session: &Session,
-    pipelines: &Pipelines,
-    split: &str,
-) -> Result<Vec<Vec<Request>>, Error> {
-    let mut all = Vec::new();
-    for task in pipelines.tasks() {
-        let requests = match pipelines.answer() {
-            Some(answer) => session.collection.requests_seen(split, task, answer.class())?,
-            None => session.collection.requests(split, task)?,
-        };
-        all.push(requests.collect::<Result<_, _>>()?);
-    }
-    Ok(all)
+    loaded: &Loaded,
+    split: &'static str,
+) -> Result<Vec<Query>, Error> {
+    loaded.check_tasks(session.collection)?;
+    let mut queries = Vec::new();
+    open_split(session, loaded, split, None)?.read(0, &mut |query| {
+        queries.push(query);
+        ControlFlow::Continue(())
+    })?;
+    Ok(queries)
 }
 
 impl<'a> Judge<'a> {
@@ -265,11 +251,8 @@ impl<'a> Judge<'a> {
     ) -> Result<Self, Error> {
         let collection = session.collection;
         let Some(qrels) = collection.qrels(split, task)? else {
-            let at = Location::file(collection.location());
-            let expected = format!("the labels of {split}");
-            return Err(Problem::new(at, ProblemKind::MissingFile, expected, "none")
-                .hint("--split names a split with labels: what is tuned is judged by them")
-                .into());
+            let hint = "--split names a split with labels: what is tuned is judged by them";
+            bail!(collection.location(), "the labels of {split}", "none", hint);
         };
         let topics = requests.iter().map(|request| TopicId::from(request.id.as_str()));
         let topics = topics.filter(|topic| qrels.topic(topic).is_some()).collect();

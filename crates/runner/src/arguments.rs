@@ -28,7 +28,7 @@ pub(crate) struct Common {
     /// Threads to use; results are the same with any number [default: one per core]
     #[arg(long, global = true, hide_short_help = true, value_name = "N")]
     pub(crate) threads: Option<usize>,
-    /// Seed of everything random but fine-tuning, whose recipe has its own
+    /// Seed of cross-validation, bootstraps and permutation tests; a training recipe has its own
     #[arg(long, global = true, hide_short_help = true, value_name = "N", default_value_t = 42)]
     pub(crate) seed: u64,
     /// Where learned models are run: cpu, or cuda:0 with a CUDA build of libtorch
@@ -51,13 +51,13 @@ pub(crate) struct Common {
     /// How results are printed [default: table]
     #[arg(long, global = true, hide_short_help = true, value_enum)]
     pub(crate) format: Option<Format>,
-    /// Say more on standard error
+    /// Print more on standard error
     #[arg(short, long, global = true, hide_short_help = true, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
-    /// Say nothing but errors on standard error
+    /// Print nothing but errors on standard error
     #[arg(long, global = true, hide_short_help = true)]
     pub(crate) quiet: bool,
-    /// The same as --quiet; with `eval -m`, the figures of every topic
+    /// Short for --quiet; with `eval -m`, as in trec_eval, the figures of every topic
     #[arg(short = 'q', global = true, hide_short_help = true, conflicts_with = "verbose")]
     pub(crate) short_q: bool,
     /// Show no progress

@@ -72,7 +72,7 @@ enum Command {
     Oracle(oracle::OracleArgs),
     /// Show where the score of a question comes from
     Explain(explain::ExplainArgs),
-    /// Show what was found, what is wanted, and how to mend it
+    /// Check the installation: what was found, what is missing, and how to fix it
     Doctor,
     /// Install libtorch and the weights that learned stages need
     ///

@@ -1,19 +1,21 @@
 //! Training examples of a recipe: labels in numbers, with the negatives that the recipe mines; or
 //! conversations and resolved utterances.
 
+use crate::contexts::Contexts;
 use crate::session::Session;
+use crate::system::{Query, System};
 use crate::systems::Loaded;
 use clariq_collections::Collection;
 use clariq_collections::clariq::{Bank, ClariQ, Labelled};
 use clariq_core::{
-    Examples, JudgedQuestions, ModelKind, Models, ProblemKind, Recipe, Request, ResolvedTurns,
-    Result, Speaker, bail, problem,
+    Examples, JudgedQuestions, ModelKind, ProblemKind, Recipe, Request, ResolvedTurns, Result,
+    Speaker, bail, problem,
 };
-use clariq_rank::{Batch, Override};
+use clariq_rank::Override;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a recipe is trained on. `models` are those that mining may use.
-pub(super) fn collect(session: &Session, recipe: &Recipe, models: &dyn Models) -> Result<Examples> {
+/// What a recipe is trained on.
+pub(super) fn collect(session: &Session, recipe: &Recipe) -> Result<Examples> {
     if recipe.objective.kind() == ModelKind::ConversationEncoder {
         return Ok(Examples::Resolved(resolved_turns(session.collection)?));
     }
@@ -35,7 +37,7 @@ pub(super) fn collect(session: &Session, recipe: &Recipe, models: &dyn Models) -
     }
     if let Some((system, depth)) = recipe.negatives() {
         let system = mining_system(recipe, system, depth)?;
-        mine(session, bank, &system, models, &labelled, &mut judged)?;
+        mine(session, bank, &system, &labelled, &mut judged)?;
     }
     Ok(Examples::Judged(judged))
 }
@@ -72,11 +74,11 @@ fn resolved_turns(collection: &dyn Collection) -> Result<ResolvedTurns> {
 /// The system that negatives are mined with, retrieving as many questions as the recipe wants.
 fn mining_system(recipe: &Recipe, name: &str, depth: usize) -> Result<Loaded> {
     let shallow = Loaded::open(name, &[])?;
-    let first = shallow.system.pipeline.about().next().map_or("bm25", |stage| stage.name);
+    let first = shallow.plan.stages().next().map_or("bm25", |stage| stage.name);
     let deeper =
         Override { stage: first.to_owned(), key: "depth".to_owned(), value: depth.to_string() };
     let loaded = Loaded::open(name, &[deeper])?;
-    if loaded.system.models().iter().any(|model| *model.name == *recipe.name) {
+    if loaded.plan.models().iter().any(|model| *model.name == *recipe.name) {
         bail!(
             format!("recipe `{}`", recipe.name),
             "negatives of a system that needs no such model",
@@ -92,17 +94,17 @@ fn mine(
     session: &Session,
     bank: &Bank,
     loaded: &Loaded,
-    models: &dyn Models,
     labelled: &Labelled,
     judged: &mut JudgedQuestions,
 ) -> Result<()> {
-    let context = session.context().with_models(models);
-    let requests: Vec<Request> = labelled.topics.iter().map(Request::from).collect();
-    let batch = Batch::new(&context, &requests);
-    let rankings = loaded.system.pipeline.run(&batch, batch.unranked())?;
-    for (topic, ranking) in rankings.into_iter().enumerate() {
+    let topics = labelled.topics.iter();
+    let queries: Vec<Query> = topics.map(|topic| Request::from(topic).into()).collect();
+    let contexts = Contexts::new(session);
+    let outcomes = System::open(&contexts, loaded)?.rank(&queries)?;
+    for (topic, outcome) in outcomes.into_iter().enumerate() {
         let relevant = &judged.relevant[topic];
-        let negatives = ranking
+        let negatives = outcome
+            .ranking
             .into_iter()
             .map(|hit| hit.doc)
             .filter(|doc| !relevant.contains(&doc.0) && !bank.text(*doc).is_empty());

@@ -2,7 +2,7 @@
 
 use crate::cache::{self, State};
 use crate::observer::Observer;
-use clariq_core::{Embeddings, Encoder, Error, Location, Problem, ProblemKind, Progress, sha256};
+use clariq_core::{Embeddings, Encoder, Error, Progress, problem, sha256};
 use clariq_files::write_atomically;
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
@@ -21,7 +21,7 @@ pub(super) fn cached(
     texts: &[&str],
     observer: &dyn Observer,
     progress: Progress,
-) -> Result<Embeddings, clariq_core::Error> {
+) -> Result<Embeddings, Error> {
     let separated = texts.iter().flat_map(|text| [text.as_bytes(), b"\0"]);
     let made_of = sha256(std::iter::once(encoder.checksum().as_bytes()).chain(separated));
     let entry = folder.join(made_of.short());
@@ -63,17 +63,10 @@ fn write(entry: &Path, embeddings: &Embeddings) -> Result<(), Error> {
     let bytes: Vec<u8> = embeddings.values.iter().flat_map(|value| value.to_le_bytes()).collect();
     let view = TensorView::new(Dtype::F32, vec![embeddings.len(), embeddings.dim], &bytes);
     let file = view.and_then(|view| safetensors::serialize([(TENSOR, view)], &None));
-    let file = file.map_err(|error| {
-        let at = Location::file(entry.display().to_string());
-        Problem::new(at, ProblemKind::Model, "vectors that can be written", error.to_string())
-    })?;
+    let file = file.map_err(|error| problem!(entry, "vectors that can be written", "{error}"))?;
     let made = cache::beside(entry, "made");
     let put = || {
-        fs::create_dir_all(&made).map_err(|source| Error::Io {
-            action: "create",
-            path: made.clone(),
-            source,
-        })?;
+        fs::create_dir_all(&made).map_err(Error::io("create", &made))?;
         write_atomically(&made.join(FILE), |out| out.write_all(&file))?;
         cache::store(&made, entry)
     };
@@ -91,11 +84,7 @@ mod tests {
     struct Lengths(AtomicUsize, &'static str);
 
     impl Encoder for Lengths {
-        fn encode(
-            &self,
-            texts: &[&str],
-            _progress: Progress,
-        ) -> Result<Embeddings, clariq_core::Error> {
+        fn encode(&self, texts: &[&str], _progress: Progress) -> Result<Embeddings, Error> {
             self.0.fetch_add(1, Ordering::Relaxed);
             let values = texts.iter().flat_map(|text| [text.len() as f32, 0.1]).collect();
             Ok(Embeddings { dim: 2, values })

@@ -1,6 +1,6 @@
 //! Ids that were read, each with its line, in memory that is bounded.
 
-use clariq_core::{Error, Location, Problem, ProblemKind, RequestId, printable, sha256_hex};
+use clariq_core::{Error, Location, Problem, RequestId, bail, printable, problem, sha256_hex};
 use std::collections::HashMap;
 
 /// So many ids are kept at most, in 570 MB; a million take 36 MB.
@@ -35,14 +35,11 @@ impl UniqueIds {
             let found = format!("`{}`, as in line {first}", printable(id.as_str(), SHOWN));
             let expected = "a request with an id of its own";
             let hint = "a run has one ranking for an id; --skip-bad keeps the first request";
-            return Ok(Some(
-                Problem::new(at, ProblemKind::DuplicateId, expected, found).hint(hint),
-            ));
+            return Ok(Some(problem!(at, expected, found, hint)));
         }
         if self.lines.len() == MOST {
-            let expected = format!("at most {MOST} requests");
-            let problem = Problem::new(at, ProblemKind::TooLarge, expected, "more of them");
-            return Err(problem.hint("put the rest into a file of its own").into());
+            let hint = "put the rest into a file of its own";
+            bail!(at, "at most {MOST} requests", "more of them", hint);
         }
         let line = at.line.and_then(|line| u32::try_from(line).ok()).unwrap_or(u32::MAX);
         self.lines.insert(key, line);

@@ -1,14 +1,14 @@
 //! Requests ranked block by block while the next ones are read.
 
-use super::Needs;
-use super::input::{Input, Skipped, Writing};
+use super::Job;
+use super::input::{Skipped, Writing};
 use super::partial::Progress;
-use crate::observer::{Observer, Task};
-use crate::pipelines::{Block, Found, Pipelines};
-use clariq_core::Error;
-use clariq_core::Request;
+use crate::observer::Task;
+use crate::system::{Outcome, Query};
+use clariq_core::{Error, Request};
 use clariq_rank::Uses;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::{panic, thread};
@@ -23,33 +23,20 @@ const WAITING: usize = 1;
 /// one.
 pub(super) type Write<'a> = &'a mut dyn FnMut(&[Vec<u8>], Progress, bool) -> Result<(), Error>;
 
-/// A system over an input.
-#[derive(Clone, Copy)]
-pub(super) struct Blocks<'a> {
-    pub(super) observer: &'a dyn Observer,
-    pub(super) pipelines: &'a Pipelines<'a>,
-    pub(super) input: &'a dyn Input,
-    /// The number of files that a run has.
-    pub(super) files: usize,
-    pub(super) tag: &'a str,
-    pub(super) needs: &'a Needs,
-}
-
-impl Blocks<'_> {
+impl Job<'_> {
     /// Ranks every request behind those that are done already.
-    pub(super) fn rank(
+    pub(super) fn rank_blocks(
         &self,
         mut progress: Progress,
         write: Write,
     ) -> Result<(Progress, Skipped), Error> {
-        let (known, system) = (self.input.known(), self.pipelines.system());
+        let (known, loaded) = (self.input.known(), self.system.loaded);
         let title = match known {
-            Some(_) => format!("{} {}", system.name, self.input.name()),
-            None => system.name.clone(),
+            Some(_) => format!("{} {}", loaded.name, self.input.name()),
+            None => loaded.name.clone(),
         };
-        let task = self.observer.begin(&title, known.map(|known| known as u64));
-        let mut stages = system.pipelines().flat_map(clariq_rank::Pipeline::about);
-        let compares = stages.any(|stage| stage.uses.contains(&Uses::Batch));
+        let task = self.system.session().observer.begin(&title, known.map(|known| known as u64));
+        let compares = loaded.plan.stages().any(|stage| stage.uses.contains(&Uses::Batch));
         let size = if compares { usize::MAX } else { BLOCK };
         let (send, blocks) = sync_channel(WAITING);
         let skipped = thread::scope(|scope| {
@@ -66,10 +53,15 @@ impl Blocks<'_> {
     }
 
     /// Reads the input and sends what it holds in blocks, but for the first `done`.
-    fn read(&self, done: u64, size: usize, send: &SyncSender<Block>) -> Result<Skipped, Error> {
-        let mut block = Block::default();
-        let skipped = self.input.read(done, &mut |asked| {
-            block.push(asked);
+    fn read(
+        &self,
+        done: u64,
+        size: usize,
+        send: &SyncSender<Vec<Query>>,
+    ) -> Result<Skipped, Error> {
+        let mut block = Vec::new();
+        let skipped = self.input.read(done, &mut |query| {
+            block.push(query);
             if block.len() < size {
                 return ControlFlow::Continue(());
             }
@@ -89,26 +81,27 @@ impl Blocks<'_> {
     /// the stages then count them one after the other.
     fn rank_all(
         &self,
-        blocks: Receiver<Block>,
+        blocks: Receiver<Vec<Query>>,
         count: Option<usize>,
         task: &dyn Task,
         progress: &mut Progress,
         write: Write,
     ) -> Result<(), Error> {
-        let stages = count.map(|count| Stages::new(self.pipelines, task, count));
-        let (mut lines, mut is_first) = (vec![Vec::new(); self.files], true);
+        let stages =
+            count.map(|count| Stages::new(self.system.loaded.plan.stages_in_order(), task, count));
+        let files = self.input.files(Path::new("")).len();
+        let (mut lines, mut is_first) = (vec![Vec::new(); files], true);
         let mut blocks = blocks.into_iter().peekable();
-        while let Some(mut block) = blocks.next() {
-            self.add_needs(progress.requests, block.requests_mut())?;
+        while let Some(block) = blocks.next() {
             let advance = |finished| {
                 if let Some(stages) = &stages {
                     stages.advance(finished);
                 }
             };
-            let all = self.pipelines.rank(&block, &advance)?;
+            let all = self.system.rank_counting(&block, &advance)?;
             lines.iter_mut().for_each(Vec::clear);
-            for (request, found) in block.requests().iter().zip(&all) {
-                let written = self.put(&mut lines, progress.requests, request, found)?;
+            for (query, outcome) in block.iter().zip(&all) {
+                let written = self.put(&mut lines, progress.requests, &query.request, outcome)?;
                 progress.requests += 1;
                 progress.lines += written;
                 progress.silent += u64::from(written == 0);
@@ -127,37 +120,15 @@ impl Blocks<'_> {
         lines: &mut [Vec<u8>],
         index: u64,
         request: &Request,
-        found: &Found,
+        outcome: &Outcome,
     ) -> Result<u64, Error> {
-        let writing = Writing { system: self.pipelines.system(), tag: self.tag };
-        self.input.put(lines, index, request, found, &writing).map_err(|source| {
-            let path = self.input.location().into();
-            Error::Io { action: "rank", path, source }.into()
-        })
-    }
-
-    /// Gives the requests of a block, the first of which is the `first` of all, their predicted
-    /// needs.
-    fn add_needs(&self, first: u64, block: &mut [Request]) -> Result<(), Error> {
-        match self.needs {
-            Needs::None => {}
-            Needs::All(predicted) => {
-                let needs = predicted.needs.iter().skip(first as usize);
-                block.iter_mut().zip(needs).for_each(|(request, &need)| request.need = Some(need));
-            }
-            Needs::Each(model) => {
-                let openings: Vec<&str> = block.iter().map(Request::opening).collect();
-                let predictions = model.predict(&openings)?;
-                for (request, prediction) in block.iter_mut().zip(predictions) {
-                    request.need = Some(prediction.need);
-                }
-            }
-        }
-        Ok(())
+        let writing = Writing { loaded: self.system.loaded, tag: &self.tag };
+        let written = self.input.put(lines, index, request, outcome, &writing);
+        written.map_err(Error::io("rank", self.input.location()))
     }
 }
 
-/// How far the stage is that is at work: one may take minutes and the next no time, so that each is
+/// The progress of the stage at work. One may take minutes and the next no time, so that each is
 /// counted by itself.
 struct Stages<'a> {
     task: &'a dyn Task,
@@ -167,8 +138,7 @@ struct Stages<'a> {
 }
 
 impl<'a> Stages<'a> {
-    fn new(pipelines: &Pipelines, task: &'a dyn Task, requests: usize) -> Self {
-        let names = pipelines.stages();
+    fn new(names: Vec<&'static str>, task: &'a dyn Task, requests: usize) -> Self {
         task.describe(names.first().unwrap_or(&""));
         Self { task, names, requests: requests.max(1) as u64, done: AtomicU64::new(0) }
     }

@@ -1,14 +1,22 @@
-//! A file that the requests of a run are read from, and what tells it from others.
+//! A file of conversations or of requests as the input of a run, and what tells it from others.
 
-use crate::requests::ARCHIVE;
-use clariq_core::Error;
-use clariq_core::{Location, Problem, ProblemKind};
+use super::input::{Input, Skipped, Writing, put_ranking};
+use crate::requests::{ARCHIVE, Requests};
+use crate::session::Session;
+use crate::system::{Outcome, Query};
+use crate::systems::Loaded;
+use clariq_collections::clariq::conversation::{Reading, Record, put_json_lines, read_records};
+use clariq_collections::clariq::{Bank, ClariQ, put_text_run_line};
+use clariq_core::{Documents, Error, Request, bail};
 use clariq_files::Source;
 use clariq_files::archive::Archive;
-use clariq_rank::{System, Uses};
+use clariq_rank::{Uses, WrittenScores};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use std::io::{self, BufReader};
+use std::ops::ControlFlow;
 use std::path::Path;
+use std::slice;
 
 /// So much of a file shows what it holds.
 const HEAD: u64 = 1 << 20;
@@ -16,7 +24,7 @@ const HEAD: u64 = 1 << 20;
 /// What a file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum FileKind {
+pub enum FileKind {
     /// Conversations of `ClariQ`: their runs name questions by their texts.
     Conversations,
     /// Requests as JSON lines, as `clariq rank` reads them: their runs are those of TREC.
@@ -26,18 +34,32 @@ pub(crate) enum FileKind {
 impl FileKind {
     /// Writes into a record how many requests there were, and how many records were left out.
     pub(crate) fn count(self, record: &mut Value, requests: u64, bad: u64) {
-        let (key, count, left_out) = match self {
-            Self::Conversations => ("conversations", "contexts", "bad_records"),
-            Self::Requests => ("requests", "count", "bad_lines"),
+        let (count, left_out) = match self {
+            Self::Conversations => ("contexts", "bad_records"),
+            Self::Requests => ("count", "bad_lines"),
         };
-        record[key][count] = requests.into();
-        record[key][left_out] = bad.into();
+        record[self.key()][count] = requests.into();
+        record[self.key()][left_out] = bad.into();
     }
 
     fn key(self) -> &'static str {
         match self {
             Self::Conversations => "conversations",
             Self::Requests => "requests",
+        }
+    }
+
+    /// Requests, if the first JSON object of a file has their keys.
+    fn of(source: &Source) -> Self {
+        let head = || Archive::new(slice::from_ref(source), &ARCHIVE).ok()?.head(HEAD).ok();
+        let head = head().unwrap_or_default();
+        let mut values =
+            serde_json::Deserializer::from_slice(&head).into_iter::<Map<String, Value>>();
+        match values.next() {
+            Some(Ok(first)) if first.contains_key("text") || first.contains_key("said") => {
+                Self::Requests
+            }
+            _ => Self::Conversations,
         }
     }
 }
@@ -54,21 +76,32 @@ pub(crate) struct Cut {
     pub(crate) bad_records: u64,
 }
 
-/// A file of requests in some form.
-#[derive(Debug, Clone)]
-pub(super) struct InputFile {
-    pub(super) source: Source,
+/// A file of requests in one of the two forms.
+pub struct FileInput<'a> {
+    source: Source,
     /// The file's name up to the first dot.
-    pub(super) stem: String,
+    stem: String,
     file: String,
     checksum: String,
+    kind: FileKind,
+    documents: &'a dyn Documents,
+    /// The bank of `ClariQ`, for conversations.
+    bank: Option<&'a Bank>,
     /// Whether bad records are left out and counted; else the first is the error.
-    pub(super) skip_bad: bool,
+    skip_bad: bool,
+    /// Whether the questions of every record are known to be of the bank.
+    is_checked: bool,
 }
 
-impl InputFile {
-    /// Opens a file; `-` is standard input.
-    pub(super) fn open(file: &Path, skip_bad: bool) -> Result<Self, Error> {
+impl<'a> FileInput<'a> {
+    /// Opens a file, plain or gzip; `-` is standard input. Without a kind, its first record tells.
+    /// With `skip_bad`, bad records are left out and counted; otherwise the first is the error.
+    pub fn open(
+        session: &Session<'a>,
+        file: &Path,
+        kind: Option<FileKind>,
+        skip_bad: bool,
+    ) -> Result<Self, Error> {
         let source = Source::new(file).repeatable()?;
         let checksum = match &source {
             // Whatever else it is, the reader says.
@@ -79,76 +112,206 @@ impl InputFile {
         let name = file.file_name().map_or("stdin".into(), |name| name.to_string_lossy());
         let stem = name.split('.').next().filter(|stem| !stem.is_empty() && *stem != "-");
         let (stem, file) = (stem.unwrap_or("stdin").to_owned(), name.into_owned());
-        Ok(Self { source, stem, file, checksum, skip_bad })
+        let kind = kind.unwrap_or_else(|| FileKind::of(&source));
+        let (bank, documents) = (bank_for(session, kind)?, session.documents);
+        let is_checked = false;
+        Ok(Self { source, stem, file, checksum, kind, documents, bank, skip_bad, is_checked })
     }
 
-    /// Opens a shard, which describes itself as the whole file.
-    pub(super) fn of_shard(shard: &Path, cut: &Cut) -> Self {
-        Self {
+    /// Opens a shard of a file that was checked when it was cut. It describes itself as the whole
+    /// file.
+    pub(crate) fn open_shard(
+        session: &Session<'a>,
+        shard: &Path,
+        cut: &Cut,
+    ) -> Result<Self, Error> {
+        Ok(Self {
             source: Source::new(shard),
             stem: String::new(),
             file: cut.file.clone(),
             checksum: cut.sha256.clone(),
+            kind: cut.kind,
+            documents: session.documents,
+            bank: bank_for(session, cut.kind)?,
             skip_bad: cut.skip_bad,
-        }
+            is_checked: true,
+        })
     }
 
-    /// What it holds: requests, if its first JSON object has their keys.
-    pub(super) fn kind(&self) -> FileKind {
-        let head =
-            || Archive::new(std::slice::from_ref(&self.source), &ARCHIVE).ok()?.head(HEAD).ok();
-        let head = head().unwrap_or_default();
-        let mut values =
-            serde_json::Deserializer::from_slice(&head).into_iter::<Map<String, Value>>();
-        match values.next() {
-            Some(Ok(first)) if first.contains_key("text") || first.contains_key("said") => {
-                FileKind::Requests
-            }
-            _ => FileKind::Conversations,
-        }
-    }
-
-    /// What a plan says of it; nothing is counted yet.
-    pub(super) fn cut(&self, kind: FileKind) -> Cut {
+    /// What a plan says of it, with so many contexts and bad records.
+    pub(crate) fn cut(&self, contexts: u64, bad_records: u64) -> Cut {
         let (file, sha256) = (self.file.clone(), self.checksum.clone());
-        Cut { kind, file, sha256, contexts: 0, skip_bad: self.skip_bad, bad_records: 0 }
+        Cut { kind: self.kind, file, sha256, contexts, skip_bad: self.skip_bad, bad_records }
     }
 
-    /// What the record of a run says of it.
-    pub(super) fn describe(&self, kind: FileKind) -> Map<String, Value> {
-        let mut described = Map::new();
-        described.insert("skip_bad".to_owned(), self.skip_bad.into());
-        let file = json!({ "file": self.file, "sha256": self.checksum });
-        described.insert(kind.key().to_owned(), file);
-        described
+    /// Sends every record once, in order, as its line in a shard, until `send` breaks.
+    pub(crate) fn lines(
+        &self,
+        send: &mut dyn FnMut(Vec<u8>) -> ControlFlow<()>,
+    ) -> Result<Skipped, Error> {
+        match self.bank {
+            Some(bank) => self.read_conversations(Some(bank), &mut |record| {
+                let mut line = Vec::new();
+                // Memory takes whatever is written.
+                let _ = put_json_lines(&mut line, [record]);
+                send(line)
+            }),
+            None => self.read_requests(&mut |_, mut line| {
+                line.push('\n');
+                send(line.into_bytes())
+            }),
+        }
+    }
+
+    /// Sends every conversation once; with a bank, one with other questions is bad.
+    fn read_conversations(
+        &self,
+        bank: Option<&Bank>,
+        send: &mut dyn FnMut(Record) -> ControlFlow<()>,
+    ) -> Result<Skipped, Error> {
+        let reading = Reading { bank, skip_bad: self.skip_bad };
+        let counts = read_records(&self.source, &reading, &mut |record| {
+            if record.again { ControlFlow::Continue(()) } else { send(record) }
+        })?;
+        Ok(Skipped { count: counts.bad, first: counts.first })
+    }
+
+    /// Sends every request with its line.
+    fn read_requests(
+        &self,
+        send: &mut dyn FnMut(Query, String) -> ControlFlow<()>,
+    ) -> Result<Skipped, Error> {
+        let archive = Archive::new(slice::from_ref(&self.source), &ARCHIVE)?;
+        let lines = Box::new(BufReader::new(archive.open()?));
+        let requests = Requests::new(archive.name(), lines, self.documents, false);
+        let mut requests = requests.with_unique_ids();
+        let mut skipped = Skipped::default();
+        while let Some(next) = requests.read_next_line()? {
+            match next {
+                Ok((query, line)) => {
+                    if send(query, line).is_break() {
+                        break;
+                    }
+                }
+                Err(problem) if self.skip_bad => {
+                    skipped.count += 1;
+                    skipped.first.get_or_insert(problem);
+                }
+                Err(problem) => return Err(problem.into()),
+            }
+        }
+        Ok(skipped)
     }
 }
 
-/// Refuses a system that answers, and stages that compare requests with each other. A file goes
-/// through in blocks, and what a request gets must not depend on the block that it falls into.
-pub(super) fn check_system(kind: FileKind, system: &System) -> Result<(), Error> {
-    let (found, hint) = match kind {
-        FileKind::Conversations => (
-            "conversations",
-            "systems for conversations are `dense-conversation`, `bm25-conversation` and \
-             `bm25-multi-turn`",
-        ),
-        FileKind::Requests => {
-            ("a file of requests", "`clariq rank --batch` ranks the requests of a file together")
-        }
-    };
-    if !system.tasks.is_empty() {
-        let at = Location::file(format!("--{}", kind.key()));
-        let found = format!("`{}`, which ranks for several", system.name);
-        return Err(Problem::new(at, ProblemKind::Argument, "a system for one task", found)
-            .hint("systems that answer are run over a split: leave it out")
-            .into());
+/// The bank whose questions conversations hold.
+fn bank_for<'a>(session: &Session<'a>, kind: FileKind) -> Result<Option<&'a Bank>, Error> {
+    match kind {
+        FileKind::Conversations => Ok(Some(&ClariQ::of(session.collection)?.bank)),
+        FileKind::Requests => Ok(None),
     }
-    let mut stages = system.pipeline.about();
-    let Some(stage) = stages.find(|stage| stage.uses.contains(&Uses::Batch)) else {
-        return Ok(());
-    };
-    let at = Location::file(format!("stage `{}`", stage.name));
-    let expected = "the requests of a split, of which each has questions of its own";
-    Err(Problem::new(at, ProblemKind::Argument, expected, found).hint(hint).into())
+}
+
+impl Input for FileInput<'_> {
+    fn name(&self) -> &str {
+        &self.stem
+    }
+
+    fn location(&self) -> String {
+        self.source.name()
+    }
+
+    /// Refuses a system that answers, and stages that compare requests with each other. A file is
+    /// ranked in blocks, and what a request gets must not depend on the block that it falls into.
+    fn check(&self, loaded: &Loaded) -> Result<(), Error> {
+        let (found, hint) = match self.kind {
+            FileKind::Conversations => (
+                "conversations",
+                "systems for conversations are `dense-conversation`, `bm25-conversation` and \
+                 `bm25-multi-turn`",
+            ),
+            FileKind::Requests => (
+                "a file of requests",
+                "`clariq rank --batch` ranks the requests of a file together",
+            ),
+        };
+        if loaded.answers() {
+            let (flag, name) = (self.kind.key(), &loaded.name);
+            let hint = "systems that answer are run over a split: leave it out";
+            let found = format!("`{name}`, which ranks for several");
+            bail!(format!("--{flag}"), "a system for one task", found, hint);
+        }
+        let mut stages = loaded.plan.stages();
+        let Some(stage) = stages.find(|stage| stage.uses.contains(&Uses::Batch)) else {
+            return Ok(());
+        };
+        let expected = "the requests of a split, of which each has questions of its own";
+        bail!(format!("stage `{}`", stage.name), expected, found, hint)
+    }
+
+    fn describe(&self, loaded: &Loaded) -> Result<Map<String, Value>, Error> {
+        let mut described = Map::new();
+        if self.kind == FileKind::Conversations {
+            described.insert("conversation".to_owned(), json!(loaded.conversation));
+        }
+        described.insert("skip_bad".to_owned(), self.skip_bad.into());
+        let file = json!({ "file": self.file, "sha256": self.checksum });
+        described.insert(self.kind.key().to_owned(), file);
+        Ok(described)
+    }
+
+    fn count(&self, record: &mut Value, requests: u64, skipped: &Skipped) {
+        self.kind.count(record, requests, skipped.count);
+    }
+
+    fn read(
+        &self,
+        done: u64,
+        send: &mut dyn FnMut(Query) -> ControlFlow<()>,
+    ) -> Result<Skipped, Error> {
+        let mut seen = 0;
+        let mut is_done = || {
+            seen += 1;
+            seen <= done
+        };
+        match self.bank {
+            Some(bank) => {
+                let bank = Some(bank).filter(|_| !self.is_checked);
+                self.read_conversations(bank, &mut |record| {
+                    if is_done() {
+                        return ControlFlow::Continue(());
+                    }
+                    send(Request::from(&record.conversation).into())
+                })
+            }
+            None => self.read_requests(&mut |query, _| {
+                if is_done() { ControlFlow::Continue(()) } else { send(query) }
+            }),
+        }
+    }
+
+    fn put(
+        &self,
+        out: &mut [Vec<u8>],
+        _index: u64,
+        request: &Request,
+        outcome: &Outcome,
+        writing: &Writing,
+    ) -> io::Result<u64> {
+        let ranking = &outcome.ranking;
+        let Some(bank) = self.bank else {
+            return put_ranking(&mut out[0], self.documents, request, outcome, writing);
+        };
+        let form = writing.loaded.conversation;
+        let hits = &ranking[..ranking.len().min(form.lines.get())];
+        for (index, hit) in hits.iter().enumerate() {
+            let (rank, score) = match form.scores {
+                WrittenScores::Own => (index + 1, hit.score),
+                WrittenScores::Remaining => (index, (ranking.len() - index) as f64),
+            };
+            let text = bank.text(hit.doc);
+            put_text_run_line(&mut out[0], &request.id, text, rank, score, writing.tag)?;
+        }
+        Ok(hits.len() as u64)
+    }
 }

@@ -1,7 +1,6 @@
 //! Documents that a TREC run made elsewhere gives to requests: they are ranked in place of all.
 
-use clariq_core::Error;
-use clariq_core::{Doc, Documents, Location, Problem, ProblemKind, Request, sha256_hex};
+use clariq_core::{Doc, Documents, Error, Location, Request, bail, sha256_hex};
 use clariq_files::table::strictly;
 use clariq_files::{Run, Source, parse_run};
 use serde_json::{Value, json};
@@ -42,11 +41,9 @@ impl Given {
         for line in &self.run.lines {
             let Some(doc) = documents.find(line.question.as_str()) else {
                 let at = Location::line(&self.run.name, line.line);
-                let (expected, found) =
-                    ("a document whose text is known", format!("`{}`", line.question));
-                return Err(Problem::new(at, ProblemKind::UnknownQuestion, expected, found)
-                    .hint("--passages names a file with the texts of the documents of that run")
-                    .into());
+                let (expected, id) = ("a document whose text is known", &line.question);
+                let hint = "--passages names a file with the texts of the documents of that run";
+                bail!(at, expected, "`{id}`", hint);
             };
             candidates.entry(line.topic.to_string()).or_default().push(doc);
         }

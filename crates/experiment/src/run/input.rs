@@ -1,12 +1,10 @@
 //! What runs are made over: requests from somewhere, and the form in which what is found for them
 //! is written.
 
-use super::file::Cut;
-use crate::pipelines::{Asked, Found};
-use clariq_core::Error;
-use clariq_core::{Documents, Problem, Request};
+use crate::system::{Outcome, Query};
+use crate::systems::Loaded;
+use clariq_core::{Documents, Error, Problem, Request};
 use clariq_files::put_run_lines;
-use clariq_rank::System;
 use serde_json::{Map, Value};
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -32,10 +30,13 @@ pub trait Input: Sync {
     }
 
     /// Refuses a system that cannot be run over it.
-    fn check(&self, system: &System) -> Result<(), Error>;
+    fn check(&self, loaded: &Loaded) -> Result<(), Error> {
+        let _ = loaded;
+        Ok(())
+    }
 
     /// What tells it from others, for the record of a run by that system.
-    fn describe(&self, system: &System) -> Result<Map<String, Value>, Error>;
+    fn describe(&self, loaded: &Loaded) -> Result<Map<String, Value>, Error>;
 
     /// Completes the record of a run when all was read.
     fn count(&self, record: &mut Value, requests: u64, skipped: &Skipped);
@@ -44,7 +45,7 @@ pub trait Input: Sync {
     fn read(
         &self,
         done: u64,
-        send: &mut dyn FnMut(Asked) -> ControlFlow<()>,
+        send: &mut dyn FnMut(Query) -> ControlFlow<()>,
     ) -> Result<Skipped, Error>;
 
     /// The files of a run at `path`, which is the first of them, each with what a record calls it.
@@ -59,25 +60,15 @@ pub trait Input: Sync {
         out: &mut [Vec<u8>],
         index: u64,
         request: &Request,
-        found: &Found,
+        outcome: &Outcome,
         writing: &Writing,
     ) -> io::Result<u64>;
 
-    /// Writes what stands behind everything in the file number `file`.
+    /// Writes the end of the file number `file`.
     fn put_end(&self, file: usize, out: &mut dyn Write) -> io::Result<()> {
         let _ = (file, out);
         Ok(())
     }
-}
-
-/// An input that can be cut into shards: every record is a line of one of them.
-pub(crate) trait Divisible: Input {
-    /// What a plan says of it; nothing is counted yet.
-    fn cut(&self) -> Cut;
-
-    /// Sends every record once, in order, as the line that stands for it in a shard, until `send`
-    /// breaks.
-    fn lines(&self, send: &mut dyn FnMut(Vec<u8>) -> ControlFlow<()>) -> Result<Skipped, Error>;
 }
 
 /// Writes what was found for a request as lines of a TREC run; how many.
@@ -85,10 +76,10 @@ pub(super) fn put_ranking(
     out: &mut Vec<u8>,
     documents: &dyn Documents,
     request: &Request,
-    found: &Found,
+    outcome: &Outcome,
     writing: &Writing,
 ) -> io::Result<u64> {
-    let [ranking] = &found.rankings[..] else { return Ok(0) };
+    let ranking = &outcome.ranking;
     let hits = ranking.iter().map(|hit| (documents.id(hit.doc), hit.score));
     put_run_lines(out, [(&request.id, hits)], writing.tag)?;
     Ok(ranking.len() as u64)
@@ -98,7 +89,7 @@ pub(super) fn put_ranking(
 #[derive(Clone, Copy)]
 pub struct Writing<'a> {
     /// The system whose rankings they are.
-    pub system: &'a System,
+    pub loaded: &'a Loaded,
     /// The last field of every line.
     pub tag: &'a str,
 }

@@ -3,8 +3,7 @@
 //! another that makes the same run waits.
 
 use crate::observer::Observer;
-use clariq_core::Error;
-use clariq_core::{Error as CoreError, Sha256Sum};
+use clariq_core::{Error, Sha256Sum};
 use clariq_files::{is_open_elsewhere, open_alone, write_atomically};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
@@ -108,10 +107,10 @@ impl<'a> Partial<'a> {
                 file.seek(io::SeekFrom::End(0))?;
                 Ok(file)
             };
-            part.file = Some(file.and_then(cut).map_err(refused(&part.path))?);
+            part.file = Some(file.and_then(cut).map_err(Error::io("write", &part.path))?);
             (part.bytes, part.sum) = (whole.bytes, sum);
         }
-        let note = format!("note: going on after {} requests", state.progress.requests);
+        let note = format!("note: continuing after {} requests", state.progress.requests);
         Ok((partial, state.progress, Some(note)))
     }
 
@@ -138,7 +137,7 @@ impl<'a> Partial<'a> {
             progress,
         };
         let path = self.state_path();
-        Ok(write_atomically(&path, |out| Ok(serde_json::to_writer(out, &state)?))?)
+        write_atomically(&path, |out| Ok(serde_json::to_writer(out, &state)?))
     }
 
     /// Everything that was written to the file number `file`, from the beginning.
@@ -205,7 +204,7 @@ impl Part {
             }
         };
         let written = file.write_all(lines).and_then(|()| file.sync_data());
-        written.map_err(refused(&self.path))?;
+        written.map_err(Error::io("write", &self.path))?;
         self.bytes += lines.len() as u64;
         self.sum.update(lines);
         Ok(())
@@ -233,7 +232,7 @@ impl Part {
             let file = open_alone(&self.path, true, || self.wait(observer))?;
             file.set_len(0).map(|()| file)
         };
-        Ok(create().map_err(refused(&self.path))?)
+        create().map_err(Error::io("write", &self.path))
     }
 
     fn wait(&self, observer: &dyn Observer) {
@@ -261,10 +260,6 @@ fn with_ending(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     PathBuf::from(name)
-}
-
-fn refused(path: &Path) -> impl Fn(io::Error) -> CoreError {
-    move |source| CoreError::Io { action: "write", path: path.to_owned(), source }
 }
 
 #[cfg(test)]
@@ -303,7 +298,7 @@ mod tests {
     fn whole_blocks_are_continued_and_damaged_ones_are_not() {
         type Damage = fn(&Path);
         let damages: [(&str, Damage); 5] = [
-            ("going on after 2 requests", |path| {
+            ("continuing after 2 requests", |path| {
                 let mut file = File::options().append(true).open(path).unwrap();
                 file.write_all(b"half a li").unwrap();
             }),
@@ -329,7 +324,7 @@ mod tests {
                 Partial::open(slice::from_ref(&run), "f", true, &Silent).unwrap();
             assert!(note.as_ref().is_some_and(|note| note.contains(says)), "{says}: {note:?}");
             let continued = progress.requests == 2;
-            assert_eq!(continued, says.starts_with("going on"), "{says}");
+            assert_eq!(continued, says.starts_with("continuing"), "{says}");
             if !continued {
                 append(&mut partial, b"one\ntwo\n", state(2), false).unwrap();
             }

@@ -1,70 +1,122 @@
-//! A split of a collection as the input of a run, whose lines are those of TREC.
+//! A split of a collection as the input of a run: rankings as lines of TREC, or what is handed in
+//! and beside it the rankings of statements and of passages.
 
-use super::given::Given;
+use super::given::{Candidates, Given};
 use super::input::{Input, Skipped, Writing, put_ranking};
-use crate::pipelines::{Asked, Found};
+use crate::plan::{PASSAGES, STATEMENTS};
 use crate::session::Session;
-use clariq_collections::Collection;
-use clariq_core::Error;
-use clariq_core::{Documents, Ranking, Request, sha256_hex};
-use clariq_files::{Run, RunLine, Source, strictly_decreasing};
-use clariq_rank::System;
+use crate::system::{Answer, Outcome, Query, Statements};
+use crate::systems::Loaded;
+use clariq_collections::{Answer as HandedIn, AnswerForm, Class, Collection};
+use clariq_core::{Documents, Error, Hit, Ranking, Request, problem, sha256_hex};
+use clariq_files::{Run, RunLine, Source, put_run_lines, strictly_decreasing};
 use serde_json::{Map, Value, json};
-use std::io;
+use std::io::{self, Write};
 use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 
-/// The requests of a split for one task.
-pub(super) struct SplitRequests<'a> {
+/// The requests of a split, perhaps with the documents that another run gives to each.
+pub(super) struct SplitInput<'a> {
     collection: &'a dyn Collection,
-    documents: &'a dyn Documents,
     split: &'static str,
-    given: Option<&'a Given>,
-    /// All of them, in the order of their file.
-    requests: Vec<Request>,
+    given: Option<(&'a Given, Candidates)>,
+    output: Output<'a>,
 }
 
-impl<'a> SplitRequests<'a> {
-    /// Reads the requests of a split for the task of a session.
-    pub(super) fn read(session: &Session<'a>, split: &'static str) -> Result<Self, Error> {
-        let (collection, documents) = (session.collection, session.documents);
-        let requests = collection.requests(split, session.task)?.collect::<Result<_, _>>()?;
-        Ok(Self { collection, documents, split, given: None, requests })
+/// What a system makes of the requests.
+enum Output<'a> {
+    /// A ranking of these documents for each of these requests.
+    Rankings(&'a dyn Documents, Vec<Request>),
+    /// Answers. Requests are read as they are answered.
+    Answers(Answers<'a>),
+}
+
+/// How requests are answered.
+struct Answers<'a> {
+    class: Class,
+    form: Box<dyn AnswerForm + 'a>,
+    statements: &'a dyn Documents,
+    passages: &'a dyn Documents,
+    /// Passages of an answer at most.
+    most: usize,
+    /// The number of requests.
+    requests: usize,
+}
+
+impl<'a> SplitInput<'a> {
+    /// The split as a system sees it.
+    pub(super) fn open(
+        session: &Session<'a>,
+        loaded: &Loaded,
+        split: &'static str,
+        given: Option<&'a Given>,
+    ) -> Result<Self, Error> {
+        let collection = session.collection;
+        let candidates = |documents| given.map(|given| given.candidates(documents)).transpose();
+        let Some(config) = loaded.plan.answer() else {
+            let documents = session.documents;
+            let requests = collection.requests(split, session.task)?;
+            let mut requests = requests.collect::<Result<Vec<Request>, _>>()?;
+            let given = given.zip(candidates(documents)?);
+            if let Some((_, candidates)) = &given {
+                requests.iter_mut().for_each(|request| candidates.give(request));
+            }
+            let output = Output::Rankings(documents, requests);
+            return Ok(Self { collection, split, given, output });
+        };
+        loaded.check_tasks(collection)?;
+        let class = config.class();
+        let form = collection.answer_form(split, class).ok_or_else(|| {
+            let expected = "a collection that answers are handed in for";
+            let hint = "--data names a folder with the files of iKAT";
+            problem!(&*loaded.file, expected, (collection.kind()), hint)
+        })?;
+        let (statements, passages) =
+            (collection.documents(STATEMENTS)?, collection.documents(PASSAGES)?);
+        let given = given.zip(candidates(passages)?);
+        let requests = collection.requests_seen(split, PASSAGES, class)?.count();
+        let most = config.passages;
+        let output = Output::Answers(Answers { class, form, statements, passages, most, requests });
+        Ok(Self { collection, split, given, output })
     }
 
-    /// The same with the documents that another run gives to each request.
-    pub(super) fn given(mut self, given: Option<&'a Given>) -> Result<Self, Error> {
-        if let Some(given) = given {
-            let candidates = given.candidates(self.documents)?;
-            self.requests.iter_mut().for_each(|request| candidates.give(request));
+    fn put_answer(
+        &self,
+        answers: &Answers,
+        out: &mut [Vec<u8>],
+        (index, request): (u64, &Request),
+        outcome: &Outcome,
+        tag: &str,
+    ) -> io::Result<u64> {
+        let (Some(answer), [submission, of_statements, of_passages]) = (&outcome.answer, out)
+        else {
+            return Ok(0);
+        };
+        let Answer { text, used, statements, chosen } = answer;
+        let (id, passages) = (&request.id, &outcome.ranking);
+        let best = &passages[..passages.len().min(answers.most)];
+        let answer = HandedIn { request: id, text, statements: chosen, passages: best, used };
+        answers.form.put(submission, index, tag, &answer)?;
+        let rankings = [
+            (of_statements, STATEMENTS, answers.statements, statements),
+            (of_passages, PASSAGES, answers.passages, passages),
+        ];
+        for (out, task, documents, ranking) in rankings {
+            let name = |hit: &Hit| {
+                let name = self.collection.name_in_runs(task, &documents.id(hit.doc)).to_owned();
+                (name, hit.score)
+            };
+            put_run_lines(out, [(id, ranking.iter().map(name))], tag)?;
         }
-        Ok(Self { given, ..self })
+        Ok((statements.len() + passages.len()) as u64)
     }
 }
 
-/// What the record of a run says of a split: its file, and for a system that looks at more than one
-/// request, the file of each split.
-pub(super) fn describe_split(
-    collection: &dyn Collection,
-    split: &str,
-    given: Option<&Given>,
-    system: &System,
-) -> Result<Map<String, Value>, Error> {
-    let (file, sha256) = digest(&collection.source(split)?)?;
-    let mut described = Map::new();
-    described.insert("split".to_owned(), split.into());
-    described.insert("topics".to_owned(), json!({ "file": file, "sha256": sha256 }));
-    if let Some(given) = given {
-        described.insert("candidates".to_owned(), given.describe());
-    }
-    if !system.uses.is_empty() {
-        let mut checksums = Map::new();
-        for split in collection.splits().iter().filter(|split| collection.has(split)) {
-            let (_, checksum) = digest(&collection.source(split)?)?;
-            checksums.insert((*split).to_owned(), checksum.into());
-        }
-        described.insert("splits".to_owned(), checksums.into());
-    }
-    Ok(described)
+/// The run of a task that belongs to what is handed in at `path`: `X.json` has `X.statements.run`
+/// and `X.passages.run`.
+pub fn ranking_path(path: &Path, task: &str) -> PathBuf {
+    let name = path.to_string_lossy();
+    PathBuf::from(format!("{}.{task}.run", name.strip_suffix(".json").unwrap_or(&name)))
 }
 
 /// The name of a file without its folder, and its SHA-256.
@@ -74,7 +126,7 @@ fn digest(source: &Source) -> Result<(String, String), Error> {
     Ok((file, sha256_hex(&source.read()?.bytes)))
 }
 
-impl Input for SplitRequests<'_> {
+impl Input for SplitInput<'_> {
     fn name(&self) -> &str {
         self.split
     }
@@ -83,16 +135,38 @@ impl Input for SplitRequests<'_> {
         format!("{} in {}", self.split, self.collection.location())
     }
 
+    fn known(&self) -> Option<usize> {
+        Some(match &self.output {
+            Output::Rankings(_, requests) => requests.len(),
+            Output::Answers(answers) => answers.requests,
+        })
+    }
+
     fn in_memory(&self) -> Option<&[Request]> {
-        Some(&self.requests)
+        match &self.output {
+            Output::Rankings(_, requests) => Some(requests),
+            Output::Answers(_) => None,
+        }
     }
 
-    fn check(&self, _system: &System) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn describe(&self, system: &System) -> Result<Map<String, Value>, Error> {
-        describe_split(self.collection, self.split, self.given, system)
+    /// Its file, and for a system that looks at more than one request, the file of each split.
+    fn describe(&self, loaded: &Loaded) -> Result<Map<String, Value>, Error> {
+        let (collection, mut described) = (self.collection, Map::new());
+        let (file, sha256) = digest(&collection.source(self.split)?)?;
+        described.insert("split".to_owned(), self.split.into());
+        described.insert("topics".to_owned(), json!({ "file": file, "sha256": sha256 }));
+        if let Some((given, _)) = &self.given {
+            described.insert("candidates".to_owned(), given.describe());
+        }
+        if !loaded.uses.is_empty() {
+            let mut checksums = Map::new();
+            for split in collection.splits().iter().filter(|split| collection.has(split)) {
+                let (_, checksum) = digest(&collection.source(split)?)?;
+                checksums.insert((*split).to_owned(), checksum.into());
+            }
+            described.insert("splits".to_owned(), checksums.into());
+        }
+        Ok(described)
     }
 
     fn count(&self, record: &mut Value, requests: u64, _skipped: &Skipped) {
@@ -102,22 +176,62 @@ impl Input for SplitRequests<'_> {
     fn read(
         &self,
         done: u64,
-        send: &mut dyn FnMut(Asked) -> ControlFlow<()>,
+        send: &mut dyn FnMut(Query) -> ControlFlow<()>,
     ) -> Result<Skipped, Error> {
-        let rest = self.requests.iter().skip(done as usize);
-        let _ = rest.cloned().try_for_each(|request| send(vec![request]));
-        Ok(Skipped::default())
+        let (done, skipped) = (done as usize, Skipped::default());
+        let answers = match &self.output {
+            Output::Rankings(_, requests) => {
+                let rest = requests.iter().skip(done);
+                let _ = rest.cloned().try_for_each(|request| send(request.into()));
+                return Ok(skipped);
+            }
+            Output::Answers(answers) => answers,
+        };
+        let seen = |task| self.collection.requests_seen(self.split, task, answers.class);
+        // The two differ in their candidates alone.
+        for (of_user, request) in seen(STATEMENTS)?.zip(seen(PASSAGES)?).skip(done) {
+            let (statements, mut request) = (Statements::Known(of_user?.candidates), request?);
+            if let Some((_, candidates)) = &self.given {
+                candidates.give(&mut request);
+            }
+            if send(Query { request, statements }).is_break() {
+                break;
+            }
+        }
+        Ok(skipped)
+    }
+
+    fn files(&self, path: &Path) -> Vec<(&'static str, PathBuf)> {
+        if let Output::Rankings(..) = self.output {
+            return vec![("run", path.to_owned())];
+        }
+        let rankings = [STATEMENTS, PASSAGES].map(|task| (task, ranking_path(path, task)));
+        [("submission", path.to_owned())].into_iter().chain(rankings).collect()
     }
 
     fn put(
         &self,
         out: &mut [Vec<u8>],
-        _index: u64,
+        index: u64,
         request: &Request,
-        found: &Found,
+        outcome: &Outcome,
         writing: &Writing,
     ) -> io::Result<u64> {
-        put_ranking(&mut out[0], self.documents, request, found, writing)
+        match &self.output {
+            Output::Rankings(documents, _) => {
+                put_ranking(&mut out[0], *documents, request, outcome, writing)
+            }
+            Output::Answers(answers) => {
+                self.put_answer(answers, out, (index, request), outcome, writing.tag)
+            }
+        }
+    }
+
+    fn put_end(&self, file: usize, out: &mut dyn Write) -> io::Result<()> {
+        match &self.output {
+            Output::Answers(answers) if file == 0 => answers.form.put_end(out),
+            _ => Ok(()),
+        }
     }
 }
 

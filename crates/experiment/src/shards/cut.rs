@@ -3,11 +3,9 @@
 use super::{FORM, Plan, Shard};
 use crate::contexts::Contexts;
 use crate::record;
-use crate::run::{Cut, Job, open_file};
-use crate::session::Session;
+use crate::run::{FileInput, Job};
 use crate::systems::Loaded;
-use clariq_core::Error;
-use clariq_core::{Error as FileError, Sha256Sum};
+use clariq_core::{Error, Sha256Sum};
 use clariq_files::{MOST_OF_A_RUN, refuse_input, write_atomically};
 use std::io;
 use std::num::NonZeroUsize;
@@ -19,23 +17,24 @@ use std::{fs, panic, thread};
 /// Lines that may wait to be written.
 const WAITING: usize = 1024;
 
-/// Cuts a file of conversations or requests into files of at most `contexts` contexts or requests
+/// Cuts a file of conversations or requests into files of at most `count` contexts or requests
 /// in `folder`. Each is in one of them, once, in the order of the file. `plan.json` takes its place
 /// last, and shards of the plan that was there before go. With a system, the plan is for runs by
 /// that system alone.
 pub fn cut(
-    session: &Session,
+    contexts: &Contexts,
     file: &Path,
     skip_bad: bool,
-    contexts: NonZeroUsize,
+    count: NonZeroUsize,
     folder: &Path,
-    system: Option<(&Contexts, &Loaded)>,
+    system: Option<&Loaded>,
 ) -> Result<Plan, Error> {
-    let input = open_file(session, file, skip_bad)?;
+    let session = contexts.session();
+    let input = FileInput::open(session, file, None, skip_bad)?;
     let before = count_shards(folder);
     let (mut fingerprint, mut arithmetic) = (None, None);
-    if let Some((contexts, loaded)) = system {
-        fingerprint = Some(Job::new(contexts, loaded, &*input, None)?.fingerprint());
+    if let Some(loaded) = system {
+        fingerprint = Some(Job::new(contexts, loaded, &input, None)?.fingerprint());
         arithmetic = record::arithmetic(session, loaded);
     }
     let (send, lines) = sync_channel(WAITING);
@@ -47,7 +46,7 @@ pub fn cut(
                 Err(_) => ControlFlow::Break(()),
             })
         });
-        let shards = write_shards(lines, contexts, folder);
+        let shards = write_shards(lines, count, folder);
         (shards, reader.join().unwrap_or_else(|panic| panic::resume_unwind(panic)))
     });
     let (skipped, shards) = match (skipped, shards) {
@@ -60,12 +59,8 @@ pub fn cut(
             return Err(error);
         }
     };
-    let cut = input.cut();
-    let input = Cut {
-        contexts: shards.iter().map(|shard| shard.contexts).sum(),
-        bad_records: skipped.count,
-        ..cut
-    };
+    let contexts = shards.iter().map(|shard| shard.contexts).sum();
+    let input = input.cut(contexts, skipped.count);
     let bank_sha256 = session.documents.checksum().to_string();
     let plan = Plan { form: FORM, input, bank_sha256, fingerprint, arithmetic, shards };
     write_atomically(&folder.join("plan.json"), |out| {
@@ -100,13 +95,13 @@ fn count_shards(folder: &Path) -> usize {
 }
 
 /// Removes a shard of an earlier plan, unless it is the file that was cut.
-fn remove_shard(path: &Path) -> Result<(), FileError> {
+fn remove_shard(path: &Path) -> Result<(), Error> {
     if refuse_input(path).is_err() {
         return Ok(());
     }
     match fs::remove_file(path) {
         Err(source) if source.kind() != io::ErrorKind::NotFound => {
-            Err(FileError::Io { action: "remove", path: path.to_owned(), source })
+            Err(Error::io("remove", path)(source))
         }
         _ => Ok(()),
     }

@@ -1,21 +1,20 @@
 //! `clariq ask`: what to ask back, or what to answer. A conversation at the terminal, through a
 //! pipe, or in JSON lines.
 
-mod asker;
+mod moves;
 mod protocol;
 
 use crate::arguments::IndexPlace;
 use crate::failure::{Failure, Outcome};
 use crate::learned;
 use crate::settings::Settings;
-use asker::Asker;
 use clap::Args;
 use clariq_collections::clariq::conversation::{MOST_TURNS, Reading, read_records};
 use clariq_collections::kind_of;
-use clariq_core::{Location, Problem, ProblemKind, Request, Utterance, printable};
-use clariq_experiment::answers::{PASSAGES, STATEMENTS};
-use clariq_experiment::requests::Incoming;
-use clariq_experiment::{Contexts, Loaded, Registry};
+use clariq_core::{Request, Utterance, bail, printable};
+use clariq_experiment::ask::Asker;
+use clariq_experiment::plan::{PASSAGES, STATEMENTS};
+use clariq_experiment::{Contexts, Loaded, Query, Statements};
 use clariq_files::{BoundedLines, MOST_OF_A_CONFIGURATION, MOST_OF_A_LINE, Source};
 use serde_json::Value;
 use std::io::{self, IsTerminal, Write};
@@ -63,7 +62,7 @@ impl AskArgs {
     }
 }
 
-/// The system that asks, or answers, if none is named.
+/// The system that asks or answers if none is named.
 fn usual(settings: &Settings) -> &'static str {
     let tasks = kind_of(&settings.data).map_or(&[][..], |kind| kind.tasks);
     let answers = [STATEMENTS, PASSAGES].iter().all(|task| tasks.contains(task));
@@ -77,17 +76,16 @@ fn usual(settings: &Settings) -> &'static str {
 
 pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome, Failure> {
     if !(1..=MOST_TURNS).contains(&arguments.max_turns) {
-        let (expected, found) = (format!("1 to {MOST_TURNS}"), arguments.max_turns.to_string());
-        let problem =
-            Problem::new(Location::file("--max-turns"), ProblemKind::Argument, expected, found);
-        return Err(problem
-            .hint("nobody answers more questions than that before an answer")
-            .into());
+        let (found, hint) = (arguments.max_turns, "nobody replies to more questions than that");
+        bail!("--max-turns", "1 to {MOST_TURNS}", "{found}", hint);
     }
     if arguments.request.as_ref().is_some_and(|request| request.trim().is_empty()) {
-        let problem =
-            Problem::new(Location::file("REQUEST"), ProblemKind::Argument, "a request", "nothing");
-        return Err(problem.hint("for example: clariq ask \"tell me about jaguars\"").into());
+        bail!(
+            "REQUEST",
+            "a request",
+            "nothing",
+            "for example: clariq ask \"tell me about jaguars\""
+        );
     }
     let name = arguments.system.as_deref().unwrap_or_else(|| usual(settings));
     let loaded = Loaded::open_any(name, &[])?;
@@ -95,9 +93,8 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome, F
     let session = settings.session(&*collection, &arguments.place)?;
     // A request of one's own is of no split: nothing was judged before it.
     let session = session.answering(collection.splits()[0]);
-    let models = Registry::new(&session);
-    let contexts = Contexts::new(&session, &models);
-    let asker = Asker::new(&contexts, &loaded, arguments.max_turns, arguments.explain)?;
+    let contexts = Contexts::new(&session);
+    let asker = Asker::open(&contexts, &loaded, arguments.max_turns, arguments.explain)?;
     let statements = read_statements(arguments, &asker)?;
     if let Some(file) = &arguments.conversations {
         return answer_file(settings, arguments, &asker, file);
@@ -105,7 +102,7 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome, F
     match &arguments.request {
         Some(request) if !arguments.json => {
             let request = Request::new("0", request.as_str());
-            talk(settings, &asker, Incoming { request, statements })?;
+            talk(settings, &asker, Query { request, statements: Statements::Own(statements) })?;
         }
         request => protocol::serve(settings, &asker, request.as_deref(), &statements)?,
     }
@@ -114,19 +111,15 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome, F
 
 /// The lines of `--statements`; blank ones are passed over.
 fn read_statements(arguments: &AskArgs, asker: &Asker) -> Result<Vec<String>, Failure> {
-    let refuse = |flag: &str, expected: &str, found: &str, hint: &str| {
-        let at = Location::file(flag);
-        Problem::new(at, ProblemKind::Argument, expected, found).hint(hint)
-    };
     if asker.answers() && arguments.conversations.is_some() {
         let (expected, found) = ("a system that asks", "one that answers");
         let hint = "`clariq rank` answers a file of requests as JSON lines";
-        return Err(refuse("--conversations", expected, found, hint).into());
+        bail!("--conversations", expected, found, hint);
     }
     let Some(file) = &arguments.statements else { return Ok(Vec::new()) };
     if !asker.answers() {
         let (expected, found) = ("a system that ranks statements", "one that asks questions");
-        return Err(refuse("--statements", expected, found, "`ikat-bm25` is one").into());
+        bail!("--statements", expected, found, "`ikat-bm25` is one");
     }
     let input = Source::new(file).read_at_most(MOST_OF_A_CONFIGURATION)?;
     let text = String::from_utf8_lossy(&input.bytes);
@@ -136,7 +129,7 @@ fn read_statements(arguments: &AskArgs, asker: &Asker) -> Result<Vec<String>, Fa
 
 /// A conversation in plain text: questions go to standard output, everything else to standard
 /// error.
-fn talk(settings: &Settings, asker: &Asker, conversation: Incoming) -> Result<(), Failure> {
+fn talk(settings: &Settings, asker: &Asker, conversation: Query) -> Result<(), Failure> {
     let mut conversation = asker.begin(conversation)?;
     if let Some(need) = conversation.request.need {
         settings.note(&format!("need for clarification: {need} of 4"));
@@ -147,12 +140,12 @@ fn talk(settings: &Settings, asker: &Asker, conversation: Incoming) -> Result<()
         let next = asker.next(&conversation)?;
         let mut out = io::stdout().lock();
         let Some(said) = next.says() else {
-            write!(out, "{}", asker.reasons(&next))?;
+            write!(out, "{}", moves::reasons(asker, &conversation, &next)?)?;
             settings.note("nothing more to ask");
             return Ok(());
         };
         writeln!(out, "{}", printable(said, usize::MAX))?;
-        write!(out, "{}", asker.reasons(&next))?;
+        write!(out, "{}", moves::reasons(asker, &conversation, &next)?)?;
         out.flush()?;
         drop(out);
         if prompts {
@@ -174,7 +167,7 @@ fn replies() -> BoundedLines<'static> {
     BoundedLines::new("<stdin>", Box::new(io::stdin().lock()), MOST_OF_A_LINE)
 }
 
-/// What would be asked in every context of a file, in its order.
+/// Says what would be asked in every context of a file, in its order.
 fn answer_file(
     settings: &Settings,
     arguments: &AskArgs,
@@ -189,9 +182,8 @@ fn answer_file(
             return ControlFlow::Continue(());
         }
         let conversation = asker.begin(Request::from(&record.conversation).into());
-        match conversation
-            .and_then(|conversation| answer(arguments, asker, &conversation, &mut out))
-        {
+        let answered = conversation.map_err(Failure::from);
+        match answered.and_then(|conversation| answer(arguments, asker, &conversation, &mut out)) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
                 failure = Some(error);
@@ -207,18 +199,18 @@ fn answer_file(
 fn answer(
     arguments: &AskArgs,
     asker: &Asker,
-    conversation: &Incoming,
+    conversation: &Query,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let next = asker.next(conversation)?;
-    let conversation = &conversation.request;
+    let id = &conversation.request.id;
     if arguments.json {
-        let mut object = asker.object(conversation, &next);
+        let mut object = moves::object(asker, conversation, &next)?;
         // Ids of contexts are whole numbers in every file of conversations.
-        object["context_id"] = Value::from(conversation.id.as_str().parse::<i64>().ok());
+        object["context_id"] = Value::from(id.as_str().parse::<i64>().ok());
         return Ok(writeln!(out, "{object}")?);
     }
     let question = printable(next.says().unwrap_or_default(), usize::MAX);
-    writeln!(out, "{}\t{question}", conversation.id)?;
-    Ok(write!(out, "{}", asker.reasons(&next))?)
+    writeln!(out, "{id}\t{question}")?;
+    Ok(write!(out, "{}", moves::reasons(asker, conversation, &next)?)?)
 }

@@ -1,4 +1,4 @@
-//! `clariq doctor`: what was found, what is wanted, and how it is mended.
+//! `clariq doctor`: what was found, what is missing, and how to fix it.
 
 use crate::failure::{Failure, Outcome};
 use crate::learned;
@@ -14,44 +14,44 @@ use std::path::Path;
 struct Finding {
     what: &'static str,
     found: String,
-    /// The command that mends it; `None` where all is well.
-    mend: Option<String>,
+    /// The command that fixes it; `None` where nothing is missing.
+    fix: Option<String>,
 }
 
 impl Finding {
-    fn well(what: &'static str, found: impl Into<String>) -> Self {
-        Self { what, found: found.into(), mend: None }
+    fn ok(what: &'static str, found: impl Into<String>) -> Self {
+        Self { what, found: found.into(), fix: None }
     }
 
-    fn wanting(what: &'static str, found: impl Into<String>, mend: impl Into<String>) -> Self {
-        Self { what, found: found.into(), mend: Some(mend.into()) }
+    fn missing(what: &'static str, found: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { what, found: found.into(), fix: Some(fix.into()) }
     }
 }
 
-/// Whether the program with learned stages is there and starts: it can tell more.
+/// Whether the program with learned stages is there and starts: it reports more.
 pub(crate) fn needs_models() -> bool {
     learned::program().is_some_and(|program| learned::trouble(&program).is_none())
 }
 
 pub(crate) fn doctor(settings: &Settings) -> Result<Outcome, Failure> {
     let mut findings = vec![
-        Finding::well("version", format!("clariq {}", env!("CARGO_PKG_VERSION"))),
-        Finding::well("threads", settings.threads.to_string()),
+        Finding::ok("version", format!("clariq {}", env!("CARGO_PKG_VERSION"))),
+        Finding::ok("threads", settings.threads.to_string()),
     ];
     findings.extend(data(settings));
     findings.push(cache_finding());
     findings.extend(learned(settings));
     let mut sheet = Sheet::new(&["what", "state", "found"]);
     for finding in &findings {
-        let state = if finding.mend.is_none() { "ok" } else { "WANTED" };
+        let state = if finding.fix.is_none() { "ok" } else { "missing" };
         sheet.row(vec![Cell::text(finding.what), Cell::text(state), Cell::text(&finding.found)]);
     }
     sheet.print(settings.format)?;
-    let sound = findings.iter().all(|finding| finding.mend.is_none());
-    for (what, mend) in
-        findings.iter().filter_map(|finding| Some((finding.what, finding.mend.as_ref()?)))
+    let sound = findings.iter().all(|finding| finding.fix.is_none());
+    for (what, fix) in
+        findings.iter().filter_map(|finding| Some((finding.what, finding.fix.as_ref()?)))
     {
-        eprintln!("hint: {what}: {mend}");
+        eprintln!("hint: {what}: {fix}");
     }
     Ok(if sound { Outcome::Done } else { Outcome::CheckFailed })
 }
@@ -59,26 +59,26 @@ pub(crate) fn doctor(settings: &Settings) -> Result<Outcome, Failure> {
 fn data(settings: &Settings) -> Vec<Finding> {
     let place = settings.data.to_string();
     let mut findings = match &settings.data {
-        DataDir::Sample => vec![Finding::well(
+        DataDir::Sample => vec![Finding::ok(
             "data",
             "the built-in sample (`clariq data fetch` gets the real files)",
         )],
-        DataDir::Folder(_) => vec![Finding::well("data", place.clone())],
+        DataDir::Folder(_) => vec![Finding::ok("data", place.clone())],
     };
     let opened = clariq_collections::open_keeping(&settings.data, &KeptTexts::default());
     let collection = match opened {
         Ok(collection) => collection,
         Err(error) => {
             let report = error.to_problem();
-            let mend = if settings.data == DataDir::Sample {
+            let fix = if settings.data == DataDir::Sample {
                 report.hint.clone()
             } else {
                 format!("clariq data fetch --data {place}")
             };
-            findings.push(Finding::wanting(
+            findings.push(Finding::missing(
                 "collection",
                 format!("{}: {}", report.title(), report.found),
-                mend,
+                fix,
             ));
             return findings;
         }
@@ -94,13 +94,13 @@ fn task_findings(collection: &dyn Collection, task: &'static str, place: &str) -
     let documents = match collection.documents(task) {
         Ok(documents) => documents,
         Err(error) => {
-            let mend = format!("clariq data check --data {place}");
-            return vec![Finding::wanting(task, error.to_string(), mend)];
+            let fix = format!("clariq data check --data {place}");
+            return vec![Finding::missing(task, error.to_string(), fix)];
         }
     };
     let checksum = documents.checksum().short();
     let found = format!("{} of {}, checksum {checksum}", documents.len(), collection.kind());
-    let mut findings = vec![Finding::well(task, found)];
+    let mut findings = vec![Finding::ok(task, found)];
     let splits = collection.splits().iter();
     findings.extend(splits.map(|split| split_finding(collection, task, split, place)));
     findings.extend(Analyzer::ALL.map(|analyzer| index_finding(documents, analyzer)));
@@ -114,7 +114,7 @@ fn split_finding(
     place: &str,
 ) -> Finding {
     if !collection.has(split) {
-        return Finding::wanting(split, "no file", format!("clariq data fetch --data {place}"));
+        return Finding::missing(split, "no file", format!("clariq data fetch --data {place}"));
     }
     let read = || -> Result<(usize, bool), clariq_core::Error> {
         let requests = collection.requests(split, task)?.collect::<Result<Vec<_>, _>>()?;
@@ -123,11 +123,11 @@ fn split_finding(
     match read() {
         Ok((count, labelled)) => {
             let labels = if labelled { "with labels" } else { "without labels" };
-            Finding::well(split, format!("{count} requests, {labels}"))
+            Finding::ok(split, format!("{count} requests, {labels}"))
         }
         Err(error) => {
-            let mend = format!("clariq data check --data {place}");
-            Finding::wanting(split, error.to_string(), mend)
+            let fix = format!("clariq data check --data {place}");
+            Finding::missing(split, error.to_string(), fix)
         }
     }
 }
@@ -141,16 +141,16 @@ fn index_finding(documents: &dyn Documents, analyzer: Analyzer) -> Finding {
     let name = format!("{analyzer}-{}", documents.checksum().short());
     let folder = cache::folder().join("index").join(name);
     if !folder.exists() {
-        return Finding::well(what, "not built yet; the first run that needs it builds it");
+        return Finding::ok(what, "not built yet; the first run that needs it builds it");
     }
     match DocumentIndex::open(&folder) {
         Ok(index) => {
-            Finding::well(what, format!("{} documents in {}", index.documents(), folder.display()))
+            Finding::ok(what, format!("{} documents in {}", index.documents(), folder.display()))
         }
         Err(error) => {
             let report = error.to_problem();
-            let mend = format!("clariq index build --force --analyzer {analyzer}");
-            Finding::wanting(what, format!("{}: {}", report.title(), report.found), mend)
+            let fix = format!("clariq index build --force --analyzer {analyzer}");
+            Finding::missing(what, format!("{}: {}", report.title(), report.found), fix)
         }
     }
 }
@@ -161,7 +161,7 @@ fn learned(settings: &Settings) -> Vec<Finding> {
     let models = cache::folder().join("models");
     let weights = match recipes::installed(&models, "all-MiniLM-L6-v2") {
         Some(folder) => weights(engine, &folder),
-        None => Finding::wanting(
+        None => Finding::missing(
             "weights",
             format!("no all-MiniLM-L6-v2 in {}", models.display()),
             "clariq setup",
@@ -172,8 +172,8 @@ fn learned(settings: &Settings) -> Vec<Finding> {
         None => format!("{}; `--isa avx2` computes alike on every x86 processor", Isa::effective()),
     };
     vec![
-        Finding::well("learned stages", engine.describe()),
-        Finding::well("instruction set", isa),
+        Finding::ok("learned stages", engine.describe()),
+        Finding::ok("instruction set", isa),
         weights,
     ]
 }
@@ -188,22 +188,22 @@ fn without_engine() -> Finding {
         None => {
             let found =
                 "not in this build; `pip install clariq-learned` or `scripts/install` adds them";
-            Finding::well("learned stages", found)
+            Finding::ok("learned stages", found)
         }
         Some(found) => {
-            let mend = "clariq setup installs libtorch where it is missing";
-            Finding::wanting("learned stages", found, mend)
+            let fix = "clariq setup installs libtorch where it is missing";
+            Finding::missing("learned stages", found, fix)
         }
     }
 }
 
 fn weights(engine: &dyn Engine, folder: &Path) -> Finding {
     match engine.open(folder, ModelKind::Encoder, &ModelOptions::default()) {
-        Ok(_) => Finding::well("weights", folder.display().to_string()),
+        Ok(_) => Finding::ok("weights", folder.display().to_string()),
         Err(error) => {
             let report = error.to_problem();
             let found = format!("{}: {}", report.title(), report.found);
-            Finding::wanting("weights", found, "clariq setup --force")
+            Finding::missing("weights", found, "clariq setup --force")
         }
     }
 }
@@ -213,8 +213,8 @@ fn cache_finding() -> Finding {
     // Created here if need be, as any command would; a test file shows whether it can be written.
     let writable = fs::create_dir_all(&folder).and_then(|()| probe(&folder));
     match writable {
-        Ok(()) => Finding::well("cache", folder.display().to_string()),
-        Err(error) => Finding::wanting(
+        Ok(()) => Finding::ok("cache", folder.display().to_string()),
+        Err(error) => Finding::missing(
             "cache",
             format!("{}: {error}", folder.display()),
             "set CLARIQ_CACHE to a folder of yours",

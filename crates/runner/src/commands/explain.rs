@@ -6,12 +6,9 @@ use crate::learned;
 use crate::output::{Cell, Format, Sheet};
 use crate::settings::Settings;
 use clap::Args;
-use clariq_collections::Collection;
-use clariq_core::{Doc, Documents, Location, Problem, ProblemKind, Request, fixed, printable};
-use clariq_experiment::needs::need_model;
-use clariq_experiment::pipelines::{Block, Pipelines};
+use clariq_core::{Doc, Request, bail, fixed, printable};
 use clariq_experiment::run::open_split;
-use clariq_experiment::{Contexts, Loaded, Registry};
+use clariq_experiment::{Contexts, Loaded, Part, Query, Session, Statements, System, Traces};
 use clariq_rank::StageTrace;
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -49,7 +46,7 @@ impl ExplainArgs {
     }
 
     /// The text of a request, where that is explained, and the id of a document.
-    fn words(&self) -> Result<(Option<&str>, &str), Problem> {
+    fn words(&self) -> Result<(Option<&str>, &str), Failure> {
         match (&self.topic, &self.words[..]) {
             (None, [request, document]) => Ok((Some(request), document)),
             (Some(_), [document]) => Ok((None, document)),
@@ -58,84 +55,88 @@ impl ExplainArgs {
                     None => "a request and the id of a document, or --topic beside the id",
                     Some(_) => "the id of a document alone beside --topic",
                 };
-                let (at, found) = (Location::file("REQUEST"), format!("{} words", words.len()));
-                Err(Problem::new(at, ProblemKind::Argument, expected, found)
-                    .hint("for example: clariq explain \"how do I pitch a tent\" Q00159"))
+                let found = match words.len() {
+                    1 => "1 word".to_owned(),
+                    count => format!("{count} words"),
+                };
+                let hint = "for example: clariq explain \"how do I pitch a tent\" Q00159";
+                bail!("REQUEST", expected, found, hint)
             }
         }
     }
 }
 
-/// What a document went through in the pipelines of a task.
+/// What the pipelines did to a document.
 struct Explained {
     request: String,
     id: String,
     text: String,
-    pipelines: Vec<(&'static str, Vec<StageTrace>)>,
+    pipelines: Vec<Traces>,
 }
 
 pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Outcome, Failure> {
-    let (request, id) = arguments.words()?;
+    let (text, id) = arguments.words()?;
     let loaded = Loaded::open_any(&arguments.system, &arguments.parameters.overrides()?)?;
     let collection = settings.collection_for(slice::from_ref(&loaded))?;
     let split = collection.find_split_or_usual(arguments.split.as_deref())?;
     let session = settings.session(&*collection, &arguments.place)?.answering(split);
-    let models = Registry::new(&session);
-    let contexts = Contexts::new(&session, &models);
-    let pipelines = Pipelines::new(&contexts, &loaded)?;
-    let mut asked = match (&arguments.topic, request) {
-        (Some(topic), _) => {
-            let input = open_split(&session, &loaded, split, None)?;
-            let mut found = None;
-            let _ = input.read(0, &mut |asked| {
-                if asked[0].id.as_str() != topic {
-                    return ControlFlow::Continue(());
-                }
-                found = Some(asked);
-                ControlFlow::Break(())
-            })?;
-            found.ok_or_else(|| unknown_topic(topic, &input.location()))?
-        }
-        (None, text) => {
-            let request = Request::new("request", text.unwrap_or_default());
-            vec![request; pipelines.tasks().len()]
-        }
+    let contexts = Contexts::new(&session);
+    let query = match &arguments.topic {
+        Some(topic) => find_topic(&session, &loaded, split, topic)?,
+        None => Request::new("request", text.unwrap_or_default()).into(),
     };
-    if loaded.system.pipeline.sees_need()
-        && let Some(model) = need_model(&session, &models, &loaded)?
-    {
-        let predictions = model.predict(&[asked[0].opening()])?;
-        asked[0].need = predictions.first().map(|prediction| prediction.need);
-    }
-    let (task, doc) = find_document(&*collection, &pipelines, &asked, id)?;
-    let said = asked[task].said.last().map_or(String::new(), |last| last.text.clone());
-    let mut one = Block::default();
-    one.push(asked);
-    let text = pipelines.documents(&one, task)?.text(doc)?.into_owned();
-    let traces = pipelines.explain(&one, task, doc)?;
-    let explained = Explained { request: said, id: id.to_owned(), text, pipelines: traces };
-    print(settings.format, &explained, loaded.system.tasks.is_empty())
+    let system = System::open(&contexts, &loaded)?;
+    let (part, doc) = find_document(&system, &query, id)?;
+    let text = system.documents(part)?.text(doc)?.into_owned();
+    let pipelines = system.explain(&query, part, doc)?;
+    let request = query.request.said.last().map_or(String::new(), |last| last.text.clone());
+    let explained = Explained { request, id: id.to_owned(), text, pipelines };
+    print(settings.format, &explained, !loaded.answers())
 }
 
-/// The document of that id, and the number of the task that ranks it: of a request with documents
-/// of its own, what runs call one of them.
-fn find_document(
-    collection: &dyn Collection,
-    pipelines: &Pipelines,
-    asked: &[Request],
-    id: &str,
-) -> Result<(usize, Doc), Failure> {
-    let tasks = pipelines.tasks();
-    for (number, (task, request)) in tasks.iter().zip(asked).enumerate().rev() {
-        let documents = collection.documents(task)?;
-        let own = request.candidates.iter().flatten().copied();
+/// The request of that id, as the system sees it.
+fn find_topic(
+    session: &Session,
+    loaded: &Loaded,
+    split: &'static str,
+    topic: &str,
+) -> Result<Query, Failure> {
+    loaded.check_tasks(session.collection)?;
+    let input = open_split(session, loaded, split, None)?;
+    let mut found = None;
+    let _ = input.read(0, &mut |query| {
+        if query.request.id.as_str() != topic {
+            return ControlFlow::Continue(());
+        }
+        found = Some(query);
+        ControlFlow::Break(())
+    })?;
+    let Some(found) = found else {
+        let hint = "`clariq data export` lists them; turns of iKAT are called 9-1_3";
+        bail!("--topic", (format!("a request of {}", input.location())), "`{topic}`", hint);
+    };
+    Ok(found)
+}
+
+/// The document of that id, and the part that ranks it: of a request with documents of its own,
+/// what runs call one of them.
+fn find_document(system: &System, query: &Query, id: &str) -> Result<(Part, Doc), Failure> {
+    for &part in system.parts().iter().rev() {
+        let (task, documents) = (system.task(part), system.documents(part)?);
+        let own = match (part, &query.statements) {
+            (Part::Statements, Statements::Known(own)) => own.as_ref(),
+            _ => query.request.candidates.as_ref(),
+        };
+        let collection = system.session().collection;
         let named = |doc: &Doc| collection.name_in_runs(task, &documents.id(*doc)) == id;
-        if let Some(doc) = documents.find(id).or_else(|| { own }.find(named)) {
-            return Ok((number, doc));
+        if let Some(doc) = documents.find(id).or_else(|| own?.iter().copied().find(named)) {
+            return Ok((part, doc));
         }
     }
-    let documents = collection.documents(tasks[tasks.len() - 1])?;
-    Err(unknown_document(documents, id).into())
+    let documents = system.documents(Part::Documents)?;
+    let example = documents.id(Doc(documents.len() as u32 / 2));
+    let hint = format!("ids look like {example}; `clariq run … -o -` shows those of a ranking");
+    bail!("QUESTION_ID", "the id of a document of the collection", "`{id}`", hint)
 }
 
 fn print(
@@ -154,8 +155,7 @@ fn print(
         match &pipelines[..] {
             [(_, traces)] if is_of_one_task => all["stages"] = object(traces),
             several => {
-                let of =
-                    |(task, traces): &(&str, Vec<StageTrace>)| ((*task).to_owned(), object(traces));
+                let of = |(task, traces): &Traces| ((*task).to_owned(), object(traces));
                 all["tasks"] = Value::Object(several.iter().map(of).collect());
             }
         }
@@ -180,7 +180,7 @@ fn print(
 }
 
 /// Where the question is after each stage, as a table.
-fn stages(pipelines: &[(&str, Vec<StageTrace>)]) -> Sheet {
+fn stages(pipelines: &[Traces]) -> Sheet {
     let mut sheet = Sheet::new(&["stage", "rank", "of", "score"]);
     for trace in pipelines.iter().flat_map(|(_, traces)| traces) {
         let rank = trace.rank.map_or(Cell::Nothing, Cell::count);
@@ -188,20 +188,6 @@ fn stages(pipelines: &[(&str, Vec<StageTrace>)]) -> Sheet {
         sheet.row(vec![Cell::text(trace.stage), rank, Cell::count(trace.length), score]);
     }
     sheet
-}
-
-fn unknown_topic(topic: &str, split: &str) -> Problem {
-    let expected = format!("a request of {split}");
-    Problem::new(Location::file("--topic"), ProblemKind::Argument, expected, format!("`{topic}`"))
-        .hint("`clariq data export` lists them; turns of iKAT are called 9-1_3")
-}
-
-fn unknown_document(documents: &dyn Documents, id: &str) -> Problem {
-    let example = documents.id(Doc(documents.len() as u32 / 2));
-    let expected = "the id of a document of the collection";
-    let at = Location::file("QUESTION_ID");
-    Problem::new(at, ProblemKind::UnknownQuestion, expected, format!("`{id}`"))
-        .hint(format!("ids look like {example}; `clariq run … -o -` shows those of a ranking"))
 }
 
 /// Where the question is after a stage.
@@ -214,7 +200,7 @@ pub(super) fn place(trace: &StageTrace) -> String {
     }
 }
 
-/// The same for a program, with where the score comes from.
+/// What a stage did to a document, as JSON.
 pub(super) fn trace_json(trace: &StageTrace) -> Value {
     json!({
         "stage": trace.stage,

@@ -9,8 +9,8 @@ use crate::output::{Cell, Format, Sheet, print_all};
 use crate::settings::Settings;
 use arguments::{NeedExplainArgs, NeedPredictArgs, NeedTrainArgs};
 use clariq_collections::clariq::{ClariQ, Split, Topic, write_need_file};
-use clariq_core::{Location, Models, Problem, ProblemKind, problem};
-use clariq_experiment::{Loaded, Registry};
+use clariq_core::{Models, bail};
+use clariq_experiment::Loaded;
 use clariq_files::{Source, Target};
 use clariq_need::{Classifier, NeedConfig, Training};
 use std::path::Path;
@@ -27,9 +27,11 @@ pub(crate) fn need(settings: &Settings, command: &NeedCommand) -> Result<Outcome
 
 /// Reads the need model that a system declares.
 fn read_config(name: &str) -> Result<NeedConfig, Failure> {
-    let hint = "`bm25-tuned` has one; configs/README.md lists the need models";
-    let none = || problem!(name, "a system with a table [need]", "a system without one", hint);
-    Ok(Loaded::open(name, &[])?.need.ok_or_else(none)?)
+    let Some(need) = Loaded::open(name, &[])?.need else {
+        let hint = "`bm25-tuned` has one; configs/README.md lists the need models";
+        bail!(name, "a system with a table [need]", "a system without one", hint);
+    };
+    Ok(need)
 }
 
 /// The labels and features that a configuration trains on to answer a split, or requests of none.
@@ -58,12 +60,10 @@ fn open_classifier(
     let classifier = Classifier::read(&Source::new(path), &collection.bank, models)?;
     let trained_on = classifier.made_of.config.train_on();
     if trained_on != trained_on.to_answer(split.or(Some(Split::Test)).map(Split::name)) {
-        let (at, expected) =
-            (Location::file(name), "a model that was not trained on labels of dev");
-        let found = format!("one trained on {}", trained_on.splits().join(" and "));
-        return Err(Problem::new(at, ProblemKind::Model, expected, found)
-            .hint("train one for dev: `clariq need train CONFIG -o FILE`, without --split test")
-            .into());
+        let expected = "a model that was not trained on labels of dev";
+        let splits = trained_on.splits().join(" and ");
+        let hint = "train one for dev: `clariq need train CONFIG -o FILE`, without --split test";
+        bail!(name, expected, "one trained on {splits}", hint);
     }
     Ok(classifier)
 }
@@ -71,9 +71,8 @@ fn open_classifier(
 fn train(settings: &Settings, arguments: &NeedTrainArgs) -> Result<Outcome, Failure> {
     let collection = settings.clariq()?;
     let session = settings.session(&collection, &IndexPlace::default())?;
-    let models = Registry::new(&session);
     let split = Some(arguments.split);
-    let training = open_training(&collection, &models, &arguments.config, split)?;
+    let training = open_training(&collection, &session, &arguments.config, split)?;
     let passes = training.cross_validate(arguments.folds, arguments.repeats, settings.seed)?;
     let mut sheets = report::cross_validation(&training, &passes, arguments.folds);
     let classifier = training.fit()?;
@@ -113,9 +112,8 @@ fn texts(topics: &[Topic]) -> Vec<&str> {
 fn predict(settings: &Settings, arguments: &NeedPredictArgs) -> Result<Outcome, Failure> {
     let collection = settings.clariq()?;
     let session = settings.session(&collection, &IndexPlace::default())?;
-    let models = Registry::new(&session);
     let classifier =
-        open_classifier(&collection, &models, &arguments.model, Some(arguments.split))?;
+        open_classifier(&collection, &session, &arguments.model, Some(arguments.split))?;
     let topics = collection.split(arguments.split)?.topics;
     let predictions = classifier.predict(&texts(&topics))?;
     let needs = predictions.iter().map(|prediction| prediction.need);
@@ -126,16 +124,12 @@ fn predict(settings: &Settings, arguments: &NeedPredictArgs) -> Result<Outcome, 
 
 fn explain(settings: &Settings, arguments: &NeedExplainArgs) -> Result<Outcome, Failure> {
     if arguments.request.trim().is_empty() {
-        let problem =
-            Problem::new(Location::file("REQUEST"), ProblemKind::Argument, "a request", "nothing");
-        return Err(problem
-            .hint("for example: clariq need explain \"tell me about jaguars\"")
-            .into());
+        let hint = "for example: clariq need explain \"tell me about jaguars\"";
+        bail!("REQUEST", "a request", "nothing", hint);
     }
     let collection = settings.clariq()?;
     let session = settings.session(&collection, &IndexPlace::default())?;
-    let models = Registry::new(&session);
-    let classifier = open_classifier(&collection, &models, &arguments.model, None)?;
+    let classifier = open_classifier(&collection, &session, &arguments.model, None)?;
     let (prediction, drove) = classifier.explain(&arguments.request)?;
     let mut labels = Sheet::new(&["need", "probability", "label"]);
     for (need, probability) in (1..).zip(prediction.probabilities) {

@@ -6,11 +6,14 @@ use crate::learned;
 use crate::output::{Format, open_delimited};
 use crate::settings::Settings;
 use clap::Args;
-use clariq_core::{Error, Location, Problem, ProblemKind, Request, printable};
+use clariq_core::{Error, Hit, Problem, ProblemKind, Request, bail, printable, problem};
 use clariq_experiment::requests::{ARCHIVE, Requests};
-use clariq_experiment::{Contexts, Loaded, Ranked, RankedAnswer, RankedDocument, Ranker, Registry};
+use clariq_experiment::{
+    Answer, Contexts, Listed, Loaded, Outcome as Ranked, Part, Predict, Query, Statements, System,
+};
 use clariq_files::Source;
 use clariq_files::archive::Archive;
+use clariq_rank::Uses;
 use serde_json::{Value, json};
 use std::io::{self, BufRead, BufReader, Write};
 use std::num::NonZeroUsize;
@@ -28,14 +31,14 @@ pub(crate) struct RankArgs {
     /// Requests as JSON lines, plain or gzip; `-` for standard input, answered line by line
     #[arg(long, value_name = "FILE", default_value = "-")]
     requests: PathBuf,
-    /// Documents to rank for a request at most; a system has a depth of its own, which does not
-    /// count where a request names its `candidates`
+    /// Most documents to print for a request; a system may rank fewer, but of the `candidates` of a
+    /// request it ranks all
     #[arg(long, value_name = "K", default_value = "30")]
     depth: NonZeroUsize,
     /// Read all requests first and rank them together, for systems that use the batch
     #[arg(long)]
     batch: bool,
-    /// Answer a bad line with an error object in its place, and go on
+    /// Answer a bad line with an error object in its place, and continue
     #[arg(long)]
     skip_bad: bool,
     #[command(flatten)]
@@ -52,23 +55,28 @@ impl RankArgs {
     }
 }
 
-/// Writes answers to standard output.
+/// A system, and how its answers are written to standard output.
 struct Printer<'a> {
+    system: System<'a>,
     format: Format,
-    /// The tasks that the system ranks for, the usual one last.
-    tasks: Vec<&'static str>,
-    tag: &'a str,
+    /// Documents for a request at most.
+    depth: usize,
 }
 
 pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome, Failure> {
     let loaded = Loaded::open_any(&arguments.system, &arguments.parameters.overrides()?)?;
     let collection = settings.collection_for(slice::from_ref(&loaded))?;
     let session = settings.session(&*collection, &arguments.place)?;
-    let models = Registry::new(&session);
-    let contexts = Contexts::new(&session, &models);
-    let ranker = Ranker::new(&contexts, &loaded, arguments.depth.get(), arguments.batch)?;
-    let tasks = ranker.pipelines().tasks();
-    let printer = Printer { format: format(settings.format)?, tasks, tag: &loaded.system.name };
+    if loaded.uses.contains(&Uses::Batch) && !arguments.batch {
+        let expected = "a system that answers one request at a time";
+        let found = "uses = [\"batch\"]: it compares the requests with each other";
+        bail!(&*loaded.name, expected, found, "--batch reads all requests and ranks them together");
+    }
+    let contexts = Contexts::new(&session);
+    let system = System::open_predicting(&contexts, &loaded, Predict::Always)?;
+    system.warm_up()?;
+    let (format, depth) = (format(settings.format)?, arguments.depth.get());
+    let printer = Printer { system, format, depth };
     let archive = match Source::new(&arguments.requests) {
         Source::Stdin => None,
         source => Some(Archive::new(&[source], &ARCHIVE)?),
@@ -77,15 +85,14 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome,
         None => ("<stdin>", Box::new(io::stdin().lock())),
         Some(archive) => (archive.name(), Box::new(BufReader::new(archive.open()?))),
     };
-    let answers = ranker.pipelines().answer().is_some();
-    let mut requests = Requests::new(name, lines, session.documents, answers);
+    let mut requests = Requests::new(name, lines, session.documents, loaded.answers());
     if printer.format == Format::Trec {
         requests = requests.with_unique_ids();
     }
     let bad = if arguments.batch {
-        rank_batch(&ranker, &printer, &mut requests, arguments.skip_bad)?
+        rank_batch(&printer, &mut requests, arguments.skip_bad)?
     } else {
-        rank_each(&ranker, &printer, &mut requests, arguments.skip_bad)?
+        rank_each(&printer, &mut requests, arguments.skip_bad)?
     };
     if bad > 0 {
         let what =
@@ -101,38 +108,34 @@ fn format(given: Option<Format>) -> Result<Format, Failure> {
         None => Ok(Format::Jsonl),
         Some(format @ (Format::Jsonl | Format::Trec | Format::Tsv | Format::Csv)) => Ok(format),
         Some(_) => {
-            let at = Location::file("--format");
-            let found = "a form of tables";
-            let problem = Problem::new(at, ProblemKind::Argument, "jsonl, trec, tsv or csv", found);
-            Err(problem.hint("without --format, answers are JSON lines").into())
+            let hint = "without --format, answers are JSON lines";
+            Err(problem!("--format", "jsonl, trec, tsv or csv", "a form of tables", hint).into())
         }
     }
 }
 
 /// Answers each line by itself, as soon as it is read: the same bytes however lines arrive. How
 /// many were bad.
-fn rank_each(
-    ranker: &Ranker,
-    printer: &Printer,
-    requests: &mut Requests,
-    skip_bad: bool,
-) -> Result<u64, Failure> {
+fn rank_each(printer: &Printer, requests: &mut Requests, skip_bad: bool) -> Result<u64, Failure> {
     let mut bad = 0;
     if skip_bad {
-        // The system works, so that what fails later is about a line, or a server that is gone.
-        ranker.rank(vec![Request::new("0", "hello").into()])?;
+        // The system works: a later error is about a line, or about a server.
+        let (request, statements) = (Request::new("0", "hello"), Statements::Own(Vec::new()));
+        printer.system.rank(&[Query { request, statements }])?;
     }
     while let Some(next) = requests.read_next()? {
         let ranked = match next {
-            Ok(request) => match ranker.rank(vec![request]) {
+            Ok(query) => match printer.system.rank(slice::from_ref(&query)) {
                 Err(error) if is_of_server(&error) => return Err(error.into()),
-                ranked => ranked.map_err(Failure::from),
+                ranked => ranked.map(|ranked| (query, ranked)).map_err(Failure::from),
             },
             Err(problem) => Err(problem.into()),
         };
         let mut out = io::stdout().lock();
         match ranked {
-            Ok(ranked) => ranked.iter().try_for_each(|ranked| printer.put(&mut out, ranked))?,
+            Ok((query, ranked)) => {
+                ranked.iter().try_for_each(|ranked| printer.put(&mut out, &query, ranked))?;
+            }
             Err(failure @ Failure::Error(_)) if skip_bad => {
                 bad += 1;
                 printer.put_bad(&mut out, requests.line(), &failure.to_problem())?;
@@ -150,22 +153,15 @@ fn is_of_server(error: &Error) -> bool {
 }
 
 /// Reads all lines, ranks the requests together and answers in their order. How many were bad.
-fn rank_batch(
-    ranker: &Ranker,
-    printer: &Printer,
-    requests: &mut Requests,
-    skip_bad: bool,
-) -> Result<u64, Failure> {
+fn rank_batch(printer: &Printer, requests: &mut Requests, skip_bad: bool) -> Result<u64, Failure> {
     let (mut batch, mut bad): (Vec<_>, Vec<(usize, Problem)>) = (Vec::new(), Vec::new());
     while let Some(next) = requests.read_next()? {
         match next {
             Ok(_) if batch.len() == MOST_IN_BATCH => {
-                let at = Location::file("--batch");
-                let expected = format!("at most {MOST_IN_BATCH} requests");
-                let problem = Problem::new(at, ProblemKind::Argument, expected, "more of them");
-                return Err(problem.hint("rank the requests in several batches").into());
+                let hint = "rank the requests in several batches";
+                bail!("--batch", "at most {MOST_IN_BATCH} requests", "more of them", hint);
             }
-            Ok(request) => batch.push(request),
+            Ok(query) => batch.push(query),
             Err(problem) if skip_bad => bad.push((batch.len(), problem)),
             Err(problem) => return Err(problem.into()),
         }
@@ -173,11 +169,12 @@ fn rank_batch(
     let count = bad.len() as u64;
     let mut bad = bad.into_iter().peekable();
     let mut out = io::BufWriter::new(io::stdout().lock());
-    for (index, ranked) in ranker.rank(batch)?.iter().enumerate() {
+    let all = printer.system.rank(&batch)?;
+    for (index, (query, ranked)) in batch.iter().zip(&all).enumerate() {
         while let Some((_, problem)) = bad.next_if(|(before, _)| *before == index) {
             printer.put_bad(&mut out, problem.at.line, &problem)?;
         }
-        printer.put(&mut out, ranked)?;
+        printer.put(&mut out, query, ranked)?;
     }
     bad.try_for_each(|(_, problem)| printer.put_bad(&mut out, problem.at.line, &problem))?;
     out.flush()?;
@@ -185,58 +182,76 @@ fn rank_batch(
 }
 
 /// A ranking with ids, texts and scores.
-pub(super) fn documents_json(ranking: &[RankedDocument]) -> Value {
-    let document = |RankedDocument { id, text, score }: &RankedDocument| json!({ "id": id, "text": text, "score": score });
+pub(super) fn documents_json(ranking: &[Listed]) -> Value {
+    let document =
+        |Listed { id, text, score }: &Listed| json!({ "id": id, "text": text, "score": score });
     ranking.iter().map(document).collect()
 }
 
-/// What is answered, with the ids of what that rests on.
-pub(super) fn response_json(answer: &RankedAnswer) -> Value {
-    json!({ "text": answer.text, "statements": answer.statements, "passages": answer.used })
+/// An answer, with the ids of what it rests on.
+pub(super) fn response_json(
+    system: &System,
+    query: &Query,
+    answer: &Answer,
+) -> Result<Value, Error> {
+    let name = |part, doc| system.name(query, part, doc);
+    let statements = answer.chosen.iter().map(|hit| name(Part::Statements, hit.doc));
+    let passages = answer.used.iter().map(|&doc| name(Part::Documents, doc));
+    Ok(json!({
+        "text": answer.text,
+        "statements": statements.collect::<Result<Vec<_>, _>>()?,
+        "passages": passages.collect::<Result<Vec<_>, _>>()?,
+    }))
 }
 
 impl Printer<'_> {
-    fn put(&self, out: &mut dyn Write, ranked: &Ranked) -> Result<(), Failure> {
-        let id = &ranked.request.id;
+    fn put(&self, out: &mut dyn Write, query: &Query, ranked: &Ranked) -> Result<(), Failure> {
         if self.format == Format::Jsonl {
-            return Ok(writeln!(out, "{}", self.object(ranked))?);
+            return Ok(writeln!(out, "{}", self.object(query, ranked)?)?);
         }
         // The other forms hold one ranking.
-        let ranking = (1_u64..).zip(ranked.rankings.last().into_iter().flatten());
+        let (id, tag) = (&query.request.id, &self.system.loaded.name);
+        let listed = self.list(query, Part::Documents, &ranked.ranking)?;
+        let ranking = (1_u64..).zip(listed);
         if self.format == Format::Trec {
-            for (rank, RankedDocument { id: doc, score, .. }) in ranking {
-                writeln!(out, "{id} Q0 {doc} {rank} {score} {}", self.tag)?;
+            for (rank, Listed { id: doc, score, .. }) in ranking {
+                writeln!(out, "{id} Q0 {doc} {rank} {score} {tag}")?;
             }
             return Ok(());
         }
         let mut records =
             open_delimited(if self.format == Format::Csv { b',' } else { b'\t' }, out);
-        for (rank, RankedDocument { id: doc, text, score }) in ranking {
+        for (rank, Listed { id: doc, text, score }) in ranking {
             let words: Vec<&str> = text.split_whitespace().collect();
             let text = words.join(" ");
             let (rank, score) = (rank.to_string(), score.to_string());
-            let fields = [id.as_str(), &rank, doc, &score, &printable(&text, usize::MAX)];
+            let fields = [id.as_str(), &rank, &doc, &score, &printable(&text, usize::MAX)];
             records.write_record(fields).map_err(io::Error::from)?;
         }
         Ok(records.flush()?)
     }
 
-    /// An answer in JSON: `ranking`, or the ranking of every task and what is answered.
-    fn object(&self, ranked: &Ranked) -> Value {
-        let mut object = json!({ "id": ranked.request.id });
-        let Some(answer) = &ranked.answer else {
-            object["need"] = json!(ranked.request.need);
-            object["ranking"] = documents_json(ranked.rankings.last().map_or(&[], Vec::as_slice));
-            return object;
-        };
-        for (task, ranking) in self.tasks.iter().zip(&ranked.rankings) {
-            object[*task] = documents_json(ranking);
-        }
-        object["response"] = response_json(answer);
-        object
+    fn list(&self, query: &Query, part: Part, ranking: &[Hit]) -> Result<Vec<Listed>, Error> {
+        self.system.list(query, part, &ranking[..ranking.len().min(self.depth)])
     }
 
-    /// In JSON lines, an error stands where the answer would; the other forms have no place for it.
+    /// An answer in JSON: `ranking`, or the ranking of every task and the response.
+    fn object(&self, query: &Query, ranked: &Ranked) -> Result<Value, Error> {
+        let mut object = json!({ "id": query.request.id });
+        let documents = documents_json(&self.list(query, Part::Documents, &ranked.ranking)?);
+        let Some(answer) = &ranked.answer else {
+            object["need"] = json!(ranked.need);
+            object["ranking"] = documents;
+            return Ok(object);
+        };
+        let statements = self.list(query, Part::Statements, &answer.statements)?;
+        object[self.system.task(Part::Statements)] = documents_json(&statements);
+        object[self.system.task(Part::Documents)] = documents;
+        object["response"] = response_json(&self.system, query, answer)?;
+        Ok(object)
+    }
+
+    /// In JSON lines, an error takes the place of the answer; the other forms leave it out.
     fn put_bad(
         &self,
         out: &mut dyn Write,

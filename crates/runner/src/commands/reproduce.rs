@@ -8,10 +8,10 @@ use crate::settings::Settings;
 use arguments::ReproduceArgs;
 use clariq_collections::Collection;
 use clariq_core::{Error, ProblemKind};
+use clariq_experiment::Loaded;
 use clariq_experiment::reproduce::{Verdict, check, expecting};
 use clariq_experiment::run::usual_path;
 use clariq_experiment::systems::{self, check_names_differ};
-use clariq_experiment::{Loaded, Registry};
 use figures::Figures;
 
 pub(crate) fn reproduce(
@@ -38,13 +38,12 @@ pub(crate) fn reproduce(
             continue;
         }
         let session = session.clone().answering(split);
-        let models = Registry::new(&session);
         let checked = if arguments.names.is_empty() {
             expecting(&session, &systems, split)
         } else {
             systems.iter().collect()
         };
-        for figure in check(&session, &models, checked, split, &arguments.runs)? {
+        for figure in check(&session, checked, split, &arguments.runs)? {
             failed |= figure.verdict == Some(Verdict::Fail);
             figures.add(&figure, split);
         }
@@ -77,7 +76,7 @@ fn built_in(settings: &Settings, collection: &dyn Collection) -> Result<Vec<Load
     for name in systems::names() {
         let loaded = Loaded::open_any(name, &[])?;
         // A system for conversations has no figures on a split.
-        if loaded.system.expected.is_empty() || !loaded.is_for(collection) {
+        if loaded.expected.is_empty() || !loaded.is_for(collection) {
             continue;
         }
         if loaded.learns_from_resolved() && !has_resolved(collection) {
@@ -86,7 +85,7 @@ fn built_in(settings: &Settings, collection: &dyn Collection) -> Result<Vec<Load
                  configs/README.md says where they are released",
                 collection.location()
             ));
-        } else if settings.engine.is_none() && !loaded.system.models().is_empty() {
+        } else if settings.engine.is_none() && !loaded.plan.models().is_empty() {
             left_out.push(name);
         } else {
             systems.push(loaded);

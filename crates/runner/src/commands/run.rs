@@ -9,13 +9,13 @@ use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use arguments::RunArgs;
 use clariq_collections::Collection;
-use clariq_core::{Location, Problem, ProblemKind};
-use clariq_experiment::answers::PASSAGES;
+use clariq_core::bail;
+use clariq_experiment::plan::PASSAGES;
 use clariq_experiment::run::{
-    Conversations, Given, Input, RequestFile, RunOptions, open_split, run as write_run, usual_path,
+    FileInput, FileKind, Given, Input, RunOptions, open_split, run as write_run, usual_path,
 };
 use clariq_experiment::systems::{check_expected, check_names_differ};
-use clariq_experiment::{Contexts, KeptTexts, Loaded, Registry, Session};
+use clariq_experiment::{Contexts, KeptTexts, Loaded, Session};
 use clariq_files::{Source, Target};
 use std::path::Path;
 use std::sync::Arc;
@@ -39,16 +39,13 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, F
     let mut session = settings.session(&*collection, &arguments.place)?;
     if let Some(shard) = &arguments.shard {
         let output = arguments.output.as_deref();
-        return shard::run_shard(settings, shard, output, &session, &systems);
+        return shard::run_shard(settings, shard, output, &Contexts::new(&session), &systems);
     }
-    if let Some(file) = &arguments.conversations {
-        let input: Arc<dyn Input + '_> =
-            Arc::new(Conversations::open(&session, file, arguments.skip_bad)?);
-        return run_all(settings, arguments, &session, &systems, &|_| Ok(Arc::clone(&input)));
-    }
-    if let Some(file) = &arguments.requests {
-        let input: Arc<dyn Input + '_> =
-            Arc::new(RequestFile::open(&session, file, arguments.skip_bad)?);
+    let conversations = arguments.conversations.as_ref().map(|it| (it, FileKind::Conversations));
+    let requests = arguments.requests.as_ref().map(|it| (it, FileKind::Requests));
+    if let Some((file, kind)) = conversations.or(requests) {
+        let input = FileInput::open(&session, file, Some(kind), arguments.skip_bad)?;
+        let input: Arc<dyn Input + '_> = Arc::new(input);
         return run_all(settings, arguments, &session, &systems, &|_| Ok(Arc::clone(&input)));
     }
     let split = collection.find_split_or_usual(arguments.split.as_deref())?;
@@ -84,12 +81,11 @@ fn run_all(
         loaded.check_tasks(session.collection)?;
         check_expected(loaded, session)?;
     }
-    let models = Registry::new(session);
-    let contexts = Contexts::new(session, &models);
+    let contexts = Contexts::new(session);
     let (tag, resume) = (arguments.run_tag.as_deref(), arguments.resume);
     let options = RunOptions { tag, resume, ..RunOptions::default() };
     let kind = if arguments.is_of_a_file() { "file" } else { "split" };
-    let answers = systems.iter().any(|loaded| !loaded.system.tasks.is_empty());
+    let answers = systems.iter().any(Loaded::answers);
     let mut columns = vec!["system", kind, "requests", "lines", "uses", "run file"];
     if answers {
         columns.insert(1, "class");
@@ -101,7 +97,7 @@ fn run_all(
         let path = arguments.output.clone().unwrap_or_else(usual);
         let done = write_run(&contexts, loaded, &*input, &options, &path)?;
         let mut row = vec![
-            Cell::text(&loaded.system.name),
+            Cell::text(&loaded.name),
             Cell::text(input.name()),
             Cell::Count(done.requests),
             Cell::Count(done.lines),
@@ -110,8 +106,8 @@ fn run_all(
         ];
         if answers {
             let class = loaded
-                .answer
-                .as_ref()
+                .plan
+                .answer()
                 .map_or(Cell::Nothing, |config| Cell::text(config.class().name()));
             row.insert(1, class);
         }
@@ -124,33 +120,30 @@ fn run_all(
     Ok(Outcome::Done)
 }
 
-fn check_arguments(arguments: &RunArgs) -> Result<(), Problem> {
-    let problem = |flag: &str, expected: &str, found: String| {
-        Problem::new(Location::file(flag), ProblemKind::Argument, expected, found)
-    };
+fn check_arguments(arguments: &RunArgs) -> Result<(), Failure> {
     if arguments.configs.len() > 1 && arguments.output.is_some() {
         let found = format!("{} systems", arguments.configs.len());
-        return Err(problem("--output", "one system", found)
-            .hint("without --output every system gets a file of its own in runs/"));
+        let hint = "without --output every system gets a file of its own in runs/";
+        bail!("--output", "one system", found, hint);
     }
     let has_parts = arguments.shard.is_some() || arguments.merge.is_some();
     let output = arguments.output.as_ref().filter(|path| Target::new(path).is_stream());
     if let Some(output) = output.filter(|_| has_parts) {
         let expected = "a file: --shard and --merge write a record beside it";
-        return Err(problem("--output", expected, format!("`{}`", output.display()))
-            .hint("write to a file, and print that"));
+        let found = format!("`{}`", output.display());
+        bail!("--output", expected, found, "write to a file, and print that");
     }
     if arguments.skip_bad && !arguments.is_of_a_file() {
-        let found = "a run over a split".to_owned();
-        return Err(problem("--skip-bad", "--conversations or --requests beside it", found).hint(
-            "a split without its bad rows would have other figures; `clariq data check` lists them",
-        ));
+        let (expected, found) = ("--conversations or --requests beside it", "a run over a split");
+        let hint =
+            "a split without its bad rows would have other figures; `clariq data check` lists them";
+        bail!("--skip-bad", expected, found, hint);
     }
     Ok(())
 }
 
 /// What a system declares to look at beyond one request and the documents.
 fn uses_cell(loaded: &Loaded, split: Option<&str>) -> Cell {
-    let uses: Vec<String> = loaded.uses(split).iter().map(ToString::to_string).collect();
+    let uses: Vec<String> = loaded.uses_for(split).iter().map(ToString::to_string).collect();
     if uses.is_empty() { Cell::Nothing } else { Cell::text(uses.join(", ")) }
 }

@@ -6,9 +6,9 @@ use crate::learned;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
-use clariq_core::{Location, Problem, ProblemKind};
+use clariq_core::bail;
 use clariq_experiment::shards::{Planned, cut};
-use clariq_experiment::{Contexts, Loaded, Registry, Session};
+use clariq_experiment::{Contexts, Loaded};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -44,12 +44,10 @@ impl ShardArgs {
 pub(crate) fn shard(settings: &Settings, arguments: &ShardArgs) -> Result<Outcome, Failure> {
     let collection = settings.collection()?;
     let session = settings.session(&*collection, &arguments.place)?;
-    let models = Registry::new(&session);
-    let contexts = Contexts::new(&session, &models);
-    let loaded = arguments.system.as_ref().map(|name| Loaded::open(name, &[])).transpose()?;
-    let system = loaded.as_ref().map(|loaded| (&contexts, loaded));
-    let ShardArgs { file, output, contexts, skip_bad, .. } = arguments;
-    let plan = cut(&session, file, *skip_bad, *contexts, output, system)?;
+    let system = arguments.system.as_ref().map(|name| Loaded::open(name, &[])).transpose()?;
+    let ShardArgs { file, output, contexts: count, skip_bad, .. } = arguments;
+    let contexts = Contexts::new(&session);
+    let plan = cut(&contexts, file, *skip_bad, *count, output, system.as_ref())?;
     let mut sheet = Sheet::new(&["shards", "contexts", "plan"]);
     sheet.row(vec![
         Cell::count(plan.shards.len()),
@@ -65,18 +63,16 @@ pub(super) fn run_shard(
     settings: &Settings,
     shard: &str,
     output: Option<&Path>,
-    session: &Session,
+    contexts: &Contexts,
     systems: &[Loaded],
 ) -> Result<Outcome, Failure> {
     let (plan, index) = parse_shard(shard)?;
     let planned = Planned::read(&plan)?;
-    let models = Registry::new(session);
-    let contexts = Contexts::new(session, &models);
     let mut sheet = Sheet::new(&["system", "shard", "contexts", "part"]);
     for loaded in systems {
-        let part = planned.run_shard(session, &contexts, loaded, index, output)?;
+        let part = planned.run_shard(contexts, loaded, index, output)?;
         sheet.row(vec![
-            Cell::text(&loaded.system.name),
+            Cell::text(&loaded.name),
             Cell::count(index),
             Cell::Count(planned.plan.shards[index].contexts),
             Cell::text(part.display().to_string()),
@@ -95,7 +91,7 @@ pub(super) fn merge(
 ) -> Result<Outcome, Failure> {
     let planned = Planned::read(plan)?;
     let system = system.map(|name| Loaded::open(name, &[])).transpose()?;
-    planned.merge(system.as_ref().map(|loaded| &*loaded.system.name), output)?;
+    planned.merge(system.as_ref().map(|loaded| &*loaded.name), output)?;
     let mut sheet = Sheet::new(&["parts", "contexts", "run file"]);
     sheet.row(vec![
         Cell::count(planned.plan.shards.len()),
@@ -107,13 +103,11 @@ pub(super) fn merge(
 }
 
 /// `PLAN:I`; the path may hold colons of its own.
-fn parse_shard(text: &str) -> Result<(PathBuf, usize), Problem> {
+fn parse_shard(text: &str) -> Result<(PathBuf, usize), Failure> {
     let parts = text.rsplit_once(':').and_then(|(plan, index)| Some((plan, index.parse().ok()?)));
     let Some((plan, index)) = parts.filter(|(plan, _)| !plan.is_empty()) else {
-        let at = Location::file("--shard");
         let expected = "a plan and the number of a shard, as plan.json:0";
-        return Err(Problem::new(at, ProblemKind::Argument, expected, format!("`{text}`"))
-            .hint("shards count from 0; plan.json lists them"));
+        bail!("--shard", expected, "`{text}`", "shards count from 0; plan.json lists them");
     };
     Ok((plan.into(), index))
 }

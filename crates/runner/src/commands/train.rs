@@ -6,7 +6,6 @@ use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_core::{Precision, Trained};
-use clariq_experiment::Registry;
 use clariq_experiment::train::{Again, check_output, recipes};
 use std::path::PathBuf;
 
@@ -27,7 +26,7 @@ pub(crate) struct TrainArgs {
     /// than once
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Go on from the last checkpoint of the same training
+    /// Continue after the last checkpoint of the same training
     #[arg(long)]
     pub(crate) resume: bool,
     /// Train even if the same model is there already
@@ -61,7 +60,6 @@ pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcom
         found => found.ok(),
     };
     let session = split.map_or(session.clone(), |split| session.clone().answering(split));
-    let models = Registry::new(&session);
     let mut sheet = Sheet::new(&COLUMNS);
     for mut recipe in recipes {
         // Without the option, a recipe's own precision counts.
@@ -70,10 +68,10 @@ pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcom
         }
         let name = recipe.name.to_string();
         let (folder, trained) =
-            models.train(recipe, arguments.again(), arguments.output.as_deref())?;
+            session.train(recipe, arguments.again(), arguments.output.as_deref())?;
         if trained.is_none() {
             settings.note(&format!(
-                "`{name}` was trained before, of the same data and recipe; --force trains again"
+                "`{name}` was trained before on the same data by the same recipe; --force trains again"
             ));
         }
         let mut row = vec![Cell::text(name)];

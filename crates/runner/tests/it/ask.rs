@@ -209,8 +209,8 @@ fn a_line_that_is_no_utf8_is_an_error_of_that_line_alone() {
 fn bad_arguments_are_refused() {
     let bench = Bench::with_sample();
     for (arguments, says) in [
-        (&[""][..], "REQUEST: bad argument"),
-        (&["x", "--max-turns", "0"], "--max-turns: bad argument"),
+        (&[""][..], "REQUEST\n  expected: a request"),
+        (&["x", "--max-turns", "0"], "--max-turns\n  expected: 1 to "),
     ] {
         let finished = ask(&bench, arguments, "");
         assert_eq!(finished.status, Some(2));

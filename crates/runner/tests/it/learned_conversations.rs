@@ -38,7 +38,7 @@ fn an_interrupted_run_goes_on_to_the_same_bytes_whatever_the_threads() {
     std::fs::remove_dir_all(bench.path("out")).expect("removed");
     bench.killed(&format!("{RUN} --threads 1"), "out/many.run", 2);
     let told = bench.succeed(&format!("{RUN} --resume"));
-    assert!(told.stderr.contains("note: going on after "), "{}", told.stderr);
+    assert!(told.stderr.contains("note: continuing after "), "{}", told.stderr);
     assert!((bench.read("out/many.run"), bench.read("out/many.run.json")) == whole);
     let record: serde_json::Value = serde_json::from_slice(&whole.1).expect("a record");
     let models = record["models"].as_object().expect("the weights that made it");
@@ -109,7 +109,7 @@ fn what_was_asked_in_other_words_is_not_asked_again() {
 #[test]
 fn what_makes_no_sense_for_conversations_is_refused() {
     for (stage, split, says) in [
-        ("competition\"\nrounds = 2", "dev", "stage `competition`: "),
+        ("competition\"\nrounds = 2", "dev", "stage `competition`"),
         ("exclude\"", "train", "conversations about other requests than those of "),
     ] {
         let bench = bench(&format!("[[stages]]\nstage = \"{stage}\n"));

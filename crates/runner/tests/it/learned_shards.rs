@@ -2,9 +2,9 @@
 
 use crate::common::{Bench, root};
 use clariq_collections::clariq::{ClariQ, DataDir};
-use clariq_experiment::run::{Conversations, Input, RequestFile, RunOptions, run};
+use clariq_experiment::run::{FileInput, FileKind, RunOptions, run};
 use clariq_experiment::shards::{Planned, cut};
-use clariq_experiment::{Contexts, Loaded, Options, Registry, Session};
+use clariq_experiment::{Contexts, Loaded, Options, Session};
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -49,17 +49,17 @@ fn write_inputs(bench: &Bench) {
 
 /// Cuts a file, makes every part, the last first, and puts them together.
 fn through_shards(
-    (session, systems, loaded): (&Session, &Contexts, &Loaded),
+    (systems, loaded): (&Contexts, &Loaded),
     file: &Path,
     (contexts, shards): (usize, usize),
     folder: &Path,
 ) -> Vec<u8> {
     let size = NonZeroUsize::new(contexts.div_ceil(shards)).expect("some");
-    let plan = cut(session, file, false, size, folder, Some((systems, loaded))).expect("cut");
+    let plan = cut(systems, file, false, size, folder, Some(loaded)).expect("cut");
     assert_eq!(plan.shards.len(), shards);
     let planned = Planned::read(&folder.join("plan.json")).expect("a plan");
     for index in (0..shards).rev() {
-        planned.run_shard(session, systems, loaded, index, None).expect("a part");
+        planned.run_shard(systems, loaded, index, None).expect("a part");
     }
     planned.merge(None, &folder.join("merged.run")).expect("all parts");
     fs::read(folder.join("merged.run")).expect("a run")
@@ -73,23 +73,20 @@ fn learned_systems_through_shards_write_the_single_run() {
     let options = Options { cache: bench.path("cache"), threads: 2, ..Options::default() };
     let session = Session::new(&collection, options).expect("a session");
     let session = session.with_engine(Some(&clariq_bert::Torch));
-    let models = Registry::new(&session);
-    let systems = Contexts::new(&session, &models);
+    let systems = Contexts::new(&session);
     for (name, config, file, contexts) in SYSTEMS {
         let loaded = over_tiny(&bench, name, config);
         let file = bench.path(file);
-        let input: Box<dyn Input> = if name == "strict" {
-            Box::new(RequestFile::open(&session, &file, false).expect("requests"))
-        } else {
-            Box::new(Conversations::open(&session, &file, false).expect("conversations"))
-        };
+        let is_strict = name == "strict";
+        let kind = if is_strict { FileKind::Requests } else { FileKind::Conversations };
+        let input = FileInput::open(&session, &file, Some(kind), false).expect("an input");
         let whole = bench.path("whole.run");
-        run(&systems, &loaded, &*input, &RunOptions::default(), &whole).expect("a run");
+        run(&systems, &loaded, &input, &RunOptions::default(), &whole).expect("a run");
         let whole = bench.read("whole.run");
         assert!(whole.len() > 10_000, "{name}: {} bytes", whole.len());
         for shards in [1, 2, 7, 64] {
             let folder = bench.path(&format!("{name}-{shards}"));
-            let all = (&session, &systems, &loaded);
+            let all = (&systems, &loaded);
             let merged = through_shards(all, &file, (contexts, shards), &folder);
             assert!(merged == whole, "{name}, {shards} shards");
         }

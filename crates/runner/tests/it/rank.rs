@@ -67,23 +67,6 @@ fn a_request_through_a_pipe_is_answered_before_the_next_is_sent() {
 }
 
 #[test]
-fn candidates_restrict_what_is_ranked() {
-    let bench = Bench::with_sample();
-    let line = json!({ "id": 1, "text": "tent pegs", "candidates": ["Q00159", "Q00002"] });
-    std::fs::write(bench.path("r.jsonl"), line.to_string()).expect("written");
-    let ranked = bench.succeed("rank bm25-english --data data --requests r.jsonl").stdout;
-    let answer: Value = serde_json::from_str(&ranked).expect("JSON");
-    let ids: Vec<&str> = answer["ranking"]
-        .as_array()
-        .expect("a list")
-        .iter()
-        .filter_map(|hit| hit["id"].as_str())
-        .collect();
-    assert!(ids.contains(&"Q00159"), "{ids:?}");
-    assert!(ids.iter().all(|id| ["Q00159", "Q00002"].contains(id)), "{ids:?}");
-}
-
-#[test]
 fn a_bad_line_stops_or_gets_an_error_in_its_place() {
     let bench = Bench::with_sample();
     let lines =

@@ -36,7 +36,7 @@ fn an_interrupted_run_over_a_split_goes_on_to_the_same_bytes() {
     std::fs::remove_dir_all(bench.path("out")).expect("removed");
     bench.killed(RUN, "out/many.run", 2);
     let told = bench.succeed(&format!("{RUN} --resume"));
-    assert!(told.stderr.contains("note: going on after "), "{}", told.stderr);
+    assert!(told.stderr.contains("note: continuing after "), "{}", told.stderr);
     assert!(files.map(|file| bench.read(file)) == whole);
     assert_eq!(std::fs::read_dir(bench.path("out")).expect("a folder").count(), 3);
 }

@@ -128,7 +128,7 @@ fn an_interrupted_run_goes_on_to_the_same_bytes() {
     bench.edit("out/many.run.partial", |text| text + "10 0 \"half a li");
     bench.killed(&format!("{RUN} --resume"), "out/many.run", 2);
     let told = bench.succeed(&format!("{RUN} --resume"));
-    assert!(told.stderr.contains("note: going on after "), "{}", told.stderr);
+    assert!(told.stderr.contains("note: continuing after "), "{}", told.stderr);
     assert!((bench.read("out/many.run"), bench.read("out/many.run.json")) == whole);
     assert_eq!(leftovers(&bench), ["many.run", "many.run.json"]);
 }
@@ -253,7 +253,7 @@ fn synthesis_refuses_what_it_cannot_number() {
         ("data synthesize --data data -o c.pkl", "a facet id of `F` and up to 6 digits"),
         ("data synthesize --turns 5 -o c.pkl", "--turns: bad argument"),
         ("data synthesize -o c.txt", "c.txt: bad argument"),
-        ("run bm25 --skip-bad", "--skip-bad: bad argument"),
+        ("run bm25 --skip-bad", "--skip-bad\n  expected: --conversations"),
     ] {
         let finished = bench.run(&line.split(' ').collect::<Vec<_>>());
         assert_eq!(finished.status, Some(2), "{line}");

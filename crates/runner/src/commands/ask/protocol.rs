@@ -5,15 +5,16 @@
 //! as it was. What comes out has `"action"`: `"ask"` with `"question"` and `"question_id"`, or
 //! `"stop"`. A system that answers takes `"statements": [text, …]` beside the request; `"answer"` is
 //! then what the user says next, and what comes out has `"action": "answer"` and the `"response"`.
-//! A bad line is answered with `"error"`, and the conversation goes on as if it had not
-//! been there.
+//! A bad line is answered with `"error"`; the conversation continues as if the line had not been
+//! there.
 
-use super::asker::Asker;
+use super::moves;
 use crate::failure::{Failure, bad_lines_are, error_object};
 use crate::settings::Settings;
 use clariq_collections::clariq::conversation::MOST_TURNS;
-use clariq_core::{Location, Problem, ProblemKind, Request, Utterance};
-use clariq_experiment::requests::Incoming;
+use clariq_core::{Location, Problem, Request, Utterance, problem};
+use clariq_experiment::ask::Asker;
+use clariq_experiment::{Query, Statements};
 use serde::Deserialize;
 use serde_json::Value;
 use std::io::{self, Write};
@@ -50,7 +51,7 @@ enum Turn {
 
 /// A conversation whose last question waits for an answer.
 struct Waiting {
-    conversation: Incoming,
+    conversation: Query,
     question: String,
 }
 
@@ -165,7 +166,7 @@ impl Message {
 }
 
 fn wrong(at: &Location, expected: &str, found: &str) -> Problem {
-    Problem::new(at.clone(), ProblemKind::Argument, expected, found).hint(HINT)
+    problem!(at, expected, found, HINT)
 }
 
 /// The next move after a turn; where it is a question, the conversation waits for its answer.
@@ -173,13 +174,12 @@ fn take_turn(asker: &Asker, turn: Turn, waiting: &mut Option<Waiting>) -> Result
     let conversation = match turn {
         Turn::Begin { request, said, statements } => {
             let request = Request::new("0", request);
-            let mut conversation = asker.begin(Incoming { request, statements })?;
-            for Said { question, answer } in said {
-                conversation
-                    .request
-                    .said
-                    .extend([Utterance::system(question), Utterance::user(answer)]);
-            }
+            let statements = Statements::Own(statements);
+            let mut conversation = asker.begin(Query { request, statements })?;
+            let said = said.into_iter().flat_map(|Said { question, answer }| {
+                [Utterance::system(question), Utterance::user(answer)]
+            });
+            conversation.request.said.extend(said);
             conversation
         }
         Turn::Answer { to: Waiting { mut conversation, question }, answer } => {
@@ -189,7 +189,7 @@ fn take_turn(asker: &Asker, turn: Turn, waiting: &mut Option<Waiting>) -> Result
         }
     };
     let next = asker.next(&conversation)?;
-    let object = asker.object(&conversation.request, &next);
+    let object = moves::object(asker, &conversation, &next)?;
     *waiting = next.says().map(|question| Waiting { conversation, question: question.to_owned() });
     Ok(object)
 }

@@ -37,7 +37,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE",
           conflicts_with_all = ["conversations", "requests", "shard", "merge"])]
     pub(crate) passages: Option<PathBuf>,
-    /// Go on where an interrupted run of more than 4,096 requests was
+    /// Continue an interrupted run; only runs of more than 4,096 requests leave something to continue
     #[arg(long)]
     pub(crate) resume: bool,
     /// Leave bad conversations or lines out and count them

@@ -1,6 +1,6 @@
 //! The sentences that answers are made of, as documents, and the answers that are made of them.
 
-use super::config::ResponseRule;
+use crate::plan::ResponseRule;
 use clariq_collections::{Bank, BankRow};
 use clariq_core::{Doc, Documents, Error, Hit, Ranking, Request};
 use clariq_text::tokens;
@@ -14,15 +14,6 @@ pub(crate) struct Sentences {
     pub(crate) requests: Vec<Request>,
     /// The passage of each sentence.
     passages: HashMap<Doc, Doc>,
-}
-
-/// An answer and the passages that its sentences come from.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Extract {
-    /// The text.
-    pub(crate) text: String,
-    /// The passages, in the order of their first sentences.
-    pub(crate) used: Vec<Doc>,
 }
 
 impl Sentences {
@@ -67,27 +58,27 @@ impl Sentences {
         Ok(Self { bank, requests: with_own, passages: passage_of })
     }
 
-    /// The best sentences that fit, in the order of their ranking.
-    pub(crate) fn extract(&self, ranking: &[Hit], rule: &ResponseRule) -> Extract {
-        let mut extract = Extract::default();
+    /// The best sentences that fit, in the order of their ranking, and the passages that they come
+    /// from, in the order of their first sentences.
+    pub(crate) fn extract(&self, ranking: &[Hit], rule: &ResponseRule) -> (String, Vec<Doc>) {
+        let (mut text, mut used) = (String::new(), Vec::new());
         for hit in ranking {
-            let sentence = self.bank.text(hit.doc);
-            let longer = join(&extract.text, sentence);
+            let longer = join(&text, self.bank.text(hit.doc));
             if tokens::count(&longer) <= rule.tokens {
-                self.extend(&mut extract, longer, hit.doc);
+                text = longer;
+                self.note_passage(hit.doc, &mut used);
             }
         }
-        if let (true, Some(best)) = (extract.text.is_empty(), ranking.first()) {
-            let start = tokens::first(self.bank.text(best.doc), rule.tokens);
-            self.extend(&mut extract, start.to_owned(), best.doc);
+        if let (true, Some(best)) = (text.is_empty(), ranking.first()) {
+            tokens::first(self.bank.text(best.doc), rule.tokens).clone_into(&mut text);
+            self.note_passage(best.doc, &mut used);
         }
-        extract
+        (text, used)
     }
 
-    fn extend(&self, extract: &mut Extract, text: String, sentence: Doc) {
-        extract.text = text;
+    fn note_passage(&self, sentence: Doc, used: &mut Vec<Doc>) {
         let passage = self.passages.get(&sentence).copied();
-        extract.used.extend(passage.filter(|passage| !extract.used.contains(passage)));
+        used.extend(passage.filter(|passage| !used.contains(passage)));
     }
 }
 
@@ -120,7 +111,7 @@ mod tests {
     const RULE: ResponseRule =
         ResponseRule { sources: 1, tokens: 12, fewest_words: 3, most_words: 8 };
 
-    fn extracted(passage: &str, order: &[usize]) -> Extract {
+    fn extracted(passage: &str, order: &[usize]) -> (String, Vec<Doc>) {
         let row = BankRow { id: "p:0".into(), text: passage.to_owned() };
         let bank = Bank::new(vec![row], "");
         let requests = [Request::new("1_1", "a request")];
@@ -138,20 +129,16 @@ mod tests {
             "Right. The tent is small and green. The tent is quite heavy. It is dry inside.";
         // Tokens: 7 and 6 do not fit together, 7 and 5 do. The first sentence is too short to
         // count.
-        let extract = extracted(passage, &[0, 1, 2]);
-        assert_eq!(extract.text, "The tent is small and green. It is dry inside.");
-        assert_eq!(extract.used, [Doc(0)]);
+        let (text, used) = extracted(passage, &[0, 1, 2]);
+        assert_eq!(text, "The tent is small and green. It is dry inside.");
+        assert_eq!(used, [Doc(0)]);
     }
 
     #[test]
     fn a_sentence_that_is_too_long_by_itself_is_cut() {
-        let extract = extracted(&"word ".repeat(40), &[0]);
-        assert_eq!(tokens::count(&extract.text), 12);
-        assert_eq!(extract.used, [Doc(0)]);
-        assert_eq!(
-            extracted("Yes. No.", &[0]).text,
-            "Yes.",
-            "short sentences where none is longer"
-        );
+        let (text, used) = extracted(&"word ".repeat(40), &[0]);
+        assert_eq!(tokens::count(&text), 12);
+        assert_eq!(used, [Doc(0)]);
+        assert_eq!(extracted("Yes. No.", &[0]).0, "Yes.", "short sentences where none is longer");
     }
 }

@@ -1,0 +1,151 @@
+//! The next move in a conversation: to ask back, to ask nothing more, or to answer.
+
+use crate::contexts::Contexts;
+use crate::needs::Predict;
+use crate::system::{Listed, Outcome, Part, Query, Statements, System};
+use crate::systems::Loaded;
+use clariq_core::{Error, Hit, Request};
+use clariq_rank::StageTrace;
+use std::slice;
+
+/// The number of candidates that are shown.
+const SHOWN: usize = 5;
+
+/// A system that holds conversations.
+pub struct Asker<'a> {
+    /// The system.
+    pub system: System<'a>,
+    max_turns: usize,
+    explains: bool,
+}
+
+/// The next move.
+pub enum Move {
+    /// To ask a question.
+    Ask {
+        /// The question with its score.
+        question: Listed,
+        /// Why it is asked, where that was wanted.
+        why: Why,
+    },
+    /// To ask nothing more.
+    Stop {
+        /// The reason.
+        reason: &'static str,
+        /// What would be asked otherwise, where that was wanted.
+        why: Why,
+    },
+    /// To answer.
+    Answer(Outcome),
+}
+
+/// Where a question comes from; empty where nobody wants to know.
+#[derive(Default)]
+pub struct Why {
+    /// The best candidates.
+    pub candidates: Vec<Listed>,
+    /// What each stage did to the best question.
+    pub stages: Vec<StageTrace>,
+}
+
+impl Move {
+    /// What is said to the user: the question that is asked, or the answer.
+    pub fn says(&self) -> Option<&str> {
+        match self {
+            Self::Ask { question, .. } => Some(&question.text),
+            Self::Answer(outcome) => outcome.answer.as_ref().map(|answer| &*answer.text),
+            Self::Stop { .. } => None,
+        }
+    }
+}
+
+impl<'a> Asker<'a> {
+    /// Opens a system that asks at most `max_turns` questions; with `explains`, its moves say why.
+    pub fn open(
+        contexts: &'a Contexts<'a>,
+        loaded: &'a Loaded,
+        max_turns: usize,
+        explains: bool,
+    ) -> Result<Self, Error> {
+        let system = System::open_predicting(contexts, loaded, Predict::Always)?;
+        Ok(Self { system, max_turns, explains })
+    }
+
+    /// Whether the system answers, in place of asking.
+    pub fn answers(&self) -> bool {
+        self.system.loaded.answers()
+    }
+
+    /// Whether moves say why.
+    pub fn explains(&self) -> bool {
+        self.explains
+    }
+
+    /// A conversation with the need of its opening.
+    pub fn begin(&self, mut conversation: Query) -> Result<Query, Error> {
+        conversation.request.need = self.system.need(&conversation.request)?;
+        Ok(conversation)
+    }
+
+    /// Opens everything that the system looks at, so that a later error is about a request.
+    pub fn warm_up(&self) -> Result<(), Error> {
+        let (request, statements) = (Request::new("0", "hello"), Statements::Own(Vec::new()));
+        self.next(&self.begin(Query { request, statements })?).map(drop)
+    }
+
+    /// Decides on the next move.
+    pub fn next(&self, conversation: &Query) -> Result<Move, Error> {
+        let stop = |reason, why| Ok(Move::Stop { reason, why });
+        if !self.answers() && conversation.request.turns().count() >= self.max_turns {
+            return stop("enough questions were asked", Why::default());
+        }
+        let mut outcomes = self.system.rank(slice::from_ref(conversation))?;
+        let outcome = outcomes.pop().unwrap_or_default();
+        if self.answers() {
+            return Ok(Move::Answer(outcome));
+        }
+        let Some(&best) = outcome.ranking.first() else {
+            return stop("no question is left", Why::default());
+        };
+        let why =
+            if self.explains { self.why(conversation, &outcome.ranking)? } else { Why::default() };
+        if Some(best.doc) == self.system.session().documents.silence() {
+            return stop("the system asks nothing", why);
+        }
+        let question = self.list(conversation, slice::from_ref(&best))?.remove(0);
+        Ok(Move::Ask { question, why })
+    }
+
+    /// The best candidates, and what the stages did to the first that says something.
+    fn why(&self, conversation: &Query, ranking: &[Hit]) -> Result<Why, Error> {
+        let silence = self.system.session().documents.silence();
+        let real = ranking.iter().find(|hit| Some(hit.doc) != silence);
+        let Some(about) = real.or(ranking.first()) else { return Ok(Why::default()) };
+        let traces = self.system.explain(conversation, Part::Documents, about.doc)?;
+        let candidates = self.list(conversation, &ranking[..ranking.len().min(SHOWN)])?;
+        Ok(Why { candidates, stages: traces.into_iter().flat_map(|(_, traces)| traces).collect() })
+    }
+
+    /// Documents with the scores that the system gave them.
+    fn list(&self, conversation: &Query, hits: &[Hit]) -> Result<Vec<Listed>, Error> {
+        let mut listed = self.system.list(conversation, Part::Documents, hits)?;
+        listed.iter_mut().zip(hits).for_each(|(listed, hit)| listed.score = hit.score);
+        Ok(listed)
+    }
+
+    /// The best documents of each part of an answer.
+    pub fn sources(
+        &self,
+        conversation: &Query,
+        outcome: &Outcome,
+    ) -> Result<Vec<(Part, Vec<Listed>)>, Error> {
+        let Some(answer) = &outcome.answer else { return Ok(Vec::new()) };
+        let rankings =
+            [(Part::Statements, &answer.statements), (Part::Documents, &outcome.ranking)];
+        let list = |(part, ranking): (Part, &Vec<Hit>)| {
+            let best = &ranking[..ranking.len().min(SHOWN)];
+            Ok((part, self.system.list(conversation, part, best)?))
+        };
+        rankings.into_iter().map(list).collect()
+    }
+}

@@ -1,0 +1,258 @@
+//! What a system does with a request: it ranks by one pipeline, or answers by several.
+
+use clariq_collections::Class;
+use clariq_core::{Error, Hit, Location, ModelName, bail, problem};
+use clariq_rank::{About, Pipeline, Section};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The task that ranks the statements of a user.
+pub const STATEMENTS: &str = "statements";
+/// The task that ranks passages.
+pub const PASSAGES: &str = "passages";
+/// The task that ranks sentences of the best passages.
+const SENTENCES: &str = "sentences";
+/// The task whose scores choose statements; that of `statements` where a system has none.
+pub(crate) const CHOSEN: &str = "chosen";
+
+const HINT: &str = "configs/ikat-automatic.toml is an example; configs/README.md lists all keys";
+
+/// What a system does with a request.
+pub enum Plan {
+    /// It ranks the documents of a task.
+    Rank(Pipeline),
+    /// It answers by the best statements of the user, and an extract of the best passages.
+    Answer(Box<AnswerPlan>),
+}
+
+/// The pipelines of a system that answers, and how it puts an answer together.
+pub struct AnswerPlan {
+    /// Ranks what the user says of themselves.
+    pub statements: Pipeline,
+    /// Scores the statements that an answer rests on, where `statements` does not.
+    pub chosen: Option<Pipeline>,
+    /// Ranks passages.
+    pub passages: Pipeline,
+    /// Ranks the sentences of the best passages.
+    pub sentences: Pipeline,
+    /// The table `[answer]`.
+    pub config: AnswerConfig,
+}
+
+impl Plan {
+    /// The plan of a configuration with this pipeline, these pipelines by task, and this table
+    /// `[answer]` at its location; `file` is for messages.
+    pub(crate) fn new(
+        file: &str,
+        pipeline: Pipeline,
+        mut tasks: BTreeMap<String, Pipeline>,
+        answer: Option<(Location, AnswerConfig)>,
+    ) -> Result<Self, Error> {
+        let Some((at, config)) = answer else {
+            if tasks.is_empty() {
+                return Ok(Self::Rank(pipeline));
+            }
+            bail!(file, "a table [answer] beside [tasks]", "none", HINT);
+        };
+        let chosen = tasks.remove(CHOSEN);
+        let mut take = |task: &str| {
+            let none = || problem!(&at, "a table [[tasks.{task}.stages]]", "none", HINT);
+            tasks.remove(task).ok_or_else(none)
+        };
+        let [statements, passages, sentences] =
+            [take(STATEMENTS)?, take(PASSAGES)?, take(SENTENCES)?];
+        if let Some(task) = tasks.keys().next() {
+            let expected =
+                format!("one of the tasks {STATEMENTS}, {PASSAGES}, {SENTENCES}, {CHOSEN}");
+            bail!(&at, expected, "`{task}`", HINT);
+        }
+        Ok(Self::Answer(Box::new(AnswerPlan { statements, chosen, passages, sentences, config })))
+    }
+
+    /// How it answers, where it does.
+    pub fn answer(&self) -> Option<&AnswerConfig> {
+        match self {
+            Self::Rank(_) => None,
+            Self::Answer(plan) => Some(&plan.config),
+        }
+    }
+
+    /// The stages, in the order of the tasks' names.
+    pub fn stages(&self) -> impl Iterator<Item = About> {
+        let pipelines = match self {
+            Self::Rank(pipeline) => vec![pipeline],
+            Self::Answer(plan) => plan.tasks().map(|(_, pipeline)| pipeline).collect(),
+        };
+        pipelines.into_iter().flat_map(Pipeline::about)
+    }
+
+    /// The names of the stages, in the order in which they work on requests.
+    pub(crate) fn stages_in_order(&self) -> Vec<&'static str> {
+        let pipelines = match self {
+            Self::Rank(pipeline) => vec![pipeline],
+            Self::Answer(plan) => {
+                let AnswerPlan { statements, chosen, passages, sentences, .. } = &**plan;
+                [Some(statements), chosen.as_ref(), Some(passages), Some(sentences)]
+                    .into_iter()
+                    .flatten()
+                    .collect()
+            }
+        };
+        pipelines.into_iter().flat_map(Pipeline::about).map(|stage| stage.name).collect()
+    }
+
+    /// The learned models that its stages ask for, each once.
+    pub fn models(&self) -> Vec<ModelName> {
+        let mut models: Vec<ModelName> = Vec::new();
+        for model in self.stages().flat_map(|stage| stage.models) {
+            if !models.contains(&model) {
+                models.push(model);
+            }
+        }
+        models
+    }
+
+    /// Whether a stage looks at predicted needs.
+    pub fn sees_need(&self) -> bool {
+        self.stages().any(|stage| stage.sees_need)
+    }
+}
+
+impl AnswerPlan {
+    /// The pipelines by task, in the order of their names.
+    pub(crate) fn tasks(&self) -> impl Iterator<Item = (&'static str, &Pipeline)> {
+        let tasks = [
+            (CHOSEN, self.chosen.as_ref()),
+            (PASSAGES, Some(&self.passages)),
+            (SENTENCES, Some(&self.sentences)),
+            (STATEMENTS, Some(&self.statements)),
+        ];
+        tasks.into_iter().filter_map(|(task, pipeline)| Some((task, pipeline?)))
+    }
+}
+
+/// The table `[answer]`.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct AnswerConfig {
+    /// What the system may see: `automatic`, `manual` or `only-response`.
+    class: String,
+    /// How many passages are handed in for a turn.
+    #[serde(default = "usual_passages")]
+    pub passages: usize,
+    /// Which statements an answer is said to rest on.
+    pub statements: StatementRule,
+    /// How the text is put together.
+    pub response: ResponseRule,
+}
+
+/// The best statement, and of those behind it the ones that are good enough.
+#[derive(Debug, Clone, Copy, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct StatementRule {
+    /// The most statements.
+    most: usize,
+    /// The lowest score of a statement behind the best.
+    least: f64,
+    /// How far behind the best it may be.
+    gap: f64,
+}
+
+/// An extract of the best passages.
+#[derive(Debug, Clone, Copy, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct ResponseRule {
+    /// The passages whose sentences are taken.
+    pub sources: usize,
+    /// The most tokens of an answer; spaCy counts at most as many.
+    pub tokens: usize,
+    /// The fewest words of a sentence, where a passage has any that fits.
+    pub fewest_words: usize,
+    /// The most words of such a sentence.
+    pub most_words: usize,
+}
+
+/// What the guidelines allow a response.
+const MOST_TOKENS: usize = 250;
+/// What the validator accepts.
+const MOST_PASSAGES: usize = 1000;
+
+fn usual_passages() -> usize {
+    100
+}
+
+impl AnswerConfig {
+    /// Reads the table.
+    pub(crate) fn read(section: Section) -> Result<Self, Error> {
+        let at = section.at.clone();
+        let config: Self = section.read()?;
+        config.check(&at)?;
+        Ok(config)
+    }
+
+    /// The class of the system.
+    pub fn class(&self) -> Class {
+        Class::parse(&self.class).unwrap_or(Class::Automatic)
+    }
+
+    fn check(&self, at: &Location) -> Result<(), Error> {
+        if Class::parse(&self.class).is_none() {
+            let classes = Class::ALL.map(Class::name).join(", ");
+            bail!(at, "a class of {classes}", (format!("`{}`", self.class)), HINT);
+        }
+        let (statements, response) = (&self.statements, &self.response);
+        let ranges = [
+            ("passages", self.passages, 1..=MOST_PASSAGES),
+            ("statements.most", statements.most, 1..=MOST_PASSAGES),
+            ("response.sources", response.sources, 1..=MOST_PASSAGES),
+            ("response.tokens", response.tokens, 1..=MOST_TOKENS),
+        ];
+        for (key, value, range) in ranges {
+            if !range.contains(&value) {
+                let (from, to) = range.into_inner();
+                bail!(at, "{key} from {from} to {to}", "{value}", HINT);
+            }
+        }
+        let StatementRule { least, gap, .. } = statements;
+        if !least.is_finite() || gap.is_nan() || *gap < 0.0 {
+            let expected = "statements.gap of at least 0, and a number as least";
+            bail!(at, expected, "least {least} and gap {gap}", HINT);
+        }
+        let ResponseRule { fewest_words, most_words, .. } = response;
+        if fewest_words > most_words {
+            let expected = "response.fewest_words below response.most_words";
+            bail!(at, expected, "{fewest_words} to {most_words}", HINT);
+        }
+        Ok(())
+    }
+}
+
+impl StatementRule {
+    /// How many of the best statements are taken: always one, where there is one.
+    pub fn count(&self, ranking: &[Hit]) -> usize {
+        let Some(best) = ranking.first() else { return 0 };
+        let is_near = |hit: &&Hit| hit.score >= self.least && best.score - hit.score <= self.gap;
+        let more = ranking[1..].iter().take(self.most.saturating_sub(1)).take_while(is_near);
+        1 + more.count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clariq_core::Doc;
+
+    #[test]
+    fn the_best_is_always_taken_and_others_only_near_it() {
+        let rule = StatementRule { most: 3, least: 0.3, gap: 0.2 };
+        let count = |scores: &[f64]| {
+            let hits: Vec<Hit> = scores.iter().map(|&score| Hit { doc: Doc(0), score }).collect();
+            rule.count(&hits)
+        };
+        assert_eq!(count(&[]), 0);
+        assert_eq!(count(&[0.1]), 1);
+        assert_eq!(count(&[0.6, 0.5, 0.45, 0.44]), 3);
+        assert_eq!(count(&[0.6, 0.3]), 1);
+        assert_eq!(count(&[0.35, 0.29]), 1);
+    }
+}

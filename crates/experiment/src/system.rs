@@ -1,0 +1,415 @@
+//! The executor: a system that is open, what it ranks for requests and answers, and why.
+
+use crate::contexts::Contexts;
+use crate::needs::{Needs, Predict};
+use crate::plan::{AnswerPlan, CHOSEN, PASSAGES, Plan, STATEMENTS};
+use crate::sentences::Sentences;
+use crate::session::Session;
+use crate::systems::Loaded;
+use clariq_collections::{Bank, BankRow};
+use clariq_core::{Doc, Documents, Error, Hit, Need, Progress, Ranking, Request, bail};
+use clariq_files::strictly_decreasing;
+use clariq_rank::{Batch, Context, Pipeline, StageTrace};
+use serde_json::{Map, Value};
+use std::slice;
+
+/// A request, with the statements of its user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Query {
+    /// The request.
+    pub request: Request,
+    /// What its user says of themselves; only a system that answers looks at it.
+    pub statements: Statements,
+}
+
+/// What a user says of themselves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Statements {
+    /// Documents of the collection, in ascending order; `None` for all of them.
+    Known(Option<Vec<Doc>>),
+    /// Texts of a user whom the collection need not know.
+    Own(Vec<String>),
+}
+
+impl From<Request> for Query {
+    fn from(request: Request) -> Self {
+        Self { request, statements: Statements::Known(None) }
+    }
+}
+
+/// What a system finds for a request.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Outcome {
+    /// The need that was predicted for the request, where any was.
+    pub need: Option<Need>,
+    /// The documents of [`Part::Documents`], best first.
+    pub ranking: Ranking,
+    /// What the system answers, where it does.
+    pub answer: Option<Answer>,
+}
+
+/// An answer, and what it rests on.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Answer {
+    /// The text.
+    pub text: String,
+    /// The passages that its sentences come from.
+    pub used: Vec<Doc>,
+    /// The statements of the user, best first. Of [`Statements::Own`], a document is the number of
+    /// the text, from 0.
+    pub statements: Ranking,
+    /// Those that it takes into account, best first.
+    pub chosen: Ranking,
+}
+
+/// What a system ranks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// The statements of the user; only in a system that answers.
+    Statements,
+    /// The documents of the collection; passages in a system that answers.
+    Documents,
+}
+
+/// A document in a ranking, as it is shown.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Listed {
+    /// Its id; of a statement, its number.
+    pub id: String,
+    /// Its text.
+    pub text: String,
+    /// The higher, the better.
+    pub score: f64,
+}
+
+/// What each stage of a pipeline did to a document, and the task of the pipeline.
+pub type Traces = (&'static str, Vec<StageTrace>);
+
+/// A system that is open: its models are there, and its need model is trained.
+pub struct System<'a> {
+    contexts: &'a Contexts<'a>,
+    /// What it was opened from.
+    pub loaded: &'a Loaded,
+    needs: Needs,
+    /// The checksums of its models by name.
+    weights: Map<String, Value>,
+}
+
+impl<'a> System<'a> {
+    /// Opens a system: its models are trained where they are not there yet, then opened. Needs are
+    /// predicted if a stage looks at them.
+    ///
+    /// # Errors
+    ///
+    /// A collection without a task of the system, and models that cannot be trained or opened.
+    pub fn open(contexts: &'a Contexts<'a>, loaded: &'a Loaded) -> Result<Self, Error> {
+        Self::open_predicting(contexts, loaded, Predict::ForStages)
+    }
+
+    /// Opens a system as [`System::open`] does, and says for which requests it predicts needs.
+    pub fn open_predicting(
+        contexts: &'a Contexts<'a>,
+        loaded: &'a Loaded,
+        predict: Predict,
+    ) -> Result<Self, Error> {
+        let session = contexts.session();
+        loaded.check_tasks(session.collection)?;
+        let weights = session.open_models(&loaded.plan.models())?;
+        let needs = Needs::open(session, loaded, predict)?;
+        let system = Self { contexts, loaded, needs, weights };
+        for &part in system.parts() {
+            system.context(part)?;
+        }
+        Ok(system)
+    }
+
+    /// Opens the indexes and vectors of the documents, which the first request would open
+    /// otherwise.
+    pub fn warm_up(&self) -> Result<(), Error> {
+        let pipeline = match &self.loaded.plan {
+            Plan::Rank(pipeline) => pipeline,
+            Plan::Answer(plan) => &plan.passages,
+        };
+        run(pipeline, self.context(Part::Documents)?, &[], &|_| {}).map(drop)
+    }
+
+    /// What it was opened in.
+    pub fn session(&self) -> &'a Session<'a> {
+        self.contexts.session()
+    }
+
+    /// The checksums of its models by name.
+    pub(crate) fn weights(&self) -> &Map<String, Value> {
+        &self.weights
+    }
+
+    /// Where the needs that it predicts come from.
+    pub(crate) fn needs(&self) -> &Needs {
+        &self.needs
+    }
+
+    /// What it ranks.
+    pub fn parts(&self) -> &'static [Part] {
+        match self.loaded.plan {
+            Plan::Rank(_) => &[Part::Documents],
+            Plan::Answer(_) => &[Part::Statements, Part::Documents],
+        }
+    }
+
+    /// The task of the collection that a part belongs to.
+    pub fn task(&self, part: Part) -> &'static str {
+        match (part, &self.loaded.plan) {
+            (Part::Statements, _) => STATEMENTS,
+            (Part::Documents, Plan::Answer(_)) => PASSAGES,
+            (Part::Documents, Plan::Rank(_)) => self.session().task,
+        }
+    }
+
+    fn context(&self, part: Part) -> Result<&Context<'a>, Error> {
+        self.contexts.of(self.task(part))
+    }
+
+    /// The documents of the collection that are ranked in a part.
+    pub fn documents(&self, part: Part) -> Result<&'a dyn Documents, Error> {
+        Ok(self.context(part)?.documents)
+    }
+
+    /// Ranks, and answers where the system does. What a request gets depends on the others only
+    /// where the system declares that it uses the batch; to get the same bytes however requests
+    /// arrive, rank each by itself.
+    pub fn rank(&self, queries: &[Query]) -> Result<Vec<Outcome>, Error> {
+        self.rank_counting(queries, &|_| {})
+    }
+
+    /// Ranks as [`System::rank`] does; `progress` counts (request, stage) pairs.
+    pub fn rank_counting(
+        &self,
+        queries: &[Query],
+        progress: Progress,
+    ) -> Result<Vec<Outcome>, Error> {
+        let requests = self.requests(queries)?;
+        let pipeline = match &self.loaded.plan {
+            Plan::Answer(plan) => return self.answer(plan, queries, &requests, progress),
+            Plan::Rank(pipeline) => pipeline,
+        };
+        let rankings = run(pipeline, self.context(Part::Documents)?, &requests, progress)?;
+        let outcome = |(request, ranking): (&Request, _)| Outcome {
+            need: request.need,
+            ranking,
+            answer: None,
+        };
+        Ok(requests.iter().zip(rankings).map(outcome).collect())
+    }
+
+    /// Ranks one part alone.
+    pub(crate) fn rank_part(&self, queries: &[Query], part: Part) -> Result<Vec<Ranking>, Error> {
+        let requests = self.requests(queries)?;
+        let pipeline = match (&self.loaded.plan, part) {
+            (Plan::Answer(plan), Part::Statements) => {
+                return Ok(self.rank_statements(plan, queries, &requests, &|_| {})?.0);
+            }
+            (Plan::Answer(plan), Part::Documents) => &plan.passages,
+            (Plan::Rank(pipeline), _) => pipeline,
+        };
+        run(pipeline, self.context(part)?, &requests, &|_| {})
+    }
+
+    /// The predicted need of a request, where the system predicts any.
+    pub fn need(&self, request: &Request) -> Result<Option<Need>, Error> {
+        let mut request = request.clone();
+        self.needs.predict(slice::from_mut(&mut request))?;
+        Ok(request.need)
+    }
+
+    /// The requests with their needs, as stages see them.
+    fn requests(&self, queries: &[Query]) -> Result<Vec<Request>, Error> {
+        let mut requests: Vec<Request> =
+            queries.iter().map(|query| query.request.clone()).collect();
+        self.needs.predict(&mut requests)?;
+        Ok(requests)
+    }
+
+    fn answer(
+        &self,
+        plan: &AnswerPlan,
+        queries: &[Query],
+        requests: &[Request],
+        progress: Progress,
+    ) -> Result<Vec<Outcome>, Error> {
+        let (statements, chosen) = self.rank_statements(plan, queries, requests, progress)?;
+        let (context, rule) = (self.context(Part::Documents)?, &plan.config.response);
+        let passages = run(&plan.passages, context, requests, progress)?;
+        let sentences = Sentences::new(requests, &passages, context.documents, rule)?;
+        let over = self.contexts.over(&sentences.bank);
+        let ranked = run(&plan.sentences, &over, &sentences.requests, progress)?;
+        let mut all = Vec::with_capacity(requests.len());
+        let rankings = statements.into_iter().zip(chosen).zip(passages).zip(&ranked);
+        for ((((statements, mut chosen), ranking), ranked), request) in rankings.zip(requests) {
+            chosen.truncate(plan.config.statements.count(&chosen));
+            let (text, used) = sentences.extract(ranked, rule);
+            let answer = Some(Answer { text, used, statements, chosen });
+            all.push(Outcome { need: request.need, ranking, answer });
+        }
+        Ok(all)
+    }
+
+    /// The rankings of statements, and the rankings that statements are chosen by.
+    fn rank_statements(
+        &self,
+        plan: &AnswerPlan,
+        queries: &[Query],
+        requests: &[Request],
+        progress: Progress,
+    ) -> Result<(Vec<Ranking>, Vec<Ranking>), Error> {
+        let asked = AskedStatements::new(queries, requests)?;
+        let own = asked.own.as_ref().map(|bank| self.contexts.over(bank));
+        let context = own.as_ref().map_or_else(|| self.context(Part::Statements), Ok)?;
+        let rank = |pipeline| run(pipeline, context, &asked.requests, progress);
+        let statements = rank(&plan.statements)?;
+        let chosen = plan.chosen.as_ref().map(rank).transpose()?;
+        let statements = asked.number(statements);
+        let chosen = chosen.map_or_else(|| statements.clone(), |chosen| asked.number(chosen));
+        Ok((statements, chosen))
+    }
+
+    /// Follows a document of a part through the pipelines that rank it.
+    pub fn explain(&self, query: &Query, part: Part, doc: Doc) -> Result<Vec<Traces>, Error> {
+        let (queries, task) = (slice::from_ref(query), self.task(part));
+        let requests = self.requests(queries)?;
+        let (plan, pipeline) = match (&self.loaded.plan, part) {
+            (Plan::Answer(plan), Part::Statements) => (Some(plan), &plan.statements),
+            (Plan::Answer(plan), Part::Documents) => (None, &plan.passages),
+            (Plan::Rank(pipeline), _) => (None, pipeline),
+        };
+        let Some(plan) = plan else {
+            let batch = Batch::new(self.context(part)?, &requests);
+            return Ok(vec![(task, pipeline.explain(&batch, doc, &Ranking::new())?)]);
+        };
+        let asked = AskedStatements::new(queries, &requests)?;
+        let own = asked.own.as_ref().map(|bank| self.contexts.over(bank));
+        let context = own.as_ref().map_or_else(|| self.context(part), Ok)?;
+        let doc =
+            asked.own.as_ref().and_then(|bank| bank.find(&own_id(0, doc.index()))).unwrap_or(doc);
+        let batch = Batch::new(context, &asked.requests);
+        let pipelines = [(task, Some(pipeline)), (CHOSEN, plan.chosen.as_ref())];
+        let there = pipelines.into_iter().filter_map(|(task, pipeline)| Some((task, pipeline?)));
+        there
+            .map(|(task, pipeline)| Ok((task, pipeline.explain(&batch, doc, &Ranking::new())?)))
+            .collect()
+    }
+
+    /// Documents of a part as they are shown, with scores that strictly decrease.
+    pub fn list(&self, query: &Query, part: Part, ranking: &[Hit]) -> Result<Vec<Listed>, Error> {
+        let scores: Vec<f64> = ranking.iter().map(|hit| hit.score).collect();
+        let mut all = Vec::with_capacity(ranking.len());
+        for (hit, score) in ranking.iter().zip(strictly_decreasing(&scores)) {
+            let text = match &query.statements {
+                Statements::Own(texts) if part == Part::Statements => {
+                    texts[hit.doc.index()].clone()
+                }
+                _ => self.documents(part)?.text(hit.doc)?.into_owned(),
+            };
+            all.push(Listed { id: self.name(query, part, hit.doc)?, text, score });
+        }
+        Ok(all)
+    }
+
+    /// What a document of a part is called; of a statement, its number.
+    pub fn name(&self, query: &Query, part: Part, doc: Doc) -> Result<String, Error> {
+        match &query.statements {
+            Statements::Own(_) if part == Part::Statements => Ok((doc.index() + 1).to_string()),
+            _ => {
+                let id = self.documents(part)?.id(doc);
+                let collection = self.session().collection;
+                Ok(match part {
+                    Part::Statements => collection.name_in_runs(STATEMENTS, &id).to_owned(),
+                    Part::Documents => id.into_owned(),
+                })
+            }
+        }
+    }
+}
+
+/// Requests as the pipelines of statements see them: with the statements of their users as
+/// candidates.
+struct AskedStatements {
+    requests: Vec<Request>,
+    /// The statements, where the collection does not have them.
+    own: Option<Bank>,
+}
+
+impl AskedStatements {
+    fn new(queries: &[Query], requests: &[Request]) -> Result<Self, Error> {
+        let mut rows = Vec::new();
+        for (user, query) in queries.iter().enumerate() {
+            if let Statements::Own(texts) = &query.statements {
+                let row = |(number, text): (usize, &String)| BankRow {
+                    id: own_id(user, number).as_str().into(),
+                    text: text.clone(),
+                };
+                rows.extend(texts.iter().enumerate().map(row));
+            }
+        }
+        let is_own = |query: &Query| matches!(query.statements, Statements::Own(_));
+        let own = queries.iter().any(is_own).then(|| Bank::new(rows, ""));
+        if own.is_some() && !queries.iter().all(is_own) {
+            let expected = "statements of the collection or texts, for all requests alike";
+            bail!(
+                "statements",
+                expected,
+                "both",
+                "rank the two kinds of requests one after the other"
+            );
+        }
+        let mut with_own = Vec::with_capacity(requests.len());
+        for (user, (query, request)) in queries.iter().zip(requests).enumerate() {
+            let candidates = match (&query.statements, &own) {
+                (Statements::Own(texts), Some(bank)) => {
+                    let find = |number| bank.find(&own_id(user, number));
+                    let mut docs: Vec<Doc> = (0..texts.len()).filter_map(find).collect();
+                    docs.sort_unstable();
+                    Some(docs)
+                }
+                (Statements::Known(docs), _) => docs.clone(),
+                (Statements::Own(_), None) => None,
+            };
+            with_own.push(Request { candidates, ..request.clone() });
+        }
+        Ok(Self { requests: with_own, own })
+    }
+
+    /// The rankings, with the numbers of the user's texts in place of documents.
+    fn number(&self, mut rankings: Vec<Ranking>) -> Vec<Ranking> {
+        if let Some(bank) = &self.own {
+            for hit in rankings.iter_mut().flatten() {
+                let number = bank
+                    .id(hit.doc)
+                    .as_str()
+                    .rsplit_once('/')
+                    .and_then(|(_, number)| number.parse().ok());
+                hit.doc = number.map_or(hit.doc, |number: u32| Doc(number - 1));
+            }
+        }
+        rankings
+    }
+}
+
+/// The id of a text in the bank of all that came with requests: users are kept apart, and texts
+/// are numbered from 1.
+fn own_id(user: usize, index: usize) -> String {
+    format!("{user:08}/{}", index + 1)
+}
+
+/// Runs a pipeline; where there is no document at all, nothing is ranked.
+fn run(
+    pipeline: &Pipeline,
+    context: &Context,
+    requests: &[Request],
+    progress: Progress,
+) -> Result<Vec<Ranking>, Error> {
+    let batch = Batch { progress, ..Batch::new(context, requests) };
+    if context.documents.is_empty() {
+        return Ok(batch.unranked());
+    }
+    pipeline.run(&batch, batch.unranked())
+}

@@ -1,0 +1,158 @@
+//! Systems that are opened once: what they rank, answer, explain and ask.
+
+use clariq_collections::ikat::{Folder, Ikat, PASSAGES, STATEMENTS};
+use clariq_collections::{Class, Collection, DataDir};
+use clariq_core::{Doc, Request, Utterance};
+use clariq_eval::parse_measures;
+use clariq_experiment::ask::{Asker, Move};
+use clariq_experiment::tune::{Grid, Search};
+use clariq_experiment::{Contexts, Loaded, Options, Part, Query, Session, Statements, System};
+use std::slice;
+
+/// Calls `test` with a session on a collection, on one of its splits if any is named.
+fn with_session(
+    collection: &dyn Collection,
+    split: Option<&'static str>,
+    test: impl FnOnce(&Session),
+) {
+    let folder = tempfile::tempdir().unwrap();
+    let options = Options { cache: folder.path().to_owned(), ..Options::default() };
+    let session = Session::new(collection, options).unwrap();
+    match split {
+        Some(split) => test(&session.answering(split)),
+        None => test(&session),
+    }
+}
+
+#[test]
+fn candidates_restrict_what_is_ranked() {
+    let sample = clariq_collections::open(&DataDir::Sample).unwrap();
+    with_session(&*sample, None, |session| {
+        let named = ["Q00002", "Q00159"].map(|id| session.documents.find(id).unwrap());
+        let request =
+            Request { candidates: Some(named.to_vec()), ..Request::new("1", "tent pegs") };
+        let (contexts, loaded) =
+            (Contexts::new(session), Loaded::open("bm25-english", &[]).unwrap());
+        let system = System::open(&contexts, &loaded).unwrap();
+        let outcome = system.rank(&[request.into()]).unwrap().remove(0);
+        let docs: Vec<Doc> = outcome.ranking.iter().map(|hit| hit.doc).collect();
+        assert!(docs.contains(&named[1]), "{docs:?}");
+        assert!(docs.iter().all(|doc| named.contains(doc)), "{docs:?}");
+    });
+}
+
+/// The turns of a split, with the statements of their users as the collection has them.
+fn turns(ikat: &Ikat, split: &str) -> Vec<Query> {
+    let seen = |task| ikat.requests_seen(split, task, Class::Automatic).unwrap();
+    let query = |(request, of_user): (Result<Request, _>, Result<Request, _>)| Query {
+        request: request.unwrap(),
+        statements: Statements::Known(of_user.unwrap().candidates),
+    };
+    seen(PASSAGES).zip(seen(STATEMENTS)).map(query).collect()
+}
+
+#[test]
+fn statements_that_come_with_a_request_are_numbered_in_its_order() {
+    let ikat = Ikat::open(Folder::Sample).unwrap();
+    with_session(&ikat, None, |session| {
+        let (contexts, loaded) =
+            (Contexts::new(session), Loaded::open_any("ikat-bm25", &[]).unwrap());
+        let system = System::open(&contexts, &loaded).unwrap();
+        let request = Request::new("1", "Can I eat peanuts on the plane to Oslo?");
+        let texts: Vec<String> =
+            (1..=12).map(|number| format!("I know person {number}.")).collect();
+        let mut texts = [texts, vec!["I am allergic to peanuts.".to_owned()]].concat();
+        texts.push("I live in Oslo.".to_owned());
+        let query = Query { request, statements: Statements::Own(texts) };
+        // Another user before it changes nothing.
+        let other =
+            Query { statements: Statements::Own(vec!["Hello.".to_owned()]), ..query.clone() };
+        let outcomes = system.rank(&[other, query.clone()]).unwrap();
+        let answer = outcomes[1].answer.as_ref().unwrap();
+        let listed = system.list(&query, Part::Statements, &answer.statements).unwrap();
+        let best: Vec<(&str, &str)> =
+            listed.iter().take(2).map(|one| (&*one.id, &*one.text)).collect();
+        assert!(best.contains(&("13", "I am allergic to peanuts.")), "{listed:?}");
+        assert!(best.contains(&("14", "I live in Oslo.")), "{listed:?}");
+        assert!(!answer.chosen.is_empty() && !answer.text.is_empty());
+        for hit in &answer.statements[..2] {
+            let traces = system.explain(&query, Part::Statements, hit.doc).unwrap();
+            assert_eq!(traces[0].0, STATEMENTS);
+            let rank = traces[0].1.last().unwrap().rank;
+            assert_eq!(rank, answer.statements.iter().position(|one| one == hit).map(|i| i + 1));
+        }
+    });
+}
+
+#[test]
+fn an_explanation_agrees_with_the_ranking() {
+    let ikat = Ikat::open(Folder::Sample).unwrap();
+    with_session(&ikat, Some("2023-test"), |session| {
+        let (contexts, loaded) =
+            (Contexts::new(session), Loaded::open_any("ikat-bm25", &[]).unwrap());
+        let system = System::open(&contexts, &loaded).unwrap();
+        for query in turns(&ikat, "2023-test").iter().take(4) {
+            let outcome = system.rank(slice::from_ref(query)).unwrap().remove(0);
+            let statements = &outcome.answer.as_ref().unwrap().statements;
+            for (part, ranking) in
+                [(Part::Statements, statements), (Part::Documents, &outcome.ranking)]
+            {
+                let Some(best) = ranking.first() else { continue };
+                let traces = system.explain(query, part, best.doc).unwrap();
+                let last = traces[0].1.last().unwrap();
+                assert_eq!((last.rank, last.score), (Some(1), Some(best.score)));
+            }
+        }
+    });
+}
+
+#[test]
+fn parameters_of_a_task_are_tuned_over_conversations() {
+    let ikat = Ikat::open(Folder::Sample).unwrap();
+    with_session(&ikat, None, |session| {
+        let measures = parse_measures("nDCG@3").unwrap();
+        let search = |axes: &[&str], task| {
+            let (grid, measures) = (&Grid::parse(axes).unwrap(), &measures);
+            let (system, split, folds) = ("ikat-bm25", "2023-test", 3);
+            Search { system, grid, split, task, measures, by: 0, folds }.run(session).unwrap()
+        };
+        let axes = ["passages.bm25.k1=0.5,0.9", "passages.bm25.history.user=0.1,0.5"];
+        let tuned = search(&axes, None);
+        let held_out = tuned.held_out();
+        assert_eq!((tuned.trials.len(), held_out.choices.len()), (4, 3));
+        assert!(0.0 < held_out.means[0] && held_out.means[0] <= tuned.best_first()[0].means[0]);
+        // What the configuration has, and expects.
+        let known = "passages.bm25.k1=0.9 passages.bm25.history.user=0.1";
+        let trial = tuned.trials.iter().find(|trial| trial.to_string() == known).unwrap();
+        assert!((trial.means[0] - 0.338_251).abs() < 1e-6, "{}", trial.means[0]);
+        let tuned = search(&["statements.bm25.b=0.4,0.9"], Some(STATEMENTS));
+        let [low, high] = [0, 1].map(|trial: usize| tuned.trials[trial].means[0]);
+        assert!((low - 0.372_018).abs() < 1e-6, "{low}");
+        assert!((low - high).abs() > 1e-9, "the parameter counts");
+    });
+}
+
+#[test]
+fn a_conversation_is_asked_until_enough_was_asked() {
+    let sample = clariq_collections::open(&DataDir::Sample).unwrap();
+    with_session(&*sample, None, |session| {
+        let (contexts, loaded) =
+            (Contexts::new(session), Loaded::open("bm25-conversation", &[]).unwrap());
+        let asker = Asker::open(&contexts, &loaded, 2, true).unwrap();
+        let mut conversation =
+            asker.begin(Request::new("0", "Tell me about Saturn.").into()).unwrap();
+        assert!(conversation.request.need.is_some());
+        let mut asked = Vec::new();
+        while let Move::Ask { question, why } = asker.next(&conversation).unwrap() {
+            assert_eq!((why.candidates.len(), &why.candidates[0]), (5, &question));
+            let said = [Utterance::system(&*question.text), Utterance::user("no")];
+            conversation.request.said.extend(said);
+            asked.push(question.id);
+        }
+        assert!(asked.len() == 2 && asked[0] != asked[1], "{asked:?}");
+        let silent = Loaded::open("no-question", &[]).unwrap();
+        let asker = Asker::open(&contexts, &silent, 2, false).unwrap();
+        let next = asker.next(&Request::new("0", "Tell me about Saturn.").into()).unwrap();
+        assert!(matches!(next, Move::Stop { reason: "the system asks nothing", .. }));
+    });
+}

@@ -1,0 +1,108 @@
+//! The next move of a conversation as text and as JSON.
+
+use crate::commands::explain::{place, trace_json};
+use crate::commands::rank::{documents_json, response_json};
+use clariq_core::{Error, fixed, printable};
+use clariq_experiment::ask::{Asker, Move};
+use clariq_experiment::{Listed, Outcome, Part, Query};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+/// How deep explanations go: parts of the conversation, and what each is made of.
+const LEVELS: usize = 2;
+
+/// Why, for a person; nothing unless `--explain` asks for it.
+pub(super) fn reasons(asker: &Asker, conversation: &Query, next: &Move) -> Result<String, Error> {
+    let mut text = String::new();
+    if !asker.explains() {
+        return Ok(text);
+    }
+    let why = match next {
+        Move::Answer(outcome) => return sources(asker, conversation, outcome),
+        Move::Ask { why, .. } => why,
+        Move::Stop { reason, why } => {
+            let _ = writeln!(text, "  stops: {reason}");
+            why
+        }
+    };
+    for trace in &why.stages {
+        let _ = writeln!(text, "  {}: {}", trace.stage, place(trace));
+        let explanation = trace.explanation.as_ref().map(|why| why.cut(LEVELS).to_string());
+        for line in explanation.iter().flat_map(|text| text.lines()) {
+            let _ = writeln!(text, "    {}", printable(line, usize::MAX));
+        }
+    }
+    for Listed { id, text: question, score } in &why.candidates {
+        let _ = writeln!(text, "  {}  {id} {question:?}", fixed(*score, 6));
+    }
+    Ok(text)
+}
+
+/// The best documents for an answer; those that it rests on are marked.
+fn sources(asker: &Asker, conversation: &Query, outcome: &Outcome) -> Result<String, Error> {
+    let mut text = String::new();
+    let Some(answer) = &outcome.answer else { return Ok(text) };
+    for (part, ranking) in asker.sources(conversation, outcome)? {
+        let used = match part {
+            Part::Statements => answer.chosen.iter().map(|hit| hit.doc).collect(),
+            Part::Documents => answer.used.clone(),
+        };
+        let name = |doc| asker.system.name(conversation, part, doc);
+        let used = used.into_iter().map(name).collect::<Result<Vec<String>, _>>()?;
+        let _ = writeln!(text, "  {}:", asker.system.task(part));
+        for Listed { id, text: document, score } in ranking {
+            let mark = if used.contains(&id) { '*' } else { ' ' };
+            let _ = writeln!(text, "  {mark} {}  {id} {document:?}", fixed(score, 6));
+        }
+    }
+    Ok(text)
+}
+
+/// The move as JSON.
+pub(super) fn object(asker: &Asker, conversation: &Query, next: &Move) -> Result<Value, Error> {
+    let request = &conversation.request;
+    let turn = request.turns().count() + 1;
+    let mut object = json!({ "turn": turn, "need": request.need });
+    let why = match next {
+        Move::Answer(outcome) => return answer_object(asker, conversation, outcome, turn),
+        Move::Ask { question, why } => {
+            object["action"] = "ask".into();
+            object["question_id"] = question.id.as_str().into();
+            object["question"] = question.text.as_str().into();
+            object["score"] = question.score.into();
+            why
+        }
+        Move::Stop { reason, why } => {
+            let documents = asker.system.session().documents;
+            object["action"] = "stop".into();
+            object["question_id"] = documents.silence().map(|doc| documents.id(doc)).into();
+            object["question"] = "".into();
+            object["reason"] = (*reason).into();
+            why
+        }
+    };
+    if asker.explains() {
+        let candidate = |Listed { id, text, score }: &Listed| json!({ "question_id": id, "question": text, "score": score });
+        object["candidates"] = why.candidates.iter().map(candidate).collect();
+        object["stages"] = why.stages.iter().map(trace_json).collect();
+    }
+    Ok(object)
+}
+
+fn answer_object(
+    asker: &Asker,
+    conversation: &Query,
+    outcome: &Outcome,
+    turn: usize,
+) -> Result<Value, Error> {
+    let mut object = json!({ "turn": turn, "action": "answer" });
+    if let Some(answer) = &outcome.answer {
+        object["response"] = response_json(&asker.system, conversation, answer)?;
+    }
+    if asker.explains() {
+        for (part, ranking) in asker.sources(conversation, outcome)? {
+            object[asker.system.task(part)] = documents_json(&ranking);
+        }
+    }
+    Ok(object)
+}
