@@ -45,21 +45,20 @@ impl Needs {
         loaded: &Loaded,
         predict: Predict,
     ) -> Result<Self, Error> {
-        let sees_need = loaded.plan.sees_need();
-        match predict {
-            Predict::Split(split, requests) if sees_need => {
-                let predicted = predict_split(session, loaded, split, requests)?;
-                Ok(predicted.map_or(Self::None, Self::Split))
-            }
-            Predict::ForStages | Predict::Always
-                if sees_need || matches!(predict, Predict::Always) =>
-            {
-                let training = open_training(session, loaded)?;
-                let model = training.map(Training::fit).transpose()?;
-                Ok(model.map_or(Self::None, |model| Self::Model(Box::new(model))))
-            }
-            _ => Ok(Self::None),
+        let is_wanted = match predict {
+            Predict::Never => false,
+            Predict::Always => true,
+            Predict::ForStages | Predict::Split(..) => loaded.plan.sees_need(),
+        };
+        if !is_wanted {
+            return Ok(Self::None);
         }
+        if let Predict::Split(split, requests) = predict {
+            let predicted = predict_split(session, loaded, split, requests)?;
+            return Ok(predicted.map_or(Self::None, Self::Split));
+        }
+        let model = open_training(session, loaded)?.map(Training::fit).transpose()?;
+        Ok(model.map_or(Self::None, |model| Self::Model(Box::new(model))))
     }
 
     /// Gives requests that have no need the predicted one.

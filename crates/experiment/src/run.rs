@@ -201,7 +201,7 @@ impl<'a> Job<'a> {
         match ranked {
             Some(Err(error)) => Err(error),
             Some(Ok(done)) => written.map(|()| done),
-            None => Err(written.map_or_else(|error| error, |()| nothing_retrieved(self, 0).into())),
+            None => Err(written.err().unwrap_or_else(|| nothing_retrieved(self, 0).into())),
         }
     }
 
