@@ -169,14 +169,11 @@ impl Scorer {
     ) -> Result<Vec<Matched<'_>>, Error> {
         let mut matched = Vec::with_capacity(tokens.len());
         for (position, token) in tokens.iter().enumerate() {
-            let found = match &self.vocabulary {
-                Some(known) => {
-                    known.get(&**token).map(|(info, impacts)| (info.clone(), Some(impacts)))
-                }
-                None => {
-                    let found = self.index.postings.terms().get(token);
-                    found.map_err(Error::io("use", self.index.folder()))?.map(|info| (info, None))
-                }
+            let found = if let Some(known) = &self.vocabulary {
+                known.get(&**token).map(|(info, impacts)| (info.clone(), Some(impacts)))
+            } else {
+                let found = self.index.postings.terms().get(token);
+                found.map_err(Error::io("use", self.index.folder()))?.map(|info| (info, None))
             };
             if let Some((info, impacts)) = found {
                 let idf = self.idf(info.doc_freq);

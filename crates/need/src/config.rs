@@ -110,7 +110,7 @@ impl NeedConfig {
         let at = section.at.clone();
         let config: Self = section.read_tagged("model").map_err(|error| match error {
             Error::Problem(problem) => problem.hint(HINT).into(),
-            other => other,
+            refused @ Error::Io { .. } => refused,
         })?;
         if let Self::Ensemble { encoder: Some(encoder), .. } = &config
             && config.encoder().is_none()
@@ -241,18 +241,17 @@ fn weighted_members<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Weighted>,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clariq_core::{Location, Problem};
+    use clariq_core::Location;
     use clariq_rank::System;
 
-    fn config(keys: &str) -> Result<NeedConfig, Problem> {
+    fn config(keys: &str) -> Result<NeedConfig, Error> {
         let stages = "[[stages]]\nstage = \"no_question\"\nrank = 1\n";
         let text = format!("name = \"mine\"\n{stages}[need]\n{keys}\n");
         let mut need = None;
-        let system = System::parse_with("my.toml", &text, &[], |section| {
+        System::parse_with("my.toml", &text, &[], |section| {
             need = Some(NeedConfig::read(section)?);
             Ok(())
-        });
-        system.map_err(|error| error.to_problem())?;
+        })?;
         Ok(need.unwrap())
     }
 
@@ -295,7 +294,7 @@ mod tests {
                 "which no member uses",
             ),
         ] {
-            let report = config(keys).unwrap_err();
+            let report = config(keys).unwrap_err().to_problem();
             assert_eq!(report.at, Location::line("my.toml", line), "{report:?}");
             assert!(format!("{} {}", report.expected, report.found).contains(says), "{report:?}");
             assert_eq!(report.hint, HINT);

@@ -59,7 +59,9 @@ impl Model {
         rows: &[usize],
     ) -> Result<Self, Error> {
         let mut counts = [0; 4];
-        rows.iter().for_each(|&row| counts[usize::from(labels[row].get()) - 1] += 1);
+        for &row in rows {
+            counts[usize::from(labels[row].get()) - 1] += 1;
+        }
         let members = config.members();
         if members.is_empty() {
             let most = Need::ALL.into_iter().zip(counts).max_by_key(|&(_, count)| count);

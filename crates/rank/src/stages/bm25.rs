@@ -76,10 +76,10 @@ fn read(table: Table) -> Result<(Bm25, Given)> {
         delta: given.delta.unwrap_or(usual.delta),
         ..usual
     };
-    if let Err(problem) = model.check() {
-        let Problem { at: Location { file: key, .. }, expected, found, .. } = problem;
+    if let Err(error) = model.check() {
+        let Problem { at: Location { file: key, .. }, expected, found, hint, .. } =
+            error.to_problem();
         let at = locations.into_iter().find(|(name, _)| *name == key).map_or(stage, |(_, at)| at);
-        let hint = "usual values are k1 from 0.5 to 2 and b from 0 to 1";
         bail!(at, "{key} = {expected}", found, hint);
     }
     given.ties.check(given.pad, ties_at)?;
