@@ -53,14 +53,17 @@ impl<'a> BoundedLines<'a> {
     /// The next line without white space and byte order marks around it; `None` at the end of the
     /// stream. A line that is too long or not UTF-8 is a problem of that line alone.
     pub fn read_next(&mut self) -> Result<Option<Result<String, Problem>>, Error> {
-        Ok(self.advance()?.map(|read| {
-            read?;
-            let line = str::from_utf8(&self.line).map_err(|error| {
-                let wrong = self.line[error.valid_up_to()];
-                problem!(self.location(), "a line in UTF-8", "the byte 0x{wrong:02x}")
-            })?;
-            Ok(without_byte_order_marks(line).trim().to_owned())
-        }))
+        Ok(match self.advance()? {
+            None => None,
+            Some(Err(problem)) => Some(Err(problem)),
+            Some(Ok(())) => Some(match str::from_utf8(&self.line) {
+                Ok(line) => Ok(without_byte_order_marks(line).trim().to_owned()),
+                Err(error) => {
+                    let wrong = self.line[error.valid_up_to()];
+                    Err(problem!(self.location(), "a line in UTF-8", "the byte 0x{wrong:02x}"))
+                }
+            }),
+        })
     }
 
     /// Reads the next line, its end included; `None` at the end of the stream.

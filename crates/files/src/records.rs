@@ -1,11 +1,10 @@
 //! Records of delimited text with CSV quoting (RFC 4180), each with the line on which it starts.
 
-pub use csv::ByteRecord;
-
 use crate::source::Input;
 use clariq_core::{Problem, problem};
-use csv::{Position, Reader, ReaderBuilder};
+use csv::{ByteRecord, Position, Reader, ReaderBuilder};
 use memchr::{memchr, memchr_iter, memchr2, memchr3};
+use std::borrow::Cow;
 use std::io::Cursor;
 
 /// Reads the records of an input one after the other. Empty lines are no records.
@@ -20,6 +19,7 @@ pub struct Records<'a> {
     delimiter: u8,
     at: usize,
     line: u64,
+    fields: Vec<Cow<'a, [u8]>>,
     /// Reads the records with quotes; all others are cut at their delimiters, which is faster.
     quoted: Reader<Cursor<&'a [u8]>>,
     record: ByteRecord,
@@ -38,65 +38,70 @@ impl<'a> Records<'a> {
             line: 1,
             quoted: builder.from_reader(Cursor::new(&*input.bytes)),
             record: ByteRecord::new(),
+            fields: Vec::new(),
         }
     }
 
-    /// The next record, with the file and the line where it starts; a problem where a quote is not
-    /// closed.
-    #[expect(clippy::should_implement_trait, reason = "the record is lent")]
-    #[expect(clippy::type_complexity, reason = "a location, and a record or what is wrong with it")]
-    pub fn next(&mut self) -> Option<((&'a str, u64), Result<&ByteRecord, Box<Problem>>)> {
+    /// The fields of the next record, with the file and the line where it starts; a problem where a
+    /// quote is not closed.
+    #[expect(clippy::should_implement_trait, reason = "the fields are lent")]
+    #[expect(clippy::type_complexity, reason = "a location, and fields or what is wrong with them")]
+    pub fn next(&mut self) -> Option<((&'a str, u64), Result<&[Cow<'a, [u8]>], Box<Problem>>)> {
         while let Some(byte @ (b'\r' | b'\n')) = self.bytes.get(self.at) {
             self.line += u64::from(*byte == b'\n');
             self.at += 1;
         }
-        let rest = &self.bytes[self.at..];
-        let at = (self.name, self.line);
-        let end = match memchr3(b'\n', b'\r', b'"', rest) {
-            None if rest.is_empty() => return None,
-            Some(quote) if rest[quote] == b'"' => {
-                let read = self.read_quoted().map_err(Box::new);
-                return Some((at, read.map(|()| &self.record)));
-            }
-            end => end.unwrap_or(rest.len()),
-        };
-        self.record.clear();
-        let mut start = 0;
-        for delimiter in memchr_iter(self.delimiter, &rest[..end]) {
-            self.record.push_field(&rest[start..delimiter]);
-            start = delimiter + 1;
+        if self.at == self.bytes.len() {
+            return None;
         }
-        self.record.push_field(&rest[start..end]);
-        self.at += end;
-        Some((at, Ok(&self.record)))
+        let (at, start) = ((self.name, self.line), self.at);
+        self.fields.clear();
+        loop {
+            let rest = &self.bytes[self.at..];
+            if rest.first() == Some(&b'"') {
+                self.at = start;
+                return Some((at, self.read_quoted().map(|()| &*self.fields)));
+            }
+            let length = memchr3(self.delimiter, b'\n', b'\r', rest).unwrap_or(rest.len());
+            self.fields.push(Cow::Borrowed(&rest[..length]));
+            self.at += length;
+            if rest.get(length) != Some(&self.delimiter) {
+                return Some((at, Ok(&self.fields)));
+            }
+            self.at += 1;
+        }
     }
 
-    /// Reads a record that holds quotes.
-    fn read_quoted(&mut self) -> Result<(), Problem> {
-        let start = self.at as u64;
+    /// Reads a record with a field in quotes.
+    fn read_quoted(&mut self) -> Result<(), Box<Problem>> {
         let unreadable = |error: csv::Error| problem!(self.name, "a record", (error.to_string()));
+        let start = self.at as u64;
         if self.quoted.position().byte() != start {
             let mut position = Position::new();
             position.set_byte(start);
-            self.quoted.seek(position).map_err(unreadable)?;
+            self.quoted.seek(position).map_err(|error| Box::new(unreadable(error)))?;
         }
-        self.quoted.read_byte_record(&mut self.record).map_err(unreadable)?;
+        self.quoted
+            .read_byte_record(&mut self.record)
+            .map_err(|error| Box::new(unreadable(error)))?;
         let raw = &self.bytes[self.at..self.quoted.position().byte() as usize];
-        let Some(open) = find_open_quote(raw, self.delimiter) else {
-            self.at += raw.len();
-            self.line += count_line_ends(raw);
-            return Ok(());
-        };
-        self.line += count_line_ends(&raw[..open]);
-        self.at += open;
-        let rest = &self.bytes[self.at..];
-        self.at += memchr(b'\n', rest).unwrap_or(rest.len());
-        Err(problem!(
-            (self.name, self.line),
-            "a quoted field that ends with a quote, before a delimiter or the line's end",
-            "a quote that opens a field and does not close it",
-            "a quote inside a field is doubled, and the field stands in quotes"
-        ))
+        if let Some(open) = find_open_quote(raw, self.delimiter) {
+            self.line += count_line_ends(&raw[..open]);
+            self.at += open;
+            let rest = &self.bytes[self.at..];
+            self.at += memchr(b'\n', rest).unwrap_or(rest.len());
+            return Err(Box::new(problem!(
+                (self.name, self.line),
+                "a quoted field that ends with a quote, before a delimiter or the line's end",
+                "a quote that opens a field and does not close it",
+                "a quote inside a field is doubled, and the field stands in quotes"
+            )));
+        }
+        self.fields.clear();
+        self.fields.extend(self.record.iter().map(|field| Cow::Owned(field.to_vec())));
+        self.at += raw.len();
+        self.line += count_line_ends(raw);
+        Ok(())
     }
 }
 
@@ -147,7 +152,9 @@ mod tests {
         let mut all = Vec::new();
         while let Some(((_, line), record)) = records.next() {
             match record {
-                Ok(record) => all.push((line, record.iter().map(<[u8]>::to_vec).collect())),
+                Ok(fields) => {
+                    all.push((line, fields.iter().map(|field| field.to_vec()).collect()));
+                }
                 Err(problem) => return Err(problem.at.line.unwrap()),
             }
         }

@@ -90,7 +90,13 @@ pub enum Reply<T> {
 /// Why a question has no answer, and whether asking again may help.
 enum Failure {
     Busy(String),
-    Refused(Problem),
+    Refused(Box<Problem>),
+}
+
+impl Failure {
+    fn refused(problem: Problem) -> Self {
+        Self::Refused(Box::new(problem))
+    }
 }
 
 impl Server {
@@ -127,7 +133,7 @@ impl Server {
                     Reply::Busy(trouble) => trouble,
                 },
                 Err(Failure::Busy(trouble)) => trouble,
-                Err(Failure::Refused(problem)) => return Err(problem.into()),
+                Err(Failure::Refused(problem)) => return Err(Error::Problem(problem)),
             };
             if retries_left == 0 {
                 let times = u64::from(self.patience.retries) + 1;
@@ -158,7 +164,7 @@ impl Server {
                 return Err(Failure::Busy(found));
             }
             let problem = self.problem(found);
-            return Err(Failure::Refused(match status {
+            return Err(Failure::refused(match status {
                 StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
                     problem.hint(&self.access.authorization_hint)
                 }
@@ -168,7 +174,7 @@ impl Server {
         came.map_err(|error| self.failure(&ureq::Error::from(error)))?;
         if answer.len() as u64 > MOST {
             let found = format!("an answer of more than {} MiB", MOST >> 20);
-            return Err(Failure::Refused(self.problem(found)));
+            return Err(Failure::refused(self.problem(found)));
         }
         Ok(answer)
     }
@@ -181,10 +187,10 @@ impl Server {
     fn failure(&self, error: &ureq::Error) -> Failure {
         let found = describe(error);
         match error {
-            ureq::Error::BadUri(_) | ureq::Error::Http(_) => Failure::Refused(self.problem(found)),
+            ureq::Error::BadUri(_) | ureq::Error::Http(_) => Failure::refused(self.problem(found)),
             // The server has the same certificate the next time.
             ureq::Error::Io(error) if is_about_certificate(error) => {
-                Failure::Refused(self.problem(found).hint(&self.access.authorities_hint))
+                Failure::refused(self.problem(found).hint(&self.access.authorities_hint))
             }
             _ => Failure::Busy(found),
         }

@@ -6,7 +6,7 @@
 use crate::records::Records;
 use crate::source::Input;
 use clariq_core::{Error, Location, Problem, ProblemKind, Severity, problem};
-use csv::ByteRecord;
+use std::borrow::Cow;
 use std::str;
 
 /// Where problems go: strict readers return the first error, `data check` collects them all,
@@ -111,12 +111,12 @@ fn empty(input: &Input, line: u64, expected: &str) -> Problem {
 impl Header {
     fn find(
         columns: &'static [Column],
-        header: &ByteRecord,
+        header: &[Cow<[u8]>],
         at: (&str, u64),
     ) -> Result<Self, Box<Problem>> {
         let position = |names: &Column| {
             let is_it =
-                |field: &[u8]| names.iter().any(|name| field.trim_ascii() == name.as_bytes());
+                |field: &Cow<[u8]>| names.iter().any(|name| field.trim_ascii() == name.as_bytes());
             let found = header.iter().position(is_it);
             found.ok_or_else(|| Box::new(missing_column(header, names, columns, at)))
         };
@@ -127,7 +127,7 @@ impl Header {
     /// The wanted fields of a record.
     fn pick<'a>(
         &self,
-        record: &'a ByteRecord,
+        record: &'a [Cow<[u8]>],
         at: (&'a str, u64),
     ) -> Result<Row<'a>, Box<Problem>> {
         let (width, found) = (self.width, record.len());
@@ -141,7 +141,7 @@ impl Header {
         }
         let mut fields = Vec::with_capacity(self.positions.len());
         for (&position, names) in self.positions.iter().zip(self.columns) {
-            let bytes = &record[position];
+            let bytes = &*record[position];
             let text = str::from_utf8(bytes);
             fields.push(text.map_err(|_| Box::new(not_utf8(at, names[0], bytes)))?);
         }
@@ -150,7 +150,7 @@ impl Header {
 }
 
 fn missing_column(
-    header: &ByteRecord,
+    header: &[Cow<[u8]>],
     names: Column,
     columns: &[Column],
     at: (&str, u64),
@@ -200,7 +200,6 @@ pub fn strictly<T>(parse: impl FnOnce(Sink) -> T) -> Result<T, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::borrow::Cow;
 
     const AB: &[Column] = &[&["a"], &["b", "b b"]];
 

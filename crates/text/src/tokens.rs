@@ -37,9 +37,9 @@ pub fn first(text: &str, most: usize) -> &str {
     text.trim_end()
 }
 
-/// A space before the first word is a token; one between two words is none.
+/// A single space before the first word is a token; one between two words is none.
 fn count_start(text: &str) -> usize {
-    usize::from(text.starts_with(' '))
+    usize::from(text.starts_with(' ') && !text.starts_with("  "))
 }
 
 /// The tokens of what lies between two word boundaries: white space, marks, or a word.

@@ -5,10 +5,11 @@
 
 use crate::bank::Bank;
 use clariq_core::{Error, Problem, ProblemKind, problem};
-use clariq_files::records::{ByteRecord, Records};
+use clariq_files::records::Records;
 use clariq_files::table::{Sink, not_utf8, strictly};
 use clariq_files::{Input, Source};
 use clariq_files::{Run, RunLine};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, Write};
@@ -80,7 +81,7 @@ pub fn put_text_run_line(
 }
 
 fn parse_line(
-    record: &ByteRecord,
+    record: &[Cow<[u8]>],
     at: (&str, u64),
     ids: &HashMap<&str, &str>,
 ) -> Result<(RunLine, String), Box<Problem>> {
