@@ -58,7 +58,7 @@ impl<H: FromLast> Conversation<H> {
 pub(super) fn explain(said: &Said, parts: Vec<Explanation>) -> Explanation {
     let Said { role, text, weight } = said;
     let sum: f64 = parts.iter().map(|part| part.value).sum();
-    Explanation::of(weight * sum, format!("{role}: {weight:.4} × {sum:.6} {text:?}"), parts)
+    Explanation::of(weight * sum, format!("{role}: {weight:.3} × {sum:.6} {text:?}"), parts)
 }
 
 /// The table `weights`: what a text counts where the opening counts 1.

@@ -50,7 +50,7 @@ impl Meaning {
         let score = self.score(Over { docs: &[doc], ..over }, &[said])?;
         let (score, weight) = (f64::from(score[[0, 0]]), self.weight);
         let likeness = if weight > 0.0 { score / weight } else { 0.0 };
-        let what = format!("meaning by `{}`: {weight:.4} × {likeness:.6}", self.model);
+        let what = format!("meaning by `{}`: {weight:.3} × {likeness:.6}", self.model);
         Ok(Explanation::value(score, what))
     }
 }

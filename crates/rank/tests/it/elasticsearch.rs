@@ -205,7 +205,7 @@ fn whatever_is_not_the_whole_answer_is_refused() {
         let server = Recorded::with(&[(status, body)]);
         let found = refusal(&server.system(""));
         assert!(found.contains(says), "{found}");
-        let title = format!("{}/_msearch | ", server.url);
+        let title = format!("{}/_msearch", server.url);
         assert!(found.starts_with(&title) && !found.contains("filter_path"), "{found}");
     }
 }
