@@ -3,6 +3,7 @@
 use crate::printable::printable;
 use crate::problem::{Location, Problem, Severity};
 use std::collections::HashMap;
+use std::fmt::Write as _;
 
 /// How many occurrences of a fact are shown.
 const SHOWN: usize = 3;
@@ -114,7 +115,7 @@ impl Finding {
             let mut found = printable(&first.found, VALUE).into_owned();
             for (at, other) in next {
                 let at = at.line.map(|line| format!("on line {line} ")).unwrap_or_default();
-                found += &format!("; {at}{}", printable(other, VALUE));
+                let _ = write!(found, "; {at}{}", printable(other, VALUE));
             }
             format!("{found}; {count} times")
         };

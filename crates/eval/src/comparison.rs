@@ -1,8 +1,7 @@
-//! Values of runs topic by topic, and tests of several runs against one of them.
+//! Values of runs topic by topic, in the order of results, and tests of several runs against one of them.
 
 use crate::mean::exact_mean;
 use crate::significance::{PairedTest, ROUNDS, holm, paired_test};
-use crate::topics::sort_by_topic;
 use clariq_core::TopicId;
 
 /// The values of a run by one measure, topic by topic.
@@ -79,6 +78,16 @@ pub fn test_against_baseline(runs: &[&[Column]], baseline: usize, seed: u64) -> 
         tested.corrected = corrected;
     }
     tested
+}
+
+/// Sorts rows by topic as pandas groups them, and so the official scorer: by number where all ids
+/// are whole numbers, by text otherwise.
+pub fn sort_by_topic<T>(rows: &mut [T], id: impl Fn(&T) -> &str) {
+    if rows.iter().all(|row| id(row).parse::<i64>().is_ok()) {
+        rows.sort_by_key(|row| id(row).parse::<i64>().unwrap_or_default());
+    } else {
+        rows.sort_by(|a, b| id(a).cmp(id(b)));
+    }
 }
 
 #[cfg(test)]

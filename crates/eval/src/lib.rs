@@ -27,17 +27,13 @@ mod significance;
 #[cfg(test)]
 mod testing;
 mod ties;
-mod topics;
 
-pub use comparison::{Column, Tested, test_against_baseline};
+pub use comparison::{Column, Tested, sort_by_topic, test_against_baseline};
 pub use diagnosis::{Diagnosis, diagnose};
 pub use mean::exact_mean;
-pub use measures::{
-    Measure, MeasureError, Qrels, RankedRun, Scores, evaluate, parse_measure, parse_measures,
-};
+pub use measures::{Measure, Qrels, RankedRun, Scores, evaluate, parse_measure, parse_measures};
 pub use need_interval::{ReliabilityBin, need_interval, reliability, weighted_f1};
 pub use rouge::rouge_f1;
 pub use sets::{SetAverage, SetReport, Unjudged, score_sets, set_values};
 pub use significance::{PairedTest, ROUNDS, holm, paired_test};
 pub use ties::{Favour, Ties, double, lines_by_topic, ordered_lines, sort_with_favour};
-pub use topics::sort_by_topic;

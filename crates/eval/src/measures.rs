@@ -43,23 +43,20 @@
 //! ```
 
 mod average_precision;
-mod error;
+mod catalogue;
 mod evaluate;
 mod ndcg;
-mod nearest;
-mod parameters;
 mod parse;
 mod precision;
 mod ranked_run;
 mod rbp;
 mod recall;
 mod reciprocal_rank;
-mod spec;
 mod success;
 
 pub use average_precision::AveragePrecision;
+pub use catalogue::Spec;
 pub use clariq_files::{Qrels, TopicJudgements};
-pub use error::MeasureError;
 pub use evaluate::{Scores, evaluate};
 pub use ndcg::Ndcg;
 pub use parse::{parse_measure, parse_measures};
@@ -68,7 +65,6 @@ pub use ranked_run::RankedRun;
 pub use rbp::RankBiasedPrecision;
 pub use recall::Recall;
 pub use reciprocal_rank::ReciprocalRank;
-pub use spec::Spec;
 pub use success::Success;
 
 use clariq_core::QuestionId;

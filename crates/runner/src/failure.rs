@@ -60,12 +60,6 @@ impl From<Problem> for Failure {
     }
 }
 
-impl From<clariq_eval::MeasureError> for Failure {
-    fn from(error: clariq_eval::MeasureError) -> Self {
-        Self::Error(error.into())
-    }
-}
-
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Self::Output(error)

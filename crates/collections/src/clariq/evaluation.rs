@@ -21,7 +21,7 @@ pub use document_relevance::{
 pub use leaderboard::{Entry, Leaderboard, LeaderboardTask, Placement};
 pub use need_report::{NeedClass, NeedReport, need_report};
 pub(crate) use official::{Official, names};
-pub use oracle::{Choice, oracle_of_contexts, oracle_of_topics};
+pub use oracle::{Choice, OracleAsked, OracleRun, oracle_run};
 pub use question_relevance::{
     CUTOFFS, QuestionRelevance, RecallInterval, question_relevance, recall_interval,
 };

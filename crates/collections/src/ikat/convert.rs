@@ -8,18 +8,19 @@
 use super::run::{Submission, SubmittedTurn};
 use super::topics::Year;
 use clariq_core::{Error, Location, Problem, ProblemKind};
-use clariq_files::{Target, python_float};
+use clariq_files::{Source, Target, python_float};
 use std::collections::HashSet;
 use std::io::{self, Write};
 
-/// Writes the passages of a run as a TREC run, atomically where the target is a file; `name` is the
-/// run's file, for messages.
-pub fn write_trec(target: &Target, submission: &Submission, name: &str) -> Result<(), Error> {
-    let lines = trec_lines(submission, name)?;
+/// Writes the passages of a run of any year as a TREC run, atomically where the target is a file.
+pub fn convert_to_trec(run: &Source, target: &Target) -> Result<(), Error> {
+    let submission = Submission::read_any(run)?;
+    let lines = trec_lines(&submission, &run.name())?;
     target.write(|out| put_lines(out, &submission.run_name, &lines))
 }
 
-/// The same lines, to anything that can be written to.
+/// The same lines of a run that was read, to anything that can be written to; `name` is the run's file,
+/// for messages.
 pub fn put_trec(out: &mut dyn Write, submission: &Submission, name: &str) -> Result<(), Error> {
     let lines = trec_lines(submission, name)?;
     put_lines(out, &submission.run_name, &lines).map_err(|source| Error::Io {

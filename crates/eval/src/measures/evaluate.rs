@@ -1,9 +1,8 @@
 //! The values of measures for a run, topic by topic and on average.
 
 use super::{Measure, Qrels, RankedRun};
-use crate::comparison::Column;
+use crate::comparison::{Column, sort_by_topic};
 use crate::mean::exact_mean;
-use crate::topics::sort_by_topic;
 use clariq_core::TopicId;
 
 /// The values of one run.

@@ -1,6 +1,6 @@
 //! Normalised discounted cumulative gain, nDCG.
 
-use super::parameters::spelled;
+use super::catalogue::spelled;
 use super::{Measure, Spec, TopicJudgements};
 use clariq_core::QuestionId;
 

@@ -2,7 +2,7 @@
 
 use super::Qrels;
 use crate::ties::{Favour, Ties, lines_by_topic, ordered_lines, single, sort_with_favour};
-use clariq_core::{Error, Location, Problem, ProblemKind, QuestionId, TopicId};
+use clariq_core::{Error, ProblemKind, QuestionId, TopicId, problem};
 use clariq_files::{Run, RunLine};
 use std::collections::{HashMap, HashSet};
 
@@ -81,16 +81,11 @@ fn check_unique(run: &Run) -> Result<(), Error> {
     let mut seen = HashSet::with_capacity(run.lines.len());
     let again = run.lines.iter().find(|line| !seen.insert((&line.topic, &line.question)));
     let Some(again) = again else { return Ok(()) };
-    let expected = format!("each document once for topic `{}`", again.topic);
-    let found = format!("`{}` again", again.question);
-    Err(Problem::new(
-        Location::line(&run.name, again.line),
-        ProblemKind::DuplicateId,
-        expected,
-        found,
-    )
-    .hint("keep the line with the rank that is meant; trec_eval refuses such a run as well")
-    .into())
+    let (topic, document) = (&again.topic, &again.question);
+    let (expected, at) = ("each document once for topic", (run.name.as_str(), again.line));
+    let hint = "keep the line with the rank that is meant; trec_eval refuses such a run as well";
+    let problem = problem!(at, "{expected} `{topic}`", "`{document}` again", hint);
+    Err(problem.kind(ProblemKind::DuplicateId).into())
 }
 
 #[cfg(test)]

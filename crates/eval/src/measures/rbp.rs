@@ -1,6 +1,6 @@
 //! Rank-biased precision, RBP.
 
-use super::parameters::spelled;
+use super::catalogue::spelled;
 use super::{Measure, Spec, TopicJudgements};
 use clariq_core::QuestionId;
 

@@ -1,6 +1,6 @@
 //! Success among the first k.
 
-use super::parameters::{spelled, spelled_rel};
+use super::catalogue::{spelled, spelled_rel};
 use super::{Measure, Spec, TopicJudgements};
 use clariq_core::QuestionId;
 

@@ -2,8 +2,7 @@
 
 use crate::failure::{Failure, Outcome};
 use clap::{Args, ValueEnum};
-use clariq_collections::ikat::convert::write_trec;
-use clariq_collections::ikat::run::Submission;
+use clariq_collections::convert::convert_to_trec;
 use clariq_files::{Source, Target};
 use std::path::PathBuf;
 
@@ -30,10 +29,8 @@ enum RunForm {
 
 pub(crate) fn convert_run(arguments: &ConvertRunArgs) -> Result<Outcome, Failure> {
     let source = Source::new(&arguments.run);
-    let submission = Submission::read_any(&source)?;
-    let target = Target::new(&arguments.output);
     match arguments.to {
-        RunForm::Trec => write_trec(&target, &submission, &source.name())?,
+        RunForm::Trec => convert_to_trec(&source, &Target::new(&arguments.output))?,
     }
     Ok(Outcome::Done)
 }

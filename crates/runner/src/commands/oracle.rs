@@ -1,20 +1,14 @@
-//! `clariq oracle`: the run of an oracle that knows the evaluation table.
+//! `clariq oracle`: the run of an oracle, the best or the worst that a system could reach.
 
-use crate::arguments::splits;
 use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::{Args, ValueEnum};
-use clariq_collections::clariq::evaluation::{
-    Choice, oracle_of_contexts, oracle_of_topics, table_stem,
-};
-use clariq_collections::clariq::{ClariQ, EvalTable, NO_QUESTION, Split, put_text_run_line};
-use clariq_core::{Location, Problem, ProblemKind, TopicId};
+use clariq_collections::{Choice, OracleAsked, oracle_run};
 use clariq_experiment::record;
 use clariq_experiment::run::folder_of;
 use clariq_files::{Staged, Target};
 use serde_json::json;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
@@ -23,8 +17,8 @@ pub(crate) struct OracleArgs {
     #[arg(value_enum)]
     choice: Oracle,
     /// Topics or contexts that are answered
-    #[arg(long, default_value = "dev", value_parser = splits())]
-    split: Split,
+    #[arg(long, default_value = "dev", value_name = "SPLIT")]
+    split: String,
     /// Contexts of the multi-turn table in place of topics: `multi_turn_<split>_eval.pkl` in place
     /// of the single-turn one
     #[arg(long)]
@@ -60,24 +54,34 @@ impl Oracle {
         }
     }
 
-    fn choice(self) -> Choice {
-        if self == Self::Worst { Choice::Worst } else { Choice::Best }
+    fn choice(self) -> Option<Choice> {
+        match self {
+            Self::Best => Some(Choice::Best),
+            Self::Worst => Some(Choice::Worst),
+            Self::Nothing => None,
+        }
     }
 }
 
 pub(crate) fn oracle(settings: &Settings, arguments: &OracleArgs) -> Result<Outcome, Failure> {
-    let collection = settings.clariq()?;
-    let stem = table_stem(arguments.split, arguments.multi_turn);
-    let table = EvalTable::open(&collection.data, &stem)?;
-    let lines = if arguments.multi_turn {
-        contexts(arguments, &collection, &table)?
-    } else {
-        topics(arguments, &collection, &table)?
-    };
+    let collection = settings.collection()?;
+    let (name, split) = (arguments.choice.name(), arguments.split.as_str());
+    let made = oracle_run(
+        &*collection,
+        &OracleAsked {
+            choice: arguments.choice.choice(),
+            name,
+            split,
+            metric: &arguments.metric,
+            multi_turn: arguments.multi_turn,
+        },
+    )?;
+    let lines = made.lines;
+    let bank = collection.documents(collection.tasks()[0])?;
     let turns = if arguments.multi_turn { ".multi-turn" } else { "" };
     let usual = || {
-        let file = format!("{}.{}{turns}.run", arguments.choice.name(), arguments.split);
-        folder_of(Path::new("runs"), &collection).join(file)
+        let file = format!("{name}.{split}{turns}.run");
+        folder_of(Path::new("runs"), &*collection).join(file)
     };
     let path = arguments.output.clone().unwrap_or_else(usual);
     let target = Target::new(&path);
@@ -88,72 +92,23 @@ pub(crate) fn oracle(settings: &Settings, arguments: &OracleArgs) -> Result<Outc
     let run = Staged::new(&path, |out| out.write_all(&lines))?;
     let made_by = json!({
         "clariq": env!("CARGO_PKG_VERSION"),
-        "oracle": arguments.choice.name(),
+        "oracle": name,
         "metric": arguments.metric,
-        "table": stem,
-        "split": arguments.split,
-        "bank": { "sha256": collection.bank.checksum(), "questions": collection.bank.len() },
+        "table": made.table,
+        "split": split,
+        "bank": { "sha256": bank.checksum(), "questions": bank.len() },
     });
     let files = vec![("run", path.clone(), run)];
     let record = record::stage(&path, made_by, &files)?;
     files.into_iter().map(|(.., file)| file).chain([record]).try_for_each(Staged::commit)?;
     let count = lines.split(|&byte| byte == b'\n').count() - 1;
     let mut sheet = Sheet::new(&["oracle", "split", "lines", "run file"]);
-    let (name, split) = (Cell::text(arguments.choice.name()), Cell::text(arguments.split.name()));
-    sheet.row(vec![name, split, Cell::count(count), Cell::text(path.display().to_string())]);
+    sheet.row(vec![
+        Cell::text(name),
+        Cell::text(split),
+        Cell::count(count),
+        Cell::text(path.display().to_string()),
+    ]);
     sheet.print(settings.format)?;
     Ok(Outcome::Done)
-}
-
-fn topics(
-    arguments: &OracleArgs,
-    collection: &ClariQ,
-    table: &EvalTable,
-) -> Result<Vec<u8>, Failure> {
-    let labels = collection.labelled(arguments.split)?;
-    let chosen = oracle_of_topics(table, &arguments.metric, &labels, arguments.choice.choice());
-    let chosen: Vec<(TopicId, String)> = chosen.ok_or_else(|| no_metric(arguments, table))?;
-    let mut out = Vec::new();
-    for (topic, question) in &chosen {
-        let question = if arguments.choice == Oracle::Nothing { NO_QUESTION } else { question };
-        writeln!(out, "{topic} 0 {question} 1 1 {}", arguments.choice.name())?;
-    }
-    Ok(out)
-}
-
-fn contexts(
-    arguments: &OracleArgs,
-    collection: &ClariQ,
-    table: &EvalTable,
-) -> Result<Vec<u8>, Failure> {
-    let chosen = oracle_of_contexts(table, &arguments.metric, arguments.choice.choice());
-    let chosen = chosen.ok_or_else(|| no_metric(arguments, table))?;
-    let bank = &collection.bank;
-    let mut out = Vec::new();
-    for (context, question) in &chosen {
-        let question = if arguments.choice == Oracle::Nothing { NO_QUESTION } else { question };
-        let number = bank.find(question).ok_or_else(|| stranger(arguments, question))?;
-        put_text_run_line(&mut out, *context, bank.text(number), 1, 1.0, arguments.choice.name())
-            .map_err(Failure::Output)?;
-    }
-    Ok(out)
-}
-
-fn no_metric(arguments: &OracleArgs, table: &EvalTable) -> Problem {
-    let names: Vec<String> = table.metrics().map(|name| format!("`{name}`")).collect();
-    let expected = format!("a metric of the table, one of {}", names.join(", "));
-    Problem::new(
-        Location::file("--metric"),
-        ProblemKind::Argument,
-        expected,
-        format!("`{}`", arguments.metric),
-    )
-    .hint("leave --metric out to choose by MRR100")
-}
-
-fn stranger(arguments: &OracleArgs, question: &str) -> Problem {
-    let at = Location::file(table_stem(arguments.split, arguments.multi_turn));
-    let found = format!("`{question}`");
-    Problem::new(at, ProblemKind::UnknownQuestion, "question ids of question_bank.tsv", found)
-        .hint("the table and the bank must be of one release")
 }

@@ -4,7 +4,7 @@ use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
-use clariq_collections::ikat::passage_ids::{MEMORY, build};
+use clariq_collections::passage_ids::{MEMORY, build};
 use clariq_files::{Source, protect, refuse_input};
 use std::path::PathBuf;
 

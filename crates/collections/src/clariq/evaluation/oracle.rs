@@ -1,8 +1,14 @@
 //! Oracles: the best or worst question of each topic or context by an evaluation table.
 
-use crate::clariq::{BEST, ContextId, EvalTable, Labelled, MetricTable, WORST};
-use clariq_core::TopicId;
+use super::table_stem;
+use crate::Collection;
+use crate::clariq::{
+    BEST, ClariQ, ContextId, EvalTable, Labelled, MetricTable, NO_QUESTION, Split, WORST,
+    put_text_run_line,
+};
+use clariq_core::{Error, Problem, Result, TopicId, bail, problem};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
 
 /// Which question an oracle chooses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +23,7 @@ pub enum Choice {
 /// mean over its facets, where a question that is no candidate counts as the facet's worst, as the
 /// official scorer has it. Of equal figures the higher id is chosen. The worst question is called
 /// [`WORST`], which is the worst for each facet by itself and what the published run says.
-pub fn oracle_of_topics(
+fn oracle_of_topics(
     table: &EvalTable,
     metric: &str,
     labels: &Labelled,
@@ -61,7 +67,7 @@ fn best_of(metric: MetricTable, facets: &[ContextId]) -> Option<String> {
 
 /// The question of every context of a multi-turn table, in its order; of equal figures the higher
 /// id.
-pub fn oracle_of_contexts(
+fn oracle_of_contexts(
     table: &EvalTable,
     metric: &str,
     choice: Choice,
@@ -80,6 +86,73 @@ pub fn oracle_of_contexts(
         chosen.extend(best.map(|(question, _)| (number, question.to_owned())));
     }
     Some(chosen)
+}
+
+/// An oracle run: the best or the worst that a system could reach.
+pub struct OracleRun {
+    /// The lines of the run file.
+    pub lines: Vec<u8>,
+    /// The name of the table that decides.
+    pub table: String,
+}
+
+/// What is asked of an oracle.
+pub struct OracleAsked<'a> {
+    /// The questions that are chosen; `None` where nothing is asked.
+    pub choice: Option<Choice>,
+    /// The name of the run.
+    pub name: &'a str,
+    /// The split whose topics or contexts are answered.
+    pub split: &'a str,
+    /// The metric of the table that decides.
+    pub metric: &'a str,
+    /// Contexts of the multi-turn table in place of topics.
+    pub multi_turn: bool,
+}
+
+/// Writes the run of an oracle.
+///
+/// # Errors
+///
+/// A collection without evaluation tables, a metric that its table does not have, and a question
+/// that is not in the bank.
+pub fn oracle_run(collection: &dyn Collection, asked: &OracleAsked) -> Result<OracleRun> {
+    let clariq = ClariQ::of(collection)?;
+    let split = Split::named(collection.find_split(asked.split)?).unwrap_or(Split::Dev);
+    let stem = table_stem(split, asked.multi_turn);
+    let table = EvalTable::open(&clariq.data, &stem)?;
+    let (choice, mut lines) = (asked.choice.unwrap_or(Choice::Best), Vec::new());
+    let shown = |question: String| match asked.choice {
+        Some(_) => question,
+        None => NO_QUESTION.to_owned(),
+    };
+    let name = asked.name;
+    let write = Error::io("write", "run");
+    if asked.multi_turn {
+        let chosen = oracle_of_contexts(&table, asked.metric, choice);
+        for (context, question) in chosen.ok_or_else(|| no_metric(asked.metric, &table))? {
+            let question = shown(question);
+            let hint = "the table and the bank must be of one release";
+            let Some(number) = clariq.bank.find(&question) else {
+                bail!(stem, "question ids of question_bank.tsv", "`{question}`", hint)
+            };
+            let text = clariq.bank.text(number);
+            put_text_run_line(&mut lines, context, text, 1, 1.0, name).map_err(&write)?;
+        }
+    } else {
+        let labels = clariq.labelled(split)?;
+        let chosen = oracle_of_topics(&table, asked.metric, &labels, choice);
+        for (topic, question) in chosen.ok_or_else(|| no_metric(asked.metric, &table))? {
+            writeln!(lines, "{topic} 0 {} 1 1 {name}", shown(question)).map_err(&write)?;
+        }
+    }
+    Ok(OracleRun { lines, table: stem })
+}
+
+fn no_metric(metric: &str, table: &EvalTable) -> Problem {
+    let names: Vec<String> = table.metrics().map(|name| format!("`{name}`")).collect();
+    let (names, hint) = (names.join(", "), "leave --metric out to choose by MRR100");
+    problem!("--metric", "a metric of the table, one of {names}", "`{metric}`", hint)
 }
 
 #[cfg(test)]
