@@ -103,17 +103,17 @@ impl Parallel {
 /// result the same.
 fn groups(all: &[Tokens], tokens: usize) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..all.len()).collect();
-    order.sort_by_key(|&place| (all[place].ids.len(), place));
+    order.sort_by_key(|&text| (all[text].ids.len(), text));
     let mut groups: Vec<Vec<usize>> = Vec::new();
-    for place in order {
-        let length = all[place].ids.len();
+    for text in order {
+        let length = all[text].ids.len();
         match groups.last_mut() {
             Some(group)
                 if all[group[0]].ids.len() == length && (group.len() + 1) * length <= tokens =>
             {
-                group.push(place);
+                group.push(text);
             }
-            _ => groups.push(vec![place]),
+            _ => groups.push(vec![text]),
         }
     }
     groups
@@ -141,14 +141,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_place_is_in_one_group_of_its_length(lengths in prop::collection::vec(1_usize..20, 0..100), limit in 1_usize..80) {
+        fn every_text_is_in_one_group_of_its_length(lengths in prop::collection::vec(1_usize..20, 0..100), limit in 1_usize..80) {
             let all: Vec<Tokens> = lengths.iter().map(|&length| Tokens { ids: vec![0; length], segments: vec![0; length] }).collect();
             let groups = groups(&all, limit);
             let mut seen: Vec<usize> = groups.concat();
             seen.sort_unstable();
             prop_assert_eq!(seen, (0..all.len()).collect::<Vec<_>>());
             for group in groups {
-                prop_assert!(group.iter().all(|&place| lengths[place] == lengths[group[0]]));
+                prop_assert!(group.iter().all(|&text| lengths[text] == lengths[group[0]]));
                 prop_assert!(group.len() == 1 || group.len() * lengths[group[0]] <= limit);
             }
         }

@@ -31,7 +31,8 @@ struct Layer {
 pub(crate) struct Network {
     pub(crate) shape: Shape,
     products: Products,
-    words: Tensor,
+    /// The table of word embeddings, of which training keeps the rows that occur in its data.
+    pub(crate) words: Tensor,
     positions: Tensor,
     segments: Tensor,
     embedding_norm: Linear,
@@ -46,7 +47,7 @@ pub(crate) type Parameter<'n> = (String, &'n mut Tensor);
 /// Whether weight decay applies to a tensor: not to biases and not to layer normalisation, as in
 /// BERT's own recipe.
 pub(crate) fn decays(name: &str) -> bool {
-    !name.ends_with(".bias") && !name.contains("LayerNorm")
+    !name.ends_with("bias") && !name.contains("LayerNorm")
 }
 
 /// Lists a matrix and its bias.
@@ -368,17 +369,6 @@ impl Network {
             self.pooler = Some(fresh(hidden));
         }
         self.classifier = Some(fresh(classes));
-    }
-
-    /// Keeps only these rows of the word embeddings, in this order; gives the whole table back.
-    pub(crate) fn narrow_vocabulary(&mut self, ids: &Tensor) -> Tensor {
-        let narrow = self.words.index_select(0, ids);
-        std::mem::replace(&mut self.words, narrow)
-    }
-
-    /// Puts a whole table of word embeddings back.
-    pub(crate) fn set_words(&mut self, words: Tensor) {
-        self.words = words;
     }
 }
 

@@ -26,6 +26,7 @@ pub use curve::{Curve, Row};
 use objective::Material;
 use std::collections::HashMap;
 use std::fs;
+use std::mem;
 use std::path::Path;
 use steps::{Split, Step, steps};
 use tch::{Device, Kind, Tensor};
@@ -115,7 +116,8 @@ impl<'a> Learner<'a> {
         let tokenize = Tokenize::open(base, Some(recipe.max_tokens))?;
         let mut material = Material::new(training, &split, &tokenize, device)?;
         let rows = Tensor::from_slice(&material.narrow()).to_device(device);
-        let words = network.narrow_vocabulary(&rows);
+        let narrow = network.words.index_select(0, &rows);
+        let words = mem::replace(&mut network.words, narrow);
         let frozen = recipe.objective.freezes_embeddings();
         for (name, weight) in network.parameters() {
             let learns = !(frozen && name.starts_with("embeddings."));
@@ -224,7 +226,7 @@ impl<'a> Learner<'a> {
         let exact = self.network.replica().for_training(Precision::F32);
         let exact = Parallel::new(exact, self.training.options.threads);
         let recall = evaluate::recall(&exact, &self.tokenize, &self.material, &self.split.held_out);
-        self.network.set_words(narrow);
+        self.network.words = narrow;
         let recall = recall?;
         let mean = recall.iter().sum::<f64>() / 4.0;
         if recipe.patience > 0 && self.counts.best.is_none_or(|(_, best)| mean > best) {
@@ -238,18 +240,14 @@ impl<'a> Learner<'a> {
     /// Puts the whole vocabulary into the network; gives the trained rows.
     fn whole_words(&mut self) -> Result<Tensor> {
         let _without_tape = tch::no_grad_guard();
-        let narrow = self
-            .network
-            .narrow_vocabulary(&Tensor::from_slice(&[0_i64]).to_device(self.network.device()));
         // Rows without a token in the data had no gradient: weight decay alone has changed them.
         let frozen = self.training.recipe.objective.freezes_embeddings();
         let decay = if frozen { 1.0 } else { self.optimizer.decay };
         let mut whole = &self.words * decay;
         let whole = whole
-            .f_index_copy_(0, &self.rows, &narrow.detach())
+            .f_index_copy_(0, &self.rows, &self.network.words.detach())
             .map_err(torch("the vocabulary"))?;
-        self.network.set_words(whole);
-        Ok(narrow)
+        Ok(mem::replace(&mut self.network.words, whole))
     }
 
     fn waited_long_enough(&self) -> bool {

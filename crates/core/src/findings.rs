@@ -104,8 +104,9 @@ impl Finding {
             return problem;
         }
         let found = if next.iter().all(|(_, found)| *found == first.found) {
-            let places = std::iter::once(&first.at).chain(next.iter().map(|(at, _)| at));
-            let lines: Vec<String> = places.filter_map(|at| Some(at.line?.to_string())).collect();
+            let locations = std::iter::once(&first.at).chain(next.iter().map(|(at, _)| at));
+            let lines: Vec<String> =
+                locations.filter_map(|at| Some(at.line?.to_string())).collect();
             let lines = match &lines[..] {
                 [] => String::new(),
                 lines => format!(": first on lines {}", lines.join(", ")),

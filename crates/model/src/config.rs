@@ -1,6 +1,6 @@
 //! The sizes of a BERT, read from its `config.json`.
 
-use crate::COPY_AGAIN;
+use crate::tensors::COPY_AGAIN;
 use clariq_core::{Result, bail, problem};
 use serde::Deserialize;
 use serde_json::Value;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub struct ModelFolder {
     /// The folder.
     pub path: PathBuf,
-    /// `config.json` as it stands there.
+    /// `config.json`, whole.
     pub config: Value,
     /// What the architecture needs of it.
     pub shape: Shape,

@@ -13,5 +13,3 @@ pub use config::{Activation, Shape};
 pub use folder::ModelFolder;
 pub use layout::{check_head, check_layout, layer_tensor};
 pub use tensors::{Tensors, parse_header, usual_name};
-
-const COPY_AGAIN: &str = "copy the file again from where the model came from; it may be truncated";

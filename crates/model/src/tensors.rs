@@ -1,6 +1,5 @@
 //! Which tensors a safetensors file holds, by its header: nothing of the tensors themselves is read.
 
-use crate::COPY_AGAIN;
 use clariq_core::{Error, Result, bail, problem};
 use safetensors::Dtype;
 use safetensors::tensor::{Metadata, TensorInfo};
@@ -12,6 +11,8 @@ use std::path::Path;
 /// The shapes of tensors by their names, without any prefix: as `BertModel` names them.
 pub type Tensors = BTreeMap<String, Vec<i64>>;
 
+pub(crate) const COPY_AGAIN: &str =
+    "copy the file again from where the model came from; it may be truncated";
 /// The bytes in front of the header that state its length.
 const PREFIX: u64 = 8;
 /// Bytes that a header may have. That of a BERT with 24 layers has 50,000.

@@ -1,11 +1,12 @@
 //! The network against `rust_bert`'s, which transcribes the architecture as it was published: padded
-//! texts and a mask, query, key and value apart.
+//! texts and a mask, query, key and value apart; and padded batches against their texts one by one.
 
 use super::{Network, Wanted};
-use crate::batch::Batch;
+use crate::batch::{Batch, Padding};
 use crate::products::Products;
 use crate::tokens::Tokens;
 use crate::weights::Weights;
+use clariq_core::Result;
 use clariq_model::ModelFolder;
 use rust_bert::Config;
 use rust_bert::bert::{BertConfig, BertEmbeddings, BertModel};
@@ -119,4 +120,68 @@ fn assert_near(found: &Tensor, expected: &Tensor, what: &str, length: i64) {
     let distance = (found.to_kind(Kind::Double) - expected).abs().max().double_value(&[]);
     let largest = expected.abs().max().double_value(&[]);
     assert!(distance < 1e-4 * largest, "{what}, {length} tokens: {distance} of {largest}");
+}
+
+fn network() -> Network {
+    let folder = ModelFolder::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tiny"));
+    let folder = folder.unwrap();
+    let weights = Weights::read(&folder).unwrap();
+    let mut network = Network::new(&folder.shape, &weights, Device::Cpu, Kind::Float).unwrap();
+    tch::manual_seed(7);
+    network.new_head(2);
+    for (_, weight) in network.parameters() {
+        let leaf = weight.detach().contiguous().set_requires_grad(true);
+        *weight = leaf;
+    }
+    network
+}
+
+fn texts() -> Vec<Tokens> {
+    let text = |ids: &[i64]| Tokens {
+        ids: ids.to_vec(),
+        segments: (0..ids.len()).map(|at| i64::from(at > 2)).collect(),
+    };
+    vec![text(&[2, 5, 9, 4, 3]), text(&[2, 3]), text(&[2, 8, 8, 6, 7, 11, 3]), text(&[2, 4, 3])]
+}
+
+/// What a batch gives, and the gradients of its sum of squares.
+fn answer(texts: &[&Tokens], of: fn(&Network, &Batch) -> Result<Tensor>) -> (Tensor, Vec<Tensor>) {
+    let mut network = network();
+    let result = of(&network, &Batch::new(texts, Device::Cpu, false)).unwrap();
+    result.square().sum(Kind::Float).backward();
+    let gradients = network.parameters().into_iter().map(|(_, weight)| weight.grad());
+    (result.detach(), gradients.filter(Tensor::defined).collect())
+}
+
+/// Equal but for rounding, which differs between processors.
+fn assert_close(found: &Tensor, expected: &Tensor) {
+    let difference = (found - expected).abs().max().double_value(&[]);
+    let size = expected.abs().max().double_value(&[]);
+    assert!(difference <= 1e-5 * (1.0 + size), "{difference} of {size}");
+}
+
+#[test]
+fn a_padded_batch_equals_its_texts_one_by_one() {
+    let texts = texts();
+    for of in [Network::pooled_mean, Network::logits] {
+        let (together, gradients) = answer(&texts.iter().collect::<Vec<_>>(), of);
+        let mut sums: Vec<Tensor> = gradients.iter().map(Tensor::zeros_like).collect();
+        for (row, text) in (0..).zip(&texts) {
+            let (alone, gradients) = answer(&[text], of);
+            assert_close(&together.get(row), &alone.get(0));
+            for (sum, gradient) in sums.iter_mut().zip(&gradients) {
+                *sum += gradient;
+            }
+        }
+        for (gradient, sum) in gradients.iter().zip(&sums) {
+            assert_close(gradient, sum);
+        }
+    }
+}
+
+#[test]
+fn texts_of_one_length_have_no_padding() {
+    let texts = texts();
+    assert!(Padding::new(&[&texts[0], &texts[0]], Device::Cpu).is_none());
+    assert!(Padding::new(&[&texts[0], &texts[1]], Device::Cpu).is_some());
 }

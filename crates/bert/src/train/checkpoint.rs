@@ -4,7 +4,7 @@ use crate::network::Network;
 use crate::train::adamw::AdamW;
 use crate::train::curve::Curve;
 use crate::weights::write_tensors;
-use clariq_core::{Problem, Result, problem};
+use clariq_core::{Error, Result, problem};
 use safetensors::SafeTensors;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -58,8 +58,8 @@ pub(crate) fn read(
     optimizer: &mut AdamW,
 ) -> Result<Option<Restored>> {
     let Ok(file) = std::fs::read(path) else { return Ok(None) };
-    let damaged = |found: String| -> Problem {
-        problem!(path, "a checkpoint", found, "remove the file, and training begins again")
+    let damaged = |found: String| -> Error {
+        problem!(path, "a checkpoint", found, "remove the file, and training begins again").into()
     };
     let (_, header) =
         SafeTensors::read_metadata(&file).map_err(|error| damaged(error.to_string()))?;
@@ -90,7 +90,7 @@ pub(crate) fn read(
         for (to, from) in [(&mut *weight, value), (&mut moments.0, first), (&mut moments.1, second)]
         {
             if to.size() != from.size() {
-                return Err(damaged(format!("{label} of the shape {:?}", from.size())).into());
+                return Err(damaged(format!("{label} of the shape {:?}", from.size())));
             }
             to.copy_(&from);
         }

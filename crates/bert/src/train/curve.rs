@@ -84,26 +84,20 @@ impl Curve {
                 highest * share
             );
         }
-        let losses: Vec<_> = self
-            .rows
-            .iter()
-            .map(|row| format!("{:.1},{:.1}", across(row.step), up(row.loss / highest)))
-            .collect();
-        let line = |points: &[String], colour: &str| {
+        let line = |points: &mut dyn Iterator<Item = (usize, f64)>, colour: &str| {
+            let points: Vec<String> = points
+                .map(|(step, share)| format!("{:.1},{:.1}", across(step), up(share)))
+                .collect();
             format!(
                 "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.5\"/>\n",
                 points.join(" ")
             )
         };
-        svg += &line(&losses, "#1b5e9b");
+        svg += &line(&mut self.rows.iter().map(|row| (row.step, row.loss / highest)), "#1b5e9b");
         let recalls: Vec<(usize, f64)> =
             self.rows.iter().filter_map(|row| Some((row.step, row.recall?[3]))).collect();
         if !recalls.is_empty() {
-            let points: Vec<_> = recalls
-                .iter()
-                .map(|&(step, recall)| format!("{:.1},{:.1}", across(step), up(recall)))
-                .collect();
-            svg += &line(&points, "#b3541e");
+            svg += &line(&mut recalls.iter().copied(), "#b3541e");
             for quarter in 0..=4 {
                 let share = f64::from(quarter) / 4.0;
                 let (x, y) = (WIDTH - MARGIN + 6.0, up(share) + 4.0);

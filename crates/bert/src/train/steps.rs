@@ -216,7 +216,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_request_stands_on_both_sides(kinds in prop::collection::vec(0_u8..30, 1..60), share in 0.0..0.9_f64, seed: u64) {
+        fn no_request_is_on_both_sides(kinds in prop::collection::vec(0_u8..30, 1..60), share in 0.0..0.9_f64, seed: u64) {
             let requests: Vec<String> = kinds.iter().map(|kind| format!("Request {kind} ")).collect();
             let split = Split::draw(&requests, share, 0, seed);
             prop_assert_eq!(split.train.len() + split.held_out.len(), kinds.len());
@@ -232,7 +232,7 @@ mod tests {
             topics: vec!["1".into(), "2".into(), "3".into()],
             requests: vec!["a".into(), "b".into(), "c".into()],
             questions: (0..20)
-                .map(|place| if place == 0 { String::new() } else { format!("q{place}") })
+                .map(|number| if number == 0 { String::new() } else { format!("q{number}") })
                 .collect(),
             relevant: vec![vec![1, 2, 2], vec![3, 4], vec![5, 6]],
             candidates: vec![vec![7, 8], vec![9], vec![10, 11, 12]],
