@@ -287,8 +287,8 @@ impl Checker<'_> {
 mod tests {
     use super::*;
     use ProblemKind::{
-        Checksum, Contradiction, DuplicateId, EmptyField, FieldCount, LabelRange, MissingFile,
-        Repeated, UnknownQuestion,
+        Checksum, Contradiction, DuplicateId, EmptyField, LabelRange, MissingFile, Other, Repeated,
+        UnknownQuestion,
     };
     use Severity::{Error, Warning};
     use clariq_core::Severity;
@@ -346,7 +346,7 @@ mod tests {
             (UnknownQuestion, Error, 1),
             (DuplicateId, Error, 1),
             (Contradiction, Warning, 1),
-            (FieldCount, Error, 1),
+            (Other, Error, 1),
         ];
         assert_eq!(found(&report), expected);
         assert!(report.findings.has_errors());
