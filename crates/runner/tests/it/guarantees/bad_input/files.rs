@@ -36,7 +36,7 @@ const BAD_RUNS: &[Case] = &[
         "cut archive",
         |bench| gzip_cut(bench, "good.run", "bad"),
         EVAL,
-        ["bad", "a whole gzip file", "deflate"],
+        ["bad", "a whole archive", "deflate"],
     ),
     case(
         "a gzip bomb as run",
