@@ -1,4 +1,5 @@
-//! Answers to requests, and the form in which a collection wants them handed in.
+//! Answers to requests: what the systems that give them may see, and the form in which a collection
+//! wants them handed in.
 
 use clariq_core::{Doc, Hit, RequestId};
 use std::io::{self, Write};
@@ -20,10 +21,54 @@ pub struct Answer<'a> {
 
 /// Writes answers as one file, in the form of a collection.
 pub trait AnswerForm: Send + Sync {
-    /// Writes the answer number `index`, from 0, of the run `name`. Whatever stands before the
-    /// first answer is written with it.
+    /// Writes the answer number `index`, from 0, of the run `name`; with the first, what precedes
+    /// the answers.
     fn put(&self, out: &mut dyn Write, index: u64, name: &str, answer: &Answer) -> io::Result<()>;
 
-    /// Writes what stands behind the last answer.
+    /// Writes what follows the last answer.
     fn put_end(&self, out: &mut dyn Write) -> io::Result<()>;
+}
+
+/// The class of a system, which decides what it may see of a request. TREC calls it the type of a
+/// run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// Sees what a user and a system have said so far, and the user's statements.
+    Automatic,
+    /// Sees also the resolved utterances and the relevant statements, of this turn and of earlier
+    /// ones.
+    Manual,
+    /// Sees what an automatic system sees, and the passages to answer from.
+    OnlyResponse,
+}
+
+impl Class {
+    /// All classes.
+    pub const ALL: [Self; 3] = [Self::Automatic, Self::Manual, Self::OnlyResponse];
+
+    /// The name in configurations.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Automatic => "automatic",
+            Self::Manual => "manual",
+            Self::OnlyResponse => "only-response",
+        }
+    }
+
+    /// The class of this name, in any spelling of TREC iKAT.
+    ///
+    /// ```
+    /// use clariq_collections::Class;
+    ///
+    /// assert_eq!(Class::parse("generation-only"), Some(Class::OnlyResponse));
+    /// assert_eq!(Class::parse("auto"), None);
+    /// ```
+    pub fn parse(name: &str) -> Option<Self> {
+        match name {
+            "automatic" => Some(Self::Automatic),
+            "manual" => Some(Self::Manual),
+            "only-response" | "only_response" | "generation-only" => Some(Self::OnlyResponse),
+            _ => None,
+        }
+    }
 }

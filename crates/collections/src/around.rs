@@ -77,15 +77,14 @@ impl Surroundings for Around<'_> {
     fn all_requests(&self) -> Result<&[String], Error> {
         read_once(&self.all, || {
             let mut all: Vec<String> = Vec::new();
-            for split in self.collection.splits() {
-                if self.collection.has(split) {
-                    let new = self.requests(split)?;
-                    for request in new {
-                        if !all.contains(&request) {
-                            all.push(request);
-                        }
+            for split in self.collection.splits().iter().filter(|split| self.collection.has(split))
+            {
+                let new = self.requests(split)?;
+                new.into_iter().for_each(|request| {
+                    if !all.contains(&request) {
+                        all.push(request);
                     }
-                }
+                });
             }
             Ok(all)
         })

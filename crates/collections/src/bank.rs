@@ -1,7 +1,17 @@
 //! A bank of texts in memory (questions, statements, passages), by id and by number.
 
-use clariq_core::{Checksum, Doc, Documents, Error, QuestionId, sha256};
+use clariq_core::{
+    Checksum, Doc, Documents, Error, Location, Problem, QuestionId, problem, sha256,
+};
+use clariq_files::table::{Column, Sink, for_each_row, strictly};
+use clariq_files::{Input, MOST_OF_A_TABLE, Source};
 use std::borrow::Cow;
+use std::fmt;
+
+/// The id of `ClariQ`'s empty question: choosing it means "ask nothing".
+pub const NO_QUESTION: &str = "Q00001";
+
+const COLUMNS: &[Column] = &[&["question_id"], &["question"]];
 
 /// One text of a bank.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +48,44 @@ impl Bank {
         let mut bank = Self { rows, silence: None, checksum };
         bank.silence = bank.find(silence);
         bank
+    }
+
+    /// Makes a bank of `ClariQ`'s questions in any order.
+    ///
+    /// # Panics
+    ///
+    /// If two rows share an id.
+    pub fn from_rows(rows: Vec<BankRow>) -> Self {
+        Self::new(rows, NO_QUESTION)
+    }
+
+    /// Reads `question_bank.tsv`; the first problem is the error.
+    pub fn read(source: &Source) -> Result<Self, Error> {
+        let input = source.read_at_most(MOST_OF_A_TABLE)?;
+        strictly(|sink| Self::parse(&input, sink))
+    }
+
+    /// Reads what can be read of `question_bank.tsv`: every problem goes to `sink`, and its row is
+    /// left out.
+    pub fn parse(input: &Input, sink: Sink) -> Self {
+        let mut lined: Vec<(u64, BankRow)> = Vec::new();
+        for_each_row(input, COLUMNS, sink, |row, sink| {
+            let [id, text] = row.fields[..] else { return };
+            if let Err(problem) = row.check_id("question_id", id) {
+                return sink(*problem);
+            }
+            lined.push((row.line(), BankRow { id: id.into(), text: text.to_owned() }));
+        });
+        // Stable: of two equal ids the first in the file stays first, and the second is reported.
+        lined.sort_by(|a, b| a.1.id.cmp(&b.1.id));
+        lined.dedup_by(|(line, again), (first, row)| {
+            if again.id == row.id {
+                let same = again.text == row.text;
+                sink(repeated((&*input.name, *line), "question", &row.id, *first, same));
+            }
+            again.id == row.id
+        });
+        Self::from_rows(lined.into_iter().map(|(_, row)| row).collect())
     }
 
     /// How many texts there are, the empty one included.
@@ -109,5 +157,68 @@ impl Documents for Bank {
 
     fn checksum(&self) -> &Checksum {
         &self.checksum
+    }
+}
+
+/// An id on a second row. If it says the same again, nothing changes; with another text it is not
+/// clear which is meant.
+pub(crate) fn repeated(
+    at: impl Into<Location>,
+    what: &str,
+    id: impl fmt::Display,
+    first: u64,
+    same: bool,
+) -> Problem {
+    if same {
+        let hint = "the first of equal rows counts";
+        return problem!(at, "each {what} once", "`{id}` again", hint).warning();
+    }
+    problem!(
+        at,
+        "a {what} id that is unique in the file",
+        "`{id}`, which is on line {first} with another text",
+        "remove one of the two lines, or give one a new id"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clariq_core::Doc;
+    use std::borrow::Cow;
+
+    fn bank(text: &str) -> (Bank, Vec<Problem>) {
+        let input =
+            Input { name: "bank.tsv".to_owned(), bytes: Cow::Owned(text.as_bytes().to_vec()) };
+        let mut problems = Vec::new();
+        let bank = Bank::parse(&input, &mut |problem| problems.push(problem));
+        (bank, problems)
+    }
+
+    #[test]
+    fn the_empty_question_is_a_question() {
+        let (bank, problems) = bank("question_id\tquestion\nQ2\twhich one\nQ1\t\n");
+        assert!(problems.is_empty());
+        assert_eq!(
+            (bank.find("Q1"), bank.find("Q2"), bank.find("Q3")),
+            (Some(Doc(0)), Some(Doc(1)), None)
+        );
+        assert_eq!(bank.text(Doc(0)), "");
+    }
+
+    #[test]
+    fn the_checksum_is_of_the_content_not_of_the_bytes() {
+        let plain = bank("question_id\tquestion\nQ1\t\nQ2\twhich\n").0;
+        let other = bank("question\tquestion_id\r\n\"which\"\tQ2\r\n\tQ1\r\n").0;
+        assert_eq!(plain.checksum(), other.checksum());
+        assert_ne!(plain.checksum(), bank("question_id\tquestion\nQ1\t\nQ2\twhat\n").0.checksum());
+    }
+
+    #[test]
+    fn duplicates_name_both_lines() {
+        let (bank, problems) = bank("question_id\tquestion\nQ2\ta\nQ1\tb\nQ2\tc\n");
+        assert_eq!(bank.len(), 2);
+        assert_eq!(problems[0].at.line, Some(4));
+        assert!(problems[0].found.contains("line 2"), "{}", problems[0]);
     }
 }

@@ -2,9 +2,9 @@
 
 use clariq_core::{Error, Findings};
 use clariq_files::table::Sink;
-use clariq_files::{Input, Source};
+use clariq_files::{Input, MOST_OF_A_RUN, Source};
 
-/// What a check of a folder found.
+/// What a check of a data folder found.
 #[derive(Debug, Clone, Default)]
 pub struct CheckReport {
     /// The files that were read.
@@ -17,24 +17,47 @@ pub struct CheckReport {
 }
 
 impl CheckReport {
-    /// Reads the file of that name, whose problems become findings. One that is not there is noted;
-    /// one that cannot be opened is a finding, too, and what is wrong with the system an error.
-    pub(crate) fn read(
+    /// Reads the file of that name, whose problems become findings. One that is not there is listed
+    /// as absent.
+    ///
+    /// # Errors
+    ///
+    /// What the operating system refuses.
+    pub(crate) fn read<T>(
         &mut self,
         name: &str,
         source: Option<Source>,
-        parse: impl FnOnce(&Input, Sink),
-    ) -> Result<(), Error> {
+        parse: impl FnOnce(&Input, Sink) -> T,
+    ) -> Result<Option<T>, Error> {
+        self.read_at_most(MOST_OF_A_RUN, name, source, parse)
+    }
+
+    /// Reads a file of at most so many bytes.
+    pub(crate) fn read_at_most<T>(
+        &mut self,
+        most: u64,
+        name: &str,
+        source: Option<Source>,
+        parse: impl FnOnce(&Input, Sink) -> T,
+    ) -> Result<Option<T>, Error> {
         let Some(source) = source else {
             self.absent.push(name.to_owned());
-            return Ok(());
+            return Ok(None);
         };
         self.files.push(source.name());
-        match source.read() {
-            Ok(input) => parse(&input, &mut |problem| self.findings.add(problem)),
-            Err(Error::Problem(problem)) => self.findings.add(*problem),
-            Err(error) => return Err(error),
+        let input = self.note(source.read_at_most(most))?;
+        Ok(input.map(|input| parse(&input, &mut |problem| self.findings.add(problem))))
+    }
+
+    /// What is wrong with a file becomes a finding.
+    pub(crate) fn note<T>(&mut self, result: Result<T, Error>) -> Result<Option<T>, Error> {
+        match result {
+            Ok(value) => Ok(Some(value)),
+            Err(Error::Problem(problem)) => {
+                self.findings.add(*problem);
+                Ok(None)
+            }
+            Err(error) => Err(error),
         }
-        Ok(())
     }
 }

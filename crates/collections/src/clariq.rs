@@ -12,7 +12,6 @@
 //! # Ok::<(), clariq_core::Error>(())
 //! ```
 
-mod bank;
 mod check;
 mod collection;
 pub mod conversation;
@@ -22,15 +21,13 @@ pub mod fetch;
 mod kind;
 mod labelled;
 mod need_file;
-mod pickled;
 mod released;
 mod requests;
 mod stats;
 mod text_run;
 mod validate;
 
-pub use crate::bank::{Bank, BankRow};
-pub use bank::NO_QUESTION;
+pub use crate::bank::{Bank, BankRow, NO_QUESTION};
 pub use check::check;
 pub use collection::{ClariQ, DataDir, Split, SplitData};
 pub use eval_table::{
@@ -43,3 +40,21 @@ pub use released::{RELEASED, RELEASED_AT, Released, released};
 pub use requests::{parse_requests, read_requests};
 pub use text_run::{parse_text_run, put_text_run_line, read_text_run};
 pub use validate::validate;
+
+use clariq_core::{Error, problem};
+use clariq_files::archive::Archive;
+use clariq_pickle::PickleError;
+
+/// What is wrong with a pickle, as a problem of the file that holds it.
+fn unreadable(archive: &Archive, error: PickleError) -> Error {
+    let found = error.to_string();
+    if let Some(error) = error.source {
+        return archive.broken(error);
+    }
+    if error.is_global {
+        let hint = "nothing in the file was run; if you trust it, save it again from Python with \
+                    plain floats";
+        return problem!(archive.name(), "text, numbers and dictionaries only", found, hint).into();
+    }
+    archive.problem(archive.form().what, found)
+}

@@ -9,9 +9,9 @@
 //!
 //! let topics = Topics::read(&Sample::Topics.source())?;
 //! let conversation = &topics.conversations[0];
-//! let view = conversation.view(1, Class::Automatic);
-//! assert_eq!(view.earlier.len(), 1);
-//! assert!(view.manual.is_none(), "an automatic system sees no resolved utterance and no label");
+//! let said = conversation.said(1, Class::Automatic);
+//! assert_eq!(said.len(), 3, "the first turn, the response to it, and the second turn");
+//! assert_eq!(said[2].text, conversation.turns[1].utterance, "as the user said it");
 //! # Ok::<(), clariq_core::Error>(())
 //! ```
 
@@ -27,18 +27,19 @@ mod passages;
 mod qrels;
 pub mod run;
 mod sample;
+mod statements;
 mod stats;
 mod topics;
 pub mod validate;
 
 pub use crate::Class;
-pub use class::{Exchange, Manual, View};
 pub(crate) use collection::KIND;
-pub use collection::{Ikat, PASSAGES, STATEMENTS, statement_number};
+pub use collection::{Ikat, PASSAGES, STATEMENTS};
 pub use folder::{Folder, Split};
 pub use passages::{Passage, for_each_passage, read_passages};
 pub use qrels::{
     citation_judgements, parse_statement_qrels, read_statement_qrels, statement_judgements,
 };
 pub use sample::Sample;
+pub use statements::statement_number;
 pub use topics::{Conversation, Topics, Turn, Year};

@@ -7,11 +7,37 @@
 
 mod parser;
 
-use clariq_core::{Location, Problem, ProblemKind};
+use clariq_core::{Problem, problem};
 use clariq_files::Input;
 use clariq_files::table::{Sink, not_utf8, shorten};
 use parser::Parser;
 use std::borrow::Cow;
+
+/// What a value should be and is not, with its line.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    line: u64,
+    pub(crate) expected: String,
+    pub(crate) found: String,
+    /// How to correct it, where the format as a whole does not say so.
+    hint: Option<&'static str>,
+}
+
+impl Fault {
+    /// This fault with a hint of its own.
+    pub(crate) fn hint(self, hint: &'static str) -> Self {
+        Self { hint: Some(hint), ..self }
+    }
+
+    /// The problem of a file. `form` is the hint where the fault has none: what the file holds.
+    pub(crate) fn in_file(self, file: &str, form: &str) -> Problem {
+        let Self { line, expected, found, hint } = self;
+        problem!((file, line), expected, found, (hint.unwrap_or(form)))
+    }
+}
+
+/// A part of a file, or the fault in its place.
+pub(crate) type Parsed<T> = Result<T, Fault>;
 
 /// A value and where it begins.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,8 +58,11 @@ pub(crate) enum Value<'a> {
     Text(Cow<'a, str>),
     List(Vec<Node<'a>>),
     /// Every key once, in the order of their first appearance.
-    Object(Vec<(Cow<'a, str>, Node<'a>)>),
+    Object(Fields<'a>),
 }
+
+/// The keys and values of an object.
+pub(crate) type Fields<'a> = Vec<(Cow<'a, str>, Node<'a>)>;
 
 impl<'a> Node<'a> {
     /// The text, if it is one.
@@ -81,6 +110,51 @@ impl<'a> Node<'a> {
         self.object()?.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
+    /// The value of a key that must be there.
+    pub(crate) fn field(&self, key: &str) -> Parsed<&Node<'a>> {
+        self.get(key).ok_or_else(|| self.unlike(format!("a key `{key}`")))
+    }
+
+    /// The text of a key that must be there.
+    pub(crate) fn text_of(&self, key: &str) -> Parsed<&str> {
+        self.field(key)?.as_text(key)
+    }
+
+    /// The text of a key that may be missing.
+    pub(crate) fn optional_text(&self, key: &str) -> Parsed<Option<&str>> {
+        self.get(key).map(|value| value.as_text(key)).transpose()
+    }
+
+    /// The items of a key that must be there.
+    pub(crate) fn list_of(&self, key: &str) -> Parsed<&[Node<'a>]> {
+        self.field(key)?.as_list(key)
+    }
+
+    /// The items, which must be a list; `name` is for messages.
+    pub(crate) fn as_list(&self, name: &str) -> Parsed<&[Node<'a>]> {
+        self.list().ok_or_else(|| self.unlike(format!("`{name}` as a list")))
+    }
+
+    /// The text, which must be one.
+    pub(crate) fn as_text(&self, name: &str) -> Parsed<&str> {
+        self.text().ok_or_else(|| self.unlike(format!("`{name}` as a text")))
+    }
+
+    /// The name of a conversation or a turn under the key `number`: a whole number or a text, of
+    /// which ids `<conversation>_<turn>` can be made.
+    pub(crate) fn name(&self) -> Parsed<String> {
+        let number = self.field("number")?;
+        let name = match &number.value {
+            Value::Number(text) if number.integer().is_some() => (*text).to_owned(),
+            Value::Text(text) => text.to_string(),
+            _ => return Err(number.unlike("a number such as `9-1` or 3")),
+        };
+        if name.is_empty() || name.contains(|c: char| c == '_' || c.is_whitespace()) {
+            return Err(number.unlike("a number without blanks and without `_`"));
+        }
+        Ok(name)
+    }
+
     /// A short description for messages, with the value where that is short.
     pub(crate) fn describe(&self) -> String {
         match &self.value {
@@ -93,20 +167,14 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The problem that something else than this was expected.
-    pub(crate) fn unlike(&self, file: &str, expected: impl Into<String>) -> Problem {
-        self.problem(file, ProblemKind::WrongValue, expected, self.describe())
+    /// The fault that something else than this value was expected.
+    pub(crate) fn unlike(&self, expected: impl Into<String>) -> Fault {
+        self.fault(expected, self.describe())
     }
 
-    /// A problem at this value.
-    pub(crate) fn problem(
-        &self,
-        file: &str,
-        kind: ProblemKind,
-        expected: impl Into<String>,
-        found: impl Into<String>,
-    ) -> Problem {
-        Problem::new(Location::line(file, self.line), kind, expected, found)
+    /// A fault at this value.
+    pub(crate) fn fault(&self, expected: impl Into<String>, found: impl Into<String>) -> Fault {
+        Fault { line: self.line, expected: expected.into(), found: found.into(), hint: None }
     }
 }
 
@@ -120,22 +188,31 @@ pub(crate) fn number(text: &str) -> Option<f64> {
     }
 }
 
-/// Reads a file that is one JSON value.
-pub(crate) fn parse(input: &Input) -> Result<Node<'_>, Box<Problem>> {
-    parse_text(&input.name, 1, text(input)?)
+/// Reads one JSON value that begins on `line` of a file.
+pub(crate) fn parse_text(line: u64, text: &str) -> Parsed<Node<'_>> {
+    let fault = |fault: Fault| fault.hint("`python3 -m json.tool FILE` shows the same place");
+    Parser::new(text, line).document().map_err(fault)
 }
 
-/// Reads one JSON value that begins on `line` of a file.
-pub(crate) fn parse_text<'a>(
-    file: &str,
-    line: u64,
-    text: &'a str,
-) -> Result<Node<'a>, Box<Problem>> {
-    Parser::new(text, line).document().map_err(|fault| {
-        let at = Location::line(file, fault.line);
-        let problem = Problem::new(at, ProblemKind::Json, fault.expected, fault.found);
-        Box::new(problem.hint("`python3 -m json.tool FILE` shows the same place"))
-    })
+/// Reads a file that is one JSON value; one that is not goes to `sink`.
+pub(crate) fn parse<'a>(input: &'a Input, sink: Sink) -> Option<Node<'a>> {
+    let text = text(input).map_err(|problem| sink(*problem)).ok()?;
+    parse_text(1, text).map_err(|fault| sink(fault.in_file(&input.name, ""))).ok()
+}
+
+/// Reads a file that is a list of `items`; any other goes to `sink`.
+pub(crate) fn parse_list<'a>(
+    input: &'a Input,
+    items: &str,
+    form: &str,
+    sink: Sink,
+) -> Option<Vec<Node<'a>>> {
+    let root = parse(input, sink)?;
+    if let Value::List(items) = root.value {
+        return Some(items);
+    }
+    sink(root.unlike(format!("a list of {items}")).in_file(&input.name, form));
+    None
 }
 
 /// Calls `each` with the value of every line that is not blank; a line that is no JSON goes to
@@ -149,14 +226,13 @@ pub(crate) fn for_each_line<'a>(
         Ok(text) => text,
         Err(problem) => return sink(*problem),
     };
-    for (number, line) in (1..).zip(text.split('\n')) {
-        let line = line.trim();
+    for (number, line) in (1..).zip(text.split('\n').map(str::trim)) {
         if line.is_empty() {
             continue;
         }
-        match parse_text(&input.name, number, line) {
+        match parse_text(number, line) {
             Ok(node) => each(number, node, sink),
-            Err(problem) => sink(*problem),
+            Err(fault) => sink(fault.in_file(&input.name, "")),
         }
     }
 }
@@ -166,7 +242,7 @@ fn text(input: &Input) -> Result<&str, Box<Problem>> {
         let (before, rest) = input.bytes.split_at(error.valid_up_to());
         let line = before.split(|&byte| byte == b'\n').count() as u64;
         let rest = rest.split(|&byte| byte == b'\n').next().unwrap_or_default();
-        Box::new(not_utf8(Location::line(&input.name, line), "JSON", &rest[..rest.len().min(160)]))
+        Box::new(not_utf8((&*input.name, line), "JSON", &rest[..rest.len().min(160)]))
     })
 }
 
@@ -175,8 +251,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn read(text: &str) -> Result<Node<'_>, Box<Problem>> {
-        parse_text("a.json", 1, text)
+    fn read(text: &str) -> Parsed<Node<'_>> {
+        parse_text(1, text)
     }
 
     #[test]
@@ -213,7 +289,7 @@ mod tests {
             ("-", 1),
             ("1.", 1),
         ] {
-            assert_eq!(read(text).unwrap_err().at.line, Some(line), "{text}");
+            assert_eq!(read(text).unwrap_err().line, line, "{text}");
         }
         assert!(read(&"[".repeat(100_000)).is_err());
     }

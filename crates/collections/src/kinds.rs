@@ -58,22 +58,22 @@ impl Kind {
     }
 }
 
-/// The collection that lies in a data folder.
+/// The kind of the collection in a data folder.
 pub fn kind_of(data: &DataDir) -> Result<&'static Kind, Error> {
     KINDS.iter().find(|kind| (kind.is_in)(data)).ok_or_else(|| unrecognised(data).into())
 }
 
-/// Opens the collection that lies in a data folder, with its documents in memory.
+/// Opens the collection in a data folder, with its documents in memory.
 pub fn open(data: &DataDir) -> Result<Box<dyn Collection>, Error> {
     (kind_of(data)?.open)(data, None)
 }
 
-/// The same where documents that are too many for memory are kept by `keeper`.
+/// Opens the collection in a data folder. `keeper` keeps documents that are too many for memory.
 pub fn open_keeping(data: &DataDir, keeper: &dyn TextKeeper) -> Result<Box<dyn Collection>, Error> {
     (kind_of(data)?.open)(data, Some(keeper))
 }
 
-/// Checks every file of the collection that lies in a data folder.
+/// Checks every file of the collection in a data folder.
 pub fn check(data: &DataDir) -> Result<CheckReport, Error> {
     (kind_of(data)?.check)(data)
 }

@@ -22,35 +22,46 @@ mod bank;
 pub mod cast;
 mod check;
 pub mod clariq;
-mod class;
 pub mod evaluation;
 pub mod ikat;
 mod json;
 mod kinds;
-mod resolved;
+mod lines;
 mod statistics;
 mod validation;
 
-pub use answer::{Answer, AnswerForm};
+pub use answer::{Answer, AnswerForm, Class};
 pub use around::Around;
 pub use bank::{Bank, BankRow};
 pub use check::CheckReport;
 pub use clariq::DataDir;
 pub use clariq::evaluation::{Choice, Leaderboard, NeedReport, OracleAsked, Placement, oracle_run};
 pub use clariq::{RELEASED, fetch};
-pub use class::Class;
 pub use ikat::validate::MAX_WARNINGS;
 pub use ikat::{convert, passage_ids};
 pub use kinds::{KINDS, Kind, Open, Validate, check, kind_of, open, open_keeping};
-pub use resolved::ResolvedTurn;
 pub use statistics::{Amount, Statistics, StatisticsRow};
 pub use validation::{Validation, ValidationOptions, Verdict};
 
-use clariq_core::{Documents, Error, Location, Problem, ProblemKind, Request, TextKeeper};
+use clariq_core::{Documents, Error, Problem, Request, TextKeeper, Utterance, bail, problem};
 use clariq_files::{Qrels, Source};
 use evaluation::Evaluation;
 use std::any::Any;
 use std::collections::HashSet;
+
+/// An utterance of a user in its conversation, and the same as people wrote it so that it can be
+/// understood alone: what conversational encoders learn from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResolvedTurn {
+    /// The turn, unique in its collection: `2019/31_2`.
+    pub id: String,
+    /// The conversation: `2019/31`.
+    pub conversation: String,
+    /// Everything said up to the utterance, which is the last, oldest first.
+    pub said: Vec<Utterance>,
+    /// The utterance, resolved.
+    pub resolved: String,
+}
 
 /// Requests one by one, in the order of their file.
 pub type Requests<'a> = Box<dyn Iterator<Item = Result<Request, Error>> + Send + 'a>;
@@ -91,7 +102,8 @@ pub trait Collection: Any + Send + Sync {
     /// The requests of a split for a task, as systems see them: without labels.
     fn requests(&self, split: &str, task: &str) -> Result<Requests<'_>, Error>;
 
-    /// The same as systems of a class see them, where the collection tells classes apart.
+    /// The requests of a split as systems of a class see them, where the collection distinguishes
+    /// classes.
     fn requests_seen(&self, split: &str, task: &str, class: Class) -> Result<Requests<'_>, Error> {
         let _ = class;
         self.requests(split, task)
@@ -140,11 +152,12 @@ pub trait Collection: Any + Send + Sync {
         keeper: &dyn TextKeeper,
     ) -> Result<(), Error> {
         let _ = (file, wanted, keeper);
-        let at = Location::file(self.location());
-        let expected = format!("a collection whose {task} may come from a file");
-        Err(Problem::new(at, ProblemKind::Argument, expected, self.kind())
-            .hint("the passages of iKAT may, because the licensed ones cannot be released")
-            .into())
+        bail!(
+            self.location(),
+            "a collection whose {task} may come from a file",
+            (self.kind()),
+            "the passages of iKAT may, because the licensed ones cannot be released"
+        )
     }
 
     /// How runs over a split are scored by definitions of the collection's own; `None` where its
@@ -164,7 +177,12 @@ pub trait Collection: Any + Send + Sync {
     ///
     /// A collection that has none, and files that are missing or cannot be read.
     fn resolved_turns(&self) -> Result<Vec<ResolvedTurn>, Error> {
-        Err(resolved::no_resolved(self.location(), self.kind()))
+        bail!(
+            self.location(),
+            "a collection with resolved utterances to train on",
+            (self.kind()),
+            "--data names a folder of CAsT's files, or one of iKAT's with them in `cast` below it"
+        )
     }
 
     /// Counts of everything in it.
@@ -172,7 +190,7 @@ pub trait Collection: Any + Send + Sync {
 }
 
 impl dyn Collection {
-    /// The split of that name, whether its files are there or not: whoever reads them names what is
+    /// The split of that name, whether its files are there or not: reading them names what is
     /// missing. The problem of another name lists the splits that are there.
     pub fn find_split(&self, name: &str) -> Result<&'static str, Problem> {
         if let Some(split) = self.splits().iter().find(|split| **split == name) {
@@ -185,18 +203,10 @@ impl dyn Collection {
             [only] => format!("`{only}`, the split of this collection"),
             names => format!("one of the splits {}", names.join(", ")),
         };
-        let hint = format!("the collection is {} in {}", self.kind(), self.location());
-        Err(Problem::new(
-            Location::file("--split"),
-            ProblemKind::Argument,
-            expected,
-            format!("`{name}`"),
-        )
-        .hint(hint))
+        Err(problem!("--split", expected, "`{name}`", (self.named())))
     }
 
-    /// The same of a name that may be missing: `dev` is meant then, or the only split that is
-    /// there.
+    /// The split of that name; without a name `dev`, or the only split that is there.
     pub fn find_split_or_usual(&self, name: Option<&str>) -> Result<&'static str, Problem> {
         let mut there = self.splits().iter().filter(|split| self.has(split));
         let usual = match (there.next(), there.next()) {
@@ -210,13 +220,13 @@ impl dyn Collection {
     pub fn find_task(&self, name: &str) -> Result<&'static str, Problem> {
         self.tasks().iter().copied().find(|task| *task == name).ok_or_else(|| {
             let expected = format!("one of the tasks {}", self.tasks().join(", "));
-            let at = Location::file("--task");
-            Problem::new(at, ProblemKind::Argument, expected, format!("`{name}`")).hint(format!(
-                "the collection is {} in {}",
-                self.kind(),
-                self.location()
-            ))
+            problem!("--task", expected, "`{name}`", (self.named()))
         })
+    }
+
+    /// Which collection it is, for hints.
+    fn named(&self) -> String {
+        format!("the collection is {} in {}", self.kind(), self.location())
     }
 
     /// The same collection as its own type, where it is of that type.

@@ -32,9 +32,66 @@ pub enum Amount {
     Mean(f64),
 }
 
-/// Words of a text, separated by white space.
-pub(crate) fn count_words(text: &str) -> usize {
-    text.split_whitespace().count()
+impl From<usize> for Amount {
+    fn from(count: usize) -> Self {
+        Self::Count(count)
+    }
+}
+
+impl From<f64> for Amount {
+    fn from(mean: f64) -> Self {
+        Self::Mean(mean)
+    }
+}
+
+/// A figure of a split by the name of its row.
+pub(crate) type Figure<S> = (&'static str, fn(&S) -> Option<Amount>);
+
+impl Statistics {
+    /// The figures of every split, and below them those of the documents in a column of their own.
+    pub(crate) fn new<S>(
+        splits: &[(&'static str, S)],
+        figures: &[Figure<S>],
+        (documents, amounts): (&'static str, &[(&'static str, Amount)]),
+        named: Value,
+    ) -> Self {
+        let of_splits = figures.iter().map(|(name, figure)| {
+            let amounts = splits.iter().map(|(_, split)| figure(split));
+            StatisticsRow { name, amounts: amounts.chain([None]).collect() }
+        });
+        let of_documents = amounts.iter().map(|(name, amount)| {
+            let none = splits.iter().map(|_| None);
+            StatisticsRow { name, amounts: none.chain([Some(*amount)]).collect() }
+        });
+        let columns = splits.iter().map(|(name, _)| *name).chain([documents]).collect();
+        Self { columns, rows: of_splits.chain(of_documents).collect(), named }
+    }
+}
+
+/// Words of some texts, separated by white space.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Words {
+    /// How many texts there are.
+    pub(crate) texts: usize,
+    /// How many words they have on average; 0 of none.
+    pub(crate) mean: f64,
+    /// The words of the longest.
+    pub(crate) longest: usize,
+}
+
+impl Words {
+    pub(crate) fn of<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
+        let count = |text: &str| text.split_whitespace().count();
+        Self::of_counts(&texts.into_iter().map(count).collect::<Vec<_>>())
+    }
+
+    pub(crate) fn of_counts(counts: &[usize]) -> Self {
+        Self {
+            texts: counts.len(),
+            mean: mean(counts),
+            longest: counts.iter().copied().max().unwrap_or(0),
+        }
+    }
 }
 
 /// The mean of some counts; 0 of none.

@@ -57,8 +57,7 @@ enum Command {
     Validate(validate::ValidateArgs),
     /// Write an iKAT run in another form
     ///
-    /// The year is recognised by the form of the run. `clariq data convert` does the same for
-    /// evaluation tables.
+    /// The year is recognised by the form of the run.
     Convert(convert_run::ConvertRunArgs),
     /// Compare runs: means, differences and which of them are significant
     Compare(compare::CompareArgs),

@@ -3,7 +3,6 @@
 pub(crate) mod ask;
 pub(crate) mod compare;
 pub(crate) mod completions;
-pub(crate) mod convert;
 pub(crate) mod convert_run;
 pub(crate) mod data;
 pub(crate) mod doctor;

@@ -12,7 +12,7 @@ pub use conversation::conversations;
 pub use ikat::{cast, ikat_passages, ikat_run, ikat_topics};
 pub use lines::{need, qrels, run, text_run};
 pub use pages::pages;
-pub use table::{jsonl, pickle};
+pub use table::{pickle, pickled};
 pub use tsv::tsv;
 
 use clariq_core::{Error, Problem, ProblemKind, Severity};
@@ -22,13 +22,12 @@ use clariq_files::{Input, Source};
 pub type Check = fn(&[u8]);
 
 /// All targets of readers, by the names of their folders in `fuzz/corpus`.
-pub const TARGETS: [(&str, Check); 13] = [
+pub const TARGETS: [(&str, Check); 12] = [
     ("cast", cast),
     ("conversations", conversations),
     ("ikat_passages", ikat_passages),
     ("ikat_run", ikat_run),
     ("ikat_topics", ikat_topics),
-    ("jsonl", jsonl),
     ("need", need),
     ("pages", pages),
     ("pickle", pickle),

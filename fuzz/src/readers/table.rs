@@ -1,27 +1,19 @@
-//! Evaluation tables, as pickles and as lines: either form holds the whole table.
+//! Evaluation tables: a pickle holds the whole table.
 
 use super::{NAME, read_back};
-use clariq_collections::clariq::EvalTable;
+use clariq_collections::clariq::{ContextId, EvalTable, MetricTable, Scores};
 use clariq_core::Error;
 use clariq_files::Source;
-use clariq_pickle::{Plan, Sink, Value, fold};
+use clariq_pickle::{PickleWriter, Plan, Sink, Value, fold};
+use std::io;
 
 /// Tables that a few bytes unfold to a million rows are read, but not written again.
 const ROWS: usize = 10_000;
 
-/// A pickle that is a table comes back from a pickle and from lines; any other is refused, or is plain data.
+/// A pickle that is a table comes back from a pickle; any other is refused, or is plain data.
 pub fn pickle(bytes: &[u8]) {
     plain_data(bytes);
     match EvalTable::read(&[Source::memory(NAME, bytes)]) {
-        Ok(table) => comes_back(&table),
-        Err(error) => is_helpful(&error),
-    }
-}
-
-/// Lines that are a table come back from a pickle and from lines.
-pub fn jsonl(bytes: &[u8]) {
-    let source = Source::memory(NAME, bytes);
-    match EvalTable::read_jsonl(&source) {
         Ok(table) => comes_back(&table),
         Err(error) => is_helpful(&error),
     }
@@ -43,11 +35,37 @@ fn comes_back(table: &EvalTable) {
             }
         }
     }
-    let (mut pickle, mut lines) = (Vec::new(), Vec::new());
-    table.put_pickle(&mut pickle).unwrap();
-    table.put_jsonl(&mut lines).unwrap();
-    assert!(read_back(pickle, |source| EvalTable::read(std::slice::from_ref(source))) == *table);
-    assert!(read_back(lines, EvalTable::read_jsonl) == *table);
+    let read = |source: &Source| EvalTable::read(std::slice::from_ref(source));
+    assert!(read_back(pickled(table).unwrap(), read) == *table);
+}
+
+/// The table as a pickle of plain floats, protocol 4.
+pub fn pickled(table: &EvalTable) -> io::Result<Vec<u8>> {
+    type Writer<'w> = PickleWriter<&'w mut Vec<u8>>;
+    let question = |writer: &mut Writer, (id, scores): (&str, Scores)| {
+        writer.text(id)?;
+        let named = [("no_answer", scores.no_answer), ("with_answer", scores.with_answer)];
+        let present = named.into_iter().filter_map(|(name, score)| Some((name, score?)));
+        writer.dict(present, |writer, (name, score)| {
+            writer.text(name)?;
+            writer.float(score)
+        })
+    };
+    let metric = |writer: &mut Writer, metric: MetricTable| {
+        writer.text(metric.name())?;
+        writer.dict(metric.contexts(), |writer, context| {
+            match &context {
+                ContextId::Number(number) => writer.int(*number)?,
+                ContextId::Facet(facet) => writer.text(facet.as_str())?,
+            }
+            writer.dict(metric.questions(&context).expect("a context of the table"), question)
+        })
+    };
+    let mut bytes = Vec::new();
+    let mut writer = PickleWriter::new(&mut bytes)?;
+    writer.dict(table.metrics().filter_map(|name| table.metric(name)), metric)?;
+    writer.finish()?;
+    Ok(bytes)
 }
 
 fn is_helpful(error: &Error) {

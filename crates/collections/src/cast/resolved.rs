@@ -2,8 +2,8 @@
 
 use super::topics::{Topics, parse_resolved};
 use crate::{CheckReport, ResolvedTurn};
-use clariq_core::{Error, Location, Problem, ProblemKind, Utterance};
-use clariq_files::{Source, protect};
+use clariq_core::{Error, ProblemKind, Utterance, problem};
+use clariq_files::Source;
 
 /// The topics of each year with what was answered, as far as the track released it; of 2022 the
 /// tree, in which every turn is once.
@@ -27,16 +27,26 @@ pub(crate) fn resolved_turns(
     location: &str,
     find: impl Fn(&str) -> Option<Source>,
 ) -> Result<Vec<ResolvedTurn>, Error> {
-    let require = |name: &str| find(name).ok_or_else(|| missing(location, name));
+    let require = |name: &str| {
+        find(name).ok_or_else(|| {
+            let names: Vec<&str> =
+                TOPICS.iter().map(|(_, name)| *name).chain([RESOLVED_2019]).collect();
+            let names = names.join(", ");
+            problem!(
+                location,
+                "`{name}`, of which a conversational encoder learns",
+                "nothing",
+                "put the files of TREC CAsT into the data folder, or into `cast` below it: {names}; \
+                 configs/README.md says where they are released"
+            )
+            .kind(ProblemKind::MissingFile)
+        })
+    };
     let mut turns = Vec::new();
     for (year, name) in TOPICS {
-        let source = require(name)?;
-        protected(&source);
-        let mut topics = Topics::read(&source)?;
+        let mut topics = Topics::read(&require(name)?)?;
         if year == 2019 {
-            let source = require(RESOLVED_2019)?;
-            protected(&source);
-            topics.add_resolved(&source)?;
+            topics.add_resolved(&require(RESOLVED_2019)?)?;
         }
         add_turns(&topics, year, &mut turns);
     }
@@ -50,45 +60,28 @@ pub(crate) fn check_training_files(
 ) -> Result<(), Error> {
     for (_, name) in TOPICS {
         if let Some(source) = find(name) {
-            report.read(name, Some(source), |input, sink| drop(Topics::parse(input, sink)))?;
+            report.read(name, Some(source), Topics::parse)?;
         }
     }
-    match find(RESOLVED_2019) {
-        Some(source) => report.read(RESOLVED_2019, Some(source), parse_resolved),
-        None => Ok(()),
+    if let Some(source) = find(RESOLVED_2019) {
+        report.read(RESOLVED_2019, Some(source), parse_resolved)?;
     }
-}
-
-fn protected(source: &Source) {
-    if let Source::Path(path) = source {
-        protect(path);
-    }
+    Ok(())
 }
 
 fn add_turns(topics: &Topics, year: u16, turns: &mut Vec<ResolvedTurn>) {
     for (conversation, index) in topics.user_turns() {
         let turn = &conversation.turns[index];
         let Some(resolved) = &turn.resolved else { continue };
-        let (resolved, said) = (resolved.trim(), conversation.said(index));
+        let resolved = resolved.trim();
         if resolved.is_empty() {
             continue;
         }
         turns.push(ResolvedTurn {
             id: format!("{year}/{}", turn.id),
             conversation: format!("{year}/{}", conversation.number),
-            said: said.into_iter().map(Utterance::from).collect(),
+            said: conversation.said(index).into_iter().map(Utterance::from).collect(),
             resolved: resolved.to_owned(),
         });
     }
-}
-
-fn missing(location: &str, name: &str) -> Problem {
-    let names: Vec<&str> = TOPICS.iter().map(|(_, name)| *name).chain([RESOLVED_2019]).collect();
-    let at = Location::file(location);
-    let expected = format!("`{name}`, of which a conversational encoder learns");
-    Problem::new(at, ProblemKind::MissingFile, expected, "nothing").hint(format!(
-        "put the files of TREC CAsT into the data folder, or into `cast` below it: {}; \
-         configs/README.md says where they are released",
-        names.join(", ")
-    ))
 }

@@ -1,9 +1,8 @@
 //! Topics of all four years in one model: conversations of turns, in order or, in 2022, as a tree.
 
-mod read;
-
-use clariq_core::{Error, Location, Problem, ProblemKind, TopicId, Utterance};
-use clariq_files::table::{Sink, shorten, strictly};
+use crate::json::{self, Node, Parsed};
+use clariq_core::{Error, TopicId, Utterance, bail, problem};
+use clariq_files::table::{Sink, not_utf8, shorten, strictly};
 use clariq_files::{Input, Source};
 use std::collections::HashMap;
 
@@ -16,6 +15,8 @@ pub(super) const FILES: [&str; 6] = [
     "2022_evaluation_topics_flattened_duplicated_v1.0.json",
     "2022_evaluation_topics_tree_v1.0.json",
 ];
+
+const FORM: &str = "topics are the JSON files that the track releases";
 
 /// A file of topics, in file order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +35,7 @@ pub struct Conversation {
     pub number: String,
     /// What it is about; in 2019 alone.
     pub title: String,
-    /// The same at length; in 2019 alone.
+    /// A longer description; in 2019 alone.
     pub description: String,
     /// The turns, each behind its parent.
     pub turns: Vec<Turn>,
@@ -60,11 +61,6 @@ pub struct Turn {
     pub response: Option<String>,
     /// The line on which it begins.
     pub line: u64,
-}
-
-/// Reads the resolved utterances of 2019: every problem goes to `sink`.
-pub(super) fn parse_resolved(input: &Input, sink: Sink) {
-    drop(read::resolved(input, sink));
 }
 
 /// Something that was said.
@@ -94,7 +90,16 @@ impl Topics {
 
     /// Reads what can be read: every problem goes to `sink`, and its conversation is left out.
     pub fn parse(input: &Input, sink: Sink) -> Self {
-        read::topics(input, sink)
+        let items = json::parse_list(input, "conversations", FORM, sink).unwrap_or_default();
+        let conversations = items.iter().filter_map(|item| match conversation(item) {
+            Ok(conversation) => Some(conversation),
+            Err(fault) => {
+                sink(fault.in_file(&input.name, FORM));
+                None
+            }
+        });
+        let conversations = conversations.collect();
+        Self { name: input.name.clone(), conversations }
     }
 
     /// All turns of users with their conversations and positions in them, in file order.
@@ -109,7 +114,7 @@ impl Topics {
     /// utterance. A turn without one keeps none; a line that names no turn is an error.
     pub fn add_resolved(&mut self, source: &Source) -> Result<(), Error> {
         let input = source.read()?;
-        let resolved = strictly(|sink| read::resolved(&input, sink))?;
+        let resolved = strictly(|sink| parse_resolved(&input, sink))?;
         let mut turns: HashMap<TopicId, &mut Turn> = self
             .conversations
             .iter_mut()
@@ -118,13 +123,12 @@ impl Topics {
             .collect();
         for (line, id, text) in resolved {
             let Some(turn) = turns.get_mut(id.as_str()) else {
-                let at = Location::line(&input.name, line);
-                let found = format!("`{}`", shorten(&id));
-                let expected = format!("a turn of {}", self.name);
-                let problem = Problem::new(at, ProblemKind::UnknownId, expected, found);
-                return Err(problem
-                    .hint("topics and resolved utterances must be of one year")
-                    .into());
+                bail!(
+                    (&*input.name, line),
+                    (format!("a turn of {}", self.name)),
+                    (format!("`{}`", shorten(&id))),
+                    "topics and resolved utterances must be of one year"
+                );
             };
             turn.resolved = Some(text);
         }
@@ -153,4 +157,86 @@ impl Conversation {
         }
         said
     }
+}
+
+/// The lines `<topic>_<turn>` TAB utterance of the resolved utterances of 2019, with their numbers:
+/// every problem goes to `sink`.
+pub(super) fn parse_resolved(input: &Input, sink: Sink) -> Vec<(u64, String, String)> {
+    let mut resolved = Vec::new();
+    for (number, line) in (1..).zip(input.bytes.split(|&byte| byte == b'\n')) {
+        let line = line.trim_ascii();
+        if line.is_empty() {
+            continue;
+        }
+        let at = (&*input.name, number);
+        let Ok(line) = str::from_utf8(line) else {
+            sink(not_utf8(at, "line", line));
+            continue;
+        };
+        match line.split_once('\t') {
+            Some((id, text)) => resolved.push((number, id.to_owned(), text.to_owned())),
+            None => sink(problem!(
+                at,
+                "2 fields, `<topic>_<turn>` and an utterance, with a tab between",
+                (format!("`{}`", shorten(line))),
+                FORM
+            )),
+        }
+    }
+    resolved
+}
+
+fn conversation(node: &Node) -> Parsed<Conversation> {
+    let number = node.name()?;
+    let mut turns: Vec<Turn> = Vec::new();
+    let mut positions: HashMap<String, usize> = HashMap::new();
+    for item in node.list_of("turn")? {
+        let name = item.name()?;
+        let turn = turn(item, TopicId::from(format!("{number}_{name}").as_str()), &positions)?;
+        let found = format!("`{name}` again");
+        if positions.insert(name, turns.len()).is_some() {
+            let fault = item.fault("every turn of a conversation once", found);
+            return Err(fault.hint("remove one of the two"));
+        }
+        turns.push(turn);
+    }
+    let text = |key| Parsed::Ok(node.optional_text(key)?.unwrap_or_default().to_owned());
+    let (title, description) = (text("title")?, text("description")?);
+    Ok(Conversation { number, title, description, turns, line: node.line })
+}
+
+fn turn(node: &Node, id: TopicId, positions: &HashMap<String, usize>) -> Parsed<Turn> {
+    let text = |key| Parsed::Ok(node.optional_text(key)?.map(str::to_owned));
+    let either = |key, other| match text(key)? {
+        Some(text) => Ok(Some(text)),
+        None => text(other),
+    };
+    let utterance = either("raw_utterance", "utterance")?;
+    let response = either("passage", "response")?;
+    if utterance.is_none() && response.is_none() {
+        return Err(node.unlike("a turn with an utterance or a response"));
+    }
+    Ok(Turn {
+        id,
+        parent: parent(node, positions)?,
+        utterance,
+        resolved: text("manual_rewritten_utterance")?,
+        rewritten: text("automatic_rewritten_utterance")?,
+        response,
+        line: node.line,
+    })
+}
+
+/// In a tree the turn that is named; otherwise the one before. A tree is recognised by its turns'
+/// participants.
+fn parent(node: &Node, positions: &HashMap<String, usize>) -> Parsed<Option<usize>> {
+    let Some(parent) = node.get("parent") else {
+        let is_in_tree = node.get("participant").is_some();
+        return Ok(if is_in_tree { None } else { positions.len().checked_sub(1) });
+    };
+    let position = parent.text().and_then(|name| positions.get(name).copied());
+    position.map(Some).ok_or_else(|| {
+        let expected = "a parent that is an earlier turn of the conversation";
+        parent.unlike(expected).hint("turns follow their parents")
+    })
 }

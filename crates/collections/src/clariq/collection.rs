@@ -4,13 +4,13 @@ use crate::bank::Bank;
 use crate::clariq::labelled::{Labelled, Topic};
 use crate::clariq::released::RELEASED;
 use crate::clariq::requests::read_requests;
-use clariq_core::{Error, Location, Problem, ProblemKind, TrainOn};
+use clariq_core::{Error, Problem, ProblemKind, TrainOn, problem};
 use clariq_files::Source;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
 
-/// The files of the sample collection, as they stand in `data/sample`.
+/// The files of the sample collection, as they are in `data/sample`.
 macro_rules! sample {
     ($($name:literal),* $(,)?) => {
         &[$(($name, concat!("<sample>/", $name), include_bytes!(concat!("../../sample/", $name)))),*]
@@ -39,7 +39,7 @@ pub enum DataDir {
 
 impl DataDir {
     /// The file `name`, plain or with `.gz` appended, or `None` if the folder has neither. A link
-    /// to nothing counts as a file: whoever made it expects it to be read.
+    /// to nothing counts as a file: its target was meant to be read.
     pub fn file(&self, name: &str) -> Option<Source> {
         match self {
             Self::Folder(folder) => {
@@ -67,25 +67,26 @@ impl DataDir {
 
     /// The file `name`, or the problem that it is not there.
     pub fn require(&self, name: &str) -> Result<Source, Error> {
-        self.file(name).ok_or_else(|| match self {
-            Self::Folder(folder) if !folder.exists() => {
-                let at = Location::file(folder.display().to_string());
-                Problem::new(at, ProblemKind::MissingFile, "a folder with the ClariQ files", "nothing at that path")
-                    .hint("check the path; `clariq data fetch` downloads the released files")
-                    .into()
-            }
-            Self::Folder(folder) if !folder.is_dir() => {
-                let at = Location::file(folder.display().to_string());
-                Problem::new(at, ProblemKind::MissingFile, "a folder with the ClariQ files", "a file")
-                    .hint("--data names the folder that holds question_bank.tsv")
-                    .into()
-            }
-            _ => {
-                let at = Location::file(self.path_of(name));
-                Problem::new(at, ProblemKind::MissingFile, format!("`{name}` in the data folder"), "nothing")
-                    .hint("`clariq data fetch` downloads the released files; `clariq data check` says what is there")
-                    .into()
-            }
+        const FOLDER: &str = "a folder with the ClariQ files";
+        self.file(name).ok_or_else(|| {
+            let problem = match self {
+                Self::Folder(folder) if !folder.exists() => {
+                    let hint = "check the path; `clariq data fetch` downloads the released files";
+                    problem!(folder, FOLDER, "nothing at that path", hint)
+                }
+                Self::Folder(folder) if !folder.is_dir() => {
+                    let hint = "--data names the folder that holds question_bank.tsv";
+                    problem!(folder, FOLDER, "a file", hint)
+                }
+                _ => problem!(
+                    self.path_of(name),
+                    "`{name}` in the data folder",
+                    "nothing",
+                    "`clariq data fetch` downloads the released files; `clariq data check` says \
+                     what is there"
+                ),
+            };
+            problem.kind(ProblemKind::MissingFile).into()
         })
     }
 
@@ -199,34 +200,28 @@ impl ClariQ {
     /// Reads a split. Every question that it names must be in the bank.
     pub fn split(&self, split: Split) -> Result<SplitData, Error> {
         let source = self.requests_file(split)?;
-        if split == Split::Test && self.data.file(split.labelled_file()).is_none() {
-            return Ok(SplitData {
-                split,
-                name: source.name(),
-                topics: read_requests(&source)?,
-                labels: None,
-            });
+        let name = source.name();
+        if !self.has(split, true) {
+            return Ok(SplitData { split, name, topics: read_requests(&source)?, labels: None });
         }
         let labelled = Labelled::read(&source)?;
         if let Some(problem) = unknown_questions(&labelled, &self.bank).next() {
             return Err(problem.into());
         }
-        Ok(SplitData {
-            split,
-            name: source.name(),
-            topics: labelled.topics.clone(),
-            labels: Some(labelled),
-        })
+        Ok(SplitData { split, name, topics: labelled.topics.clone(), labels: Some(labelled) })
     }
 
     /// Reads a split that must have labels.
     pub fn labelled(&self, split: Split) -> Result<Labelled, Error> {
         self.split(split)?.labels.ok_or_else(|| {
-            let at = Location::file(self.data.path_of(split.labelled_file()));
-            let found = "a folder with the requests alone";
-            Problem::new(at, ProblemKind::MissingFile, format!("the labels of {split}"), found)
-                .hint("the labels of test are held out: use --split dev, or add that file if you have it")
-                .into()
+            problem!(
+                self.data.path_of(split.labelled_file()),
+                "the labels of {split}",
+                "a folder with the requests alone",
+                "the labels of test are held out: use --split dev, or add that file if you have it"
+            )
+            .kind(ProblemKind::MissingFile)
+            .into()
         })
     }
 
@@ -250,9 +245,11 @@ pub(crate) fn unknown_questions<'a>(
     bank: &'a Bank,
 ) -> impl Iterator<Item = Problem> + 'a {
     labelled.rows.iter().filter(|row| bank.find(row.question.as_str()).is_none()).map(|row| {
-        let at = Location::line(&labelled.name, row.line);
-        let found = format!("`{}`", row.question);
-        Problem::new(at, ProblemKind::UnknownQuestion, "a question id of question_bank.tsv", found)
-            .hint("the bank and the labels must come from the same release")
+        problem!(
+            (&*labelled.name, row.line),
+            "a question id of question_bank.tsv",
+            (format!("`{}`", row.question)),
+            "the bank and the labels must come from the same release"
+        )
     })
 }

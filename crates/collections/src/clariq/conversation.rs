@@ -3,7 +3,8 @@
 //! They come in three forms, which are recognised by their content: the released dictionaries
 //! (Python pickles `{record_id: {…}}`, plain or packed), the same records as JSON lines, and the
 //! table of conversations that people had.
-//! [`read_records`] hands them on one by one, so that a file of a million records needs no more memory than a small one.
+//! [`read_records`] reads them one by one, so that a file of a million records needs no more
+//! memory than a small one.
 //!
 //! ```
 //! use clariq_collections::clariq::conversation::{Reading, Record, read_records};
@@ -37,11 +38,12 @@ pub use write::{put_json_lines, put_pickle};
 use crate::bank::Bank;
 use clariq_core::{
     Error, FacetId, Location, Problem, ProblemKind, Request, RequestId, TopicId, Utterance,
-    is_refusal,
+    is_refusal, problem,
 };
 use clariq_files::Source;
 use clariq_files::archive::{Archive, Form};
 use draft::Draft;
+use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
@@ -58,7 +60,7 @@ const FORM: Form = Form {
 };
 
 /// A question and what the user said to it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct Turn {
     /// The question; empty where nothing was asked.
     pub question: String,
@@ -67,13 +69,13 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// Whether the user said "no", whatever came after it.
+    /// Whether the answer begins with "no".
     pub fn is_refused(&self) -> bool {
         is_refusal(&self.answer)
     }
 }
 
-/// A request and the turns that came after it.
+/// A request and the turns that followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conversation {
     /// `context_id`: what runs and evaluation tables call it.
@@ -94,7 +96,7 @@ impl Conversation {
         Self { id, topic: "".into(), facet: "".into(), request: request.into(), turns: Vec::new() }
     }
 
-    /// Whether a question was asked, however many blanks stand between its words.
+    /// Whether a question was asked; blanks between words do not matter.
     pub fn asked_words(&self, question: &str) -> bool {
         let same = |turn: &Turn| turn.question.split_whitespace().eq(question.split_whitespace());
         self.turns.iter().any(same)
@@ -140,7 +142,7 @@ pub struct Reading<'a> {
 /// What a reader saw.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Records that were handed on.
+    /// Records that were read.
     pub records: u64,
     /// Records that were left out.
     pub bad: u64,
@@ -156,11 +158,9 @@ pub fn read_records(
     each: &mut dyn FnMut(Record) -> ControlFlow<()>,
 ) -> Result<Counts, Error> {
     let archive = Archive::new(std::slice::from_ref(source), &FORM)?;
-    let texts = reading.bank.map(Texts::new);
-    let skip_bad = reading.skip_bad;
     let mut reader = Reader {
-        texts,
-        skip_bad,
+        texts: reading.bank.map(Texts::new),
+        skip_bad: reading.skip_bad,
         contexts: HashMap::new(),
         counts: Counts::default(),
         each,
@@ -177,10 +177,7 @@ pub fn read_records(
     match reader.end {
         Some(End::Bad(problem)) => Err(Error::Problem(problem)),
         None if reader.counts == Counts::default() => {
-            let at = Location::file(archive.name());
-            Err(Problem::new(at, ProblemKind::Empty, "at least one conversation", "none")
-                .hint(FORM.hint)
-                .into())
+            Err(problem!(archive.name(), "at least one conversation", "none", (FORM.hint)).into())
         }
         _ => Ok(reader.counts),
     }
@@ -240,7 +237,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Hands on what a draft turns out to be.
+    /// Checks a draft and hands the record on.
     fn finish(&mut self, draft: Draft, at: Location) -> ControlFlow<()> {
         let record = draft.finish(at.clone(), self.texts.as_ref());
         let record = record.and_then(|record| self.same_context(record, at));
@@ -260,12 +257,10 @@ impl Reader<'_> {
             // The first one holds.
             before => self.contexts.extend(before.map(|before| (*id, before))),
         }
-        let expected = format!("one conversation with the `context_id` {id}");
-        Err(Box::new(
-            Problem::new(at, ProblemKind::Conversation, expected, "another one than in a record before it").hint(
-                "records with one `context_id` differ in `question` and `answer` alone; --skip-bad keeps the first",
-            ),
-        ))
+        let hint = "records with one `context_id` differ in `question` and `answer` alone; \
+                    --skip-bad keeps the first";
+        let found = "another one than in a record before it";
+        Err(Box::new(problem!(at, "one conversation with the `context_id` {id}", found, hint)))
     }
 
     /// Hands a record on, or what is wrong with it. Breaks when no further one is wanted.

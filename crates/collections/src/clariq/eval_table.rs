@@ -4,8 +4,7 @@
 //!
 //! They are Python pickles of `{metric: {context: {question: {"no_answer": x, "with_answer":
 //! y}}}}`, plain, packed, or in pieces. [`EvalTable::open`] finds and reads them without Python,
-//! within about the size of the unpacked file;
-//! [`EvalTable::write_jsonl`] turns them into lines that any tool reads.
+//! within about the size of the unpacked file.
 //!
 //! ```
 //! use clariq_collections::clariq::eval_table::{Builder, ContextId, Scores};
@@ -21,23 +20,17 @@
 //! ```
 
 mod columns;
-mod convert;
 mod fold;
-mod locate;
 
 pub use columns::Scores;
-pub use locate::locate;
 
 use crate::clariq::collection::DataDir;
-use crate::clariq::pickled::unreadable;
-use clariq_core::FacetId;
-use clariq_core::{Error, ProblemKind};
+use crate::clariq::unreadable;
+use clariq_core::{Error, FacetId, ProblemKind, problem};
 use clariq_files::Source;
 use clariq_files::archive::{Archive, Form};
 use clariq_pickle::{Plan, fold as fold_pickle};
-use columns::{Block, Key, Layout, Metric, Symbols};
-use serde::{Deserialize, Serialize};
-use std::collections::hash_map::Entry;
+use columns::{Block, Key, Metric, Symbols};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
@@ -56,8 +49,7 @@ const FORM: Form = Form {
 };
 
 /// What the figures of a table belong to.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(untagged)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ContextId {
     /// A conversation, in the multi-turn tables.
     Number(i64),
@@ -86,6 +78,19 @@ impl fmt::Display for ContextId {
     }
 }
 
+/// The file of the table `stem` in a data folder, or its pieces; `None` where it has neither.
+pub fn locate(data: &DataDir, stem: &str) -> Option<Vec<Source>> {
+    let packed = format!("{stem}.pkl.tar.gz");
+    if let Some(source) = data.file(&format!("{stem}.pkl")).or_else(|| data.file(&packed)) {
+        return Some(vec![source]);
+    }
+    // The names that the command `split` gives to pieces.
+    let suffixes = ('a'..='z').flat_map(|first| ('a'..='z').map(move |second| [first, second]));
+    let piece = |[first, second]: [char; 2]| data.file(&format!("{packed}.{first}{second}"));
+    let pieces: Vec<Source> = suffixes.map_while(piece).collect();
+    (!pieces.is_empty()).then_some(pieces)
+}
+
 /// An evaluation table.
 #[derive(Clone, Default)]
 pub struct EvalTable {
@@ -98,10 +103,16 @@ impl EvalTable {
     /// `stem.pkl.gz`, else `stem.pkl.tar.gz`, else the pieces `stem.pkl.tar.gz.aa`, `.ab` and so
     /// on.
     pub fn open(data: &DataDir, stem: &str) -> Result<Self, Error> {
-        match locate(data, stem) {
-            Some(sources) => Self::read(&sources),
-            None => Err(locate::missing(data, stem)),
-        }
+        let sources = locate(data, stem).ok_or_else(|| {
+            problem!(
+                data.to_string(),
+                "`{stem}.pkl`, `.pkl.gz`, `.pkl.tar.gz`, or its pieces `.pkl.tar.gz.aa`, `.ab`, …",
+                "none of them",
+                "`clariq data fetch` downloads the released tables; not every split has one"
+            )
+            .kind(ProblemKind::MissingFile)
+        })?;
+        Self::read(&sources)
     }
 
     /// Reads a table from one file, or from the pieces of one in their order. What they are packed
@@ -119,26 +130,14 @@ impl EvalTable {
         tables.finish(whole).map_err(|found| archive.problem(FORM.what, found))
     }
 
-    /// The metrics in file order.
+    /// The names of the metrics in file order.
     pub fn metrics(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.metrics.iter().map(|metric| self.symbols.text(metric.name))
+        self.parts().map(MetricTable::name)
     }
 
     /// The part of the table that belongs to a metric.
     pub fn metric(&self, name: &str) -> Option<MetricTable<'_>> {
-        let symbol = self.symbols.find(name)?;
-        let metric = self.metrics.iter().find(|metric| metric.name == symbol)?;
-        Some(MetricTable { table: self, metric })
-    }
-
-    /// The contexts of a metric in file order; none if there is no such metric.
-    pub fn contexts(&self, metric: &str) -> impl Iterator<Item = ContextId> {
-        self.metric(metric).into_iter().flat_map(MetricTable::contexts)
-    }
-
-    /// Whether a metric has figures for a context.
-    pub fn has_context(&self, metric: &str, context: &ContextId) -> bool {
-        self.metric(metric).is_some_and(|metric| metric.has_context(context))
+        self.parts().find(|part| part.name() == name)
     }
 
     /// The figure with the answer to a question, which may be [`WORST`] or [`BEST`].
@@ -146,11 +145,8 @@ impl EvalTable {
         self.metric(metric)?.scores(context, question)?.with_answer
     }
 
-    fn key(&self, context: &ContextId) -> Option<Key> {
-        match context {
-            ContextId::Number(number) => Some(Key::Number(*number)),
-            ContextId::Facet(facet) => self.symbols.find(facet.as_str()).map(Key::Text),
-        }
+    fn parts(&self) -> impl ExactSizeIterator<Item = MetricTable<'_>> {
+        self.metrics.iter().map(|metric| MetricTable { table: self, metric })
     }
 
     fn context(&self, key: Key) -> ContextId {
@@ -164,28 +160,22 @@ impl EvalTable {
 /// The same names and figures in the same order; a figure that is not a number equals itself.
 impl PartialEq for EvalTable {
     fn eq(&self, other: &Self) -> bool {
-        let all = |table: &Self| {
-            table.metrics.iter().map(|metric| metric.layout.contexts.len()).collect::<Vec<_>>()
+        let bits = |(question, scores): (_, Scores)| {
+            (question, [scores.no_answer, scores.with_answer].map(|score| score.map(f64::to_bits)))
         };
-        let bits = |scores: Scores| {
-            (scores.no_answer.map(f64::to_bits), scores.with_answer.map(f64::to_bits))
-        };
-        all(self) == all(other)
-            && self.metrics().eq(other.metrics())
-            && self.entries().zip(other.entries()).all(|(one, two)| {
-                one.context == two.context
-                    && one
-                        .questions()
-                        .map(|(question, scores)| (question, bits(scores)))
-                        .eq(two.questions().map(|(question, scores)| (question, bits(scores))))
+        self.metrics.len() == other.metrics.len()
+            && self.parts().zip(other.parts()).all(|(one, two)| {
+                one.name() == two.name()
+                    && one.contexts().eq(two.contexts())
+                    && (0..one.len())
+                        .all(|at| one.questions_at(at).map(bits).eq(two.questions_at(at).map(bits)))
             })
     }
 }
 
 impl fmt::Debug for EvalTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let metrics = self.metrics.iter().map(|metric| MetricTable { table: self, metric });
-        f.debug_map().entries(metrics.map(|metric| (metric.name(), metric.len()))).finish()
+        f.debug_map().entries(self.parts().map(|part| (part.name(), part.len()))).finish()
     }
 }
 
@@ -219,13 +209,12 @@ impl<'a> MetricTable<'a> {
 
     /// Whether there are figures for a context.
     pub fn has_context(self, context: &ContextId) -> bool {
-        self.table.key(context).is_some_and(|key| self.metric.layout.find(key).is_some())
+        self.find(context).is_some()
     }
 
     /// The figures of a question in a context.
     pub fn scores(self, context: &ContextId, question: &str) -> Option<Scores> {
-        let row = self.metric.row(self.table.key(context)?, self.table.symbols.find(question)?)?;
-        Some(self.metric.scores(row))
+        self.row(self.find(context)?, question).map(|row| self.scores_in(row))
     }
 
     /// The candidates of a context in file order, [`WORST`] and [`BEST`] among them, with their
@@ -234,8 +223,7 @@ impl<'a> MetricTable<'a> {
         self,
         context: &ContextId,
     ) -> Option<impl ExactSizeIterator<Item = (&'a str, Scores)>> {
-        let place = self.metric.layout.find(self.table.key(context)?)?;
-        Some(self.entry(place).questions())
+        self.find(context).map(|position| self.questions_at(position))
     }
 
     /// Whether another metric has the same questions in the same contexts, so that a [`TableRow`]
@@ -246,7 +234,7 @@ impl<'a> MetricTable<'a> {
 
     /// The row of a question in the context at a position.
     pub fn row(self, context: usize, question: &str) -> Option<TableRow> {
-        self.metric.row_in(context, self.table.symbols.find(question)?).map(TableRow)
+        self.metric.row(context, self.table.symbols.find(question)?).map(TableRow)
     }
 
     /// The figures of a row of this metric, or of one that shares its rows.
@@ -254,9 +242,19 @@ impl<'a> MetricTable<'a> {
         self.metric.scores(row)
     }
 
-    fn entry(self, place: usize) -> TableEntry<'a> {
-        let context = self.table.context(self.metric.layout.contexts[place]);
-        TableEntry { part: self, context, place }
+    /// The position of a context.
+    fn find(self, context: &ContextId) -> Option<usize> {
+        let key = match context {
+            ContextId::Number(number) => Key::Number(*number),
+            ContextId::Facet(facet) => Key::Text(self.table.symbols.find(facet.as_str())?),
+        };
+        self.metric.layout.find(key)
+    }
+
+    fn questions_at(self, position: usize) -> impl ExactSizeIterator<Item = (&'a str, Scores)> {
+        let Self { table, metric } = self;
+        let name = move |row: usize| table.symbols.text(metric.layout.questions[row]);
+        metric.layout.rows(position).map(move |row| (name(row), metric.scores(row)))
     }
 }
 
@@ -264,58 +262,26 @@ impl<'a> MetricTable<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TableRow(usize);
 
-/// One context of one metric.
-#[derive(Clone)]
-struct TableEntry<'a> {
-    part: MetricTable<'a>,
-    context: ContextId,
-    place: usize,
-}
-
-impl<'a> TableEntry<'a> {
-    fn questions(&self) -> impl ExactSizeIterator<Item = (&'a str, Scores)> + use<'a> {
-        let MetricTable { table, metric } = self.part;
-        let layout: &'a Layout = &metric.layout;
-        layout
-            .rows(self.place)
-            .map(|row| (table.symbols.text(layout.questions[row]), metric.scores(row)))
-    }
-}
-
-impl EvalTable {
-    /// Every context of every metric, in file order.
-    fn entries(&self) -> impl Iterator<Item = TableEntry<'_>> {
-        self.parts().flat_map(|part| (0..part.len()).map(move |place| part.entry(place)))
-    }
-
-    fn parts(&self) -> impl ExactSizeIterator<Item = MetricTable<'_>> {
-        self.metrics.iter().map(|metric| MetricTable { table: self, metric })
-    }
-}
-
 /// Makes a table of contexts in any order.
 #[derive(Default)]
 pub struct Builder {
     symbols: Symbols,
     blocks: Vec<(u32, Block)>,
-    places: HashMap<u32, usize>,
+    positions: HashMap<u32, usize>,
 }
 
 impl Builder {
     fn from_blocks(symbols: Symbols, blocks: Vec<(u32, Block)>) -> Self {
-        Self { symbols, blocks, places: HashMap::new() }
+        Self { symbols, blocks, positions: HashMap::new() }
     }
 
     fn block(&mut self, metric: &str) -> &mut Block {
         let name = self.symbols.intern(metric);
-        let place = match self.places.entry(name) {
-            Entry::Occupied(place) => *place.get(),
-            Entry::Vacant(place) => {
-                self.blocks.push((name, Block::default()));
-                *place.insert(self.blocks.len() - 1)
-            }
-        };
-        &mut self.blocks[place].1
+        let position = *self.positions.entry(name).or_insert_with(|| {
+            self.blocks.push((name, Block::default()));
+            self.blocks.len() - 1
+        });
+        &mut self.blocks[position].1
     }
 
     /// Adds a metric, which may stay without contexts.
@@ -348,16 +314,13 @@ impl Builder {
             EvalTable { symbols: self.symbols, metrics: Vec::with_capacity(self.blocks.len()) };
         let mut seen = HashSet::with_capacity(self.blocks.len());
         for (name, block) in self.blocks {
+            let metric = table.symbols.text(name);
             if !seen.insert(name) {
-                return Err(format!("the metric `{}` twice", table.symbols.text(name)));
+                return Err(format!("the metric `{metric}` twice"));
             }
-            let metric = Metric::new(name, block, &table.metrics).map_err(|twice| {
-                format!(
-                    "the context {} twice in metric `{}`",
-                    table.context(twice),
-                    table.symbols.text(name)
-                )
-            })?;
+            let twice =
+                |key| format!("the context {} twice in metric `{metric}`", table.context(key));
+            let metric = Metric::new(name, block, &table.metrics).map_err(twice)?;
             table.metrics.push(metric);
         }
         Ok(table)

@@ -10,7 +10,7 @@
 //! ```
 
 use crate::clariq::released::{RELEASED, RELEASED_AT, Released};
-use clariq_core::{Error, Location, Problem, ProblemKind};
+use clariq_core::{Error, ProblemKind, bail, problem};
 use clariq_files::Lock;
 use clariq_files::download::{Downloader, Limits, Local, Origin, Progress, Published};
 use std::fs;
@@ -44,12 +44,12 @@ impl FetchRequest {
     }
 }
 
-/// What became of one file.
+/// The result for one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// It came.
+    /// It was fetched.
     Fetched {
-        /// How many bytes came in this call: fewer than the file has where an earlier one was
+        /// How many bytes were fetched in this call: fewer than the file has where an earlier one was
         /// continued.
         bytes: u64,
         /// Whether a digest is known, and right.
@@ -64,12 +64,12 @@ pub enum Outcome {
     NotThere,
 }
 
-/// A file and what became of it.
+/// A file and its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fetched {
     /// The released name.
     pub name: &'static str,
-    /// What became of it.
+    /// The result.
     pub outcome: Outcome,
 }
 
@@ -87,16 +87,11 @@ impl Observer for () {}
 ///
 /// The first error ends it; what was complete by then stays, and the next call skips it. Where a
 /// file in the folder differs from the released one, nothing is fetched without
-/// [`FetchRequest::force`]: an [`Error::Problem`] of kind
-/// [`ProblemKind::Checksum`] names it. Other errors are those of [`Downloader::fetch`], and a required file that the
-/// origin does not have.
+/// [`FetchRequest::force`]: the error names it. Other errors are those of
+/// [`Downloader::fetch`], and a required file that the origin does not have.
 pub fn fetch(request: &FetchRequest, observer: &mut dyn Observer) -> Result<Vec<Fetched>, Error> {
     let folder = &request.folder;
-    fs::create_dir_all(folder).map_err(|source| Error::Io {
-        action: "write",
-        path: folder.clone(),
-        source,
-    })?;
+    fs::create_dir_all(folder).map_err(Error::io("write", folder))?;
     let _lock = Lock::acquire(&folder.join(".fetch.lock"), || observer.wait())?;
     let compare = |file: &Released| Ok((*file, published(file).compare(&folder.join(file.name))?));
     let files: Vec<_> = request.files.iter().map(compare).collect::<Result<_, Error>>()?;
@@ -137,42 +132,33 @@ fn fetch_file(
 }
 
 fn refuse_different(request: &FetchRequest, files: &[(Released, Local)]) -> Result<(), Error> {
-    let different = |(file, local): &(Released, Local)| match local {
-        Local::Different(found) => Some((*file, found.clone())),
+    let mut different = files.iter().filter_map(|(file, local)| match local {
+        Local::Different(found) => Some((file, found)),
         _ => None,
-    };
-    let all: Vec<_> = files.iter().filter_map(different).collect();
-    let Some((file, found)) = all.first() else { return Ok(()) };
-    let others = match &all[1..] {
-        [] => String::new(),
-        others => {
-            let names: Vec<&str> = others.iter().map(|(file, _)| file.name).collect();
-            format!("; {} too", names.join(", "))
-        }
-    };
-    let expected = match file.sha256 {
-        Some(digest) => format!("the released file, SHA-256 {digest}"),
-        None => "the released file".to_owned(),
-    };
-    let at = Location::file(request.folder.join(file.name).display().to_string());
-    Err(Problem::new(at, ProblemKind::Checksum, expected, format!("{found}{others}"))
-        .hint("nothing was fetched: move the file away, or replace it with --force")
-        .into())
+    });
+    let Some((file, found)) = different.next() else { return Ok(()) };
+    let others: Vec<&str> = different.map(|(file, _)| file.name).collect();
+    let others =
+        if others.is_empty() { String::new() } else { format!("; {} too", others.join(", ")) };
+    let digest = file.sha256.map_or(String::new(), |digest| format!(", SHA-256 {digest}"));
+    bail!(
+        request.folder.join(file.name).as_path(),
+        "the released file{digest}",
+        "{found}{others}",
+        "nothing was fetched: move the file away, or replace it with --force"
+    )
 }
 
 fn missing(request: &FetchRequest, file: &Released) -> Error {
-    let place = request.origin.locate(file.name);
+    let location = request.origin.locate(file.name);
     let hint = "`--from` names the folder or address that train.tsv is in directly: check it";
-    match request.origin {
+    let problem = match request.origin {
         Origin::Url(_) => {
-            let (expected, found) = ("the file as it was released", "no such file on the server");
-            let problem = Problem::at(place, expected, found).hint(hint);
-            problem.kind(ProblemKind::Download).into()
+            problem!(location, "the file as it was released", "no such file on the server", hint)
+                .kind(ProblemKind::Download)
         }
-        Origin::Folder(_) => {
-            let (expected, found) = ("a released file", "nothing at that path");
-            let at = Location::file(place);
-            Problem::new(at, ProblemKind::MissingFile, expected, found).hint(hint).into()
-        }
-    }
+        Origin::Folder(_) => problem!(location, "a released file", "nothing at that path", hint)
+            .kind(ProblemKind::MissingFile),
+    };
+    problem.into()
 }

@@ -7,7 +7,7 @@ use crate::clariq::{check, stats};
 use crate::evaluation::Evaluation;
 use crate::validation::by_topics;
 use crate::{Collection, Kind, Requests, Statistics};
-use clariq_core::{Documents, Error, Location, Problem, ProblemKind, Request};
+use clariq_core::{Documents, Error, Problem, Request, problem};
 use clariq_files::{Qrels, Source};
 use std::any::Any;
 
@@ -110,7 +110,7 @@ impl ClariQ {
         collection.downcast().ok_or_else(|| not_clariq(collection))
     }
 
-    /// The same of a collection that is owned.
+    /// An owned collection as `ClariQ`.
     pub fn from_collection(collection: Box<dyn Collection>) -> Result<Self, Problem> {
         let refused = not_clariq(&*collection);
         let any: Box<dyn Any> = collection;
@@ -119,11 +119,12 @@ impl ClariQ {
 }
 
 fn not_clariq(collection: &dyn Collection) -> Problem {
-    let found = format!("{} in {}", collection.kind(), collection.location());
-    let at = Location::file("--data");
-    Problem::new(at, ProblemKind::Argument, "a ClariQ collection", found).hint(
-        "this takes ClariQ's facets, need labels, tables or official scorer; --data names \
-             another folder",
+    problem!(
+        "--data",
+        "a ClariQ collection",
+        (format!("{} in {}", collection.kind(), collection.location())),
+        "this takes ClariQ's facets, need labels, tables or official scorer; --data names another \
+         folder"
     )
 }
 

@@ -1,7 +1,7 @@
 //! Relevance labels: `train.tsv`, `dev.tsv` and `test_with_labels.tsv`. They hold topics, facets,
 //! and one row per facet and question that was judged relevant to the topic.
 
-use clariq_core::{Error, FacetId, Need, Problem, ProblemKind, QuestionId, Request, TopicId};
+use clariq_core::{Error, FacetId, Need, Problem, QuestionId, Request, TopicId, problem};
 use clariq_files::table::{Column, Row, Sink, for_each_row, strictly};
 use clariq_files::{Input, MOST_OF_A_TABLE, Qrels, Source};
 use std::collections::{HashMap, HashSet};
@@ -65,7 +65,7 @@ pub struct LabelledRow {
     pub line: u64,
 }
 
-/// A labelled file. Topics and facets stand in the order of their first appearance.
+/// A labelled file. Topics and facets are in the order of their first appearance.
 #[derive(Debug, Clone, Default)]
 pub struct Labelled {
     /// The file, for messages.
@@ -135,11 +135,14 @@ impl From<&Labelled> for Qrels {
 
 struct Builder {
     labelled: Labelled,
-    topics: HashMap<TopicId, (usize, u64)>,
-    facets: HashMap<FacetId, (usize, u64)>,
+    topics: HashMap<TopicId, Place>,
+    facets: HashMap<FacetId, Place>,
     /// Topic and facet of the row before, which the next row mostly repeats.
-    last: Option<[(usize, u64); 2]>,
+    last: Option<[Place; 2]>,
 }
+
+/// The position of a topic or facet, and the line that it is first on.
+type Place = (usize, u64);
 
 impl Builder {
     fn add(&mut self, row: &Row, sink: Sink) {
@@ -155,104 +158,88 @@ impl Builder {
                 return sink(*problem);
             }
         }
-        let Some(need) = Need::parse(need.trim()) else { return sink(label_range(row, need)) };
-        let topic = self.topic(topic_id, request, topic_desc, need, row, sink);
-        let facet = self.facet(facet_id, topic.0, facet_desc, row, sink);
+        let line = row.line();
+        let Some(label) = Need::parse(need.trim()) else {
+            let hint = "1 is clear by itself, 4 cannot be answered before asking back";
+            return sink(problem!(
+                (&*self.labelled.name, line),
+                "a clarification need from 1 to 4",
+                "`{need}`",
+                hint
+            ));
+        };
+        let topic = self.topic([topic_id, request, topic_desc], label, line, sink);
+        let facet = self.facet([facet_id, facet_desc], topic.0, line, sink);
         self.last = Some([topic, facet]);
-        let facet = facet.0;
         self.labelled.rows.push(LabelledRow {
-            facet,
+            facet: facet.0,
             question: question.into(),
             text: text.into(),
             answer: answer.into(),
-            line: row.line(),
+            line,
         });
     }
 
-    /// The position of a topic, and the line that it is first on.
     fn topic(
         &mut self,
-        id: &str,
-        request: &str,
-        description: &str,
+        [id, request, description]: [&str; 3],
         need: Need,
-        row: &Row,
+        line: u64,
         sink: Sink,
-    ) -> (usize, u64) {
-        let is_it = |&(place, _): &(usize, u64)| self.labelled.topics[place].id.as_str() == id;
-        let last = self.last.map(|[topic, _]| topic).filter(is_it);
-        if let Some((place, line)) = last.or_else(|| self.topics.get(id).copied()) {
-            let first = &self.labelled.topics[place];
-            if first.request != request {
-                sink(second_wording(row, line, first, request));
-            }
-            if let Some(was) = first.need.filter(|was| *was != need) {
-                sink(contradiction(row, line, &first.id, "need label", was, need));
-            }
-            return (place, line);
+    ) -> Place {
+        let Labelled { name, topics, .. } = &mut self.labelled;
+        let last = self.last.map(|[last, _]| last).filter(|last| topics[last.0].id.as_str() == id);
+        let Some(place) = last.or_else(|| self.topics.get(id).copied()) else {
+            let place = (topics.len(), line);
+            self.topics.insert(id.into(), place);
+            let (request, description) = (request.to_owned(), description.to_owned());
+            topics.push(Topic { id: id.into(), request, description, need: Some(need) });
+            return place;
+        };
+        let first = &topics[place.0];
+        if first.request != request {
+            // The released test labels have a topic with two wordings, row by row. The official
+            // scorer reads neither.
+            let expected =
+                format!("the request of `{id}` as on line {}, `{}`", place.1, first.request);
+            let hint = "the first wording is the request of the topic; no figure depends on it";
+            sink(problem!((&**name, line), expected, "`{request}`", hint).warning());
         }
-        let place = self.labelled.topics.len();
-        self.topics.insert(id.into(), (place, row.line()));
-        self.labelled.topics.push(Topic {
-            id: id.into(),
-            request: request.into(),
-            description: description.into(),
-            need: Some(need),
-        });
-        (place, row.line())
+        if let Some(was) = first.need.filter(|was| *was != need) {
+            let what = format!("the need label of `{id}` as on line {}", place.1);
+            sink(contradiction((name, line), &what, was, need));
+        }
+        place
     }
 
-    /// The position of a facet, and the line that it is first on.
     fn facet(
         &mut self,
-        id: &str,
+        [id, description]: [&str; 2],
         topic: usize,
-        description: &str,
-        row: &Row,
+        line: u64,
         sink: Sink,
-    ) -> (usize, u64) {
-        let is_it = |&(place, _): &(usize, u64)| self.labelled.facets[place].id.as_str() == id;
-        let last = self.last.map(|[_, facet]| facet).filter(is_it);
-        if let Some((place, line)) = last.or_else(|| self.facets.get(id).copied()) {
-            let first = &self.labelled.facets[place];
-            if first.topic != topic {
-                let [was, is] = [first.topic, topic].map(|topic| &self.labelled.topics[topic].id);
-                sink(contradiction(row, line, &first.id, "topic", was, is));
-            }
-            return (place, line);
+    ) -> Place {
+        let Labelled { name, topics, facets, .. } = &mut self.labelled;
+        let last = self.last.map(|[_, last]| last).filter(|last| facets[last.0].id.as_str() == id);
+        let Some(place) = last.or_else(|| self.facets.get(id).copied()) else {
+            let place = (facets.len(), line);
+            self.facets.insert(id.into(), place);
+            facets.push(Facet { id: id.into(), topic, description: description.to_owned() });
+            return place;
+        };
+        let first = &facets[place.0];
+        if first.topic != topic {
+            let what = format!("the topic of `{id}` as on line {}", place.1);
+            let [was, is] = [first.topic, topic].map(|topic| &topics[topic].id);
+            sink(contradiction((name, line), &what, was, is));
         }
-        let place = self.labelled.facets.len();
-        self.facets.insert(id.into(), (place, row.line()));
-        self.labelled.facets.push(Facet { id: id.into(), topic, description: description.into() });
-        (place, row.line())
+        place
     }
 }
 
-fn label_range(row: &Row, need: &str) -> Problem {
-    row.problem(ProblemKind::LabelRange, "a clarification need from 1 to 4", format!("`{need}`"))
-        .hint("1 is clear by itself, 4 cannot be answered before asking back")
-}
-
-/// The released test labels have a topic with two wordings, row by row. The official scorer reads
-/// neither.
-fn second_wording(row: &Row, line: u64, first: &Topic, request: &str) -> Problem {
-    let expected = format!("the request of `{}` as on line {line}, `{}`", first.id, first.request);
-    row.problem(ProblemKind::Contradiction, expected, format!("`{request}`"))
-        .hint("the first wording is the request of the topic; no figure depends on it")
-        .warning()
-}
-
-fn contradiction<T: Display>(
-    row: &Row,
-    line: u64,
-    id: &impl Display,
-    what: &str,
-    was: T,
-    is: T,
-) -> Problem {
-    let expected = format!("the {what} of `{id}` as on line {line}, `{was}`");
-    row.problem(ProblemKind::Contradiction, expected, format!("`{is}`"))
-        .hint("all rows of one topic or facet must agree")
+fn contradiction<T: Display>(at: (&str, u64), what: &str, was: T, is: T) -> Problem {
+    let hint = "all rows of one topic or facet must agree";
+    problem!(at, "{what}, `{was}`", "`{is}`", hint)
 }
 
 #[cfg(test)]
@@ -272,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn topics_stand_in_the_order_of_appearance() {
+    fn topics_are_in_the_order_of_appearance() {
         let (labelled, problems) = parse(
             "9\tTell me\tThe family\\'s tree\t4\tF2\t\"Find the \"\"essay\"\".\"\tQ00001\t\t\n\
              3\tWhat is it\t\t1\tF1\tf\tQ2\twhich\tyes\n\
@@ -303,7 +290,6 @@ mod tests {
             problems.iter().map(|problem| (problem.at.line, problem.severity)).collect();
         let (warning, error) = (Severity::Warning, Severity::Error);
         assert_eq!(found, [(Some(3), warning), (Some(3), error), (Some(4), error)]);
-        assert!(problems.iter().all(|problem| problem.kind == ProblemKind::Contradiction));
         assert!(problems[0].expected.contains("line 2"));
     }
 
@@ -321,7 +307,7 @@ mod tests {
     fn labels_outside_one_to_four_are_refused() {
         for label in ["0", "5", "x", "", "2.0"] {
             let (_, problems) = parse(&format!("1\ta\t\t{label}\tF1\tf\tQ2\tq\ty\n"));
-            assert_eq!(problems[0].kind, ProblemKind::LabelRange, "{label}");
+            assert!(problems[0].expected.ends_with("need from 1 to 4"), "{label}");
         }
     }
 }

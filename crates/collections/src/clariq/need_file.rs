@@ -58,7 +58,7 @@ pub fn write_need_file(
     target.write(|out| put_need_lines(out, labels))
 }
 
-/// The same lines, to anything that can be written to.
+/// Writes one label per topic to any writer.
 pub fn put_need_lines(
     out: &mut dyn io::Write,
     labels: impl IntoIterator<Item = (impl Display, Need)>,

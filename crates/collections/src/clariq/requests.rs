@@ -1,9 +1,9 @@
 //! Requests without labels: `test.tsv`.
 
+use crate::bank::repeated;
 use crate::clariq::labelled::Topic;
-use clariq_core::TopicId;
-use clariq_core::{Error, Problem, ProblemKind};
-use clariq_files::table::{Column, Row, Sink, for_each_row, strictly};
+use clariq_core::{Error, TopicId};
+use clariq_files::table::{Column, Sink, for_each_row, strictly};
 use clariq_files::{Input, MOST_OF_A_TABLE, Source};
 use std::collections::HashMap;
 
@@ -26,8 +26,9 @@ pub fn parse_requests(input: &Input, sink: Sink) -> Vec<Topic> {
         if let Err(problem) = row.check_id("topic_id", id) {
             return sink(*problem);
         }
-        if let Some(&(line, position)) = seen.get(id) {
-            return sink(repeated(row, line, &topics[position], request));
+        if let Some(&(first, position)) = seen.get(id) {
+            let same = topics[position].request == request;
+            return sink(repeated((&*input.name, row.line()), "request", id, first, same));
         }
         seen.insert(id.into(), (row.line(), topics.len()));
         topics.push(Topic {
@@ -38,21 +39,6 @@ pub fn parse_requests(input: &Input, sink: Sink) -> Vec<Topic> {
         });
     });
     topics
-}
-
-/// A row that says the same again changes nothing; with another request it is not clear which is
-/// meant.
-fn repeated(row: &Row, line: u64, first: &Topic, request: &str) -> Problem {
-    let id = &first.id;
-    if first.request == request {
-        return row
-            .problem(ProblemKind::Repeated, "each request once", format!("`{id}` again"))
-            .hint("the first of equal rows counts")
-            .warning();
-    }
-    let found = format!("`{id}`, which stands on line {line} with another request");
-    row.problem(ProblemKind::DuplicateId, "a topic id that is unique in the file", found)
-        .hint("remove one of the two lines, or give one a new id")
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! Statistics of a collection: its size, and how its labels are spread.
 
+use crate::bank::NO_QUESTION;
 use crate::clariq::collection::{ClariQ, Split};
 use crate::clariq::labelled::Labelled;
-use crate::statistics::{Amount, Statistics, StatisticsRow, count_words, mean};
+use crate::statistics::{Figure, Statistics, Words, mean};
 use clariq_core::Error;
 use serde::Serialize;
 use std::collections::HashSet;
@@ -47,107 +48,81 @@ struct Counts {
     splits: Vec<SplitStats>,
 }
 
-/// A figure of a split.
-type Figure = (&'static str, fn(&SplitStats) -> Option<Amount>);
-
 /// The rows of the table, like those in `ClariQ`'s README.
-const FIGURES: &[Figure] = &[
-    ("topics", |split| count(split.topics)),
-    ("facets", |split| count(split.facets?)),
-    ("single-turn conversations (rows)", |split| count(split.rows?)),
-    ("relevant questions, distinct", |split| count(split.questions?)),
-    ("relevant per topic, fewest", |split| count(split.relevant?.0)),
-    ("relevant per topic, mean", |split| Some(Amount::Mean(split.relevant?.1))),
-    ("relevant per topic, most", |split| count(split.relevant?.2)),
-    ("topics where asking nothing is right", |split| count(split.no_question?)),
-    ("need label 1 (clear)", |split| count(split.needs?[0])),
-    ("need label 2", |split| count(split.needs?[1])),
-    ("need label 3", |split| count(split.needs?[2])),
-    ("need label 4 (ambiguous)", |split| count(split.needs?[3])),
-    ("words per request, mean", |split| Some(Amount::Mean(split.request_words))),
-    ("words per answer, mean", |split| Some(Amount::Mean(split.answer_words?))),
+const FIGURES: &[Figure<SplitStats>] = &[
+    ("topics", |split| Some(split.topics.into())),
+    ("facets", |split| Some(split.facets?.into())),
+    ("single-turn conversations (rows)", |split| Some(split.rows?.into())),
+    ("relevant questions, distinct", |split| Some(split.questions?.into())),
+    ("relevant per topic, fewest", |split| Some(split.relevant?.0.into())),
+    ("relevant per topic, mean", |split| Some(split.relevant?.1.into())),
+    ("relevant per topic, most", |split| Some(split.relevant?.2.into())),
+    ("topics where asking nothing is right", |split| Some(split.no_question?.into())),
+    ("need label 1 (clear)", |split| Some(split.needs?[0].into())),
+    ("need label 2", |split| Some(split.needs?[1].into())),
+    ("need label 3", |split| Some(split.needs?[2].into())),
+    ("need label 4 (ambiguous)", |split| Some(split.needs?[3].into())),
+    ("words per request, mean", |split| Some(split.request_words.into())),
+    ("words per answer, mean", |split| Some(split.answer_words?.into())),
 ];
-
-#[expect(clippy::unnecessary_wraps, reason = "as every figure of a split is")]
-fn count(count: usize) -> Option<Amount> {
-    Some(Amount::Count(count))
-}
 
 /// Counts a collection.
 pub(crate) fn statistics(collection: &ClariQ) -> Result<Statistics, Error> {
     let counts = counts(collection)?;
-    let mut columns: Vec<&str> = counts.splits.iter().map(|split| split.split.name()).collect();
-    columns.push("bank");
-    let mut rows = Vec::with_capacity(FIGURES.len() + 3);
-    for (name, figure) in FIGURES {
-        let mut amounts: Vec<Option<Amount>> = counts.splits.iter().map(figure).collect();
-        amounts.push(None);
-        rows.push(StatisticsRow { name, amounts });
-    }
     let bank = [
-        ("questions in the bank", Amount::Count(counts.questions)),
-        ("words per question, mean", Amount::Mean(counts.question_words)),
-        ("words of the longest question", Amount::Count(counts.longest_question)),
+        ("questions in the bank", counts.questions.into()),
+        ("words per question, mean", counts.question_words.into()),
+        ("words of the longest question", counts.longest_question.into()),
     ];
-    for (name, amount) in bank {
-        let mut amounts = vec![None; counts.splits.len()];
-        amounts.push(Some(amount));
-        rows.push(StatisticsRow { name, amounts });
-    }
     let named = serde_json::to_value(&counts).unwrap_or_default();
-    Ok(Statistics { columns, rows, named })
+    let splits: Vec<_> =
+        counts.splits.into_iter().map(|split| (split.split.name(), split)).collect();
+    Ok(Statistics::new(&splits, FIGURES, ("bank", &bank), named))
 }
 
 fn counts(collection: &ClariQ) -> Result<Counts, Error> {
-    let rows = collection.bank.rows();
-    let words: Vec<usize> = rows.iter().map(|row| count_words(&row.text)).collect();
+    let words = Words::of(collection.bank.rows().iter().map(|row| row.text.as_str()));
     let splits = Split::ALL.into_iter().filter(|&split| collection.has(split, false));
-    let splits =
-        splits.map(|split| split_statistics(collection, split)).collect::<Result<_, _>>()?;
+    let splits = splits.map(|split| SplitStats::of(collection, split));
     Ok(Counts {
-        questions: collection.bank.len(),
-        longest_question: words.iter().copied().max().unwrap_or(0),
-        question_words: mean(&words),
+        questions: words.texts,
+        longest_question: words.longest,
+        question_words: words.mean,
         bank: collection.bank.checksum().clone(),
-        splits,
+        splits: splits.collect::<Result<_, _>>()?,
     })
 }
 
-fn split_statistics(collection: &ClariQ, split: Split) -> Result<SplitStats, Error> {
-    let data = collection.split(split)?;
-    let requests: Vec<usize> =
-        data.topics.iter().map(|topic| count_words(&topic.request)).collect();
-    let labels = data.labels.as_ref();
-    Ok(SplitStats {
-        split,
-        topics: data.topics.len(),
-        facets: labels.map(|labels| labels.facets.len()),
-        rows: labels.map(|labels| labels.rows.len()),
-        questions: labels.map(|labels| {
-            labels.rows.iter().map(|row| &row.question).collect::<HashSet<_>>().len()
-        }),
-        relevant: labels.map(relevant_counts),
-        needs: labels.map(need_counts),
-        no_question: labels.map(|labels| {
-            labels
-                .relevant()
-                .iter()
-                .filter(|questions| questions.contains(crate::clariq::NO_QUESTION))
-                .count()
-        }),
-        request_words: mean(&requests),
-        answer_words: labels.map(|labels| {
-            let answers: Vec<usize> =
-                labels.rows.iter().map(|row| count_words(&row.answer)).filter(|&n| n > 0).collect();
-            mean(&answers)
-        }),
-    })
-}
-
-fn relevant_counts(labels: &Labelled) -> (usize, f64, usize) {
-    let sizes: Vec<usize> = labels.relevant().iter().map(HashSet::len).collect();
-    let (least, most) = (sizes.iter().min(), sizes.iter().max());
-    (least.copied().unwrap_or(0), mean(&sizes), most.copied().unwrap_or(0))
+impl SplitStats {
+    fn of(collection: &ClariQ, split: Split) -> Result<Self, Error> {
+        let data = collection.split(split)?;
+        let labels = data.labels.as_ref();
+        let relevant = labels.map(Labelled::relevant);
+        let answers = |labels: &Labelled| {
+            let answers = labels.rows.iter().map(|row| row.answer.as_str());
+            Words::of(answers.filter(|answer| !answer.trim().is_empty())).mean
+        };
+        Ok(Self {
+            split,
+            topics: data.topics.len(),
+            facets: labels.map(|labels| labels.facets.len()),
+            rows: labels.map(|labels| labels.rows.len()),
+            questions: labels.map(|labels| {
+                labels.rows.iter().map(|row| &row.question).collect::<HashSet<_>>().len()
+            }),
+            relevant: relevant.as_deref().map(|relevant| {
+                let sizes: Vec<usize> = relevant.iter().map(HashSet::len).collect();
+                let (least, most) = (sizes.iter().min(), sizes.iter().max());
+                (least.copied().unwrap_or(0), mean(&sizes), most.copied().unwrap_or(0))
+            }),
+            needs: labels.map(need_counts),
+            no_question: relevant.map(|relevant| {
+                relevant.iter().filter(|questions| questions.contains(NO_QUESTION)).count()
+            }),
+            request_words: Words::of(data.topics.iter().map(|topic| topic.request.as_str())).mean,
+            answer_words: labels.map(answers),
+        })
+    }
 }
 
 fn need_counts(labels: &Labelled) -> [usize; 4] {

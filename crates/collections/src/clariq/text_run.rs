@@ -7,8 +7,7 @@ use crate::bank::Bank;
 use clariq_core::{Error, Problem, ProblemKind, problem};
 use clariq_files::records::Records;
 use clariq_files::table::{Sink, not_utf8, strictly};
-use clariq_files::{Input, Source};
-use clariq_files::{Run, RunLine};
+use clariq_files::{Input, Run, RunLine, Source};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
@@ -91,7 +90,7 @@ fn parse_line(
     }
     let [topic, _, text, _, score, tag] = fields[..] else {
         let found = format!("{} fields", fields.len());
-        let hint = "the text stands in double quotes, and a quote inside it is doubled";
+        let hint = "the text is in double quotes, and a quote inside it is doubled";
         return Err(Box::new(problem!(at, "6 fields, `{FORM}`", found, hint)));
     };
     let Some(score) = score.parse().ok().filter(|score: &f64| score.is_finite()) else {

@@ -1,9 +1,8 @@
-//! The check of a run or need file: what the official scorer stops at, and what it passes over.
+//! The check of a run or need file: what the official scorer refuses, and what it ignores.
 
 use crate::clariq::need_file::parse_need_file;
 use crate::validation::{Validation, Verdict};
-use clariq_core::ProblemKind::{DuplicateId, EmptyField, LabelRange, Repeated, UnknownId};
-use clariq_core::{Documents, Error, Findings, Location, Problem, ProblemKind, TopicId};
+use clariq_core::{Documents, Error, Findings, Problem, TopicId, problem};
 use clariq_files::table::shorten;
 use clariq_files::{Input, Source, parse_run};
 use std::collections::{HashMap, HashSet};
@@ -71,39 +70,43 @@ impl Check<'_> {
         let run = parse_run(input, &mut |problem| official.add(problem));
         let (mut scores, mut questions) = (HashMap::new(), HashMap::new());
         for line in &run.lines {
-            self.topic(&line.topic, line.line);
+            let (at, topic, score) = ((self.file, line.line), &line.topic, line.score);
+            self.topic(topic, line.line);
             // Zero and negative zero are one score.
-            let score = (line.score + 0.0).to_bits();
-            if let Some(first) = scores.insert((&line.topic, score), line.line) {
-                let found = format!("{} of topic {} on line {first} too", line.score, line.topic);
+            if let Some(first) = scores.insert((topic, (score + 0.0).to_bits()), line.line) {
+                let found = format!("{score} of topic {topic} on line {first} too");
                 let hint = "the official scorer drops the line: write scores that differ";
-                self.note(line.line, Repeated, "every score of a topic once", &found, hint);
+                self.note(problem!(at, "every score of a topic once", found, hint));
             }
             let question = shorten(line.question.as_str());
-            if questions.insert((&line.topic, &line.question), line.line).is_some() {
-                let found = format!("`{question}` again in topic {}", line.topic);
+            if questions.insert((topic, &line.question), line.line).is_some() {
+                let found = format!("`{question}` again in topic {topic}");
                 let hint = "a question that was asked already finds nothing new";
-                self.note(line.line, DuplicateId, "every question of a topic once", &found, hint);
+                self.note(problem!(at, "every question of a topic once", found, hint));
             }
             if bank.find(line.question.as_str()).is_none() {
                 let hint = "a question of another bank is relevant to nothing";
-                let expected = "a question of the bank";
-                self.note(line.line, UnknownId, expected, &format!("`{question}`"), hint);
+                self.note(problem!(at, "a question of the bank", "`{question}`", hint));
             }
         }
     }
 
     fn needs(&mut self, input: &Input, official: &mut Findings) {
         for need in parse_need_file(input, &mut |problem| official.add(problem)) {
-            if let Some(first) = self.topic(&need.topic, need.line) {
-                let found = format!("{} again, which is on line {first} already", need.topic);
-                let hint = "the last line of a topic counts";
-                self.note(need.line, DuplicateId, "every topic once", &found, hint);
+            let (at, topic, label) = ((self.file, need.line), &need.topic, need.label);
+            if let Some(first) = self.topic(topic, need.line) {
+                let found = format!("{topic} again, which is on line {first} already");
+                self.note(problem!(
+                    at,
+                    "every topic once",
+                    found,
+                    "the last line of a topic counts"
+                ));
             }
-            if !(1..=4).contains(&need.label) {
-                let found = format!("{} for topic {}", need.label, need.topic);
+            if !(1..=4).contains(&label) {
                 let hint = "the official scorer counts any other label as wrong";
-                self.note(need.line, LabelRange, "a label from 1 to 4", &found, hint);
+                let found = format!("{label} for topic {topic}");
+                self.note(problem!(at, "a label from 1 to 4", found, hint));
             }
         }
     }
@@ -117,25 +120,23 @@ impl Check<'_> {
         if !self.known.contains(topic) {
             let found = format!("`{}`", shorten(topic.as_str()));
             let hint = "it is not looked at: is the file of another split?";
-            self.note(line, UnknownId, "a topic of the split", &found, hint);
+            self.note(problem!((self.file, line), "a topic of the split", found, hint));
         }
         None
     }
 
     /// A topic without an answer counts 0, which changes every mean.
     fn missing(&mut self, topics: &[&TopicId]) {
-        for topic in topics {
-            if !self.answered.contains_key(*topic) {
-                let found = format!("none for topic {topic}");
-                let hint = "a topic that is not answered counts 0";
-                self.note(1, EmptyField, "an answer to every topic of the split", &found, hint);
-            }
+        for topic in topics.iter().filter(|topic| !self.answered.contains_key(**topic)) {
+            let expected = "an answer to every topic of the split";
+            let hint = "a topic that is not answered counts 0";
+            let problem = problem!((self.file, 1), expected, "none for topic {topic}", hint);
+            self.let_through.add(problem.warning());
         }
     }
 
-    fn note(&mut self, line: u64, kind: ProblemKind, expected: &str, found: &str, hint: &str) {
-        let at: Location = (self.file, line).into();
-        self.let_through.add(Problem::new(at, kind, expected, found).hint(hint).warning());
+    fn note(&mut self, problem: Problem) {
+        self.let_through.add(problem.warning());
     }
 }
 
@@ -145,15 +146,21 @@ mod tests {
     use crate::clariq::{Bank, BankRow};
     use clariq_core::Severity;
 
-    fn checked(text: &str) -> (Verdict, Vec<(ProblemKind, usize)>) {
+    const SCORE: &str = "every score of a topic once";
+    const QUESTION: &str = "every question of a topic once";
+    const OF_THE_BANK: &str = "a question of the bank";
+    const TOPIC: &str = "a topic of the split";
+    const ANSWER: &str = "an answer to every topic of the split";
+
+    fn checked(text: &str) -> (Verdict, Vec<(String, usize)>) {
         let row = |id: &str| BankRow { id: id.into(), text: id.to_owned() };
         let bank = Bank::from_rows(vec![row("Q1"), row("Q2")]);
         let topics = ["1", "2"].map(TopicId::from);
         let file = Source::memory("file", text.as_bytes());
         let found = validate(&file, topics.iter(), &bank).unwrap();
         assert_eq!(found.let_through.count("file", Severity::Error), 0);
-        let kinds = found.let_through.iter().map(|fact| (fact.first.kind, fact.count));
-        (found.verdict, kinds.collect())
+        let facts = found.let_through.iter();
+        (found.verdict, facts.map(|fact| (fact.first.expected.clone(), fact.count)).collect())
     }
 
     #[test]
@@ -165,12 +172,15 @@ mod tests {
 
     #[test]
     fn what_the_scorer_passes_over_is_listed() {
+        let accepted = |facts: &[(&str, usize)]| {
+            let facts = facts.iter().map(|(expected, count)| ((*expected).to_owned(), *count));
+            (Verdict::Accepted { warnings: 0 }, facts.collect())
+        };
         let run = "1 0 Q1 1 2 t\n1 0 Q1 2 2 t\n3 0 Q9 1 0 t\n3 0 Q2 1 -0 t\n";
-        let expected =
-            vec![(Repeated, 2), (DuplicateId, 1), (UnknownId, 1), (UnknownId, 1), (EmptyField, 1)];
-        assert_eq!(checked(run), (Verdict::Accepted { warnings: 0 }, expected));
-        let expected = vec![(LabelRange, 1), (DuplicateId, 1), (UnknownId, 1), (EmptyField, 1)];
-        assert_eq!(checked("\n1 5\n1 2\n9 1\n"), (Verdict::Accepted { warnings: 0 }, expected));
+        let facts = [(SCORE, 2), (QUESTION, 1), (TOPIC, 1), (OF_THE_BANK, 1), (ANSWER, 1)];
+        assert_eq!(checked(run), accepted(&facts));
+        let facts = [("a label from 1 to 4", 1), ("every topic once", 1), (TOPIC, 1), (ANSWER, 1)];
+        assert_eq!(checked("\n1 5\n1 2\n9 1\n"), accepted(&facts));
     }
 
     #[test]

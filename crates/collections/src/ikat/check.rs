@@ -6,8 +6,8 @@ use super::qrels::parse_statement_qrels;
 use super::topics::Topics;
 use crate::CheckReport;
 use crate::cast::check_training_files;
-use clariq_core::{Error, Location, Problem, ProblemKind};
-use clariq_files::table::Sink;
+use clariq_core::{Error, Location, Problem, problem};
+use clariq_files::table::{Sink, shorten};
 use clariq_files::{Input, Source, parse_qrels};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -29,7 +29,7 @@ pub(super) fn check(folder: &Folder) -> Result<CheckReport, Error> {
         report.read(name, folder.file(name), |input, sink| {
             let topics = Topics::parse(input, sink);
             if topics.year != split.year() && !topics.conversations.is_empty() {
-                sink(other_year(input, &topics, split));
+                sink(super::folder::other_year((&*input.name, 1), topics.year, split));
             }
         })?;
     }
@@ -49,13 +49,6 @@ pub(super) fn check(folder: &Folder) -> Result<CheckReport, Error> {
     Ok(report)
 }
 
-fn other_year(input: &Input, topics: &Topics, split: Split) -> Problem {
-    let expected = format!("topics in the form of {}", split.year());
-    let found = format!("topics in the form of {}", topics.year);
-    Problem::new(Location::line(&input.name, 1), ProblemKind::Contradiction, expected, found)
-        .hint("each year has a form of its own: is the file another year's?")
-}
-
 /// Reads passages as a stream; `seen` holds the ids of all files so far.
 fn check_passages(
     file: &Source,
@@ -66,45 +59,36 @@ fn check_passages(
     report.files.push(name.clone());
     let findings = &mut report.findings;
     let read = for_each_passage(file, |passage| {
-        match passage {
-            Ok(passage) => {
-                if let Some(problem) = without_text(&name, &passage) {
-                    findings.add(problem);
-                }
-                let at = Location::line(&name, passage.line);
-                if let Some(first) = seen.get(&passage.id) {
-                    let found = format!("`{}` again, which is at {first} already", passage.id);
-                    let expected = "every passage once";
-                    let problem = Problem::new(at, ProblemKind::DuplicateId, expected, found);
-                    findings.add(problem.hint("it is an error if the texts differ").warning());
-                } else {
-                    seen.insert(passage.id, at.to_string());
-                }
+        let passage = match passage {
+            Ok(passage) => passage,
+            Err(Error::Problem(problem)) => {
+                findings.add(*problem);
+                return Ok(ControlFlow::Continue(()));
             }
-            Err(Error::Problem(problem)) => findings.add(*problem),
             Err(error) => return Err(error),
+        };
+        if let Some(problem) = without_text(&name, &passage) {
+            findings.add(problem);
+        }
+        let at = Location::line(&name, passage.line);
+        if let Some(first) = seen.get(&passage.id) {
+            let found = format!("`{}` again, which is at {first} already", passage.id);
+            let hint = "it is an error if the texts differ";
+            findings.add(problem!(at, "every passage once", found, hint).warning());
+        } else {
+            seen.insert(passage.id, at.to_string());
         }
         Ok(ControlFlow::Continue(()))
     });
-    match read {
-        Err(Error::Problem(problem)) => findings.add(*problem),
-        other => other?,
-    }
-    Ok(())
+    report.note(read).map(drop)
 }
 
 /// Some released passages hold their id and an address in place of a text.
-fn without_text(file: &str, passage: &Passage) -> Option<Problem> {
-    let text = &passage.text;
+fn without_text(file: &str, Passage { id, text, line }: &Passage) -> Option<Problem> {
     let is_address = !text.contains(char::is_whitespace) && text.contains("://");
-    if !is_address && !text.is_empty() {
-        return None;
-    }
-    let at = Location::line(file, passage.line);
-    let found = format!("`{}` of `{}`", clariq_files::table::shorten(text), passage.id);
-    Some(
-        Problem::new(at, ProblemKind::EmptyField, "the text of a passage", found)
-            .hint("nothing has to be done: it is ranked as it is")
-            .warning(),
-    )
+    (is_address || text.is_empty()).then(|| {
+        let found = format!("`{}` of `{id}`", shorten(text));
+        let hint = "nothing has to be done: it is ranked as it is";
+        problem!((file, *line), "the text of a passage", found, hint).warning()
+    })
 }

@@ -1,11 +1,11 @@
-//! What a system of a class may see of a turn.
+//! What a system of a class may see of a turn, beside the statements of the user.
 //!
-//! The rules of the track are enforced by construction: a [`View`] is made of what its class allows
-//! and of nothing else, so a system that gets a view cannot read a label by mistake.
+//! The rules of the track are enforced by construction: requests are made of what is returned here
+//! and of nothing else, so a system cannot read a label by mistake.
 
-use super::topics::{Conversation, Turn, Year};
+use super::topics::{Conversation, Year};
 use crate::Class;
-use clariq_core::TopicId;
+use clariq_core::Utterance;
 
 impl Class {
     /// The `run_type` of a run of this class.
@@ -23,72 +23,34 @@ impl Class {
     }
 }
 
-/// A turn as a system of some class may see it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct View<'a> {
-    /// The turn to answer.
-    pub turn: &'a TopicId,
-    /// What the user says about themselves; statement *n* of the files is at *n* − 1.
-    pub statements: &'a [String],
-    /// What was said before, in order.
-    pub earlier: Vec<Exchange<'a>>,
-    /// What the user says now.
-    pub utterance: &'a str,
-    /// What only a manual system sees.
-    pub manual: Option<Manual<'a>>,
-    /// The passages to answer from, which only a system that answers alone sees; empty where none
-    /// were released.
-    pub passages: Option<&'a [String]>,
-}
-
-/// An earlier turn: what the user said and what was answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Exchange<'a> {
-    /// What the user said.
-    pub utterance: &'a str,
-    /// The organisers' response.
-    pub response: &'a str,
-}
-
-/// What people added to the turns up to this one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Manual<'a> {
-    /// The resolved utterances of all earlier turns, and this one's last.
-    pub resolved: Vec<&'a str>,
-    /// The numbers of the relevant statements, turn by turn; empty where none were released.
-    pub relevant_statements: Vec<&'a [u32]>,
-}
-
 impl Conversation {
-    /// The turn at `index` (from 0) as a system of `class` may see it.
+    /// What was said up to the user's turn at `index` (from 0), as a system of `class` may see it: a
+    /// manual one sees resolved utterances.
     ///
     /// # Panics
     ///
     /// If the conversation has no such turn.
-    pub fn view(&self, index: usize, class: Class) -> View<'_> {
-        let turn = &self.turns[index];
-        View {
-            turn: &turn.id,
-            statements: &self.statements,
-            earlier: self.turns[..index]
-                .iter()
-                .map(|turn| Exchange { utterance: &turn.utterance, response: &turn.response })
-                .collect(),
-            utterance: &turn.utterance,
-            manual: (class == Class::Manual).then(|| manual(&self.turns[..=index])),
-            passages: (class == Class::OnlyResponse)
-                .then(|| turn.citations.as_deref().unwrap_or_default()),
+    pub fn said(&self, index: usize, class: Class) -> Vec<Utterance> {
+        let mut said = Vec::with_capacity(2 * index + 1);
+        for (position, turn) in self.turns[..=index].iter().enumerate() {
+            let resolved = (class == Class::Manual).then(|| turn.resolved_or_raw());
+            said.push(Utterance::user(resolved.unwrap_or(&turn.utterance)));
+            if position < index {
+                said.push(Utterance::system(turn.response.as_str()));
+            }
         }
+        said
     }
-}
 
-fn manual(turns: &[Turn]) -> Manual<'_> {
-    Manual {
-        resolved: turns.iter().map(Turn::resolved_or_raw).collect(),
-        relevant_statements: turns
-            .iter()
-            .map(|turn| turn.relevant_statements.as_deref().unwrap_or_default())
-            .collect(),
+    /// The passages to answer the turn at `index` from, which only a system that answers alone
+    /// sees; empty where none were released.
+    ///
+    /// # Panics
+    ///
+    /// If the conversation has no such turn.
+    pub fn given_passages(&self, index: usize, class: Class) -> Option<&[String]> {
+        let citations = self.turns[index].citations.as_deref().unwrap_or_default();
+        (class == Class::OnlyResponse).then_some(citations)
     }
 }
 
@@ -151,8 +113,11 @@ mod tests {
                 scramble(&mut value, index, class);
                 let scrambled = topics(&value);
                 assert_ne!(plain, scrambled);
-                let view =
-                    |topics: &Topics| format!("{:?}", topics.conversations[0].view(index, class));
+                let view = |topics: &Topics| {
+                    let conversation = &topics.conversations[0];
+                    let given = conversation.given_passages(index, class);
+                    format!("{:?} {given:?}", conversation.said(index, class))
+                };
                 assert_eq!(view(&plain), view(&scrambled), "{class:?}, turn {index}");
                 assert!(!view(&scrambled).contains("scrambled"));
             }
@@ -162,17 +127,16 @@ mod tests {
     #[test]
     fn every_class_sees_what_it_may() {
         let topics = topics(&conversation());
-        let view = |class| topics.conversations[0].view(1, class);
-        let automatic = view(Class::Automatic);
-        assert_eq!(automatic.utterance, "utterance 2");
-        assert_eq!(
-            automatic.earlier,
-            [Exchange { utterance: "utterance 1", response: "response 1" }]
-        );
-        assert_eq!((automatic.manual, automatic.passages), (None, None));
-        let manual = view(Class::Manual).manual.unwrap();
-        assert_eq!(manual.resolved, ["resolved 1", "resolved 2"]);
-        assert_eq!(manual.relevant_statements, [[1], [2]]);
-        assert_eq!(view(Class::OnlyResponse).passages.unwrap(), ["clueweb22-en0000-00-00000:2"]);
+        let conversation = &topics.conversations[0];
+        let said = |class| -> Vec<String> {
+            conversation.said(1, class).into_iter().map(|said| said.text.to_string()).collect()
+        };
+        let raw = ["utterance 1", "response 1", "utterance 2"];
+        assert_eq!(said(Class::Automatic), raw);
+        assert_eq!(said(Class::OnlyResponse), raw);
+        assert_eq!(said(Class::Manual), ["resolved 1", "response 1", "resolved 2"]);
+        let given = |class| conversation.given_passages(1, class);
+        assert_eq!((given(Class::Automatic), given(Class::Manual)), (None, None));
+        assert_eq!(given(Class::OnlyResponse).unwrap(), ["clueweb22-en0000-00-00000:2"]);
     }
 }

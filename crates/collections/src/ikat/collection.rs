@@ -2,23 +2,21 @@
 //! conversations.
 
 use super::answers::Form;
-use super::class::View;
 use super::evaluation::{Track, names};
 use super::folder::{Folder, Split};
 use super::passage_ids::PassageIds;
 use super::passages::{read_all, read_bank};
 use super::qrels::{citation_judgements, read_statement_qrels, statement_judgements};
-use super::topics::{Conversation, Topics};
+use super::statements::{statement_rows, statements_of};
+use super::topics::Topics;
 use super::validate::{Options, validate};
 use crate::evaluation::Evaluation;
 use crate::{
-    AnswerForm, Bank, BankRow, Class, Collection, DataDir, Kind, Requests, ResolvedTurn,
-    Statistics, ValidationOptions, cast,
+    AnswerForm, Bank, Class, Collection, DataDir, Kind, Requests, ResolvedTurn, Statistics,
+    ValidationOptions, cast,
 };
-use clariq_core::{
-    Doc, Documents, Error, Location, Problem, ProblemKind, Request, TextKeeper, Utterance,
-};
-use clariq_files::{Judgement, Qrels, Source, protect, read_qrels};
+use clariq_core::{Doc, Documents, Error, ProblemKind, Request, TextKeeper, bail, problem};
+use clariq_files::{Judgement, Qrels, Source, read_qrels};
 use std::collections::HashSet;
 
 /// TREC iKAT 2023 to 2025: statements of a user and passages, ranked for every turn.
@@ -53,7 +51,7 @@ pub const STATEMENTS: &str = "statements";
 /// The passages, which all conversations share.
 pub const PASSAGES: &str = "passages";
 
-/// What the figures of passages are of, which no published figure is.
+/// Why figures of passages are comparable with no published ones.
 const SUBSTITUTE: &str = "passages are those that the organisers' responses cite, a substitute for \
                           the licensed collection: figures on them compare with each other alone";
 
@@ -90,7 +88,7 @@ impl Ikat {
         Self::open_keeping(folder, None)
     }
 
-    /// The same where passages that are too many for memory are kept by `keeper`.
+    /// Opens a folder. `keeper` keeps passages that are too many for memory.
     ///
     /// # Errors
     ///
@@ -98,9 +96,6 @@ impl Ikat {
     pub fn open_keeping(folder: Folder, keeper: Option<&dyn TextKeeper>) -> Result<Self, Error> {
         let mut topics = Vec::new();
         for split in folder.splits() {
-            if let Some(Source::Path(path)) = folder.file(split.topics_file()) {
-                protect(&path);
-            }
             topics.push((split, folder.topics(split)?));
         }
         let statements = Bank::new(statement_rows(&topics), "");
@@ -117,8 +112,8 @@ impl Ikat {
     pub fn topics(&self, split: Split) -> Result<&Topics, Error> {
         match self.topics.iter().find(|(known, _)| *known == split) {
             Some((_, topics)) => Ok(topics),
-            // What is not there is reported as where it is read.
-            None => Err(self.folder.topics(split).map_or_else(|error| error, |_| gone(split))),
+            // Reading it again names what is missing.
+            None => Err(self.folder.topics(split).map_or_else(|error| error, |_| changed(split))),
         }
     }
 
@@ -140,27 +135,17 @@ impl Ikat {
     ) -> Result<impl Iterator<Item = Request> + Send, Error> {
         let conversations = self.topics(split)?.conversations.iter();
         Ok(conversations.flat_map(move |conversation| {
-            let own = of_statements.then(|| self.statements_of(split, conversation));
+            let own = of_statements.then(|| statements_of(split, conversation, &self.statements));
             (0..conversation.turns.len()).map(move |index| {
-                let view = conversation.view(index, class);
-                let candidates = match (&own, view.passages) {
+                let candidates = match (&own, conversation.given_passages(index, class)) {
                     (Some(own), _) => Some(own.clone()),
                     (None, Some(given)) => self.given(given),
                     (None, None) => None,
                 };
-                let (id, said) = (view.turn.as_str().into(), said(&view));
-                Request { id, said, candidates, need: None }
+                let id = conversation.turns[index].id.as_str().into();
+                Request { id, said: conversation.said(index, class), candidates, need: None }
             })
         }))
-    }
-
-    /// The statements of a user, in the order of their numbers as documents.
-    fn statements_of(&self, split: Split, conversation: &Conversation) -> Vec<Doc> {
-        let ids = (1..=conversation.statements.len())
-            .map(|number| statement_id(split, &conversation.number, number));
-        let mut docs: Vec<Doc> = ids.filter_map(|id| self.statements.find(&id)).collect();
-        docs.sort_unstable();
-        docs
     }
 
     /// The given passages as far as the collection has them, `None` where it has none of them.
@@ -202,58 +187,17 @@ impl Ikat {
     }
 }
 
-fn gone(split: Split) -> Error {
-    let at = Location::file(split.topics_file());
-    Problem::new(at, ProblemKind::MissingFile, "the topics as they were opened", "another file")
-        .hint("the folder changed while it was read: try again")
-        .into()
+fn changed(split: Split) -> Error {
+    let hint = "the folder changed while it was read: try again";
+    let (expected, found) = ("the topics as they were opened", "another file");
+    problem!(split.topics_file(), expected, found, hint).kind(ProblemKind::MissingFile).into()
 }
 
-/// What was said up to a turn, as far as the view of a class has it.
-fn said(view: &View) -> Vec<Utterance> {
-    let mut said = Vec::with_capacity(2 * view.earlier.len() + 1);
-    for (index, exchange) in view.earlier.iter().enumerate() {
-        let resolved = view.manual.as_ref().map(|manual| manual.resolved[index]);
-        said.push(Utterance::user(resolved.unwrap_or(exchange.utterance)));
-        said.push(Utterance::system(exchange.response));
-    }
-    let resolved = view.manual.as_ref().and_then(|manual| manual.resolved.last().copied());
-    said.push(Utterance::user(resolved.unwrap_or(view.utterance)));
-    said
-}
-
-/// A statement as a document of the collection, `2023-test/9-1/3`: its number is unique in its
-/// conversation alone.
-fn statement_id(split: Split, conversation: &str, number: usize) -> String {
-    format!("{split}/{conversation}/{number}")
-}
-
-/// The number of a statement by the id of its document.
-pub fn statement_number(id: &str) -> &str {
-    id.rsplit_once('/').map_or(id, |(_, number)| number)
-}
-
-fn statement_rows(topics: &[(Split, Topics)]) -> Vec<BankRow> {
-    let mut rows = Vec::new();
-    for (split, topics) in topics {
-        for Conversation { number, statements, .. } in &topics.conversations {
-            rows.extend((1..).zip(statements).map(|(n, text)| BankRow {
-                id: statement_id(*split, number, n).as_str().into(),
-                text: text.clone(),
-            }));
-        }
-    }
-    rows
-}
-
-/// The split of a name that the caller has checked.
+/// The split of that name.
 fn split_of(name: &str) -> Result<Split, Error> {
     Split::parse(name).ok_or_else(|| {
         let expected = format!("one of {}", SPLITS.join(", "));
-        let at = Location::file("--split");
-        Problem::new(at, ProblemKind::Argument, expected, format!("`{name}`"))
-            .hint("these are the splits of iKAT")
-            .into()
+        problem!("--split", expected, "`{name}`", "these are the splits of iKAT").into()
     })
 }
 
@@ -270,10 +214,7 @@ impl Collection for Ikat {
     }
 
     fn location(&self) -> String {
-        match &self.folder {
-            Folder::Path(folder) => folder.display().to_string(),
-            Folder::Sample => "<sample-ikat>".to_owned(),
-        }
+        self.folder.to_string()
     }
 
     fn tasks(&self) -> &'static [&'static str] {
@@ -291,18 +232,15 @@ impl Collection for Ikat {
     fn documents(&self, task: &str) -> Result<&dyn Documents, Error> {
         let documents = self.ranked_in(task);
         if documents.is_empty() {
-            let at = Location::file(self.location());
-            let expected = "passages, such as `passages.jsonl`";
-            return Err(Problem::new(at, ProblemKind::MissingFile, expected, "topics alone")
-                .hint("put passages into that folder; `clariq data segment` makes them of pages")
-                .into());
+            let hint = "put passages into that folder; `clariq data segment` makes them of pages";
+            bail!(self.location(), "passages, such as `passages.jsonl`", "topics alone", hint);
         }
         Ok(documents)
     }
 
     fn source(&self, split: &str) -> Result<Source, Error> {
         let split = split_of(split)?;
-        self.folder.file(split.topics_file()).ok_or_else(|| gone(split))
+        self.folder.file(split.topics_file()).ok_or_else(|| changed(split))
     }
 
     fn requests(&self, split: &str, task: &str) -> Result<Requests<'_>, Error> {
@@ -320,7 +258,7 @@ impl Collection for Ikat {
     }
 
     fn name_in_runs<'i>(&self, task: &str, id: &'i str) -> &'i str {
-        if task == STATEMENTS { statement_number(id) } else { id }
+        if task == STATEMENTS { super::statement_number(id) } else { id }
     }
 
     fn conversation_of<'r>(&self, request: &'r str) -> &'r str {
@@ -358,10 +296,10 @@ impl Collection for Ikat {
     fn qrels(&self, split: &str, task: &str) -> Result<Option<Qrels>, Error> {
         let split = split_of(split)?;
         let labels = if task == STATEMENTS {
-            let rename = |mut label: Judgement| {
-                let conversation = label.topic.rsplit_once('_').map_or("", |(number, _)| number);
-                label.document = format!("{split}/{conversation}/{}", label.document).into();
-                label
+            let rename = |label: Judgement| {
+                let conversation = self.conversation_of(&label.topic);
+                let document = format!("{split}/{conversation}/{}", label.document).into();
+                Judgement { document, ..label }
             };
             let labels = self.organisers_statements(split)?;
             labels.map(|labels| labels.into_iter().map(rename).collect())
@@ -386,6 +324,8 @@ impl Collection for Ikat {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ikat::statement_number;
+    use clariq_core::Utterance;
 
     fn sample() -> Ikat {
         Ikat::open(Folder::Sample).unwrap()

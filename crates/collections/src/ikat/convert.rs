@@ -7,7 +7,7 @@
 
 use super::run::{Submission, SubmittedTurn};
 use super::topics::Year;
-use clariq_core::{Error, Location, Problem, ProblemKind};
+use clariq_core::{Error, bail};
 use clariq_files::{Source, Target, python_float};
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -19,15 +19,10 @@ pub fn convert_to_trec(run: &Source, target: &Target) -> Result<(), Error> {
     target.write(|out| put_lines(out, &submission.run_name, &lines))
 }
 
-/// The same lines of a run that was read, to anything that can be written to; `name` is the run's file,
-/// for messages.
+/// Writes the passages of a run as a TREC run to any writer; `name` is the run's file, for messages.
 pub fn put_trec(out: &mut dyn Write, submission: &Submission, name: &str) -> Result<(), Error> {
     let lines = trec_lines(submission, name)?;
-    put_lines(out, &submission.run_name, &lines).map_err(|source| Error::Io {
-        action: "write",
-        path: "<trec run>".into(),
-        source,
-    })
+    put_lines(out, &submission.run_name, &lines).map_err(Error::io("write", "<trec run>"))
 }
 
 /// A passage of a turn with its score as it is written.
@@ -61,18 +56,14 @@ fn put_lines(out: &mut dyn Write, run: &str, lines: &[TrecLine]) -> io::Result<(
     })
 }
 
-fn by_appearance<'a>(
-    turn: &'a SubmittedTurn,
-    name: &str,
-) -> Result<Vec<(&'a str, String)>, Problem> {
+fn by_appearance<'a>(turn: &'a SubmittedTurn, name: &str) -> Result<Vec<(&'a str, String)>, Error> {
     let mut seen = HashSet::new();
     let mut passages = Vec::new();
     for response in &turn.responses {
         if response.rank == -1 && !response.passages.is_empty() {
-            let at = Location::line(name, response.line);
             let expected = "a rank from 1: scores are divided by the rank plus 1";
-            let problem = Problem::new(at, ProblemKind::WrongValue, expected, "the rank -1");
-            return Err(problem.hint("number the responses of a turn from 1"));
+            let hint = "number the responses of a turn from 1";
+            bail!((name, response.line), expected, "the rank -1", hint);
         }
         let weight = 1.0 / (f64::from(response.rank) + 1.0);
         for passage in &response.passages {

@@ -2,7 +2,7 @@
 
 use super::sample::Sample;
 use super::topics::{Topics, Year};
-use clariq_core::{Error, Location, Problem, ProblemKind};
+use clariq_core::{Error, Location, Problem, ProblemKind, problem};
 use clariq_files::Source;
 use std::fmt;
 use std::path::PathBuf;
@@ -107,8 +107,8 @@ impl Folder {
                 paths.into_iter().find(|path| path.symlink_metadata().is_ok()).map(Source::Path)
             }
             Self::Sample => {
-                let file = Sample::ALL.into_iter().find(|file| file.file_name() == name);
-                file.map(Sample::source)
+                let file = Sample::ALL.iter().find(|file| file.file_name() == name);
+                file.map(|file| file.source())
             }
         }
     }
@@ -131,11 +131,7 @@ impl Folder {
         if topics.year == split.year() {
             return Ok(topics);
         }
-        let at = Location::file(topics.name);
-        let expected = format!("topics in the form of {}", split.year());
-        let found = format!("topics in the form of {}", topics.year);
-        let problem = Problem::new(at, ProblemKind::Contradiction, expected, found);
-        Err(problem.hint("each year has a form of its own: is the file another year's?").into())
+        Err(other_year(topics.name, topics.year, split).into())
     }
 
     /// The files of passages. Where there are JSON lines and `TrecWeb` of one name, they hold the
@@ -151,34 +147,45 @@ impl Folder {
     }
 
     fn missing(&self, name: &str) -> Problem {
-        let (at, found, hint) = match self {
+        let splits = self.splits().into_iter().map(Split::name).collect::<Vec<_>>().join(", ");
+        let found = match self {
+            Self::Path(folder) if !folder.exists() => "nothing at that path".to_owned(),
+            _ if splits.is_empty() => "no topics at all".to_owned(),
+            _ => format!("topics of {splits} alone"),
+        };
+        let hint = match self {
             Self::Path(folder) if !folder.exists() => {
-                let hint = "check the path: --data names the folder with the track's files";
-                (folder.display().to_string(), "nothing at that path".to_owned(), hint.to_owned())
+                "check the path: --data names the folder with the track's files"
             }
-            Self::Path(folder) => {
-                let hint = "put the file as the track releases it into that folder, or into \
-                            `topics` below it";
-                (folder.display().to_string(), self.splits_found(), hint.to_owned())
+            Self::Path(_) => {
+                "put the file as the track releases it into that folder, or into `topics` below it"
             }
             Self::Sample => {
-                let hint = "--data names a folder with the track's files; the built-in sample has \
-                            the split 2023-test alone";
-                ("<sample-ikat>".to_owned(), self.splits_found(), hint.to_owned())
+                "--data names a folder with the track's files; the built-in sample has the split \
+                 2023-test alone"
             }
         };
-        let expected = format!("a file `{name}`");
-        Problem::new(Location::file(at), ProblemKind::MissingFile, expected, found).hint(hint)
+        problem!(self.to_string(), "a file `{name}`", found, hint).kind(ProblemKind::MissingFile)
     }
+}
 
-    fn splits_found(&self) -> String {
-        let names: Vec<&str> = self.splits().into_iter().map(Split::name).collect();
-        if names.is_empty() {
-            "no topics at all".to_owned()
-        } else {
-            format!("topics of {} alone", names.join(", "))
+impl fmt::Display for Folder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Path(folder) => folder.display().fmt(f),
+            Self::Sample => f.write_str("<sample-ikat>"),
         }
     }
+}
+
+/// The problem that topics have the form of a year which is not that of their split.
+pub(super) fn other_year(at: impl Into<Location>, found: Year, split: Split) -> Problem {
+    problem!(
+        at,
+        (format!("topics in the form of {}", split.year())),
+        "topics in the form of {found}",
+        "each year has a form of its own: is the file another year's?"
+    )
 }
 
 #[cfg(test)]

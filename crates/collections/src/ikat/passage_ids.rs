@@ -11,7 +11,7 @@ mod sort;
 
 pub use build::{BuildReport, MEMORY, build};
 
-use clariq_core::{Error, Location, Problem, ProblemKind};
+use clariq_core::{Error, problem};
 use clariq_files::Source;
 use fst::Set;
 use std::path::Path;
@@ -34,28 +34,11 @@ impl PassageIds {
     pub fn open(path: &Path) -> Result<Self, Error> {
         let bytes = Source::Path(path.to_owned()).read_at_most(LARGEST)?.bytes.into_owned();
         let refused = |error: fst::Error| {
-            let at = Location::file(path.display().to_string());
-            Problem::new(
-                at,
-                ProblemKind::Checksum,
-                "a whole file of passage ids",
-                error.to_string(),
-            )
-            .hint(HINT)
+            problem!(path, "a whole file of passage ids", (error.to_string()), HINT)
         };
         let ids = Set::new(bytes).map_err(refused)?;
         ids.as_fst().verify().map_err(refused)?;
         Ok(Self { ids })
-    }
-
-    /// The set of some ids, in memory.
-    pub fn from_ids<'a>(ids: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut ids: Vec<&str> = ids.into_iter().collect();
-        ids.sort_unstable();
-        ids.dedup();
-        // A list that is sorted and has every id once is what the automaton asks for.
-        let ids = Set::from_iter(ids).unwrap_or_default();
-        Self { ids }
     }
 
     /// Whether there is a passage with this id.

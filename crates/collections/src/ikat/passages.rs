@@ -4,19 +4,18 @@
 //! first byte: `{` begins JSON lines and `<` `TrecWeb`.
 
 mod documents;
-mod json_lines;
 mod trec_web;
 
 pub(super) use documents::{read_all, read_bank};
 
-use clariq_core::{Error, Location, Problem, ProblemKind};
+use crate::json::{self, Node, Parsed};
+use crate::lines::Lines;
+use clariq_core::{Error, ProblemKind};
+use clariq_files::Source;
 use clariq_files::archive::{Archive, Form};
-use clariq_files::table::not_utf8;
-use clariq_files::{BoundedLines, Source};
-use std::io::{BufReader, Read};
 use std::ops::ControlFlow;
 
-/// A longer line is no record of a passage: it would only fill the memory.
+/// A longer line is no record of a passage.
 const LONGEST: u64 = 16 << 20;
 
 static FORM: Form = Form {
@@ -57,11 +56,11 @@ pub fn for_each_passage(
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head);
     let is_trec_web = head.trim_ascii_start().starts_with(b"<");
     archive.with_content(|content| {
-        let mut lines = Lines::new(&archive, content);
+        let mut lines = Lines::new(&archive, content, LONGEST);
         if is_trec_web {
             trec_web::read(&mut lines, &mut each)
         } else {
-            json_lines::read(&mut lines, &mut each)
+            read_json_lines(archive.name(), &mut lines, &mut each)
         }
     })
 }
@@ -69,32 +68,38 @@ pub fn for_each_passage(
 /// What takes the passages.
 type Each<'e> = &'e mut dyn FnMut(Result<Passage, Error>) -> Result<ControlFlow<()>, Error>;
 
-/// The lines of a file, one at a time.
-struct Lines<'a> {
-    archive: &'a Archive,
-    lines: BoundedLines<'a>,
-    number: u64,
+fn read_json_lines(name: &str, lines: &mut Lines, each: Each) -> Result<(), Error> {
+    loop {
+        let number = lines.number() + 1;
+        let passage = match lines.next("passage")? {
+            None => return Ok(()),
+            Some(Ok(line)) if line.trim().is_empty() => continue,
+            Some(Ok(line)) => json::parse_text(number, line)
+                .and_then(|node| passage(number, &node))
+                .map_err(|fault| fault.in_file(name, FORM.hint).into()),
+            Some(Err(problem)) => Err(Error::Problem(problem)),
+        };
+        if each(passage)?.is_break() {
+            return Ok(());
+        }
+    }
 }
 
-impl<'a> Lines<'a> {
-    fn new(archive: &'a Archive, content: &'a mut dyn Read) -> Self {
-        let content = BufReader::with_capacity(1 << 16, content);
-        Self { archive, lines: BoundedLines::new(archive.name(), content, LONGEST), number: 0 }
+/// A passage a line: `doc_id`, `passage_id`, `passage_text`, as the track releases them, or `id`,
+/// `contents`, as Anserini indexes them. Further keys, such as `url`, are ignored.
+fn passage(line: u64, node: &Node) -> Parsed<Passage> {
+    let (id, text) = if let Some(id) = node.get("id") {
+        (id.as_text("id")?.to_owned(), node.text_of("contents")?)
+    } else {
+        let (page, number) = (node.text_of("doc_id")?, node.field("passage_id")?);
+        let number = match number.integer() {
+            Some(number) => number.to_string(),
+            None => number.as_text("passage_id")?.to_owned(),
+        };
+        (format!("{page}:{number}"), node.text_of("passage_text")?)
+    };
+    if id.is_empty() || id.contains(char::is_whitespace) {
+        return Err(node.unlike("an id without blanks"));
     }
-
-    /// The next line without its end, or `None` at the end of the file. A line that is not UTF-8 is
-    /// a problem of its own.
-    fn next(&mut self) -> Result<Option<Result<&str, Box<Problem>>>, Error> {
-        let Some((number, line)) = self.lines.next_bytes()? else { return Ok(None) };
-        self.number = number;
-        let line = line.trim_ascii_end();
-        let at = Location::line(self.archive.name(), number);
-        Ok(Some(str::from_utf8(line).map_err(|_| Box::new(not_utf8(at, "passage", line)))))
-    }
-
-    /// A problem of the line that was read last.
-    fn problem(&self, expected: impl Into<String>, found: impl Into<String>) -> Problem {
-        let at = Location::line(self.archive.name(), self.number);
-        Problem::new(at, ProblemKind::WrongValue, expected, found).hint(FORM.hint)
-    }
+    Ok(Passage { id, text: text.trim().to_owned(), line })
 }

@@ -6,7 +6,7 @@
 //! only warn of is the business of
 //! [`validate`](crate::ikat::validate).
 
-mod lines;
+pub(super) mod lines;
 mod object;
 mod proto;
 mod write;
@@ -16,7 +16,7 @@ pub(super) use write::{put_end, put_turn};
 
 use super::topics::Year;
 use crate::json;
-use clariq_core::{Error, Problem};
+use clariq_core::Error;
 use clariq_files::table::{Sink, strictly};
 use clariq_files::{Input, Source, Target};
 
@@ -66,7 +66,7 @@ pub struct SubmittedTurn {
 pub struct Response {
     /// From 1.
     pub rank: i32,
-    /// What the user is told.
+    /// The text that the user reads.
     pub text: String,
     /// The ranked passages; in 2025 the cited ones.
     pub passages: Vec<RankedPassage>,
@@ -133,24 +133,24 @@ impl Submission {
 
     fn parse_any(input: &Input, sink: Sink) -> Self {
         if lines::is_json_lines(input) {
-            return lines::submission(input, sink);
+            return Self::parse(input, Year::Y2025, sink);
         }
-        match json::parse(input) {
+        match json::parse(input, sink) {
             // A run of one turn.
-            Ok(root) if lines::is_entry(&root) => lines::submission(input, sink),
-            Ok(root) => object::read(&input.name, &root, object::year_of(&root), sink),
-            Err(problem) => {
-                sink(*problem);
-                Self::empty(Year::Y2024)
-            }
+            Some(root) if lines::is_entry(&root) => Self::parse(input, Year::Y2025, sink),
+            Some(root) => object::read(&input.name, &root, object::year_of(&root), sink),
+            None => Self::empty(Year::Y2024),
         }
     }
 
     /// Reads what can be read: every problem goes to `sink`, and its turn is left out.
     pub fn parse(input: &Input, year: Year, sink: Sink) -> Self {
-        match year {
-            Year::Y2023 | Year::Y2024 => object::submission(input, year, sink),
-            Year::Y2025 => lines::submission(input, sink),
+        if year == Year::Y2025 {
+            return lines::read(input, sink, None);
+        }
+        match json::parse(input, sink) {
+            Some(root) => object::read(&input.name, &root, year, sink),
+            None => Self::empty(year),
         }
     }
 
@@ -174,9 +174,4 @@ impl Submission {
             turns: Vec::new(),
         }
     }
-}
-
-/// Hands a problem on, and goes on with what is sound.
-fn keep<T>(result: Result<T, Box<Problem>>, sink: Sink) -> Option<T> {
-    result.map_err(|problem| sink(*problem)).ok()
 }

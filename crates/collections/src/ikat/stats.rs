@@ -2,13 +2,12 @@
 
 use super::folder::Split;
 use super::topics::{Topics, Turn};
-use crate::statistics::{Amount, Statistics, StatisticsRow, count_words, mean};
+use crate::statistics::{Figure, Statistics, Words};
 use clariq_core::{Doc, Documents, Error};
 use serde_json::{Map, Value, json};
 
 /// What is counted of a split.
 struct Counts {
-    split: Split,
     conversations: usize,
     turns: usize,
     statements: usize,
@@ -21,11 +20,8 @@ struct Counts {
 }
 
 impl Counts {
-    fn of(split: Split, topics: &Topics) -> Self {
+    fn of(topics: &Topics) -> Self {
         let turns: Vec<&Turn> = topics.turns().map(|(_, turn)| turn).collect();
-        let words = |text: fn(&Turn) -> &str| -> Vec<usize> {
-            turns.iter().map(|turn| count_words(text(turn))).collect()
-        };
         let labels = |count: fn(&Turn) -> Option<usize>| {
             let counts: Vec<usize> = turns.iter().filter_map(|turn| count(turn)).collect();
             let labelled = counts.iter().filter(|count| **count > 0).count();
@@ -33,14 +29,13 @@ impl Counts {
         };
         let statements = topics.conversations.iter().map(|one| one.statements.len());
         Self {
-            split,
             conversations: topics.conversations.len(),
             turns: turns.len(),
             statements: statements.sum(),
             relevant: labels(|turn| turn.relevant_statements.as_ref().map(Vec::len)),
             citations: labels(|turn| turn.citations.as_ref().map(Vec::len)),
-            utterance_words: mean(&words(|turn| &turn.utterance)),
-            response_words: mean(&words(|turn| &turn.response)),
+            utterance_words: Words::of(turns.iter().map(|turn| &*turn.utterance)).mean,
+            response_words: Words::of(turns.iter().map(|turn| &*turn.response)).mean,
         }
     }
 
@@ -59,20 +54,16 @@ impl Counts {
     }
 }
 
-type Figure = (&'static str, fn(&Counts) -> Option<Amount>);
-
-const FIGURES: &[Figure] = &[
-    ("conversations", |counts| Some(Amount::Count(counts.conversations))),
-    ("turns", |counts| Some(Amount::Count(counts.turns))),
-    ("statements", |counts| Some(Amount::Count(counts.statements))),
-    ("turns with a relevant statement", |counts| {
-        counts.relevant.map(|(turns, _)| Amount::Count(turns))
-    }),
-    ("relevant statements", |counts| counts.relevant.map(|(_, all)| Amount::Count(all))),
-    ("turns that cite a passage", |counts| counts.citations.map(|(turns, _)| Amount::Count(turns))),
-    ("cited passages", |counts| counts.citations.map(|(_, all)| Amount::Count(all))),
-    ("words per utterance, mean", |counts| Some(Amount::Mean(counts.utterance_words))),
-    ("words per response, mean", |counts| Some(Amount::Mean(counts.response_words))),
+const FIGURES: &[Figure<Counts>] = &[
+    ("conversations", |counts| Some(counts.conversations.into())),
+    ("turns", |counts| Some(counts.turns.into())),
+    ("statements", |counts| Some(counts.statements.into())),
+    ("turns with a relevant statement", |counts| Some(counts.relevant?.0.into())),
+    ("relevant statements", |counts| Some(counts.relevant?.1.into())),
+    ("turns that cite a passage", |counts| Some(counts.citations?.0.into())),
+    ("cited passages", |counts| Some(counts.citations?.1.into())),
+    ("words per utterance, mean", |counts| Some(counts.utterance_words.into())),
+    ("words per response, mean", |counts| Some(counts.response_words.into())),
 ];
 
 /// Counts the splits and the passages.
@@ -80,29 +71,17 @@ pub(super) fn statistics(
     topics: &[(Split, Topics)],
     passages: &dyn Documents,
 ) -> Result<Statistics, Error> {
-    let splits: Vec<Counts> =
-        topics.iter().map(|(split, topics)| Counts::of(*split, topics)).collect();
-    let mut columns: Vec<&'static str> = splits.iter().map(|counts| counts.split.name()).collect();
-    columns.push("passages");
-    let mut rows = Vec::new();
-    for (name, figure) in FIGURES {
-        let amounts = splits.iter().map(figure).chain([None]);
-        rows.push(StatisticsRow { name, amounts: amounts.collect() });
-    }
-    let words = |doc| passages.text(doc).map(|text| count_words(&text));
-    let words: Vec<usize> = Doc::all(passages.len()).map(words).collect::<Result<_, _>>()?;
-    let of_passages = [
-        ("passages", Amount::Count(words.len())),
-        ("words per passage, mean", Amount::Mean(mean(&words))),
-    ];
-    for (name, amount) in of_passages {
-        let mut amounts = vec![None; splits.len()];
-        amounts.push(Some(amount));
-        rows.push(StatisticsRow { name, amounts });
-    }
+    let splits: Vec<_> =
+        topics.iter().map(|(split, topics)| (split.name(), Counts::of(topics))).collect();
+    // The texts may lie on the disk: only their counts are held.
+    let count = |doc| Ok::<_, Error>(passages.text(doc)?.split_whitespace().count());
+    let counts: Vec<usize> = Doc::all(passages.len()).map(count).collect::<Result<_, _>>()?;
+    let words = Words::of_counts(&counts);
+    let of_passages =
+        [("passages", words.texts.into()), ("words per passage, mean", words.mean.into())];
     let by_split: Map<String, Value> =
-        splits.iter().map(|counts| (counts.split.name().to_owned(), counts.named())).collect();
-    let passages =
-        json!({"count": words.len(), "words": mean(&words), "sha256": passages.checksum()});
-    Ok(Statistics { columns, rows, named: json!({ "splits": by_split, "passages": passages }) })
+        splits.iter().map(|(name, counts)| ((*name).to_owned(), counts.named())).collect();
+    let of_all = json!({"count": words.texts, "words": words.mean, "sha256": passages.checksum()});
+    let named = json!({ "splits": by_split, "passages": of_all });
+    Ok(Statistics::new(&splits, FIGURES, ("passages", &of_passages), named))
 }

@@ -95,14 +95,14 @@ impl Turn {
 }
 
 impl Topics {
-    /// Reads a file of topics of any year; the first error is returned, oddities are passed over.
+    /// Reads a file of topics of any year; the first error is returned, warnings are ignored.
     pub fn read(source: &Source) -> Result<Self, Error> {
         let input = source.read()?;
         strictly(|sink| Self::parse(&input, sink))
     }
 
     /// Reads what can be read: every problem goes to `sink`. A conversation with an error is left
-    /// out; what is odd but changes no figure is a warning.
+    /// out; what changes no figure is a warning.
     pub fn parse(input: &Input, sink: Sink) -> Self {
         read::topics(input, sink)
     }

@@ -14,7 +14,7 @@ pub use crate::validation::{Validation, Verdict};
 use super::passage_ids::PassageIds;
 use super::run::Submission;
 use super::topics::{Topics, Year};
-use clariq_core::{Error, Findings, Location, Problem, ProblemKind, Severity};
+use clariq_core::{Error, Findings, Location, Problem, Severity};
 use clariq_files::{Input, Source};
 
 /// The number of warnings from which the validators of 2023 and 2024 give up: one more is an error.
@@ -95,7 +95,7 @@ impl Check<'_> {
         Location::line(&self.input.name, line)
     }
 
-    /// Counts a problem that the official validator has with the run.
+    /// Counts an error or a warning of the official validator.
     fn add(&mut self, problem: Problem) {
         match problem.severity {
             Severity::Error => self.errors += 1,
@@ -104,16 +104,13 @@ impl Check<'_> {
         self.official.add(problem);
     }
 
-    fn error(&mut self, line: u64, kind: ProblemKind, expected: &str, found: &str, hint: &str) {
-        self.add(Problem::new(self.at(line), kind, expected, found).hint(hint));
+    /// Counts a warning of the official validator.
+    fn warn(&mut self, problem: Problem) {
+        self.add(problem.warning());
     }
 
-    fn warn(&mut self, line: u64, kind: ProblemKind, expected: &str, found: &str, hint: &str) {
-        self.add(Problem::new(self.at(line), kind, expected, found).hint(hint).warning());
-    }
-
-    fn note(&mut self, line: u64, kind: ProblemKind, expected: &str, found: &str, hint: &str) {
-        let problem = Problem::new(self.at(line), kind, expected, found).hint(hint);
+    /// Notes what the official validator lets through.
+    fn note(&mut self, problem: Problem) {
         self.let_through.add(problem.warning());
     }
 }

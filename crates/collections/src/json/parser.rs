@@ -1,6 +1,6 @@
 //! The parser: recursive descent over a text, with a line counter.
 
-use super::{Node, Value};
+use super::{Fault, Fields, Node, Parsed, Value};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -9,13 +9,6 @@ const DEEPEST: usize = 128;
 
 /// From so many keys on, repeated ones are looked for in a table.
 const MANY_KEYS: usize = 16;
-
-/// What the text has instead of JSON, and where.
-pub(super) struct Fault {
-    pub(super) line: u64,
-    pub(super) expected: &'static str,
-    pub(super) found: String,
-}
 
 pub(super) struct Parser<'a> {
     text: &'a str,
@@ -30,7 +23,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The one value of the text.
-    pub(super) fn document(mut self) -> Result<Node<'a>, Fault> {
+    pub(super) fn document(mut self) -> Parsed<Node<'a>> {
         let node = self.node()?;
         self.skip_blanks();
         match self.peek() {
@@ -39,7 +32,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn node(&mut self) -> Result<Node<'a>, Fault> {
+    fn node(&mut self) -> Parsed<Node<'a>> {
         self.skip_blanks();
         let line = self.line;
         let value = match self.peek() {
@@ -52,10 +45,7 @@ impl<'a> Parser<'a> {
         Ok(Node { line, value })
     }
 
-    fn nested(
-        &mut self,
-        inner: impl FnOnce(&mut Self) -> Result<Value<'a>, Fault>,
-    ) -> Result<Value<'a>, Fault> {
+    fn nested(&mut self, inner: fn(&mut Self) -> Parsed<Value<'a>>) -> Parsed<Value<'a>> {
         if self.depth == DEEPEST {
             return Err(self.fault("at most 128 lists and objects inside each other"));
         }
@@ -66,7 +56,7 @@ impl<'a> Parser<'a> {
         Ok(value)
     }
 
-    fn list(&mut self) -> Result<Value<'a>, Fault> {
+    fn list(&mut self) -> Parsed<Value<'a>> {
         let mut items = Vec::new();
         if self.take_after_blanks(b']') {
             return Ok(Value::List(items));
@@ -82,7 +72,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn object(&mut self) -> Result<Value<'a>, Fault> {
+    fn object(&mut self) -> Parsed<Value<'a>> {
         let mut fields = Vec::new();
         if self.take_after_blanks(b'}') {
             return Ok(Value::Object(fields));
@@ -106,7 +96,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn string(&mut self) -> Result<Cow<'a, str>, Fault> {
+    fn string(&mut self) -> Parsed<Cow<'a, str>> {
         let bytes = self.text.as_bytes();
         let start = self.position;
         let mut end = start + 1;
@@ -140,7 +130,7 @@ impl<'a> Parser<'a> {
         Ok(Cow::Owned(text))
     }
 
-    fn number(&mut self) -> Result<&'a str, Fault> {
+    fn number(&mut self) -> Parsed<&'a str> {
         let start = self.position;
         for name in ["NaN", "Infinity", "-Infinity"] {
             if self.rest().starts_with(name) {
@@ -164,16 +154,13 @@ impl<'a> Parser<'a> {
         Ok(&self.text[start..self.position])
     }
 
-    fn word(&mut self) -> Result<Value<'a>, Fault> {
+    fn word(&mut self) -> Parsed<Value<'a>> {
         let words =
             [("null", Value::Null), ("true", Value::Bool(true)), ("false", Value::Bool(false))];
-        for (word, value) in words {
-            if self.rest().starts_with(word) {
-                self.position += word.len();
-                return Ok(value);
-            }
-        }
-        Err(self.fault("a JSON value"))
+        let found = words.into_iter().find(|(word, _)| self.rest().starts_with(word));
+        let (word, value) = found.ok_or_else(|| self.fault("a JSON value"))?;
+        self.position += word.len();
+        Ok(value)
     }
 
     fn digits(&mut self) -> usize {
@@ -214,13 +201,13 @@ impl<'a> Parser<'a> {
             None | Some("") if self.rest().is_empty() => "the end of the text".to_owned(),
             line => format!("`{}`", line.unwrap_or_default()),
         };
-        Fault { line: self.line, expected, found }
+        Fault { line: self.line, expected: expected.to_owned(), found, hint: None }
     }
 }
 
-fn last_of_equal_keys<'a>(fields: Vec<(Cow<'a, str>, Node<'a>)>) -> Vec<(Cow<'a, str>, Node<'a>)> {
-    let mut kept: Vec<(Cow<'a, str>, Node<'a>)> = Vec::with_capacity(fields.len());
-    let mut positions: HashMap<Cow<'a, str>, usize> = HashMap::new();
+fn last_of_equal_keys(fields: Fields<'_>) -> Fields<'_> {
+    let mut kept: Fields<'_> = Vec::with_capacity(fields.len());
+    let mut positions: HashMap<Cow<'_, str>, usize> = HashMap::new();
     let many = fields.len() > MANY_KEYS;
     for (key, value) in fields {
         let known = if many {

@@ -1,7 +1,7 @@
 //! The released files of `CAsT` are read in full.
 
 use crate::released::{file, released};
-use clariq_collections::cast::{Cast, Conversation, NO_QUESTION, QuestionRun, Said, Topics};
+use clariq_collections::cast::{Cast, Conversation, NO_QUESTION, Said, Topics};
 use clariq_collections::clariq::DataDir;
 use clariq_core::Speaker;
 use clariq_files::Source;
@@ -95,7 +95,7 @@ fn paths_of_the_tree_are_the_flattened_conversations() {
 }
 
 #[test]
-fn the_organisers_run_ranks_the_pool_and_comes_back() {
+fn the_organisers_runs_rank_the_pool() {
     let Some(folder) = released("cast") else { return };
     let cast = Cast::open(&DataDir::Folder(folder.clone())).unwrap();
     let pool = cast.questions.rows();
@@ -109,15 +109,16 @@ fn the_organisers_run_ranks_the_pool_and_comes_back() {
         .collect();
     for name in ["bm25_baseline", "miniLM_bert_sample"] {
         let name = format!("2022_mi_ranking_{name}_mi_run.json.gz");
-        let run = QuestionRun::read(&file(&folder, &name)).unwrap();
-        assert_eq!(run.turns.len(), 205);
-        for turn in &run.turns {
-            assert!(turns.contains(turn.id.as_str()), "{}", turn.id);
-            assert!(turn.questions.iter().all(|(id, _)| ids.contains(id.as_str())), "{}", turn.id);
+        let bytes = file(&folder, &name).read().unwrap().bytes;
+        let run: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+        let ranked = run["turns"].as_array().unwrap();
+        assert_eq!(ranked.len(), 205);
+        for turn in ranked {
+            assert!(turns.contains(turn["turn_id"].as_str().unwrap()), "{turn}");
+            let mut questions = turn["questions"].as_array().unwrap().iter();
+            let is_of_pool = |id: &serde_json::Value| ids.contains(id.as_str().unwrap());
+            assert!(questions.all(|ranked| is_of_pool(&ranked["question"])), "{turn}");
         }
-        let mut written = Vec::new();
-        run.put(&mut written).unwrap();
-        assert_eq!(QuestionRun::read(&Source::memory("written", written)).unwrap(), run);
     }
 }
 

@@ -3,7 +3,7 @@
 
 use clariq_collections::clariq::Released;
 use clariq_collections::clariq::fetch::{FetchRequest, Fetched, Observer, Outcome, fetch};
-use clariq_core::{Error, ProblemKind, sha256_hex};
+use clariq_core::{ProblemKind, sha256_hex};
 use clariq_files::Lock;
 use clariq_files::download::{Origin, Progress};
 use std::fs;
@@ -37,10 +37,6 @@ fn outcomes(request: &FetchRequest) -> Vec<Outcome> {
     fetch(request, &mut ()).unwrap().into_iter().map(|file| file.outcome).collect()
 }
 
-fn kind(error: &Error) -> Option<ProblemKind> {
-    if let Error::Problem(problem) = error { Some(problem.kind) } else { None }
-}
-
 #[test]
 fn what_is_there_already_is_not_fetched_again() {
     let wanted =
@@ -64,7 +60,6 @@ fn a_differing_local_file_is_kept_unless_it_is_to_be_replaced() {
     fs::write(path("train.tsv"), "mine").unwrap();
     fs::write(path("dev.tsv"), "mine too").unwrap();
     let error = fetch(&request, &mut ()).unwrap_err();
-    assert_eq!(kind(&error), Some(ProblemKind::Checksum));
     let report = error.to_problem();
     assert!(report.title().contains("train.tsv") && report.found.contains("dev.tsv"), "{report:?}");
     assert!(report.found.contains(&sha256_hex(b"mine")), "{report:?}");
@@ -82,7 +77,7 @@ fn a_differing_local_file_is_kept_unless_it_is_to_be_replaced() {
 fn an_origin_without_a_required_file_is_an_error() {
     let (_outer, request) = arrange(&[], &[known("train.tsv", b"T")]);
     let error = fetch(&request, &mut ()).unwrap_err();
-    assert_eq!(kind(&error), Some(ProblemKind::MissingFile), "{error}");
+    assert_eq!(error.kind(), Some(ProblemKind::MissingFile), "{error}");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use crate::released::{file, released};
 use crate::validator_cases::{Case, cases};
 use clariq_collections::ikat::Topics;
-use clariq_collections::ikat::passage_ids::PassageIds;
+use clariq_collections::ikat::passage_ids::{PassageIds, build};
 use clariq_collections::ikat::validate::{MAX_WARNINGS, Options, Validation, Verdict, validate};
 use clariq_core::{Findings, Severity};
 use clariq_files::Source;
@@ -117,7 +117,10 @@ fn lines_are_those_of_the_values() {
 #[test]
 fn passages_that_do_not_exist_are_counted_once_a_turn() {
     let topics = Topics::read(&Source::memory("topics.json", TOPICS.as_bytes())).unwrap();
-    let ids = PassageIds::from_ids(["clueweb22-en0000-00-00000:0"]);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("passages.ids");
+    build(&[Source::memory("ids", *b"clueweb22-en0000-00-00000:0\n")], &path, 1 << 20).unwrap();
+    let ids = PassageIds::open(&path).unwrap();
     let mut run = small_run();
     let missing = json!({"id": "clueweb22-en0000-00-00000:1", "score": 0.5, "used": false});
     for turn in 0..2 {

@@ -1,6 +1,6 @@
-//! `clariq data`: a folder checked, counted, fetched, converted.
+//! `clariq data`: check, count, fetch and export the files of a collection.
 
-use crate::commands::{convert, export, fetch, passage_ids, segment, shard, synthesize};
+use crate::commands::{export, fetch, passage_ids, segment, shard, synthesize};
 use crate::failure::{Failure, Outcome, print_problem};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
@@ -17,8 +17,6 @@ pub(crate) enum DataCommand {
     Stats,
     /// Download the released ClariQ files and verify them
     Fetch(fetch::FetchArgs),
-    /// Write an evaluation table in another form: pickle or JSON lines
-    Convert(convert::ConvertArgs),
     /// Write the collection as JSON lines and TREC qrels, for other tools
     Export(export::ExportArgs),
     /// Make multi-turn conversations of the rows of a labelled split
@@ -51,7 +49,6 @@ pub(crate) fn data(settings: &Settings, command: &DataCommand) -> Result<Outcome
         DataCommand::Check => check(settings),
         DataCommand::Stats => stats(settings),
         DataCommand::Fetch(arguments) => fetch::fetch(settings, arguments),
-        DataCommand::Convert(arguments) => convert::convert(settings, arguments),
         DataCommand::Export(arguments) => export::export(settings, arguments),
         DataCommand::Synthesize(arguments) => synthesize::synthesize(settings, arguments),
         DataCommand::Shard(arguments) => shard::shard(settings, arguments),

@@ -1,7 +1,6 @@
 //! `clariq data synthesize`: conversations made from the rows of a labelled split.
 
 use crate::arguments::splits;
-use crate::commands::convert::is;
 use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
@@ -149,4 +148,10 @@ fn judged_facets(collection: &ClariQ) -> Option<HashSet<String>> {
             .map(|judged| judged.topic.to_string())
             .collect(),
     )
+}
+
+/// Whether a name ends in `.ending` or `.ending.gz`.
+fn is(path: &Path, ending: &str) -> bool {
+    let name = path.to_string_lossy();
+    name.strip_suffix(".gz").unwrap_or(&name).ends_with(&format!(".{ending}"))
 }

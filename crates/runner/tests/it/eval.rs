@@ -1,7 +1,7 @@
 //! `clariq eval`: the official scorer's output byte for byte, on odd files that
 //! `scripts/make-official-golden` writes, and the combinations of its flags.
 
-use crate::common::{Bench, root};
+use crate::common::{Bench, eval_table, root};
 use std::fs;
 
 fn golden(extension: &str, task: &str) {
@@ -54,14 +54,9 @@ fn with_everything() -> Bench {
     bench.succeed("-q data synthesize --data data --split dev --turns 1 -o c.jsonl");
     bench.succeed("-q run bm25-multi-turn --data data --conversations c.jsonl -o multi.run");
     let metrics = ["MRR100", "P1", "NDCG3", "NDCG5"];
-    let values = r#"{"MIN": {"with_answer": 0.25}, "MAX": {"with_answer": 0.75}}"#;
-    for (name, context) in [("single_turn_train_eval", "\"F0012\""), ("multi_turn_dev_eval", "1")] {
-        let line = |metric: &str| {
-            format!("{{\"metric\": \"{metric}\", \"context\": {context}, \"values\": {values}}}\n")
-        };
-        let table = metrics.map(line).concat();
-        bench.write("table.jsonl", table);
-        bench.succeed(&format!("data convert table.jsonl data/{name}.pkl"));
+    let figures = [("MIN", 0.25), ("MAX", 0.75)];
+    for (name, context) in [("single_turn_train_eval", "VF0012"), ("multi_turn_dev_eval", "I1")] {
+        bench.write(&format!("data/{name}.pkl"), eval_table(&metrics, context, &figures));
     }
     bench
 }

@@ -1,7 +1,7 @@
 //! Multi-turn runs: the published baseline to the letter, resuming after a kill, and bad
 //! conversations.
 
-use crate::common::{Bench, root};
+use crate::common::{Bench, eval_table, root};
 use clariq_collections::clariq::{Bank, DataDir};
 use clariq_files::Source;
 use std::collections::HashMap;
@@ -206,7 +206,12 @@ fn bad_conversations_are_refused_or_counted() {
             "one conversation with the `context_id` 7",
             "another one than in a record before it",
         ),
-        ("key", lines(&GOOD.replace("context_id", "contextid")), "", "unknown field `contextid`"),
+        (
+            "key",
+            lines(&GOOD.replace("context_id", "contextid")),
+            "no others",
+            "the key `contextid`",
+        ),
     ];
     for (name, text, expected, found) in cases {
         bench.write(name, text);
@@ -221,7 +226,7 @@ fn bad_conversations_are_refused_or_counted() {
         )));
     }
     bench.write("latin", [GOOD.as_bytes(), b"\n{\"initial_request\": \"caf\xe9\"}\n"].concat());
-    refused(&bench, "latin", ["latin:2", "UTF-8", "0xe9"]);
+    refused(&bench, "latin", ["latin:2", "UTF-8", "caf"]);
     bench.write("key.pkl", b"(dI2287\n(dVnote\nVx\nss.");
     refused(&bench, "key.pkl", ["key.pkl: record 2287", "no others", "the key `note`"]);
     bench.write("evil.pkl", b"cos\nsystem\n(Vls\ntR.");
@@ -251,7 +256,7 @@ fn synthesis_refuses_what_it_cannot_number() {
     bench.edit("data/dev.tsv", |text| text.replace("\tF0", "\tX0"));
     for (line, says) in [
         ("data synthesize --data data -o c.pkl", "a facet id of `F` and up to 6 digits"),
-        ("data synthesize --turns 5 -o c.pkl", "--turns: bad argument"),
+        ("data synthesize --turns 5 -o c.pkl", "error: --turns"),
         ("data synthesize -o c.txt", "c.txt: bad argument"),
         ("run bm25 --skip-bad", "--skip-bad\n  expected: --conversations"),
     ] {
@@ -323,17 +328,10 @@ fn facet(bench: &Bench) -> (String, i64, [String; 2]) {
 fn oracles_reach_the_ends_of_the_table() {
     let bench = Bench::with_sample();
     let (facet, number, [good, bad]) = facet(&bench);
-    let table = |context: &str| {
-        format!(
-            "{{\"metric\": \"MRR100\", \"context\": {context}, \"values\": {{{good:?}: {{\"with_answer\": 0.75}}, {bad:?}: \
-             {{\"with_answer\": 0.25}}, \"Q00001\": {{\"with_answer\": 0.5}}, \"MIN\": {{\"with_answer\": 0.25}}, \"MAX\": \
-             {{\"with_answer\": 0.75}}}}}}\n"
-        )
-    };
-    bench.write("single.jsonl", table(&format!("{facet:?}")));
-    bench.write("multi.jsonl", table(&number.to_string()));
-    bench.succeed("data convert single.jsonl data/single_turn_train_eval.pkl");
-    bench.succeed("data convert multi.jsonl data/multi_turn_dev_eval.pkl");
+    let figures = [(&*good, 0.75), (&*bad, 0.25), ("Q00001", 0.5), ("MIN", 0.25), ("MAX", 0.75)];
+    let table = |context: String| eval_table(&["MRR100"], &context, &figures);
+    bench.write("data/single_turn_train_eval.pkl", table(format!("V{facet}")));
+    bench.write("data/multi_turn_dev_eval.pkl", table(format!("I{number}")));
     for (choice, figure) in
         [("best-question", "0.75"), ("worst-question", "0.25"), ("no-question", "0.5")]
     {

@@ -1,7 +1,7 @@
 //! Drafts of records. Every form of file fills a draft, and the draft is checked once, here.
 
 use super::{Conversation, MOST_TURNS, Record, Texts, Turn};
-use clariq_core::{Location, Problem, ProblemKind};
+use clariq_core::{Location, Problem, problem};
 use clariq_files::table::shorten;
 
 const HINT: &str =
@@ -9,6 +9,17 @@ const HINT: &str =
 
 /// What is wrong with a record: what was expected, and what was found.
 pub(super) type Wrong = (String, String);
+
+/// A value of a record in some form of file.
+pub(super) trait Raw {
+    fn is_none(&self) -> bool;
+    fn text(&self) -> Option<&str>;
+    fn number(&self) -> Option<i64>;
+    /// The turns; the error says what there is in their place.
+    fn turns(&self) -> Result<Vec<Turn>, String>;
+    /// What it is, for messages.
+    fn describe(&self) -> String;
+}
 
 /// A record as its file has it.
 #[derive(Debug, Default, Clone)]
@@ -30,15 +41,69 @@ impl Draft {
         self.wrong.get_or_insert((expected.into(), found.into()));
     }
 
+    pub(super) fn wrong_key(&mut self, key: &str) {
+        self.wrong("the keys of a record and no others", format!("the key `{}`", shorten(key)));
+    }
+
+    /// Sets the field of that name; `false` if a record has none.
+    pub(super) fn set(&mut self, name: &str, value: &impl Raw) -> bool {
+        match name {
+            "topic_id" => self.topic = self.id_of(name, value),
+            "facet_id" => self.facet = self.id_of(name, value),
+            "initial_request" => self.request = self.text_of(name, value),
+            "question" => self.question = self.text_of(name, value),
+            "answer" => self.answer = self.text_of(name, value),
+            "context_id" => {
+                let expected = "a whole number as `context_id`";
+                self.context =
+                    self.present(value, value.number().ok_or_else(|| value.describe()), expected);
+            }
+            "conversation_context" => {
+                let expected = "`conversation_context` as a list, each item a turn `{\"question\": …, \"answer\": …}`";
+                self.turns = self.present(value, value.turns(), expected);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// An id, which may be a number.
+    pub(super) fn id_of(&mut self, name: &str, value: &impl Raw) -> Option<String> {
+        match value.number() {
+            Some(number) => Some(number.to_string()),
+            None => self.text_of(name, value),
+        }
+    }
+
+    fn text_of(&mut self, name: &str, value: &impl Raw) -> Option<String> {
+        let text = value.text().map(str::to_owned).ok_or_else(|| value.describe());
+        self.present(value, text, &format!("a text as `{name}`"))
+    }
+
+    /// What a value was read as; nothing for a value that is none.
+    fn present<T>(
+        &mut self,
+        value: &impl Raw,
+        read: Result<T, String>,
+        expected: &str,
+    ) -> Option<T> {
+        match read {
+            Ok(value) => Some(value),
+            Err(_) if value.is_none() => None,
+            Err(found) => {
+                self.wrong(expected, found);
+                None
+            }
+        }
+    }
+
     /// The record, if it is one. Questions must be among `texts`, where there are any.
     pub(super) fn finish(
         self,
         at: Location,
         texts: Option<&Texts>,
     ) -> Result<Record, Box<Problem>> {
-        self.check(texts).map_err(|(expected, found)| {
-            Box::new(Problem::new(at, ProblemKind::Conversation, expected, found).hint(HINT))
-        })
+        self.check(texts).map_err(|(expected, found)| Box::new(problem!(at, expected, found, HINT)))
     }
 
     fn check(self, texts: Option<&Texts>) -> Result<Record, Wrong> {

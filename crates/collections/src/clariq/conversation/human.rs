@@ -6,7 +6,7 @@
 //! while somebody answered without a question.
 
 use super::draft::Draft;
-use super::{Reader, Turn};
+use super::{Conversation, Reader, Record, Turn};
 use clariq_core::{Error, Location, Problem, ProblemKind};
 use clariq_files::archive::Archive;
 use clariq_files::table::{Column, Row, for_each_row};
@@ -67,7 +67,7 @@ impl Rows<'_, '_> {
             self.fatal = Some(problem);
         } else if self.reader.end.is_none() {
             self.next += 1;
-            // Whether it goes on is asked before the next row.
+            // Whether reading has ended is checked before the next row.
             let _ = self.reader.take(Err(Box::new(problem)));
         }
     }
@@ -78,32 +78,35 @@ impl Rows<'_, '_> {
         }
         let first = self.next * CONTEXTS_PER_ROW;
         self.next += 1;
-        let at = || Location::line(self.file, row.line());
         let turns = turns(row);
-        if let Err(problem) = draft(row, first, &turns, None).finish(at(), None) {
-            let _ = self.reader.take(Err(problem));
-            return;
-        }
+        let text = |index: usize| Some(row.fields[index].to_owned());
+        let whole = Draft {
+            topic: text(0),
+            facet: text(1),
+            request: text(2),
+            turns: Some(turns.clone()),
+            context: Some(first),
+            ..Draft::default()
+        };
+        let whole = match whole.finish(Location::line(self.file, row.line()), None) {
+            Ok(record) => record.conversation,
+            Err(problem) => {
+                let _ = self.reader.take(Err(problem));
+                return;
+            }
+        };
         for (id, count) in (first..).zip(0..=turns.len()) {
-            let draft = draft(row, id, &turns[..count], turns.get(count));
-            if self.reader.take(draft.finish(at(), None)).is_break() {
+            let past = turns[..count].to_vec();
+            let record = Record {
+                id: id.to_string(),
+                conversation: Conversation { id, turns: past, ..whole.clone() },
+                next: turns.get(count).cloned(),
+                again: false,
+            };
+            if self.reader.take(Ok(record)).is_break() {
                 return;
             }
         }
-    }
-}
-
-fn draft(row: &Row, id: i64, turns: &[Turn], next: Option<&Turn>) -> Draft {
-    Draft {
-        id: id.to_string(),
-        topic: Some(row.fields[0].to_owned()),
-        facet: Some(row.fields[1].to_owned()),
-        request: Some(row.fields[2].to_owned()),
-        question: next.map(|next| next.question.clone()),
-        answer: next.map(|next| next.answer.clone()),
-        turns: Some(turns.to_vec()),
-        context: Some(id),
-        wrong: None,
     }
 }
 

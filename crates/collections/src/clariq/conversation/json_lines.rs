@@ -1,23 +1,33 @@
-//! One record a line, as a JSON object with the keys of the released dictionaries and, if it likes,
-//! a `record_id`. A line `{"2287": {…}}` is the record 2287.
+//! One record a line, as a JSON object with the keys of the released dictionaries and, optionally, a
+//! `record_id`. A line `{"2287": {…}}` is the record 2287.
 
-use super::draft::Draft;
+use super::draft::{Draft, Raw};
 use super::{Reader, Turn};
-use clariq_core::{Error, Location};
+use crate::json::{self, Node, Value};
+use crate::lines::Lines;
+use clariq_core::Error;
+use clariq_files::MOST_OF_A_LINE;
 use clariq_files::archive::Archive;
-use clariq_files::{BoundedLines, MOST_OF_A_LINE};
-use serde::Deserialize;
-use std::collections::BTreeMap;
-use std::io::BufReader;
 
 pub(super) fn read(archive: &Archive, reader: &mut Reader) -> Result<(), Error> {
     archive.with_content(|content| {
-        let content = BufReader::with_capacity(1 << 16, content);
-        let mut lines = BoundedLines::new(archive.name(), content, MOST_OF_A_LINE);
-        while let Some((number, line)) = lines.next_bytes()? {
-            let text = line.trim_ascii();
-            let at = Location::line(archive.name(), number);
-            if !text.is_empty() && reader.finish(draft(text, number), at).is_break() {
+        let mut lines = Lines::new(archive, content, MOST_OF_A_LINE);
+        while let Some(line) = lines.next("record")? {
+            let draft = match line.map(str::trim_ascii) {
+                Ok("") => continue,
+                Ok(line) => Ok(parse(line)),
+                Err(problem) => Err(problem),
+            };
+            let ended = match draft {
+                Ok(mut draft) => {
+                    if draft.id.is_empty() {
+                        draft.id = lines.number().to_string();
+                    }
+                    reader.finish(draft, lines.at())
+                }
+                Err(problem) => reader.take(Err(problem)),
+            };
+            if ended.is_break() {
                 break;
             }
         }
@@ -25,90 +35,63 @@ pub(super) fn read(archive: &Archive, reader: &mut Reader) -> Result<(), Error> 
     })
 }
 
-fn draft(line: &[u8], number: u64) -> Draft {
-    let mut draft = match serde_json::from_slice::<Fields>(line) {
-        Ok(fields) => fields.into_draft(),
-        Err(error) => match serde_json::from_slice::<BTreeMap<String, Fields>>(line) {
-            Ok(records) if records.len() == 1 => nested(records),
-            _ => unreadable(line, &error),
-        },
-    };
-    if draft.id.is_empty() {
-        draft.id = number.to_string();
-    }
-    draft
-}
-
-fn nested(records: BTreeMap<String, Fields>) -> Draft {
-    let mut drafts = records.into_iter().map(|(id, fields)| Draft { id, ..fields.into_draft() });
-    drafts.next().unwrap_or_default()
-}
-
-fn unreadable(line: &[u8], error: &serde_json::Error) -> Draft {
+fn parse(line: &str) -> Draft {
     let mut draft = Draft::default();
-    if let Err(error) = str::from_utf8(line) {
-        let found = format!(
-            "the byte 0x{:02x} at column {}",
-            line[error.valid_up_to()],
-            error.valid_up_to() + 1
-        );
-        draft.wrong("UTF-8 text", found);
-        return draft;
+    let node = match json::parse_text(1, line) {
+        Ok(node) => node,
+        Err(fault) => {
+            draft.wrong(format!("a record as a JSON object: {}", fault.expected), fault.found);
+            return draft;
+        }
+    };
+    match node.object() {
+        Some([(id, inner)]) if inner.object().is_some() => {
+            fill(&mut draft, inner);
+            draft.id = id.to_string();
+        }
+        _ => fill(&mut draft, &node),
     }
-    let (expected, found) = ("a record as a JSON object", error.to_string());
-    draft.wrong(expected, found);
     draft
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Fields {
-    record_id: Option<Id>,
-    topic_id: Option<Id>,
-    facet_id: Option<String>,
-    initial_request: Option<String>,
-    question: Option<String>,
-    answer: Option<String>,
-    conversation_context: Option<Vec<TurnFields>>,
-    context_id: Option<i64>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct TurnFields {
-    question: String,
-    answer: String,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Id {
-    Number(i64),
-    Text(String),
-}
-
-impl Id {
-    fn into_text(self) -> String {
-        match self {
-            Self::Number(number) => number.to_string(),
-            Self::Text(text) => text,
+fn fill(draft: &mut Draft, node: &Node) {
+    let Some(fields) = node.object() else {
+        return draft.wrong("a record as a JSON object", node.describe());
+    };
+    for (key, value) in fields {
+        if key == "record_id" {
+            draft.id = draft.id_of(key, value).unwrap_or_default();
+        } else if !draft.set(key, value) {
+            draft.wrong_key(key);
         }
     }
 }
 
-impl Fields {
-    fn into_draft(self) -> Draft {
-        let turn = |turn: TurnFields| Turn { question: turn.question, answer: turn.answer };
-        Draft {
-            id: self.record_id.map(Id::into_text).unwrap_or_default(),
-            topic: self.topic_id.map(Id::into_text),
-            facet: self.facet_id,
-            request: self.initial_request,
-            question: self.question,
-            answer: self.answer,
-            turns: self.conversation_context.map(|turns| turns.into_iter().map(turn).collect()),
-            context: self.context_id,
-            wrong: None,
-        }
+impl Raw for Node<'_> {
+    fn is_none(&self) -> bool {
+        self.value == Value::Null
+    }
+
+    fn text(&self) -> Option<&str> {
+        self.text()
+    }
+
+    fn number(&self) -> Option<i64> {
+        self.integer()
+    }
+
+    fn turns(&self) -> Result<Vec<Turn>, String> {
+        let turn = |node: &Node| {
+            let text = |key| Some(node.get(key)?.text()?.to_owned());
+            match (node.object().map(<[_]>::len), text("question"), text("answer")) {
+                (Some(2), Some(question), Some(answer)) => Ok(Turn { question, answer }),
+                _ => Err(format!("{} in it", node.describe())),
+            }
+        };
+        self.list().ok_or_else(|| self.describe())?.iter().map(turn).collect()
+    }
+
+    fn describe(&self) -> String {
+        self.describe()
     }
 }

@@ -5,16 +5,16 @@
 //! 2019): with one information need in mind, the answer to a question does not depend on what was
 //! asked before, so any of the facet's questions can follow any others.
 //!
-//! Ids are made of what they stand for and not counted, so that they stay the same whatever else is
+//! Ids are derived from content and not counted, so that they do not depend on what else is
 //! written: a context without turns has the number of its facet, as the released files have it; one
 //! with turns has that number × 1,000,000 plus two digits for each turn, which are the question's
 //! place among the facet's rows. A record has the id of its context × 100 plus the place of its
 //! question.
 
 use super::{Conversation, Record, Turn};
-use crate::clariq::bank::NO_QUESTION;
+use crate::bank::NO_QUESTION;
 use crate::clariq::labelled::{Labelled, LabelledRow};
-use clariq_core::{Error, Location, Problem, ProblemKind};
+use clariq_core::{Error, bail};
 use std::collections::HashSet;
 use std::iter;
 
@@ -75,14 +75,9 @@ impl<'a> Synthesis<'a> {
     /// of.
     pub fn new(labelled: &'a Labelled, shape: Shape) -> Result<Self, Error> {
         if !(1..=MOST_TURNS).contains(&shape.turns) {
-            let at = Location::file("--turns");
-            let problem = Problem::new(
-                at,
-                ProblemKind::Argument,
-                format!("1 to {MOST_TURNS}"),
-                shape.turns.to_string(),
-            );
-            return Err(problem.hint("the released conversations have up to 3 turns").into());
+            let found = shape.turns.to_string();
+            let hint = "the released conversations have up to 3 turns";
+            bail!("--turns", "1 to {MOST_TURNS}", found, hint);
         }
         let mut rows: Vec<Vec<&LabelledRow>> = vec![Vec::new(); labelled.facets.len()];
         labelled.rows.iter().for_each(|row| rows[row.facet].push(row));
@@ -194,31 +189,23 @@ impl<'a> FacetRows<'a> {
         shape: Shape,
     ) -> Result<Self, Error> {
         let id = labelled.facets[place].id.as_str();
-        let first = rows.first().map_or(1, |row| row.line);
-        let problem = |expected: String, found: String, hint: &str| {
-            let at = Location::line(&labelled.name, first);
-            Error::from(Problem::new(at, ProblemKind::Conversation, expected, found).hint(hint))
-        };
+        let at = (&*labelled.name, rows.first().map_or(1, |row| row.line));
         let digits =
             id.strip_prefix('F').filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
         let number = digits
             .and_then(|digits| digits.parse().ok())
             .filter(|&number| number < CONTEXTS_OF_A_FACET);
         let Some(number) = number else {
-            let expected = "a facet id of `F` and up to 6 digits".to_owned();
-            return Err(problem(
-                expected,
-                format!("`{id}`"),
-                "the ids of conversations are made of that number",
-            ));
+            let hint = "the ids of conversations are made of that number";
+            bail!(at, "a facet id of `F` and up to 6 digits", "`{id}`", hint);
         };
         let mut seen = HashSet::new();
         let distinct = rows.iter().filter(|row| seen.insert(&row.question)).copied();
         let mut rows: Vec<(i64, &LabelledRow)> = (1..).zip(distinct).collect();
         if rows.last().is_some_and(|(place, _)| *place >= PLACES) {
-            let expected = format!("fewer than {PLACES} questions for a facet");
+            let found = format!("{} for `{id}`", rows.len());
             let hint = "the ids of conversations have two digits for each turn";
-            return Err(problem(expected, format!("{} for `{id}`", rows.len()), hint));
+            bail!(at, "fewer than {PLACES} questions for a facet", found, hint);
         }
         rows.retain(|(_, row)| shape.no_question || row.question.as_str() != NO_QUESTION);
         Ok(Self { place, number, rows })

@@ -154,10 +154,14 @@ fn bad_lines_are_told_with_their_number() {
         (LINE.replace(turn, &many), "at most 20 turns", "50"),
         (LINE.replace(r#""answer": "b""#, r#""answer": " ""#), "an answer in turn 1", "`p`"),
         (LINE.replace(r#""answer": "a""#, r#""answer": """#), "an answer in the record", "`q`"),
-        (LINE.replace("topic_id", "topic"), "a record", "unknown field `topic`"),
-        (LINE.replace(": 7", ": 7.5"), "a record", "7.5"),
-        (LINE.replace(r#""r""#, "3"), "a record", "integer `3`"),
-        (LINE.replace(", \"context_id\": 7}", ""), "a record as a JSON object", "EOF"),
+        (LINE.replace("topic_id", "topic"), "no others", "the key `topic`"),
+        (LINE.replace(": 7", ": 7.5"), "a whole number", "7.5"),
+        (LINE.replace(r#""r""#, "3"), "a text", "the number 3"),
+        (
+            LINE.replace(", \"context_id\": 7}", ""),
+            "a record as a JSON object",
+            "the end of the text",
+        ),
         ("{}".to_owned(), "initial_request", "without"),
     ];
     for (line, expected, found) in cases {
@@ -179,9 +183,7 @@ fn bad_lines_are_told_with_their_number() {
     let bytes = [LINE.as_bytes(), b"\n{\"initial_request\": \"caf\xe9\"}\n"].concat();
     let found = problem(bytes, &Reading::default());
     assert!(
-        found.expected.contains("UTF-8")
-            && found.found.contains("0xe9")
-            && found.at.line == Some(2),
+        found.expected.contains("UTF-8") && found.found.contains("caf") && found.at.line == Some(2),
         "{found}"
     );
 }

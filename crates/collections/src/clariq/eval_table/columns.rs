@@ -98,8 +98,8 @@ pub(super) struct Layout {
 
 impl Layout {
     pub(super) fn find(&self, key: Key) -> Option<usize> {
-        let place = self.order.binary_search_by_key(&key, |&at| self.contexts[at as usize]).ok()?;
-        Some(self.order[place] as usize)
+        let found = self.order.binary_search_by_key(&key, |&at| self.contexts[at as usize]);
+        Some(self.order[found.ok()?] as usize)
     }
 
     pub(super) fn rows(&self, context: usize) -> Range<usize> {
@@ -112,11 +112,10 @@ impl Layout {
         let contexts = &self.contexts;
         self.order = (0..contexts.len() as u32).collect();
         self.order.sort_unstable_by_key(|&at| contexts[at as usize]);
-        let twice = self
-            .order
-            .windows(2)
-            .find(|pair| contexts[pair[0] as usize] == contexts[pair[1] as usize]);
-        twice.map_or(Ok(()), |pair| Err(contexts[pair[0] as usize]))
+        let mut sorted = self.order.iter().map(|&at| contexts[at as usize]);
+        let mut last = sorted.next();
+        let twice = sorted.find(|&context| last.replace(context) == Some(context));
+        twice.map_or(Ok(()), Err)
     }
 }
 
@@ -189,13 +188,8 @@ impl Metric {
         Scores { no_answer: self.no_answer.get(row), with_answer: self.with_answer.get(row) }
     }
 
-    /// The row of a question in a context.
-    pub(super) fn row(&self, context: Key, question: u32) -> Option<usize> {
-        self.row_in(self.layout.find(context)?, question)
-    }
-
     /// The row of a question in the context of that position.
-    pub(super) fn row_in(&self, context: usize, question: u32) -> Option<usize> {
+    pub(super) fn row(&self, context: usize, question: u32) -> Option<usize> {
         let rows = self.layout.rows(context);
         let start = rows.start;
         self.layout.questions[rows].iter().position(|&other| other == question).map(|at| start + at)

@@ -2,13 +2,14 @@
 
 use super::sort::Sorter;
 use crate::json;
-use clariq_core::{Error, Location, Problem, ProblemKind, bail};
+use crate::lines::Lines;
+use clariq_core::{Error, ProblemKind, bail};
 use clariq_files::archive::{Archive, Form};
-use clariq_files::table::{not_utf8, shorten};
-use clariq_files::{BoundedLines, Source, write_atomically};
+use clariq_files::table::shorten;
+use clariq_files::{Source, write_atomically};
 use fst::SetBuilder;
 use std::borrow::Cow;
-use std::io::{self, BufReader, Read};
+use std::io;
 use std::path::Path;
 
 /// A longer line names no passage; those of passages with their texts may be long.
@@ -38,23 +39,31 @@ pub struct BuildReport {
 /// of bytes that ids wait in before they are sorted and put on the disk beside `path`; [`MEMORY`]
 /// suits a whole collection.
 pub fn build(sources: &[Source], path: &Path, memory: usize) -> Result<BuildReport, Error> {
-    let cannot_write =
-        |source: io::Error| Error::Io { action: "write", path: path.to_owned(), source };
+    let cannot_write = Error::io("write", path);
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let mut sorter = Sorter::new(folder.unwrap_or(Path::new(".")), memory);
     for source in sources {
         let archive = Archive::new(std::slice::from_ref(source), &FORM)?;
         archive.with_content(|content| {
-            read_ids(&archive, content, &mut |id| sorter.push(id).map_err(cannot_write))
+            let mut lines = Lines::new(&archive, content, LONGEST);
+            while let Some(line) = lines.next("passage id")? {
+                let line = line?.trim_ascii();
+                let Some(id) = id_of_line(line) else {
+                    if line.is_empty() {
+                        continue;
+                    }
+                    let found = format!("`{}`", shorten(line));
+                    return Err(lines.problem(FORM.what, found).into());
+                };
+                sorter.push(&id).map_err(&cannot_write)?;
+            }
+            Ok(())
         })?;
     }
     let given = sorter.len();
     if given == 0 {
         let names: Vec<String> = sources.iter().map(Source::name).collect();
-        let at = Location::file(names.join(" + "));
-        return Err(Problem::new(at, ProblemKind::Empty, FORM.what, "no id")
-            .hint(FORM.hint)
-            .into());
+        bail!((names.join(" + ")), (FORM.what), "no id", (FORM.hint));
     }
     let mut ids = 0;
     write_atomically(path, |out| {
@@ -68,31 +77,9 @@ pub fn build(sources: &[Source], path: &Path, memory: usize) -> Result<BuildRepo
     Ok(BuildReport { ids, repeated: given - ids })
 }
 
-fn read_ids(
-    archive: &Archive,
-    content: &mut dyn Read,
-    each: &mut dyn FnMut(&str) -> Result<(), Error>,
-) -> Result<(), Error> {
-    let content = BufReader::with_capacity(1 << 18, content);
-    let mut lines = BoundedLines::new(archive.name(), content, LONGEST);
-    while let Some((number, line)) = lines.next_bytes()? {
-        let (at, line) = ((archive.name(), number), line.trim_ascii());
-        let text = str::from_utf8(line).map_err(|_| not_utf8(at, "passage id", line))?;
-        if text.is_empty() {
-            continue;
-        }
-        let Some(id) = id_of_line(text) else {
-            let found = format!("`{}`", shorten(text));
-            bail!(at, (FORM.what), found, (FORM.hint));
-        };
-        each(&id)?;
-    }
-    Ok(())
-}
-
 fn id_of_line(line: &str) -> Option<Cow<'_, str>> {
     if line.starts_with('{') {
-        let node = json::parse_text("", 1, line).ok()?;
+        let node = json::parse_text(1, line).ok()?;
         let text = |key: &str| node.get(key)?.text().map(str::to_owned);
         let id =
             text("id").or_else(|| Some(format!("{}:{}", text("doc_id")?, text("passage_id")?)));

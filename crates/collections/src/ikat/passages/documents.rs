@@ -2,8 +2,8 @@
 
 use super::for_each_passage;
 use crate::{Bank, BankRow};
-use clariq_core::{Checksum, Documents, Error, Location, Problem, ProblemKind, TextKeeper, sha256};
-use clariq_files::{Source, protect};
+use clariq_core::{Checksum, Documents, Error, ProblemKind, TextKeeper, bail, sha256};
+use clariq_files::Source;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
@@ -15,11 +15,6 @@ pub(in crate::ikat) fn read_all(
     let Some(keeper) = keeper.filter(|keeper| keeper.takes(size(files))) else {
         return Ok(Box::new(read_bank(files, &|_| true)?));
     };
-    for file in files {
-        if let Source::Path(path) = file {
-            protect(path);
-        }
-    }
     let sums: Vec<String> = files.iter().map(Source::checksum).collect::<Result<_, _>>()?;
     let source: Checksum = sha256(sums.iter().map(String::as_bytes));
     let kept = keeper.keep(&source, &mut |add| {
@@ -56,25 +51,20 @@ pub(in crate::ikat) fn read_bank(
 ) -> Result<Bank, Error> {
     let mut rows: HashMap<String, BankRow> = HashMap::new();
     for file in files {
-        if let Source::Path(path) = file {
-            protect(path);
-        }
         for_each_passage(file, |passage| {
             let passage = passage?;
             if !keep(&passage.id) {
                 return Ok(ControlFlow::Continue(()));
             }
-            let row = BankRow { id: passage.id.as_str().into(), text: passage.text };
-            let known = rows.entry(passage.id.clone()).or_insert_with(|| row.clone());
-            if known.text != row.text {
-                let at = Location::line(file.name(), passage.line);
-                let found = format!("`{}` with another text", passage.id);
-                let expected = "every passage with one text";
-                return Err(Problem::new(at, ProblemKind::Contradiction, expected, found)
-                    .hint(
-                        "the files are of different collections: keep them in folders of their own",
-                    )
-                    .into());
+            let row = || BankRow { id: passage.id.as_str().into(), text: passage.text.clone() };
+            let known = rows.entry(passage.id.clone()).or_insert_with(row);
+            if known.text != passage.text {
+                bail!(
+                    (&*file.name(), passage.line),
+                    "every passage with one text",
+                    (format!("`{}` with another text", passage.id)),
+                    "the files are of different collections: keep them in folders of their own"
+                );
             }
             Ok(ControlFlow::Continue(()))
         })?;

@@ -5,7 +5,8 @@
 //! end to end begins a passage or ends one; the segmenter puts no line end between the tags of a
 //! body and those of its passages.
 
-use super::{Each, LONGEST, Lines, Passage};
+use super::{Each, LONGEST, Passage};
+use crate::lines::Lines;
 use clariq_core::Error;
 use clariq_files::table::shorten;
 
@@ -20,7 +21,7 @@ struct Page {
 
 pub(super) fn read(lines: &mut Lines, each: Each) -> Result<(), Error> {
     let mut page = Page::default();
-    while let Some(line) = lines.next()? {
+    while let Some(line) = lines.next("passage")? {
         let passage = match line {
             Ok(line) => {
                 let line = line.to_owned();
@@ -71,7 +72,7 @@ impl Page {
                 return Err(lines.problem("`<DOCNO>` before the passages of a page", found).into());
             }
             let id = format!("{}:{number}", self.name);
-            self.open = Some(Passage { id, text: String::new(), line: lines.number });
+            self.open = Some(Passage { id, text: String::new(), line: lines.number() });
         }
         Ok(())
     }

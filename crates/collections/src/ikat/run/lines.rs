@@ -1,32 +1,46 @@
 //! The run of 2025: JSON lines, one per turn.
 
-use super::proto::Fallible;
-use super::{RankedPassage, RankedStatement, Reference, Response, Submission, SubmittedTurn, keep};
+use super::{RankedPassage, RankedStatement, Reference, Response, Submission, SubmittedTurn};
 use crate::ikat::topics::Year;
-use crate::json::{self, Node};
-use clariq_core::{Location, Problem, ProblemKind};
+use crate::json::{self, Node, Parsed};
+use clariq_core::{ProblemKind, problem};
 use clariq_files::Input;
 use clariq_files::table::Sink;
 
-const HINT: &str = "a line has metadata, turn_id, responses and references";
+/// What a line holds, for hints.
+pub(in crate::ikat) const FORM: &str = "a line has metadata, turn_id, responses and references";
 
-/// Name, type and team of the run are those of the first line.
-pub(super) fn submission(input: &Input, sink: Sink) -> Submission {
+/// The keys of the metadata: who hands the run in, its name, and its type.
+pub(in crate::ikat) const METADATA: [&str; 3] = ["team_id", "run_id", "run_type"];
+
+/// Reads a run. Name, type and team of the run are those of the first line. With `check`, which
+/// judges every line by itself, only what is no JSON goes to `sink`.
+pub(in crate::ikat) fn read(
+    input: &Input,
+    sink: Sink,
+    mut check: Option<&mut dyn FnMut(u64, &Node)>,
+) -> Submission {
     let mut submission = Submission::empty(Year::Y2025);
     let mut any = false;
     json::for_each_line(input, sink, |number, node, sink| {
         any = true;
-        let reader = Reader { file: &input.name, line: number };
-        let Some((metadata, turn)) = keep(reader.entry(&node), sink) else { return };
-        if submission.turns.is_empty() {
-            let [team, name, kind] = metadata;
-            (submission.team, submission.run_name, submission.run_type) = (team, name, kind);
+        if let Some(check) = &mut check {
+            check(number, &node);
         }
-        submission.turns.push(turn);
+        match entry(&node, number) {
+            Ok((metadata, turn)) => {
+                if submission.turns.is_empty() {
+                    [submission.team, submission.run_name, submission.run_type] = metadata;
+                }
+                submission.turns.push(turn);
+            }
+            Err(fault) if check.is_none() => sink(fault.in_file(&input.name, FORM)),
+            Err(_) => {}
+        }
     });
-    if !any && input.bytes.trim_ascii().is_empty() {
-        let at = Location::line(&input.name, 1);
-        sink(Problem::new(at, ProblemKind::Empty, "a line for every turn", "nothing").hint(HINT));
+    if !any && check.is_none() && input.bytes.trim_ascii().is_empty() {
+        let problem = problem!((&*input.name, 1), "a line for every turn", "nothing", FORM);
+        sink(problem.kind(ProblemKind::Empty));
     }
     submission
 }
@@ -36,7 +50,7 @@ pub(super) fn is_json_lines(input: &Input) -> bool {
     let text = input.bytes.trim_ascii();
     let Some(end) = text.iter().position(|&byte| byte == b'\n') else { return false };
     let first = str::from_utf8(&text[..end]).ok();
-    first.and_then(|line| json::parse_text("", 1, line).ok()).is_some_and(|node| is_entry(&node))
+    first.and_then(|line| json::parse_text(1, line).ok()).is_some_and(|node| is_entry(&node))
 }
 
 /// Whether a value has what every turn of this form has, and no run of another.
@@ -44,96 +58,51 @@ pub(super) fn is_entry(node: &Node) -> bool {
     node.get("metadata").is_some() || node.get("references").is_some()
 }
 
-struct Reader<'a> {
-    file: &'a str,
-    line: u64,
+fn entry(node: &Node, line: u64) -> Parsed<([String; 3], SubmittedTurn)> {
+    let metadata = node.field("metadata")?;
+    let [team, name, kind] = METADATA.map(|key| metadata.text_of(key));
+    let metadata = [team?, name?, kind?].map(str::to_owned);
+    let references = scores(node, "references")?;
+    let responses = match node.get("responses") {
+        Some(responses) => responses.as_list("responses")?,
+        None => &[],
+    };
+    let responses = responses.iter().zip(1..).map(|(item, rank)| response(item, rank));
+    let responses = responses.collect::<Parsed<_>>()?;
+    let id = node.text_of("turn_id")?.to_owned();
+    Ok((metadata, SubmittedTurn { id, responses, references, line }))
 }
 
-impl Reader<'_> {
-    fn entry(&self, node: &Node) -> Fallible<([String; 3], SubmittedTurn)> {
-        let metadata = self.field(node, "metadata")?;
-        let [team, name, kind] = ["team_id", "run_id", "run_type"];
-        let metadata =
-            [self.text(metadata, team)?, self.text(metadata, name)?, self.text(metadata, kind)?];
-        let references = self.scores(self.field(node, "references")?)?;
-        let responses = match node.get("responses") {
-            Some(responses) => self.responses(responses)?,
-            None => Vec::new(),
-        };
-        let id = self.text(node, "turn_id")?;
-        Ok((metadata, SubmittedTurn { id, responses, references, line: self.line }))
-    }
+fn response(node: &Node, rank: i64) -> Parsed<Response> {
+    let rank = match node.get("rank") {
+        Some(node) => node.integer().ok_or_else(|| node.unlike("a whole number as rank"))?,
+        None => rank,
+    };
+    let cited = scores(node, "citations")?.into_iter().map(|Reference { id, score, line }| {
+        RankedPassage { id, score, used: true, line, text: String::new() }
+    });
+    let statement = |node: &Node| {
+        let text = node.as_text("ptkb_provenance")?.to_owned();
+        Ok(RankedStatement { text, line: node.line, ..Default::default() })
+    };
+    let statements = node.list_of("ptkb_provenance")?.iter().map(statement);
+    Ok(Response {
+        rank: i32::try_from(rank).map_err(|_| node.unlike("a rank of at most 32 bits"))?,
+        text: node.text_of("text")?.to_owned(),
+        passages: cited.collect(),
+        statements: statements.collect::<Parsed<_>>()?,
+        line: node.line,
+    })
+}
 
-    fn responses(&self, node: &Node) -> Fallible<Vec<Response>> {
-        let items =
-            node.list().ok_or_else(|| Box::new(self.unlike(node, "responses as a list")))?;
-        items.iter().zip(1..).map(|(item, rank)| self.response(item, rank)).collect()
-    }
-
-    fn response(&self, node: &Node, rank: i64) -> Fallible<Response> {
-        let rank = match node.get("rank") {
-            Some(node) => node
-                .integer()
-                .ok_or_else(|| Box::new(self.unlike(node, "a whole number as rank")))?,
-            None => rank,
-        };
-        let cited = self.scores(self.field(node, "citations")?)?.into_iter();
-        let statements = self.field(node, "ptkb_provenance")?;
-        let statements = statements
-            .list()
-            .ok_or_else(|| Box::new(self.unlike(statements, "statements as a list")))?;
-        let cite = |Reference { id, score, line }| RankedPassage {
-            id,
-            score,
-            used: true,
-            line,
-            text: String::new(),
-        };
-        Ok(Response {
-            rank: i32::try_from(rank)
-                .map_err(|_| Box::new(self.unlike(node, "a rank of at most 32 bits")))?,
-            text: self.text(node, "text")?,
-            passages: cited.map(cite).collect(),
-            statements: statements
-                .iter()
-                .map(|node| self.statement(node))
-                .collect::<Fallible<_>>()?,
-            line: node.line,
-        })
-    }
-
-    fn statement(&self, node: &Node) -> Fallible<RankedStatement> {
-        let text =
-            node.text().ok_or_else(|| Box::new(self.unlike(node, "the text of a statement")))?;
-        Ok(RankedStatement { text: text.to_owned(), line: node.line, ..Default::default() })
-    }
-
-    /// An object of passage ids and scores.
-    fn scores(&self, node: &Node) -> Fallible<Vec<Reference>> {
-        let fields = node
-            .object()
-            .ok_or_else(|| Box::new(self.unlike(node, "an object of passage ids and scores")))?;
-        let reference = |(id, node): &(std::borrow::Cow<str>, Node)| {
-            let score =
-                node.number().ok_or_else(|| Box::new(self.unlike(node, "a score as a number")))?;
-            Ok(Reference { id: id.to_string(), score, line: node.line })
-        };
-        fields.iter().map(reference).collect()
-    }
-
-    fn text(&self, node: &Node, key: &str) -> Fallible<String> {
-        let value = self.field(node, key)?;
-        let text = value
-            .text()
-            .ok_or_else(|| Box::new(self.unlike(value, format!("`{key}` as a text"))))?;
-        Ok(text.to_owned())
-    }
-
-    fn field<'n, 'a>(&self, node: &'n Node<'a>, key: &str) -> Fallible<&'n Node<'a>> {
-        node.get(key).ok_or_else(|| Box::new(self.unlike(node, format!("a key `{key}`"))))
-    }
-
-    fn unlike(&self, node: &Node, expected: impl Into<String>) -> Problem {
-        node.unlike(self.file, expected).hint(HINT)
-    }
+/// An object of passage ids and scores.
+fn scores(node: &Node, key: &str) -> Parsed<Vec<Reference>> {
+    let node = node.field(key)?;
+    let expected = format!("`{key}` as an object of passage ids and scores");
+    let fields = node.object().ok_or_else(|| node.unlike(expected))?;
+    let references = fields.iter().map(|(id, node)| {
+        let score = node.number().ok_or_else(|| node.unlike("a score as a number"))?;
+        Ok(Reference { id: id.to_string(), score, line: node.line })
+    });
+    references.collect()
 }

@@ -1,19 +1,10 @@
 //! The run of 2023 and 2024: one JSON object.
 
-use super::proto::{Fallible, Message, int32};
-use super::{RankedPassage, RankedStatement, Response, Submission, SubmittedTurn, keep};
+use super::proto::{FORM, Message, int32};
+use super::{RankedPassage, RankedStatement, Response, Submission, SubmittedTurn};
 use crate::ikat::topics::Year;
-use crate::json::{self, Node};
-use clariq_core::{Location, Problem, ProblemKind};
-use clariq_files::Input;
+use crate::json::{Node, Parsed};
 use clariq_files::table::Sink;
-
-pub(super) fn submission(input: &Input, year: Year, sink: Sink) -> Submission {
-    match keep(json::parse(input), sink) {
-        Some(root) => read(&input.name, &root, year, sink),
-        None => Submission::empty(year),
-    }
-}
 
 /// The year whose form the statements have.
 pub(super) fn year_of(root: &Node) -> Year {
@@ -34,69 +25,66 @@ fn list<'n, 'a>(node: &'n Node<'a>, names: &[&str]) -> &'n [Node<'a>] {
 /// Reads a run that was parsed already.
 pub(super) fn read(file: &str, root: &Node, year: Year, sink: Sink) -> Submission {
     let mut submission = Submission::empty(year);
-    // The names are looked for as they are, before any rule about spellings.
-    for name in ["run_name", "run_type", "turns"] {
-        if root.get(name).is_none() {
-            let at = Location::line(file, root.line);
-            let expected = format!("`{name}` at the head of the run");
-            sink(
-                Problem::new(at, ProblemKind::WrongValue, expected, root.describe())
-                    .hint("a run has run_name, run_type and turns"),
-            );
+    let turns = match head(root, &mut submission) {
+        Ok(turns) => turns,
+        Err(fault) => {
+            sink(fault.in_file(file, FORM));
             return submission;
         }
-    }
-    if let Some(turns) = keep(head(file, root, &mut submission), sink) {
-        for turn in turns {
-            submission.turns.extend(keep(read_turn(file, turn, year), sink));
+    };
+    for node in turns {
+        match turn(node, year) {
+            Ok(turn) => submission.turns.push(turn),
+            Err(fault) => sink(fault.in_file(file, FORM)),
         }
     }
     submission
 }
 
-fn head<'n, 'a>(
-    file: &'n str,
-    root: &'n Node<'a>,
-    submission: &mut Submission,
-) -> Fallible<&'n [Node<'a>]> {
+/// Reads what a run says once, and returns its turns.
+fn head<'n, 'a>(root: &'n Node<'a>, submission: &mut Submission) -> Parsed<&'n [Node<'a>]> {
+    // The names are looked for as they are, before any rule about spellings.
+    for name in ["run_name", "run_type", "turns"] {
+        if root.get(name).is_none() {
+            let fault = root.unlike(format!("`{name}` at the head of the run"));
+            return Err(fault.hint("a run has run_name, run_type and turns"));
+        }
+    }
     let names: &[&str] = match submission.year {
         Year::Y2024 => &["run_name", "run_type", "eval_response", "turns"],
         _ => &["run_name", "run_type", "turns"],
     };
-    let run = Message::read(file, root, names)?;
+    let run = Message::read(root, names)?;
     submission.run_name = run.text("run_name")?;
     submission.run_type = run.text("run_type")?;
     submission.eval_response = run.boolean("eval_response")?;
     run.list("turns")
 }
 
-fn read_turn(file: &str, node: &Node, year: Year) -> Fallible<SubmittedTurn> {
-    let turn = Message::read(file, node, &["turn_id", "responses"])?;
+fn turn(node: &Node, year: Year) -> Parsed<SubmittedTurn> {
+    let turn = Message::read(node, &["turn_id", "responses"])?;
     Ok(SubmittedTurn {
         id: turn.text("turn_id")?,
-        responses: turn.repeated("responses", |node| response(file, node, year))?,
+        responses: turn.repeated("responses", |node| response(node, year))?,
         references: Vec::new(),
         line: node.line,
     })
 }
 
-fn response(file: &str, node: &Node, year: Year) -> Fallible<Response> {
+fn response(node: &Node, year: Year) -> Parsed<Response> {
     let names = &["text", "rank", "passage_provenance", "ptkb_provenance"];
-    let response = Message::read(file, node, names)?;
+    let response = Message::read(node, names)?;
     Ok(Response {
         rank: response.int32("rank")?,
         text: response.text("text")?,
-        passages: response.repeated("passage_provenance", |node| passage(file, node))?,
-        statements: response.repeated("ptkb_provenance", |node| match year {
-            Year::Y2024 => numbered_statement(file, node),
-            _ => statement(file, node),
-        })?,
+        passages: response.repeated("passage_provenance", passage)?,
+        statements: response.repeated("ptkb_provenance", |node| statement(node, year))?,
         line: node.line,
     })
 }
 
-fn passage(file: &str, node: &Node) -> Fallible<RankedPassage> {
-    let passage = Message::read(file, node, &["id", "text", "score", "used"])?;
+fn passage(node: &Node) -> Parsed<RankedPassage> {
+    let passage = Message::read(node, &["id", "text", "score", "used"])?;
     Ok(RankedPassage {
         id: passage.text("id")?,
         text: passage.text("text")?,
@@ -106,17 +94,16 @@ fn passage(file: &str, node: &Node) -> Fallible<RankedPassage> {
     })
 }
 
-fn statement(file: &str, node: &Node) -> Fallible<RankedStatement> {
-    let statement = Message::read(file, node, &["id", "text", "score"])?;
+fn statement(node: &Node, year: Year) -> Parsed<RankedStatement> {
+    if year == Year::Y2024 {
+        let id = int32("ptkb_provenance", node)?.to_string();
+        return Ok(RankedStatement { id, line: node.line, ..RankedStatement::default() });
+    }
+    let statement = Message::read(node, &["id", "text", "score"])?;
     Ok(RankedStatement {
         id: statement.text("id")?,
         text: statement.text("text")?,
         score: statement.float("score")?,
         line: node.line,
     })
-}
-
-fn numbered_statement(file: &str, node: &Node) -> Fallible<RankedStatement> {
-    let number = int32(file, "ptkb_provenance", node)?;
-    Ok(RankedStatement { id: number.to_string(), line: node.line, ..RankedStatement::default() })
 }

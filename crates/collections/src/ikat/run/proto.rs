@@ -6,33 +6,26 @@
 //! floats. An empty list or text in place of a message is a message without fields, because the
 //! parser only walks over its keys.
 
-use crate::json::{self, Node, Value};
-use clariq_core::{Problem, ProblemKind};
+use crate::json::{self, Fault, Node, Parsed, Value};
 use clariq_files::table::shorten;
 
-pub(super) type Fallible<T> = Result<T, Box<Problem>>;
-
-const HINT: &str = "see the run formats in the guidelines of that year";
+/// The hint of every fault but those that have their own.
+pub(super) const FORM: &str = "see the run formats in the guidelines of that year";
 
 /// A message: the values of its fields in the order of the file.
 pub(super) struct Message<'n, 'a> {
-    file: &'n str,
     fields: Vec<(&'static str, &'n Node<'a>)>,
 }
 
 impl<'n, 'a> Message<'n, 'a> {
     /// Reads a message whose fields have these names, with underscores.
-    pub(super) fn read(
-        file: &'n str,
-        node: &'n Node<'a>,
-        names: &[&'static str],
-    ) -> Fallible<Self> {
-        let mut message = Self { file, fields: Vec::new() };
+    pub(super) fn read(node: &'n Node<'a>, names: &[&'static str]) -> Parsed<Self> {
+        let mut message = Self { fields: Vec::new() };
         let keys = match &node.value {
             Value::Object(keys) => keys,
             Value::List(items) if items.is_empty() => return Ok(message),
             Value::Text(text) if text.is_empty() => return Ok(message),
-            _ => return Err(Box::new(unlike(file, node, "an object"))),
+            _ => return Err(node.unlike("an object")),
         };
         for (key, value) in keys {
             // The other spelling is made only for a key that needs it: a run may have a million.
@@ -42,36 +35,31 @@ impl<'n, 'a> Message<'n, 'a> {
             else {
                 let expected = format!("one of the fields {}", names.join(", "));
                 let found = format!("`{}`", shorten(key));
-                let problem = value.problem(file, ProblemKind::WrongValue, expected, found);
-                return Err(Box::new(
-                    problem.hint("the official parser refuses every other key: remove it"),
-                ));
+                let fault = value.fault(expected, found);
+                return Err(fault.hint("the official parser refuses every other key: remove it"));
             };
             message.fields.push((name, value));
         }
         Ok(message)
     }
 
-    pub(super) fn text(&self, name: &str) -> Fallible<String> {
-        self.last(name, |node| {
-            let text = node.text().ok_or_else(|| Box::new(self.field(name, node, "a text")))?;
-            Ok(text.to_owned())
-        })
+    pub(super) fn text(&self, name: &str) -> Parsed<String> {
+        self.last(name, |node| Ok(node.as_text(name)?.to_owned()))
     }
 
-    pub(super) fn boolean(&self, name: &str) -> Fallible<bool> {
+    pub(super) fn boolean(&self, name: &str) -> Parsed<bool> {
         self.last(name, |node| match node.value {
             Value::Bool(value) => Ok(value),
-            _ => Err(Box::new(self.field(name, node, "true or false, without quotes"))),
+            _ => Err(unlike(node, name, "true or false, without quotes")),
         })
     }
 
-    pub(super) fn int32(&self, name: &str) -> Fallible<i32> {
-        self.last(name, |node| int32(self.file, name, node))
+    pub(super) fn int32(&self, name: &str) -> Parsed<i32> {
+        self.last(name, |node| int32(name, node))
     }
 
     /// A number in single precision.
-    pub(super) fn float(&self, name: &str) -> Fallible<f64> {
+    pub(super) fn float(&self, name: &str) -> Parsed<f64> {
         self.last(name, |node| {
             let number = match &node.value {
                 Value::Number(text) => float(text),
@@ -80,54 +68,50 @@ impl<'n, 'a> Message<'n, 'a> {
                 _ => None,
             };
             let expected = "a number in the range of single precision";
-            let number = number.ok_or_else(|| Box::new(self.field(name, node, expected)))?;
+            let number = number.ok_or_else(|| unlike(node, name, expected))?;
             Ok(f64::from(number as f32))
         })
     }
 
     /// The items of a repeated field, none of which may be null.
-    pub(super) fn list(&self, name: &str) -> Fallible<&'n [Node<'a>]> {
-        self.last(name, |node| self.items(name, node))
+    pub(super) fn list(&self, name: &str) -> Parsed<&'n [Node<'a>]> {
+        self.last(name, |node| items(name, node))
     }
 
     /// The items of a repeated field, each read by `read`.
     pub(super) fn repeated<T>(
         &self,
         name: &str,
-        read: impl Fn(&'n Node<'a>) -> Fallible<T>,
-    ) -> Fallible<Vec<T>> {
-        self.last(name, |node| self.items(name, node)?.iter().map(&read).collect())
-    }
-
-    fn items(&self, name: &str, node: &'n Node<'a>) -> Fallible<&'n [Node<'a>]> {
-        let items = node.list().ok_or_else(|| Box::new(self.field(name, node, "a list")))?;
-        match items.iter().find(|item| item.value == Value::Null) {
-            Some(item) => Err(Box::new(self.field(name, item, "items that are not null"))),
-            None => Ok(items),
-        }
+        read: impl Fn(&'n Node<'a>) -> Parsed<T>,
+    ) -> Parsed<Vec<T>> {
+        self.last(name, |node| items(name, node)?.iter().map(&read).collect())
     }
 
     /// Of two spellings of one name the later one counts, even if it is null, and both have to be
     /// sound.
-    fn last<T: Default>(
-        &self,
-        name: &str,
-        read: impl Fn(&'n Node<'a>) -> Fallible<T>,
-    ) -> Fallible<T> {
+    fn last<T: Default>(&self, name: &str, read: impl Fn(&'n Node<'a>) -> Parsed<T>) -> Parsed<T> {
         let mut last = T::default();
         for (_, node) in self.fields.iter().filter(|(known, _)| *known == name) {
             last = if node.value == Value::Null { T::default() } else { read(node)? };
         }
         Ok(last)
     }
+}
 
-    fn field(&self, name: &str, node: &Node, expected: &str) -> Problem {
-        unlike(self.file, node, format!("`{name}` as {expected}"))
+fn items<'n, 'a>(name: &str, node: &'n Node<'a>) -> Parsed<&'n [Node<'a>]> {
+    let items = node.as_list(name)?;
+    match items.iter().find(|item| item.value == Value::Null) {
+        Some(item) => Err(unlike(item, name, "items that are not null")),
+        None => Ok(items),
     }
 }
 
+fn unlike(node: &Node, name: &str, expected: &str) -> Fault {
+    node.unlike(format!("`{name}` as {expected}"))
+}
+
 /// A whole number from −2³¹ to 2³¹ − 1.
-pub(super) fn int32(file: &str, name: &str, node: &Node) -> Fallible<i32> {
+pub(super) fn int32(name: &str, node: &Node) -> Parsed<i32> {
     let number = match &node.value {
         Value::Number(text) => text.parse().ok().or_else(|| whole(json::number(text)?)),
         Value::Text(text) => {
@@ -138,9 +122,8 @@ pub(super) fn int32(file: &str, name: &str, node: &Node) -> Fallible<i32> {
         }
         _ => None,
     };
-    number.and_then(|number: i64| i32::try_from(number).ok()).ok_or_else(|| {
-        Box::new(unlike(file, node, format!("`{name}` as a whole number of at most 32 bits")))
-    })
+    let number = number.and_then(|number: i64| i32::try_from(number).ok());
+    number.ok_or_else(|| unlike(node, name, "a whole number of at most 32 bits"))
 }
 
 fn whole(number: f64) -> Option<i64> {
@@ -193,19 +176,15 @@ fn camel_case(name: &str) -> String {
     })
 }
 
-fn unlike(file: &str, node: &Node, expected: impl Into<String>) -> Problem {
-    node.unlike(file, expected).hint(HINT)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const NAMES: &[&str] = &["rank", "score", "used", "turn_id", "list"];
 
-    fn with<T>(text: &str, read: impl FnOnce(&Message) -> Fallible<T>) -> Option<T> {
-        let node = json::parse_text("run.json", 1, text).unwrap();
-        read(&Message::read("run.json", &node, NAMES).ok()?).ok()
+    fn with<T>(text: &str, read: impl FnOnce(&Message) -> Parsed<T>) -> Option<T> {
+        let node = json::parse_text(1, text).unwrap();
+        read(&Message::read(&node, NAMES).ok()?).ok()
     }
 
     /// Every outcome is one of the Python package.

@@ -18,7 +18,7 @@ pub fn put_submission(out: &mut dyn Write, submission: &Submission) -> io::Resul
     put_end(out, submission.year)
 }
 
-/// Writes the turn at `index`; with the first, what stands before it.
+/// Writes the turn at `index`; with the first, what precedes it.
 pub(in crate::ikat) fn put_turn(
     out: &mut dyn Write,
     head: &RunHead,
@@ -36,7 +36,7 @@ pub(in crate::ikat) fn put_turn(
     put_value(out, &object_turn(head.year, turn)?)
 }
 
-/// Writes what stands before the turns; 2025 says it with every turn.
+/// Writes what precedes the turns; 2025 repeats it in every turn.
 fn put_head(out: &mut dyn Write, head: &RunHead) -> io::Result<()> {
     if head.year == Year::Y2025 {
         return Ok(());
@@ -49,7 +49,7 @@ fn put_head(out: &mut dyn Write, head: &RunHead) -> io::Result<()> {
     write!(out, "{}, \"turns\": [", object.trim_end_matches('}'))
 }
 
-/// Writes what stands behind the turns.
+/// Writes what follows the turns.
 pub(in crate::ikat) fn put_end(out: &mut dyn Write, year: Year) -> io::Result<()> {
     if year == Year::Y2025 { Ok(()) } else { out.write_all(b"\n]}\n") }
 }

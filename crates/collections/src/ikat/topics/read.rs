@@ -1,13 +1,13 @@
 //! The three forms of topics, read into one.
 
 use super::{Conversation, Topics, Turn, Year};
-use crate::json::{self, Node, Value};
-use clariq_core::{Problem, ProblemKind, TopicId};
+use crate::json::{self, Fault, Node, Parsed, Value};
+use clariq_core::TopicId;
 use clariq_files::Input;
 use clariq_files::table::{Sink, shorten};
 use std::collections::{HashMap, HashSet};
 
-const HINT: &str =
+const FORM: &str =
     "topics are the JSON files that the track releases, such as 2023_test_topics.json";
 
 /// The names of the fields, which 2025 changed.
@@ -32,31 +32,21 @@ const KEYS_2025: Keys = Keys {
     citations: "citations",
 };
 
-type Fallible<T> = Result<T, Box<Problem>>;
-
 pub(super) fn topics(input: &Input, sink: Sink) -> Topics {
-    let mut topics =
-        Topics { name: input.name.clone(), year: Year::Y2023, conversations: Vec::new() };
-    let root = match json::parse(input) {
-        Ok(root) => root,
-        Err(problem) => {
-            sink(*problem);
-            return topics;
-        }
-    };
-    let Some(items) = root.list() else {
-        sink(root.unlike(&input.name, "a list of conversations").hint(HINT));
-        return topics;
-    };
-    topics.year = items.first().map_or(Year::Y2023, year_of);
+    let items = json::parse_list(input, "conversations", FORM, sink).unwrap_or_default();
+    let year = items.first().map_or(Year::Y2023, year_of);
+    let mut topics = Topics { name: input.name.clone(), year, conversations: Vec::new() };
     let mut seen: HashMap<String, u64> = HashMap::new();
-    for item in items {
-        let mut reader = Reader { file: &input.name, year: topics.year, warnings: Vec::new() };
+    for item in &items {
+        let mut reader = Reader { year, warnings: Vec::new() };
         match reader.conversation(item, &mut seen) {
             Ok(conversation) => topics.conversations.push(conversation),
-            Err(problem) => sink(*problem),
+            Err(fault) => sink(fault.in_file(&input.name, FORM)),
         }
-        reader.warnings.into_iter().for_each(&mut *sink);
+        for fault in reader.warnings {
+            let hint = "nothing has to be done: this changes no figure";
+            sink(fault.in_file(&input.name, hint).warning());
+        }
     }
     topics
 }
@@ -72,97 +62,54 @@ fn year_of(conversation: &Node) -> Year {
     }
 }
 
-struct Reader<'a> {
-    file: &'a str,
+struct Reader {
     year: Year,
-    warnings: Vec<Problem>,
+    /// What is unusual in a conversation and changes no figure.
+    warnings: Vec<Fault>,
 }
 
-impl Reader<'_> {
+impl Reader {
     fn conversation(
         &mut self,
         node: &Node,
         seen: &mut HashMap<String, u64>,
-    ) -> Fallible<Conversation> {
+    ) -> Parsed<Conversation> {
         if node.object().is_none() {
-            return Err(Box::new(self.unlike(node, "a conversation as an object")));
+            return Err(node.unlike("a conversation as an object"));
         }
         if year_of(node) != self.year {
             let found = format!("one of {}", year_of(node));
             let expected = format!("a conversation in the form of {}, as the first one", self.year);
-            let problem = node.problem(self.file, ProblemKind::Contradiction, expected, found);
-            return Err(Box::new(
-                problem.hint("the years have different forms: keep them in files of their own"),
-            ));
+            let hint = "the years have different forms: keep them in files of their own";
+            return Err(node.fault(expected, found).hint(hint));
         }
-        let number = self.number(node)?;
+        let number = node.name()?;
         if let Some(first) = seen.insert(number.clone(), node.line) {
             let found = format!("`{number}`, which begins on line {first} already");
-            let kind = ProblemKind::DuplicateId;
-            let problem = node.problem(self.file, kind, "a number that is unique", found);
-            return Err(Box::new(problem.hint("remove one of the two, or give it a new number")));
+            let fault = node.fault("a number that is unique", found);
+            return Err(fault.hint("remove one of the two, or give it a new number"));
         }
         let title = node.get("title").and_then(Node::text).unwrap_or_default().to_owned();
-        let statements = self.statements(node)?;
+        let statements = self.statements(node.field("ptkb")?)?;
         let turns = self.turns(node, &number, &statements)?;
         Ok(Conversation { number, title, statements, turns, line: node.line })
     }
 
-    fn number(&self, node: &Node) -> Fallible<String> {
-        let number = self.field(node, "number")?;
-        let name = match number.value {
-            Value::Number(text) if number.integer().is_some() => text.to_owned(),
-            Value::Text(ref text) => text.to_string(),
-            _ => return Err(Box::new(self.unlike(number, "a number such as `9-1` or 3"))),
-        };
-        // A turn is called `<number>_<turn>`: more of these characters would make that ambiguous.
-        if name.is_empty() || name.contains(|c: char| c == '_' || c.is_whitespace()) {
-            return Err(Box::new(self.unlike(number, "a number without blanks and without `_`")));
-        }
-        Ok(name)
-    }
-
-    fn statements(&mut self, node: &Node) -> Fallible<Vec<String>> {
-        let ptkb = self.field(node, "ptkb")?;
-        let statements = match &ptkb.value {
+    fn statements(&mut self, node: &Node) -> Parsed<Vec<String>> {
+        let statements = match &node.value {
             Value::List(items) => {
-                items.iter().map(|item| self.text(item)).collect::<Fallible<Vec<_>>>()?
+                let text = |item: &Node| Ok(item.as_text("ptkb")?.to_owned());
+                items.iter().map(text).collect::<Parsed<Vec<_>>>()?
             }
-            Value::Object(fields) => self.numbered_statements(ptkb, fields)?,
-            _ => return Err(Box::new(self.unlike(ptkb, "statements as an object or a list"))),
+            Value::Object(fields) => numbered_statements(node, fields)?,
+            _ => return Err(node.unlike("statements as an object or a list")),
         };
         let mut seen = HashSet::new();
-        for statement in &statements {
-            if !seen.insert(statement) {
-                let found = format!("`{}` again", shorten(statement));
-                self.warn(ptkb, ProblemKind::DuplicateId, "statements that differ", found);
-            }
+        for statement in statements.iter().filter(|statement| !seen.insert(*statement)) {
+            let found = format!("`{}` again", shorten(statement));
+            self.warn(node, "statements that differ", found);
         }
         Ok(statements)
-    }
-
-    /// Statements by number, `"1"` to `"n"` in any order.
-    fn numbered_statements(
-        &self,
-        ptkb: &Node,
-        fields: &[(std::borrow::Cow<str>, Node)],
-    ) -> Fallible<Vec<String>> {
-        let mut statements = vec![None; fields.len()];
-        for (key, value) in fields {
-            let index = key.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-            let Some(slot) = index.and_then(|index| statements.get_mut(index)) else {
-                let expected = format!("numbers from 1 to {} for {0} statements", fields.len());
-                let found = format!("`{}`", shorten(key));
-                let problem = value.problem(self.file, ProblemKind::NotANumber, expected, found);
-                return Err(Box::new(
-                    problem.hint("labels name statements by number: number them without gaps"),
-                ));
-            };
-            *slot = Some(self.text(value)?);
-        }
-        let whole: Option<Vec<String>> = statements.into_iter().collect();
-        // Two spellings of one number, such as `1` and `01`, leave another one without a text.
-        whole.ok_or_else(|| Box::new(self.unlike(ptkb, "every number once, from 1")))
     }
 
     fn turns(
@@ -170,46 +117,36 @@ impl Reader<'_> {
         node: &Node,
         conversation: &str,
         statements: &[String],
-    ) -> Fallible<Vec<Turn>> {
-        let key = self.keys().turns;
-        let turns = self.field(node, key)?;
-        let Some(items) = turns.list() else {
-            return Err(Box::new(self.unlike(turns, format!("`{key}` as a list of turns"))));
-        };
-        let mut read: Vec<Turn> = Vec::with_capacity(items.len());
+    ) -> Parsed<Vec<Turn>> {
+        let items = node.list_of(self.keys().turns)?;
+        let mut turns: Vec<Turn> = Vec::with_capacity(items.len());
         for item in items {
             let turn = self.turn(item, conversation, statements)?;
-            let last = read.last().map_or(0, |last| last.number);
+            let last = turns.last().map_or(0, |last| last.number);
+            let found = format!("{} after {last}", turn.number);
             if turn.number <= last {
-                let found = format!("{} after {last}", turn.number);
-                let kind = ProblemKind::Contradiction;
-                let problem = item.problem(self.file, kind, "turn numbers that rise", found);
-                return Err(Box::new(
-                    problem.hint("what was said before a turn is read from the order of the turns"),
-                ));
+                let hint = "what was said before a turn is read from the order of the turns";
+                return Err(item.fault("turn numbers that rise", found).hint(hint));
             }
             if turn.number != last + 1 {
-                let found = format!("{} after {last}", turn.number);
-                self.warn(item, ProblemKind::Contradiction, "turn numbers without gaps", found);
+                self.warn(item, "turn numbers without gaps", found);
             }
-            read.push(turn);
+            turns.push(turn);
         }
-        Ok(read)
+        Ok(turns)
     }
 
-    fn turn(&mut self, node: &Node, conversation: &str, statements: &[String]) -> Fallible<Turn> {
-        let number = self.field(node, "turn_id")?;
-        let Some(index) = number.integer().and_then(|n| u32::try_from(n).ok()).filter(|&n| n > 0)
-        else {
-            return Err(Box::new(self.unlike(number, "a turn number from 1")));
-        };
+    fn turn(&mut self, node: &Node, conversation: &str, statements: &[String]) -> Parsed<Turn> {
+        let number = node.field("turn_id")?;
+        let index = number.integer().and_then(|n| u32::try_from(n).ok()).filter(|&n| n > 0);
+        let index = index.ok_or_else(|| number.unlike("a turn number from 1"))?;
         let id = format!("{conversation}_{index}");
-        let utterance = self.text(self.field(node, self.keys().utterance)?)?;
-        let resolved = self.optional_text(node, "resolved_utterance")?;
+        let text = |key| Parsed::Ok(node.optional_text(key)?.unwrap_or_default().to_owned());
+        let utterance = node.text_of(self.keys().utterance)?.to_owned();
+        let resolved = text("resolved_utterance")?;
         for (what, text) in [("an utterance", &utterance), ("a resolved utterance", &resolved)] {
             if text.trim().is_empty() {
-                let found = format!("nothing in turn {id}");
-                self.warn(node, ProblemKind::EmptyField, what, found);
+                self.warn(node, what, format!("nothing in turn {id}"));
             }
         }
         Ok(Turn {
@@ -217,7 +154,7 @@ impl Reader<'_> {
             number: index,
             utterance,
             resolved,
-            response: self.optional_text(node, "response")?,
+            response: text("response")?,
             relevant_statements: self.relevant(node, &id, statements)?,
             citations: self.citations(node, &id)?,
             line: node.line,
@@ -230,14 +167,11 @@ impl Reader<'_> {
         node: &Node,
         turn: &str,
         statements: &[String],
-    ) -> Fallible<Option<Vec<u32>>> {
+    ) -> Parsed<Option<Vec<u32>>> {
         let key = self.keys().relevant;
         let Some(labels) = node.get(key) else { return Ok(None) };
-        let Some(items) = labels.list() else {
-            return Err(Box::new(self.unlike(labels, format!("`{key}` as a list"))));
-        };
-        let mut relevant = Vec::with_capacity(items.len());
-        for item in items {
+        let mut relevant = Vec::new();
+        for item in labels.as_list(key)? {
             let number = match &item.value {
                 Value::Text(text) => {
                     statements.iter().position(|known| known == text).map(|n| n + 1)
@@ -246,15 +180,12 @@ impl Reader<'_> {
             };
             let Some(number) = number.filter(|n| (1..=statements.len()).contains(n)) else {
                 let expected = format!("one of the {} statements of this user", statements.len());
-                let kind = ProblemKind::UnknownId;
-                let problem = item.problem(self.file, kind, expected, item.describe());
-                return Err(Box::new(
-                    problem.hint("a label that names no statement counts against every system"),
-                ));
+                let hint = "a label that names no statement counts against every system";
+                return Err(item.unlike(expected).hint(hint));
             };
             if relevant.contains(&(number as u32)) {
                 let found = format!("statement {number} twice in turn {turn}");
-                self.warn(item, ProblemKind::DuplicateId, "every statement once", found);
+                self.warn(item, "every statement once", found);
             } else {
                 relevant.push(number as u32);
             }
@@ -262,22 +193,17 @@ impl Reader<'_> {
         Ok(Some(relevant))
     }
 
-    fn citations(&mut self, node: &Node, turn: &str) -> Fallible<Option<Vec<String>>> {
+    fn citations(&mut self, node: &Node, turn: &str) -> Parsed<Option<Vec<String>>> {
         let key = self.keys().citations;
         let Some(citations) = node.get(key) else { return Ok(None) };
-        let Some(items) = citations.list() else {
-            return Err(Box::new(
-                self.unlike(citations, format!("`{key}` as a list of passage ids")),
-            ));
-        };
-        let mut passages: Vec<String> = Vec::with_capacity(items.len());
-        for item in items {
-            let passage = self.text(item)?;
-            if passages.contains(&passage) {
-                let found = format!("`{}` twice in turn {turn}", shorten(&passage));
-                self.warn(item, ProblemKind::DuplicateId, "every cited passage once", found);
+        let mut passages: Vec<String> = Vec::new();
+        for item in citations.as_list(key)? {
+            let passage = item.as_text(key)?;
+            if passages.iter().any(|known| known == passage) {
+                let found = format!("`{}` twice in turn {turn}", shorten(passage));
+                self.warn(item, "every cited passage once", found);
             } else {
-                passages.push(passage);
+                passages.push(passage.to_owned());
             }
         }
         Ok(Some(passages))
@@ -287,25 +213,24 @@ impl Reader<'_> {
         if self.year == Year::Y2025 { &KEYS_2025 } else { &KEYS }
     }
 
-    fn field<'n, 'a>(&self, node: &'n Node<'a>, key: &str) -> Fallible<&'n Node<'a>> {
-        node.get(key).ok_or_else(|| Box::new(self.unlike(node, format!("a key `{key}`"))))
+    fn warn(&mut self, node: &Node, expected: &str, found: String) {
+        self.warnings.push(node.fault(expected, found));
     }
+}
 
-    fn text(&self, node: &Node) -> Fallible<String> {
-        node.text().map(str::to_owned).ok_or_else(|| Box::new(self.unlike(node, "a text")))
+/// Statements by number, `"1"` to `"n"` in any order.
+fn numbered_statements(node: &Node, fields: &json::Fields) -> Parsed<Vec<String>> {
+    let mut statements = vec![None; fields.len()];
+    for (key, value) in fields {
+        let index = key.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        let Some(slot) = index.and_then(|index| statements.get_mut(index)) else {
+            let expected = format!("numbers from 1 to {} for {0} statements", fields.len());
+            let hint = "labels name statements by number: number them without gaps";
+            return Err(value.fault(expected, format!("`{}`", shorten(key))).hint(hint));
+        };
+        *slot = Some(value.as_text(key)?.to_owned());
     }
-
-    fn optional_text(&self, node: &Node, key: &str) -> Fallible<String> {
-        node.get(key).map_or(Ok(String::new()), |node| self.text(node))
-    }
-
-    fn unlike(&self, node: &Node, expected: impl Into<String>) -> Problem {
-        node.unlike(self.file, expected).hint(HINT)
-    }
-
-    fn warn(&mut self, node: &Node, kind: ProblemKind, expected: &str, found: String) {
-        let problem = node.problem(self.file, kind, expected, found);
-        self.warnings
-            .push(problem.hint("nothing has to be done: this changes no figure").warning());
-    }
+    let whole: Option<Vec<String>> = statements.into_iter().collect();
+    // Two spellings of one number, such as `1` and `01`, leave another one without a text.
+    whole.ok_or_else(|| node.unlike("every number once, from 1"))
 }

@@ -3,9 +3,7 @@
 use super::{Check, MOST_TOKENS};
 use crate::ikat::run::{Response, Submission, SubmittedTurn};
 use crate::ikat::topics::{Conversation, Year};
-use clariq_core::ProblemKind::{
-    Contradiction, DuplicateId, EmptyField, NotANumber, UnknownId, WrongValue,
-};
+use clariq_core::problem;
 use clariq_files::table::shorten;
 use std::collections::{HashMap, HashSet};
 
@@ -18,9 +16,6 @@ pub(super) fn check(check: &mut Check, submission: &Submission) {
     for turn in &submission.turns {
         check.turn_beyond(submission, turn);
     }
-    if submission.year == Year::Y2025 {
-        check.metadata_beyond(submission);
-    }
 }
 
 impl Check<'_> {
@@ -28,17 +23,15 @@ impl Check<'_> {
     /// of turns alone, and that of 2025 does not see the first.
     fn names(&mut self, submission: &Submission) {
         let mut lines: HashMap<&str, u64> = HashMap::new();
-        for turn in &submission.turns {
-            if let Some(first) = lines.insert(&turn.id, turn.line) {
-                let found =
-                    format!("{} again, which is on line {first} already", shorten(&turn.id));
-                self.note(
-                    turn.line,
-                    DuplicateId,
+        for SubmittedTurn { id, line, .. } in &submission.turns {
+            if let Some(first) = lines.insert(id, *line) {
+                let found = format!("{} again, which is on line {first} already", shorten(id));
+                self.note(problem!(
+                    self.at(*line),
                     "every turn once",
-                    &found,
-                    "remove one of the two",
-                );
+                    found,
+                    "remove one of the two"
+                ));
             }
         }
         if submission.year == Year::Y2025 {
@@ -48,74 +41,62 @@ impl Check<'_> {
         for (_, turn) in topics.turns().filter(|(_, turn)| !lines.contains_key(turn.id.as_str())) {
             let expected = format!("turn {}", turn.id);
             let hint = "a run answers every turn of the topics, by the name that it has there";
-            self.note(1, EmptyField, &expected, "no such turn in the run", hint);
+            self.note(problem!(self.at(1), expected, "no such turn in the run", hint));
         }
     }
 
     fn turn_beyond(&mut self, submission: &Submission, turn: &SubmittedTurn) {
-        if turn.responses.is_empty() {
-            let found = format!("none in turn {}", turn.id);
-            self.note(
-                turn.line,
-                EmptyField,
-                "a response",
-                &found,
-                "a turn without one scores nothing",
-            );
+        let SubmittedTurn { id, responses, .. } = turn;
+        if responses.is_empty() {
+            let hint = "a turn without one scores nothing";
+            self.note(problem!(self.at(turn.line), "a response", "none in turn {id}", hint));
         }
-        for pair in turn.responses.windows(2) {
-            if let [before, response] = pair
-                && response.rank <= before.rank
-            {
-                let found = format!("{} after {} in turn {}", response.rank, before.rank, turn.id);
-                self.note(
-                    response.line,
-                    Contradiction,
-                    "ranks of responses that rise",
-                    &found,
-                    "number responses from 1",
-                );
+        for (before, response) in responses.iter().zip(responses.iter().skip(1)) {
+            if response.rank <= before.rank {
+                let found = format!("{} after {} in turn {id}", response.rank, before.rank);
+                let expected = "ranks of responses that rise";
+                let hint = "number responses from 1";
+                self.note(problem!(self.at(response.line), expected, found, hint));
             }
         }
         let topics = self.topics;
-        let conversation =
-            turn.id.rsplit_once('_').and_then(|(number, _)| topics.conversation(number));
-        for response in &turn.responses {
-            self.text_beyond(submission, turn, response);
-            self.passages_beyond(turn, response);
-            self.statements_beyond(submission.year, conversation, turn, response);
+        let conversation = id.rsplit_once('_').and_then(|(number, _)| topics.conversation(number));
+        for response in responses {
+            self.text_beyond(submission, id, response);
+            self.passages_beyond(id, response);
+            self.statements_beyond(submission.year, conversation, id, response);
         }
     }
 
-    fn text_beyond(&mut self, submission: &Submission, turn: &SubmittedTurn, response: &Response) {
+    fn text_beyond(&mut self, submission: &Submission, turn: &str, response: &Response) {
         let tokens = (self.options.tokens)(&response.text);
         if tokens > MOST_TOKENS {
-            let found = format!("about {tokens} in turn {}", turn.id);
             let hint = "the guidelines allow a response 250 tokens";
-            self.note(response.line, WrongValue, "at most 250 tokens", &found, hint);
+            let found = format!("about {tokens} in turn {turn}");
+            self.note(problem!(self.at(response.line), "at most 250 tokens", found, hint));
         }
         let judged_but_empty = submission.eval_response && submission.run_type == "only_response";
         let unchecked = judged_but_empty || submission.year == Year::Y2025;
         if response.text.trim().is_empty() && unchecked {
-            let found = format!("none in turn {}", turn.id);
             let hint = "an empty response is judged as one";
-            self.note(response.line, EmptyField, "the text of a response", &found, hint);
+            let found = format!("none in turn {turn}");
+            self.note(problem!(self.at(response.line), "the text of a response", found, hint));
         }
     }
 
-    fn passages_beyond(&mut self, turn: &SubmittedTurn, response: &Response) {
+    fn passages_beyond(&mut self, turn: &str, response: &Response) {
         let mut seen = HashSet::new();
         for passage in &response.passages {
-            let id = shorten(&passage.id);
+            let (line, id, score) = (passage.line, shorten(&passage.id), passage.score);
             if !seen.insert(passage.id.as_str()) {
-                let found = format!("`{id}` again in turn {}", turn.id);
+                let found = format!("`{id}` again in turn {turn}");
                 let hint = "only the first one counts";
-                self.note(passage.line, DuplicateId, "every passage once", &found, hint);
+                self.note(problem!(self.at(line), "every passage once", found, hint));
             }
-            if !passage.score.is_finite() {
-                let found = format!("{} for `{id}` in turn {}", passage.score, turn.id);
+            if !score.is_finite() {
+                let found = format!("{score} for `{id}` in turn {turn}");
                 let hint = "scores that are not finite cannot be ordered";
-                self.note(passage.line, NotANumber, "a finite score", &found, hint);
+                self.note(problem!(self.at(line), "a finite score", found, hint));
             }
         }
     }
@@ -124,48 +105,27 @@ impl Check<'_> {
         &mut self,
         year: Year,
         conversation: Option<&Conversation>,
-        turn: &SubmittedTurn,
+        turn: &str,
         response: &Response,
     ) {
         let mut seen = HashSet::new();
         for statement in &response.statements {
+            let line = statement.line;
             let name = if year == Year::Y2025 { &statement.text } else { &statement.id };
-            let found = format!("`{}` in turn {}", shorten(name), turn.id);
+            let found = format!("`{}` in turn {turn}", shorten(name));
             if !seen.insert(name) {
-                let found = format!("`{}` again in turn {}", shorten(name), turn.id);
+                let found = format!("`{}` again in turn {turn}", shorten(name));
                 let hint = "only the first one counts";
-                self.note(statement.line, DuplicateId, "every statement once", &found, hint);
-            }
-            if year == Year::Y2024 && name == "0" {
-                let hint = "statements are numbered from 1";
-                self.note(statement.line, UnknownId, "a statement from 1", &found, hint);
+                self.note(problem!(self.at(line), "every statement once", found, hint));
             }
             let is_known = |conversation: &Conversation| conversation.statements.contains(name);
-            if year == Year::Y2025 && !conversation.is_some_and(is_known) {
+            if year == Year::Y2024 && name == "0" {
+                let hint = "statements are numbered from 1";
+                self.note(problem!(self.at(line), "a statement from 1", found, hint));
+            } else if year == Year::Y2025 && !conversation.is_some_and(is_known) {
                 let hint = "statements are given by their text, as it is in the topics";
-                self.note(statement.line, UnknownId, "a statement of this user", &found, hint);
+                self.note(problem!(self.at(line), "a statement of this user", found, hint));
             }
-        }
-    }
-
-    /// 2025 repeats the head of the run on every line, and nobody compares them.
-    fn metadata_beyond(&mut self, submission: &Submission) {
-        let input = self.input;
-        let head = [&submission.team, &submission.run_name, &submission.run_type];
-        let mut differing = Vec::new();
-        crate::json::for_each_line(input, &mut |_| {}, |line, node, _| {
-            let metadata = node.get("metadata");
-            for (key, first) in ["team_id", "run_id", "run_type"].into_iter().zip(head) {
-                let value = metadata.and_then(|metadata| metadata.get(key)?.text());
-                if let Some(value) = value.filter(|value| value != first) {
-                    differing.push((line, key, first, value.to_owned()));
-                }
-            }
-        });
-        for (line, key, first, value) in differing {
-            let expected = format!("the {key} of the first turn, `{}`", shorten(first));
-            let found = format!("`{}`", shorten(&value));
-            self.note(line, Contradiction, &expected, &found, "a file holds one run");
         }
     }
 }

@@ -6,33 +6,37 @@
 
 use super::{Check, MOST_TOKENS};
 use crate::ikat::run::Submission;
-use crate::ikat::topics::Year;
-use crate::json::{self, Node, Value};
-use clariq_core::ProblemKind::{EmptyField, UnknownId, WrongValue};
+use crate::ikat::run::lines::{FORM, METADATA, read};
+use crate::json::{Node, Value};
+use clariq_core::problem;
 use clariq_files::table::shorten;
 use std::collections::HashSet;
 use unicode_normalization::UnicodeNormalization;
 
-const HINT: &str = "a line has metadata, turn_id, responses and references";
 const TYPES: [&str; 3] = ["manual", "automatic", "generation-only"];
 const MOST_REFERENCES: usize = 1000;
 
 /// Reports all errors and warnings, and returns the run as far as it could be read.
 pub(super) fn check(check: &mut Check) -> Submission {
     let input = check.input;
-    let mut turns = HashSet::new();
-    let mut broken = Vec::new();
-    json::for_each_line(input, &mut |problem| broken.push(problem), |line, node, _| {
+    let (mut turns, mut heads, mut broken) = (HashSet::new(), Vec::new(), Vec::new());
+    let mut check_line = |line: u64, node: &Node| {
         if let Some(turn) = node.get("turn_id").and_then(Node::text) {
             turns.insert(turn.to_owned());
         }
-        check.entry(line, &node);
-    });
+        let value = |key: &str| Some(node.get("metadata")?.get(key)?.text()?.to_owned());
+        heads.push((line, METADATA.map(value)));
+        check.entry(line, node);
+    };
+    let submission = read(input, &mut |problem| broken.push(problem), Some(&mut check_line));
     for problem in broken {
         check.add(problem);
     }
     check.turn_names(&turns);
-    Submission::parse(input, Year::Y2025, &mut |_| {})
+    if !submission.turns.is_empty() {
+        check.same_heads(&submission, heads);
+    }
+    submission
 }
 
 /// Whether Python can sort the values: numbers with numbers, or texts with texts.
@@ -71,79 +75,55 @@ fn is_passage_id(id: &str) -> bool {
 impl Check<'_> {
     fn entry(&mut self, line: u64, node: &Node) {
         if node.object().is_none() {
-            return self.wrong(line, "an object", node);
+            return self.wrong(line, "an object", Some(node));
         }
         self.metadata(line, node.get("metadata"));
         let references = self.references(line, node.get("references"));
         match node.get("responses").map(|node| (node, node.list())) {
             None => {}
             Some((_, Some(responses))) => self.responses(line, responses, &references),
-            Some((node, None)) => self.wrong(line, "responses as a list", node),
+            Some((node, None)) => self.wrong(line, "responses as a list", Some(node)),
         }
     }
 
     fn metadata(&mut self, line: u64, node: Option<&Node>) {
         let Some(metadata) = node.filter(|node| node.object().is_some()) else {
-            let found = node.map_or("nothing".to_owned(), Node::describe);
-            return self.error(line, WrongValue, "metadata as an object", &found, HINT);
+            return self.wrong(line, "metadata as an object", node);
         };
-        for key in ["team_id", "run_id", "run_type"] {
-            if metadata.get(key).is_none() {
-                self.error(line, EmptyField, &format!("`{key}` in the metadata"), "nothing", HINT);
-            }
+        for key in METADATA.into_iter().filter(|key| metadata.get(key).is_none()) {
+            self.add(problem!(self.at(line), "`{key}` in the metadata", "nothing", FORM));
         }
         if let Some(kind) = metadata.get("run_type")
             && !kind.text().is_some_and(|kind| TYPES.contains(&kind))
         {
-            let expected = format!("a run_type of {}", TYPES.join(", "));
-            self.wrong(line, &expected, kind);
+            self.wrong(line, &format!("a run_type of {}", TYPES.join(", ")), Some(kind));
         }
     }
 
     /// The ids of the references, which citations are looked up in.
     fn references<'n>(&mut self, line: u64, node: Option<&'n Node>) -> HashSet<&'n str> {
         let Some(fields) = node.and_then(Node::object) else {
-            let found = node.map_or("nothing".to_owned(), Node::describe);
-            let expected = "references as an object of passage ids and scores";
-            self.error(line, WrongValue, expected, &found, HINT);
+            self.wrong(line, "references as an object of passage ids and scores", node);
             return HashSet::new();
         };
         if !can_be_sorted(fields) {
-            let hint = "give numbers";
-            self.error(
-                line,
-                WrongValue,
-                "scores that can be sorted",
-                "values of several kinds",
-                hint,
-            );
+            let (expected, found) = ("scores that can be sorted", "values of several kinds");
+            self.add(problem!(self.at(line), expected, found, "give numbers"));
         }
         if fields.len() > MOST_REFERENCES {
             // The official program cuts them, and then refuses what it has cut.
-            let found = fields.len().to_string();
-            self.error(
-                line,
-                WrongValue,
-                "at most 1000 references",
-                &found,
-                "leave out the last ones",
-            );
+            let (found, hint) = (fields.len().to_string(), "leave out the last ones");
+            self.add(problem!(self.at(line), "at most 1000 references", found, hint));
         }
         for (id, _) in fields {
+            let found = || format!("`{}`", shorten(id));
             if !is_passage_id(id) {
                 let expected = "an id such as clueweb22-en0004-50-00170:0";
-                let found = format!("`{}`", shorten(id));
-                self.warn(
-                    line,
-                    WrongValue,
-                    expected,
-                    &found,
-                    "references are passages of ClueWeb22",
-                );
+                let hint = "references are passages of ClueWeb22";
+                self.warn(problem!(self.at(line), expected, (found()), hint));
             } else if self.options.passage_ids.is_some_and(|ids| !ids.contains(id)) {
-                let found = format!("`{}`", shorten(id));
                 let hint = "the official program of 2025 does not look ids up";
-                self.note(line, UnknownId, "a passage of the collection", &found, hint);
+                self.note(problem!(self.at(line), "a passage of the collection", (found()), hint));
             }
         }
         fields.iter().map(|(id, _)| id.as_ref()).collect()
@@ -156,33 +136,34 @@ impl Check<'_> {
         for response in responses {
             let text = response.get("text");
             if response.object().is_none() || text.is_some_and(|text| text.text().is_none()) {
-                return self.wrong(line, "responses as objects with a text", response);
+                return self.wrong(line, "responses as objects with a text", Some(response));
             }
             lengths.push(text.and_then(Node::text).map_or(0, words));
         }
         let mut kept = responses.len();
-        let mut total: usize = lengths.iter().sum();
+        let all: usize = lengths.iter().sum();
+        let mut total = all;
         while total > MOST_TOKENS && kept > 0 {
             kept -= 1;
             total -= lengths[kept];
             if responses[kept].get("text").is_none() {
-                self.error(line, EmptyField, "the text of a response", "nothing", HINT);
+                self.wrong(line, "the text of a response", None);
             }
         }
         if kept < responses.len() {
-            let found = format!("{}", lengths.iter().sum::<usize>());
+            let expected = "at most 250 words in all responses";
             let hint = "the official program drops whole responses from the end: write less";
-            self.note(line, WrongValue, "at most 250 words in all responses", &found, hint);
+            self.note(problem!(self.at(line), expected, "{all}", hint));
         }
         for response in &responses[..kept] {
-            self.entry_response(line, response, references);
+            self.response_of_line(line, response, references);
         }
     }
 
-    fn entry_response(&mut self, line: u64, response: &Node, references: &HashSet<&str>) {
+    fn response_of_line(&mut self, line: u64, response: &Node, references: &HashSet<&str>) {
         for key in ["text", "citations", "ptkb_provenance"] {
             if response.get(key).is_none() {
-                self.error(line, EmptyField, &format!("`{key}` in a response"), "nothing", HINT);
+                self.wrong(line, &format!("`{key}` in a response"), None);
             }
         }
         let Some(citations) = response.get("citations") else { return };
@@ -191,39 +172,51 @@ impl Check<'_> {
             return;
         }
         let Some(fields) = citations.object().filter(|fields| can_be_sorted(fields)) else {
-            return self.wrong(line, "citations as an object of passage ids and scores", citations);
+            let expected = "citations as an object of passage ids and scores";
+            return self.wrong(line, expected, Some(citations));
         };
         for (id, _) in fields.iter().filter(|(id, _)| !references.contains(id.as_ref())) {
             let found = format!("`{}`", shorten(id));
             let hint = "what a response cites has to be among the references of the turn";
-            self.error(line, UnknownId, "a citation that is a reference", &found, hint);
+            self.add(problem!(self.at(line), "a citation that is a reference", found, hint));
         }
     }
 
     fn turn_names(&mut self, given: &HashSet<String>) {
         let topics = self.topics;
         for (_, turn) in topics.turns().filter(|(_, turn)| !given.contains(turn.id.as_str())) {
+            let expected = format!("turn {}", turn.id);
             let hint = "a run answers every turn of the topics";
-            self.error(
-                1,
-                EmptyField,
-                &format!("turn {}", turn.id),
-                "no such turn in the run",
-                hint,
-            );
+            self.add(problem!(self.at(1), expected, "no such turn in the run", hint));
         }
         let mut unknown: Vec<&str> =
             given.iter().map(String::as_str).filter(|id| topics.turn(id).is_none()).collect();
         unknown.sort_unstable();
         for id in unknown {
-            let hint = "a run answers the turns of these topics alone";
             let found = format!("`{}`", shorten(id));
-            self.error(1, UnknownId, "a turn of the topics", &found, hint);
+            let hint = "a run answers the turns of these topics alone";
+            self.add(problem!(self.at(1), "a turn of the topics", found, hint));
         }
     }
 
-    fn wrong(&mut self, line: u64, expected: &str, node: &Node) {
-        self.error(line, WrongValue, expected, &node.describe(), HINT);
+    /// The head of the run is repeated on every line, and the official program does not compare
+    /// them.
+    fn same_heads(&mut self, submission: &Submission, heads: Vec<(u64, [Option<String>; 3])>) {
+        let first = [&submission.team, &submission.run_name, &submission.run_type];
+        for (line, head) in heads {
+            for ((key, first), value) in METADATA.into_iter().zip(first).zip(head) {
+                let Some(value) = value.filter(|value| value != first) else { continue };
+                let expected = format!("the {key} of the first turn, `{}`", shorten(first));
+                let found = format!("`{}`", shorten(&value));
+                self.note(problem!(self.at(line), expected, found, "a file holds one run"));
+            }
+        }
+    }
+
+    /// An error at a value that is something else, or missing.
+    fn wrong(&mut self, line: u64, expected: &str, node: Option<&Node>) {
+        let found = node.map_or("nothing".to_owned(), Node::describe);
+        self.add(problem!(self.at(line), expected, found, FORM));
     }
 }
 

@@ -1,24 +1,16 @@
 //! What is written is what is read.
 
-use super::{expected, read_file};
+use super::{expected, gzip, read_bytes, table_of_lines};
+use crate::fuzz_corpora::checks::pickled;
 use clariq_collections::clariq::eval_table::{Builder, ContextId, EvalTable, Scores};
-use clariq_files::{Source, Target};
 use proptest::prelude::*;
 use std::fs;
 use std::process::Command;
 
 fn round_trips(table: &EvalTable) {
-    let folder = tempfile::tempdir().unwrap();
-    for name in ["table.pkl", "table.pkl.gz"] {
-        let path = folder.path().join(name);
-        table.write_pickle(&Target::new(&path)).unwrap();
-        assert!(read_file(&path).unwrap() == *table, "{table:?}");
-    }
-    for name in ["table.jsonl", "table.jsonl.gz"] {
-        let path = folder.path().join(name);
-        table.write_jsonl(&Target::new(&path)).unwrap();
-        assert!(EvalTable::read_jsonl(&Source::new(&path)).unwrap() == *table, "{table:?}");
-    }
+    let pickle = pickled(table).unwrap();
+    assert!(read_bytes(&pickle).unwrap() == *table, "{table:?}");
+    assert!(read_bytes(&gzip(&pickle)).unwrap() == *table, "{table:?}");
 }
 
 #[test]
@@ -37,27 +29,6 @@ fn a_large_context_and_many_contexts_round_trip() {
     round_trips(&builder.finish().unwrap());
 }
 
-#[test]
-fn lines_that_are_no_table_are_named() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("table.jsonl");
-    let good = r#"{"metric": "P1", "context": "F1", "values": {"Q1": {"with_answer": 0.5}}}"#;
-    let cases = [
-        (format!("{good}\n\n{{\"metric\": 1}}\n"), ":3: "),
-        (format!("{good}\n{}\n", &good[..30]), ":2: "),
-        (format!("{good}\n{good}\n"), "the context F1 twice in metric `P1`"),
-        (
-            good.replace("{\"with_answer\": 0.5}", "{\"with_answer\": 0.5}, \"Q1\": {}"),
-            "the question `Q1` twice",
-        ),
-    ];
-    for (text, wanted) in cases {
-        fs::write(&path, text).unwrap();
-        let error = EvalTable::read_jsonl(&Source::new(&path)).unwrap_err().to_string();
-        assert!(error.contains(wanted), "{error}");
-    }
-}
-
 /// Python's own reading of the pickles that are written here.
 #[test]
 fn python_reads_what_is_written() {
@@ -70,15 +41,14 @@ for metric, contexts in table.items():
 ";
     let folder = tempfile::tempdir().unwrap();
     for name in ["single", "multi"] {
-        let (pickle, lines) = (folder.path().join("table.pkl"), folder.path().join("table.jsonl"));
-        expected(name).write_pickle(&Target::new(&pickle)).unwrap();
+        let pickle = folder.path().join("table.pkl");
+        fs::write(&pickle, pickled(&expected(name)).unwrap()).unwrap();
         let Ok(output) = Command::new("python3").arg("-c").arg(READ).arg(&pickle).output() else {
             eprintln!("skipped: no python3");
             return;
         };
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        fs::write(&lines, output.stdout).unwrap();
-        assert!(EvalTable::read_jsonl(&Source::new(&lines)).unwrap() == expected(name));
+        assert!(table_of_lines(&String::from_utf8(output.stdout).unwrap()) == expected(name));
     }
 }
 

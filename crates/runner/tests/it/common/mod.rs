@@ -210,6 +210,15 @@ impl Bench {
 }
 
 /// The root of the workspace.
+/// An evaluation table of one context as a pickle of protocol 0, in which the context is written as
+/// `VF0012` (a facet) or `I1` (a conversation).
+pub(crate) fn eval_table(metrics: &[&str], context: &str, figures: &[(&str, f64)]) -> String {
+    let question = |(id, figure): &(&str, f64)| format!("V{id}\n(dVwith_answer\nF{figure}\nss");
+    let questions: String = figures.iter().map(question).collect();
+    let metric = |name: &&str| format!("V{name}\n(d{context}\n(d{questions}ss");
+    format!("(d{}.", metrics.iter().map(metric).collect::<String>())
+}
+
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }

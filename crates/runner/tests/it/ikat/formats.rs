@@ -70,7 +70,7 @@ fn what_is_let_through_is_listed_apart() {
     bench.write("run.json", serde_json::to_vec_pretty(&small_run()).unwrap());
     let finished = bench.run(&["validate", "run.json", "--split", "2023-test"]);
     assert_eq!(finished.status, Some(1), "the sample has more turns");
-    let official = finished.stderr.find("error: run.json:1: contradiction").expect("official");
+    let official = finished.stderr.find("error: run.json:1").expect("official");
     let beyond = finished.stderr.find("let through: run.json:").expect("let through");
     assert!(official < beyond, "{}", finished.stderr);
     assert!(finished.stderr.contains("expected: every turn once"), "{}", finished.stderr);
@@ -126,7 +126,7 @@ fn clariq_files_are_checked_too() {
     }
     bench.edit("good.run", |text| text.split_inclusive('\n').flat_map(|line| [line; 2]).collect());
     let finished = bench.succeed("validate good.run --split dev --data data");
-    let facts = finished.stderr.lines().filter(|line| line.starts_with("let through: good.run:2:"));
+    let facts = finished.stderr.lines().filter(|line| *line == "let through: good.run:2");
     assert_eq!(facts.count(), 2, "equal scores and equal questions: {}", finished.stderr);
     bench.write("bad.need", "13 high\n");
     let finished = bench.run(&["validate", "bad.need", "--split", "dev", "--data", "data"]);
