@@ -79,12 +79,11 @@ impl Surroundings for Around<'_> {
             let mut all: Vec<String> = Vec::new();
             for split in self.collection.splits().iter().filter(|split| self.collection.has(split))
             {
-                let new = self.requests(split)?;
-                new.into_iter().for_each(|request| {
+                for request in self.requests(split)? {
                     if !all.contains(&request) {
                         all.push(request);
                     }
-                });
+                }
             }
             Ok(all)
         })

@@ -62,6 +62,7 @@ pub enum TieRule {
 
 /// A file to score, and what is wanted of it.
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub struct Asked<'a> {
     /// The file.
     pub file: PathBuf,
@@ -103,7 +104,8 @@ impl Asked<'_> {
             ("--out-file", self.out_file),
             ("--task", self.task != Task::Ranking),
         ];
-        for (flag, _) in given.iter().filter(|(flag, given)| *given && !flags.contains(flag)) {
+        let foreign = given.iter().find(|(flag, given)| *given && !flags.contains(flag));
+        if let Some((flag, _)) = foreign {
             bail!(*flag, "no {flag} with {what}", what, "leave {flag} out: it says nothing here");
         }
         let single = [

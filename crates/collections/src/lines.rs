@@ -9,7 +9,7 @@ use std::io::{BufReader, Read};
 /// The lines of an archive, one at a time.
 pub(crate) struct Lines<'a> {
     archive: &'a Archive,
-    lines: BoundedLines<'a>,
+    reader: BoundedLines<'a>,
     number: u64,
 }
 
@@ -17,13 +17,13 @@ impl<'a> Lines<'a> {
     /// Lines of at most so many bytes.
     pub(crate) fn new(archive: &'a Archive, content: &'a mut dyn Read, most: u64) -> Self {
         let content = BufReader::with_capacity(1 << 17, content);
-        Self { archive, lines: BoundedLines::new(archive.name(), content, most), number: 0 }
+        Self { archive, reader: BoundedLines::new(archive.name(), content, most), number: 0 }
     }
 
     /// The next line without its end and a byte order mark, or `None` at the end of the file. A line
     /// that is not UTF-8 is a problem of its own; `what` says what a line holds.
     pub(crate) fn next(&mut self, what: &str) -> Result<Option<Result<&str, Box<Problem>>>, Error> {
-        let Some((number, line)) = self.lines.next_bytes()? else { return Ok(None) };
+        let Some((number, line)) = self.reader.next_bytes()? else { return Ok(None) };
         self.number = number;
         let (at, line) = ((self.archive.name(), number), line.trim_ascii_end());
         Ok(Some(str::from_utf8(line).map_err(|_| Box::new(not_utf8(at, what, line)))))

@@ -81,113 +81,38 @@ impl fmt::Display for Location {
     }
 }
 
-/// The kinds of trouble that a file can be in.
+/// The kinds of problems that code tells apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProblemKind {
     /// There is no such file.
     #[error("missing file")]
     MissingFile,
-    /// A directory where a file was expected.
-    #[error("a directory in place of a file")]
-    Directory,
     /// The file holds nothing.
     #[error("empty file")]
     Empty,
-    /// Bytes that are not UTF-8.
-    #[error("not UTF-8")]
-    NotUtf8,
     /// A column that the format requires is not in the header.
     #[error("missing column")]
     MissingColumn,
-    /// A row with more or fewer fields than the format has.
-    #[error("wrong number of fields")]
-    FieldCount,
-    /// A field that must not be empty.
-    #[error("empty field")]
-    EmptyField,
-    /// A field that is not the number it should be.
-    #[error("not a number")]
-    NotANumber,
-    /// A clarification need outside 1 to 4.
-    #[error("label out of range")]
-    LabelRange,
     /// The same id twice where ids are unique.
     #[error("duplicate id")]
     DuplicateId,
-    /// A question id that the question bank does not have.
-    #[error("unknown question id")]
-    UnknownQuestion,
     /// Two rows or files that say different things of one object.
     #[error("contradiction")]
     Contradiction,
-    /// A text that is no JSON.
-    #[error("not JSON")]
-    Json,
-    /// A value of another kind, a key that is missing, or one that the format does not have.
-    #[error("wrong value")]
-    WrongValue,
-    /// An id of something that is not there.
-    #[error("unknown id")]
-    UnknownId,
-    /// An id that no run file could hold.
-    #[error("not an id")]
-    Id,
-    /// A quoted field that does not end as one.
-    #[error("bad quotes")]
-    Quotes,
-    /// A row that says again what an earlier one said.
-    #[error("repeated row")]
-    Repeated,
-    /// More bytes or lines than a file of that kind can need.
-    #[error("file too large")]
-    TooLarge,
-    /// A pipe, a device or a socket where a file was expected.
-    #[error("not a regular file")]
-    Special,
-    /// A compressed file that cannot be unpacked.
-    #[error("damaged archive")]
-    Archive,
-    /// A pickle that is not an evaluation table.
-    #[error("not an evaluation table")]
-    EvalTable,
-    /// A record that is not a conversation, or a file that holds none.
-    #[error("not a conversation")]
-    Conversation,
-    /// A record that is not a web page.
-    #[error("not a page")]
-    Page,
-    /// A file whose checksum is not the expected one.
-    #[error("wrong checksum")]
-    Checksum,
-    /// A model that is not there, or whose files do not fit each other or the program.
-    #[error("cannot use the model")]
-    Model,
-    /// A text with more tokens than a model can read.
-    #[error("text too long")]
-    TextLength,
-    /// An output that is one of the inputs.
-    #[error("the output is an input")]
-    OutputIsInput,
-    /// A configuration that cannot be read or does not make sense.
-    #[error("bad configuration")]
-    Configuration,
-    /// A server that gives no answer, or one of another form.
-    #[error("no answer")]
-    Server,
-    /// A value on the command line that does not make sense.
-    #[error("bad argument")]
-    Argument,
     /// Files that are no longer as they were written.
     #[error("damaged")]
     Damaged,
     /// A download that failed.
     #[error("download failed")]
     Download,
-    /// What the operating system refused.
-    #[error("cannot {0}")]
-    Refused(&'static str),
-    /// Any other trouble: what was expected and found says it.
+    /// A server that gives no answer, or one of another form.
+    #[error("no answer")]
+    Server,
+    /// A value on the command line that does not make sense.
+    #[error("bad argument")]
+    Argument,
+    /// Any other: what was expected and what was found say it.
     #[error("not as expected")]
     Other,
 }
@@ -227,7 +152,14 @@ impl Problem {
         expected: impl Into<String>,
         found: impl Into<String>,
     ) -> Self {
-        Self::new(at.into(), ProblemKind::Other, expected, found)
+        Self {
+            at: at.into(),
+            kind: ProblemKind::Other,
+            severity: Severity::Error,
+            expected: expected.into(),
+            found: found.into(),
+            hint: String::new(),
+        }
     }
 
     /// A problem of serde's message, which may say what it expected: `unknown field ..., expected
@@ -258,17 +190,6 @@ impl Problem {
             ProblemKind::Other => self.at.to_string(),
             kind => format!("{}: {kind}", self.at),
         }
-    }
-
-    /// An error of a kind without a hint yet.
-    pub fn new(
-        at: Location,
-        kind: ProblemKind,
-        expected: impl Into<String>,
-        found: impl Into<String>,
-    ) -> Self {
-        let (expected, found) = (expected.into(), found.into());
-        Self { at, kind, severity: Severity::Error, expected, found, hint: String::new() }
     }
 
     /// The same problem as a warning.
@@ -333,8 +254,8 @@ impl Error {
         match self {
             Self::Problem(problem) => problem.as_ref().clone(),
             Self::Io { action, path, source } => {
-                let kind = ProblemKind::Refused(action);
-                Problem::new(path.into(), kind, expected_of(action), source.to_string())
+                let at = format!("{}: cannot {action}", path.display());
+                Problem::at(at, expected_of(action), source.to_string())
                     .hint(io_hint(source, action))
             }
         }

@@ -4,7 +4,7 @@
 mod unique;
 
 use crate::system::{Query, Statements};
-use clariq_core::{Documents, Error, Problem, ProblemKind, Request, Utterance, printable, problem};
+use clariq_core::{Documents, Error, Problem, Request, Utterance, printable, problem};
 use clariq_files::archive::Form;
 use clariq_files::{BoundedLines, MOST_OF_A_LINE};
 use serde::Deserialize;
@@ -16,7 +16,6 @@ const FORM: &str = "{\"id\": …, \"text\": …} or {\"id\": …, \"said\": [{\"
 
 /// What a file of requests looks like, for messages.
 pub const ARCHIVE: Form = Form {
-    kind: ProblemKind::Argument,
     what: "requests as JSON lines",
     hint: "a line is {\"id\": …, \"text\": …} or {\"id\": …, \"said\": [{\"user\": …}, …]}",
 };

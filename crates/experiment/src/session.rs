@@ -141,7 +141,7 @@ impl<'a> Session<'a> {
 
     /// The engine, for a model of that name.
     pub fn engine_for(&self, name: &str) -> Result<&'a dyn Engine, Error> {
-        self.engine.ok_or_else(|| NoModels::refusal(name).into())
+        self.engine.ok_or_else(|| NoModels::refusal(name))
     }
 
     /// What stages work on over these documents. Indexes are opened or built when a stage first

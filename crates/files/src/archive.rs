@@ -21,8 +21,6 @@ const MOST_TIMES: u64 = 100;
 /// What the content should be, for messages.
 #[derive(Debug)]
 pub struct Form {
-    /// What a message about content of another form is filed under.
-    pub kind: ProblemKind,
     /// What is expected, with its article.
     pub what: &'static str,
     /// How it is written.
@@ -152,14 +150,14 @@ impl Archive {
         io::copy(&mut rest, &mut io::sink()).map(drop).map_err(|error| self.broken(error))
     }
 
-    /// See [`broken`].
+    /// A problem where the content cannot be unpacked; a refusal where it cannot be read.
     pub fn broken(&self, error: io::Error) -> Error {
         broken(&self.name, error)
     }
 
     /// A problem of the whole file.
     pub fn problem(&self, expected: &str, found: String) -> Error {
-        let problem = Problem::at(&self.name, expected, found).kind(self.form.kind);
+        let problem = Problem::at(&self.name, expected, found);
         problem.hint(self.form.hint).into()
     }
 

@@ -30,13 +30,8 @@ impl Row<'_> {
     }
 
     /// A problem at this row.
-    pub fn problem(
-        &self,
-        kind: ProblemKind,
-        expected: impl Into<String>,
-        found: impl Into<String>,
-    ) -> Problem {
-        Problem::new(self.at.into(), kind, expected, found)
+    pub fn problem(&self, expected: impl Into<String>, found: impl Into<String>) -> Problem {
+        Problem::at(self.at, expected, found)
     }
 
     /// Whether a field can be an id: a run file separates ids by blanks, so that none may be empty

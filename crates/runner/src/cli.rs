@@ -10,7 +10,7 @@ use crate::learned;
 use crate::output::Format;
 use crate::settings::Settings;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use clariq_core::{Engine, Location, Problem, ProblemKind};
+use clariq_core::{Engine, Problem};
 
 /// Baselines, rankings and scores for conversational search: ClariQ and the tracks of TREC.
 ///
@@ -128,9 +128,7 @@ impl Command {
 impl Command {
     /// Refuses a form that a command does not print in: it would be ignored.
     fn check_format(&self, format: Option<Format>) -> Result<(), Problem> {
-        let problem = |expected: &str, found: &str| {
-            Problem::new(Location::file("--format"), ProblemKind::Argument, expected, found)
-        };
+        let problem = |expected: &str, found: &str| Problem::at("--format", expected, found);
         let prints_no_table = match self {
             Self::Ask(_) => Some("`clariq ask --json` answers in JSON lines"),
             Self::Need(need::NeedCommand::Predict(_)) => {

@@ -6,7 +6,7 @@
 //! be in the environment by then: libtorch and its libraries look once.
 
 use crate::failure::Failure;
-use clariq_core::{Isa, Location, Problem, ProblemKind};
+use clariq_core::{Isa, Problem, problem};
 use clariq_experiment::Loaded;
 use clariq_rank::Override;
 use std::path::{Path, PathBuf};
@@ -62,8 +62,7 @@ fn check_processor(asked: Isa) -> Result<(), Problem> {
         Some(best) => (format!("{best} at most"), format!("`--isa {best}`, or leave --isa out")),
         None => (env::consts::ARCH.to_owned(), "leave --isa out: it is for x86".to_owned()),
     };
-    let at = Location::file("--isa");
-    Err(Problem::new(at, ProblemKind::Argument, expected, found).hint(hint))
+    Err(problem!("--isa", expected, found, hint))
 }
 
 /// Replaces this process, so that signals and the exit status are the other's. Returns if that is

@@ -6,7 +6,7 @@ use crate::output::Format;
 use crate::progress;
 use clariq_collections::clariq::ClariQ;
 use clariq_collections::{Collection, DataDir, KINDS, Kind, kind_of};
-use clariq_core::{Engine, Isa, Location, Precision, Problem, ProblemKind, printable};
+use clariq_core::{Engine, Isa, Precision, Problem, printable, problem};
 use clariq_experiment::{KeptTexts, Loaded, Observer, Options, Session, Task, cache};
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -225,7 +225,7 @@ impl Observer for Settings {
 }
 
 fn wrong_threads(threads: usize) -> Problem {
-    let expected = format!("{} to {}", THREADS.start(), THREADS.end());
-    Problem::new(Location::file("--threads"), ProblemKind::Argument, expected, threads.to_string())
-        .hint("leave --threads out to use every core")
+    let (first, last) = THREADS.into_inner();
+    let hint = "leave --threads out to use every core";
+    problem!("--threads", "{first} to {last}", "{threads}", hint)
 }

@@ -1,7 +1,7 @@
 //! Values that clap refuses, reported like every other error.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clariq_core::{Location, Problem, ProblemKind, problem};
+use clariq_core::{Problem, problem};
 use std::error::Error as _;
 
 /// A refused value, or two flags that exclude each other, as a problem; `None` for everything that clap reports itself: help, the version,
@@ -15,13 +15,13 @@ pub(crate) fn refused_value(error: &clap::Error) -> Option<Problem> {
     }
     let (argument, value) =
         (text(error, ContextKind::InvalidArg)?, text(error, ContextKind::InvalidValue)?);
-    let at = Location::file(argument.split(' ').next().unwrap_or(argument));
+    let at = argument.split(' ').next().unwrap_or(argument);
     let found = if value.is_empty() { "nothing".to_owned() } else { format!("`{value}`") };
     let hint = match text(error, ContextKind::SuggestedValue) {
         Some(similar) => format!("did you mean `{similar}`?"),
         None => "--help shows what every argument takes".to_owned(),
     };
-    Some(Problem::new(at, ProblemKind::Argument, expected(error), found).hint(hint))
+    Some(Problem::at(at, expected(error), found).hint(hint))
 }
 
 /// Two flags that exclude each other.

@@ -37,8 +37,7 @@ pub use write::{put_json_lines, put_pickle};
 
 use crate::bank::Bank;
 use clariq_core::{
-    Error, FacetId, Location, Problem, ProblemKind, Request, RequestId, TopicId, Utterance,
-    is_refusal, problem,
+    Error, FacetId, Location, Problem, Request, RequestId, TopicId, Utterance, is_refusal, problem,
 };
 use clariq_files::Source;
 use clariq_files::archive::{Archive, Form};
@@ -53,7 +52,6 @@ pub const MOST_TURNS: usize = 20;
 
 /// What a file of conversations looks like, for messages.
 const FORM: Form = Form {
-    kind: ProblemKind::Conversation,
     what: "conversations",
     hint: "a file of conversations is a pickle `{record_id: {\"initial_request\": …, \"conversation_context\": […], \
            \"context_id\": …}}`, the same records as JSON lines, or multi_turn_human_generated_data.tsv",

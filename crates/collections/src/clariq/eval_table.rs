@@ -43,7 +43,6 @@ pub const BEST: &str = "MAX";
 
 /// What an evaluation table looks like, for messages.
 const FORM: Form = Form {
-    kind: ProblemKind::EvalTable,
     what: "an evaluation table",
     hint: "a table is `{metric: {context: {question: {\"with_answer\": figure}}}}`, written by Python's pickle",
 };

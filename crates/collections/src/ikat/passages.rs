@@ -10,7 +10,7 @@ pub(super) use documents::{read_all, read_bank};
 
 use crate::json::{self, Node, Parsed};
 use crate::lines::Lines;
-use clariq_core::{Error, ProblemKind};
+use clariq_core::Error;
 use clariq_files::Source;
 use clariq_files::archive::{Archive, Form};
 use std::ops::ControlFlow;
@@ -19,7 +19,6 @@ use std::ops::ControlFlow;
 const LONGEST: u64 = 16 << 20;
 
 static FORM: Form = Form {
-    kind: ProblemKind::Json,
     what: "passages as JSON lines or TrecWeb",
     hint: "a line is {\"id\": \"…\", \"contents\": \"…\"} or {\"doc_id\": \"…\", \"passage_id\": \"…\", \"passage_text\": \"…\"}",
 };

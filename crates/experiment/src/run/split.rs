@@ -59,7 +59,9 @@ impl<'a> SplitInput<'a> {
             let mut requests = requests.collect::<Result<Vec<Request>, _>>()?;
             let given = given.zip(candidates(documents)?);
             if let Some((_, candidates)) = &given {
-                requests.iter_mut().for_each(|request| candidates.give(request));
+                for request in &mut requests {
+                    candidates.give(request);
+                }
             }
             let output = Output::Rankings(documents, requests);
             return Ok(Self { collection, split, given, output });

@@ -85,7 +85,9 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
         let source = Source::new(path);
         let Columns { columns, warnings } = evaluation.columns(&source, &by)?;
         let path = source.name();
-        warnings.iter().for_each(|warning| settings.note(&format!("warning: {path}: {warning}")));
+        for warning in warnings {
+            settings.note(&format!("warning: {path}: {warning}"));
+        }
         scored.push(Scored { name, path, columns });
     }
     let columns: Vec<&[Column]> = scored.iter().map(|run| &run.columns[..]).collect();

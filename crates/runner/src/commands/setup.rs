@@ -6,7 +6,7 @@
 use crate::failure::{Failure, Outcome};
 use crate::learned::become_process;
 use clap::Args;
-use clariq_core::{Error, Location, Problem, ProblemKind};
+use clariq_core::{Error, problem};
 use std::path::PathBuf;
 use std::process::Command;
 use std::{env, io};
@@ -44,8 +44,6 @@ pub(crate) fn setup(arguments: &SetupArgs) -> Result<Outcome, Failure> {
     if source.kind() != io::ErrorKind::NotFound {
         return Err(Error::Io { action: "start", path: python, source }.into());
     }
-    let at = Location::file("python3");
-    let problem =
-        Problem::new(at, ProblemKind::MissingFile, "Python 3.9 or later", "no such program");
-    Err(problem.hint("install Python with pip, for example `apt install python3-pip`").into())
+    let hint = "install Python with pip, for example `apt install python3-pip`";
+    Err(problem!("python3", "Python 3.9 or later", "no such program", hint).into())
 }

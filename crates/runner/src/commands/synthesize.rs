@@ -9,7 +9,7 @@ use clariq_collections::clariq::conversation::{
     Order, Shape, Synthesis, put_json_lines, put_pickle,
 };
 use clariq_collections::clariq::{ClariQ, Split};
-use clariq_core::{Location, Problem, ProblemKind};
+use clariq_core::problem;
 use clariq_experiment::run::folder_of;
 use clariq_files::{Target, read_qrels};
 use std::collections::HashSet;
@@ -97,13 +97,8 @@ fn is_pickle(path: &Path) -> Result<bool, Failure> {
         return Ok(is(path, "pkl"));
     }
     let expected = "a name that ends in .jsonl or .pkl, or either with .gz";
-    let problem = Problem::new(
-        Location::file(path.display().to_string()),
-        ProblemKind::Argument,
-        expected,
-        "another ending",
-    );
-    Err(problem.hint("the ending says which form is written").into())
+    let hint = "the ending says which form is written";
+    Err(problem!(path, expected, "another ending", hint).into())
 }
 
 /// Why there are more or fewer contexts than in the published run.

@@ -47,13 +47,11 @@ impl<'a> Official<'a> {
     }
 
     fn labels(&self) -> Result<&Labelled, Error> {
-        match self.labels.get() {
-            Some(labels) => Ok(labels),
-            None => {
-                let labels = self.clariq.labelled(self.split)?;
-                Ok(self.labels.get_or_init(|| labels))
-            }
+        if let Some(labels) = self.labels.get() {
+            return Ok(labels);
         }
+        let labels = self.clariq.labelled(self.split)?;
+        Ok(self.labels.get_or_init(|| labels))
     }
 
     fn topics(&self) -> Result<Topics, Error> {

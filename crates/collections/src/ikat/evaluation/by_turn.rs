@@ -121,7 +121,7 @@ impl Labels {
 }
 
 fn parse(names: &[&str]) -> Result<Vec<Box<dyn Measure>>, Error> {
-    Ok(parse_measures(&names.join(" "))?)
+    parse_measures(&names.join(" "))
 }
 
 fn ranked(

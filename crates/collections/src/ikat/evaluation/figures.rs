@@ -135,6 +135,5 @@ fn turns_of(qrels: &Qrels) -> HashSet<TopicId> {
 }
 
 fn measures(names: &[&str]) -> Result<Vec<Box<dyn Measure>>, Error> {
-    let parsed = names.iter().map(|name| parse_measure(name));
-    Ok(parsed.collect::<Result<_, _>>()?)
+    names.iter().map(|name| parse_measure(name)).collect()
 }

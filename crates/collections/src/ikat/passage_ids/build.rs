@@ -3,7 +3,7 @@
 use super::sort::Sorter;
 use crate::json;
 use crate::lines::Lines;
-use clariq_core::{Error, ProblemKind, bail};
+use clariq_core::{Error, bail};
 use clariq_files::archive::{Archive, Form};
 use clariq_files::table::shorten;
 use clariq_files::{Source, write_atomically};
@@ -16,7 +16,6 @@ use std::path::Path;
 const LONGEST: u64 = 16 << 20;
 
 static FORM: Form = Form {
-    kind: ProblemKind::WrongValue,
     what: "a list of passage ids",
     hint: "a line is `page<TAB>number<TAB>md5`, as the track lists them, or `page:number`, or a passage in JSON",
 };

@@ -13,13 +13,12 @@ pub(in crate::ikat) const FORM: &str = "a line has metadata, turn_id, responses 
 /// The keys of the metadata: who hands the run in, its name, and its type.
 pub(in crate::ikat) const METADATA: [&str; 3] = ["team_id", "run_id", "run_type"];
 
+/// Takes a line by its number and its object.
+pub(in crate::ikat) type Check<'c> = &'c mut dyn FnMut(u64, &Node);
+
 /// Reads a run. Name, type and team of the run are those of the first line. With `check`, which
 /// judges every line by itself, only what is no JSON goes to `sink`.
-pub(in crate::ikat) fn read(
-    input: &Input,
-    sink: Sink,
-    mut check: Option<&mut dyn FnMut(u64, &Node)>,
-) -> Submission {
+pub(in crate::ikat) fn read(input: &Input, sink: Sink, mut check: Option<Check>) -> Submission {
     let mut submission = Submission::empty(Year::Y2025);
     let mut any = false;
     json::for_each_line(input, sink, |number, node, sink| {

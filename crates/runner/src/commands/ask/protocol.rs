@@ -121,7 +121,7 @@ fn parse(
         Err(error) => {
             let (expected, found) = (FORM, error.to_string());
             let value = serde_json::from_str::<Value>(line).ok();
-            (value.and_then(|value| value.get("id").cloned()), Err(wrong(at, &expected, &found)))
+            (value.and_then(|value| value.get("id").cloned()), Err(wrong(at, expected, &found)))
         }
     }
 }

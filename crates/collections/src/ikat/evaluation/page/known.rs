@@ -47,7 +47,7 @@ impl<'a> Known<'a> {
     pub(super) fn statement(&self, turn: &TopicId, number: &str) -> Label {
         let mut label = Label::default();
         for (who, qrels) in [("organisers", &self.labels.organisers), ("NIST", &self.labels.nist)] {
-            if grade(qrels, turn, number).is_some_and(|grade| grade > 0) {
+            if grade(qrels.as_ref(), turn, number).is_some_and(|grade| grade > 0) {
                 label.is_relevant = true;
                 label.words.push(who.to_owned());
             }
@@ -57,11 +57,11 @@ impl<'a> Known<'a> {
 
     pub(super) fn passage(&self, turn: &TopicId, id: &str) -> Label {
         let mut label = Label::default();
-        if grade(&self.labels.cited, turn, id).is_some_and(|grade| grade > 0) {
+        if grade(self.labels.cited.as_ref(), turn, id).is_some_and(|grade| grade > 0) {
             label.is_relevant = true;
             label.words.push("cited".to_owned());
         }
-        if let Some(grade) = grade(&self.labels.graded, turn, id) {
+        if let Some(grade) = grade(self.labels.graded.as_ref(), turn, id) {
             label.is_relevant |= grade >= RELEVANT;
             label.words.push(format!("NIST {grade}"));
         }
@@ -76,8 +76,8 @@ impl<'a> Known<'a> {
     }
 }
 
-fn grade(qrels: &Option<Qrels>, turn: &TopicId, document: &str) -> Option<i32> {
-    qrels.as_ref()?.topic(turn)?.grade(&document.into())
+fn grade(qrels: Option<&Qrels>, turn: &TopicId, document: &str) -> Option<i32> {
+    qrels?.topic(turn)?.grade(&document.into())
 }
 
 impl<'a> Answers<'a> {
