@@ -55,11 +55,8 @@ pub(crate) struct Common {
     #[arg(short, long, global = true, hide_short_help = true, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
     /// Print nothing but errors on standard error
-    #[arg(long, global = true, hide_short_help = true)]
+    #[arg(short, long, global = true, hide_short_help = true)]
     pub(crate) quiet: bool,
-    /// Short for --quiet; with `eval -m`, as in trec_eval, the figures of every topic
-    #[arg(short = 'q', global = true, hide_short_help = true, conflicts_with = "verbose")]
-    pub(crate) short_q: bool,
     /// Show no progress
     #[arg(long, global = true, hide_short_help = true)]
     pub(crate) no_progress: bool,

@@ -36,8 +36,6 @@ pub(crate) struct Settings {
     pub(crate) format: Option<Format>,
     pub(crate) verbosity: Verbosity,
     pub(crate) progress: bool,
-    /// Whether `-q` was given, which `eval -m` understands in another way.
-    pub(crate) short_q: bool,
 }
 
 /// Where the real collection is looked for if nothing is named.
@@ -62,10 +60,8 @@ impl Settings {
             format,
             verbose,
             quiet,
-            short_q,
             no_progress,
         } = common;
-        let quiet = quiet || short_q;
         let threads = match threads {
             Some(threads) if !THREADS.contains(&threads) => {
                 return Err(wrong_threads(threads).into());
@@ -98,7 +94,6 @@ impl Settings {
             format,
             verbosity,
             progress,
-            short_q,
         })
     }
 

@@ -19,9 +19,7 @@ pub(crate) use arguments::EvalArgs;
 
 pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome, Failure> {
     let measures = runs::measures(&arguments.measures)?;
-    let mut asked = arguments.asked(&measures, settings.format)?;
-    // As in trec_eval, which has no other use for it.
-    asked.by_topic |= settings.short_q;
+    let asked = arguments.asked(&measures, settings.format)?;
     if let Some(file) = &arguments.qrels {
         let scored = ByQrels::read(&Source::new(file))?.score(&asked)?;
         return print(settings, arguments, &asked, &scored, "");
@@ -134,7 +132,7 @@ fn print(
         }
         return Ok(Outcome::Done);
     }
-    let sheet = sheet(scored, asked.per_topic || settings.short_q);
+    let sheet = sheet(scored, asked.per_topic);
     match placed {
         Some(placed) => print_all(&[("scores", sheet), ("placement", placed)], settings.format)?,
         None => sheet.print(settings.format)?,

@@ -149,7 +149,7 @@ fn what_cannot_be_compared_is_said_with_the_next_move() {
         ("bm25.run other.run", "error: other.run", "answers to topics of data/dev.tsv"),
         ("bm25.run nothing.run", "nothing.run: missing file", "a file"),
         ("bm25.run empty.run", "empty.run", "lines of the form"),
-        ("bm25.run none.run --alpha 1", "--alpha: ", "a number between 0 and 1"),
+        ("bm25.run none.run --alpha 1", "--alpha", "a number between 0 and 1"),
         ("bm25.run none.run -m nDGC@10", "a measure", "the name of a measure"),
     ] {
         let words: Vec<&str> =

@@ -66,7 +66,7 @@ fn a_form_that_a_command_does_not_print_in_is_refused() {
     ] {
         let finished = bench.run(&line.split(' ').collect::<Vec<_>>());
         assert_eq!((finished.status, &*finished.stdout), (Some(2), ""), "{line}");
-        for part in ["error: --format: bad argument", "expected: ", "hint: "] {
+        for part in ["error: --format", "expected: ", "hint: "] {
             assert!(finished.stderr.contains(part), "{line}: {}", finished.stderr);
         }
     }

@@ -257,7 +257,7 @@ fn synthesis_refuses_what_it_cannot_number() {
     for (line, says) in [
         ("data synthesize --data data -o c.pkl", "a facet id of `F` and up to 6 digits"),
         ("data synthesize --turns 5 -o c.pkl", "error: --turns"),
-        ("data synthesize -o c.txt", "c.txt: bad argument"),
+        ("data synthesize -o c.txt", "a name that ends in .jsonl"),
         ("run bm25 --skip-bad", "--skip-bad\n  expected: --conversations"),
     ] {
         let finished = bench.run(&line.split(' ').collect::<Vec<_>>());
@@ -300,7 +300,7 @@ fn the_next_questions_are_looked_at_without_documents() {
             .starts_with("Asked: 0.0\n")
     );
     for (more, says) in [
-        ("--task document_relevance", "--task: bad argument"),
+        ("--task document_relevance", "no --task with --conversations"),
         ("--split train", "other topics alone"),
     ] {
         let line = format!("eval --data data silent.run --conversations c.pkl {more}");

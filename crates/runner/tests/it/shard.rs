@@ -116,7 +116,7 @@ fn bad_requests_are_refused_or_counted() {
     bench.succeed("-q run --merge s/plan.json -o merged.run");
     check_same(&(bench.read("merged.run"), bench.read("merged.run.json")), &whole, "bad lines");
     for (line, says) in [
-        ("run bm25 --data data --requests requests.jsonl --split dev", "cannot be used with"),
+        ("run bm25 --data data --requests requests.jsonl --split dev", "no --split beside it"),
         ("run bm25 --data data --skip-bad", "--conversations or --requests beside it"),
         ("run bm25 --data data --requests gone.jsonl", "nothing at that path"),
     ] {

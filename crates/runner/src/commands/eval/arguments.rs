@@ -31,7 +31,7 @@ pub(crate) struct EvalArgs {
     /// Judgements of any TREC collection in place of the labels of --split
     #[arg(long, value_name = "FILE", conflicts_with = "split")]
     pub(super) qrels: Option<PathBuf>,
-    /// The figures of every topic too, with -m or --qrels; so does -q there, as in trec_eval
+    /// Also print the figures of every topic, with -m or --qrels (`trec_eval -q`)
     #[arg(long)]
     per_topic: bool,
     /// How equal scores are ordered [default: official; id with -m or --qrels]
