@@ -7,7 +7,7 @@ mod vectors;
 
 use crate::cache::{self, State};
 use crate::recipes;
-use crate::session::Session;
+use crate::session::{Cached, Located, Session};
 use clariq_core::{
     Embeddings, Error, Model, ModelKind, ModelName, Models, Precision, Progress, Recipe, Trained,
     bail, sha256,
@@ -17,21 +17,8 @@ use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 pub use training::Again;
-
-/// The folder of a model, and where it cuts texts.
-type Located = (PathBuf, Option<usize>);
-
-type Cached<K, T> = Mutex<HashMap<K, T>>;
-
-/// The models of a session: where they are, and those that are open.
-#[derive(Default)]
-pub(crate) struct Opened {
-    located: Cached<ModelName, Located>,
-    models: Cached<ModelName, Model>,
-    banks: Cached<String, Arc<Embeddings>>,
-}
 
 impl Session<'_> {
     /// Trains a recipe unless the model that it makes of this data is there already. Returns the

@@ -2,13 +2,16 @@
 //! open.
 
 use crate::cache;
-use crate::models::Opened as OpenedModels;
 use crate::observer::{Observer, Silent};
 use clariq_collections::Collection;
-use clariq_core::{Documents, Engine, Error, ModelOptions, NoModels, Precision, ProblemKind};
+use clariq_core::{
+    Documents, Embeddings, Engine, Error, Model, ModelName, ModelOptions, NoModels, Precision,
+    ProblemKind,
+};
 use clariq_files::temporary::{Temporary, folder_in};
 use clariq_index::{Analyzer, BuildOptions, DocumentIndex, Opened};
 use clariq_rank::Context;
+use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -44,6 +47,19 @@ impl Default for Options {
             memory: 64_000_000,
         }
     }
+}
+
+/// The folder of a model, and where it cuts texts.
+pub(crate) type Located = (PathBuf, Option<usize>);
+
+pub(crate) type Cached<K, T> = Mutex<HashMap<K, T>>;
+
+/// The models of a session: where they are, and those that are open.
+#[derive(Default)]
+pub(crate) struct OpenedModels {
+    pub(crate) located: Cached<ModelName, Located>,
+    pub(crate) models: Cached<ModelName, Model>,
+    pub(crate) banks: Cached<String, Arc<Embeddings>>,
 }
 
 /// A collection with the options that work on it is done under, an engine for learned models, and

@@ -1,6 +1,6 @@
 //! Archives: the content of a file that is plain, gzip, tar, both, or in pieces, as a stream.
 
-use crate::source::{BYTE_ORDER_MARK, GZIP_MAGIC, Source};
+use crate::source::{BYTE_ORDER_MARK, GZIP_MAGIC, MOST_TIMES, Source, broken};
 use clariq_core::{Error, Problem, ProblemKind, problem};
 use flate2::read::MultiGzDecoder;
 use std::io::{self, Read};
@@ -12,11 +12,8 @@ const TAR_MAGIC: (usize, &[u8]) = (257, b"ustar");
 const TAR_CHECKSUM: Range<usize> = 148..156;
 const TAR_BLOCK: usize = 512;
 
-/// Bytes that gzip may unfold to however small it is, and how often it may unfold each of its bytes
-/// on top of that. Tables and conversations shrink to a tenth or a fortieth; only bombs reach a
-/// thousandth.
+/// Bytes that gzip may unfold to however small it is; [`MOST_TIMES`] come on top of that.
 const FREE: u64 = 64 << 20;
-const MOST_TIMES: u64 = 100;
 
 /// What the content should be, for messages.
 #[derive(Debug)]
@@ -164,31 +161,6 @@ impl Archive {
     /// What the content should be.
     pub fn form(&self) -> &'static Form {
         self.form
-    }
-}
-
-/// The error of a stream that cannot be read: a damaged archive, unless the operating system
-/// refused.
-pub(crate) fn broken(name: &str, error: io::Error) -> Error {
-    match error.kind() {
-        io::ErrorKind::FileTooLarge => problem!(
-            name,
-            "gzip of at most {MOST_TIMES} bytes for each of its own",
-            "more",
-            "is this the right file? such a file never shrinks so far"
-        )
-        .into(),
-        io::ErrorKind::InvalidData
-        | io::ErrorKind::InvalidInput
-        | io::ErrorKind::UnexpectedEof
-        | io::ErrorKind::Other => problem!(
-            name,
-            "a whole archive",
-            "{error}",
-            "the file is cut short or damaged, or a piece of it is missing: fetch it again"
-        )
-        .into(),
-        _ => Error::io("read", name)(error),
     }
 }
 

@@ -1,7 +1,6 @@
 //! Lines of streams, one at a time and bounded, and the fields of space-separated files.
 
-use crate::archive;
-use crate::source::{BYTE_ORDER_MARK, Input};
+use crate::source::{BYTE_ORDER_MARK, Input, broken};
 use crate::table::{Sink, not_utf8, shorten};
 use clariq_core::{Error, Location, Problem, ProblemKind, problem};
 use std::io::{BufRead, Read};
@@ -89,7 +88,7 @@ impl<'a> BoundedLines<'a> {
         self.line.clear();
         let mut piece = self.stream.by_ref().take(self.most + 1);
         let read = piece.read_until(b'\n', &mut self.line);
-        let count = read.map_err(|error| archive::broken(&self.name, error))? as u64;
+        let count = read.map_err(|error| broken(&self.name, error))? as u64;
         self.bytes += count;
         Ok((count, self.line.ends_with(b"\n")))
     }

@@ -1,6 +1,5 @@
 //! Sources of bytes: a path, standard input, memory, or a file inside the program.
 
-use crate::archive::broken;
 use crate::spool::Spool;
 use clariq_core::{Error, Problem, ProblemKind, bail, problem, sha256_of_stream};
 use flate2::read::MultiGzDecoder;
@@ -10,6 +9,9 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// How often gzip may unfold each of its bytes. Tables and conversations shrink to a tenth or a
+/// fortieth; only bombs reach a thousandth.
+pub(crate) const MOST_TIMES: u64 = 100;
 /// The two bytes that every gzip file begins with (RFC 1952).
 pub(crate) const GZIP_MAGIC: &[u8] = b"\x1f\x8b";
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -210,6 +212,31 @@ fn without_byte_order_mark(bytes: Cow<'static, [u8]>) -> Cow<'static, [u8]> {
             bytes.drain(..BYTE_ORDER_MARK.len());
             Cow::Owned(bytes)
         }
+    }
+}
+
+/// The error of a stream that cannot be read: a damaged archive, unless the operating system
+/// refused.
+pub(crate) fn broken(name: &str, error: io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::FileTooLarge => problem!(
+            name,
+            "gzip of at most {MOST_TIMES} bytes for each of its own",
+            "more",
+            "is this the right file? such a file never shrinks so far"
+        )
+        .into(),
+        io::ErrorKind::InvalidData
+        | io::ErrorKind::InvalidInput
+        | io::ErrorKind::UnexpectedEof
+        | io::ErrorKind::Other => problem!(
+            name,
+            "a whole archive",
+            "{error}",
+            "the file is cut short or damaged, or a piece of it is missing: fetch it again"
+        )
+        .into(),
+        _ => Error::io("read", name)(error),
     }
 }
 

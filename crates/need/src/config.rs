@@ -1,6 +1,5 @@
 //! The table `[need]` of a configuration: which model, with which parameters.
 
-use crate::features::Block;
 use clariq_core::{Error, TrainOn, bail};
 use clariq_rank::Section;
 use serde::de::{Error as _, Unexpected};
@@ -9,6 +8,33 @@ use std::collections::BTreeMap;
 
 /// The blocks of features of a regression, and what each is multiplied by after it is standardised.
 pub type Weighted = BTreeMap<Block, f64>;
+
+/// Features that belong together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Block {
+    /// Words, letters and form of the request's phrase.
+    #[serde(rename = "core")]
+    Core,
+    /// Which kinds of questions BM25 finds for the phrase.
+    #[serde(rename = "aspects")]
+    Aspects,
+    /// The phrase's vector along the principal axes of the bank.
+    #[serde(rename = "p12")]
+    Phrase,
+    /// The mean of the questions nearest to the phrase along the same axes.
+    #[serde(rename = "f12")]
+    Feedback,
+}
+
+impl Block {
+    /// All blocks.
+    pub const ALL: [Self; 4] = [Self::Core, Self::Aspects, Self::Phrase, Self::Feedback];
+
+    /// Whether it is made with an encoder.
+    pub fn needs_encoder(self) -> bool {
+        matches!(self, Self::Phrase | Self::Feedback)
+    }
+}
 
 /// A need model that can be trained, as the table `[need]` declares it: the key `model` names the
 /// variant, the other keys are its fields.

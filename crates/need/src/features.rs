@@ -4,7 +4,7 @@ mod aspects;
 mod core;
 mod projection;
 
-use crate::config::NeedConfig;
+use crate::config::{Block, NeedConfig};
 use crate::phrase::parse;
 use crate::text::stems;
 use aspects::Aspects;
@@ -13,34 +13,8 @@ use clariq_core::{Error, Models};
 use ndarray::Array2;
 use projection::Projection;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
-
-/// Features that belong together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Block {
-    /// Words, letters and form of the request's phrase.
-    #[serde(rename = "core")]
-    Core,
-    /// Which kinds of questions BM25 finds for the phrase.
-    #[serde(rename = "aspects")]
-    Aspects,
-    /// The phrase's vector along the principal axes of the bank.
-    #[serde(rename = "p12")]
-    Phrase,
-    /// The mean of the questions nearest to the phrase along the same axes.
-    #[serde(rename = "f12")]
-    Feedback,
-}
 
 impl Block {
-    /// All blocks.
-    pub const ALL: [Self; 4] = [Self::Core, Self::Aspects, Self::Phrase, Self::Feedback];
-
-    /// Whether it is made with an encoder.
-    pub fn needs_encoder(self) -> bool {
-        matches!(self, Self::Phrase | Self::Feedback)
-    }
-
     /// The names of its features, in order.
     pub fn features(self) -> Vec<String> {
         let numbered =

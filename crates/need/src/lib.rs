@@ -29,8 +29,8 @@ mod text;
 mod training;
 
 pub use classifier::{Classifier, MadeOf};
-pub use config::{NeedConfig, Weighted};
+pub use config::{Block, NeedConfig, Weighted};
 pub use cross_validation::{HELD_OUT_FOLDS, MOST_REPEATS, Repeat};
-pub use features::{Block, Extractor, Features};
+pub use features::{Extractor, Features};
 pub use model::{Contribution, Ensemble, Model, Prediction};
 pub use training::Training;

@@ -3,8 +3,8 @@
 //! linfa minimises Σ −ln p + α/2 ‖W‖² with free intercepts, by L-BFGS; C here is 1/α, as
 //! scikit-learn calls it. The problem is convex, so that there is no seed.
 
-use crate::config::Weighted;
-use crate::features::{Block, Features};
+use crate::config::{Block, Weighted};
+use crate::features::Features;
 use clariq_core::{Error, Need, problem};
 use linfa::prelude::*;
 use linfa_logistic::MultiLogisticRegression;

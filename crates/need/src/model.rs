@@ -5,8 +5,8 @@
 //! figure weighs classes by their support. The power of a quarter was best in cross-validation;
 //! class weights while fitting were worse.
 
-use crate::config::NeedConfig;
-use crate::features::{Block, Features};
+use crate::config::{Block, NeedConfig};
+use crate::features::Features;
 use crate::linear::Softmax;
 use clariq_core::{Error, Need};
 use serde::{Deserialize, Serialize};
