@@ -162,7 +162,10 @@ pub trait Collection: Any + Send + Sync {
 
     /// How runs over a split are scored by definitions of the collection's own; `None` where its
     /// judgements and the measures of the literature are all there is.
-    fn own_evaluation(&self, split: &str) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
+    fn own_evaluation(
+        &self,
+        split: &'static str,
+    ) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
         let _ = split;
         Ok(None)
     }

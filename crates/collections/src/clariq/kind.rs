@@ -86,7 +86,10 @@ impl Collection for ClariQ {
         Ok(self.split(known(split))?.labels.as_ref().map(Qrels::from))
     }
 
-    fn own_evaluation(&self, split: &str) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
+    fn own_evaluation(
+        &self,
+        split: &'static str,
+    ) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
         Ok(Some(Box::new(Official::new(self, known(split)))))
     }
 

@@ -17,6 +17,7 @@ use clariq_report::page::{Page, Section, scroll};
 use clariq_report::words::{count, figure};
 use maud::{Markup, html};
 use std::collections::HashMap;
+use std::slice;
 
 /// The measures that users of `trec_eval` look at first.
 pub const USUAL_MEASURES: &str = "nDCG@10 AP RR P@10 R@30";
@@ -27,6 +28,8 @@ pub struct ByQrels<'a> {
     task: &'static str,
     qrels: Qrels,
     topics: Topics,
+    /// What is measured if nothing is named.
+    usual: Vec<Box<dyn Measure>>,
 }
 
 impl<'a> ByQrels<'a> {
@@ -47,14 +50,21 @@ impl<'a> ByQrels<'a> {
         })?;
         let file = collection.source(split)?.name();
         let topics = Topics::new(file, qrels.topics().map(|(topic, _)| topic));
-        Ok(Self { of: Some((collection, split)), task, qrels, topics })
+        let usual = parse_measures(USUAL_MEASURES)?;
+        Ok(Self { of: Some((collection, split)), task, qrels, topics, usual })
     }
 
     /// Judgements from a file of any TREC collection.
     pub fn read(file: &Source) -> Result<Self, Error> {
         let qrels = Qrels::from_judgements(&file.name(), &read_qrels(file)?)?;
         let topics = Topics::new(file.name(), qrels.topics().map(|(topic, _)| topic));
-        Ok(Self { of: None, task: "", qrels, topics })
+        Ok(Self { of: None, task: "", qrels, topics, usual: parse_measures(USUAL_MEASURES)? })
+    }
+
+    /// The same judgements with measures of the collection's own in place of [`USUAL_MEASURES`].
+    #[must_use]
+    pub fn with_measures(self, usual: Vec<Box<dyn Measure>>) -> Self {
+        Self { usual, ..self }
     }
 
     /// The figures of a run by the measures among some names; what is no measure is left out.
@@ -63,13 +73,24 @@ impl<'a> ByQrels<'a> {
         run: &Run,
         names: impl Iterator<Item = &'n str>,
     ) -> Result<Vec<(String, f64)>, Error> {
-        let parsed = names.filter_map(|name| Some((name.to_owned(), parse_measure(name).ok()?)));
-        let (names, measures): (Vec<String>, Vec<_>) = parsed.unzip();
-        if names.is_empty() {
-            return Ok(Vec::new());
+        let (mut figures, mut ranked) = (Vec::new(), None);
+        for name in names {
+            let parsed = parse_measure(name).ok();
+            let usual = self.usual.iter().find(|measure| measure.name() == name);
+            let Some(measure) = usual.or(parsed.as_ref()) else { continue };
+            let ranked = match &ranked {
+                Some(ranked) => ranked,
+                None => ranked.insert(RankedRun::new(run)?),
+            };
+            let scores = evaluate(slice::from_ref(measure), ranked, &self.qrels);
+            figures.push((name.to_owned(), scores.means[0]));
         }
-        let means = evaluate(&measures, &RankedRun::new(run)?, &self.qrels).means;
-        Ok(names.into_iter().zip(means).collect())
+        Ok(figures)
+    }
+
+    /// The measures that were named, or else the usual ones.
+    fn or_usual<'m>(&'m self, named: &'m [Box<dyn Measure>]) -> &'m [Box<dyn Measure>] {
+        if named.is_empty() { &self.usual } else { named }
     }
 
     fn interval(&self, measures: &[Box<dyn Measure>], run: &Run) -> Result<Scored, Error> {
@@ -91,17 +112,6 @@ impl<'a> ByQrels<'a> {
 fn named(scores: &Scores) -> Scored {
     let figures = scores.measures.iter().cloned().zip(scores.means.iter().copied()).collect();
     Scored { figures, form: Form::Topics, ..Scored::default() }
-}
-
-fn measures_or_usual<'m>(
-    named: &'m [Box<dyn Measure>],
-    usual: &'m mut Vec<Box<dyn Measure>>,
-) -> Result<&'m [Box<dyn Measure>], Error> {
-    if named.is_empty() {
-        *usual = parse_measures(USUAL_MEASURES)?;
-        return Ok(usual);
-    }
-    Ok(named)
 }
 
 /// A document that occurs twice in a topic has two ranks for `trec_eval`, and one for the official
@@ -126,8 +136,7 @@ fn ranked(run: &Run, ties: Ties) -> Result<RankedRun, Error> {
 impl Evaluation for ByQrels<'_> {
     fn score(&self, asked: &Asked) -> Result<Scored, Error> {
         asked.takes("measures by name", &["--ties", "--per-topic", "--out-file"])?;
-        let mut usual = Vec::new();
-        let measures = measures_or_usual(asked.measures, &mut usual)?;
+        let measures = self.or_usual(asked.measures);
         let run = read_run(&Source::new(&asked.file))?;
         let ties = match asked.ties {
             Some(TieRule::Order(ties)) => ties,
@@ -159,8 +168,7 @@ impl Evaluation for ByQrels<'_> {
             let other = Self::open(collection, split, collection.find_task(task)?)?;
             return other.columns(source, by);
         }
-        let mut usual = Vec::new();
-        let measures = measures_or_usual(by.measures, &mut usual)?;
+        let measures = self.or_usual(by.measures);
         let ties = by.ties.unwrap_or(Ties::Id);
         let run = read_run(source)?;
         self.topics.check_answered(source, run.lines.iter().map(|line| &line.topic))?;

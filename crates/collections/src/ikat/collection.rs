@@ -269,7 +269,10 @@ impl Collection for Ikat {
         self.folder == Folder::Sample
     }
 
-    fn own_evaluation(&self, split: &str) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
+    fn own_evaluation(
+        &self,
+        split: &'static str,
+    ) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
         Ok(Some(Box::new(Track::open(self, split_of(split)?)?)))
     }
 

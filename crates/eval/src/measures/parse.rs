@@ -86,17 +86,17 @@ fn split(text: &str) -> Option<(&str, Vec<(&str, &str)>)> {
 }
 
 fn by_name(name: &str) -> Option<&'static Spec> {
-    CATALOGUE.into_iter().find(|spec| spec.name == name || spec.alias == Some(name))
+    CATALOGUE.iter().copied().find(|spec| spec.name == name || spec.alias == Some(name))
 }
 
 fn by_trec_name(name: &str) -> Option<&'static Spec> {
-    CATALOGUE.into_iter().find(|spec| spec.trec == Some(name))
+    CATALOGUE.iter().copied().find(|spec| spec.trec == Some(name))
 }
 
 /// `recall_30`, `recall.30`, `Recall30`.
 fn with_number(name: &str) -> Option<(&'static Spec, &str)> {
     let rest = |known: Option<&str>| known.and_then(|known| name.strip_prefix(known));
-    CATALOGUE.into_iter().find_map(|spec| {
+    CATALOGUE.iter().copied().find_map(|spec| {
         let after_mark = rest(spec.trec_cut).and_then(|rest| rest.strip_prefix(['_', '.']));
         let number = after_mark.or_else(|| rest(spec.clariq)).filter(|number| !number.is_empty());
         number.filter(|number| whole(number).is_some()).map(|number| (spec, number))
