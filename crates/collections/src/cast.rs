@@ -10,7 +10,7 @@ mod topics;
 
 pub use pool::{NO_QUESTION, parse_pool, read_pool};
 pub(crate) use resolved::{check_training_files, resolved_turns};
-pub use topics::{Conversation, Said, Topics, Turn};
+pub use topics::{Conversation, Topics, Turn};
 
 use crate::statistics::{Figure, Statistics, Words};
 use crate::validation::by_topics;
@@ -22,9 +22,9 @@ use serde_json::json;
 
 /// `CAsT` 2022: a pool of clarifying questions, ranked for the user turns of 18 conversations.
 pub(crate) const KIND: Kind = Kind {
-    name: NAME,
+    name: "CAsT",
     sign: POOL,
-    tasks: &TASKS,
+    tasks: &["questions"],
     usual: "data/cast",
     splits: &SPLITS,
     usual_split: SPLITS[0],
@@ -37,8 +37,6 @@ pub(crate) const KIND: Kind = Kind {
     figures: Vec::new,
 };
 
-const NAME: &str = "CAsT";
-const TASKS: [&str; 1] = ["questions"];
 const SPLITS: [&str; 1] = ["2022"];
 
 /// The released files, under the names that the track gave them with the year in front.
@@ -95,8 +93,8 @@ fn request(turn: &Turn) -> Request {
 }
 
 impl Collection for Cast {
-    fn kind(&self) -> &'static str {
-        NAME
+    fn registered(&self) -> &'static Kind {
+        &KIND
     }
 
     fn label(&self) -> String {
@@ -105,14 +103,6 @@ impl Collection for Cast {
 
     fn location(&self) -> String {
         self.data.to_string()
-    }
-
-    fn tasks(&self) -> &'static [&'static str] {
-        &TASKS
-    }
-
-    fn splits(&self) -> &'static [&'static str] {
-        &SPLITS
     }
 
     fn has(&self, split: &str) -> bool {

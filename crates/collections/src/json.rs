@@ -191,7 +191,12 @@ pub(crate) fn number(text: &str) -> Option<f64> {
 /// Reads one JSON value that begins on `line` of a file.
 pub(crate) fn parse_text(line: u64, text: &str) -> Parsed<Node<'_>> {
     let fault = |fault: Fault| fault.hint("`python3 -m json.tool FILE` shows the same place");
-    Parser::new(text, line).document().map_err(fault)
+    Parser::new(text, line, false).document().map_err(fault)
+}
+
+/// Reads one JSON value of a line; a key that an object has twice is a fault.
+pub(crate) fn parse_unique(text: &str) -> Parsed<Node<'_>> {
+    Parser::new(text, 1, true).document()
 }
 
 /// Reads a file that is one JSON value; one that is not goes to `sink`.

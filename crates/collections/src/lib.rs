@@ -73,8 +73,13 @@ pub type Requests<'a> = Box<dyn Iterator<Item = Result<Request, Error>> + Send +
 /// collection has none of that name: `find_split` and `find_task` check
 /// what a user typed.
 pub trait Collection: Any + Send + Sync {
+    /// Its entry in the registry.
+    fn registered(&self) -> &'static Kind;
+
     /// The name of its [`Kind`].
-    fn kind(&self) -> &'static str;
+    fn kind(&self) -> &'static str {
+        self.registered().name
+    }
 
     /// Its name in tables of figures and in paths of runs: `cast`, `clariq`, or one that tells this
     /// bank from others of its kind.
@@ -84,11 +89,15 @@ pub trait Collection: Any + Send + Sync {
     fn location(&self) -> String;
 
     /// What can be ranked, the usual task first.
-    fn tasks(&self) -> &'static [&'static str];
+    fn tasks(&self) -> &'static [&'static str] {
+        self.registered().tasks
+    }
 
     /// The names of all splits of a full release, in the order of time: what was judged in one may
     /// be known to a system that answers a later one.
-    fn splits(&self) -> &'static [&'static str];
+    fn splits(&self) -> &'static [&'static str] {
+        self.registered().splits
+    }
 
     /// Whether the requests of a split are there.
     fn has(&self, split: &str) -> bool;

@@ -2,7 +2,7 @@
 
 use super::topics::{Topics, parse_resolved};
 use crate::{CheckReport, ResolvedTurn};
-use clariq_core::{Error, ProblemKind, Utterance, problem};
+use clariq_core::{Error, ProblemKind, problem};
 use clariq_files::Source;
 
 /// The topics of each year with what was answered, as far as the track released it; of 2022 the
@@ -80,7 +80,7 @@ fn add_turns(topics: &Topics, year: u16, turns: &mut Vec<ResolvedTurn>) {
         turns.push(ResolvedTurn {
             id: format!("{year}/{}", turn.id),
             conversation: format!("{year}/{}", conversation.number),
-            said: conversation.said(index).into_iter().map(Utterance::from).collect(),
+            said: conversation.said(index),
             resolved: resolved.to_owned(),
         });
     }

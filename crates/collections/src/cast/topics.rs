@@ -63,24 +63,6 @@ pub struct Turn {
     pub line: u64,
 }
 
-/// Something that was said.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Said<'a> {
-    /// By the user.
-    User(&'a str),
-    /// By the system.
-    System(&'a str),
-}
-
-impl From<Said<'_>> for Utterance {
-    fn from(said: Said<'_>) -> Self {
-        match said {
-            Said::User(text) => Self::user(text.trim()),
-            Said::System(text) => Self::system(text.trim()),
-        }
-    }
-}
-
 impl Topics {
     /// Reads topics of any year; the first problem is the error.
     pub fn read(source: &Source) -> Result<Self, Error> {
@@ -142,7 +124,7 @@ impl Conversation {
     /// # Panics
     ///
     /// If the conversation has no such turn.
-    pub fn said(&self, index: usize) -> Vec<Said<'_>> {
+    pub fn said(&self, index: usize) -> Vec<Utterance> {
         let mut path = vec![index];
         while let Some(parent) = self.turns[path[path.len() - 1]].parent {
             path.push(parent);
@@ -150,9 +132,9 @@ impl Conversation {
         let mut said = Vec::with_capacity(path.len() * 2);
         for &position in path.iter().rev() {
             let turn = &self.turns[position];
-            said.extend(turn.utterance.as_deref().map(Said::User));
+            said.extend(turn.utterance.as_deref().map(|text| Utterance::user(text.trim())));
             if position != index || turn.utterance.is_none() {
-                said.extend(turn.response.as_deref().map(Said::System));
+                said.extend(turn.response.as_deref().map(|text| Utterance::system(text.trim())));
             }
         }
         said

@@ -11,7 +11,7 @@ mod oracle;
 pub mod page;
 mod question_relevance;
 #[cfg(test)]
-mod testing;
+mod tests;
 
 pub use clarification_need::{NeedScores, clarification_need};
 pub use context_relevance::{ContextRelevance, ContextScorer};

@@ -13,9 +13,9 @@ use std::any::Any;
 
 /// `ClariQ`: a bank of questions, and the splits train, dev and test.
 pub(crate) const KIND: Kind = Kind {
-    name: NAME,
+    name: "ClariQ",
     sign: "question_bank.tsv",
-    tasks: &TASKS,
+    tasks: &["questions"],
     usual: "data/clariq",
     splits: &SPLITS,
     usual_split: SPLITS[1],
@@ -28,19 +28,14 @@ pub(crate) const KIND: Kind = Kind {
     figures: names,
 };
 
-const NAME: &str = "ClariQ";
-
-/// The only task: which question to ask.
-const TASKS: [&str; 1] = ["questions"];
-
 const SPLITS: [&str; 3] = [Split::Train.name(), Split::Dev.name(), Split::Test.name()];
 
 /// The first digits of the checksums of the banks that have names.
 const NAMED: [(&str, &str); 2] = [("2100c70232f6", "clariq"), ("575333ff3f8b", "sample")];
 
 impl Collection for ClariQ {
-    fn kind(&self) -> &'static str {
-        NAME
+    fn registered(&self) -> &'static Kind {
+        &KIND
     }
 
     /// `clariq` for the released bank, `sample` for that of the sample, `bank-` and the first
@@ -55,14 +50,6 @@ impl Collection for ClariQ {
 
     fn location(&self) -> String {
         self.data.to_string()
-    }
-
-    fn tasks(&self) -> &'static [&'static str] {
-        &TASKS
-    }
-
-    fn splits(&self) -> &'static [&'static str] {
-        &SPLITS
     }
 
     fn has(&self, split: &str) -> bool {

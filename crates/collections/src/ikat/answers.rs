@@ -1,7 +1,7 @@
 //! Answers of systems in the form of a year.
 
 use super::run::{
-    RankedPassage, RankedStatement, Reference, Response, RunHead, SubmittedTurn, put_end, put_turn,
+    RankedPassage, RankedStatement, Response, Submission, SubmittedTurn, put_end, put_turn,
 };
 use super::statements::statement_number;
 use super::topics::Year;
@@ -22,12 +22,13 @@ pub(super) struct Form<'a> {
 
 impl AnswerForm for Form<'_> {
     fn put(&self, out: &mut dyn Write, index: u64, name: &str, answer: &Answer) -> io::Result<()> {
-        let head = RunHead {
+        let head = Submission {
             year: self.year,
-            run_name: name,
-            run_type: self.class.run_type(self.year),
-            team: TEAM,
+            run_name: name.to_owned(),
+            run_type: self.class.run_type(self.year).to_owned(),
+            team: TEAM.to_owned(),
             eval_response: self.year == Year::Y2024,
+            turns: Vec::new(),
         };
         put_turn(out, &head, index, &self.turn(answer)?)
     }
@@ -48,7 +49,7 @@ impl Form<'_> {
             line: 0,
         };
         let references = match self.year {
-            Year::Y2025 => response.passages.iter().map(reference).collect(),
+            Year::Y2025 => response.passages.clone(),
             _ => Vec::new(),
         };
         let id = answer.request.as_str().to_owned();
@@ -73,10 +74,6 @@ impl Form<'_> {
             line: 0,
         })
     }
-}
-
-fn reference(passage: &RankedPassage) -> Reference {
-    Reference { id: passage.id.clone(), score: passage.score, line: 0 }
 }
 
 /// A score in single precision, as the track's parser reads it, by its shortest decimal.

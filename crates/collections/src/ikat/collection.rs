@@ -21,7 +21,7 @@ use std::collections::HashSet;
 
 /// TREC iKAT 2023 to 2025: statements of a user and passages, ranked for every turn.
 pub(crate) const KIND: Kind = Kind {
-    name: NAME,
+    name: "iKAT",
     sign: "2023_test_topics.json",
     tasks: &TASKS,
     usual: "data/ikat",
@@ -43,8 +43,6 @@ pub(crate) const KIND: Kind = Kind {
     },
     figures: || names().collect(),
 };
-
-const NAME: &str = "iKAT";
 
 /// The statements of a user, of which each conversation has its own.
 pub const STATEMENTS: &str = "statements";
@@ -202,8 +200,8 @@ fn split_of(name: &str) -> Result<Split, Error> {
 }
 
 impl Collection for Ikat {
-    fn kind(&self) -> &'static str {
-        NAME
+    fn registered(&self) -> &'static Kind {
+        &KIND
     }
 
     fn label(&self) -> String {
@@ -215,14 +213,6 @@ impl Collection for Ikat {
 
     fn location(&self) -> String {
         self.folder.to_string()
-    }
-
-    fn tasks(&self) -> &'static [&'static str] {
-        &TASKS
-    }
-
-    fn splits(&self) -> &'static [&'static str] {
-        &SPLITS
     }
 
     fn has(&self, split: &str) -> bool {

@@ -10,50 +10,29 @@ use super::topics::Year;
 use clariq_core::{Error, bail};
 use clariq_files::{Source, Target, python_float};
 use std::collections::HashSet;
-use std::io::{self, Write};
+use std::io::Write;
 
 /// Writes the passages of a run of any year as a TREC run, atomically where the target is a file.
 pub fn convert_to_trec(run: &Source, target: &Target) -> Result<(), Error> {
-    let submission = Submission::read_any(run)?;
-    let lines = trec_lines(&submission, &run.name())?;
-    target.write(|out| put_lines(out, &submission.run_name, &lines))
-}
-
-/// Writes the passages of a run as a TREC run to any writer.
-pub fn put_trec(out: &mut dyn Write, submission: &Submission, name: &str) -> Result<(), Error> {
-    let lines = trec_lines(submission, name)?;
-    put_lines(out, &submission.run_name, &lines).map_err(Error::io("write", "<trec run>"))
-}
-
-/// A passage of a turn with its score as it is written.
-struct TrecLine<'a> {
-    turn: &'a str,
-    passage: &'a str,
-    rank: usize,
-    score: String,
-}
-
-fn trec_lines<'a>(submission: &'a Submission, name: &str) -> Result<Vec<TrecLine<'a>>, Error> {
     let mut lines = Vec::new();
+    put_trec(&mut lines, &Submission::read_any(run)?, &run.name())?;
+    target.write(|out| out.write_all(&lines))
+}
+
+/// Writes the passages of a run as a TREC run; `file` is its name for messages.
+pub fn put_trec(out: &mut dyn Write, submission: &Submission, file: &str) -> Result<(), Error> {
+    let cannot_write = Error::io("write", "<trec run>");
     for turn in &submission.turns {
         let passages = match submission.year {
             Year::Y2025 => by_score(turn),
-            _ => by_appearance(turn, name)?,
+            _ => by_appearance(turn, file)?,
         };
-        lines.extend(passages.into_iter().zip(1..).map(|((passage, score), rank)| TrecLine {
-            turn: &turn.id,
-            passage,
-            rank,
-            score,
-        }));
+        let (id, name) = (&turn.id, &submission.run_name);
+        for (rank, (passage, score)) in (1..).zip(passages) {
+            writeln!(out, "{id}\tQ0\t{passage}\t{rank}\t{score}\t{name}").map_err(&cannot_write)?;
+        }
     }
-    Ok(lines)
-}
-
-fn put_lines(out: &mut dyn Write, run: &str, lines: &[TrecLine]) -> io::Result<()> {
-    lines.iter().try_for_each(|TrecLine { turn, passage, rank, score }| {
-        writeln!(out, "{turn}\tQ0\t{passage}\t{rank}\t{score}\t{run}")
-    })
+    Ok(())
 }
 
 fn by_appearance<'a>(turn: &'a SubmittedTurn, name: &str) -> Result<Vec<(&'a str, String)>, Error> {
@@ -89,21 +68,15 @@ fn by_score(turn: &SubmittedTurn) -> Vec<(&str, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ikat::run::{RankedPassage, Reference, Response};
+    use crate::ikat::run::{RankedPassage, Response};
 
     fn passage(id: &str, score: f64) -> RankedPassage {
         RankedPassage { id: id.to_owned(), score, ..Default::default() }
     }
 
     fn converted(year: Year, turn: SubmittedTurn) -> Result<String, Error> {
-        let submission = Submission {
-            year,
-            run_name: "r".to_owned(),
-            run_type: String::new(),
-            team: String::new(),
-            eval_response: false,
-            turns: vec![turn],
-        };
+        let (run_name, turns) = ("r".to_owned(), vec![turn]);
+        let submission = Submission { year, run_name, turns, ..Submission::default() };
         let mut out = Vec::new();
         put_trec(&mut out, &submission, "r.json")?;
         Ok(String::from_utf8(out).unwrap())
@@ -129,13 +102,8 @@ mod tests {
 
     #[test]
     fn references_are_sorted_and_keep_the_order_of_equal_scores() {
-        let reference = |id: &str, score| Reference { id: id.to_owned(), score, line: 1 };
-        let references = vec![
-            reference("a", 0.1),
-            reference("b", 2.0),
-            reference("c", 0.1),
-            reference("d", 0.000_000_5),
-        ];
+        let references = [("a", 0.1), ("b", 2.0), ("c", 0.1), ("d", 0.000_000_5)];
+        let references = references.map(|(id, score)| passage(id, score)).to_vec();
         let turn = SubmittedTurn { id: "1-1_1".to_owned(), references, ..Default::default() };
         let text = converted(Year::Y2025, turn).unwrap();
         let fields: Vec<Vec<&str>> = text.lines().map(|line| line.split('\t').collect()).collect();

@@ -21,7 +21,7 @@ use clariq_files::table::{Sink, strictly};
 use clariq_files::{Input, Source, Target};
 
 /// A run of one system over the turns of a year.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Submission {
     /// The year whose form it has.
     pub year: Year,
@@ -38,16 +38,6 @@ pub struct Submission {
     pub turns: Vec<SubmittedTurn>,
 }
 
-/// What a run says once.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct RunHead<'a> {
-    pub(super) year: Year,
-    pub(super) run_name: &'a str,
-    pub(super) run_type: &'a str,
-    pub(super) team: &'a str,
-    pub(super) eval_response: bool,
-}
-
 /// What a run says of one turn.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SubmittedTurn {
@@ -56,7 +46,7 @@ pub struct SubmittedTurn {
     /// The responses, best first.
     pub responses: Vec<Response>,
     /// The ranked passages; in 2025 alone. The other years have them in each response.
-    pub references: Vec<Reference>,
+    pub references: Vec<RankedPassage>,
     /// The line on which it begins, where it was read from a file.
     pub line: u64,
 }
@@ -76,7 +66,7 @@ pub struct Response {
     pub line: u64,
 }
 
-/// A passage of a response.
+/// A passage of a response or, in 2025, of a turn.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RankedPassage {
     /// Its id, `clueweb22-en0004-50-00170:0`.
@@ -99,17 +89,6 @@ pub struct RankedStatement {
     /// Its text; empty in 2024, which names statements by their number.
     pub text: String,
     /// Higher is better; in 2023 alone.
-    pub score: f64,
-    /// The line on which it begins, where it was read from a file.
-    pub line: u64,
-}
-
-/// A ranked passage of a turn in 2025.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Reference {
-    /// Its id, `clueweb22-en0004-50-00170:0`.
-    pub id: String,
-    /// Higher is better.
     pub score: f64,
     /// The line on which it begins, where it was read from a file.
     pub line: u64,
@@ -139,7 +118,7 @@ impl Submission {
             // A run of one turn.
             Some(root) if lines::is_entry(&root) => Self::parse(input, Year::Y2025, sink),
             Some(root) => object::read(&input.name, &root, object::year_of(&root), sink),
-            None => Self::empty(Year::Y2024),
+            None => Self { year: Year::Y2024, ..Self::default() },
         }
     }
 
@@ -150,28 +129,12 @@ impl Submission {
         }
         match json::parse(input, sink) {
             Some(root) => object::read(&input.name, &root, year, sink),
-            None => Self::empty(year),
+            None => Self { year, ..Self::default() },
         }
     }
 
     /// Writes the run in the form of its year, atomically where the target is a file.
     pub fn write(&self, target: &Target) -> Result<(), Error> {
         target.write(|out| put_submission(out, self))
-    }
-
-    fn head(&self) -> RunHead<'_> {
-        let Self { year, run_name, run_type, team, eval_response, .. } = self;
-        RunHead { year: *year, run_name, run_type, team, eval_response: *eval_response }
-    }
-
-    fn empty(year: Year) -> Self {
-        Self {
-            year,
-            run_name: String::new(),
-            run_type: String::new(),
-            team: String::new(),
-            eval_response: false,
-            turns: Vec::new(),
-        }
     }
 }

@@ -8,9 +8,10 @@ use clariq_files::{Input, Source};
 use std::fmt;
 
 /// A year of the track. The year decides the form of topics and runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Year {
     /// 2023: numbers such as `9-1`, statements by number.
+    #[default]
     Y2023,
     /// 2024: whole numbers for conversations; runs name statements by number alone.
     Y2024,

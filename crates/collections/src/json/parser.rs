@@ -1,6 +1,7 @@
 //! The parser: recursive descent over a text, with a line counter.
 
 use super::{Fault, Fields, Node, Parsed, Value};
+use clariq_files::table::shorten;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -15,11 +16,13 @@ pub(super) struct Parser<'a> {
     position: usize,
     line: u64,
     depth: usize,
+    /// Whether a key that is repeated in its object is a fault; else its last value counts.
+    unique_keys: bool,
 }
 
 impl<'a> Parser<'a> {
-    pub(super) fn new(text: &'a str, line: u64) -> Self {
-        Self { text, position: 0, line, depth: 0 }
+    pub(super) fn new(text: &'a str, line: u64, unique_keys: bool) -> Self {
+        Self { text, position: 0, line, depth: 0, unique_keys }
     }
 
     /// The one value of the text.
@@ -88,7 +91,7 @@ impl<'a> Parser<'a> {
             }
             fields.push((key, self.node()?));
             if self.take_after_blanks(b'}') {
-                return Ok(Value::Object(last_of_equal_keys(fields)));
+                return last_of_equal_keys(fields, self.unique_keys).map(Value::Object);
             }
             if !self.take_after_blanks(b',') {
                 return Err(self.fault("`,` or `}` after a value of an object"));
@@ -205,7 +208,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-fn last_of_equal_keys(fields: Fields<'_>) -> Fields<'_> {
+fn last_of_equal_keys(fields: Fields<'_>, unique: bool) -> Parsed<Fields<'_>> {
     let mut kept: Fields<'_> = Vec::with_capacity(fields.len());
     let mut positions: HashMap<Cow<'_, str>, usize> = HashMap::new();
     let many = fields.len() > MANY_KEYS;
@@ -216,6 +219,10 @@ fn last_of_equal_keys(fields: Fields<'_>) -> Fields<'_> {
             kept.iter().position(|(name, _)| *name == key)
         };
         if let Some(position) = known {
+            if unique {
+                let found = format!("the key `{}` again", shorten(&key));
+                return Err(value.fault("every key once in an object", found));
+            }
             kept[position].1 = value;
             continue;
         }
@@ -224,5 +231,5 @@ fn last_of_equal_keys(fields: Fields<'_>) -> Fields<'_> {
         }
         kept.push((key, value));
     }
-    kept
+    Ok(kept)
 }

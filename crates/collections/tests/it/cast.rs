@@ -1,7 +1,7 @@
 //! The released files of `CAsT` are read in full.
 
 use crate::released::{file, released};
-use clariq_collections::cast::{Cast, Conversation, NO_QUESTION, Said, Topics};
+use clariq_collections::cast::{Cast, Conversation, NO_QUESTION, Topics};
 use clariq_collections::clariq::DataDir;
 use clariq_core::Speaker;
 use clariq_files::Source;
@@ -79,11 +79,8 @@ fn paths_of_the_tree_are_the_flattened_conversations() {
     let tree = topics(&folder, "2022_evaluation_topics_tree_v1.0");
     let flat = topics(&folder, "2022_evaluation_topics_flattened_duplicated_v1.0");
     let said = |conversation: &Conversation, index: usize| {
-        let texts = conversation.said(index).into_iter().map(|said| match said {
-            Said::User(text) => format!("user: {text}"),
-            Said::System(text) => format!("system: {text}"),
-        });
-        texts.collect::<Vec<_>>()
+        let said = conversation.said(index).into_iter();
+        said.map(|said| format!("{:?}: {}", said.speaker, said.text)).collect::<Vec<_>>()
     };
     let paths: HashSet<Vec<String>> =
         tree.user_turns().map(|(conversation, index)| said(conversation, index)).collect();

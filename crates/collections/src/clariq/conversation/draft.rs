@@ -75,7 +75,7 @@ impl Draft {
         }
     }
 
-    fn text_of(&mut self, name: &str, value: &impl Raw) -> Option<String> {
+    pub(super) fn text_of(&mut self, name: &str, value: &impl Raw) -> Option<String> {
         let text = value.text().map(str::to_owned).ok_or_else(|| value.describe());
         self.present(value, text, &format!("a text as `{name}`"))
     }

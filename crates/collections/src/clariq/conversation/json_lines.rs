@@ -37,7 +37,7 @@ pub(super) fn read(archive: &Archive, reader: &mut Reader) -> Result<(), Error> 
 
 fn parse(line: &str) -> Draft {
     let mut draft = Draft::default();
-    let node = match json::parse_text(1, line) {
+    let node = match json::parse_unique(line) {
         Ok(node) => node,
         Err(fault) => {
             draft.wrong(format!("a record as a JSON object: {}", fault.expected), fault.found);
@@ -61,6 +61,8 @@ fn fill(draft: &mut Draft, node: &Node) {
     for (key, value) in fields {
         if key == "record_id" {
             draft.id = draft.id_of(key, value).unwrap_or_default();
+        } else if key == "facet_id" {
+            draft.facet = draft.text_of(key, value);
         } else if !draft.set(key, value) {
             draft.wrong_key(key);
         }

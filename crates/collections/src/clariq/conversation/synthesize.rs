@@ -15,7 +15,7 @@ use super::{Conversation, Record, Turn};
 use crate::bank::NO_QUESTION;
 use crate::clariq::labelled::{Labelled, LabelledRow};
 use clariq_core::{Error, bail};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::iter;
 
 /// Two digits for each place, and three turns before the next question.
@@ -24,6 +24,8 @@ const CONTEXTS_OF_A_FACET: i64 = PLACES * PLACES * PLACES;
 
 /// The most turns of a conversation, the next question included, for which there are ids.
 const MOST_TURNS: usize = 4;
+
+const HINT: &str = "the ids of conversations are made of the number of their facet";
 
 /// Whether the order of past turns makes another conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -81,10 +83,17 @@ impl<'a> Synthesis<'a> {
         }
         let mut rows: Vec<Vec<&LabelledRow>> = vec![Vec::new(); labelled.facets.len()];
         labelled.rows.iter().for_each(|row| rows[row.facet].push(row));
+        let mut ids = HashMap::new();
         let facet = |(place, rows): (usize, Vec<&'a LabelledRow>)| {
-            FacetRows::new(labelled, place, &rows, shape)
+            let facet = FacetRows::new(labelled, place, &rows, shape)?;
+            let id = labelled.facets[place].id.as_str();
+            if let Some(other) = ids.insert(facet.number, id) {
+                let at = (&*labelled.name, rows.first().map_or(1, |row| row.line));
+                bail!(at, "facet ids with different numbers", "`{id}` beside `{other}`", HINT);
+            }
+            Ok(facet)
         };
-        let facets = rows.into_iter().enumerate().map(facet).collect::<Result<_, _>>()?;
+        let facets = rows.into_iter().enumerate().map(facet).collect::<Result<_, Error>>()?;
         Ok(Self { labelled, facets, shape })
     }
 
@@ -196,8 +205,7 @@ impl<'a> FacetRows<'a> {
             .and_then(|digits| digits.parse().ok())
             .filter(|&number| number < CONTEXTS_OF_A_FACET);
         let Some(number) = number else {
-            let hint = "the ids of conversations are made of that number";
-            bail!(at, "a facet id of `F` and up to 6 digits", "`{id}`", hint);
+            bail!(at, "a facet id of `F` and up to 6 digits", "`{id}`", HINT);
         };
         let mut seen = HashSet::new();
         let distinct = rows.iter().filter(|row| seen.insert(&row.question)).copied();

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::clariq::collection::{ClariQ, DataDir, Split};
+use crate::clariq::labelled::Labelled;
 
 fn records(
     name: &str,
@@ -67,6 +68,17 @@ fn ids_are_unique_and_do_not_depend_on_what_else_is_made() {
         first.facet.as_str()[1..].parse::<i64>().unwrap(),
         "the number of the facet"
     );
+}
+
+#[test]
+fn facets_with_one_number_are_an_error() {
+    let table = "topic_id\tinitial_request\tfacet_id\tfacet_desc\tquestion_id\tquestion\tanswer\t\
+                 clarification_need\ttopic_desc\n\
+                 1\tr\tF0001\td\tQ00002\tq\ta\t2\tt\n1\tr\tF1\td\tQ00002\tq\ta\t2\tt\n";
+    let source = Source::memory("dev.tsv", table.as_bytes().to_vec());
+    let labelled = Labelled::read(&source).unwrap();
+    let error = Synthesis::new(&labelled, Shape::default()).err().unwrap().to_string();
+    assert!(error.starts_with("dev.tsv:3") && error.contains("`F1` beside `F0001`"), "{error}");
 }
 
 #[test]
@@ -163,6 +175,10 @@ fn bad_lines_are_told_with_their_number() {
             "the end of the text",
         ),
         ("{}".to_owned(), "initial_request", "without"),
+        (LINE.replace(": 7", ": 7, \"topic_id\": 9"), "every key once", "the key `topic_id` again"),
+        (LINE.replace("\"b\"}", "\"b\", \"answer\": \"c\"}"), "every key once", "`answer` again"),
+        (format!("{{\"1\": {LINE}, \"1\": {LINE}}}"), "every key once", "`1` again"),
+        (LINE.replace("\"F1\"", "1"), "a text as `facet_id`", "the number 1"),
     ];
     for (line, expected, found) in cases {
         let found_problem = problem(format!("{LINE}\n{line}\n{LINE}\n"), &Reading::default());

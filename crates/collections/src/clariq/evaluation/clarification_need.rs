@@ -94,7 +94,7 @@ fn numpy_sum(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clariq::evaluation::testing::needs;
+    use crate::clariq::evaluation::tests::needs;
 
     fn lines(labels: &[(&str, i64)]) -> Vec<NeedLine> {
         (1..)

@@ -3,9 +3,9 @@
 //! than "no".
 
 use super::document_relevance::{First, first_questions};
-use crate::clariq::conversation::{Conversation, Turn};
+use crate::clariq::conversation::Conversation;
 use crate::clariq::{Bank, Labelled};
-use clariq_core::QuestionId;
+use clariq_core::{QuestionId, is_refusal};
 use clariq_files::Run;
 use std::collections::{HashMap, HashSet};
 
@@ -57,8 +57,10 @@ impl<'a> ContextScorer<'a> {
     /// Takes a multi-turn run, with ids in place of texts, and the labels.
     pub fn new(run: &'a Run, bank: &'a Bank, labels: &'a Labelled) -> Self {
         let topics = labels.topics.iter().map(|topic| topic.id.as_str());
-        let accepted =
-            labels.rows.iter().filter(|row| !row.answer.trim().is_empty() && !refused(&row.answer));
+        let accepted = labels
+            .rows
+            .iter()
+            .filter(|row| !row.answer.trim().is_empty() && !is_refusal(&row.answer));
         let answered =
             accepted.map(|row| (labels.facets[row.facet].id.as_str(), row.question.as_str()));
         Self {
@@ -99,14 +101,11 @@ impl<'a> ContextScorer<'a> {
     }
 }
 
-fn refused(answer: &str) -> bool {
-    Turn { question: String::new(), answer: answer.to_owned() }.is_refused()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clariq::evaluation::testing::run;
+    use crate::clariq::conversation::Turn;
+    use crate::clariq::evaluation::tests::run;
     use crate::clariq::{BankRow, Facet, LabelledRow, Topic};
 
     #[test]

@@ -172,8 +172,8 @@ pub(super) fn first_questions(run: &Run) -> HashMap<&str, First<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clariq::evaluation::testing::labels;
-    use crate::clariq::evaluation::testing::run;
+    use crate::clariq::evaluation::tests::labels;
+    use crate::clariq::evaluation::tests::run;
     use crate::clariq::{EvalTableBuilder, Scores};
 
     fn table() -> EvalTable {

@@ -128,7 +128,7 @@ fn quadratic_kappa(confusion: &[[usize; CLASSES]; CLASSES]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clariq::evaluation::testing::needs;
+    use crate::clariq::evaluation::tests::needs;
 
     const LABELS: [u8; 15] = [1, 1, 2, 2, 2, 2, 3, 3, 3, 4, 4, 2, 3, 1, 4];
 

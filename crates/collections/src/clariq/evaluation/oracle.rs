@@ -158,7 +158,7 @@ fn no_metric(metric: &str, table: &EvalTable) -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clariq::evaluation::testing::labels;
+    use crate::clariq::evaluation::tests::labels;
     use crate::clariq::{EvalTableBuilder, Scores};
 
     fn table<'a>(

@@ -1,24 +1,70 @@
 //! The page about runs of `ClariQ`: recall, the challenge's leaderboard, the questions of every
 //! topic, and the confusion of needs.
 
-mod comparison;
 mod depth;
 mod judged;
 mod leaderboard;
-mod lines;
 mod needs;
-mod remarks;
 mod topics;
 
-pub use comparison::{Comparison, Entry, NeedEntry};
-
-use crate::clariq::evaluation::CUTOFFS;
+use crate::clariq::evaluation::{CUTOFFS, recall_interval};
+use crate::clariq::{Bank, Labelled, NeedLine, Split};
+use clariq_eval::diagnose;
+use clariq_files::Run;
 use clariq_report::differences::{self, Focus, Topic};
 use clariq_report::figures::{self, Compared, Measured, Words};
 use clariq_report::page::{Page, Section};
-use clariq_report::words::count;
+use clariq_report::words::{count, figure};
 use judged::Judged;
 use maud::{Markup, html};
+
+/// A run and its name on the page.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// Its name, unique on the page.
+    pub name: String,
+    /// Its lines, in file order.
+    pub run: Run,
+    /// What it uses beyond a request and the bank, as its record declares.
+    pub uses: Vec<String>,
+}
+
+impl Entry {
+    /// An entry that uses nothing but one request and the bank.
+    pub fn new(name: impl Into<String>, run: Run) -> Self {
+        Self { name: name.into(), run, uses: Vec::new() }
+    }
+}
+
+/// A need file and its name on the page.
+#[derive(Debug, Clone)]
+pub struct NeedEntry {
+    /// Its name.
+    pub name: String,
+    /// Its lines, in file order.
+    pub lines: Vec<NeedLine>,
+}
+
+/// What a page compares.
+#[derive(Debug, Clone, Copy)]
+pub struct Comparison<'a> {
+    /// The page's title.
+    pub title: &'a str,
+    /// The split that the runs answer.
+    pub split: Split,
+    /// The question bank.
+    pub bank: &'a Bank,
+    /// The labels of the split.
+    pub labels: &'a Labelled,
+    /// The runs, in the order of the page.
+    pub runs: &'a [Entry],
+    /// The position in `runs` of the run that the others are compared with.
+    pub baseline: usize,
+    /// Need files; may be empty.
+    pub needs: &'a [NeedEntry],
+    /// The seed of the randomisation test.
+    pub seed: u64,
+}
 
 /// Renders the page.
 ///
@@ -56,7 +102,7 @@ fn sections(comparison: &Comparison, judged: &Judged, compared: &Compared) -> Ve
         label: "Recall of every run",
         caption: "Recall of relevant questions",
     };
-    add("figures", "Figures", figures::section(compared, &words, &remarks::list(comparison)));
+    add("figures", "Figures", figures::section(compared, &words, &remarks(comparison)));
     if let Some(placed) = leaderboard::section(comparison, judged) {
         add("leaderboard", "Leaderboard", placed);
     }
@@ -112,10 +158,45 @@ fn footer(comparison: &Comparison) -> Markup {
     }
 }
 
+/// Each run's name with a remark about it.
+fn remarks<'a>(comparison: &Comparison<'a>) -> Vec<(&'a str, String)> {
+    let runs = comparison.runs.iter();
+    runs.flat_map(|entry| {
+        diagnose_run(comparison, entry).into_iter().map(|remark| (entry.name.as_str(), remark))
+    })
+    .collect()
+}
+
+fn diagnose_run(comparison: &Comparison, entry: &Entry) -> Vec<String> {
+    let topics = comparison.labels.topics.iter().map(|topic| &topic.id);
+    let found = diagnose(&entry.run, topics, Some(comparison.bank));
+    let mut remarks = Vec::new();
+    if found.dropped_lines > 0 {
+        let range = recall_interval(&entry.run, comparison.labels);
+        remarks.push(format!(
+            "{} of {} repeat a score and are dropped, as by the official scorer. Over all orders \
+             of equal scores, R@30 lies between {} and {}.",
+            count(found.dropped_lines, "line"),
+            count(found.dropped_topics, "topic"),
+            figure(range.lowest[3]),
+            figure(range.highest[3])
+        ));
+    }
+    let counts = [
+        (found.duplicates, "line", "repeating a question of the same topic"),
+        (found.missing_topics, "topic", "without an answer, counted 0"),
+        (found.unknown_topics, "topic", "not among the labels, ignored"),
+        (found.unknown_questions, "line", "with a question that is not in the bank"),
+    ];
+    let counts = counts.iter().filter(|(number, ..)| *number > 0);
+    remarks.extend(counts.map(|(number, what, how)| format!("{} {how}.", count(*number, what))));
+    remarks
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clariq::evaluation::testing::Small;
+    use crate::clariq::evaluation::tests::Small;
 
     #[test]
     fn one_run_has_nothing_to_compare() {

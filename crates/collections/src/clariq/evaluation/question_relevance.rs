@@ -107,8 +107,8 @@ pub fn recall_interval(run: &Run, labels: &Labelled) -> RecallInterval {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clariq::evaluation::testing::labels;
-    use crate::clariq::evaluation::testing::run;
+    use crate::clariq::evaluation::tests::labels;
+    use crate::clariq::evaluation::tests::run;
     use crate::clariq::{Bank, BankRow};
     use clariq_eval::{Diagnosis, Qrels, RankedRun, diagnose, evaluate, parse_measures};
     use proptest::prelude::*;

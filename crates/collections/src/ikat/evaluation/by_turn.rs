@@ -1,12 +1,14 @@
 //! The values of a run turn by turn, for comparisons of runs.
 
 use super::evaluate::{Evaluated, Labels};
-use clariq_core::Error;
-use clariq_core::TopicId;
+use clariq_core::{Error, TopicId};
 use clariq_eval::{
     Column, Measure, RankedRun, SetAverage, evaluate, parse_measures, rouge_f1, set_values,
 };
 use clariq_files::{Qrels, Run};
+
+/// The part of passages by what the organisers' responses cite.
+pub(super) const CITED: &str = "passages (cited)";
 
 /// What is compared of runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +49,7 @@ impl Part {
 
     /// The measures of the part where none is named: a few where all parts are shown, more where
     /// it is shown `alone`.
-    fn usual(self, alone: bool) -> &'static [&'static str] {
+    pub(super) fn usual(self, alone: bool) -> &'static [&'static str] {
         match (self, alone) {
             (Self::Statements, false) => &["nDCG@3"],
             (Self::Statements, true) => &["nDCG@3", "P@3", "R@3", "AP", "RR"],
@@ -111,9 +113,7 @@ impl Labels {
                 [("statements (organisers)", &self.organisers), ("statements (NIST)", &self.nist)]
             }
             Part::Sets => [("sets (organisers)", &self.organisers), ("sets (NIST)", &self.nist)],
-            Part::Passages => {
-                [("passages (cited)", &self.cited), ("passages (graded by NIST)", &self.graded)]
-            }
+            Part::Passages => [(CITED, &self.cited), ("passages (graded by NIST)", &self.graded)],
             Part::Responses => return Vec::new(),
         };
         both.into_iter().filter_map(|(name, qrels)| Some((name, qrels.as_ref()?))).collect()
@@ -161,7 +161,7 @@ mod tests {
     use super::*;
     use crate::ikat::evaluation::{figures, sets};
     use crate::ikat::run::{RankedStatement, Response, Submission, SubmittedTurn};
-    use crate::ikat::{Folder, Ikat, Split, Year};
+    use crate::ikat::{Folder, Ikat, Split};
 
     /// A run that names statement 1 and the passage cited first for every other turn.
     fn sample() -> (Evaluated, Labels) {
@@ -190,18 +190,16 @@ mod tests {
             }
         });
         let submission = Submission {
-            year: Year::Y2023,
             run_name: "r".to_owned(),
             run_type: "automatic".to_owned(),
-            team: String::new(),
-            eval_response: false,
             turns: turns.collect(),
+            ..Submission::default()
         };
         let labels = Labels::read(&ikat, split).unwrap();
         (Evaluated::of_submission(&ikat, split, &submission), labels)
     }
 
-    /// The means of the columns are the figures of `eval`, which are computed on another way.
+    /// The means of the columns are the figures of `eval`.
     #[test]
     fn the_means_are_the_figures_of_the_run() {
         let (evaluated, labels) = sample();

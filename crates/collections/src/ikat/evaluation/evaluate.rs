@@ -2,11 +2,8 @@
 
 use crate::ikat::run::{Submission, SubmittedTurn};
 use crate::ikat::{Ikat, Split, Year};
-use clariq_core::Error;
-use clariq_core::{QuestionId, TopicId};
-use clariq_eval::{
-    Measure, RankedRun, SetReport, Unjudged, evaluate, exact_mean, rouge_f1, score_sets,
-};
+use clariq_core::{Error, QuestionId, TopicId};
+use clariq_eval::{SetReport, Unjudged, score_sets};
 use clariq_files::{Judgement, Qrels, Run, RunLine};
 use std::collections::{HashMap, HashSet};
 
@@ -99,24 +96,6 @@ impl Evaluated {
         evaluated
     }
 
-    /// The means of measures of statements, over the turns that are judged.
-    pub fn score_statements(
-        &self,
-        measures: &[Box<dyn Measure>],
-        qrels: &Qrels,
-    ) -> Result<Vec<f64>, Error> {
-        Ok(evaluate(measures, &RankedRun::new(&self.statements)?, qrels).means)
-    }
-
-    /// The means of measures of passages, over the turns that are judged.
-    pub fn score_passages(
-        &self,
-        measures: &[Box<dyn Measure>],
-        qrels: &Qrels,
-    ) -> Result<Vec<f64>, Error> {
-        Ok(evaluate(measures, &RankedRun::new(&self.passages)?, qrels).means)
-    }
-
     /// The figures of the sets of statements over all turns, or over those of `among` alone. A turn
     /// without a label is one without a relevant statement, if `unjudged` says so.
     pub fn score_sets(
@@ -135,17 +114,6 @@ impl Evaluated {
             }
         }
         score_sets(&chosen, &judged, 1, unjudged)
-    }
-
-    /// The mean F1 of the n-grams that responses share with the organisers', over the turns that
-    /// cite a passage; a turn without a response counts 0.
-    pub fn score_responses(&self, labels: &Labels, n: usize) -> f64 {
-        let score = |(turn, reference): (&String, &String)| {
-            let response = self.responses.get(turn).map_or("", String::as_str);
-            rouge_f1(response, reference, n)
-        };
-        let scores: Vec<f64> = labels.responses.iter().map(score).collect();
-        exact_mean(scores.iter().copied())
     }
 }
 

@@ -1,18 +1,11 @@
 //! The figures that configurations can expect of a system, by name.
 
+use super::by_turn::{CITED, Part, columns};
 use super::evaluate::{Evaluated, Labels};
-use clariq_core::Error;
-use clariq_core::TopicId;
-use clariq_eval::{Measure, SetReport, Unjudged, parse_measure};
+use clariq_core::{Error, TopicId};
+use clariq_eval::{Column, SetReport, Unjudged};
 use clariq_files::Qrels;
 use std::collections::HashSet;
-
-/// The measures of rankings of statements.
-const OF_STATEMENTS: [&str; 5] = ["nDCG@3", "P@3", "R@3", "AP", "RR"];
-/// The measures of rankings of passages.
-const OF_PASSAGES: [&str; 5] = ["nDCG@3", "nDCG@5", "RR", "R@10", "R@100"];
-/// The n-grams of responses.
-const OF_RESPONSES: [(&str, usize); 2] = [("response ROUGE-1", 1), ("response ROUGE-2", 2)];
 
 /// The label sets of statements, as figures name them.
 const LABEL_SETS: [&str; 2] = ["organisers", "NIST"];
@@ -30,11 +23,13 @@ pub fn names() -> impl Iterator<Item = String> {
                 names.iter().map(move |name| format!("{what} ({among}) {name}"))
             })
         };
-    let passages = OF_PASSAGES.iter().map(|name| format!("passages {name}"));
-    of("statements", &LABEL_SETS, &OF_STATEMENTS)
+    let usual = |part: Part, what: &'static str| {
+        part.usual(true).iter().map(move |name| format!("{what} {name}"))
+    };
+    of("statements", &LABEL_SETS, Part::Statements.usual(true))
         .chain(of("sets", &SETS, &AVERAGES))
-        .chain(passages)
-        .chain(OF_RESPONSES.iter().map(|(name, _)| (*name).to_owned()))
+        .chain(usual(Part::Passages, "passages"))
+        .chain(usual(Part::Responses, "response"))
 }
 
 /// All figures of a run that the labels allow, by name.
@@ -43,57 +38,20 @@ pub fn names() -> impl Iterator<Item = String> {
 ///
 /// A run with a document twice in a ranking.
 pub fn figures(evaluated: &Evaluated, labels: &Labels) -> Result<Vec<(String, f64)>, Error> {
-    let mut figures = Vec::new();
-    for (name, qrels) in LABEL_SETS.iter().zip([&labels.organisers, &labels.nist]) {
-        if let Some(qrels) = qrels {
-            let means = evaluated.score_statements(&measures(&OF_STATEMENTS)?, qrels)?;
-            let named =
-                OF_STATEMENTS.iter().map(|measure| format!("statements ({name}) {measure}"));
-            figures.extend(named.zip(means));
-        }
-    }
+    let columns = |part| columns(evaluated, labels, Some(part), &[]);
+    let mean = |name: String, column: &Column| (name, column.mean());
+    let statements = columns(Part::Statements)?;
+    let mut figures: Vec<_> = statements.iter().map(|of| mean(of.name(), of)).collect();
     for (name, report) in set_reports(evaluated, labels) {
         for (average, value) in AVERAGES.iter().zip([report.micro.f1, report.macro_average.f1]) {
             figures.push((format!("sets ({name}) {average}"), value));
         }
     }
-    if let Some(qrels) = &labels.cited {
-        let means = evaluated.score_passages(&measures(&OF_PASSAGES)?, qrels)?;
-        let named = OF_PASSAGES.iter().map(|measure| format!("passages {measure}"));
-        figures.extend(named.zip(means));
-        for (name, n) in OF_RESPONSES {
-            figures.push((name.to_owned(), evaluated.score_responses(labels, n)));
-        }
-    }
-    Ok(figures)
-}
-
-/// The means of any measures of the rankings, over the turns that each set of labels judges.
-///
-/// # Errors
-///
-/// A run with a document twice in a ranking.
-pub fn rankings(
-    evaluated: &Evaluated,
-    labels: &Labels,
-    measures: &[Box<dyn Measure>],
-) -> Result<Vec<(String, f64)>, Error> {
-    let mut figures = Vec::new();
-    let mut add = |what: &str, means: Vec<f64>| {
-        let named = measures.iter().map(|measure| format!("{what} {}", measure.name()));
-        figures.extend(named.zip(means));
-    };
-    for (name, qrels) in LABEL_SETS.iter().zip([&labels.organisers, &labels.nist]) {
-        if let Some(qrels) = qrels {
-            let means = evaluated.score_statements(measures, qrels)?;
-            add(&format!("statements ({name})"), means);
-        }
-    }
-    for (name, qrels) in [("cited", &labels.cited), ("graded by NIST", &labels.graded)] {
-        if let Some(qrels) = qrels {
-            add(&format!("passages ({name})"), evaluated.score_passages(measures, qrels)?);
-        }
-    }
+    let passages = columns(Part::Passages)?;
+    let cited = passages.iter().filter(|of| of.part == CITED);
+    figures.extend(cited.map(|of| mean(format!("passages {}", of.measure), of)));
+    let responses = columns(Part::Responses)?;
+    figures.extend(responses.iter().map(|of| mean(format!("response {}", of.measure), of)));
     Ok(figures)
 }
 
@@ -132,8 +90,4 @@ fn set_reports(evaluated: &Evaluated, labels: &Labels) -> Vec<(&'static str, Set
 
 fn turns_of(qrels: &Qrels) -> HashSet<TopicId> {
     qrels.topics().map(|(turn, _)| turn.clone()).collect()
-}
-
-fn measures(names: &[&str]) -> Result<Vec<Box<dyn Measure>>, Error> {
-    names.iter().map(|name| parse_measure(name)).collect()
 }

@@ -3,7 +3,6 @@
 
 mod conversations;
 mod known;
-mod turn;
 
 use super::Labels;
 use crate::Collection;
@@ -120,7 +119,7 @@ fn focus<'a>(
     let mut shown: HashMap<&str, (&str, String)> = HashMap::new();
     for (index, conversation) in comparison.topics.conversations.iter().enumerate() {
         for turn in &conversation.turns {
-            let anchor = turn::anchor(index, turn.number);
+            let anchor = conversations::anchor(index, turn.number);
             shown.insert(turn.id.as_str(), (turn.utterance.as_str(), anchor));
         }
     }

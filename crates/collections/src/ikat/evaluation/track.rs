@@ -2,7 +2,7 @@
 //! responses.
 
 use super::page::{Comparison, Entry, render};
-use super::{Evaluated, Labels, Part, columns, figures, rankings, sets};
+use super::{Evaluated, Labels, Part, columns, figures, sets};
 use crate::Collection;
 use crate::evaluation::{
     Asked, By, Columns, Evaluation, PageAsked, PageRun, Rendered, Scored, Topics, Written, counted,
@@ -60,7 +60,8 @@ impl Evaluation for Track<'_> {
             rows.extend(sets(&evaluated, &self.labels));
             rows
         } else {
-            rankings(&evaluated, &self.labels, asked.measures)?
+            let columns = columns(&evaluated, &self.labels, None, asked.measures)?;
+            columns.iter().map(|column| (column.name(), column.mean())).collect()
         };
         Ok(Scored { figures, warnings, ..Scored::default() })
     }

@@ -1,9 +1,10 @@
 //! `TrecWeb` as the track's segmenter writes it: a `<DOC>` for a page, with `<DOCNO>`, `<TITLE>`,
 //! `<URL>` and a `<BODY>` of passages.
 //!
-//! It is no XML: nothing is escaped, and a text may hold anything. Only a line that is a tag from
-//! end to end begins a passage or ends one; the segmenter puts no line end between the tags of a
-//! body and those of its passages.
+//! It is no XML: nothing is escaped, and a text may hold anything but lines that begin with a tag of
+//! passages. Only a line that is a tag from end to end begins a passage or ends one; the segmenter
+//! puts no line end between the tags of a body and those of its passages. Any other line with such a
+//! tag is an error, so that no passage is lost.
 
 use super::{Each, LONGEST, Passage};
 use crate::lines::Lines;
@@ -11,6 +12,9 @@ use clariq_core::Error;
 use clariq_files::table::shorten;
 
 const ENDS: [&str; 2] = ["</PASSAGE>", "</PASSAGE></BODY>"];
+
+/// How the tag before a passage begins.
+const OPENING: &str = "<PASSAGE";
 
 /// What was read of a page so far.
 #[derive(Default)]
@@ -50,6 +54,9 @@ impl Page {
             open.text = open.text.trim().to_owned();
             return Ok(self.open.take());
         }
+        if line.starts_with("</PASSAGE>") || opening(line).starts_with(OPENING) {
+            return Err(not_alone(line, lines));
+        }
         if (open.text.len() + line.len()) as u64 > LONGEST {
             let expected = format!("`</PASSAGE>` after at most {LONGEST} bytes");
             let found = format!("a longer passage, which begins on line {}", open.line);
@@ -73,6 +80,8 @@ impl Page {
             }
             let id = format!("{}:{number}", self.name);
             self.open = Some(Passage { id, text: String::new(), line: lines.number() });
+        } else if [OPENING, "</PASSAGE>", "<DOCNO>"].iter().any(|tag| line.contains(tag)) {
+            return Err(not_alone(line, lines));
         }
         Ok(())
     }
@@ -84,10 +93,60 @@ fn page_name(line: &str) -> Option<&str> {
     (!name.is_empty() && !name.contains(char::is_whitespace)).then_some(name)
 }
 
-/// `<PASSAGE id=3>` → `3`.
-fn passage_number(line: &str) -> Option<&str> {
+/// The line from the tag that may begin a passage.
+fn opening(line: &str) -> &str {
     let line = line.trim();
-    let tag = line.strip_prefix("<BODY>").unwrap_or(line).trim();
-    let number = tag.strip_prefix("<PASSAGE id=")?.strip_suffix('>')?;
+    line.strip_prefix("<BODY>").unwrap_or(line).trim()
+}
+
+/// The error of a line with a tag where there may be none, or with more than the tag.
+fn not_alone(line: &str, lines: &Lines) -> Error {
+    let expected = "`<DOCNO>…</DOCNO>`, `<PASSAGE id=N>` and `</PASSAGE>` on lines of their own, \
+                    each passage closed before the next";
+    lines.problem(expected, format!("`{}`", shorten(line))).into()
+}
+
+/// `<PASSAGE id=3>` or `<PASSAGE id="3">` → `3`.
+fn passage_number(line: &str) -> Option<&str> {
+    let number = opening(line).strip_prefix("<PASSAGE id=")?.strip_suffix('>')?;
+    let number = number.strip_prefix('"').and_then(|n| n.strip_suffix('"')).unwrap_or(number);
     (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ikat::read_passages;
+    use clariq_files::Source;
+
+    fn read(body: &str) -> Result<Vec<String>, String> {
+        let text = format!("<DOC>\n<DOCNO>p</DOCNO>\n<TITLE>t</TITLE>\n{body}</DOC>\n");
+        match read_passages(&Source::memory("p.trecweb", text.into_bytes())) {
+            Ok(passages) => Ok(passages.into_iter().map(|found| found.id + &found.text).collect()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    #[test]
+    fn numbers_may_be_quoted() {
+        let body =
+            "<BODY>\n<PASSAGE id=\"0\">\na\n</PASSAGE>\n<PASSAGE id=1>\nb\n</PASSAGE></BODY>\n";
+        assert_eq!(read(body).unwrap(), ["p:0a", "p:1b"]);
+    }
+
+    #[test]
+    fn tags_that_are_not_alone_on_their_line_are_errors() {
+        for (body, line) in [
+            ("<PASSAGE id=0>a\n</PASSAGE>\n", 4),
+            ("<PASSAGE id=x>\na\n</PASSAGE>\n", 4),
+            ("<PASSAGE id=0>\na\n</PASSAGE> b\n", 6),
+            ("<PASSAGE id=0>\na</PASSAGE>\n<PASSAGE id=1>\nb\n</PASSAGE>\n", 6),
+            ("<PASSAGE id=0>\na\n</PASSAGE>\n</PASSAGE>\n", 7),
+            ("<BODY><PASSAGE id=0>a</PASSAGE></BODY>\n", 4),
+            ("</DOC>\n<DOC><DOCNO>q</DOCNO><PASSAGE id=0>a</PASSAGE></DOC>\n", 5),
+            ("</DOC>\n<DOC>\n<DOCNO>q q</DOCNO>\n", 6),
+        ] {
+            let error = read(body).unwrap_err();
+            assert!(error.starts_with(&format!("p.trecweb:{line}: expected")), "{body}: {error}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! The run of 2025: JSON lines, one per turn.
 
-use super::{RankedPassage, RankedStatement, Reference, Response, Submission, SubmittedTurn};
+use super::{RankedPassage, RankedStatement, Response, Submission, SubmittedTurn};
 use crate::ikat::topics::Year;
 use crate::json::{self, Node, Parsed};
 use clariq_core::{ProblemKind, problem};
@@ -19,7 +19,7 @@ pub(in crate::ikat) type Check<'c> = &'c mut dyn FnMut(u64, &Node);
 /// Reads a run. Name, type and team of the run are those of the first line. With `check`, which
 /// judges every line by itself, only what is no JSON goes to `sink`.
 pub(in crate::ikat) fn read(input: &Input, sink: Sink, mut check: Option<Check>) -> Submission {
-    let mut submission = Submission::empty(Year::Y2025);
+    let mut submission = Submission { year: Year::Y2025, ..Submission::default() };
     let mut any = false;
     json::for_each_line(input, sink, |number, node, sink| {
         any = true;
@@ -77,9 +77,8 @@ fn response(node: &Node, rank: i64) -> Parsed<Response> {
         Some(node) => node.integer().ok_or_else(|| node.unlike("a whole number as rank"))?,
         None => rank,
     };
-    let cited = scores(node, "citations")?.into_iter().map(|Reference { id, score, line }| {
-        RankedPassage { id, score, used: true, line, text: String::new() }
-    });
+    let cited = scores(node, "citations")?.into_iter();
+    let cited = cited.map(|passage| RankedPassage { used: true, ..passage });
     let statement = |node: &Node| {
         let text = node.as_text("ptkb_provenance")?.to_owned();
         Ok(RankedStatement { text, line: node.line, ..Default::default() })
@@ -95,13 +94,13 @@ fn response(node: &Node, rank: i64) -> Parsed<Response> {
 }
 
 /// An object of passage ids and scores.
-fn scores(node: &Node, key: &str) -> Parsed<Vec<Reference>> {
+fn scores(node: &Node, key: &str) -> Parsed<Vec<RankedPassage>> {
     let node = node.field(key)?;
     let expected = format!("`{key}` as an object of passage ids and scores");
     let fields = node.object().ok_or_else(|| node.unlike(expected))?;
     let references = fields.iter().map(|(id, node)| {
         let score = node.number().ok_or_else(|| node.unlike("a score as a number"))?;
-        Ok(Reference { id: id.to_string(), score, line: node.line })
+        Ok(RankedPassage { id: id.to_string(), score, line: node.line, ..Default::default() })
     });
     references.collect()
 }

@@ -24,7 +24,7 @@ fn list<'n, 'a>(node: &'n Node<'a>, names: &[&str]) -> &'n [Node<'a>] {
 
 /// Reads a run that was parsed already.
 pub(super) fn read(file: &str, root: &Node, year: Year, sink: Sink) -> Submission {
-    let mut submission = Submission::empty(year);
+    let mut submission = Submission { year, ..Submission::default() };
     let turns = match head(root, &mut submission) {
         Ok(turns) => turns,
         Err(fault) => {

@@ -1,6 +1,6 @@
 //! Runs, written in the form of their year, a turn on a line.
 
-use super::{Response, RunHead, Submission, SubmittedTurn};
+use super::{Response, Submission, SubmittedTurn};
 use crate::ikat::topics::Year;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
@@ -8,20 +8,20 @@ use std::io::{self, Write};
 /// Writes a run in the form of its year. A score that is not finite is an error, because no parser
 /// would read it.
 pub fn put_submission(out: &mut dyn Write, submission: &Submission) -> io::Result<()> {
-    let head = submission.head();
     if submission.turns.is_empty() {
-        put_head(out, &head)?;
+        put_head(out, submission)?;
     }
     for (index, turn) in (0..).zip(&submission.turns) {
-        put_turn(out, &head, index, turn)?;
+        put_turn(out, submission, index, turn)?;
     }
     put_end(out, submission.year)
 }
 
-/// Writes the turn at `index`; with the first, what precedes it.
+/// Writes the turn at `index` of a run, of which `head` says the rest; with the first, what precedes
+/// it.
 pub(in crate::ikat) fn put_turn(
     out: &mut dyn Write,
-    head: &RunHead,
+    head: &Submission,
     index: u64,
     turn: &SubmittedTurn,
 ) -> io::Result<()> {
@@ -37,7 +37,7 @@ pub(in crate::ikat) fn put_turn(
 }
 
 /// Writes what precedes the turns; 2025 repeats it in every turn.
-fn put_head(out: &mut dyn Write, head: &RunHead) -> io::Result<()> {
+fn put_head(out: &mut dyn Write, head: &Submission) -> io::Result<()> {
     if head.year == Year::Y2025 {
         return Ok(());
     }
@@ -95,7 +95,7 @@ fn object_response(year: Year, response: &Response) -> io::Result<Value> {
 }
 
 /// A line of 2025.
-fn entry(head: &RunHead, turn: &SubmittedTurn) -> io::Result<Value> {
+fn entry(head: &Submission, turn: &SubmittedTurn) -> io::Result<Value> {
     let mut responses = Vec::with_capacity(turn.responses.len());
     for response in &turn.responses {
         let cited = response.passages.iter().filter(|passage| passage.used);

@@ -1,13 +1,12 @@
 //! The questions of every run for every topic with their relevance, as the official scorer reads
 //! them.
 
-use super::comparison::{Comparison, Entry};
+use super::{Comparison, Entry};
 use crate::clariq::Topic;
 use crate::clariq::evaluation::{CUTOFFS, QuestionRelevance, question_relevance};
 use clariq_core::QuestionId;
-use clariq_eval::{Ties, exact_mean};
-use clariq_files::{Run, RunLine};
-use std::cmp::Ordering;
+use clariq_eval::{Ties, exact_mean, ordered_lines};
+use clariq_files::Run;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The depth of the lists shown: the largest depth that the challenge measures.
@@ -89,21 +88,14 @@ fn score<'a>(entry: &'a Entry, scores: QuestionRelevance, topics: &[JudgedTopic]
     Scored { entry, lists, means: scores.means(), scores, curve }
 }
 
-/// The first questions of each topic under the official tie rule: lines by score, descending; of
-/// lines with the same score, only the first in the file.
-fn first_questions<'a>(run: &'a Run) -> HashMap<&'a str, Vec<&'a QuestionId>> {
-    let mut topics: HashMap<&str, Vec<&RunLine>> = HashMap::new();
-    for line in &run.lines {
-        topics.entry(line.topic.as_str()).or_default().push(line);
-    }
-    for lines in topics.values_mut() {
-        lines.sort_by(|a, b| b.score.partial_cmp(&a.score).unwrap_or(Ordering::Equal));
-        lines.dedup_by(|again, first| again.score == first.score);
-        lines.truncate(DEPTH);
-    }
-    let questions =
-        |lines: Vec<&'a RunLine>| lines.into_iter().map(|line| &line.question).collect();
-    topics.into_iter().map(|(topic, lines)| (topic, questions(lines))).collect()
+/// The first questions of each topic under the official tie rule.
+fn first_questions(run: &Run) -> HashMap<&str, Vec<&QuestionId>> {
+    let topics = ordered_lines(run, Ties::Official).into_iter();
+    topics
+        .map(|(topic, lines)| {
+            (topic.as_str(), lines.into_iter().take(DEPTH).map(|line| &line.question).collect())
+        })
+        .collect()
 }
 
 /// Recall at depth 1, 2, … of one topic.
@@ -120,7 +112,7 @@ fn recall_curve(list: &[&QuestionId], relevant: &BTreeSet<QuestionId>) -> Vec<f6
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clariq::evaluation::testing::{Small, run};
+    use crate::clariq::evaluation::tests::{Small, run};
 
     #[test]
     fn the_curve_goes_through_the_official_figures() {

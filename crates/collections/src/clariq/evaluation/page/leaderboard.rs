@@ -1,6 +1,6 @@
 //! The runs among the published entries of the challenge.
 
-use super::comparison::Comparison;
+use super::Comparison;
 use super::judged::Judged;
 use crate::clariq::evaluation::official::RELEASED_BANK;
 use crate::clariq::evaluation::{Leaderboard, LeaderboardTask, Placement, clarification_need};
@@ -133,7 +133,7 @@ fn published_row(board: &Leaderboard, entry: usize) -> Markup {
 mod tests {
     use super::*;
     use crate::clariq::Split;
-    use crate::clariq::evaluation::testing::Small;
+    use crate::clariq::evaluation::tests::Small;
 
     #[test]
     fn other_collections_are_not_ranked() {

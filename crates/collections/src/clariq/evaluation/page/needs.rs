@@ -1,6 +1,6 @@
 //! A confusion matrix of clarification needs per need file.
 
-use super::comparison::{Comparison, NeedEntry};
+use super::{Comparison, NeedEntry};
 use crate::clariq::Labelled;
 use crate::clariq::evaluation::{NeedClass, NeedReport, clarification_need, need_report};
 use clariq_report::page::scroll;
@@ -104,7 +104,7 @@ fn cell(class: &NeedClass, column: usize) -> Markup {
 mod tests {
     use super::*;
     use crate::clariq::NeedLine;
-    use crate::clariq::evaluation::testing::Small;
+    use crate::clariq::evaluation::tests::Small;
 
     fn page(lines: &[(&str, i64)]) -> String {
         let mut small = Small::new(&[("run", &[])]);

@@ -1,6 +1,6 @@
 //! The questions of every run for every topic, with hits and misses.
 
-use super::comparison::Comparison;
+use super::Comparison;
 use super::judged::{DEPTH, Judged, JudgedTopic, Scored};
 use crate::clariq::evaluation::CUTOFFS;
 use crate::clariq::{Bank, NO_QUESTION};
@@ -190,7 +190,7 @@ fn question<'a>(bank: &'a Bank, id: &QuestionId) -> &'a str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clariq::evaluation::testing::{ATTACK, Line, Small};
+    use crate::clariq::evaluation::tests::{ATTACK, Line, Small};
 
     fn page(lines: &[Line]) -> String {
         let small = Small::new(&[("run", lines)]);
