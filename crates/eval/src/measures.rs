@@ -20,52 +20,17 @@
 //!
 //! What is measured is a [`RankedRun`], from any TREC run, against [`Qrels`], from any TREC qrels
 //! or `ClariQ`'s labelled files.
-//!
-//! ```
-//! use clariq_files::{Judgement, Run, RunLine};
-//! use clariq_eval::{Qrels, RankedRun, evaluate, parse_measures};
-//!
-//! let judged = |document: &str, relevance| {
-//!     Judgement { topic: "1".into(), document: document.into(), relevance }
-//! };
-//! let judgements = [judged("d1", 2), judged("d2", 0), judged("d3", 1)];
-//! let qrels = Qrels::from_judgements("a.qrels", &judgements)?;
-//! let line = |document: &str, score| {
-//!     RunLine { topic: "1".into(), question: document.into(), score, line: 1 }
-//! };
-//! let run = Run { lines: vec![line("d2", 0.9), line("d1", 0.7)], ..Run::default() };
-//!
-//! let measures = parse_measures("R@5, recip_rank, P(rel=2)@2")?;
-//! let scores = evaluate(&measures, &RankedRun::new(&run)?, &qrels);
-//! assert_eq!(scores.measures, ["R@5", "RR", "P(rel=2)@2"]);
-//! assert_eq!(scores.means, [0.5, 0.5, 0.5]);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 
-mod average_precision;
 mod catalogue;
+mod definitions;
 mod evaluate;
-mod ndcg;
 mod parse;
-mod precision;
 mod ranked_run;
-mod rbp;
-mod recall;
-mod reciprocal_rank;
-mod success;
 
-pub use average_precision::AveragePrecision;
-pub use catalogue::Spec;
 pub use clariq_files::{Qrels, TopicJudgements};
 pub use evaluate::{Scores, evaluate};
-pub use ndcg::Ndcg;
 pub use parse::{parse_measure, parse_measures};
-pub use precision::Precision;
 pub use ranked_run::RankedRun;
-pub use rbp::RankBiasedPrecision;
-pub use recall::Recall;
-pub use reciprocal_rank::ReciprocalRank;
-pub use success::Success;
 
 use clariq_core::QuestionId;
 use std::fmt;
@@ -85,14 +50,3 @@ impl PartialEq for dyn Measure {
         self.name() == other.name()
     }
 }
-
-/// All measures, in the order in which they are listed. A new one is a file and a line here.
-pub const CATALOGUE: &[&Spec] = &[
-    &recall::SPEC,
-    &precision::SPEC,
-    &ndcg::SPEC,
-    &average_precision::SPEC,
-    &reciprocal_rank::SPEC,
-    &success::SPEC,
-    &rbp::SPEC,
-];

@@ -1,133 +1,150 @@
-//! The catalogue entry of a measure, the parameters in its brackets and after its `@`, and the guess
-//! at what a misspelt name meant.
+//! The catalogue entry of a measure, its parameters, and the guess at what a misspelt name meant.
 
-use super::{CATALOGUE, Measure};
-use clariq_core::{Error, Result, bail, problem};
+use super::definitions::CATALOGUE;
+use super::{Measure, TopicJudgements};
+use clariq_core::{Error, QuestionId, Result, bail, problem};
 
 /// The place that problems name.
 const AT: &str = "a measure";
 
-/// A measure of the [catalogue](super::CATALOGUE).
-#[derive(Debug)]
-pub struct Spec {
-    /// Its name in the spelling of `ir_measures`.
-    pub name: &'static str,
+/// The value for one topic: its documents, best first and none twice, against its judgements.
+pub(super) type Score = fn(&Parameters, &[QuestionId], &TopicJudgements) -> f64;
+
+/// A measure of the [catalogue](super::definitions::CATALOGUE): its names and parameters.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Spec {
+    /// In the spelling of `ir_measures`.
+    pub(super) name: &'static str,
     /// A second name, used by `ir_measures`.
-    pub alias: Option<&'static str>,
+    pub(super) alias: Option<&'static str>,
     /// What `trec_eval` calls it without a cut-off.
-    pub trec: Option<&'static str>,
+    pub(super) trec: Option<&'static str>,
     /// What `trec_eval` calls it with a cut-off, which follows after `_` or `.`.
-    pub trec_cut: Option<&'static str>,
+    pub(super) trec_cut: Option<&'static str>,
     /// What the `ClariQ` scorer calls it; the cut-off follows at once.
-    pub clariq: Option<&'static str>,
+    pub(super) clariq: Option<&'static str>,
     /// A name that is complete.
-    pub example: &'static str,
-    /// One line on what it says of a topic.
-    pub summary: &'static str,
-    /// Reads the parameters.
-    pub(super) build: fn(&mut Parameters) -> Result<Box<dyn Measure>>,
+    pub(super) example: &'static str,
+    /// Whether a cut-off must be given.
+    pub(super) needs_cutoff: bool,
+    /// Whether it has a parameter `rel`.
+    pub(super) takes_rel: bool,
+    /// Whether it has a parameter `p`.
+    pub(super) takes_p: bool,
+    pub(super) score: Score,
+}
+
+/// The parameters of a measure.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Parameters {
+    /// How many of the first documents count; all if there is no cut-off.
+    pub(super) cutoff: Option<usize>,
+    /// The lowest grade that counts as relevant.
+    pub(super) rel: i32,
+    /// The persistence of RBP.
+    pub(super) p: f64,
+}
+
+impl Parameters {
+    /// How many of the first documents count.
+    pub(super) fn depth(&self) -> usize {
+        self.cutoff.unwrap_or(usize::MAX)
+    }
 }
 
 impl Spec {
+    /// A measure of relevant documents that only `ir_measures` has a name for.
+    pub(super) const fn new(name: &'static str, example: &'static str, score: Score) -> Self {
+        let (alias, trec, trec_cut, clariq) = (None, None, None, None);
+        let (needs_cutoff, takes_rel, takes_p) = (false, true, false);
+        Self {
+            name,
+            alias,
+            trec,
+            trec_cut,
+            clariq,
+            example,
+            needs_cutoff,
+            takes_rel,
+            takes_p,
+            score,
+        }
+    }
+
     /// All its names, without parameters.
-    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+    fn names(&self) -> impl Iterator<Item = &'static str> {
         [Some(self.name), self.alias, self.trec, self.trec_cut, self.clariq].into_iter().flatten()
     }
-}
 
-/// The parameters of one measure as they were written; each is taken out as it is read.
-pub(super) struct Parameters<'a> {
-    measure: &'static str,
-    example: &'static str,
-    given: Vec<(&'a str, &'a str)>,
-}
-
-impl<'a> Parameters<'a> {
-    /// Parameters of a measure of that name; `example` shows how it is written.
-    pub(super) fn new(
-        measure: &'static str,
-        example: &'static str,
-        given: Vec<(&'a str, &'a str)>,
-    ) -> Self {
-        Self { measure, example, given }
-    }
-
-    /// The cut-off, which must be given.
-    pub(super) fn required_cutoff(&mut self) -> Result<usize> {
-        let Self { measure, example, .. } = *self;
-        let Some(cutoff) = self.cutoff()? else {
-            bail!(AT, "a cut-off", "`{measure}`", "write it as `{example}`")
+    /// Makes the measure with the parameters that are given.
+    pub(super) fn build(&'static self, mut given: Vec<(&str, &str)>) -> Result<Box<dyn Measure>> {
+        let mut take = |name: &str| {
+            let index = given.iter().position(|(parameter, _)| *parameter == name)?;
+            Some(given.remove(index).1)
         };
-        Ok(cutoff)
-    }
-
-    /// The cut-off; none is the whole ranking.
-    pub(super) fn cutoff(&mut self) -> Result<Option<usize>> {
-        let Some(value) = self.take("cutoff") else { return Ok(None) };
-        match whole(value) {
-            Some(cutoff) if cutoff > 0 => Ok(Some(cutoff)),
-            _ => bail!(
-                AT,
-                "a whole number from 1 as cut-off",
-                "`{value}`",
-                "R@30 has the cut-off 30"
-            ),
+        let p = if self.takes_p { take("p").map_or(Ok(0.8), parse_p)? } else { 0.8 };
+        let cutoff = take("cutoff").map(parse_cutoff).transpose()?;
+        let Self { name, example, .. } = self;
+        if cutoff.is_none() && self.needs_cutoff {
+            bail!(AT, "a cut-off", "`{name}`", "write it as `{example}`")
         }
-    }
-
-    /// The lowest grade that counts as relevant: 1 if it does not say.
-    pub(super) fn rel(&mut self) -> Result<i32> {
-        let Some(value) = self.take("rel") else { return Ok(1) };
-        match whole(value).and_then(|grade| i32::try_from(grade).ok()) {
-            Some(grade) if grade > 0 => Ok(grade),
-            _ => {
-                bail!(AT, "a grade from 1 as rel", "`{value}`", "P(rel=2)@5 has the lowest grade 2")
-            }
+        let rel = if self.takes_rel { take("rel").map_or(Ok(1), parse_rel)? } else { 1 };
+        if let Some((parameter, _)) = given.first() {
+            bail!(AT, "a parameter of {name}", "`{parameter}`", "write it as `{example}`")
         }
+        Ok(Box::new(Built { spec: self, by: Parameters { cutoff, rel, p } }))
+    }
+}
+
+/// A measure of the catalogue with its parameters.
+#[derive(Debug)]
+struct Built {
+    spec: &'static Spec,
+    by: Parameters,
+}
+
+impl Measure for Built {
+    fn name(&self) -> String {
+        let Parameters { cutoff, rel, p } = self.by;
+        let parameters = match rel {
+            _ if self.spec.takes_p => format!("(p={p:?},rel={rel})"),
+            1 => String::new(),
+            _ => format!("(rel={rel})"),
+        };
+        let cutoff = cutoff.map_or_else(String::new, |cutoff| format!("@{cutoff}"));
+        format!("{}{parameters}{cutoff}", self.spec.name)
     }
 
-    /// A number from 0 to below 1.
-    pub(super) fn fraction(&mut self, name: &'static str, default: f64) -> Result<f64> {
-        let Some(value) = self.take(name) else { return Ok(default) };
-        match value.parse() {
-            Ok(number) if (0.0..1.0).contains(&number) => Ok(number + 0.0),
-            _ => bail!(AT, "a number from 0 to below 1 as {name}", "`{value}`", "0.8 is usual"),
-        }
+    fn score(&self, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64 {
+        (self.spec.score)(&self.by, ranking, judgements)
     }
+}
 
-    /// An error if something is left that the measure did not ask for.
-    pub(super) fn nothing_left(self) -> Result<()> {
-        let Self { measure, example, .. } = self;
-        match self.given.first() {
-            None => Ok(()),
-            Some((parameter, _)) => {
-                bail!(AT, "a parameter of {measure}", "`{parameter}`", "write it as `{example}`")
-            }
-        }
+fn parse_cutoff(value: &str) -> Result<usize> {
+    let Some(cutoff) = whole(value).filter(|&cutoff| cutoff > 0) else {
+        let expected = "a whole number from 1 as cut-off";
+        bail!(AT, expected, "`{value}`", "R@30 has the cut-off 30")
+    };
+    Ok(cutoff)
+}
+
+fn parse_rel(value: &str) -> Result<i32> {
+    match whole(value).and_then(|grade| i32::try_from(grade).ok()) {
+        Some(grade) if grade > 0 => Ok(grade),
+        _ => bail!(AT, "a grade from 1 as rel", "`{value}`", "P(rel=2)@5 has the lowest grade 2"),
     }
+}
 
-    fn take(&mut self, name: &str) -> Option<&'a str> {
-        let index = self.given.iter().position(|(parameter, _)| *parameter == name)?;
-        Some(self.given.remove(index).1)
+fn parse_p(value: &str) -> Result<f64> {
+    match value.parse() {
+        Ok(number) if (0.0..1.0).contains(&number) => Ok(number + 0.0),
+        _ => bail!(AT, "a number from 0 to below 1 as p", "`{value}`", "0.8 is usual"),
     }
 }
 
 /// Digits only: no sign, no space.
 pub(super) fn whole(text: &str) -> Option<usize> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
-}
-
-/// The name of a measure with its parameters: `NAME(parameter=value)@cut-off`.
-pub(super) fn spelled(name: &str, parameters: &[String], cutoff: Option<usize>) -> String {
-    let parameters =
-        if parameters.is_empty() { String::new() } else { format!("({})", parameters.join(",")) };
-    let cutoff = cutoff.map_or_else(String::new, |cutoff| format!("@{cutoff}"));
-    format!("{name}{parameters}{cutoff}")
-}
-
-/// `rel=…` where it is not the default.
-pub(super) fn spelled_rel(rel: i32) -> Vec<String> {
-    if rel == 1 { Vec::new() } else { vec![format!("rel={rel}")] }
 }
 
 /// What is not written as a measure is.

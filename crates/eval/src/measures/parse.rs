@@ -1,7 +1,8 @@
 //! Measures by name, in the spellings of three tools.
 
-use super::catalogue::{Parameters, Spec, no_form, unknown, whole};
-use super::{CATALOGUE, Measure};
+use super::Measure;
+use super::catalogue::{Spec, no_form, unknown, whole};
+use super::definitions::CATALOGUE;
 use clariq_core::Result;
 
 /// Makes a measure from its name, in any of three spellings:
@@ -31,10 +32,7 @@ pub fn parse_measure(text: &str) -> Result<Box<dyn Measure>> {
         }
         (None, None) => return Err(unknown(text)),
     };
-    let mut parameters = Parameters::new(spec.name, spec.example, given);
-    let measure = (spec.build)(&mut parameters)?;
-    parameters.nothing_left()?;
-    Ok(measure)
+    spec.build(given)
 }
 
 /// Makes measures from names between commas or white space, as in `R@5, RBP(p=0.5,rel=2) map`. A
@@ -86,17 +84,17 @@ fn split(text: &str) -> Option<(&str, Vec<(&str, &str)>)> {
 }
 
 fn by_name(name: &str) -> Option<&'static Spec> {
-    CATALOGUE.iter().copied().find(|spec| spec.name == name || spec.alias == Some(name))
+    CATALOGUE.iter().find(|spec| spec.name == name || spec.alias == Some(name))
 }
 
 fn by_trec_name(name: &str) -> Option<&'static Spec> {
-    CATALOGUE.iter().copied().find(|spec| spec.trec == Some(name))
+    CATALOGUE.iter().find(|spec| spec.trec == Some(name))
 }
 
 /// `recall_30`, `recall.30`, `Recall30`.
 fn with_number(name: &str) -> Option<(&'static Spec, &str)> {
     let rest = |known: Option<&str>| known.and_then(|known| name.strip_prefix(known));
-    CATALOGUE.iter().copied().find_map(|spec| {
+    CATALOGUE.iter().find_map(|spec| {
         let after_mark = rest(spec.trec_cut).and_then(|rest| rest.strip_prefix(['_', '.']));
         let number = after_mark.or_else(|| rest(spec.clariq)).filter(|number| !number.is_empty());
         number.filter(|number| whole(number).is_some()).map(|number| (spec, number))
@@ -142,7 +140,7 @@ mod tests {
 
     #[test]
     fn every_example_of_the_catalogue_is_its_own_name() {
-        for spec in CATALOGUE {
+        for spec in &CATALOGUE {
             assert_eq!(name(spec.example), spec.example);
             assert!(spec.example.starts_with(spec.name));
         }
