@@ -80,7 +80,7 @@ pub mod train;
 pub mod tune;
 
 pub use contexts::Contexts;
-pub use needs::Predict;
+pub use needs::{HeldOut, NeedModels, Predict};
 pub use observer::{Observer, Silent, Task};
 pub use plan::Plan;
 pub use session::{Options, Session};

@@ -2,12 +2,16 @@
 
 use crate::session::Session;
 use crate::systems::Loaded;
-use clariq_collections::clariq::{ClariQ, put_need_lines};
-use clariq_core::{Error, Need, Request, RequestId};
-use clariq_need::{Classifier, HELD_OUT_FOLDS, Training};
+use clariq_collections::NeedReport;
+use clariq_collections::clariq::evaluation::need_report;
+use clariq_collections::clariq::{ClariQ, NeedLine, Split, put_need_lines, write_need_file};
+use clariq_core::{Error, Need, Request, RequestId, bail};
+use clariq_files::{Source, Target};
+use clariq_need::{Classifier, HELD_OUT_FOLDS, NeedConfig, Training};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::{self, Write};
+use std::path::Path;
 
 /// For which requests a system predicts the need before it ranks.
 #[derive(Clone, Copy)]
@@ -148,7 +152,97 @@ fn open_training(session: &Session, loaded: &Loaded) -> Result<Option<Training>,
         ));
         return Ok(None);
     };
+    training(session, clariq, config).map(Some)
+}
+
+fn training(session: &Session, clariq: &ClariQ, config: &NeedConfig) -> Result<Training, Error> {
     let config = config.clone().to_answer(session.split);
     let labels = clariq.training_labels(config.train_on())?;
-    Ok(Some(Training::new(config, &clariq.bank, session, &labels)?))
+    Training::new(config, &clariq.bank, session, &labels)
+}
+
+/// Need models of a collection that has need labels.
+pub struct NeedModels<'a> {
+    session: Session<'a>,
+    clariq: &'a ClariQ,
+}
+
+/// What a model that was not trained on dev predicts there.
+pub struct HeldOut {
+    /// Labels and predictions.
+    pub pairs: Vec<(Need, Need)>,
+    /// The probability of each predicted need, and whether it is the label.
+    pub confidence: Vec<(f64, bool)>,
+    /// The figures of each need.
+    pub report: NeedReport,
+}
+
+impl<'a> NeedModels<'a> {
+    /// Models that label a split, or requests of none.
+    ///
+    /// # Errors
+    ///
+    /// A collection without need labels or without that split.
+    pub fn new(session: Session<'a>, split: Option<&str>) -> Result<Self, Error> {
+        let clariq = ClariQ::of(session.collection)?;
+        let split = split.map(|name| session.collection.find_split(name)).transpose()?;
+        Ok(Self { session: Session { split, ..session }, clariq })
+    }
+
+    /// The labels and features that the need model of a system is trained on.
+    pub fn training(&self, system: &str) -> Result<Training, Error> {
+        let Some(config) = Loaded::open(system, &[])?.need else {
+            let hint = "`bm25-tuned` has one; configs/README.md lists the need models";
+            bail!(system, "a system with a table [need]", "a system without one", hint);
+        };
+        training(&self.session, self.clariq, &config)
+    }
+
+    /// A saved model (`.json`), or the need model of a system, trained now.
+    pub fn open(&self, name: &str) -> Result<Classifier, Error> {
+        let path = Path::new(name);
+        if path.extension().is_none_or(|extension| extension != "json") {
+            return self.training(name)?.fit();
+        }
+        let classifier = Classifier::read(&Source::new(path), &self.clariq.bank, &self.session)?;
+        let trained_on = classifier.made_of.config.train_on();
+        if trained_on != trained_on.to_answer(self.session.split.or(Some("test"))) {
+            let expected = "a model that was not trained on labels of dev";
+            let splits = trained_on.splits().join(" and ");
+            let hint =
+                "train one for dev: `clariq need train CONFIG -o FILE`, without --split test";
+            bail!(name, expected, "one trained on {splits}", hint);
+        }
+        Ok(classifier)
+    }
+
+    /// Writes what a model predicts for the split as a need file.
+    pub fn write(&self, model: &Classifier, target: &Target) -> Result<(), Error> {
+        let Session { collection, split, task, .. } = self.session;
+        let requests = collection.requests(split.unwrap_or("dev"), task)?;
+        let requests = requests.collect::<Result<Vec<Request>, _>>()?;
+        let openings: Vec<&str> = requests.iter().map(Request::opening).collect();
+        let needs = model.predict(&openings)?.into_iter().map(|prediction| prediction.need);
+        write_need_file(target, requests.iter().map(|request| &request.id).zip(needs))
+    }
+
+    /// What a model predicts for dev; `None` if it was trained on dev, or dev is not there.
+    pub fn held_out(&self, model: &Classifier) -> Result<Option<HeldOut>, Error> {
+        if !self.clariq.has(Split::Dev, true) || !model.made_of.config.train_on().is_default() {
+            return Ok(None);
+        }
+        let labels = self.clariq.labelled(Split::Dev)?;
+        let requests: Vec<&str> = labels.topics.iter().map(|topic| &*topic.request).collect();
+        let (mut pairs, mut confidence, mut lines) = (Vec::new(), Vec::new(), Vec::new());
+        for (topic, prediction) in labels.topics.iter().zip(model.predict(&requests)?) {
+            let Some(label) = topic.need else { continue };
+            let need = prediction.need;
+            pairs.push((label, need));
+            let probability = prediction.probabilities[usize::from(need.get()) - 1];
+            confidence.push((probability, need == label));
+            let topic = topic.id.clone();
+            lines.push(NeedLine { topic, label: i64::from(need.get()), line: 0 });
+        }
+        Ok(Some(HeldOut { pairs, confidence, report: need_report(&lines, &labels) }))
+    }
 }

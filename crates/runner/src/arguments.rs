@@ -4,7 +4,6 @@ use crate::failure::Failure;
 use crate::output::Format;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use clariq_collections::clariq::Split;
 use clariq_core::{Isa, Name, Precision};
 use clariq_experiment::systems::parse_assignment;
 use clariq_index::{Analyzer, Variant};
@@ -172,17 +171,13 @@ fn as_toml(number: f64) -> String {
 }
 
 /// Accepts the names of some values, shows them in help and errors, and gives the value.
-fn one_of<T>(names: &'static [(&'static str, T)]) -> impl TypedValueParser<Value = T>
+pub(crate) fn one_of<T>(names: &'static [(&'static str, T)]) -> impl TypedValueParser<Value = T>
 where
     T: Copy + Send + Sync + 'static,
 {
     PossibleValuesParser::new(names.iter().map(|(name, _)| *name)).try_map(|text| {
         names.iter().find(|(name, _)| *name == text).map(|(_, value)| *value).ok_or("no such name")
     })
-}
-
-pub(crate) fn splits() -> impl TypedValueParser<Value = Split> {
-    one_of(&[("train", Split::Train), ("dev", Split::Dev), ("test", Split::Test)])
 }
 
 pub(crate) fn analyzers() -> impl TypedValueParser<Value = Analyzer> {

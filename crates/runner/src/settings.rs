@@ -4,7 +4,6 @@ use crate::arguments::{Common, IndexPlace};
 use crate::failure::Failure;
 use crate::output::Format;
 use crate::progress;
-use clariq_collections::clariq::ClariQ;
 use clariq_collections::{Collection, DataDir, KINDS, Kind, kind_of};
 use clariq_core::{Engine, Isa, Precision, Problem, printable, problem};
 use clariq_experiment::{KeptTexts, Loaded, Observer, Options, Session, Task, cache};
@@ -38,8 +37,8 @@ pub(crate) struct Settings {
     pub(crate) progress: bool,
 }
 
-/// Where the real collection is looked for if nothing is named.
-pub(crate) const USUAL_DATA: &str = "data/clariq";
+/// Where data are looked for if nothing is named.
+pub(crate) const USUAL_DATA: &str = KINDS[0].usual;
 
 /// More threads than any machine has cores would only be refused by the system, one after the
 /// other.
@@ -78,7 +77,7 @@ impl Settings {
         let usual = Path::new(USUAL_DATA);
         let data = match data {
             Some(folder) => DataDir::Folder(folder),
-            None if usual.join("question_bank.tsv").exists() => DataDir::Folder(usual.to_owned()),
+            None if usual.join(KINDS[0].sign).exists() => DataDir::Folder(usual.to_owned()),
             None => DataDir::Sample,
         };
         let progress = !no_progress && !quiet;
@@ -153,11 +152,6 @@ impl Settings {
             "note: using the built-in {name} sample; --data names another collection"
         ));
         DataDir::Sample
-    }
-
-    /// The same for a command that is about `ClariQ` alone.
-    pub(crate) fn clariq(&self) -> Result<ClariQ, Failure> {
-        Ok(ClariQ::from_collection(self.collection()?)?)
     }
 
     pub(crate) fn say_which_data(&self) {

@@ -32,7 +32,7 @@ mod synthesize;
 mod tests;
 mod write;
 
-pub use synthesize::{Order, Shape, Synthesis};
+pub use synthesize::{Order, Shape, Synthesis, Synthesized, synthesize};
 pub use write::{put_json_lines, put_pickle};
 
 use crate::bank::Bank;

@@ -9,7 +9,6 @@ use crate::validation::by_topics;
 use crate::{Collection, Kind, Requests, Statistics};
 use clariq_core::{Documents, Error, Problem, Request, problem};
 use clariq_files::{Qrels, Source};
-use std::any::Any;
 
 /// `ClariQ`: a bank of questions, and the splits train, dev and test.
 pub(crate) const KIND: Kind = Kind {
@@ -97,25 +96,13 @@ impl ClariQ {
     /// A collection as `ClariQ`, for what only `ClariQ` has: facets, need labels, evaluation
     /// tables, its official scorer.
     pub fn of(collection: &dyn Collection) -> Result<&Self, Problem> {
-        collection.downcast().ok_or_else(|| not_clariq(collection))
+        collection.downcast().ok_or_else(|| {
+            let (kind, location) = (collection.kind(), collection.location());
+            let hint = "this takes ClariQ's facets, need labels, tables or official scorer; --data \
+                        names another folder";
+            problem!("--data", "a ClariQ collection", "{kind} in {location}", hint)
+        })
     }
-
-    /// An owned collection as `ClariQ`.
-    pub fn from_collection(collection: Box<dyn Collection>) -> Result<Self, Problem> {
-        let refused = not_clariq(&*collection);
-        let any: Box<dyn Any> = collection;
-        any.downcast().map(|clariq| *clariq).map_err(|_| refused)
-    }
-}
-
-fn not_clariq(collection: &dyn Collection) -> Problem {
-    problem!(
-        "--data",
-        "a ClariQ collection",
-        (format!("{} in {}", collection.kind(), collection.location())),
-        "this takes ClariQ's facets, need labels, tables or official scorer; --data names another \
-         folder"
-    )
 }
 
 #[cfg(test)]

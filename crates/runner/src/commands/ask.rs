@@ -9,7 +9,7 @@ use crate::failure::{Failure, Outcome};
 use crate::learned;
 use crate::settings::Settings;
 use clap::Args;
-use clariq_collections::clariq::conversation::{MOST_TURNS, Reading, read_records};
+use clariq_collections::conversation::{MOST_TURNS, Reading, read_records};
 use clariq_collections::kind_of;
 use clariq_core::{Request, Utterance, bail, printable};
 use clariq_experiment::ask::Asker;

@@ -8,12 +8,10 @@ use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Format, Sheet, print_all};
 use crate::settings::Settings;
 use arguments::{NeedExplainArgs, NeedPredictArgs, NeedTrainArgs};
-use clariq_collections::clariq::{ClariQ, Split, Topic, write_need_file};
-use clariq_core::{Models, bail};
-use clariq_experiment::Loaded;
-use clariq_files::{Source, Target};
-use clariq_need::{Classifier, NeedConfig, Training};
-use std::path::Path;
+use clariq_collections::Collection;
+use clariq_core::bail;
+use clariq_experiment::NeedModels;
+use clariq_files::Target;
 
 pub(crate) use arguments::NeedCommand;
 
@@ -25,63 +23,24 @@ pub(crate) fn need(settings: &Settings, command: &NeedCommand) -> Result<Outcome
     }
 }
 
-/// Reads the need model that a system declares.
-fn read_config(name: &str) -> Result<NeedConfig, Failure> {
-    let Some(need) = Loaded::open(name, &[])?.need else {
-        let hint = "`bm25-tuned` has one; configs/README.md lists the need models";
-        bail!(name, "a system with a table [need]", "a system without one", hint);
-    };
-    Ok(need)
-}
-
-/// The labels and features that a configuration trains on to answer a split, or requests of none.
-fn open_training(
-    collection: &ClariQ,
-    models: &dyn Models,
-    name: &str,
-    split: Option<Split>,
-) -> Result<Training, Failure> {
-    let config = read_config(name)?.to_answer(split.map(Split::name));
-    let labels = collection.training_labels(config.train_on())?;
-    Ok(Training::new(config, &collection.bank, models, &labels)?)
-}
-
-/// A saved model, or the model that a configuration declares, trained now.
-fn open_classifier(
-    collection: &ClariQ,
-    models: &dyn Models,
-    name: &str,
-    split: Option<Split>,
-) -> Result<Classifier, Failure> {
-    let path = Path::new(name);
-    if path.extension().is_none_or(|extension| extension != "json") {
-        return Ok(open_training(collection, models, name, split)?.fit()?);
-    }
-    let classifier = Classifier::read(&Source::new(path), &collection.bank, models)?;
-    let trained_on = classifier.made_of.config.train_on();
-    if trained_on != trained_on.to_answer(split.or(Some(Split::Test)).map(Split::name)) {
-        let expected = "a model that was not trained on labels of dev";
-        let splits = trained_on.splits().join(" and ");
-        let hint = "train one for dev: `clariq need train CONFIG -o FILE`, without --split test";
-        bail!(name, expected, "one trained on {splits}", hint);
-    }
-    Ok(classifier)
+/// The need models that label a split, or requests of none.
+fn models<'a>(
+    settings: &'a Settings,
+    collection: &'a dyn Collection,
+    split: Option<&str>,
+) -> Result<NeedModels<'a>, Failure> {
+    Ok(NeedModels::new(settings.session(collection, &IndexPlace::default())?, split)?)
 }
 
 fn train(settings: &Settings, arguments: &NeedTrainArgs) -> Result<Outcome, Failure> {
-    let collection = settings.clariq()?;
-    let session = settings.session(&collection, &IndexPlace::default())?;
-    let split = Some(arguments.split);
-    let training = open_training(&collection, &session, &arguments.config, split)?;
+    let collection = settings.collection()?;
+    let models = models(settings, &*collection, Some(&arguments.split))?;
+    let training = models.training(&arguments.config)?;
     let passes = training.cross_validate(arguments.folds, arguments.repeats, settings.seed)?;
     let mut sheets = report::cross_validation(&training, &passes, arguments.folds);
     let classifier = training.fit()?;
-    // A model that was trained on dev has no figures there.
-    if collection.has(Split::Dev, true) && classifier.made_of.config.train_on().is_default() {
-        let labels = collection.labelled(Split::Dev)?;
-        let predictions = classifier.predict(&texts(&labels.topics))?;
-        sheets.extend(report::held_out(settings, &labels, &predictions));
-    }
+    let held_out = models.held_out(&classifier)?;
+    sheets.extend(held_out.iter().flat_map(|held_out| report::held_out(settings, held_out)));
     if let Some(path) = &arguments.output {
         classifier.write(&Target::new(path))?;
         settings.note(&format!("the model is in {}", path.display()));
@@ -105,20 +64,10 @@ fn print(
     Ok(print_all(&sheets, settings.format)?)
 }
 
-fn texts(topics: &[Topic]) -> Vec<&str> {
-    topics.iter().map(|topic| topic.request.as_str()).collect()
-}
-
 fn predict(settings: &Settings, arguments: &NeedPredictArgs) -> Result<Outcome, Failure> {
-    let collection = settings.clariq()?;
-    let session = settings.session(&collection, &IndexPlace::default())?;
-    let classifier =
-        open_classifier(&collection, &session, &arguments.model, Some(arguments.split))?;
-    let topics = collection.split(arguments.split)?.topics;
-    let predictions = classifier.predict(&texts(&topics))?;
-    let needs = predictions.iter().map(|prediction| prediction.need);
-    let labels = topics.iter().map(|topic| &topic.id).zip(needs);
-    write_need_file(&Target::new(&arguments.output), labels)?;
+    let collection = settings.collection()?;
+    let models = models(settings, &*collection, Some(&arguments.split))?;
+    models.write(&models.open(&arguments.model)?, &Target::new(&arguments.output))?;
     Ok(Outcome::Done)
 }
 
@@ -127,10 +76,9 @@ fn explain(settings: &Settings, arguments: &NeedExplainArgs) -> Result<Outcome, 
         let hint = "for example: clariq need explain \"tell me about jaguars\"";
         bail!("REQUEST", "a request", "nothing", hint);
     }
-    let collection = settings.clariq()?;
-    let session = settings.session(&collection, &IndexPlace::default())?;
-    let classifier = open_classifier(&collection, &session, &arguments.model, None)?;
-    let (prediction, drove) = classifier.explain(&arguments.request)?;
+    let collection = settings.collection()?;
+    let models = models(settings, &*collection, None)?;
+    let (prediction, drove) = models.open(&arguments.model)?.explain(&arguments.request)?;
     let mut labels = Sheet::new(&["need", "probability", "label"]);
     for (need, probability) in (1..).zip(prediction.probabilities) {
         let is_label = Cell::Mark(prediction.need.get() == need);

@@ -11,12 +11,19 @@
 //! place among the facet's rows. A record has the id of its context × 100 plus the place of its
 //! question.
 
-use super::{Conversation, Record, Turn};
+use super::{Conversation, Record, Turn, put_json_lines, put_pickle};
+use crate::Collection;
 use crate::bank::NO_QUESTION;
+use crate::clariq::collection::{ClariQ, DataDir, Split};
 use crate::clariq::labelled::{Labelled, LabelledRow};
 use clariq_core::{Error, bail};
+use clariq_files::{Target, read_qrels};
 use std::collections::{HashMap, HashSet};
 use std::iter;
+use std::path::{Path, PathBuf};
+
+/// Contexts of the published run `dev_bm25_multi_turn`, and how many of them have no turns yet.
+const PUBLISHED: (usize, usize) = (15_345, 158);
 
 /// Two digits for each place, and three turns before the next question.
 const PLACES: i64 = 100;
@@ -56,6 +63,57 @@ impl Default for Shape {
     fn default() -> Self {
         Self { turns: 3, order: Order::Combinations, no_question: false, contexts_only: false }
     }
+}
+
+/// What [`synthesize`] made.
+pub struct Synthesized {
+    /// Facets of the split.
+    pub facets: usize,
+    /// Contexts with no turns, one, two and so on.
+    pub contexts: Vec<usize>,
+    /// Why there are more or fewer contexts than in the published run.
+    pub remark: String,
+}
+
+/// Makes the conversations of a labelled split and writes them to files, whose names end in
+/// `.jsonl` or `.pkl`, or either with `.gz`.
+pub fn synthesize(
+    collection: &dyn Collection,
+    split: &str,
+    shape: Shape,
+    outputs: &[PathBuf],
+) -> Result<Synthesized, Error> {
+    let pickles = outputs.iter().map(|path| is_pickle(path)).collect::<Result<Vec<_>, _>>()?;
+    let clariq = ClariQ::of(collection)?;
+    let split = Split::named(collection.find_split(split)?).unwrap_or(Split::Dev);
+    let labels = clariq.labelled(split)?;
+    let synthesis = Synthesis::new(&labels, shape)?;
+    for (path, pickle) in outputs.iter().zip(pickles) {
+        let records = synthesis.records();
+        Target::new(path).write(|out| {
+            if pickle { put_pickle(out, records) } else { put_json_lines(out, records) }
+        })?;
+    }
+    let (facets, contexts) = (labels.facets.len(), synthesis.counts());
+    Ok(Synthesized { facets, contexts, remark: synthesis.remark(split, &clariq.data) })
+}
+
+/// Whether a name asks for a pickle; else for JSON lines.
+fn is_pickle(path: &Path) -> Result<bool, Error> {
+    let name = path.to_string_lossy();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    if [".pkl", ".jsonl"].iter().any(|end| name.ends_with(end)) || Target::new(path).is_stream() {
+        return Ok(name.ends_with(".pkl"));
+    }
+    let expected = "a name that ends in .jsonl or .pkl, or either with .gz";
+    bail!(path, expected, "another ending", "the ending selects the format");
+}
+
+/// The facets with a relevant document, where the folder has their judgements.
+fn judged_facets(data: &DataDir) -> Option<HashSet<String>> {
+    let judgements = read_qrels(&data.file("dev.qrel")?).ok()?;
+    let relevant = judgements.into_iter().filter(|judged| judged.relevance > 0);
+    Some(relevant.map(|judged| judged.topic.to_string()).collect())
 }
 
 /// The conversations that the rows of a labelled file make.
@@ -111,6 +169,30 @@ impl<'a> Synthesis<'a> {
         self.facets.iter().map(|facet| {
             (self.labelled.facets[facet.place].id.as_str(), self.contexts(facet).count())
         })
+    }
+
+    /// Why there are more or fewer contexts than in the published run.
+    fn remark(&self, split: Split, data: &DataDir) -> String {
+        let total: usize = self.counts().iter().sum();
+        if split != Split::Dev {
+            return format!(
+                "{total} contexts; ids are made of facet and questions, see `clariq data \
+                 synthesize --help`"
+            );
+        }
+        let (published, single) = PUBLISHED;
+        let text = format!(
+            "{total} contexts here, {published} in the published run of dev ({single} without \
+             turns): that was made from an earlier release with other facet numbers and rows, so \
+             the two cannot be joined"
+        );
+        let Some(judged) = judged_facets(data) else { return text };
+        let judged = self.counts_by_facet().filter(|(id, _)| judged.contains(*id));
+        let count: usize = judged.map(|(_, count)| count).sum();
+        format!(
+            "{text}.\nAnd it left out facets for which no document is relevant, because its \
+             evaluation table has no figures for them: without those, {count} here"
+        )
     }
 
     /// All records, facet by facet, shorter conversations first.

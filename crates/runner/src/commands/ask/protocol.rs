@@ -11,7 +11,7 @@
 use super::moves;
 use crate::failure::{Failure, bad_lines_are, error_object};
 use crate::settings::Settings;
-use clariq_collections::clariq::conversation::MOST_TURNS;
+use clariq_collections::conversation::MOST_TURNS;
 use clariq_core::{Location, Problem, Request, Utterance, problem};
 use clariq_experiment::ask::Asker;
 use clariq_experiment::{Query, Statements};

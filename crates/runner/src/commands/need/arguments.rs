@@ -1,9 +1,7 @@
 //! The arguments of `clariq need`.
 
-use crate::arguments::splits;
 use crate::learned;
 use clap::{Args, Subcommand};
-use clariq_collections::clariq::Split;
 use clariq_files::{MOST_OF_A_TABLE, Source};
 use clariq_need::MOST_REPEATS;
 use std::path::{Path, PathBuf};
@@ -45,8 +43,8 @@ pub(crate) struct NeedTrainArgs {
     #[arg(value_name = "CONFIG")]
     pub(crate) config: String,
     /// The split that the model will answer: for test, `train_on` of its configuration counts
-    #[arg(long, default_value = "dev", value_parser = splits())]
-    pub(crate) split: Split,
+    #[arg(long, default_value = "dev", value_name = "SPLIT")]
+    pub(crate) split: String,
     /// Model file to write, as JSON [default: none, only the report]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -64,8 +62,8 @@ pub(crate) struct NeedPredictArgs {
     #[arg(value_name = "MODEL")]
     pub(crate) model: String,
     /// Which requests are labelled
-    #[arg(long, default_value = "dev", value_parser = splits())]
-    pub(crate) split: Split,
+    #[arg(long, default_value = "dev", value_name = "SPLIT")]
+    pub(crate) split: String,
     /// Need file to write; `-` for standard output
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub(crate) output: PathBuf,

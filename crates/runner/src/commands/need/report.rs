@@ -2,11 +2,11 @@
 
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
-use clariq_collections::clariq::evaluation::need_report;
-use clariq_collections::clariq::{Labelled, NeedLine};
+use clariq_collections::NeedReport;
 use clariq_core::{Need, TrainOn};
 use clariq_eval::{need_interval, reliability, weighted_f1};
-use clariq_need::{Prediction, Repeat, Training};
+use clariq_experiment::HeldOut;
+use clariq_need::{Repeat, Training};
 
 /// The rounds of a bootstrap.
 const ROUNDS: u32 = 10_000;
@@ -45,35 +45,22 @@ pub(super) fn cross_validation(training: &Training, passes: &[Repeat], folds: us
     vec![("cross_validation", sheet)]
 }
 
-/// The figures of predictions for the topics of `labels`, in their order.
-pub(super) fn held_out(
-    settings: &Settings,
-    labels: &Labelled,
-    predictions: &[Prediction],
-) -> Sheets {
-    let (mut pairs, mut confidence, mut lines) = (Vec::new(), Vec::new(), Vec::new());
-    for (topic, prediction) in labels.topics.iter().zip(predictions) {
-        let Some(label) = topic.need else { continue };
-        let predicted = prediction.need;
-        pairs.push((label, predicted));
-        let probability = prediction.probabilities[usize::from(predicted.get()) - 1];
-        confidence.push((probability, predicted == label));
-        let topic = topic.id.clone();
-        lines.push(NeedLine { topic, label: i64::from(predicted.get()), line: 0 });
-    }
-    let (low, high) = need_interval(&pairs, ROUNDS, settings.seed);
+/// The figures of predictions for dev.
+pub(super) fn held_out(settings: &Settings, held_out: &HeldOut) -> Sheets {
+    let HeldOut { pairs, confidence, report } = held_out;
+    let (low, high) = need_interval(pairs, ROUNDS, settings.seed);
     let mut f1 = Sheet::new(&["dev", "weighted F1", "95 % from", "to"]);
     let mut row = vec![Cell::text(format!("{} topics", pairs.len()))];
-    row.extend([weighted_f1(&pairs), low, high].map(|value| Cell::Figure(value, 4)));
+    row.extend([weighted_f1(pairs), low, high].map(|value| Cell::Figure(value, 4)));
     f1.row(row);
-    vec![("dev", f1), ("classes", classes(&lines, labels)), ("reliability", curve(&confidence))]
+    vec![("dev", f1), ("classes", classes(report)), ("reliability", curve(confidence))]
 }
 
 /// A row per label: its figures, and what its topics were predicted as.
-fn classes(lines: &[NeedLine], labels: &Labelled) -> Sheet {
+fn classes(report: &NeedReport) -> Sheet {
     let header = ["need", "precision", "recall", "F1", "topics", "as 1", "as 2", "as 3", "as 4"];
     let mut sheet = Sheet::new(&header);
-    for class in need_report(lines, labels).classes {
+    for class in &report.classes {
         let mut row = vec![Cell::count(usize::from(class.need))];
         let figures = [class.precision, class.recall, class.f1];
         row.extend(figures.map(|value| Cell::Figure(value, 4)));
