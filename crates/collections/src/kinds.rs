@@ -1,6 +1,6 @@
 //! The registry of collections: how each is recognised, opened and checked.
 
-use crate::{CheckReport, Collection, DataDir, Validation, ValidationOptions, cast, clariq, ikat};
+use crate::{CheckReport, Collection, DataDir, Validation, ValidationOptions};
 use clariq_core::{Error, Problem, ProblemKind, TextKeeper, problem};
 use clariq_files::Source;
 use std::path::Path;
@@ -42,14 +42,9 @@ pub struct Kind {
 }
 
 /// All collections, in the order in which a folder is compared with them.
-pub const KINDS: &[Kind] = &[clariq::KIND, cast::KIND, ikat::KIND];
+pub const KINDS: &[Kind] = &[crate::clariq::KIND, crate::cast::KIND, crate::ikat::KIND];
 
 impl Kind {
-    /// The kind with a split of that name.
-    pub fn with_split(name: &str) -> Option<&'static Self> {
-        KINDS.iter().find(|kind| kind.splits.contains(&name))
-    }
-
     /// The kind in whose form a file is handed in, by its name; `None` for TREC runs.
     pub fn of_file(file: &Path) -> Option<&'static Self> {
         let name = file.to_string_lossy();

@@ -122,7 +122,7 @@ impl Settings {
         run: &Path,
     ) -> Result<(Box<dyn Collection>, &'static str), Failure> {
         let kind = match split {
-            Some(name) => Kind::with_split(name),
+            Some(name) => self.kind_with_split(name),
             None if self.data_was_named => None,
             None => Kind::of_file(run),
         };
@@ -130,6 +130,13 @@ impl Settings {
         let collection = self.open(kind)?;
         let split = collection.find_split(split.unwrap_or(kind.usual_split))?;
         Ok((collection, split))
+    }
+
+    /// The kind of collection with a split of that name: of two, the one whose folder was named.
+    pub(crate) fn kind_with_split(&self, name: &str) -> Option<&'static Kind> {
+        let has = |kind: &&Kind| kind.splits.contains(&name);
+        let named = kind_of(&self.data).ok().filter(|kind| self.data_was_named && has(kind));
+        named.or_else(|| KINDS.iter().find(has))
     }
 
     fn open(&self, kind: &Kind) -> Result<Box<dyn Collection>, Failure> {

@@ -5,7 +5,7 @@ use crate::failure::{Failure, Outcome, print_problem};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
-use clariq_collections::{KINDS, Kind, MAX_WARNINGS, Validation, ValidationOptions, Verdict};
+use clariq_collections::{KINDS, MAX_WARNINGS, Validation, ValidationOptions, Verdict};
 use clariq_core::{Findings, Problem, Severity, problem};
 use clariq_files::Source;
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ pub(crate) struct ValidateArgs {
 
 pub(crate) fn validate(settings: &Settings, arguments: &ValidateArgs) -> Result<Outcome, Failure> {
     let file = Source::new(&arguments.run);
-    let Some(kind) = Kind::with_split(&arguments.split) else {
+    let Some(kind) = settings.kind_with_split(&arguments.split) else {
         return Err(unknown_split(&arguments.split).into());
     };
     let options = ValidationOptions {
