@@ -8,7 +8,7 @@ use super::catalogue::{Parameters, Spec};
 use clariq_core::QuestionId;
 
 /// All measures, in the order in which they are listed. A new one is a function and an entry here.
-pub(super) static CATALOGUE: [Spec; 7] = [
+pub(super) static CATALOGUE: &[Spec] = &[
     Spec {
         alias: Some("Recall"),
         trec_cut: Some("recall"),

@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn every_example_of_the_catalogue_is_its_own_name() {
-        for spec in &CATALOGUE {
+        for spec in CATALOGUE {
             assert_eq!(name(spec.example), spec.example);
             assert!(spec.example.starts_with(spec.name));
         }
