@@ -51,10 +51,6 @@ impl Bank {
     }
 
     /// Makes a bank of `ClariQ`'s questions in any order.
-    ///
-    /// # Panics
-    ///
-    /// If two rows share an id.
     pub fn from_rows(rows: Vec<BankRow>) -> Self {
         Self::new(rows, NO_QUESTION)
     }
@@ -110,19 +106,11 @@ impl Bank {
     }
 
     /// The id of a text.
-    ///
-    /// # Panics
-    ///
-    /// If the bank has no such number.
     pub fn id(&self, doc: Doc) -> &QuestionId {
         &self.rows[doc.index()].id
     }
 
     /// A text.
-    ///
-    /// # Panics
-    ///
-    /// If the bank has no such number.
     pub fn text(&self, doc: Doc) -> &str {
         &self.rows[doc.index()].text
     }

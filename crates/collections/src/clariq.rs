@@ -22,7 +22,6 @@ mod kind;
 mod labelled;
 mod need_file;
 mod released;
-mod requests;
 mod stats;
 mod text_run;
 mod validate;
@@ -34,10 +33,9 @@ pub use eval_table::{
     BEST, Builder as EvalTableBuilder, ContextId, EvalTable, MetricTable, Scores, TableRow, WORST,
 };
 pub(crate) use kind::KIND;
-pub use labelled::{Facet, Labelled, LabelledRow, Topic};
+pub use labelled::{Facet, Labelled, LabelledRow, Topic, parse_requests, read_requests};
 pub use need_file::{NeedLine, parse_need_file, put_need_lines, read_need_file, write_need_file};
 pub use released::{RELEASED, RELEASED_AT, Released, released};
-pub use requests::{parse_requests, read_requests};
 pub use text_run::{parse_text_run, put_text_run_line, read_text_run};
 pub use validate::validate;
 

@@ -5,9 +5,9 @@
 //! it. The forms changed every year; here they are read into one model.
 //!
 //! ```
-//! use clariq_collections::ikat::{Class, Sample, Topics};
+//! use clariq_collections::ikat::{Class, Folder, Split};
 //!
-//! let topics = Topics::read(&Sample::Topics.source())?;
+//! let topics = Folder::Sample.topics(Split::Test2023)?;
 //! let conversation = &topics.conversations[0];
 //! let said = conversation.said(1, Class::Automatic);
 //! assert_eq!(said.len(), 3, "the first turn, the response to it, and the second turn");
@@ -26,20 +26,16 @@ pub mod passage_ids;
 mod passages;
 mod qrels;
 pub mod run;
-mod sample;
-mod statements;
 mod stats;
 mod topics;
 pub mod validate;
 
 pub use crate::Class;
 pub(crate) use collection::KIND;
-pub use collection::{Ikat, PASSAGES, STATEMENTS};
+pub use collection::{Ikat, PASSAGES, STATEMENTS, statement_number};
 pub use folder::{Folder, Split};
 pub use passages::{Passage, for_each_passage, read_passages};
 pub use qrels::{
     citation_judgements, parse_statement_qrels, read_statement_qrels, statement_judgements,
 };
-pub use sample::Sample;
-pub use statements::statement_number;
 pub use topics::{Conversation, Topics, Turn, Year};

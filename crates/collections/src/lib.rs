@@ -16,6 +16,18 @@
 //! A collection that is new is one folder with an implementation of [`Collection`], and one line of
 //! [`KINDS`].
 
+/// The files of a folder of this crate as parts of the program: their names, the names for
+/// messages, and their bytes.
+macro_rules! embedded {
+    ($folder:literal, $($name:literal),* $(,)?) => {
+        &[$((
+            $name,
+            concat!("<", $folder, ">/", $name),
+            include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/", $folder, "/", $name)),
+        )),*]
+    };
+}
+
 mod answer;
 mod around;
 mod bank;
@@ -48,6 +60,14 @@ use clariq_files::{Qrels, Source};
 use evaluation::Evaluation;
 use std::any::Any;
 use std::collections::HashSet;
+
+/// A file that is part of the program: its name, its name for messages, and its bytes.
+type Embedded = (&'static str, &'static str, &'static [u8]);
+
+fn find_embedded(files: &[Embedded], name: &str) -> Option<Source> {
+    let (_, name, bytes) = files.iter().find(|(file, ..)| *file == name)?;
+    Some(Source::Embedded { name, bytes })
+}
 
 /// An utterance of a user in its conversation, and the same as people wrote it so that it can be
 /// understood alone: what conversational encoders learn from.
@@ -149,10 +169,6 @@ pub trait Collection: Any + Send + Sync {
 
     /// Takes the documents of a task from a file, in place of those of its folder: those whose ids
     /// `wanted` has, or all, which are kept by `keeper` where they are too many for memory.
-    ///
-    /// # Errors
-    ///
-    /// A collection whose documents are its own, and a file that cannot be read.
     fn take_documents(
         &mut self,
         task: &str,
@@ -184,10 +200,6 @@ pub trait Collection: Any + Send + Sync {
 
     /// Utterances that people resolved, for training alone: no system sees them. None of them is of
     /// a split that requests are answered of.
-    ///
-    /// # Errors
-    ///
-    /// A collection that has none, and files that are missing or cannot be read.
     fn resolved_turns(&self) -> Result<Vec<ResolvedTurn>, Error> {
         bail!(
             self.location(),

@@ -39,8 +39,6 @@ pub struct Conversation {
     pub description: String,
     /// The turns, each behind its parent.
     pub turns: Vec<Turn>,
-    /// The line on which it begins.
-    pub line: u64,
 }
 
 /// A turn: what the user said, and in the years before 2022 what was answered. In the trees of 2022
@@ -59,8 +57,6 @@ pub struct Turn {
     pub rewritten: Option<String>,
     /// What was answered, where the file has the text.
     pub response: Option<String>,
-    /// The line on which it begins.
-    pub line: u64,
 }
 
 impl Topics {
@@ -120,10 +116,6 @@ impl Topics {
 
 impl Conversation {
     /// What was said up to the turn at `index` and in it, without what was answered to it.
-    ///
-    /// # Panics
-    ///
-    /// If the conversation has no such turn.
     pub fn said(&self, index: usize) -> Vec<Utterance> {
         let mut path = vec![index];
         while let Some(parent) = self.turns[path[path.len() - 1]].parent {
@@ -184,7 +176,7 @@ fn conversation(node: &Node) -> Parsed<Conversation> {
     }
     let text = |key| Parsed::Ok(node.optional_text(key)?.unwrap_or_default().to_owned());
     let (title, description) = (text("title")?, text("description")?);
-    Ok(Conversation { number, title, description, turns, line: node.line })
+    Ok(Conversation { number, title, description, turns })
 }
 
 fn turn(node: &Node, id: TopicId, positions: &HashMap<String, usize>) -> Parsed<Turn> {
@@ -205,7 +197,6 @@ fn turn(node: &Node, id: TopicId, positions: &HashMap<String, usize>) -> Parsed<
         resolved: text("manual_rewritten_utterance")?,
         rewritten: text("automatic_rewritten_utterance")?,
         response,
-        line: node.line,
     })
 }
 

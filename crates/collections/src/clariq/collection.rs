@@ -1,9 +1,9 @@
 //! A collection: a data folder, or the sample inside the program.
 
 use crate::bank::Bank;
-use crate::clariq::labelled::{Labelled, Topic};
+use crate::clariq::labelled::{Labelled, Topic, read_requests};
 use crate::clariq::released::RELEASED;
-use crate::clariq::requests::read_requests;
+use crate::{Embedded, find_embedded};
 use clariq_core::{Error, Problem, ProblemKind, TrainOn, problem};
 use clariq_files::Source;
 use serde::{Deserialize, Serialize};
@@ -11,13 +11,8 @@ use std::fmt;
 use std::path::PathBuf;
 
 /// The files of the sample collection, as they are in `data/sample`.
-macro_rules! sample {
-    ($($name:literal),* $(,)?) => {
-        &[$(($name, concat!("<sample>/", $name), include_bytes!(concat!("../../sample/", $name)))),*]
-    };
-}
-
-const SAMPLE: &[(&str, &str, &[u8])] = sample![
+const SAMPLE: &[Embedded] = embedded![
+    "sample",
     "question_bank.tsv",
     "train.tsv",
     "dev.tsv",
@@ -48,10 +43,7 @@ impl DataDir {
                 let found = |path: &PathBuf| path.symlink_metadata().is_ok();
                 [plain, packed].into_iter().find(found).map(Source::Path)
             }
-            Self::Sample => {
-                let (_, name, bytes) = SAMPLE.iter().find(|(file, ..)| *file == name)?;
-                Some(Source::Embedded { name, bytes })
-            }
+            Self::Sample => find_embedded(SAMPLE, name),
         }
     }
 
@@ -226,10 +218,6 @@ impl ClariQ {
     }
 
     /// The labels that a model is trained on, as one.
-    ///
-    /// # Errors
-    ///
-    /// A split without labels, or with labels that cannot be read.
     pub fn training_labels(&self, train_on: TrainOn) -> Result<Labelled, Error> {
         let mut labelled = self.labelled(Split::Train)?;
         if train_on == TrainOn::TrainAndDev {

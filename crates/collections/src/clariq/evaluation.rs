@@ -8,7 +8,7 @@ mod leaderboard;
 mod need_report;
 mod official;
 mod oracle;
-pub mod page;
+mod page;
 mod question_relevance;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,8 @@
 //! Relevance labels: `train.tsv`, `dev.tsv` and `test_with_labels.tsv`. They hold topics, facets,
-//! and one row per facet and question that was judged relevant to the topic.
+//! and one row per facet and question that was judged relevant to the topic. `test.tsv` has requests
+//! without labels.
 
+use crate::bank::repeated;
 use clariq_core::{Error, FacetId, Need, Problem, QuestionId, Request, TopicId, problem};
 use clariq_files::table::{Column, Row, Sink, for_each_row, strictly};
 use clariq_files::{Input, MOST_OF_A_TABLE, Qrels, Source};
@@ -242,6 +244,40 @@ fn contradiction<T: Display>(at: (&str, u64), what: &str, was: T, is: T) -> Prob
     problem!(at, "{what}, `{was}`", "`{is}`", hint)
 }
 
+/// The released `test.tsv` spells its header with a space.
+const REQUEST_COLUMNS: &[Column] = &[&["topic_id"], &["initial_request", "initial request"]];
+
+/// Reads a file of requests in file order; the first problem is the error.
+pub fn read_requests(source: &Source) -> Result<Vec<Topic>, Error> {
+    let input = source.read_at_most(MOST_OF_A_TABLE)?;
+    strictly(|sink| parse_requests(&input, sink))
+}
+
+/// Reads what can be read of a file of requests: every problem goes to `sink`, and its row is left
+/// out.
+pub fn parse_requests(input: &Input, sink: Sink) -> Vec<Topic> {
+    let mut topics: Vec<Topic> = Vec::new();
+    let mut seen: HashMap<TopicId, (u64, usize)> = HashMap::new();
+    for_each_row(input, REQUEST_COLUMNS, sink, |row, sink| {
+        let [id, request] = row.fields[..] else { return };
+        if let Err(problem) = row.check_id("topic_id", id) {
+            return sink(*problem);
+        }
+        if let Some(&(first, position)) = seen.get(id) {
+            let same = topics[position].request == request;
+            return sink(repeated((&*input.name, row.line()), "request", id, first, same));
+        }
+        seen.insert(id.into(), (row.line(), topics.len()));
+        topics.push(Topic {
+            id: id.into(),
+            request: request.to_owned(),
+            description: String::new(),
+            need: None,
+        });
+    });
+    topics
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -308,6 +344,17 @@ mod tests {
         for label in ["0", "5", "x", "", "2.0"] {
             let (_, problems) = parse(&format!("1\ta\t\t{label}\tF1\tf\tQ2\tq\ty\n"));
             assert!(problems[0].expected.ends_with("need from 1 to 4"), "{label}");
+        }
+    }
+
+    #[test]
+    fn both_spellings_of_the_header_are_read() {
+        for header in ["topic_id\tinitial request", "topic_id\tinitial_request"] {
+            let text = format!("{header}\n202\tGive me information.\n201\tTell me.\n");
+            let input = Input { name: "test.tsv".to_owned(), bytes: Cow::Owned(text.into_bytes()) };
+            let topics = strictly(|sink| parse_requests(&input, sink)).unwrap();
+            assert_eq!(topics[0].id, TopicId::from("202"), "file order, not number order");
+            assert_eq!(topics[1].request, "Tell me.");
         }
     }
 }

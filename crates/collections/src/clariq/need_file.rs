@@ -1,9 +1,7 @@
 //! Need files: `<topic_id> <label>`, how much clarification a system predicts that each request
 //! needs.
 
-use clariq_core::Error;
-use clariq_core::Need;
-use clariq_core::TopicId;
+use clariq_core::{Error, Need, TopicId};
 use clariq_files::Target;
 use clariq_files::lines::for_each_line;
 use clariq_files::table::{Sink, strictly};

@@ -11,9 +11,7 @@ use std::collections::HashSet;
 /// The figures of one split.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct SplitStats {
-    /// Which split.
     split: Split,
-    /// Requests.
     topics: usize,
     /// Information needs behind them; `None` without labels.
     facets: Option<usize>,
@@ -27,7 +25,6 @@ struct SplitStats {
     needs: Option<[usize; 4]>,
     /// Topics for which asking nothing is one of the right choices.
     no_question: Option<usize>,
-    /// Mean words per request, separated by white space.
     request_words: f64,
     /// Mean words per answer that is not empty.
     answer_words: Option<f64>,
@@ -38,13 +35,9 @@ struct SplitStats {
 struct Counts {
     /// Questions in the bank, the empty one included.
     questions: usize,
-    /// Words of the longest question.
     longest_question: usize,
-    /// Mean words per question.
     question_words: f64,
-    /// The bank's checksum.
     bank: clariq_core::Checksum,
-    /// The splits that the folder has.
     splits: Vec<SplitStats>,
 }
 

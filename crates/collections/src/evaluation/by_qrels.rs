@@ -5,7 +5,7 @@ use super::{
     passed_over,
 };
 use crate::Collection;
-use clariq_core::{Error, ProblemKind, Speaker, TopicId, problem};
+use clariq_core::{Error, ProblemKind, Speaker, TopicId, bail, problem};
 use clariq_eval::{
     Favour, Measure, Qrels, RankedRun, Scores, Ties, diagnose, evaluate, parse_measure,
     parse_measures,
@@ -179,14 +179,8 @@ impl Evaluation for ByQrels<'_> {
 
     fn page(&self, asked: &PageAsked) -> Result<Rendered, Error> {
         if let Some((_, need)) = asked.needs.first() {
-            let found = need.name();
-            return Err(problem!(
-                "--need",
-                "runs of a collection with need labels",
-                found,
-                "leave it out: this collection has no need labels"
-            )
-            .into());
+            let hint = "leave it out: this collection has no need labels";
+            bail!("--need", "runs of a collection with need labels", (need.name()), hint);
         }
         let (mut warnings, mut measured) = (Vec::new(), Vec::new());
         for run in asked.runs {

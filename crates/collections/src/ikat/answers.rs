@@ -1,9 +1,9 @@
 //! Answers of systems in the form of a year.
 
+use super::collection::statement_number;
 use super::run::{
     RankedPassage, RankedStatement, Response, Submission, SubmittedTurn, put_end, put_turn,
 };
-use super::statements::statement_number;
 use super::topics::Year;
 use crate::{Answer, AnswerForm, Class};
 use clariq_core::{Documents, Hit};

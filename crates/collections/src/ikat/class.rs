@@ -26,10 +26,6 @@ impl Class {
 impl Conversation {
     /// What was said up to the user's turn at `index` (from 0), as a system of `class` may see it: a
     /// manual one sees resolved utterances.
-    ///
-    /// # Panics
-    ///
-    /// If the conversation has no such turn.
     pub fn said(&self, index: usize, class: Class) -> Vec<Utterance> {
         let mut said = Vec::with_capacity(2 * index + 1);
         for (position, turn) in self.turns[..=index].iter().enumerate() {
@@ -44,10 +40,6 @@ impl Conversation {
 
     /// The passages to answer the turn at `index` from, which only a system that answers alone
     /// sees; empty where none were released.
-    ///
-    /// # Panics
-    ///
-    /// If the conversation has no such turn.
     pub fn given_passages(&self, index: usize, class: Class) -> Option<&[String]> {
         let citations = self.turns[index].citations.as_deref().unwrap_or_default();
         (class == Class::OnlyResponse).then_some(citations)

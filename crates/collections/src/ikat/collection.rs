@@ -6,17 +6,16 @@ use super::evaluation::{Track, names};
 use super::folder::{Folder, Split};
 use super::passage_ids::PassageIds;
 use super::passages::{read_all, read_bank};
-use super::qrels::{citation_judgements, read_statement_qrels, statement_judgements};
-use super::statements::{statement_rows, statements_of};
-use super::topics::Topics;
+use super::qrels::{citation_judgements, of_labels, statement_judgements};
+use super::topics::{Conversation, Topics};
 use super::validate::{Options, validate};
 use crate::evaluation::Evaluation;
 use crate::{
-    AnswerForm, Bank, Class, Collection, DataDir, Kind, Requests, ResolvedTurn, Statistics,
-    ValidationOptions, cast,
+    AnswerForm, Bank, BankRow, Class, Collection, DataDir, Kind, Requests, ResolvedTurn,
+    Statistics, ValidationOptions, cast,
 };
 use clariq_core::{Doc, Documents, Error, ProblemKind, Request, TextKeeper, bail, problem};
-use clariq_files::{Judgement, Qrels, Source, read_qrels};
+use clariq_files::{Judgement, Qrels, Source};
 use std::collections::HashSet;
 
 /// TREC iKAT 2023 to 2025: statements of a user and passages, ranked for every turn.
@@ -56,11 +55,6 @@ const SUBSTITUTE: &str = "passages are those that the organisers' responses cite
 const TASKS: [&str; 2] = [PASSAGES, STATEMENTS];
 const SPLITS: [&str; 4] = ["2023-train", "2023-test", "2024", "2025"];
 
-/// NIST's judgements of statements of 2023, which differ from the organisers'.
-const NIST_STATEMENTS: &str = "ptkb_rel_nist";
-/// NIST's graded judgements of passages of 2023.
-const NIST_PASSAGES: &str = "2023-qrels.all-turns.txt";
-
 fn folder_of(data: &DataDir) -> Option<Folder> {
     match data {
         DataDir::Folder(folder) => Some(Folder::Path(folder.clone())),
@@ -78,19 +72,11 @@ pub struct Ikat {
 
 impl Ikat {
     /// Opens a folder: reads the topics of all splits that it has, and the passages, into memory.
-    ///
-    /// # Errors
-    ///
-    /// Files that cannot be read, and a passage that two files have with different texts.
     pub fn open(folder: Folder) -> Result<Self, Error> {
         Self::open_keeping(folder, None)
     }
 
     /// Opens a folder. `keeper` keeps passages that are too many for memory.
-    ///
-    /// # Errors
-    ///
-    /// As for `open`, and what the keeper says.
     pub fn open_keeping(folder: Folder, keeper: Option<&dyn TextKeeper>) -> Result<Self, Error> {
         let mut topics = Vec::new();
         for split in folder.splits() {
@@ -153,36 +139,6 @@ impl Ikat {
         docs.dedup();
         (!docs.is_empty()).then_some(docs)
     }
-
-    /// The organisers' labels of statements; `None` where none were released.
-    pub fn organisers_statements(&self, split: Split) -> Result<Option<Vec<Judgement>>, Error> {
-        Ok(Some(statement_judgements(self.topics(split)?)).filter(|labels| !labels.is_empty()))
-    }
-
-    /// NIST's labels of statements of a split; `None` where the folder has none.
-    pub fn nist_statements(&self, split: Split) -> Result<Option<Vec<Judgement>>, Error> {
-        self.judged_of_2023(split, NIST_STATEMENTS, read_statement_qrels)
-    }
-
-    /// NIST's graded labels of passages of a split; `None` where the folder has none.
-    pub fn nist_passages(&self, split: Split) -> Result<Option<Vec<Judgement>>, Error> {
-        self.judged_of_2023(split, NIST_PASSAGES, read_qrels)
-    }
-
-    fn judged_of_2023(
-        &self,
-        split: Split,
-        name: &str,
-        read: impl Fn(&Source) -> Result<Vec<Judgement>, Error>,
-    ) -> Result<Option<Vec<Judgement>>, Error> {
-        let file = self.folder.file(name).filter(|_| split == Split::Test2023);
-        file.map(|file| read(&file)).transpose()
-    }
-
-    /// The passages that the organisers' responses cite; `None` where none were released.
-    pub fn cited_passages(&self, split: Split) -> Result<Option<Vec<Judgement>>, Error> {
-        Ok(Some(citation_judgements(self.topics(split)?)).filter(|labels| !labels.is_empty()))
-    }
 }
 
 fn changed(split: Split) -> Error {
@@ -197,6 +153,40 @@ fn split_of(name: &str) -> Result<Split, Error> {
         let expected = format!("one of {}", SPLITS.join(", "));
         problem!("--split", expected, "`{name}`", "these are the splits of iKAT").into()
     })
+}
+
+/// The id of a statement as a document, `2023-test/9-1/3`: its number is unique in its conversation
+/// alone.
+fn statement_id(split: Split, conversation: &str, number: usize) -> String {
+    format!("{split}/{conversation}/{number}")
+}
+
+/// The number of a statement by the id of its document.
+pub fn statement_number(id: &str) -> &str {
+    id.rsplit_once('/').map_or(id, |(_, number)| number)
+}
+
+/// All statements of all splits.
+fn statement_rows(topics: &[(Split, Topics)]) -> Vec<BankRow> {
+    let mut rows = Vec::new();
+    for (split, topics) in topics {
+        for Conversation { number, statements, .. } in &topics.conversations {
+            rows.extend((1..).zip(statements).map(|(n, text)| BankRow {
+                id: statement_id(*split, number, n).as_str().into(),
+                text: text.clone(),
+            }));
+        }
+    }
+    rows
+}
+
+/// The statements of the user of a conversation, in the order of their numbers as documents.
+fn statements_of(split: Split, conversation: &Conversation, bank: &Bank) -> Vec<Doc> {
+    let ids = (1..=conversation.statements.len())
+        .map(|number| statement_id(split, &conversation.number, number));
+    let mut docs: Vec<Doc> = ids.filter_map(|id| bank.find(&id)).collect();
+    docs.sort_unstable();
+    docs
 }
 
 impl Collection for Ikat {
@@ -248,7 +238,7 @@ impl Collection for Ikat {
     }
 
     fn name_in_runs<'i>(&self, task: &str, id: &'i str) -> &'i str {
-        if task == STATEMENTS { super::statement_number(id) } else { id }
+        if task == STATEMENTS { statement_number(id) } else { id }
     }
 
     fn conversation_of<'r>(&self, request: &'r str) -> &'r str {
@@ -288,19 +278,18 @@ impl Collection for Ikat {
 
     fn qrels(&self, split: &str, task: &str) -> Result<Option<Qrels>, Error> {
         let split = split_of(split)?;
-        let labels = if task == STATEMENTS {
+        let topics = self.topics(split)?;
+        let labels: Vec<Judgement> = if task == STATEMENTS {
             let rename = |label: Judgement| {
                 let conversation = self.conversation_of(&label.topic);
                 let document = format!("{split}/{conversation}/{}", label.document).into();
                 Judgement { document, ..label }
             };
-            let labels = self.organisers_statements(split)?;
-            labels.map(|labels| labels.into_iter().map(rename).collect())
+            statement_judgements(topics).into_iter().map(rename).collect()
         } else {
-            self.cited_passages(split)?
+            citation_judgements(topics)
         };
-        let name = split.topics_file();
-        labels.map(|labels: Vec<_>| Qrels::from_judgements(name, &labels)).transpose()
+        of_labels(split.topics_file(), &labels)
     }
 
     /// Those of TREC `CAsT`, whose files may lie beside the track's own: the track's resolved
@@ -317,7 +306,6 @@ impl Collection for Ikat {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ikat::statement_number;
     use clariq_core::Utterance;
 
     fn sample() -> Ikat {

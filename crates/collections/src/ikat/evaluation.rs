@@ -4,7 +4,7 @@
 mod by_turn;
 mod evaluate;
 mod figures;
-pub mod page;
+mod page;
 mod track;
 
 pub use by_turn::{Part, columns};

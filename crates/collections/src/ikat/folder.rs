@@ -1,7 +1,7 @@
 //! A folder with the track's files, and the splits that it may hold.
 
-use super::sample::Sample;
 use super::topics::{Topics, Year};
+use crate::{Embedded, find_embedded};
 use clariq_core::{Error, Location, Problem, ProblemKind, problem};
 use clariq_files::Source;
 use std::fmt;
@@ -84,6 +84,17 @@ impl fmt::Display for Split {
 /// Where files are looked for below a data folder.
 const FOLDERS: [&str; 5] = ["", "topics", "passages", "qrels", "cast"];
 
+/// The files of the sample, as they are in `data/sample-ikat`: topics of 2023 with labels of
+/// statements and passages, all written for this project.
+const SAMPLE: &[Embedded] = embedded![
+    "sample-ikat",
+    "2023_test_topics.json",
+    "passages.jsonl",
+    "ptkb_rel_org",
+    "ptkb_rel_nist",
+    "2023-qrels.all-turns.txt",
+];
+
 /// A data folder of the track.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Folder {
@@ -106,10 +117,7 @@ impl Folder {
                 });
                 paths.into_iter().find(|path| path.symlink_metadata().is_ok()).map(Source::Path)
             }
-            Self::Sample => {
-                let file = Sample::ALL.iter().find(|file| file.file_name() == name);
-                file.map(|file| file.source())
-            }
+            Self::Sample => find_embedded(SAMPLE, name),
         }
     }
 
@@ -120,10 +128,6 @@ impl Folder {
     }
 
     /// Reads the topics of a split, which must have the form of its year.
-    ///
-    /// # Errors
-    ///
-    /// Topics that are not there, cannot be read, or have the form of another year.
     pub fn topics(&self, split: Split) -> Result<Topics, Error> {
         let name = split.topics_file();
         let source = self.file(name).ok_or_else(|| self.missing(name))?;
@@ -198,7 +202,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let data = Folder::Path(folder.path().to_owned());
         assert!(data.splits().is_empty());
-        let topics = Sample::Topics.source().read().unwrap().bytes;
+        let topics = Folder::Sample.file("2023_test_topics.json").unwrap().read().unwrap().bytes;
         fs::create_dir(folder.path().join("topics")).unwrap();
         fs::write(folder.path().join("topics/2023_test_topics.json"), &topics).unwrap();
         fs::write(folder.path().join("2024_test_topics.json"), &topics).unwrap();

@@ -7,7 +7,7 @@
 use super::topics::Topics;
 use clariq_core::Error;
 use clariq_files::table::{Sink, strictly};
-use clariq_files::{Input, Judgement, Source, parse_qrels};
+use clariq_files::{Input, Judgement, Qrels, Source, parse_qrels};
 use compact_str::{CompactString, ToCompactString};
 
 /// Reads labels of statements; the first problem is the error.
@@ -72,6 +72,11 @@ pub fn citation_judgements(topics: &Topics) -> Vec<Judgement> {
             cited.map(move |passage| judgement(turn.id.as_str(), passage))
         })
         .collect()
+}
+
+/// Labels by turn; `None` where there are none.
+pub(super) fn of_labels(file: &str, labels: &[Judgement]) -> Result<Option<Qrels>, Error> {
+    (!labels.is_empty()).then(|| Qrels::from_judgements(file, labels)).transpose()
 }
 
 #[cfg(test)]

@@ -37,10 +37,11 @@ pub struct Options<'a> {
 /// Checks a run against the topics of its year.
 ///
 /// ```
-/// use clariq_collections::ikat::{Sample, Topics, validate::{MAX_WARNINGS, Options, Verdict, validate}};
+/// use clariq_collections::ikat::validate::{MAX_WARNINGS, Options, Verdict, validate};
+/// use clariq_collections::ikat::{Folder, Split};
 /// use clariq_files::Source;
 ///
-/// let topics = Topics::read(&Sample::Topics.source())?;
+/// let topics = Folder::Sample.topics(Split::Test2023)?;
 /// let run = Source::memory("mine.json", *br#"{"run_name": "mine", "run_type": "automatic", "turns": []}"#);
 /// let tokens = |text: &str| text.split_whitespace().count();
 /// let options = Options { passage_ids: None, tokens: &tokens, max_warnings: MAX_WARNINGS };

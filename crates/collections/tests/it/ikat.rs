@@ -4,7 +4,7 @@
 use crate::released::{file, released};
 use clariq_collections::ikat::run::{Submission, put_submission};
 use clariq_collections::ikat::{
-    Class, Sample, Topics, Year, citation_judgements, convert, read_passages, read_statement_qrels,
+    Class, Folder, Topics, Year, citation_judgements, convert, read_passages, read_statement_qrels,
     statement_judgements,
 };
 use clariq_core::{Problem, Severity};
@@ -170,6 +170,10 @@ fn without_lines(mut submission: Submission) -> Submission {
     submission
 }
 
+fn sample(name: &str) -> Source {
+    Folder::Sample.file(name).unwrap()
+}
+
 fn problems(value: &Value) -> Vec<Problem> {
     let text = serde_json::to_vec_pretty(value).unwrap();
     let input = Source::memory("topics.json", text).read().unwrap();
@@ -219,24 +223,24 @@ fn what_would_change_a_figure_is_a_problem() {
 
 #[test]
 fn the_sample_is_sound() {
-    let input = Sample::Topics.source().read().unwrap();
+    let input = sample("2023_test_topics.json").read().unwrap();
     let topics = Topics::parse(&input, &mut |problem| panic!("{problem}"));
     let turns = topics.turns().count();
     assert!(topics.conversations.len() >= 6 && turns >= 40, "{turns} turns");
-    let passages = read_passages(&Sample::Passages.source()).unwrap();
+    let passages = read_passages(&sample("passages.jsonl")).unwrap();
     let ids: HashSet<&str> = passages.iter().map(|passage| passage.id.as_str()).collect();
     assert!(ids.len() >= 120 && ids.len() == passages.len(), "{} passages", ids.len());
     let cited = citation_judgements(&topics);
     assert!(cited.iter().all(|label| ids.contains(label.document.as_str())));
-    let organisers = read_statement_qrels(&Sample::OrganisersLabels.source()).unwrap();
+    let organisers = read_statement_qrels(&sample("ptkb_rel_org")).unwrap();
     assert_eq!(organisers, statement_judgements(&topics));
-    let nist = read_statement_qrels(&Sample::NistLabels.source()).unwrap();
+    let nist = read_statement_qrels(&sample("ptkb_rel_nist")).unwrap();
     for label in organisers.iter().chain(&nist) {
         let (conversation, _) = topics.turn(&label.topic).expect("a turn");
         let number: usize = label.document.parse().expect("a number");
         assert!((1..=conversation.statements.len()).contains(&number), "{label:?}");
     }
-    let graded = read_qrels(&Sample::PassageLabels.source()).unwrap();
+    let graded = read_qrels(&sample("2023-qrels.all-turns.txt")).unwrap();
     for label in &graded {
         assert!(topics.turn(&label.topic).is_some(), "{label:?}");
         assert!(ids.contains(label.document.as_str()), "{label:?}");

@@ -20,58 +20,37 @@ use maud::{Markup, html};
 
 /// A run and its name on the page.
 #[derive(Debug, Clone)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// Its name, unique on the page.
-    pub name: String,
-    /// Its lines, in file order.
-    pub run: Run,
+    pub(crate) name: String,
+    pub(crate) run: Run,
     /// What it uses beyond a request and the bank, as its record declares.
-    pub uses: Vec<String>,
-}
-
-impl Entry {
-    /// An entry that uses nothing but one request and the bank.
-    pub fn new(name: impl Into<String>, run: Run) -> Self {
-        Self { name: name.into(), run, uses: Vec::new() }
-    }
+    pub(crate) uses: Vec<String>,
 }
 
 /// A need file and its name on the page.
 #[derive(Debug, Clone)]
-pub struct NeedEntry {
-    /// Its name.
-    pub name: String,
-    /// Its lines, in file order.
-    pub lines: Vec<NeedLine>,
+pub(crate) struct NeedEntry {
+    pub(crate) name: String,
+    pub(crate) lines: Vec<NeedLine>,
 }
 
 /// What a page compares.
 #[derive(Debug, Clone, Copy)]
-pub struct Comparison<'a> {
-    /// The page's title.
-    pub title: &'a str,
-    /// The split that the runs answer.
-    pub split: Split,
-    /// The question bank.
-    pub bank: &'a Bank,
-    /// The labels of the split.
-    pub labels: &'a Labelled,
-    /// The runs, in the order of the page.
-    pub runs: &'a [Entry],
+pub(crate) struct Comparison<'a> {
+    pub(crate) title: &'a str,
+    pub(crate) split: Split,
+    pub(crate) bank: &'a Bank,
+    pub(crate) labels: &'a Labelled,
+    pub(crate) runs: &'a [Entry],
     /// The position in `runs` of the run that the others are compared with.
-    pub baseline: usize,
+    pub(crate) baseline: usize,
     /// Need files; may be empty.
-    pub needs: &'a [NeedEntry],
-    /// The seed of the randomisation test.
-    pub seed: u64,
+    pub(crate) needs: &'a [NeedEntry],
+    pub(crate) seed: u64,
 }
 
-/// Renders the page.
-///
-/// # Panics
-///
-/// If `baseline` is not the position of a run.
-pub fn render(comparison: &Comparison) -> String {
+pub(crate) fn render(comparison: &Comparison) -> String {
     let judged = Judged::new(comparison);
     let runs = judged.runs.iter().map(|run| Measured {
         name: &run.entry.name,

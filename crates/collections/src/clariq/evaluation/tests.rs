@@ -65,10 +65,14 @@ impl Small {
         let rows = ids.map(|id| BankRow { id: id.into(), text: text(id) }).to_vec();
         let mut labels = labels(&[("1", &["Q00001", "Q1", "Q2", "Q3"]), ("2", &["Q4", "Q5"])]);
         labels.topics = vec![topic("1", ATTACK, 1), topic("2", "usual", 2)];
+        let entry = |(name, lines): &(&str, &[Line])| {
+            let (name, uses) = ((*name).to_owned(), Vec::new());
+            Entry { name, run: run(lines), uses }
+        };
         Self {
             bank: Bank::from_rows(rows),
             labels,
-            runs: runs.iter().map(|(name, lines)| Entry::new(*name, run(lines))).collect(),
+            runs: runs.iter().map(entry).collect(),
             needs: Vec::new(),
         }
     }

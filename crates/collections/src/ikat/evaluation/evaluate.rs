@@ -1,10 +1,13 @@
 //! The figures of a run: rankings and sets of statements, passages, and responses.
 
+use crate::ikat::qrels::of_labels;
 use crate::ikat::run::{Submission, SubmittedTurn};
-use crate::ikat::{Ikat, Split, Year};
+use crate::ikat::{
+    Ikat, Split, Year, citation_judgements, read_statement_qrels, statement_judgements,
+};
 use clariq_core::{Error, QuestionId, TopicId};
 use clariq_eval::{SetReport, Unjudged, score_sets};
-use clariq_files::{Judgement, Qrels, Run, RunLine};
+use clariq_files::{Judgement, Qrels, Run, RunLine, Source, read_qrels};
 use std::collections::{HashMap, HashSet};
 
 /// What is scored of a run.
@@ -35,13 +38,10 @@ pub struct Labels {
 
 impl Labels {
     /// Reads the labels of a split.
-    ///
-    /// # Errors
-    ///
-    /// Files that cannot be read, and labels that contradict each other.
     pub fn read(ikat: &Ikat, split: Split) -> Result<Self, Error> {
-        let qrels = |name: &str, labels: Option<Vec<Judgement>>| {
-            labels.map(|labels| Qrels::from_judgements(name, &labels)).transpose()
+        let judged = |name, read: fn(&Source) -> Result<Vec<Judgement>, Error>| {
+            let file = ikat.folder().file(name).filter(|_| split == Split::Test2023);
+            file.map(|file| Qrels::from_judgements(name, &read(&file)?)).transpose()
         };
         let topics = ikat.topics(split)?;
         let cites = |turn: &crate::ikat::Turn| {
@@ -50,10 +50,10 @@ impl Labels {
         let turns = topics.turns().filter(|(_, turn)| cites(turn));
         let file = split.topics_file();
         Ok(Self {
-            organisers: qrels(file, ikat.organisers_statements(split)?)?,
-            nist: qrels("ptkb_rel_nist", ikat.nist_statements(split)?)?,
-            cited: qrels(file, ikat.cited_passages(split)?)?,
-            graded: qrels("2023-qrels.all-turns.txt", ikat.nist_passages(split)?)?,
+            organisers: of_labels(file, &statement_judgements(topics))?,
+            nist: judged("ptkb_rel_nist", read_statement_qrels)?,
+            cited: of_labels(file, &citation_judgements(topics))?,
+            graded: judged("2023-qrels.all-turns.txt", read_qrels)?,
             responses: turns
                 .map(|(_, turn)| (turn.id.as_str().to_owned(), turn.response.clone()))
                 .collect(),
@@ -67,13 +67,6 @@ impl Labels {
 }
 
 impl Evaluated {
-    /// The same run with the whole rankings of statements and passages, of which what is handed in
-    /// has only the first.
-    #[must_use]
-    pub fn with_rankings(self, statements: Run, passages: Run) -> Self {
-        Self { statements, passages, ..self }
-    }
-
     /// What a file says that was handed in; of several responses to a turn, the statements and the
     /// text of the first, and the passages of all, each once.
     pub fn of_submission(ikat: &Ikat, split: Split, submission: &Submission) -> Self {

@@ -33,10 +33,6 @@ pub fn names() -> impl Iterator<Item = String> {
 }
 
 /// All figures of a run that the labels allow, by name.
-///
-/// # Errors
-///
-/// A run with a document twice in a ranking.
 pub fn figures(evaluated: &Evaluated, labels: &Labels) -> Result<Vec<(String, f64)>, Error> {
     let columns = |part| columns(evaluated, labels, Some(part), &[]);
     let mean = |name: String, column: &Column| (name, column.mean());

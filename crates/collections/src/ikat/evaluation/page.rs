@@ -22,47 +22,34 @@ use std::collections::{HashMap, HashSet};
 pub(crate) const STYLE: &str = include_str!("page/style.css");
 
 /// A run and its name on the page.
-pub struct Entry {
+pub(crate) struct Entry {
     /// Its name, unique on the page.
-    pub name: String,
+    pub(crate) name: String,
     /// What it uses beyond a request and the documents, as its record declares.
-    pub uses: Vec<String>,
-    /// What is handed in.
-    pub submission: Submission,
+    pub(crate) uses: Vec<String>,
+    pub(crate) submission: Submission,
     /// The ranking of statements, which are named by their numbers.
-    pub statements: Run,
-    /// The ranking of passages.
-    pub passages: Run,
+    pub(crate) statements: Run,
+    pub(crate) passages: Run,
     /// The figures; the same measures over the same turns for all runs, one at least.
-    pub columns: Vec<Column>,
+    pub(crate) columns: Vec<Column>,
 }
 
 /// What a page compares.
-pub struct Comparison<'a> {
-    /// The page's title.
-    pub title: &'a str,
+pub(crate) struct Comparison<'a> {
+    pub(crate) title: &'a str,
     /// Conversations and the texts of passages.
-    pub ikat: &'a Ikat,
-    /// The split that the runs answer.
-    pub split: Split,
-    /// The topics of the split.
-    pub topics: &'a Topics,
-    /// The labels of the split.
-    pub labels: &'a Labels,
-    /// The runs, in the order of the page.
-    pub runs: &'a [Entry],
+    pub(crate) ikat: &'a Ikat,
+    pub(crate) split: Split,
+    pub(crate) topics: &'a Topics,
+    pub(crate) labels: &'a Labels,
+    pub(crate) runs: &'a [Entry],
     /// The position in `runs` of the run that the others are compared with.
-    pub baseline: usize,
-    /// The seed of the randomisation test.
-    pub seed: u64,
+    pub(crate) baseline: usize,
+    pub(crate) seed: u64,
 }
 
-/// Renders the page.
-///
-/// # Panics
-///
-/// If `baseline` is not the position of a run.
-pub fn render(comparison: &Comparison) -> String {
+pub(crate) fn render(comparison: &Comparison) -> String {
     let runs = comparison.runs.iter().map(|entry| Measured {
         name: &entry.name,
         uses: &entry.uses,

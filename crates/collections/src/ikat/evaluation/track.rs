@@ -75,7 +75,9 @@ impl Evaluation for Track<'_> {
         let submission = Submission::read(&Source::new(written.path), self.split.year())?;
         let evaluated = Evaluated::of_submission(self.ikat, self.split, &submission);
         let (statements, passages) = ((written.ranking)(STATEMENTS)?, (written.ranking)(PASSAGES)?);
-        let figures = figures(&evaluated.with_rankings(statements, passages), &self.labels)?;
+        // What is handed in has only the first of the rankings.
+        let evaluated = Evaluated { statements, passages, ..evaluated };
+        let figures = figures(&evaluated, &self.labels)?;
         Ok(Scored { figures, ..Scored::default() })
     }
 
