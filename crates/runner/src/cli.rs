@@ -48,7 +48,7 @@ enum Command {
     Tune(tune::TuneArgs),
     /// Score a run or need file, as the official scorer or by any measure
     Eval(eval::EvalArgs),
-    /// Validate a run: the official verdict, and defects that the official validator overlooks
+    /// Validate a run: the official verdict, and defects that it overlooks
     ///
     /// Findings are printed to standard error, with the line, what was expected, what was found,
     /// and a hint: first the errors and warnings of the collection's official validator, then,
