@@ -13,7 +13,6 @@ use std::path::PathBuf;
 /// Flags that every subcommand has. Short help leaves them out.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Common options")]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Common {
     /// Folder with the files of a collection [default: data/clariq if present, else the built-in
     /// sample]
