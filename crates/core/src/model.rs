@@ -173,7 +173,7 @@ impl NoModels {
     pub fn refusal(name: &str) -> Error {
         problem!(
             format!("model `{name}`"),
-            "a clariq with learned stages",
+            "a clariq with learned models",
             "one that was built without them",
             "`pip install clariq-learned` adds them, or `scripts/install` in a clone; `clariq \
              setup` installs libtorch where it is missing"

@@ -140,7 +140,7 @@ impl Source {
             raw.take(most + 1 - bytes.len() as u64).read_to_end(&mut bytes).map_err(refused)?;
         }
         if bytes.len() as u64 > most {
-            let hint = "is this the right file? such a file is never so large";
+            let hint = "is this the right file? files of this kind are much smaller";
             bail!(name, (format!("at most {} MiB, unpacked", most >> 20)), "more", hint);
         }
         Ok(bytes)

@@ -89,7 +89,7 @@ impl Shape {
             "gelu_new" | "gelu_pytorch_tanh" => Activation::GeluTanh,
             "relu" => Activation::Relu,
             other => {
-                let hint = "no published BERT has another activation";
+                let hint = "published BERT models use only these activations";
                 bail!(at, "hidden_act `gelu`, `gelu_new` or `relu`", "`{other}`", hint)
             }
         };

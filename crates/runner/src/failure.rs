@@ -83,7 +83,7 @@ pub(crate) fn print_problem(severity: &str, problem: &Problem) {
     }
 }
 
-/// The error object that stands where the answer to a line would.
+/// The error object in place of the answer to a line.
 pub(crate) fn error_object(line: Option<u64>, problem: &Problem) -> Value {
     let [expected, found, hint] = [&problem.expected, &problem.found, &problem.hint]
         .map(|text| printable(text, LONGEST).into_owned());

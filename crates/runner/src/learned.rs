@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, io};
 
-/// Names another program in place of the one beside `clariq`; empty for none.
+/// Names another program instead of the one beside `clariq`; empty for none.
 const VARIABLE: &str = "CLARIQ_LEARNED";
 
-/// The program with learned stages, if it is installed.
+/// The program with learned models, if it is installed.
 pub(crate) fn program() -> Option<PathBuf> {
     if let Some(named) = env::var_os(VARIABLE) {
         return Some(PathBuf::from(named)).filter(|path| !path.as_os_str().is_empty());
@@ -32,9 +32,9 @@ pub(crate) fn is_needed_by(name: &str, overrides: &[Override]) -> bool {
     Loaded::open_any(name, overrides).is_ok_and(|loaded| loaded.needs_models())
 }
 
-/// Continues as the other program with the same arguments, if it is installed; as this one, if it is
-/// the other (`here`) but does not hold to the instruction set that is asked for. It returns where
-/// nothing is to be done or there is no other program, and where it cannot be started.
+/// Continues as the other program with the same arguments, if it is installed; as this one, if it
+/// is the other (`here`) but does not keep to the requested instruction set. Returns if there is
+/// nothing to do or no other program, or if it cannot be started.
 pub(crate) fn take_over(here: bool, isa: Option<Isa>) -> Result<(), Failure> {
     if let Some(asked) = isa {
         check_processor(asked)?;

@@ -44,8 +44,8 @@ impl Format {
 }
 
 impl Sheet {
-    /// The same with the texts of one column shortened so that lines fit a terminal of 80 columns;
-    /// in forms that nobody reads in a terminal, as it is.
+    /// The sheet with the texts of one column shortened so that lines fit a terminal of 80 columns;
+    /// unchanged in formats that nobody reads in a terminal.
     pub(crate) fn fit(mut self, column: usize, format: Option<Format>) -> Self {
         if matches!(format, None | Some(Format::Table)) {
             shorten::fit(&mut self, column);

@@ -6,7 +6,7 @@ use clariq_eval::{Measure, parse_measures};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-/// The endings of runs: TREC runs, and what is handed in to iKAT.
+/// The endings of runs: TREC runs, and submissions to iKAT.
 const RUNS: [&str; 3] = [".run", ".json", ".jsonl"];
 
 /// The name of a file without `.gz` and the ending of a run or need file.

@@ -19,7 +19,7 @@ pub(crate) fn refused_value(error: &clap::Error) -> Option<Problem> {
     let found = if value.is_empty() { "nothing".to_owned() } else { format!("`{value}`") };
     let hint = match text(error, ContextKind::SuggestedValue) {
         Some(similar) => format!("did you mean `{similar}`?"),
-        None => "--help shows what every argument takes".to_owned(),
+        None => "see --help for the accepted values".to_owned(),
     };
     Some(Problem::at(at, expected(error), found).hint(hint))
 }

@@ -31,7 +31,7 @@ impl<'a> Parser<'a> {
         self.skip_blanks();
         match self.peek() {
             None => Ok(node),
-            Some(_) => Err(self.fault("the end after one JSON value")),
+            Some(_) => Err(self.fault("one JSON value and nothing after it")),
         }
     }
 

@@ -1,4 +1,4 @@
-//! `clariq-learned`: the command with learned stages. `clariq` starts it where a model is needed;
+//! `clariq-learned`: the command with learned models. `clariq` starts it where a model is needed;
 //! the line below is where another engine would be named.
 
 use std::process::ExitCode;

@@ -24,28 +24,27 @@ use std::slice;
 
 #[derive(Args)]
 pub(crate) struct AskArgs {
-    /// What the user asks; replies are read from standard input, a line each
+    /// First utterance of the user; replies are read from standard input, one per line
     #[arg(value_name = "REQUEST", required_unless_present_any = ["json", "conversations"])]
     request: Option<String>,
-    /// System: a configuration file, or the name of a built-in one
-    /// [default: dense-conversation, or bm25-conversation in a build without learned stages; on
-    /// iKAT, ikat-automatic or ikat-bm25]
+    /// System: the name of a built-in one, or a configuration file [default: dense-conversation, or
+    /// bm25-conversation without learned models; for iKAT, ikat-automatic or ikat-bm25]
     #[arg(long, value_name = "NAME")]
     system: Option<String>,
-    /// Most questions to ask
+    /// Maximum number of questions to ask
     #[arg(long, value_name = "N", default_value_t = 3)]
     max_turns: usize,
-    /// What the user says of themselves, a statement a line, for a system that ranks statements
+    /// File of statements about the user, one per line, for a system that ranks statements
     #[arg(long, value_name = "FILE")]
     statements: Option<PathBuf>,
-    /// Show why: the candidates, and what each stage made of the question
+    /// Show why: the candidates, and how each stage ranked the question
     #[arg(long)]
     explain: bool,
-    /// JSON lines: a request or an answer in, what to ask or that nothing is to be asked out; see
+    /// Read requests and replies as JSON lines, and write questions or answers as JSON lines; see
     /// data/README.md
     #[arg(long)]
     json: bool,
-    /// Say what would be asked next in every conversation of a file
+    /// Print the next question for every conversation of a file
     #[arg(long, value_name = "FILE", conflicts_with = "request")]
     conversations: Option<PathBuf>,
     #[command(flatten)]
@@ -167,7 +166,7 @@ fn replies() -> BoundedLines<'static> {
     BoundedLines::new("<stdin>", Box::new(io::stdin().lock()), MOST_OF_A_LINE)
 }
 
-/// Says what would be asked in every context of a file, in its order.
+/// Prints the next question for every context of a file, in its order.
 fn answer_file(
     settings: &Settings,
     arguments: &AskArgs,

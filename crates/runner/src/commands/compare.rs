@@ -16,35 +16,35 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 pub(crate) struct CompareArgs {
-    /// Run files, two at least: TREC runs, or what is handed in to iKAT; the first is the baseline
-    /// unless --baseline names another
+    /// Two or more runs: TREC runs, or iKAT submissions; the first one is the baseline, unless
+    /// --baseline names another
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<PathBuf>,
-    /// Run that the others are compared with
+    /// Run to compare the others with
     #[arg(long, value_name = "RUN")]
     baseline: Option<PathBuf>,
-    /// Labels to score against: train, dev or test of ClariQ; 2023-train or 2023-test of iKAT
-    /// [default: dev, or 2023-test for runs that end in .json]
+    /// Split whose labels are used: train, dev or test of ClariQ; 2023-train or 2023-test of iKAT;
+    /// 2022 of CAsT [default: dev; 2023-test for iKAT, whose submissions end in .json; 2022 for
+    /// CAsT]
     #[arg(long, value_name = "SPLIT")]
     split: Option<String>,
-    /// What is scored of runs of iKAT: statements, sets, passages or responses [default: a few
-    /// measures of each]
+    /// Part of the runs to score, for collections with several: statements, sets, passages or
+    /// responses of iKAT [default: a few measures of each]
     #[arg(long, value_name = "TASK")]
     task: Option<String>,
-    /// Measures by name, such as nDCG@10; may be given more than once [default: R@5 R@10 R@20 R@30,
-    /// for iKAT those of the task]
+    /// Measure, such as nDCG@10; can be repeated [default: R@5 R@10 R@20 R@30, for iKAT those of
+    /// the task]
     #[arg(short = 'm', long = "measure", value_name = "NAME")]
     measures: Vec<String>,
-    /// How equal scores are ordered: as ClariQ's official scorer does, or by id as trec_eval does
-    /// [default: official; id with -m]
+    /// Order of equal scores: as in ClariQ's official scorer, or by id as in trec_eval [default:
+    /// official; id with -m]
     #[arg(long, value_name = "RULE", value_parser = ["official", "id"])]
     ties: Option<String>,
-    /// A comparison is marked where its corrected p is at most this
+    /// Significance level: differences with a corrected p of at most this are marked
     #[arg(long, value_name = "P", default_value = "0.05", value_parser = level)]
     alpha: f64,
-    /// Topics to show for each run: those on which it differs most from the baseline, by R@30 or
-    /// the first measure
-    /// [default: 5; none as TSV, which is one table]
+    /// Number of topics to show per run: those with the largest differences from the baseline, by
+    /// R@30 or the first measure [default: 5; none for csv and tsv, which are one table]
     #[arg(long, value_name = "N")]
     topics: Option<usize>,
 }

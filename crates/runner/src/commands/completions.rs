@@ -12,15 +12,14 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 pub(crate) struct CompletionsArgs {
-    /// The shell that the completions are for
+    /// Shell to print completions for
     #[arg(value_enum)]
     shell: Shell,
 }
 
 #[derive(Args)]
 pub(crate) struct ManArgs {
-    /// Folder that a page for every command is written to [default: the main page to standard
-    /// output]
+    /// Write a page per command to this folder [default: print the main page]
     #[arg(long, short, value_name = "DIR")]
     output: Option<PathBuf>,
 }

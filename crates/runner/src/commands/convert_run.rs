@@ -8,11 +8,10 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 pub(crate) struct ConvertRunArgs {
-    /// iKAT run as it is handed in (JSON, in 2025 JSON lines), plain or gzip; `-` for standard
-    /// input
+    /// iKAT submission (JSON; for 2025 JSON lines), plain or gzip; `-` for standard input
     #[arg(value_name = "RUN")]
     run: PathBuf,
-    /// Form to write
+    /// Output format
     #[arg(long, value_enum)]
     to: RunForm,
     /// File to write, compressed if its name ends in .gz

@@ -11,7 +11,7 @@ use std::io::{self, Write};
 
 #[derive(Subcommand)]
 pub(crate) enum DataCommand {
-    /// Name everything that is wrong with a data folder, all at once
+    /// Report all defects of a data folder
     Check,
     /// Count requests, documents, labels and words
     Stats,
@@ -19,21 +19,21 @@ pub(crate) enum DataCommand {
     Fetch(fetch::FetchArgs),
     /// Write the collection as JSON lines and TREC qrels, for other tools
     Export(export::ExportArgs),
-    /// Make multi-turn conversations of the rows of a labelled split
+    /// Generate multi-turn conversations from the rows of a labelled split
     Synthesize(synthesize::SynthesizeArgs),
-    /// Cut a file of conversations or requests into shards, for runs on more than one machine
+    /// Cut a file of conversations or requests into shards, to rank them on several machines
     ///
-    /// Beside the shards lands `plan.json`. `clariq run SYSTEM --shard plan.json:I` ranks one of
-    /// them anywhere, with the plan and that shard alone; `clariq run --merge plan.json -o FILE`
-    /// puts the parts together: the same bytes as a run over the whole file.
+    /// Also writes `plan.json`. `clariq run SYSTEM --shard plan.json:I` ranks one shard; it needs
+    /// only the plan and that shard. `clariq run --merge plan.json -o FILE` merges the parts into
+    /// the same bytes as a run over the whole file.
     Shard(shard::ShardArgs),
-    /// Cut web pages into passages as the guidelines of TREC iKAT do
+    /// Cut web pages into passages, by the guidelines of TREC iKAT
     ///
-    /// Of a page, the first 10,000 characters count, without line ends. Passages are windows of ten
-    /// sentences, and the next one starts five sentences later. Files of any length go through in
-    /// bounded memory, on all cores; the output is the same with any number of threads.
+    /// The first 10,000 characters of a page are used, without line breaks. Passages are windows of
+    /// ten sentences that start every five sentences. Files of any length are processed in bounded
+    /// memory and on all cores; the output does not depend on the number of threads.
     Segment(segment::SegmentArgs),
-    /// Build the file in which `clariq validate --passage-ids` looks passages up
+    /// Build the file of passage ids for `clariq validate --passage-ids`
     PassageIds(passage_ids::PassageIdsArgs),
 }
 

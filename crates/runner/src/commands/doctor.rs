@@ -28,7 +28,7 @@ impl Finding {
     }
 }
 
-/// Whether the program with learned stages is there and starts: it reports more.
+/// Whether the program with learned models is installed and starts: it reports more.
 pub(crate) fn needs_models() -> bool {
     learned::program().is_some_and(|program| learned::trouble(&program).is_none())
 }
@@ -114,7 +114,7 @@ fn split_finding(
     place: &str,
 ) -> Finding {
     if !collection.has(split) {
-        return Finding::missing(split, "no file", format!("clariq data fetch --data {place}"));
+        return Finding::ok(split, "not in the folder");
     }
     let read = || -> Result<(usize, bool), clariq_core::Error> {
         let requests = collection.requests(split, task)?.collect::<Result<Vec<_>, _>>()?;
@@ -155,7 +155,7 @@ fn index_finding(documents: &dyn Documents, analyzer: Analyzer) -> Finding {
     }
 }
 
-/// Learned stages in this build, and the weights that they begin with.
+/// Learned models in this build, and the weights that they begin with.
 fn learned(settings: &Settings) -> Vec<Finding> {
     let Some(engine) = settings.engine else { return vec![without_engine()] };
     let models = cache::folder().join("models");
@@ -169,10 +169,12 @@ fn learned(settings: &Settings) -> Vec<Finding> {
     };
     let isa = match settings.isa {
         Some(held) => format!("{held}, as on every x86 processor that has it"),
-        None => format!("{}; `--isa avx2` computes alike on every x86 processor", Isa::effective()),
+        None => {
+            format!("{}; with `--isa avx2`, all x86 processors compute the same", Isa::effective())
+        }
     };
     vec![
-        Finding::ok("learned stages", engine.describe()),
+        Finding::ok("learned models", engine.describe()),
         Finding::ok("instruction set", isa),
         weights,
     ]
@@ -188,11 +190,11 @@ fn without_engine() -> Finding {
         None => {
             let found =
                 "not in this build; `pip install clariq-learned` or `scripts/install` adds them";
-            Finding::ok("learned stages", found)
+            Finding::ok("learned models", found)
         }
         Some(found) => {
             let fix = "clariq setup installs libtorch where it is missing";
-            Finding::missing("learned stages", found, fix)
+            Finding::missing("learned models", found, fix)
         }
     }
 }

@@ -17,19 +17,17 @@ use std::slice;
 
 #[derive(Args)]
 pub(crate) struct ExplainArgs {
-    /// What the user asked, and the id of the document whose score is explained; with --topic the
-    /// id alone
-    #[arg(value_names = ["REQUEST", "QUESTION_ID"], num_args = 1..=2, required = true)]
+    /// The request, and the id of the document to explain; with --topic, only the id
+    #[arg(value_names = ["REQUEST", "DOCUMENT_ID"], num_args = 1..=2, required = true)]
     pub(crate) words: Vec<String>,
-    /// Request of the split that is explained, such as the turn 9-1_3 of iKAT, in place of a text
+    /// Id of a request of the split to use instead of a text, such as iKAT's turn 9-1_3
     #[arg(long, value_name = "ID")]
     pub(crate) topic: Option<String>,
-    /// System: a configuration file, or the name of a built-in one
+    /// System: the name of a built-in one, or a configuration file
     #[arg(long, value_name = "CONFIG", default_value = "bm25")]
     pub(crate) system: String,
-    /// Split that the request is taken to be of: stages that look at other requests or at earlier
-    /// labels need one
-    /// [default: dev, or the only split of the collection]
+    /// Split of the request, for stages that use other requests or earlier labels [default: dev, or
+    /// the only split of the collection]
     #[arg(long, value_name = "SPLIT")]
     pub(crate) split: Option<String>,
     #[command(flatten)]
@@ -136,7 +134,7 @@ fn find_document(system: &System, query: &Query, id: &str) -> Result<(Part, Doc)
     let documents = system.documents(Part::Documents)?;
     let example = documents.id(Doc(documents.len() as u32 / 2));
     let hint = format!("ids look like {example}; `clariq run … -o -` shows those of a ranking");
-    bail!("QUESTION_ID", "the id of a document of the collection", "`{id}`", hint)
+    bail!("DOCUMENT_ID", "the id of a document of the collection", "`{id}`", hint)
 }
 
 fn print(

@@ -13,10 +13,10 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 pub(crate) struct FetchArgs {
-    /// Another place to get the files from: a URL, or a folder to copy from
+    /// Download from this URL, or copy from this folder
     #[arg(long, value_name = "URL|DIR")]
     from: Option<String>,
-    /// Also the archives with conversations and multi-turn evaluation tables (large)
+    /// Also download the archives with conversations and multi-turn evaluation tables (large)
     #[arg(long)]
     all: bool,
     /// Replace files that differ from the released ones

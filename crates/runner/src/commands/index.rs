@@ -9,18 +9,18 @@ use clariq_index::{Analyzer, DocumentIndex, Opened};
 
 #[derive(Subcommand)]
 pub(crate) enum IndexCommand {
-    /// Build the index, or say that it is there already
+    /// Build the index, unless it exists
     Build(IndexArgs),
-    /// Count questions, tokens and bytes
+    /// Count documents, tokens and bytes
     Stats(IndexArgs),
 }
 
 #[derive(Args)]
 pub(crate) struct IndexArgs {
-    /// How texts become tokens
+    /// Analyser
     #[arg(long, default_value = "nltk", value_parser = analyzers())]
     pub(crate) analyzer: Analyzer,
-    /// Build even if the right index is there
+    /// Build even if the index exists
     #[arg(long)]
     pub(crate) force: bool,
     #[command(flatten)]

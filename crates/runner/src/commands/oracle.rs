@@ -16,14 +16,13 @@ pub(crate) struct OracleArgs {
     /// Which question is chosen for each topic or context
     #[arg(value_enum)]
     choice: Oracle,
-    /// Topics or contexts that are answered
+    /// Split
     #[arg(long, default_value = "dev", value_name = "SPLIT")]
     split: String,
-    /// Contexts of the multi-turn table in place of topics: `multi_turn_<split>_eval.pkl` in place
-    /// of the single-turn one
+    /// Use the contexts of the multi-turn table (`multi_turn_<split>_eval.pkl`) instead of topics
     #[arg(long)]
     multi_turn: bool,
-    /// Metric of the table that decides
+    /// Metric of the table to choose by
     #[arg(long, value_name = "NAME", default_value = "MRR100")]
     metric: String,
     /// Run file to write; `-` for standard output [default: runs/<choice>.<split>.run, or
@@ -40,7 +39,7 @@ enum Oracle {
     /// The question with the lowest figure
     #[value(name = "worst-question")]
     Worst,
-    /// Nothing is asked
+    /// No question
     #[value(name = "no-question")]
     Nothing,
 }

@@ -10,11 +10,11 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 pub(crate) struct PassageIdsArgs {
-    /// Lists of passages, plain or gzip: lines of page, number and MD5 with tabs between them as
-    /// the track releases them, of `page:number`, or of passages in JSON; `-` for standard input
+    /// Lists of passages, plain or gzip: tab-separated page, number and MD5 as released by the
+    /// track; page:number; or passages as JSON lines; `-` for standard input
     #[arg(required = true, value_name = "LIST")]
     lists: Vec<PathBuf>,
-    /// File to write: about a byte for each passage
+    /// File to write, of about a byte per passage
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
 }

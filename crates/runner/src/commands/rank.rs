@@ -25,20 +25,20 @@ const MOST_IN_BATCH: usize = 100_000;
 
 #[derive(Args)]
 pub(crate) struct RankArgs {
-    /// System: a configuration file, or the name of a built-in one
+    /// System: the name of a built-in one, or a configuration file
     #[arg(value_name = "SYSTEM")]
     system: String,
     /// Requests as JSON lines, plain or gzip; `-` for standard input, answered line by line
     #[arg(long, value_name = "FILE", default_value = "-")]
     requests: PathBuf,
-    /// Most documents to print for a request; a system may rank fewer, but of the `candidates` of a
-    /// request it ranks all
+    /// Maximum number of documents per request; the depth of the system also applies, except to
+    /// requests with `candidates`, which are all ranked
     #[arg(long, value_name = "K", default_value = "30")]
     depth: NonZeroUsize,
     /// Read all requests first and rank them together, for systems that use the batch
     #[arg(long)]
     batch: bool,
-    /// Answer a bad line with an error object in its place, and continue
+    /// Answer a bad line with an error object, and continue
     #[arg(long)]
     skip_bad: bool,
     #[command(flatten)]
@@ -102,14 +102,14 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome,
     Ok(Outcome::Done)
 }
 
-/// The form that is asked for, of those that answers have.
+/// The requested format, if answers can be printed in it.
 fn format(given: Option<Format>) -> Result<Format, Failure> {
     match given {
         None => Ok(Format::Jsonl),
         Some(format @ (Format::Jsonl | Format::Trec | Format::Tsv | Format::Csv)) => Ok(format),
         Some(_) => {
             let hint = "without --format, answers are JSON lines";
-            Err(problem!("--format", "jsonl, trec, tsv or csv", "a form of tables", hint).into())
+            Err(problem!("--format", "jsonl, trec, tsv or csv", "a format of tables", hint).into())
         }
     }
 }
@@ -251,7 +251,7 @@ impl Printer<'_> {
         Ok(object)
     }
 
-    /// In JSON lines, an error takes the place of the answer; the other forms leave it out.
+    /// In JSON lines, an error takes the place of the answer; other formats leave it out.
     fn put_bad(
         &self,
         out: &mut dyn Write,

@@ -15,24 +15,25 @@ use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub(crate) struct ReportArgs {
-    /// Run files: TREC runs, or what is handed in to iKAT; the first is the baseline unless
-    /// --baseline names another
+    /// Runs: TREC runs, or iKAT submissions; the first one is the baseline, unless --baseline names
+    /// another
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<PathBuf>,
-    /// Run that the others are compared with
+    /// Run to compare the others with
     #[arg(long, value_name = "RUN")]
     baseline: Option<PathBuf>,
-    /// Labels to score against: train, dev or test of ClariQ; 2023-train or 2023-test of iKAT
-    /// [default: dev, or 2023-test for runs that end in .json]
+    /// Split whose labels are used: train, dev or test of ClariQ; 2023-train or 2023-test of iKAT;
+    /// 2022 of CAsT [default: dev; 2023-test for iKAT, whose submissions end in .json; 2022 for
+    /// CAsT]
     #[arg(long, value_name = "SPLIT")]
     split: Option<String>,
-    /// ClariQ: need file whose predictions are shown too; may be given more than once
+    /// Need file (ClariQ) whose predictions are also shown; can be repeated
     #[arg(long = "need", value_name = "FILE")]
     needs: Vec<PathBuf>,
-    /// Page to write; `-` for standard output
+    /// HTML file to write; `-` for standard output
     #[arg(long, short, value_name = "FILE", default_value = "report.html")]
     output: PathBuf,
-    /// Title of the page [default: the split, and the run or how many there are]
+    /// Title of the page [default: the split, and the run or the number of runs]
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
 }
@@ -77,7 +78,7 @@ fn runs_of(arguments: &ReportArgs) -> (Vec<PathBuf>, usize) {
     (paths, position)
 }
 
-/// A page written over one of the files it is made from would be the end of that file.
+/// Refuses to overwrite a file that the page is made from.
 fn inputs_stay<'a>(
     output: &Path,
     mut inputs: impl Iterator<Item = &'a PathBuf>,

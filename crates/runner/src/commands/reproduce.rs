@@ -93,7 +93,7 @@ fn built_in(settings: &Settings, collection: &dyn Collection) -> Result<Vec<Load
     }
     if !left_out.is_empty() {
         settings.note(&format!(
-            "note: this build has no learned stages; {} left out: `clariq doctor` says how to add them",
+            "note: this build has no learned models; {} left out: `clariq doctor` shows how to add them",
             left_out.join(", ")
         ));
     }

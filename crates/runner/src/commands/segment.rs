@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 pub(crate) struct SegmentArgs {
-    /// Pages as `ClueWeb22` releases them: JSON lines with ClueWeb22-ID, URL and Clean-Text, plain
+    /// Pages in the format of `ClueWeb22`: JSON lines with ClueWeb22-ID, URL and Clean-Text, plain
     /// or gzip; `-` for standard input
     #[arg(required = true, value_name = "PAGES")]
     pages: Vec<PathBuf>,

@@ -15,13 +15,13 @@ const SCRIPT: &str = include_str!("setup.py");
 
 #[derive(Args)]
 pub(crate) struct SetupArgs {
-    /// Only show what is there and what is missing; exit status 1 if something is
+    /// Only show what is installed and what is missing; exit status 1 if anything is missing
     #[arg(long)]
     check: bool,
-    /// Use this libtorch 2.4, for example a CUDA build, in place of an own one
+    /// Use this libtorch 2.4, for example a CUDA build, instead of downloading one
     #[arg(long, value_name = "DIR")]
     libtorch: Option<PathBuf>,
-    /// Install again even if everything is there
+    /// Reinstall even if everything is there
     #[arg(long)]
     force: bool,
 }

@@ -14,20 +14,21 @@ use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub(crate) struct ShardArgs {
-    /// Conversations (a pickle, JSON lines or the human-generated table), or requests as JSON lines
-    /// as `clariq rank` reads them; `-` for standard input
+    /// Conversations (a pickle, JSON lines or the human-generated table), or requests as JSON
+    /// lines, in the format of `clariq rank`; `-` for standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Folder for the shards and `plan.json`
     #[arg(long, short, value_name = "DIR")]
     output: PathBuf,
-    /// Contexts or requests in each shard; the last may have fewer
+    /// Number of contexts or requests per shard; the last one may have fewer
     #[arg(long, value_name = "N")]
     contexts: NonZeroUsize,
-    /// System that the plan is for: its parameters and weights become part of the plan
+    /// System to plan for: its parameters and weights become part of the plan, and other ones are
+    /// refused
     #[arg(long, value_name = "CONFIG")]
     system: Option<String>,
-    /// Leave bad conversations or lines out and count them
+    /// Skip bad conversations or lines, and report how many
     #[arg(long)]
     skip_bad: bool,
     #[command(flatten)]

@@ -16,20 +16,20 @@ pub(crate) struct SynthesizeArgs {
     /// Labelled split whose questions and answers are combined
     #[arg(long, default_value = "dev", value_name = "SPLIT")]
     split: String,
-    /// File to write: .jsonl or .pkl, or either with .gz; may be given more than once
-    /// [default: runs/<split>_synthetic.jsonl]
+    /// File to write: .jsonl or .pkl, or either with .gz; can be repeated [default:
+    /// runs/<split>_synthetic.jsonl]
     #[arg(long, short, value_name = "FILE")]
     output: Vec<PathBuf>,
-    /// Most turns of a conversation, the next question included
+    /// Maximum number of turns per conversation, including the next question
     #[arg(long, value_name = "N", default_value_t = 3)]
     turns: usize,
-    /// Whether the order of past turns makes another conversation
+    /// Whether conversations may differ only in the order of their past turns
     #[arg(long, value_name = "ORDER", default_value = "combinations", value_parser = orders())]
     order: Order,
-    /// The empty question takes part as well
+    /// Include the empty question
     #[arg(long)]
     with_no_question: bool,
-    /// One record per context, without the next question, as in the challenge's test file
+    /// Write one record per context, without the next question, as in the challenge's test file
     #[arg(long)]
     contexts_only: bool,
 }

@@ -11,10 +11,10 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 pub(crate) struct TrainArgs {
-    /// Systems or recipes: files, or names of built-in ones
+    /// Systems or recipes: names of built-in ones, or files
     #[arg(required = true, value_name = "CONFIG")]
     pub(crate) configs: Vec<String>,
-    /// The split that the models will answer: for test, `train_on` of a recipe counts
+    /// Split that the models will be used for; for test, the key `train_on` of a recipe is applied
     /// [default: dev, or the only one of the collection]
     #[arg(long, value_name = "SPLIT")]
     pub(crate) split: Option<String>,
@@ -22,14 +22,13 @@ pub(crate) struct TrainArgs {
     /// data]
     #[arg(long, short, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
-    /// A parameter in place of the recipe's, as key=value or objective.key=value; may be given more
-    /// than once
+    /// Override a parameter of the recipe, as key=value or objective.key=value; can be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Continue after the last checkpoint of the same training
+    /// Continue from the last checkpoint of the same training
     #[arg(long)]
     pub(crate) resume: bool,
-    /// Train even if the same model is there already
+    /// Train even if the same model exists
     #[arg(long, conflicts_with = "resume")]
     pub(crate) force: bool,
 }

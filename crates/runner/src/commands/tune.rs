@@ -12,26 +12,26 @@ use std::slice;
 
 #[derive(Args)]
 pub(crate) struct TuneArgs {
-    /// System: a configuration file, or the name of a built-in one
+    /// System: the name of a built-in one, or a configuration file
     #[arg(value_name = "CONFIG")]
     pub(crate) config: String,
     /// Labelled split to tune on [default: the first of the collection]
     #[arg(long, value_name = "SPLIT")]
     pub(crate) split: Option<String>,
-    /// A parameter and its values, as stage.key=value,value,…, in a system of several tasks also
-    /// task.stage.key=…; may be given more than once
+    /// Parameter and its values, as stage.key=value,value,… or, for systems with several tasks,
+    /// task.stage.key=…; can be repeated
     #[arg(long = "grid", value_name = "STAGE.KEY=VALUES", required = true)]
     pub(crate) grid: Vec<String>,
-    /// Measure to tune for, such as nDCG@3
+    /// Measure to maximise, such as nDCG@3
     #[arg(long, short, value_name = "MEASURE", default_value = "R@30")]
     pub(crate) measure: String,
-    /// Task whose ranking is measured, in a system of several [default: the usual one]
+    /// Task whose ranking is measured, for systems with several [default: the usual one of the collection]
     #[arg(long, value_name = "TASK")]
     pub(crate) task: Option<String>,
-    /// Folds of the cross-validation, over conversations where there are several turns of one
+    /// Number of folds of the cross-validation; turns of one conversation are kept together
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub(crate) folds: usize,
-    /// Rows to print, best first
+    /// Number of rows to print, best first
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) top: usize,
     #[command(flatten)]

@@ -12,19 +12,19 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 pub(crate) struct ValidateArgs {
-    /// TREC run, iKAT run as it is handed in (JSON, in 2025 JSON lines), or need file; plain or gzip,
-    /// `-` for standard input
+    /// TREC run, iKAT submission (JSON; for 2025 JSON lines), or need file; plain or gzip, `-` for
+    /// standard input
     #[arg(value_name = "RUN")]
     run: PathBuf,
-    /// What the run answers: 2023-train, 2023-test, 2024 or 2025 of iKAT; train, dev or test of
-    /// ClariQ; 2022 of CAsT
+    /// Split of the run: 2023-train, 2023-test, 2024 or 2025 of iKAT; train, dev or test of ClariQ;
+    /// 2022 of CAsT
     #[arg(long, value_name = "SPLIT")]
     split: String,
-    /// iKAT: file of all passage ids, made by `clariq data passage-ids`; a passage that is not in
-    /// it is a warning
+    /// iKAT: file of all passage ids, from `clariq data passage-ids`; other passages cause a
+    /// warning
     #[arg(long, value_name = "FILE")]
     passage_ids: Option<PathBuf>,
-    /// iKAT, 2023 and 2024: more warnings than this are an error
+    /// iKAT 2023 and 2024: maximum number of warnings before the run is rejected
     #[arg(long, value_name = "N", default_value_t = MAX_WARNINGS)]
     max_warnings: usize,
 }

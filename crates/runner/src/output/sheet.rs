@@ -25,7 +25,7 @@ impl Cell {
         Self::Count(count as u64)
     }
 
-    /// As a person reads it: what stands in a file cannot move the cursor of a terminal.
+    /// As a person reads it: the content of a file cannot move the cursor of a terminal.
     pub(super) fn shown(&self) -> String {
         match self {
             Self::Text(text) => printable(text, usize::MAX).into_owned(),

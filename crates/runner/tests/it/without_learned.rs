@@ -63,7 +63,7 @@ fn the_systems_that_are_left_out_are_named() {
     let told = bench.succeed(&format!("reproduce --data {data} --split 2023-test")).stderr;
     for note in [
         "note: ikat-encoder learns from files of TREC CAsT, which are not in ",
-        "note: this build has no learned stages; ikat-dense, ikat-automatic, ",
+        "note: this build has no learned models; ikat-dense, ikat-automatic, ",
     ] {
         assert!(told.contains(note), "no `{note}` in\n{told}");
     }
@@ -87,7 +87,7 @@ fn doctor_explains_a_program_that_does_not_start() {
     assert_eq!(finished.status, Some(1), "{}", finished.stderr);
     let row = "/nonexistent/clariq-learned does not start: No such file";
     assert!(finished.stdout.contains(row), "{}", finished.stdout);
-    assert!(finished.stderr.contains("hint: learned stages: clariq setup"), "{}", finished.stderr);
+    assert!(finished.stderr.contains("hint: learned models: clariq setup"), "{}", finished.stderr);
     let finished = bench.run(&["run", "dense", "--data", "data", "-o", "x.run"]);
     assert_eq!(finished.status, Some(2), "{}", finished.stderr);
     assert!(

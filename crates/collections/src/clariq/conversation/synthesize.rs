@@ -102,8 +102,9 @@ pub fn synthesize(
 fn is_pickle(path: &Path) -> Result<bool, Error> {
     let name = path.to_string_lossy();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
-    if [".pkl", ".jsonl"].iter().any(|end| name.ends_with(end)) || Target::new(path).is_stream() {
-        return Ok(name.ends_with(".pkl"));
+    let ends = |ending| name.ends_with(ending);
+    if ends(".pkl") || ends(".jsonl") || Target::new(path).is_stream() {
+        return Ok(ends(".pkl"));
     }
     let expected = "a name that ends in .jsonl or .pkl, or either with .gz";
     bail!(path, expected, "another ending", "the ending selects the format");

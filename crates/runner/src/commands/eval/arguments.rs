@@ -13,35 +13,35 @@ pub(crate) struct EvalArgs {
     /// Run or need file to score; `-` for standard input
     #[arg(value_name = "RUN", required_unless_present = "run_file")]
     run: Option<PathBuf>,
-    /// The same, spelled as the official scorer does
+    /// Same as RUN, for compatibility with the official scorer
     #[arg(long, alias = "run_file", value_name = "FILE", conflicts_with = "run")]
     run_file: Option<PathBuf>,
-    /// What is scored, in the words of ClariQ's official scorer
+    /// What to score, in the words of ClariQ's official scorer
     #[arg(long, aliases = ["eval_task", "eval-task"], value_enum, default_value = "question_relevance")]
     task: OfficialTask,
-    /// Labels to score against: train, dev or test of ClariQ; 2023-train or 2023-test of iKAT, where
-    /// RUN is what is handed in; 2022 of CAsT [default: dev, or 2023-test for a run that ends in
-    /// .json]
+    /// Split whose labels are used: train, dev or test of ClariQ; 2023-train or 2023-test of iKAT;
+    /// 2022 of CAsT [default: dev; 2023-test for iKAT, whose submissions end in .json; 2022 for
+    /// CAsT]
     #[arg(long, aliases = ["experiment_type", "experiment-type"], value_name = "SPLIT")]
     pub(super) split: Option<String>,
-    /// Measures by name, such as nDCG@10, R@30, AP, RR, P@5, Success@5, RBP(p=0.8) or recall_30;
-    /// may be given more than once
+    /// Measure, such as nDCG@10, R@30, AP, RR, P@5, Success@5, RBP(p=0.8) or recall_30; can be
+    /// repeated
     #[arg(short = 'm', long = "measure", value_name = "NAME")]
     pub(super) measures: Vec<String>,
-    /// Judgements of any TREC collection in place of the labels of --split
+    /// TREC qrels to use instead of the labels of --split
     #[arg(long, value_name = "FILE", conflicts_with = "split")]
     pub(super) qrels: Option<PathBuf>,
     /// Also print the figures of every topic, with -m or --qrels (`trec_eval -q`)
     #[arg(long)]
     per_topic: bool,
-    /// How equal scores are ordered [default: official; id with -m or --qrels]
+    /// Order of equal scores [default: official; id with -m or --qrels]
     #[arg(long, value_enum, conflicts_with = "place")]
     ties: Option<TieOrder>,
-    /// The run is multi-turn: contexts and question texts (document relevance only)
+    /// The run is multi-turn: contexts and question texts (only for document relevance)
     #[arg(long, alias = "multi_turn")]
     multi_turn: bool,
-    /// The conversations that a multi-turn run answers: is the next question relevant, new, and
-    /// answered by something else than "no" in the labels
+    /// Conversations of a multi-turn run: scores whether the next question is relevant, new, and
+    /// not answered "no" in the labels
     #[arg(long, value_name = "FILE", conflicts_with_all = ["measures", "qrels"])]
     conversations: Option<PathBuf>,
     /// Print a row for the challenge's leaderboard
@@ -50,11 +50,11 @@ pub(crate) struct EvalArgs {
     /// Also show the rank of the run among the published entries of the challenge
     #[arg(long, conflicts_with = "full")]
     place: bool,
-    /// Figures per class, the confusion matrix and how far off predictions are (clarification need
-    /// only)
+    /// Also print figures per class, the confusion matrix, and the distance of predictions from the
+    /// labels (only for clarification need)
     #[arg(long)]
     full: bool,
-    /// Write the figures of every topic to this file, as JSON (not of clarification need)
+    /// Write the figures of every topic to this file, as JSON (not for clarification need)
     #[arg(long, alias = "out_file", value_name = "FILE")]
     pub(super) out_file: Option<PathBuf>,
 }
@@ -74,9 +74,9 @@ enum OfficialTask {
 /// What `--ties` accepts.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum TieOrder {
-    /// As the official scorer: the first line of each score counts, the others are dropped
+    /// As the official scorer: only the first line with each score is kept
     Official,
-    /// As trec_eval: all lines count, equal scores by descending id
+    /// As trec_eval: all lines are kept, equal scores by descending id
     Id,
     /// The lowest and highest value that any order of equal scores could give
     Interval,

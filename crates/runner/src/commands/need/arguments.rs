@@ -39,10 +39,10 @@ fn names_encoder(file: &str) -> bool {
 
 #[derive(Args)]
 pub(crate) struct NeedTrainArgs {
-    /// System with a need model: a configuration file, or the name of a built-in one
+    /// System with a need model: the name of a built-in one, or a configuration file
     #[arg(value_name = "CONFIG")]
     pub(crate) config: String,
-    /// The split that the model will answer: for test, `train_on` of its configuration counts
+    /// Split that the model will be used for; for test, the key `train_on` is applied
     #[arg(long, default_value = "dev", value_name = "SPLIT")]
     pub(crate) split: String,
     /// Model file to write, as JSON [default: none, only the report]
@@ -51,7 +51,7 @@ pub(crate) struct NeedTrainArgs {
     /// Folds of the cross-validation over topics
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = parse_folds)]
     pub(crate) folds: usize,
-    /// How often the cross-validation is repeated with other folds
+    /// Number of repetitions of the cross-validation with other folds
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = parse_repeats)]
     pub(crate) repeats: usize,
 }
@@ -61,7 +61,7 @@ pub(crate) struct NeedPredictArgs {
     /// Saved model (.json), configuration file, or name of a built-in system
     #[arg(value_name = "MODEL")]
     pub(crate) model: String,
-    /// Which requests are labelled
+    /// Split to predict
     #[arg(long, default_value = "dev", value_name = "SPLIT")]
     pub(crate) split: String,
     /// Need file to write; `-` for standard output
@@ -71,12 +71,12 @@ pub(crate) struct NeedPredictArgs {
 
 #[derive(Args)]
 pub(crate) struct NeedExplainArgs {
-    /// What the user asked
+    /// Request of the user
     pub(crate) request: String,
     /// Saved model (.json), configuration file, or name of a built-in system
     #[arg(long, value_name = "MODEL", default_value = "bm25-tuned")]
     pub(crate) model: String,
-    /// Features to print, the strongest first
+    /// Number of features to print, strongest first
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub(crate) top: usize,
 }

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 pub(crate) struct ReproduceArgs {
-    /// Systems: configuration files, or names of built-in ones [default: on each split the built-in
-    /// ones with expected figures, or all where none has any]
+    /// Systems: names of built-in ones, or configuration files [default: for each split, the
+    /// built-in ones with expected figures, or all if none has any]
     #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
     /// Folder for the run files

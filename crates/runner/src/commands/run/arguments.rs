@@ -8,39 +8,41 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 pub(crate) struct RunArgs {
-    /// Systems: configuration files, or names of built-in ones
+    /// Systems: names of built-in ones, or configuration files
     #[arg(required_unless_present = "merge", value_name = "CONFIG")]
     pub(crate) configs: Vec<String>,
-    /// Split whose requests are answered [default: dev, or the only one of the collection]
+    /// Split to answer [default: dev, or the only one of the collection]
     #[arg(long, value_name = "SPLIT")]
     pub(crate) split: Option<String>,
-    /// Run file to write, with what belongs to it and the record beside it; `-` for standard output,
-    /// except with --shard and --merge [default: runs/<system>.<split>.run, .json where answers are
-    /// handed in; runs/<collection>/… for all but the released ones]
+    /// Run file to write; the need file, the TREC runs of a submission and the record are written
+    /// beside it; `-` for standard output (not with --shard and --merge) [default:
+    /// runs/<system>.<split>.run, or .json for submissions; in runs/<collection>/ for all but the
+    /// released collections]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Conversations to answer in place of a split: a pickle, JSON lines or the human-generated
-    /// table; `-` for standard input [default output: as for a split, with the name of the file]
+    /// File of conversations to answer instead of a split: a pickle, JSON lines or the
+    /// human-generated table; `-` for standard input [default output: as for a split, with the name
+    /// of the file]
     #[arg(long, value_name = "FILE", conflicts_with = "split")]
     pub(crate) conversations: Option<PathBuf>,
-    /// Requests to answer in place of a split, as JSON lines as `clariq rank` reads them; `-` for
-    /// standard input [default output: as for a split, with the name of the file]
+    /// File of requests to answer instead of a split, as JSON lines in the format of `clariq rank`;
+    /// `-` for standard input [default output: as for a split, with the name of the file]
     #[arg(long, value_name = "FILE", conflicts_with_all = ["split", "conversations"])]
     pub(crate) requests: Option<PathBuf>,
-    /// Rank for a request the documents alone that this TREC run has for it, whatever engine made
-    /// it [default: all]
+    /// Rank, for each request, only the documents that this TREC run lists for it; any engine can
+    /// have made the run [default: all documents]
     #[arg(long, value_name = "RUN",
           conflicts_with_all = ["conversations", "requests", "shard", "merge"])]
     pub(crate) candidates: Option<PathBuf>,
-    /// Passages in place of those of the data folder, as JSON lines or `TrecWeb`; with --candidates,
-    /// those of that run alone are read
+    /// File of passages to use instead of those in the data folder, as JSON lines or `TrecWeb`;
+    /// with --candidates, only the passages in that run are read
     #[arg(long, value_name = "FILE",
           conflicts_with_all = ["conversations", "requests", "shard", "merge"])]
     pub(crate) passages: Option<PathBuf>,
     /// Continue an interrupted run; only runs of more than 4,096 requests leave something to continue
     #[arg(long)]
     pub(crate) resume: bool,
-    /// Leave bad conversations or lines out and count them
+    /// Skip bad conversations or lines, and report how many
     #[arg(long)]
     pub(crate) skip_bad: bool,
     /// Rank one shard of a plan of `clariq data shard`, counted from 0
@@ -51,7 +53,7 @@ pub(crate) struct RunArgs {
         conflicts_with_all = ["split", "conversations", "requests", "resume", "run_tag"]
     )]
     pub(crate) shard: Option<String>,
-    /// Put the parts of a plan together; of a single system, it need not be named
+    /// Merge the parts of a plan; if they are of one system, it need not be named
     #[arg(
         long,
         value_name = "PLAN",
@@ -59,7 +61,7 @@ pub(crate) struct RunArgs {
         conflicts_with_all = ["split", "conversations", "requests", "resume", "run_tag", "shard"]
     )]
     pub(crate) merge: Option<PathBuf>,
-    /// Last field of every line [default: the system's name]
+    /// Run tag, the last field of every line [default: the system's name]
     #[arg(long, value_name = "NAME", value_parser = parse_name)]
     pub(crate) run_tag: Option<Name>,
     #[command(flatten)]

@@ -279,7 +279,7 @@ fn what_does_not_fit_is_refused() {
             "a document that is not there",
             NOTHING,
             "explain --system ikat-bm25 --split 2023-test --topic 1-1_1 77",
-            ["QUESTION_ID", "the id of a document", "`77`"],
+            ["DOCUMENT_ID", "the id of a document", "`77`"],
         ),
         refusal(
             "a document without a request",

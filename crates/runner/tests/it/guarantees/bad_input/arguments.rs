@@ -103,7 +103,7 @@ const BAD_ARGUMENTS: &[Case] = &[
         "unknown question",
         NOTHING,
         "explain request Q9",
-        ["QUESTION_ID", "the id of a document", "`Q9`"],
+        ["DOCUMENT_ID", "the id of a document", "`Q9`"],
     ),
 ];
 
