@@ -35,11 +35,7 @@ pub struct BertConversationEncoder {
 }
 
 impl BertConversationEncoder {
-    /// Reads a folder that training left.
-    ///
-    /// # Errors
-    ///
-    /// A folder that no training of a conversational encoder left.
+    /// Reads a folder that a training of a conversational encoder left; any other is an error.
     pub fn open(path: &Path, options: &ModelOptions) -> Result<Self> {
         let folder = ModelFolder::open(path)?;
         let recipe = recipe_of(path)?;

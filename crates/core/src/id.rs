@@ -69,11 +69,7 @@ const LONGEST: usize = 100;
 pub struct Name(String);
 
 impl Name {
-    /// Validates a name.
-    ///
-    /// # Errors
-    ///
-    /// What was expected and found, in words.
+    /// Validates a name; the error says what was expected and found.
     pub fn new(text: impl Into<String>) -> Result<Self, String> {
         let text = text.into();
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');

@@ -30,33 +30,15 @@ impl Location {
     }
 }
 
-impl From<&str> for Location {
-    fn from(file: &str) -> Self {
-        Self::file(file)
-    }
-}
-
 impl From<String> for Location {
     fn from(file: String) -> Self {
         Self::file(file)
     }
 }
 
-impl From<&String> for Location {
-    fn from(file: &String) -> Self {
-        Self::file(file)
-    }
-}
-
-impl From<&Path> for Location {
-    fn from(file: &Path) -> Self {
-        Self::file(file.display().to_string())
-    }
-}
-
-impl From<&PathBuf> for Location {
-    fn from(file: &PathBuf) -> Self {
-        Self::from(file.as_path())
+impl<T: AsRef<Path> + ?Sized> From<&T> for Location {
+    fn from(file: &T) -> Self {
+        Self::file(file.as_ref().display().to_string())
     }
 }
 

@@ -29,10 +29,8 @@ pub use lines::{BoundedLines, MOST_OF_A_LINE};
 pub use lock::{Lock, is_open_elsewhere, open_alone};
 pub use output::{Staged, Target, write_atomically};
 pub use python::python_float;
-pub use qrels::{
-    Judgement, Qrels, TopicJudgements, parse_qrels, put_judgements, read_qrels, write_qrels,
-};
-pub use run::{Run, RunLine, parse_run, put_run_lines, read_run, strictly_decreasing, write_run};
+pub use qrels::{Judgement, Qrels, TopicJudgements, parse_qrels, read_qrels};
+pub use run::{Run, RunLine, parse_run, put_run_lines, read_run, strictly_decreasing};
 pub use server::{Access, Authorities, Patience, Reply, Server};
 pub use source::{Input, MOST_OF_A_CONFIGURATION, MOST_OF_A_RUN, MOST_OF_A_TABLE, Source};
 pub use spool::Spool;

@@ -13,10 +13,6 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 /// Writes the list of the named files of a folder.
-///
-/// # Errors
-///
-/// A file that cannot be read, or a list that cannot be written.
 pub fn write(folder: &Path, list: &str, names: &[String]) -> Result<(), Error> {
     let mut lines = String::new();
     for name in names {
@@ -28,10 +24,6 @@ pub fn write(folder: &Path, list: &str, names: &[String]) -> Result<(), Error> {
 
 /// What tells the files `present` from those of the list, or `None` where all are as they were
 /// written. `sum` reads a file and returns its SHA-256.
-///
-/// # Errors
-///
-/// What `sum` returns, or a list that cannot be read.
 pub fn difference(
     folder: &Path,
     list: &str,
@@ -61,10 +53,6 @@ pub fn difference(
 }
 
 /// The sorted names of all files of a folder but the list, with `/` between folders.
-///
-/// # Errors
-///
-/// A folder that cannot be read.
 pub fn names(folder: &Path, list: &str) -> Result<Vec<String>, Error> {
     let (mut names, mut prefixes) = (Vec::new(), vec![String::new()]);
     while let Some(prefix) = prefixes.pop() {
@@ -96,7 +84,8 @@ mod tests {
 
     #[test]
     fn whatever_happens_to_a_file_shows() {
-        let damages: [(fn(&Path), &str); 7] = [
+        type Damage = (fn(&Path), &'static str);
+        let damages: [Damage; 7] = [
             (|folder| fs::write(folder.join("a.bin"), [1; 1000]).unwrap(), "`a.bin` is not as"),
             (|folder| fs::write(folder.join("below/b.txt"), "").unwrap(), "`below/b.txt` is not"),
             (|folder| fs::remove_file(folder.join("a.bin")).unwrap(), "`a.bin` is missing"),

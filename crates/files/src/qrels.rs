@@ -1,14 +1,12 @@
 //! TREC qrels, `<topic or facet> 0 <document> <relevance>`: their lines, and the grades by topic.
 
 use crate::lines::for_each_line;
-use crate::output::Target;
 use crate::source::{Input, MOST_OF_A_TABLE, Source};
 use crate::table::{Sink, strictly};
 use clariq_core::{Error, ProblemKind, QuestionId, TopicId, problem};
 use compact_str::CompactString;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::io;
 
 /// One line of a qrels file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,24 +44,6 @@ pub fn parse_qrels(input: &Input, sink: Sink) -> Vec<Judgement> {
         }
     });
     judgements
-}
-
-/// Writes judgements in the order given.
-pub fn write_qrels<'a>(
-    target: &Target,
-    judgements: impl IntoIterator<Item = &'a Judgement>,
-) -> Result<(), Error> {
-    target.write(|out| put_judgements(out, judgements))
-}
-
-/// The same lines, to anything that can be written to.
-pub fn put_judgements<'a>(
-    out: &mut dyn io::Write,
-    judgements: impl IntoIterator<Item = &'a Judgement>,
-) -> io::Result<()> {
-    judgements.into_iter().try_for_each(|Judgement { topic, document, relevance }| {
-        writeln!(out, "{topic} 0 {document} {relevance}")
-    })
 }
 
 /// The judgements of one topic: documents and their grades.
@@ -161,9 +141,10 @@ impl Qrels {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::write_atomically;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn judgements_are_read_in_their_order() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.qrel.gz");
         let judgement = |document: &str, relevance| Judgement {
@@ -172,7 +153,7 @@ mod tests {
             relevance,
         };
         let judgements = vec![judgement("d1", 2), judgement("d2", -2)];
-        write_qrels(&Target::new(&path), &judgements).unwrap();
+        write_atomically(&path, |out| out.write_all(b"F0010 0 d1 2\nF0010 0 d2 -2\n")).unwrap();
         assert_eq!(read_qrels(&Source::new(&path)).unwrap(), judgements);
     }
 

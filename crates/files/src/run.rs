@@ -1,7 +1,6 @@
 //! Run files: `<topic_id> 0 <question_id> <rank> <score> <run_id>`.
 
 use crate::lines::for_each_line;
-use crate::output::Target;
 use crate::source::{Input, Source};
 use crate::table::{Sink, strictly};
 use clariq_core::{Error, QuestionId, TopicId, problem};
@@ -161,23 +160,9 @@ fn score(field: &str) -> Option<f64> {
     field.parse().ok().filter(|score: &f64| score.is_finite())
 }
 
-/// Writes rankings as a run, best first, ranks from 1, scores strictly decreasing within a topic
-/// (see
-/// [`strictly_decreasing`]). A tag with white space in it is written with `_` instead.
-pub fn write_run<T, D, R>(
-    target: &Target,
-    rankings: impl IntoIterator<Item = (T, R)>,
-    tag: &str,
-) -> Result<(), Error>
-where
-    T: fmt::Display,
-    D: fmt::Display,
-    R: IntoIterator<Item = (D, f64)>,
-{
-    target.write(|out| put_run_lines(out, rankings, tag))
-}
-
-/// The same lines, to anything that can be written to.
+/// Writes rankings as lines of a run, best first, ranks from 1, scores [strictly
+/// decreasing](strictly_decreasing) within a topic. A tag with white space in it is written with `_`
+/// instead.
 pub fn put_run_lines<T, D, R>(
     out: &mut dyn io::Write,
     rankings: impl IntoIterator<Item = (T, R)>,
@@ -250,6 +235,7 @@ fn just_below(previous: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::write_atomically;
     use proptest::prelude::*;
     use std::borrow::Cow;
 
@@ -323,7 +309,7 @@ mod tests {
             let ids: Vec<QuestionId> = (0..scores.len()).map(|n| format!("Q{n:05}").as_str().into()).collect();
             let nudged = strictly_decreasing(&scores);
             let ranking: Vec<_> = ids.iter().zip(scores.iter().copied()).collect();
-            write_run(&Target::new(&path), [(&topic, ranking)], "my tag").unwrap();
+            write_atomically(&path, |out| put_run_lines(out, [(&topic, ranking)], "my tag")).unwrap();
             let run = read_run(&Source::new(&path)).unwrap();
             prop_assert_eq!(&run.tag, "my_tag");
             prop_assert_eq!(run.lines.iter().map(|line| line.score).collect::<Vec<_>>(), nudged);

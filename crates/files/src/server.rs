@@ -93,8 +93,8 @@ enum Failure {
     Refused(Box<Problem>),
 }
 
-impl Failure {
-    fn refused(problem: Problem) -> Self {
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Self {
         Self::Refused(Box::new(problem))
     }
 }
@@ -163,18 +163,16 @@ impl Server {
             if busy {
                 return Err(Failure::Busy(found));
             }
-            let problem = self.problem(found);
-            return Err(Failure::refused(match status {
-                StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-                    problem.hint(&self.access.authorization_hint)
-                }
-                _ => problem,
-            }));
+            let mut problem = self.problem(found);
+            if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+                problem = problem.hint(&self.access.authorization_hint);
+            }
+            return Err(problem.into());
         }
         came.map_err(|error| self.failure(&ureq::Error::from(error)))?;
         if answer.len() as u64 > MOST {
             let found = format!("an answer of more than {} MiB", MOST >> 20);
-            return Err(Failure::refused(self.problem(found)));
+            return Err(self.problem(found).into());
         }
         Ok(answer)
     }
@@ -187,10 +185,10 @@ impl Server {
     fn failure(&self, error: &ureq::Error) -> Failure {
         let found = describe(error);
         match error {
-            ureq::Error::BadUri(_) | ureq::Error::Http(_) => Failure::refused(self.problem(found)),
+            ureq::Error::BadUri(_) | ureq::Error::Http(_) => self.problem(found).into(),
             // The server has the same certificate the next time.
             ureq::Error::Io(error) if is_about_certificate(error) => {
-                Failure::refused(self.problem(found).hint(&self.access.authorities_hint))
+                self.problem(found).hint(&self.access.authorities_hint).into()
             }
             _ => Failure::Busy(found),
         }

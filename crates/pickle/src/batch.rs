@@ -128,7 +128,7 @@ impl<'a, D> Rows<'a, D> {
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.batch.rows.is_empty()
+        self.len() == 0
     }
 
     /// The items in order, each with its figures, of which there is at least one.

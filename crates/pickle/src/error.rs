@@ -119,81 +119,24 @@ impl Fault {
     }
 }
 
-/// The names of the codes, in the order of `pickletools.opcodes`.
-const NAMES: &[(u8, &str)] = &[
-    (b'I', "INT"),
-    (b'J', "BININT"),
-    (b'K', "BININT1"),
-    (b'M', "BININT2"),
-    (b'L', "LONG"),
-    (0x8a, "LONG1"),
-    (0x8b, "LONG4"),
-    (b'S', "STRING"),
-    (b'T', "BINSTRING"),
-    (b'U', "SHORT_BINSTRING"),
-    (b'B', "BINBYTES"),
-    (b'C', "SHORT_BINBYTES"),
-    (0x8e, "BINBYTES8"),
-    (0x96, "BYTEARRAY8"),
-    (0x97, "NEXT_BUFFER"),
-    (0x98, "READONLY_BUFFER"),
-    (b'N', "NONE"),
-    (0x88, "NEWTRUE"),
-    (0x89, "NEWFALSE"),
-    (b'V', "UNICODE"),
-    (0x8c, "SHORT_BINUNICODE"),
-    (b'X', "BINUNICODE"),
-    (0x8d, "BINUNICODE8"),
-    (b'F', "FLOAT"),
-    (b'G', "BINFLOAT"),
-    (b']', "EMPTY_LIST"),
-    (b'a', "APPEND"),
-    (b'e', "APPENDS"),
-    (b'l', "LIST"),
-    (b')', "EMPTY_TUPLE"),
-    (b't', "TUPLE"),
-    (0x85, "TUPLE1"),
-    (0x86, "TUPLE2"),
-    (0x87, "TUPLE3"),
-    (b'}', "EMPTY_DICT"),
-    (b'd', "DICT"),
-    (b's', "SETITEM"),
-    (b'u', "SETITEMS"),
-    (0x8f, "EMPTY_SET"),
-    (0x90, "ADDITEMS"),
-    (0x91, "FROZENSET"),
-    (b'0', "POP"),
-    (b'2', "DUP"),
-    (b'(', "MARK"),
-    (b'1', "POP_MARK"),
-    (b'g', "GET"),
-    (b'h', "BINGET"),
-    (b'j', "LONG_BINGET"),
-    (b'p', "PUT"),
-    (b'q', "BINPUT"),
-    (b'r', "LONG_BINPUT"),
-    (0x94, "MEMOIZE"),
-    (0x82, "EXT1"),
-    (0x83, "EXT2"),
-    (0x84, "EXT4"),
-    (b'c', "GLOBAL"),
-    (0x93, "STACK_GLOBAL"),
-    (b'R', "REDUCE"),
-    (b'b', "BUILD"),
-    (b'i', "INST"),
-    (b'o', "OBJ"),
-    (0x81, "NEWOBJ"),
-    (0x92, "NEWOBJ_EX"),
-    (0x80, "PROTO"),
-    (b'.', "STOP"),
-    (0x95, "FRAME"),
-    (b'P', "PERSID"),
-    (b'Q', "BINPERSID"),
-];
+/// The names of the printable codes, each behind its code.
+const PRINTABLE: &str = "IINT JBININT KBININT1 MBININT2 LLONG SSTRING TBINSTRING USHORT_BINSTRING BBINBYTES \
+    CSHORT_BINBYTES NNONE VUNICODE XBINUNICODE FFLOAT GBINFLOAT ]EMPTY_LIST aAPPEND eAPPENDS \
+    lLIST )EMPTY_TUPLE tTUPLE }EMPTY_DICT dDICT sSETITEM uSETITEMS 0POP 2DUP (MARK 1POP_MARK \
+    gGET hBINGET jLONG_BINGET pPUT qBINPUT rLONG_BINPUT cGLOBAL RREDUCE bBUILD iINST oOBJ \
+    .STOP PPERSID QBINPERSID";
+
+/// The names of the codes from 0x80 on, in their order.
+const FROM_0X80: &str = "PROTO NEWOBJ EXT1 EXT2 EXT4 TUPLE1 TUPLE2 TUPLE3 NEWTRUE NEWFALSE LONG1 LONG4 \
+    SHORT_BINUNICODE BINUNICODE8 BINBYTES8 EMPTY_SET ADDITEMS FROZENSET NEWOBJ_EX \
+    STACK_GLOBAL MEMOIZE FRAME BYTEARRAY8 NEXT_BUFFER READONLY_BUFFER";
 
 /// What Python calls a code; `None` where it has no meaning.
 fn name(code: u8) -> Option<&'static str> {
-    NAMES.iter().find(|(known, _)| *known == code).map(|(_, name)| *name)
+    match code.checked_sub(0x80) {
+        Some(index) => FROM_0X80.split(' ').nth(index.into()),
+        None => PRINTABLE.split(' ').find_map(|name| name.strip_prefix(char::from(code))),
+    }
 }
 
 #[cfg(test)]

@@ -61,5 +61,5 @@ pub use error::PickleError;
 pub use globals::{Dtype, Global};
 pub use machine::{Sink, fold};
 pub use plan::Plan;
-pub use value::{Blob, Dict, List, Text, Tuple, Value};
+pub use value::{Dict, List, Text, Tuple, Value};
 pub use writer::PickleWriter;

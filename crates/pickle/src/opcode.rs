@@ -6,7 +6,7 @@
 use super::batch::{Batch, Miss};
 use super::bytes::Bytes;
 use super::error::{Fault, PickleError};
-use super::text::{self, Integer};
+use super::text;
 use std::io::Read;
 
 /// One operation. The operand of those that say so is the reader's [`payload`](Opcodes::payload).
@@ -133,9 +133,10 @@ impl<R: Read> Opcodes<R> {
 
     fn number(&mut self, code: u8) -> Result<Op, Fault> {
         Ok(match code {
-            b'I' => match text::int(self.line()?)? {
-                Integer::Bool(value) => Op::Bool(value),
-                Integer::Int(value) => Op::Int(value),
+            b'I' => match self.line()?.trim_ascii() {
+                b"00" => Op::Bool(false),
+                b"01" => Op::Bool(true),
+                digits => Op::Int(text::parse(digits)?),
             },
             b'L' => Op::Int(text::long(self.line()?)?),
             b'F' => Op::Float(text::parse(self.line()?)?),

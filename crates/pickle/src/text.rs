@@ -17,21 +17,6 @@ fn push_char(c: char, out: &mut Vec<u8>) {
     out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
 }
 
-/// The operand of `INT`.
-pub(super) enum Integer {
-    Bool(bool),
-    Int(i64),
-}
-
-/// Reads the operand of `INT`, where `00` and `01` are the booleans.
-pub(super) fn int(line: &[u8]) -> Result<Integer, Fault> {
-    match line.trim_ascii() {
-        b"00" => Ok(Integer::Bool(false)),
-        b"01" => Ok(Integer::Bool(true)),
-        digits => parse(digits).map(Integer::Int),
-    }
-}
-
 /// The operand of `LONG`: digits and an `L`.
 pub(super) fn long(line: &[u8]) -> Result<i64, Fault> {
     let line = line.trim_ascii();

@@ -23,7 +23,7 @@ pub enum Value<D> {
     /// `str`, or a numpy string.
     Text(Rc<Text>),
     /// `bytes`.
-    Bytes(Rc<Blob>),
+    Bytes(Rc<[u8]>),
     /// `tuple`.
     Tuple(Rc<Tuple<D>>),
     /// `list`.
@@ -102,7 +102,7 @@ impl<D> Value<D> {
     }
 
     pub(super) fn bytes(bytes: &[u8]) -> Self {
-        Self::Bytes(Rc::new(Blob(bytes.into())))
+        Self::Bytes(bytes.into())
     }
 
     pub(super) fn tuple(items: Vec<Self>) -> Result<Self, Fault> {
@@ -131,17 +131,6 @@ impl Text {
     /// key is not hashed a million times.
     pub fn tag(&self, make: impl FnOnce(&str) -> u32) -> u32 {
         *self.tag.get_or_init(|| make(&self.text))
-    }
-}
-
-/// Python's `bytes`.
-#[derive(Debug)]
-pub struct Blob(Box<[u8]>);
-
-impl Blob {
-    /// The bytes themselves.
-    pub fn as_slice(&self) -> &[u8] {
-        &self.0
     }
 }
 

@@ -74,34 +74,35 @@ impl<W: Write> PickleWriter<W> {
     pub fn dict<T>(
         &mut self,
         items: impl IntoIterator<Item = T>,
-        mut item: impl FnMut(&mut Self, T) -> io::Result<()>,
+        item: impl FnMut(&mut Self, T) -> io::Result<()>,
     ) -> io::Result<()> {
-        self.out.write_all(b"}")?;
-        let mut items = items.into_iter().peekable();
-        while items.peek().is_some() {
-            self.out.write_all(b"(")?;
-            for next in items.by_ref().take(BATCH) {
-                item(self, next)?;
-            }
-            self.out.write_all(b"u")?;
-        }
-        Ok(())
+        self.container(*b"}u", items, item)
     }
 
     /// `list`: `item` writes an item.
     pub fn list<T>(
         &mut self,
         items: impl IntoIterator<Item = T>,
+        item: impl FnMut(&mut Self, T) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.container(*b"]e", items, item)
+    }
+
+    /// Makes an empty container by one code, and fills it by the other.
+    fn container<T>(
+        &mut self,
+        [empty, fill]: [u8; 2],
+        items: impl IntoIterator<Item = T>,
         mut item: impl FnMut(&mut Self, T) -> io::Result<()>,
     ) -> io::Result<()> {
-        self.out.write_all(b"]")?;
+        self.out.write_all(&[empty])?;
         let mut items = items.into_iter().peekable();
         while items.peek().is_some() {
             self.out.write_all(b"(")?;
             for next in items.by_ref().take(BATCH) {
                 item(self, next)?;
             }
-            self.out.write_all(b"e")?;
+            self.out.write_all(&[fill])?;
         }
         Ok(())
     }

@@ -6,10 +6,11 @@ use clariq_collections::clariq::{
 };
 use clariq_core::{Need, QuestionId, TopicId};
 use clariq_files::{
-    Run, RunLine, parse_qrels, parse_run, put_judgements, put_run_lines, read_qrels, read_run,
+    Judgement, Run, RunLine, parse_qrels, parse_run, put_run_lines, read_qrels, read_run,
     strictly_decreasing,
 };
 use std::collections::HashMap;
+use std::io::Write;
 
 /// A ranking of a topic, best first.
 type Ranking<'a> = (&'a TopicId, Vec<(&'a QuestionId, f64)>);
@@ -84,7 +85,9 @@ pub fn need(bytes: &[u8]) {
 pub fn qrels(bytes: &[u8]) {
     let Some(judgements) = both(bytes, parse_qrels, read_qrels) else { return };
     let mut written = Vec::new();
-    put_judgements(&mut written, &judgements).unwrap();
+    for Judgement { topic, document, relevance } in &judgements {
+        writeln!(written, "{topic} 0 {document} {relevance}").unwrap();
+    }
     assert_eq!(read_back(written, read_qrels), judgements);
 }
 
