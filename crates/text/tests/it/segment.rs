@@ -82,7 +82,7 @@ fn progress_counts_over_all_files() {
 fn problem(error: Error) -> Problem {
     match error {
         Error::Problem(problem) => *problem,
-        other => panic!("{other}"),
+        other @ Error::Io { .. } => panic!("{other}"),
     }
 }
 
