@@ -47,11 +47,11 @@ fn rank(system: &System) {
         return;
     }
     let bank = bank();
-    let context = Context::new(&bank, |analyzer, documents| {
+    let mut context = Context::new(&bank, |analyzer, documents| {
         let folder = folder().join(analyzer.name());
         Ok(DocumentIndex::open_or_build(&folder, documents, analyzer, &BuildOptions::default())?.0)
-    })
-    .with_models(&Letters);
+    });
+    context.models = &Letters;
     let first = Request::new("1", "tell me about the red fox");
     let mut second = Request::new("2", "blue");
     second.said.extend([Utterance::system("which one"), Utterance::user("the boat")]);

@@ -31,7 +31,9 @@ impl<'a> Contexts<'a> {
                 Some(split) => Around::new(collection, task, split),
                 None => Around::outside(collection, task),
             };
-            tasks.push((task, session.context(documents).within(around)));
+            let mut context = session.context(documents);
+            context.surroundings = Some(Box::new(around));
+            tasks.push((task, context));
         }
         Self { session, passing: session.passing(), tasks }
     }
@@ -41,11 +43,7 @@ impl<'a> Contexts<'a> {
         self.session
     }
 
-    /// The context of a task.
-    ///
-    /// # Errors
-    ///
-    /// A collection without that task, or without documents for it.
+    /// The context of a task; an error where the collection has no documents for it.
     pub(crate) fn of(&self, task: &str) -> Result<&Context<'a>, Error> {
         if let Some((_, context)) = self.tasks.iter().find(|(known, _)| *known == task) {
             return Ok(context);

@@ -53,8 +53,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Learned stages need an [engine](clariq_core::Engine), which [`Session::with_engine`] takes;
+//! Learned stages need an [engine](clariq_core::Engine), which is a field of the [`Session`];
 //! without one they are refused.
+
+/// The files of a folder that are part of the program, each with its name without `.toml`.
+macro_rules! built_in {
+    ($folder:literal $($name:literal)*) => {
+        &[$(($name, include_str!(concat!($folder, $name, ".toml")))),*]
+    };
+}
 
 pub mod ask;
 pub mod cache;

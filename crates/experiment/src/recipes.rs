@@ -5,12 +5,9 @@ use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use std::path::{Path, PathBuf};
 
 /// The recipes of `configs/models/`.
-const BUILT_IN: &[(&str, &str)] = &[
-    ("encoder", include_str!("../configs/models/encoder.toml")),
-    ("conversational-encoder", include_str!("../configs/models/conversational-encoder.toml")),
-    ("cross-encoder", include_str!("../configs/models/cross-encoder.toml")),
-    ("published-cross-encoder", include_str!("../configs/models/published-cross-encoder.toml")),
-];
+const BUILT_IN: &[(&str, &str)] = built_in!("../configs/models/"
+    "encoder" "conversational-encoder" "cross-encoder" "published-cross-encoder"
+);
 
 /// The recipe of that name, or in that file.
 pub fn find(name: &str) -> Result<Option<Recipe>, Error> {

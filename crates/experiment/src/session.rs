@@ -128,18 +128,6 @@ impl<'a> Session<'a> {
         Self { keeps: false, ..self.clone() }
     }
 
-    /// The same session with learned models.
-    #[must_use]
-    pub fn with_engine(self, engine: Option<&'a dyn Engine>) -> Self {
-        Self { engine, ..self }
-    }
-
-    /// The same session, observed.
-    #[must_use]
-    pub fn with_observer(self, observer: &'a dyn Observer) -> Self {
-        Self { observer, ..self }
-    }
-
     /// The folder of installed and trained models.
     pub fn models_folder(&self) -> PathBuf {
         self.options.cache.join("models")
@@ -176,7 +164,9 @@ impl<'a> Session<'a> {
             passing.lock().unwrap_or_else(PoisonError::into_inner).push(folder);
             Ok(index)
         };
-        Context::new(documents, open).with_models(self)
+        let mut context = Context::new(documents, open);
+        context.models = self;
+        context
     }
 
     /// A folder in the cache that is removed when it is dropped.

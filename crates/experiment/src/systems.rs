@@ -12,28 +12,12 @@ use clariq_rank::{ConversationConfig, Expected, Override, System as Parsed, Uses
 use std::path::Path;
 
 /// The systems of `configs/`, in the order in which `reproduce` shows them.
-const BUILT_IN: &[(&str, &str)] = &[
-    ("no-question", include_str!("../configs/no-question.toml")),
-    ("bm25", include_str!("../configs/bm25.toml")),
-    ("bm25-english", include_str!("../configs/bm25-english.toml")),
-    ("bm25-tuned", include_str!("../configs/bm25-tuned.toml")),
-    ("dense", include_str!("../configs/dense.toml")),
-    ("dense-tuned", include_str!("../configs/dense-tuned.toml")),
-    ("bert-reranker", include_str!("../configs/bert-reranker.toml")),
-    ("bert-ranker", include_str!("../configs/bert-ranker.toml")),
-    ("strict", include_str!("../configs/strict.toml")),
-    ("best", include_str!("../configs/best.toml")),
-    ("bm25-multi-turn", include_str!("../configs/bm25-multi-turn.toml")),
-    ("bm25-conversation", include_str!("../configs/bm25-conversation.toml")),
-    ("dense-conversation", include_str!("../configs/dense-conversation.toml")),
-    ("cast-bm25", include_str!("../configs/cast-bm25.toml")),
-    ("ikat-bm25", include_str!("../configs/ikat-bm25.toml")),
-    ("ikat-dense", include_str!("../configs/ikat-dense.toml")),
-    ("ikat-automatic", include_str!("../configs/ikat-automatic.toml")),
-    ("ikat-encoder", include_str!("../configs/ikat-encoder.toml")),
-    ("ikat-manual", include_str!("../configs/ikat-manual.toml")),
-    ("ikat-only-response", include_str!("../configs/ikat-only-response.toml")),
-];
+const BUILT_IN: &[(&str, &str)] = built_in!("../configs/"
+    "no-question" "bm25" "bm25-english" "bm25-tuned" "dense" "dense-tuned" "bert-reranker"
+    "bert-ranker" "strict" "best" "bm25-multi-turn" "bm25-conversation" "dense-conversation"
+    "cast-bm25" "ikat-bm25" "ikat-dense" "ikat-automatic" "ikat-encoder" "ikat-manual"
+    "ikat-only-response"
+);
 
 /// The names of all built-in systems.
 pub fn names() -> impl Iterator<Item = &'static str> {
@@ -99,11 +83,11 @@ impl Loaded {
             Ok(())
         })?;
         let (file, bytes) = (source.name(), source.read_at_most(MOST_OF_A_CONFIGURATION)?.bytes);
-        for model in parsed.models() {
-            recipes::find_kind(&model.name, model.kind)?;
-        }
         let Parsed { name, uses, conversation, expected, .. } = parsed;
         let plan = Plan::new(&file, parsed.pipeline, parsed.tasks, answer)?;
+        for model in plan.models() {
+            recipes::find_kind(&model.name, model.kind)?;
+        }
         let checksum = sha256_hex(&bytes);
         let loaded = Self { file, checksum, name, uses, plan, need, conversation, expected };
         loaded.check_training_declared()?;

@@ -55,16 +55,6 @@ impl Grid {
         Ok(grid)
     }
 
-    /// The number of combinations.
-    pub fn len(&self) -> usize {
-        self.points
-    }
-
-    /// Whether there is nothing to try.
-    pub fn is_empty(&self) -> bool {
-        self.points == 0
-    }
-
     /// Every combination, one by one, the last parameter varying fastest.
     pub fn points(&self) -> impl Iterator<Item = Vec<Override>> {
         (0..self.points).map(|point| {
@@ -183,8 +173,8 @@ impl Search<'_> {
         for query in &mut queries {
             query.request.need = system.need(&query.request)?;
         }
-        let bar = session.observer.begin("tune", Some(self.grid.len() as u64));
-        let mut trials = Vec::with_capacity(self.grid.len());
+        let bar = session.observer.begin("tune", Some(self.grid.points as u64));
+        let mut trials = Vec::with_capacity(self.grid.points);
         for values in self.grid.points() {
             let loaded = Loaded::open_any(self.system, &values)?;
             let system = System::open_predicting(&contexts, &loaded, Predict::Never)?;

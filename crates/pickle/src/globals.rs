@@ -66,7 +66,7 @@ fn latin1(text: &str) -> Result<Vec<u8>, Fault> {
 /// The bytes of a number: `bytes`, or the `str` of Python 2.
 fn raw<D>(value: &Value<D>) -> Result<Vec<u8>, Fault> {
     match value {
-        Value::Bytes(bytes) => Ok(bytes.to_vec()),
+        Value::Bytes(bytes) => Ok(bytes.as_slice().to_vec()),
         Value::Text(text) => latin1(text.as_str()),
         other => Err(Fault::wrong("the bytes of a number", other.kind())),
     }

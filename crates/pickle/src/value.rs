@@ -23,7 +23,7 @@ pub enum Value<D> {
     /// `str`, or a numpy string.
     Text(Rc<Text>),
     /// `bytes`.
-    Bytes(Rc<[u8]>),
+    Bytes(Rc<Vec<u8>>),
     /// `tuple`.
     Tuple(Rc<Tuple<D>>),
     /// `list`.
@@ -102,7 +102,7 @@ impl<D> Value<D> {
     }
 
     pub(super) fn bytes(bytes: &[u8]) -> Self {
-        Self::Bytes(bytes.into())
+        Self::Bytes(Rc::new(bytes.to_vec()))
     }
 
     pub(super) fn tuple(items: Vec<Self>) -> Result<Self, Fault> {

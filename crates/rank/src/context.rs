@@ -42,18 +42,6 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Adds learned models.
-    #[must_use]
-    pub fn with_models(self, models: &'a dyn Models) -> Self {
-        Self { models, ..self }
-    }
-
-    /// Adds the splits around the requests.
-    #[must_use]
-    pub fn within(self, surroundings: impl Surroundings + 'a) -> Self {
-        Self { surroundings: Some(Box::new(surroundings)), ..self }
-    }
-
     /// All documents that say something, in order.
     pub(crate) fn documents_with_text(&self) -> Result<&[Doc]> {
         if let Some(docs) = self.with_text.get() {

@@ -13,7 +13,7 @@ use characters::Characters;
 use clariq_core::{
     Doc, Documents, Embeddings, Explanation, Location, ModelKind, ModelName, Models, Result, bail,
 };
-use encoded::{Encoded, matrix};
+use encoded::Encoded;
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -120,7 +120,7 @@ impl Space {
             match channel {
                 Channel::Encoder(encoded) => {
                     let vectors = encode(encoded)?;
-                    sum.scaled_add(*weight, &matrix(&vectors).dot(&encoded.rows(docs).t()));
+                    sum.scaled_add(*weight, &encoded.to_documents(&vectors, docs));
                 }
                 Channel::Characters(characters) => {
                     characters.add_texts(texts, docs, *weight, &mut sum);
@@ -130,28 +130,8 @@ impl Space {
         Ok(sum)
     }
 
-    /// Vectors of texts that recur, by one of the encoders.
-    pub(crate) fn encode_each(
-        &self,
-        documents: &dyn Documents,
-        models: &dyn Models,
-        encoder: &str,
-        texts: &[&str],
-    ) -> Result<Embeddings> {
-        self.encoder(encoder)?.encode_each(documents, models, texts)
-    }
-
-    /// Cosines of vectors in the space of one of the encoders (rows) to documents (columns).
-    pub(crate) fn vectors_to_documents(
-        &self,
-        encoder: &str,
-        vectors: &Embeddings,
-        docs: &[Doc],
-    ) -> Result<Array2<f32>> {
-        Ok(matrix(vectors).dot(&self.encoder(encoder)?.rows(docs).t()))
-    }
-
-    fn encoder(&self, wanted: &str) -> Result<&Encoded> {
+    /// One of the encoders, by its name.
+    pub(crate) fn encoder(&self, wanted: &str) -> Result<&Encoded> {
         let encoders = || {
             self.channels.iter().filter_map(|(_, channel)| match channel {
                 Channel::Encoder(encoded) => Some(encoded),
@@ -192,7 +172,7 @@ impl Space {
             let name = match channel {
                 Channel::Encoder(encoded) => {
                     let vector = models.encoder(&encoded.name)?.encode(&[text], &|_| {})?;
-                    cosine = matrix(&vector).dot(&encoded.rows(&[doc]).t());
+                    cosine = encoded.to_documents(&vector, &[doc]);
                     format!("cosine by `{}`", encoded.name)
                 }
                 Channel::Characters(characters) => {

@@ -7,7 +7,7 @@ use crate::space::SpaceConfig;
 use crate::stage::Uses;
 use crate::stages::STAGES;
 use crate::table::{File, Override, Section, Table};
-use clariq_core::{Location, ModelName, Name, Result, bail};
+use clariq_core::{Location, Name, Result, bail};
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
@@ -68,8 +68,6 @@ pub enum WrittenScores {
 pub struct System {
     /// Its name: the stem of its output files and its run tag.
     pub name: String,
-    /// What it is, in a sentence.
-    pub description: String,
     /// What it looks at beyond one request and the documents.
     pub uses: Vec<Uses>,
     /// What makes its ranking; without stages in a system of several tasks.
@@ -87,7 +85,8 @@ pub struct System {
 struct Header {
     name: String,
     #[serde(default)]
-    description: String,
+    #[serde(rename = "description")]
+    _description: String,
     #[serde(default)]
     uses: Vec<Uses>,
     #[serde(default)]
@@ -156,21 +155,10 @@ impl System {
         }
         let expected = table.take_tables("expected")?;
         let expected = expected.into_iter().map(Expected::read).collect::<Result<_>>()?;
-        let Header { name, description, uses, conversation } = table.read()?;
-        let system = Self { name, description, uses, pipeline, tasks, conversation, expected };
+        let Header { name, uses, conversation, .. } = table.read()?;
+        let system = Self { name, uses, pipeline, tasks, conversation, expected };
         system.check(&at)?;
         Ok(system)
-    }
-
-    /// The learned models that its stages need, each once, in their order.
-    pub fn models(&self) -> Vec<ModelName> {
-        let mut models: Vec<ModelName> = Vec::new();
-        for model in self.pipelines().flat_map(Pipeline::about).flat_map(|stage| stage.models) {
-            if !models.contains(&model) {
-                models.push(model);
-            }
-        }
-        models
     }
 
     /// The pipelines of all tasks, or the only one.

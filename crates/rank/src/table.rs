@@ -223,11 +223,7 @@ pub struct Section<'i> {
 }
 
 impl Section<'_> {
-    /// Reads the table.
-    ///
-    /// # Errors
-    ///
-    /// An unknown key or value, with its line.
+    /// Reads the table; an unknown key or value is an error with its line.
     pub fn read<T: for<'de> Deserialize<'de>>(self) -> Result<T> {
         self.table.read()
     }
@@ -236,10 +232,6 @@ impl Section<'_> {
     /// fields.
     ///
     /// Serde's own tagged enums forget the lines of their fields; this keeps them.
-    ///
-    /// # Errors
-    ///
-    /// An unknown variant, key or value, with its line.
     pub fn read_tagged<T: for<'de> Deserialize<'de>>(self, tag: &str) -> Result<T> {
         let mut table = self.table;
         let (variant, span) = table.take_string(tag)?;

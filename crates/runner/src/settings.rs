@@ -186,8 +186,9 @@ impl Settings {
             index: place.index.clone(),
             memory: place.memory,
         };
-        let session = Session::new(collection, options)?;
-        Ok(session.with_engine(self.engine).with_observer(self))
+        let mut session = Session::new(collection, options)?;
+        (session.engine, session.observer) = (self.engine, self);
+        Ok(session)
     }
 
     /// Prints a note on standard error unless that is unwanted.

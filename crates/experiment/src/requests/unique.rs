@@ -20,11 +20,8 @@ pub(super) struct UniqueIds {
 }
 
 impl UniqueIds {
-    /// Keeps an id that `at` has; what is wrong where a line before has it, too.
-    ///
-    /// # Errors
-    ///
-    /// More ids than are kept.
+    /// Keeps an id that `at` has; what is wrong where a line before has it, too. More ids than are
+    /// kept are an error.
     pub(super) fn insert(
         &mut self,
         id: &RequestId,

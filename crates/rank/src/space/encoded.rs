@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 const MOST: usize = 32_768;
 
 /// The vectors of documents by one encoder, and those of texts that it was given.
-pub(super) struct Encoded {
+pub(crate) struct Encoded {
     /// The encoder's name.
     pub(super) name: String,
     documents: Arc<Embeddings>,
@@ -39,9 +39,16 @@ impl Encoded {
         rows
     }
 
+    /// Cosines of vectors in the encoder's space (rows) to documents (columns).
+    pub(crate) fn to_documents(&self, vectors: &Embeddings, docs: &[Doc]) -> Array2<f32> {
+        let vectors = ArrayView2::from_shape((vectors.len(), vectors.dim), &vectors.values)
+            .unwrap_or_else(|_| unreachable!("embeddings have that shape"));
+        vectors.dot(&self.rows(docs).t())
+    }
+
     /// Encodes texts, one row per text. Each is encoded by itself, so that its vector is the same
     /// whether or not it was remembered.
-    pub(super) fn encode_each(
+    pub(crate) fn encode_each(
         &self,
         documents: &dyn Documents,
         models: &dyn Models,
@@ -91,15 +98,4 @@ fn by_text(documents: &dyn Documents) -> Result<HashMap<String, Doc>> {
         docs.insert(documents.text(doc)?.into_owned(), doc);
     }
     Ok(docs)
-}
-
-/// All rows of some embeddings.
-pub(super) fn matrix(embeddings: &Embeddings) -> ArrayView2<'_, f32> {
-    // The values have that shape by construction; an empty matrix replaces any other.
-    ArrayView2::from_shape((embeddings.len(), embeddings.dim), &embeddings.values).unwrap_or_else(
-        |_| {
-            ArrayView2::from_shape((0, 0), &[])
-                .unwrap_or_else(|_| unreachable!("no numbers in no rows"))
-        },
-    )
 }

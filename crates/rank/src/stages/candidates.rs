@@ -1,6 +1,6 @@
 //! Stage `candidates`: the ranking of a TREC run made elsewhere, for other stages to rerank.
 
-use crate::build::Build;
+use crate::build::{Build, positive};
 use crate::stage::{About, Batch, Stage};
 use clariq_core::{
     Doc, Explanation, Hit, Problem, Ranking, Request, Result, best_first, problem, sha256_hex,
@@ -16,14 +16,9 @@ use std::num::NonZeroUsize;
 struct Keys {
     /// The path of the run, from the current folder.
     run: String,
-    /// At most so many documents of each request.
-    #[serde(default = "a_thousand")]
+    /// At most so many documents of each request: usually the most that runs of TREC have.
+    #[serde(default = "positive::<1000>")]
     depth: NonZeroUsize,
-}
-
-/// The most that runs of TREC have.
-pub(super) fn a_thousand() -> NonZeroUsize {
-    const { NonZeroUsize::new(1000).unwrap() }
 }
 
 struct Candidates {

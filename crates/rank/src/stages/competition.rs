@@ -6,7 +6,7 @@
 //! a document each of them wins. Each request then moves towards what it wins, and they compete
 //! again.
 
-use crate::build::Build;
+use crate::build::{Build, number};
 use crate::context::Context;
 use crate::space::SpaceConfig;
 use crate::stage::{About, Batch, Stage, Uses};
@@ -22,24 +22,16 @@ struct Competition {
     /// How often they compete.
     rounds: usize,
     /// What similarities are multiplied by before the softmax: the inverse of its temperature.
-    #[serde(default = "usual_scale")]
+    #[serde(default = "number::<20, _>")]
     scale: f32,
     /// How far a request moves towards what it wins, beside its own 1.
-    #[serde(default = "usual_move")]
+    #[serde(default = "number::<1, _>")]
     weight: f32,
     /// The weight of the logarithm of what is won at last, beside the similarity.
     #[serde(default)]
     prize: f32,
     #[serde(skip_deserializing)]
     space: SpaceConfig,
-}
-
-fn usual_scale() -> f32 {
-    20.0
-}
-
-fn usual_move() -> f32 {
-    1.0
 }
 
 pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {

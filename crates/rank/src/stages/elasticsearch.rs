@@ -4,16 +4,16 @@
 //! Requests go to the server in batches, by its interface `_msearch`, as `match` queries on one
 //! field. The server's documents are those that are ranked here, under the same ids.
 
-use crate::build::Build;
+use crate::build::{Build, number, positive};
 use crate::stage::{About, Batch, Stage};
-use crate::stages::candidates::{a_thousand, rank_found};
+use crate::stages::candidates::rank_found;
 use clariq_core::{
     Doc, Explanation, Problem, ProblemKind, Ranking, Request, Result, bail, problem,
 };
 use clariq_files::{Access, Authorities, Patience, Reply, Server, Source};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::num::{NonZeroU64, NonZeroUsize};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -39,32 +39,20 @@ struct Keys {
     /// The field with the text of a document.
     field: String,
     /// At most so many documents of each request.
-    #[serde(default = "a_thousand")]
+    #[serde(default = "positive::<1000>")]
     size: NonZeroUsize,
     /// Requests that are sent at once.
-    #[serde(default = "a_hundred", skip_serializing)]
+    #[serde(default = "positive::<100>", skip_serializing)]
     batch: NonZeroUsize,
     /// Seconds for the answer to a batch.
-    #[serde(default = "a_minute", skip_serializing)]
-    timeout: NonZeroU64,
+    #[serde(default = "positive::<60>", skip_serializing)]
+    timeout: NonZeroUsize,
     /// How often a batch is sent again that the server does not answer.
-    #[serde(default = "three", skip_serializing)]
+    #[serde(default = "number::<3, _>", skip_serializing)]
     retries: u32,
     /// A PEM file with the authority of the server's certificate, from the current folder.
     #[serde(default, skip_serializing)]
     ca: Option<PathBuf>,
-}
-
-fn a_hundred() -> NonZeroUsize {
-    const { NonZeroUsize::new(100).unwrap() }
-}
-
-fn a_minute() -> NonZeroU64 {
-    const { NonZeroU64::new(60).unwrap() }
-}
-
-fn three() -> u32 {
-    3
 }
 
 struct Elasticsearch {
@@ -82,7 +70,7 @@ pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
         bail!(at, expected, found, (authorization_hint()))
     }
     let patience =
-        Patience { timeout: Duration::from_secs(keys.timeout.get()), retries: keys.retries };
+        Patience { timeout: Duration::from_secs(keys.timeout.get() as u64), retries: keys.retries };
     let url = format!("{}/_msearch?filter_path={PARTS}", keys.url.trim_end_matches('/'));
     let authorities = keys.ca.as_ref().map(|path| Authorities::read(&Source::new(path)));
     let access = Access {

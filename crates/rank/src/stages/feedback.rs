@@ -6,7 +6,7 @@
 //! nearest neighbours is taken off their scores, after Conneau, Lample, Ranzato, Denoyer and Jégou,
 //! "Word translation without parallel data", ICLR 2018.
 
-use crate::build::Build;
+use crate::build::{Build, number, positive};
 use crate::space::{Space, SpaceConfig};
 use crate::stage::{About, Batch, Stage};
 use clariq_core::{Doc, Explanation, Models, Ranking, Result, rank_by_score};
@@ -21,24 +21,16 @@ struct Feedback {
     /// How many of the first documents are taken.
     questions: NonZeroUsize,
     /// The weight of their mean beside the request's 1.
-    #[serde(default = "usual_weight")]
+    #[serde(default = "number::<1, _>")]
     weight: f32,
     /// What part of a document's similarity to its neighbours is taken off its score.
     #[serde(default)]
     hub_weight: f32,
     /// How many nearest documents are its neighbours.
-    #[serde(default = "usual_neighbours")]
+    #[serde(default = "positive::<10>")]
     hub_neighbours: NonZeroUsize,
     #[serde(skip_deserializing)]
     space: SpaceConfig,
-}
-
-fn usual_weight() -> f32 {
-    1.0
-}
-
-fn usual_neighbours() -> NonZeroUsize {
-    const { NonZeroUsize::new(10).unwrap() }
 }
 
 pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {

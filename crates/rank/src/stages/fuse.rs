@@ -1,6 +1,6 @@
 //! Stage `fuse`: combines the rankings of several pipelines.
 
-use crate::build::Build;
+use crate::build::{Build, number};
 use crate::pipeline::Pipeline;
 use crate::stage::{About, Batch, Stage};
 use clariq_core::{Doc, Explanation, Hit, Ranking, Result, bail, best_first};
@@ -44,13 +44,9 @@ struct Parameters {
     #[serde(default)]
     normalise: Normalise,
     /// The constant of `reciprocal-rank`.
-    #[serde(default = "usual_k")]
+    #[serde(default = "number::<60, _>")]
     k: f64,
     depth: NonZeroUsize,
-}
-
-fn usual_k() -> f64 {
-    60.0
 }
 
 /// Runs its inputs on the ranking that comes in and combines their rankings.

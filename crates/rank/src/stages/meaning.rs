@@ -36,13 +36,11 @@ impl Meaning {
     pub(super) fn score(&self, over: Over, conversations: &[History]) -> Result<Array2<f32>> {
         let Over { context, space, docs } = over;
         let encoder = context.models.conversation_encoder(&self.model)?;
-        let encode = |texts: &[&str]| {
-            space.encode_each(context.documents, context.models, encoder.space(), texts)
-        };
+        let base = space.encoder(encoder.space())?;
+        let encode = |texts: &[&str]| base.encode_each(context.documents, context.models, texts);
         let untrained = untrained_vectors(conversations, encoder.weights(), encode)?;
         let vectors = encoder.encode(conversations, &untrained)?;
-        let likeness = space.vectors_to_documents(encoder.space(), &vectors, docs)?;
-        Ok(likeness * self.weight as f32)
+        Ok(base.to_documents(&vectors, docs) * self.weight as f32)
     }
 
     /// Explains what it adds to the score of a document.

@@ -136,12 +136,14 @@ impl Surroundings for &Earlier {
 /// Calls a function with a context over the bank.
 pub(crate) fn with_context<T>(earlier: &Earlier, call: impl FnOnce(&Context) -> T) -> T {
     let (bank, folder) = (bank(), TempDir::new().unwrap());
-    let context = Context::new(&bank, |analyzer, documents| {
+    let mut context = Context::new(&bank, |analyzer, documents| {
         let folder = folder.path().join(analyzer.name());
         let options = BuildOptions::default();
         Ok(DocumentIndex::open_or_build(&folder, documents, analyzer, &options)?.0)
     });
-    call(&context.with_models(&Counts).within(earlier))
+    context.models = &Counts;
+    context.surroundings = Some(Box::new(earlier));
+    call(&context)
 }
 
 /// A system of one stage, in a space of the words alone.

@@ -71,8 +71,8 @@ fn learned_systems_through_shards_write_the_single_run() {
     write_inputs(&bench);
     let collection = ClariQ::open(DataDir::Folder(bench.path("data"))).expect("the sample");
     let options = Options { cache: bench.path("cache"), threads: 2, ..Options::default() };
-    let session = Session::new(&collection, options).expect("a session");
-    let session = session.with_engine(Some(&clariq_bert::Torch));
+    let mut session = Session::new(&collection, options).expect("a session");
+    session.engine = Some(&clariq_bert::Torch);
     let systems = Contexts::new(&session);
     for (name, config, file, contexts) in SYSTEMS {
         let loaded = over_tiny(&bench, name, config);
