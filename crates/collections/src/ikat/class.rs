@@ -121,7 +121,7 @@ mod tests {
         let topics = topics(&conversation());
         let conversation = &topics.conversations[0];
         let said = |class| -> Vec<String> {
-            conversation.said(1, class).into_iter().map(|said| said.text.to_string()).collect()
+            conversation.said(1, class).into_iter().map(|said| said.text).collect()
         };
         let raw = ["utterance 1", "response 1", "utterance 2"];
         assert_eq!(said(Class::Automatic), raw);
