@@ -56,6 +56,9 @@ struct State {
     progress: Progress,
 }
 
+/// A state, with the sums of its whole blocks where no file is gone.
+type Found = (State, Option<Vec<Sha256Sum>>);
+
 /// The whole blocks of a file.
 #[derive(Serialize, Deserialize)]
 struct Whole {
@@ -240,7 +243,7 @@ impl<'a> Partial<'a> {
 
     /// What an interrupted run left, with the sums of its whole blocks where no file is gone, if it
     /// left anything. Whatever else has one of the names is an error.
-    fn find(&self) -> Result<Option<(State, Option<Vec<Sha256Sum>>)>, Error> {
+    fn find(&self) -> Result<Option<Found>, Error> {
         let path = self.state_path();
         let is_there = match fs::symlink_metadata(&path) {
             Ok(found) if !found.is_file() => return Err(stranger(&path, "no regular file").into()),
@@ -293,7 +296,7 @@ impl Part {
             }
             return Ok(Some(Sha256Sum::default()));
         };
-        if length == 0 && !path.exists() {
+        if length == 0 {
             return Ok(None);
         }
         let sum = sum(path, whole.bytes).map_err(Error::io("read", path))?;
@@ -403,6 +406,7 @@ mod tests {
                 let (_, progress, note) = open(true).unwrap();
                 assert!(note.is_some_and(|note| note.contains("anew: its lines are gone")));
                 assert_eq!(progress, Progress::default());
+                append(&mut open(false).unwrap().0, b"one\n", state(1), false).unwrap();
                 continue;
             }
             if !says.is_empty() {

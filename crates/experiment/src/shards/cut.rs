@@ -119,7 +119,7 @@ fn generation(shard: &Shard) -> Option<usize> {
 /// Names of which the plan before has none.
 fn free_names(before: &[Shard]) -> impl Fn(usize) -> String + use<> {
     let used: HashSet<usize> = before.iter().filter_map(generation).collect();
-    let free = (0..).find(|generation| !used.contains(generation)).unwrap_or_default();
+    let free = (0..=used.len()).find(|generation| !used.contains(generation)).unwrap_or_default();
     move |index| shard_name(index, free)
 }
 
