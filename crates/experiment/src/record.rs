@@ -8,10 +8,15 @@
 use crate::session::Session;
 use crate::systems::Loaded;
 use clariq_core::{Error, sha256_hex, sha256_of_stream};
-use clariq_files::{MOST_OF_A_TABLE, Staged};
+use clariq_files::Staged;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
+
+/// Bytes that a record may have: a thousand times what most have.
+pub(crate) const MOST_OF_A_RECORD: u64 = 4 << 20;
 
 /// Where the record of a run file is.
 pub fn path_of(run: &Path) -> PathBuf {
@@ -23,13 +28,21 @@ pub fn path_of(run: &Path) -> PathBuf {
 /// An output of a command: its kind, its path, and its content.
 pub type Output = (&'static str, PathBuf, Staged);
 
-/// What the learned models of a system compute with, which decides the last digits of their scores;
-/// `None` for a system without any.
-pub fn arithmetic(session: &Session, loaded: &Loaded) -> Option<Value> {
-    let options = session.model_options(None);
-    loaded.needs_models().then(
-        || json!({ "isa": options.computes_with(), "precision": options.precision.to_string() }),
-    )
+/// What learned models compute with, which decides the last digits of their scores.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Arithmetic {
+    isa: String,
+    precision: String,
+}
+
+impl Arithmetic {
+    /// What the models of a system compute with; `None` for a system without any.
+    pub(crate) fn of(session: &Session, loaded: &Loaded) -> Option<Self> {
+        let options = session.model_options(None);
+        let precision = options.precision.to_string();
+        loaded.needs_models().then(|| Self { isa: options.computes_with(), precision })
+    }
 }
 
 /// The record of outputs that are staged already, staged as well.
@@ -48,15 +61,20 @@ pub fn stage(run: &Path, mut made_by: Value, files: &[Output]) -> Result<Staged,
     })
 }
 
-/// The record of a run; `None` where there is none that can be read. A pipe of that name is not
-/// waited for.
+/// The record of a run; `None` where there is none that can be read.
 pub fn read(run: &Path) -> Option<Value> {
-    let path = path_of(run);
-    let found = fs::metadata(&path).ok()?;
-    if !found.is_file() || found.len() > MOST_OF_A_TABLE {
+    serde_json::from_slice(&read_small(&path_of(run), MOST_OF_A_RECORD)?).ok()
+}
+
+/// A file that the program wrote itself and may write again: it is not counted among the inputs.
+/// `None` where it cannot be read, or has more than `most` bytes. A pipe is not waited for.
+pub(crate) fn read_small(path: &Path, most: u64) -> Option<Vec<u8>> {
+    if !fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() <= most) {
         return None;
     }
-    serde_json::from_slice(&fs::read(path).ok()?).ok()
+    let mut bytes = Vec::new();
+    File::open(path).ok()?.take(most).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
 }
 
 /// Whether the record of a run has another checksum for its `kind` of output; `None` where

@@ -16,7 +16,7 @@ mod split;
 use crate::contexts::Contexts;
 use crate::needs::{Needs, Predict, PredictedNeeds, predict_split};
 use crate::plan::Plan;
-use crate::record;
+use crate::record::{self, Arithmetic};
 use crate::session::Session;
 use crate::system::System;
 use crate::systems::Loaded;
@@ -113,15 +113,16 @@ pub fn run(
     options: &RunOptions,
     path: &Path,
 ) -> Result<Done, Error> {
-    for (_, file) in files_of(input, path) {
-        refuse_input(&file)?;
+    if Target::new(path).is_stream() {
+        refuse_input(path)?;
+    } else {
+        let files: Vec<PathBuf> = input.files(path).into_iter().map(|(_, file)| file).collect();
+        let has_need = loaded.need.is_some() && input.in_memory().is_some();
+        let beside = has_need.then(|| record::need_path(path)).into_iter();
+        let beside = beside.chain([record::path_of(path)]).chain(partial::paths_of(&files));
+        files.iter().cloned().chain(beside).try_for_each(|file| refuse_input(&file))?;
     }
     Job::new(contexts, loaded, input, options.tag)?.run(options, path)
-}
-
-/// The files that a run at `path` has.
-fn files_of(input: &dyn Input, path: &Path) -> Vec<(&'static str, PathBuf)> {
-    if Target::new(path).is_stream() { vec![("run", path.to_owned())] } else { input.files(path) }
 }
 
 /// A system that is open, over an input.
@@ -161,8 +162,8 @@ impl<'a> Job<'a> {
             "run_tag": tag,
             "collection": session.collection.label(),
         });
-        if let Some(arithmetic) = record::arithmetic(session, loaded) {
-            made_by["arithmetic"] = arithmetic;
+        if let Some(arithmetic) = Arithmetic::of(session, loaded) {
+            made_by["arithmetic"] = json!(arithmetic);
         }
         for (key, value) in describe_plan(&system)?.into_iter().chain(input.describe(loaded)?) {
             made_by[key] = value;
@@ -208,7 +209,7 @@ impl<'a> Job<'a> {
     /// Writes files by way of a partial one, and the record beside them.
     fn write(&self, path: &Path, options: &RunOptions) -> Result<(Progress, Skipped), Error> {
         let observer = self.system.session().observer;
-        let files = files_of(self.input, path);
+        let files = self.input.files(path);
         let paths: Vec<PathBuf> = files.iter().map(|(_, path)| path.clone()).collect();
         let (mut partial, progress, note) = match options.part {
             Some(_) => (Partial::in_memory(&paths, observer), Progress::default(), None),

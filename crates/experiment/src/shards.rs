@@ -11,19 +11,23 @@ mod cut;
 pub use cut::cut;
 
 use crate::contexts::Contexts;
-use crate::record;
-use crate::run::{Cut, FileInput, Job, RunOptions};
+use crate::record::{self, Arithmetic, MOST_OF_A_RECORD, read_small};
+use crate::run::{Cut, FileInput, FileKind, Job, RunOptions};
 use crate::systems::Loaded;
-use clariq_core::{Error, Problem, problem, sha256_of_file};
+use clariq_core::{Error, Problem, bail, problem, sha256_of_file};
 use clariq_files::{Source, Staged, protect, refuse_input};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// The form of `plan.json`.
 const FORM: u32 = 2;
+
+/// Bytes that a plan may have, unpacked: those of 80,000 shards.
+const MOST_OF_A_PLAN: u64 = 16 << 20;
 
 /// What a file was cut into.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,7 +43,7 @@ pub struct Plan {
     /// What made a run by the system that the plan is for, if it is for one.
     fingerprint: Option<String>,
     /// What the learned models of that system compute with, if it has any.
-    arithmetic: Option<Value>,
+    arithmetic: Option<Arithmetic>,
     /// The shards, in the order of their contexts.
     pub shards: Vec<Shard>,
 }
@@ -68,19 +72,25 @@ pub struct Planned {
 impl Planned {
     /// Reads a plan.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let input = Source::new(path).read()?;
+        #[derive(Deserialize)]
+        struct Form {
+            clariq_plan: Option<u32>,
+        }
+
+        let input = Source::new(path).read_at_most(MOST_OF_A_PLAN)?;
         let wrong = |found: String| {
             let hint = "cut the file again with this version of clariq";
             problem!(path, "a plan of `clariq data shard`", found, hint)
         };
-        let form: Value = serde_json::from_slice(&input.bytes)
-            .map_err(|_| wrong("a file that is no JSON".to_owned()))?;
-        match form["clariq_plan"].as_u64() {
-            Some(found) if found == u64::from(FORM) => {}
+        let form: Form =
+            serde_json::from_slice(&input.bytes).map_err(|error| wrong(error.to_string()))?;
+        match form.clariq_plan {
+            Some(FORM) => {}
             Some(found) => return Err(wrong(format!("a plan of form {found}, not {FORM}")).into()),
             None => return Err(wrong("no key `clariq_plan`".to_owned()).into()),
         }
-        let plan: Plan = serde_json::from_value(form).map_err(|error| wrong(error.to_string()))?;
+        let plan: Plan =
+            serde_json::from_slice(&input.bytes).map_err(|error| wrong(error.to_string()))?;
         let is_name =
             |shard: &Shard| Path::new(&shard.file).file_name() == Some(shard.file.as_ref());
         if plan.shards.is_empty() || !plan.shards.iter().all(is_name) {
@@ -133,7 +143,7 @@ impl Planned {
                 .into());
         }
         let file = self.beside(&shard.file);
-        if sha256_of_file(&file)? != shard.sha256 {
+        if Source::new(&file).checksum()? != shard.sha256 {
             let expected = format!("`{}` as it was cut", shard.file);
             return Err(self
                 .problem(expected, "a file with another checksum")
@@ -142,7 +152,7 @@ impl Planned {
         }
         let path = output.map_or_else(|| self.part(&loaded.name, index), Path::to_owned);
         self.plan.shards.iter().for_each(|shard| protect(&self.beside(&shard.file)));
-        refuse_input(&path)?;
+        refuse_inputs(&path)?;
         self.check_arithmetic(contexts, loaded)?;
         let input = FileInput::open_shard(session, &file, &self.plan.input)?;
         let job = Job::new(contexts, loaded, &input, None)?;
@@ -154,14 +164,20 @@ impl Planned {
                 .hint("the plan is for one system; cut the file again for another")
                 .into());
         }
-        if self.whole_part(&path, index).is_ok_and(|part| part.fingerprint == fingerprint) {
-            session.observer.note(&format!("note: {} is there already, whole", path.display()));
-            return Ok(path);
+        match self.whole_part(&path, index) {
+            Ok(part) if part.made.fingerprint == fingerprint => {
+                session.observer.note(&format!("note: {} is there already, whole", path.display()));
+                return Ok(path);
+            }
+            Ok(_) if output.is_none() => {
+                let expected = "no part of another system, or of other parameters or weights";
+                let hint = "-o names another file for this part, or the same, to replace it";
+                bail!(&*path, expected, "one", hint);
+            }
+            _ => {}
         }
-        let beside = serde_json::json!({
-            "fingerprint": fingerprint, "shard": index, "sha256": shard.sha256,
-        });
-        let options = RunOptions { part: Some(&beside), ..RunOptions::default() };
+        let made = json!(MadeOf { fingerprint, shard: index, sha256: shard.sha256.clone() });
+        let options = RunOptions { part: Some(&made), ..RunOptions::default() };
         job.run(&options, &path)?;
         Ok(path)
     }
@@ -169,9 +185,12 @@ impl Planned {
     /// Refuses a processor that computes otherwise than the one that the plan was made on.
     fn check_arithmetic(&self, contexts: &Contexts, loaded: &Loaded) -> Result<(), Error> {
         let Some(planned) = &self.plan.arithmetic else { return Ok(()) };
-        match record::arithmetic(contexts.session(), loaded) {
+        match Arithmetic::of(contexts.session(), loaded) {
             Some(found) if found != *planned => Err(self
-                .problem(format!("learned models computed with {planned}"), found.to_string())
+                .problem(
+                    format!("learned models computed with {}", json!(planned)),
+                    json!(found).to_string(),
+                )
                 .hint(ALIKE)
                 .into()),
             _ => Ok(()),
@@ -188,27 +207,25 @@ impl Planned {
             protect(&record::path_of(&part));
             protect(&part);
         }
-        refuse_input(output)?;
-        let mut parts = Vec::with_capacity(self.plan.shards.len());
+        refuse_inputs(output)?;
+        let mut first: Option<Part> = None;
+        let mut paths = Vec::with_capacity(self.plan.shards.len());
         for index in 0..self.plan.shards.len() {
-            let part = self.whole_part(&self.part(&system, index), index)?;
-            let first: &Part = parts.first().unwrap_or(&part);
-            if part.fingerprint != first.fingerprint {
-                return Err(self.differs(first, &part).into());
+            let path = self.part(&system, index);
+            let part = self.whole_part(&path, index)?;
+            let first = first.get_or_insert_with(|| part.clone());
+            if part.made.fingerprint != first.made.fingerprint {
+                return Err(self.differs(first, &part, &path).into());
             }
-            parts.push(part);
+            paths.push(path);
         }
         let run = Staged::new(output, |out| {
-            parts.iter().try_for_each(|part| io::copy(&mut File::open(&part.path)?, out).map(drop))
+            paths.iter().try_for_each(|path| io::copy(&mut File::open(path)?, out).map(drop))
         })?;
-        let Some(mut made_by) = parts.into_iter().next().map(|part| part.record) else {
-            return Ok(());
-        };
-        if let Some(record) = made_by.as_object_mut() {
-            record.retain(|key, _| key != "part" && key != "outputs");
-        }
-        let Cut { kind, contexts, bad_records, .. } = self.plan.input;
-        kind.count(&mut made_by, contexts, bad_records);
+        let Some(Part { mut record, .. }) = first else { return Ok(()) };
+        record.retain(|key, _| key != "part" && key != "outputs");
+        let (mut made_by, input) = (Value::Object(record), &self.plan.input);
+        input.kind.count(&mut made_by, input.contexts, input.bad_records);
         let files: Vec<record::Output> = vec![("run", output.to_owned(), run)];
         let record = record::stage(output, made_by, &files)?;
         files.into_iter().map(|(.., file)| file).chain([record]).try_for_each(Staged::commit)?;
@@ -216,9 +233,9 @@ impl Planned {
     }
 
     /// Two parts that do not belong to one run.
-    fn differs(&self, first: &Part, part: &Part) -> Problem {
-        let path = part.path.display();
-        let [planned, found] = [first, part].map(|part| &part.record["arithmetic"]);
+    fn differs(&self, first: &Part, part: &Part, path: &Path) -> Problem {
+        let path = path.display();
+        let [planned, found] = [first, part].map(|part| json!(part.arithmetic));
         if planned != found {
             let expected = format!("parts whose learned models computed with {planned}");
             return self.problem(expected, format!("`{path}`, with {found}")).hint(ALIKE);
@@ -247,30 +264,37 @@ impl Planned {
         }
     }
 
-    /// A part with its record, whose checksums hold.
+    /// The record of a part whose checksums hold.
     fn whole_part(&self, path: &Path, index: usize) -> Result<Part, Error> {
         let shard = &self.plan.shards[index];
         let refuse = |found: &str| {
             let expected = format!("part {index} of {} whole", self.plan.shards.len());
             self.problem(expected, format!("`{}`, {found}", path.display())).hint(HOW)
         };
-        let text = std::fs::read(record::path_of(path)).map_err(|_| refuse("without a record"))?;
-        let record: Value =
-            serde_json::from_slice(&text).map_err(|_| refuse("whose record is damaged"))?;
-        let part = &record["part"];
-        if part["shard"] != index || part["sha256"] != *shard.sha256 {
+        let text = read_small(&record::path_of(path), MOST_OF_A_RECORD);
+        let part = Part::parse(
+            &text.ok_or_else(|| refuse("without a record"))?,
+            &record::path_of(path),
+            self.plan.input.kind,
+        )?;
+        if part.made.shard != index || part.made.sha256 != *shard.sha256 {
             return Err(refuse("which was made of another shard").into());
         }
-        let sha256 = sha256_of_file(path).map_err(|_| refuse("which is missing"))?;
-        if record["outputs"]["run"]["sha256"] != *sha256 {
+        let sha256 = Some(path).filter(|path| path.is_file()).map(sha256_of_file);
+        if sha256.ok_or_else(|| refuse("which is missing"))?? != part.sha256 {
             return Err(refuse("which is not as it was written").into());
         }
-        let fingerprint = part["fingerprint"].as_str().unwrap_or_default().to_owned();
-        if self.plan.fingerprint.as_ref().is_some_and(|planned| *planned != fingerprint) {
+        if self.plan.fingerprint.as_ref().is_some_and(|it| *it != part.made.fingerprint) {
             return Err(refuse("made by another system or other weights than planned").into());
         }
-        Ok(Part { path: path.to_owned(), record, fingerprint })
+        Ok(part)
     }
+}
+
+/// Refuses a run file that is an input, or whose record would take the place of one.
+fn refuse_inputs(run: &Path) -> Result<(), Error> {
+    refuse_input(run)?;
+    refuse_input(&record::path_of(run))
 }
 
 const ALIKE: &str = "`--isa avx2` for `clariq data shard` and every `clariq run --shard` makes all \
@@ -278,13 +302,88 @@ const ALIKE: &str = "`--isa avx2` for `clariq data shard` and every `clariq run 
 
 const HOW: &str = "`clariq run SYSTEM --shard plan.json:I` makes part I again";
 
-/// A part that is whole.
+/// The record of a part.
+#[derive(Clone)]
 struct Part {
-    path: PathBuf,
-    record: Value,
+    made: MadeOf,
+    /// The checksum of its run.
+    sha256: String,
+    arithmetic: Option<Arithmetic>,
+    /// All of the record.
+    record: Map<String, Value>,
+}
+
+/// What tells a part from others.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MadeOf {
     fingerprint: String,
+    shard: usize,
+    sha256: String,
+}
+
+impl Part {
+    /// Parses the record at `path` of a part over a file of that kind.
+    fn parse(text: &[u8], path: &Path, kind: FileKind) -> Result<Self, Error> {
+        #[derive(Deserialize)]
+        struct Outputs {
+            run: Digest,
+        }
+        #[derive(Deserialize)]
+        struct Digest {
+            sha256: String,
+        }
+
+        let record: Map<String, Value> = serde_json::from_slice(text)
+            .map_err(|error| problem!(path, "the record of a part", (error.to_string()), HOW))?;
+        let _: Map<String, Value> = value(&record, kind.key(), path)?;
+        let outputs: Outputs = value(&record, "outputs", path)?;
+        Ok(Self {
+            made: value(&record, "part", path)?,
+            sha256: outputs.run.sha256,
+            arithmetic: value(&record, "arithmetic", path)?,
+            record,
+        })
+    }
+}
+
+/// The value of a key of the record at `path`.
+fn value<T: DeserializeOwned>(
+    record: &Map<String, Value>,
+    key: &str,
+    path: &Path,
+) -> Result<T, Error> {
+    T::deserialize(record.get(key).unwrap_or(&Value::Null)).map_err(|error| {
+        problem!(path, "`{key}` as `clariq run --shard` writes it", (error.to_string()), HOW).into()
+    })
 }
 
 fn short(checksum: &str) -> &str {
     checksum.get(..12).unwrap_or(checksum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_of_parts_are_typed_and_errors_name_file_and_key() {
+        let record = r#"{"system": "bm25", "requests": {"file": "r"}, "part": {"fingerprint": "f",
+            "shard": 0, "sha256": "s"}, "outputs": {"run": {"file": "a.run", "sha256": "t"}}}"#;
+        let path = Path::new("a.run.json");
+        let parse = |text: &str| Part::parse(text.as_bytes(), path, FileKind::Requests);
+        let part = parse(record).unwrap();
+        assert_eq!((&*part.made.fingerprint, &*part.sha256), ("f", "t"));
+        for (key, from, to) in [
+            ("`requests`", r#"{"file": "r"}"#, r#""x""#),
+            ("`requests`", "requests", "conversations"),
+            ("`part`", r#""shard": 0"#, r#""shard": "0""#),
+            ("`outputs`", r#""run": "#, r#""runs": "#),
+            ("`arithmetic`", r#""system": "bm25""#, r#""arithmetic": 1"#),
+            ("record", "{\"system", "[{\"system"),
+        ] {
+            let error = parse(&record.replace(from, to)).map(drop).unwrap_err().to_string();
+            assert!(error.contains("a.run.json") && error.contains(key), "{error}");
+        }
+    }
 }

@@ -27,11 +27,24 @@ impl Lock {
 
 /// Opens a file for reading and writing by this process alone, until it is closed; `create` says
 /// whether it is created where it does not exist. Its owner may remove it before closing it. `wait`
-/// is called while another process has it open.
+/// is called while another process has it open. Anything but a regular file is refused, and a link
+/// is not followed.
 pub fn open_alone(path: &Path, create: bool, mut wait: impl FnMut()) -> io::Result<File> {
     loop {
         let mut options = File::options();
-        let file = options.create(create).truncate(false).read(true).write(true).open(path)?;
+        options.read(true).write(true);
+        let exists = match fs::symlink_metadata(path) {
+            Ok(found) if !found.is_file() => {
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
+            }
+            found => found.is_ok(),
+        };
+        let file = match options.create_new(create && !exists).open(path) {
+            // Another process has created or removed it meanwhile.
+            Err(error) if create && error.kind() == io::ErrorKind::AlreadyExists => continue,
+            Err(error) if exists && error.kind() == io::ErrorKind::NotFound => continue,
+            file => file?,
+        };
         take(&file, &mut wait)?;
         // Who had it before may have removed it: then nobody else would see this lock.
         if is_at(&file, path) {
@@ -42,6 +55,9 @@ pub fn open_alone(path: &Path, create: bool, mut wait: impl FnMut()) -> io::Resu
 
 /// Whether another process, or another part of this one, has a file open by [`open_alone`].
 pub fn is_open_elsewhere(path: &Path) -> bool {
+    if !fs::symlink_metadata(path).is_ok_and(|found| found.is_file()) {
+        return false;
+    }
     let file = File::options().read(true).write(true).open(path);
     file.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
 }
@@ -65,7 +81,7 @@ fn take(file: &File, wait: impl FnOnce()) -> io::Result<()> {
 fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let identity = |found: fs::Metadata| (found.dev(), found.ino());
-    match (file.metadata(), fs::metadata(path)) {
+    match (file.metadata(), fs::symlink_metadata(path)) {
         (Ok(open), Ok(named)) => identity(open) == identity(named),
         _ => false,
     }

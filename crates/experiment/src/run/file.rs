@@ -42,7 +42,8 @@ impl FileKind {
         record[self.key()][left_out] = bad.into();
     }
 
-    fn key(self) -> &'static str {
+    /// The key of a record that says what was read.
+    pub(crate) fn key(self) -> &'static str {
         match self {
             Self::Conversations => "conversations",
             Self::Requests => "requests",

@@ -1,10 +1,15 @@
 //! The lines of an unfinished run, `<run>.partial`, and which of them are whole blocks,
 //! `<run>.partial.json`. A run of a single block needs neither. One process at a time has them open:
 //! another that makes the same run waits.
+//!
+//! A file of such a name is replaced or removed only if it is what an interrupted run left: the
+//! state is one, and every file begins with the blocks that it names. So the state is there before
+//! the first line, and forgets the lines before they are removed.
 
 use crate::observer::Observer;
-use clariq_core::{Error, Sha256Sum};
-use clariq_files::{is_open_elsewhere, open_alone, write_atomically};
+use crate::record::{MOST_OF_A_RECORD, read_small};
+use clariq_core::{Error, Problem, Sha256Sum, problem};
+use clariq_files::{is_open_elsewhere, open_alone, refuse_input, write_atomically};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
@@ -42,6 +47,7 @@ struct Part {
 }
 
 #[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct State {
     /// What the lines are made by.
     made_by_sha256: String,
@@ -49,6 +55,9 @@ struct State {
     files: Vec<Whole>,
     progress: Progress,
 }
+
+/// A state, with the sums of its whole blocks where no file is gone.
+type Found = (State, Option<Vec<Sha256Sum>>);
 
 /// The whole blocks of a file.
 #[derive(Serialize, Deserialize)]
@@ -77,6 +86,10 @@ impl<'a> Partial<'a> {
 
     /// Begins anew, or continues where a killed command was; then with how far that is. The text is
     /// for the user.
+    ///
+    /// # Errors
+    ///
+    /// A file of one of the names that is no part of an interrupted run, or an input.
     pub(super) fn open(
         files: &[PathBuf],
         fingerprint: &str,
@@ -85,30 +98,33 @@ impl<'a> Partial<'a> {
     ) -> Result<(Self, Progress, Option<String>), Error> {
         let mut partial = Self::new(files, fingerprint, observer);
         if !resume {
+            // What another process is writing is looked at when it has finished.
+            if !is_open_elsewhere(&partial.parts[0].path) {
+                partial.find()?;
+            }
             return Ok((partial, Progress::default(), None));
         }
-        // Read when nobody writes any more. Where there is none, reading says so.
-        let opened: Vec<io::Result<File>> = partial
-            .parts
-            .iter()
-            .map(|part| open_alone(&part.path, false, || part.wait(observer)))
-            .collect();
-        let (state, sums) = match partial.read_state() {
-            Ok(found) => found,
-            Err(why) => {
-                let note = format!("note: beginning anew: {why}");
-                return Ok((partial, Progress::default(), Some(note)));
-            }
+        // Read when nobody writes any more.
+        let opened = partial.open_files(false)?;
+        let anew = |partial, why: &str| {
+            Ok((partial, Progress::default(), Some(format!("note: beginning anew: {why}"))))
         };
-        let wholes = state.files.into_iter().zip(sums);
-        for ((part, file), (whole, sum)) in partial.parts.iter_mut().zip(opened).zip(wholes) {
-            let cut = |mut file: File| {
-                file.set_len(whole.bytes)?;
-                file.seek(io::SeekFrom::End(0))?;
-                Ok(file)
-            };
-            part.file = Some(file.and_then(cut).map_err(Error::io("write", &part.path))?);
-            (part.bytes, part.sum) = (whole.bytes, sum);
+        let Some((state, sums)) = partial.find()? else {
+            let why = format!("there is no {}", partial.state_path().display());
+            return anew(partial, &why);
+        };
+        if state.made_by_sha256 != fingerprint || state.files.len() != files.len() {
+            let why = "the interrupted run was made from other inputs or parameters";
+            return anew(partial, why);
+        }
+        let Some(sums) = sums else { return anew(partial, "its lines are gone") };
+        for ((part, file), (whole, sum)) in
+            partial.parts.iter_mut().zip(opened).zip(state.files.iter().zip(sums))
+        {
+            let Some(mut file) = file else { continue };
+            let cut = file.set_len(whole.bytes).and_then(|()| file.seek(io::SeekFrom::End(0)));
+            cut.map_err(Error::io("write", &part.path))?;
+            (part.file, part.bytes, part.sum) = (Some(file), whole.bytes, sum);
         }
         let note = format!("note: continuing after {} requests", state.progress.requests);
         Ok((partial, state.progress, Some(note)))
@@ -122,22 +138,18 @@ impl<'a> Partial<'a> {
         progress: Progress,
         only: bool,
     ) -> Result<(), Error> {
-        let stays = only || self.in_memory;
+        if !self.has_files() {
+            if only || self.in_memory {
+                let parts = self.parts.iter_mut().zip(lines);
+                parts.for_each(|(part, lines)| part.memory.extend_from_slice(lines));
+                return Ok(());
+            }
+            self.create()?;
+        }
         for (part, lines) in self.parts.iter_mut().zip(lines) {
-            part.append(lines, stays, self.observer)?;
+            part.append(lines)?;
         }
-        if self.parts.iter().all(|part| part.file.is_none()) {
-            return Ok(());
-        }
-        let whole =
-            |part: &Part| Whole { bytes: part.bytes, sha256: part.sum.checksum().to_string() };
-        let state = State {
-            made_by_sha256: self.fingerprint.clone(),
-            files: self.parts.iter().map(whole).collect(),
-            progress,
-        };
-        let path = self.state_path();
-        write_atomically(&path, |out| Ok(serde_json::to_writer(out, &state)?))
+        self.write_state(progress)
     }
 
     /// Everything that was written to the file number `file`, from the beginning.
@@ -153,107 +165,177 @@ impl<'a> Partial<'a> {
     }
 
     /// Removes what is no longer needed, that of an earlier command included.
-    pub(super) fn remove(&self) {
-        // Without files of its own, this run has left nothing there; another may be at work.
-        let has_files = self.parts.iter().any(|part| part.file.is_some());
-        if self.in_memory || (!has_files && is_open_elsewhere(&self.parts[0].path)) {
-            return;
+    pub(super) fn remove(&mut self) {
+        if !self.has_files() {
+            // Without files of its own, this run has left nothing there; another may be at work.
+            if self.in_memory || is_open_elsewhere(&self.parts[0].path) {
+                return;
+            }
+            if !matches!(self.find(), Ok(Some(_))) || self.create().is_err() {
+                return;
+            }
         }
         // What stays is reported by `--resume`, and replaced by everything else.
+        let _ = self.clear();
         let _ = fs::remove_file(self.state_path());
         for part in &self.parts {
             let _ = fs::remove_file(&part.path);
         }
     }
 
+    fn has_files(&self) -> bool {
+        self.parts.iter().all(|part| part.file.is_some())
+    }
+
+    /// Opens the files, empty, and their folder where there is none.
+    fn create(&mut self) -> Result<(), Error> {
+        let path = &self.parts[0].path;
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        folder.map_or(Ok(()), fs::create_dir_all).map_err(Error::io("write", path))?;
+        let files = self.open_files(true)?;
+        // Now nobody else changes them.
+        self.find()?;
+        self.parts.iter_mut().zip(files).for_each(|(part, file)| part.file = file);
+        self.clear()
+    }
+
+    /// Each file, where there is one or `create` makes it, when no other process has it open.
+    fn open_files(&self, create: bool) -> Result<Vec<Option<File>>, Error> {
+        let open = |part: &Part| {
+            part.check_kind()?;
+            let wait = || {
+                let path = part.path.display();
+                let text = format!("note: waiting for another process, which writes {path}");
+                self.observer.note(&text);
+            };
+            match open_alone(&part.path, create, wait) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound && !create => Ok(None),
+                file => file.map(Some).map_err(Error::io("write", &part.path)),
+            }
+        };
+        self.parts.iter().map(open).collect()
+    }
+
+    /// Forgets every line: first the state, then the files.
+    fn clear(&mut self) -> Result<(), Error> {
+        for part in &mut self.parts {
+            (part.bytes, part.sum) = (0, Sha256Sum::default());
+        }
+        self.write_state(Progress::default())?;
+        for Part { path, file, .. } in &self.parts {
+            let cleared = file.as_ref().map_or(Ok(()), |file| file.set_len(0));
+            cleared.map_err(Error::io("write", path))?;
+        }
+        Ok(())
+    }
+
+    fn write_state(&self, progress: Progress) -> Result<(), Error> {
+        let whole =
+            |part: &Part| Whole { bytes: part.bytes, sha256: part.sum.checksum().to_string() };
+        let files = self.parts.iter().map(whole).collect();
+        let state = State { made_by_sha256: self.fingerprint.clone(), files, progress };
+        write_atomically(&self.state_path(), |out| Ok(serde_json::to_writer(out, &state)?))
+    }
+
     fn state_path(&self) -> PathBuf {
         with_ending(&self.parts[0].path, ".json")
     }
 
-    /// The state of the partial files with the sums of their whole blocks, or why there is none to
-    /// continue from.
-    fn read_state(&self) -> Result<(State, Vec<Sha256Sum>), String> {
+    /// What an interrupted run left, with the sums of its whole blocks where no file is gone, if it
+    /// left anything. Whatever else has one of the names is an error.
+    fn find(&self) -> Result<Option<Found>, Error> {
         let path = self.state_path();
-        let Ok(text) = fs::read(&path) else {
-            return Err(format!("there is no {}", path.display()));
+        let is_there = match fs::symlink_metadata(&path) {
+            Ok(found) if !found.is_file() => return Err(stranger(&path, "no regular file").into()),
+            found => found.is_ok(),
         };
-        let state: State =
-            serde_json::from_slice(&text).map_err(|_| format!("{} is damaged", path.display()))?;
-        if state.made_by_sha256 != self.fingerprint || state.files.len() != self.parts.len() {
-            return Err("the interrupted run was made from other inputs or parameters".to_owned());
-        }
-        let mut sums = Vec::with_capacity(self.parts.len());
-        for (part, whole) in self.parts.iter().zip(&state.files) {
-            sums.push(part.check(whole)?);
-        }
-        Ok((state, sums))
+        refuse_input(&path)?;
+        let state: Option<State> = if is_there {
+            let text = read_small(&path, MOST_OF_A_RECORD).unwrap_or_default();
+            Some(serde_json::from_slice(&text).map_err(|_| stranger(&path, "no such state"))?)
+        } else {
+            None
+        };
+        let wholes = state.iter().flat_map(|state| &state.files).map(Some);
+        let wholes = wholes.chain(std::iter::repeat(None));
+        let sums = self.parts.iter().zip(wholes).map(|(part, whole)| part.check(whole));
+        let sums = sums.collect::<Result<Vec<_>, _>>()?.into_iter().collect();
+        Ok(state.map(|state| (state, sums)))
     }
 }
 
 impl Part {
-    fn append(&mut self, lines: &[u8], stays: bool, observer: &dyn Observer) -> Result<(), Error> {
-        let file = match &mut self.file {
-            Some(file) => file,
-            None if stays => {
-                self.memory.extend_from_slice(lines);
-                return Ok(());
-            }
-            None => {
-                let file = self.create(observer)?;
-                self.file.insert(file)
-            }
-        };
-        let written = file.write_all(lines).and_then(|()| file.sync_data());
-        written.map_err(Error::io("write", &self.path))?;
+    fn append(&mut self, lines: &[u8]) -> Result<(), Error> {
+        if let Some(file) = &mut self.file {
+            let written = file.write_all(lines).and_then(|()| file.sync_data());
+            written.map_err(Error::io("write", &self.path))?;
+        }
         self.bytes += lines.len() as u64;
         self.sum.update(lines);
         Ok(())
     }
 
-    /// The sum of the whole blocks, or why they are not as they were.
-    fn check(&self, whole: &Whole) -> Result<Sha256Sum, String> {
-        let path = self.path.display();
-        let (sum, bytes) = sum(&self.path, whole.bytes)
-            .map_err(|error| format!("{path} cannot be read: {error}"))?;
-        if bytes < whole.bytes {
-            return Err(format!("{path} is shorter than it was"));
+    /// How long the file is; nothing is as good as an empty one.
+    fn check_kind(&self) -> Result<u64, Error> {
+        match fs::symlink_metadata(&self.path) {
+            Ok(found) if !found.is_file() => {
+                Err(stranger(&self.path, "a link, a folder or another special file").into())
+            }
+            Ok(found) => refuse_input(&self.path).map(|()| found.len()),
+            Err(_) => Ok(0),
+        }
+    }
+
+    /// The sum of the whole blocks, where the file is not gone. Without any, it may have no lines.
+    fn check(&self, whole: Option<&Whole>) -> Result<Option<Sha256Sum>, Error> {
+        let (path, length) = (&self.path, self.check_kind()?);
+        let Some(whole) = whole.filter(|whole| whole.bytes > 0) else {
+            // Behind a state of no blocks are the lines of one that was not complete.
+            if whole.is_none() && length > 0 {
+                return Err(stranger(path, "a file without a state beside it").into());
+            }
+            return Ok(Some(Sha256Sum::default()));
+        };
+        if length == 0 {
+            return Ok(None);
+        }
+        let sum = sum(path, whole.bytes).map_err(Error::io("read", path))?;
+        if length < whole.bytes {
+            return Err(stranger(path, "a file that is shorter than it was").into());
         }
         if sum.checksum().as_str() != whole.sha256 {
-            return Err(format!("{path} is not as it was written"));
+            return Err(stranger(path, "a file that is not as it was written").into());
         }
-        Ok(sum)
-    }
-
-    /// Creates the partial file, and its folder where there is none.
-    fn create(&self, observer: &dyn Observer) -> Result<File, Error> {
-        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let create = || {
-            folder.map_or(Ok(()), fs::create_dir_all)?;
-            let file = open_alone(&self.path, true, || self.wait(observer))?;
-            file.set_len(0).map(|()| file)
-        };
-        create().map_err(Error::io("write", &self.path))
-    }
-
-    fn wait(&self, observer: &dyn Observer) {
-        let path = self.path.display();
-        observer.note(&format!("note: waiting for another process, which writes {path}"));
+        Ok(Some(sum))
     }
 }
 
-/// The sum of the first `bytes` of a file, and how many of them there are.
-fn sum(path: &Path, bytes: u64) -> io::Result<(Sha256Sum, u64)> {
+/// A file that no run left there, or that was changed since.
+fn stranger(path: &Path, found: &str) -> Problem {
+    let expected = "nothing, or what an interrupted run left";
+    let hint = format!(
+        "move {} away or remove it, if nobody needs it, or write the run to another file",
+        path.display()
+    );
+    problem!(path, expected, found, hint)
+}
+
+/// The sum of the first `bytes` of a file.
+fn sum(path: &Path, bytes: u64) -> io::Result<Sha256Sum> {
     let mut file = File::open(path)?.take(bytes);
-    let (mut sum, mut buffer, mut read) = (Sha256Sum::default(), vec![0; 1 << 16], 0);
+    let (mut sum, mut buffer) = (Sha256Sum::default(), vec![0; 1 << 16]);
     loop {
         match file.read(&mut buffer)? {
-            0 => return Ok((sum, read)),
-            count => {
-                sum.update(&buffer[..count]);
-                read += count as u64;
-            }
+            0 => return Ok(sum),
+            count => sum.update(&buffer[..count]),
         }
     }
+}
+
+/// Every file that [`Partial`] may write for these files of a run.
+pub(super) fn paths_of(files: &[PathBuf]) -> Vec<PathBuf> {
+    let parts = files.iter().map(|file| with_ending(file, ".partial"));
+    parts.chain(files.first().map(|file| with_ending(file, ".partial.json"))).collect()
 }
 
 fn with_ending(path: &Path, ending: &str) -> PathBuf {
@@ -298,7 +380,7 @@ mod tests {
     fn whole_blocks_are_continued_and_damaged_ones_are_not() {
         type Damage = fn(&Path);
         let damages: [(&str, Damage); 5] = [
-            ("continuing after 2 requests", |path| {
+            ("", |path| {
                 let mut file = File::options().append(true).open(path).unwrap();
                 file.write_all(b"half a li").unwrap();
             }),
@@ -308,32 +390,107 @@ mod tests {
                 fs::write(path, bytes).unwrap();
             }),
             ("is shorter than it was", |path| fs::write(path, "on").unwrap()),
-            ("cannot be read", |path| fs::remove_file(path).unwrap()),
-            ("is damaged", |path| fs::write(with_ending(path, ".json"), "{").unwrap()),
+            ("gone", |path| fs::remove_file(path).unwrap()),
+            ("no such state", |path| fs::write(with_ending(path, ".json"), "{").unwrap()),
         ];
         for (says, damage) in damages {
             let folder = tempfile::tempdir().unwrap();
             let run = folder.path().join("new/a.run");
-            let (mut partial, ..) =
-                Partial::open(slice::from_ref(&run), "f", false, &Silent).unwrap();
+            let open = |resume| Partial::open(slice::from_ref(&run), "f", resume, &Silent);
+            let (mut partial, ..) = open(false).unwrap();
             append(&mut partial, b"one\n", state(1), false).unwrap();
             append(&mut partial, b"two\n", state(2), false).unwrap();
             drop(partial);
             damage(&with_ending(&run, ".partial"));
-            let (mut partial, progress, note) =
-                Partial::open(slice::from_ref(&run), "f", true, &Silent).unwrap();
-            assert!(note.as_ref().is_some_and(|note| note.contains(says)), "{says}: {note:?}");
-            let continued = progress.requests == 2;
-            assert_eq!(continued, says.starts_with("continuing"), "{says}");
-            if !continued {
-                append(&mut partial, b"one\ntwo\n", state(2), false).unwrap();
+            if says == "gone" {
+                let (_, progress, note) = open(true).unwrap();
+                assert!(note.is_some_and(|note| note.contains("anew: its lines are gone")));
+                assert_eq!(progress, Progress::default());
+                append(&mut open(false).unwrap().0, b"one\n", state(1), false).unwrap();
+                continue;
             }
+            if !says.is_empty() {
+                for resume in [false, true] {
+                    let error = open(resume).map(drop).unwrap_err().to_string();
+                    assert!(error.contains(says) && error.contains("a.run.partial"), "{error}");
+                }
+                continue;
+            }
+            let (mut partial, progress, note) = open(true).unwrap();
+            assert!(note.is_some_and(|note| note.contains("continuing after 2 requests")));
+            assert_eq!(progress.requests, 2);
             append(&mut partial, b"three\n", state(3), true).unwrap();
             let mut copied = Vec::new();
             partial.copy(0, &mut copied).unwrap();
-            assert_eq!(copied, b"one\ntwo\nthree\n", "{says}");
+            assert_eq!(copied, b"one\ntwo\nthree\n");
             partial.remove();
             assert_eq!(fs::read_dir(folder.path().join("new")).unwrap().count(), 0);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn inputs_destroyed_by_names_of_partial_files_no_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let (run, mine) = (folder.path().join("a.run"), folder.path().join("mine"));
+        fs::write(&mine, "mine").unwrap();
+        for (ending, is_link) in [
+            (".partial", false),
+            (".partial", true),
+            (".partial.json", false),
+            (".partial.json", true),
+        ] {
+            let path = with_ending(&run, ending);
+            let open = |resume| Partial::open(slice::from_ref(&run), "f", resume, &Silent);
+            // There when the run begins, or made while it ranks its first block.
+            let (mut late, ..) = open(false).unwrap();
+            if is_link {
+                std::os::unix::fs::symlink(&mine, &path).unwrap();
+            } else {
+                fs::write(&path, "mine").unwrap();
+            }
+            for resume in [false, true] {
+                let error = open(resume).map(drop).unwrap_err().to_problem();
+                assert!(error.hint.contains(ending), "{ending}");
+            }
+            append(&mut late, b"one\n", state(1), false).unwrap_err();
+            late.remove();
+            for path in [&path, &mine] {
+                assert_eq!(fs::read_to_string(path).unwrap(), "mine", "{ending} {is_link}");
+            }
+            fs::remove_file(&path).unwrap();
+            let _ = fs::remove_file(with_ending(&run, ".partial"));
+        }
+    }
+
+    #[test]
+    fn what_a_killed_run_left_is_replaced_wherever_it_was_killed() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = folder.path().join("a.run");
+        let open = || Partial::open(slice::from_ref(&run), "f", false, &Silent).unwrap().0;
+        type Killed = fn(&mut Partial);
+        let killed: [Killed; 4] = [
+            |partial| drop(partial.open_files(true).unwrap()),
+            |partial| partial.create().unwrap(),
+            |partial| append(partial, b"one\n", state(1), false).unwrap(),
+            |partial| {
+                append(partial, b"one\n", state(1), false).unwrap();
+                partial.parts[0].append(b"two").unwrap();
+            },
+        ];
+        for kill in killed {
+            kill(&mut open());
+            let mut again = open();
+            append(&mut again, b"uno\n", state(1), false).unwrap();
+            let mut copied = Vec::new();
+            again.copy(0, &mut copied).unwrap();
+            assert_eq!(copied, b"uno\n");
+            drop(again);
+            // A run of a single block removes what another left.
+            let mut single = open();
+            append(&mut single, b"one\n", state(1), true).unwrap();
+            single.remove();
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         }
     }
 
@@ -406,9 +563,9 @@ mod tests {
         }
         drop(partial);
         fs::write(with_ending(&files[1], ".partial"), "1\n3\n").unwrap();
-        let (_, progress, note) = Partial::open(&files, "f", true, &Silent).unwrap();
-        assert_eq!(progress, Progress::default());
-        assert!(note.unwrap().contains("a.passages.run.partial is not as it was written"));
+        let error = Partial::open(&files, "f", true, &Silent).map(drop).unwrap_err().to_string();
+        assert!(error.contains("a.passages.run.partial"), "{error}");
+        assert!(error.contains("is not as it was written"), "{error}");
     }
 
     #[test]

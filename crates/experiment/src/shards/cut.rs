@@ -1,25 +1,30 @@
 //! Cutting a file into shards.
 
-use super::{FORM, Plan, Shard};
+use super::{FORM, MOST_OF_A_PLAN, Plan, Shard};
 use crate::contexts::Contexts;
-use crate::record;
+use crate::observer::Observer;
+use crate::record::{Arithmetic, read_small};
 use crate::run::{FileInput, Job};
 use crate::systems::Loaded;
-use clariq_core::{Error, Sha256Sum};
-use clariq_files::{MOST_OF_A_RUN, refuse_input, write_atomically};
+use clariq_core::{Error, Sha256Sum, problem};
+use clariq_files::temporary::Temporary;
+use clariq_files::{Staged, open_alone, refuse_input};
+use std::collections::HashSet;
+use std::fs::{self, File};
 use std::io;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::{fs, panic, thread};
+use std::{panic, thread};
 
 /// Lines that may wait to be written.
 const WAITING: usize = 1024;
 
 /// Cuts a file of conversations or requests into files of at most `count` contexts or requests
 /// in `folder`. Each is in one of them, once, in the order of the file. `plan.json` takes its place
-/// last, and shards of the plan that was there before go. With a system, the plan is for runs by
+/// last, when all shards are complete; the plan that was there before is whole until then, and its
+/// shards go afterwards. With a system, the plan is for runs by
 /// that system alone.
 pub fn cut(
     contexts: &Contexts,
@@ -31,12 +36,15 @@ pub fn cut(
 ) -> Result<Plan, Error> {
     let session = contexts.session();
     let input = FileInput::open(session, file, None, skip_bad)?;
-    let before = count_shards(folder);
+    fs::create_dir_all(folder).map_err(Error::io("write", folder))?;
+    let _lock = lock(folder, session.observer)?;
+    let before = shards_before(folder);
     let (mut fingerprint, mut arithmetic) = (None, None);
     if let Some(loaded) = system {
         fingerprint = Some(Job::new(contexts, loaded, &input, None)?.fingerprint());
-        arithmetic = record::arithmetic(session, loaded);
+        arithmetic = Arithmetic::of(session, loaded);
     }
+    let name = free_names(&before);
     let (send, lines) = sync_channel(WAITING);
     let (shards, skipped) = thread::scope(|scope| {
         let input = &input;
@@ -46,29 +54,29 @@ pub fn cut(
                 Err(_) => ControlFlow::Break(()),
             })
         });
-        let shards = write_shards(lines, count, folder);
+        let shards = write_shards(lines, count, folder, &name);
         (shards, reader.join().unwrap_or_else(|panic| panic::resume_unwind(panic)))
     });
-    let (skipped, shards) = match (skipped, shards) {
-        (Ok(skipped), shards) => (skipped, shards?),
-        (Err(error), shards) => {
-            // Without a plan nobody needs the shards before what is wrong.
-            for shard in shards.iter().flatten() {
-                let _ = fs::remove_file(folder.join(&shard.file));
-            }
-            return Err(error);
-        }
-    };
+    // Nothing has its name yet: what fails leaves the plan before as it was.
+    let (skipped, shards) = (skipped?, shards?);
+    let (shards, files): (Vec<Shard>, Vec<Staged>) = shards.into_iter().unzip();
     let contexts = shards.iter().map(|shard| shard.contexts).sum();
     let input = input.cut(contexts, skipped.count);
     let bank_sha256 = session.documents.checksum().to_string();
     let plan = Plan { form: FORM, input, bank_sha256, fingerprint, arithmetic, shards };
-    write_atomically(&folder.join("plan.json"), |out| {
+    let path = folder.join("plan.json");
+    let staged = Staged::new(&path, |out| {
         serde_json::to_writer_pretty(&mut *out, &plan)?;
         writeln!(out)
     })?;
-    for index in plan.shards.len()..before {
-        remove_shard(&folder.join(shard_name(index)))?;
+    // Read again before it takes its place: whoever is given it could not say what to do.
+    staged.source().read_at_most(MOST_OF_A_PLAN).map_err(|_| {
+        let (most, found) = (MOST_OF_A_PLAN >> 20, plan.shards.len());
+        problem!(&*path, "shards that a plan of {most} MiB can name", "{found}", "cut larger ones")
+    })?;
+    files.into_iter().chain([staged]).try_for_each(Staged::commit)?;
+    for shard in before.iter().filter(|shard| generation(shard).is_some()) {
+        remove_shard(&folder.join(&shard.file))?;
     }
     if let Some(first) = &skipped.first {
         session.observer.note(&format!(
@@ -79,19 +87,48 @@ pub fn cut(
     Ok(plan)
 }
 
-fn shard_name(index: usize) -> String {
-    format!("shard-{index:05}.jsonl")
+/// Keeps other processes from cutting a file into the same folder.
+fn lock(folder: &Path, observer: &dyn Observer) -> Result<(Temporary, File), Error> {
+    let path = folder.join(".plan.lock");
+    let wait = || observer.note("note: waiting for another process, which cuts a file there");
+    let file = open_alone(&path, true, wait).map_err(Error::io("lock", &path))?;
+    // They are dropped in this order: the file is removed before another process can lock it.
+    Ok((Temporary::at(&path), file))
 }
 
-/// How many shards the plan in a folder names, if there is one. It is not read as an input, for it
+/// The name of a shard. Generations tell the shards of a plan from those of the plan before, which
+/// stay whole until the new plan takes its place.
+fn shard_name(index: usize, generation: usize) -> String {
+    match generation {
+        0 => format!("shard-{index:05}.jsonl"),
+        _ => format!("shard-{index:05}-{generation}.jsonl"),
+    }
+}
+
+/// The generation of a shard, if its name is one that this command gives.
+fn generation(shard: &Shard) -> Option<usize> {
+    let (index, generation) = shard
+        .file
+        .strip_prefix("shard-")?
+        .strip_suffix(".jsonl")
+        .map(|numbers| numbers.split_once('-').unwrap_or((numbers, "0")))?;
+    let (index, generation) = (index.parse().ok()?, generation.parse().ok()?);
+    (shard.file == shard_name(index, generation)).then_some(generation)
+}
+
+/// Names of which the plan before has none.
+fn free_names(before: &[Shard]) -> impl Fn(usize) -> String + use<> {
+    let used: HashSet<usize> = before.iter().filter_map(generation).collect();
+    let free = (0..=used.len()).find(|generation| !used.contains(generation)).unwrap_or_default();
+    move |index| shard_name(index, free)
+}
+
+/// The shards that the plan in a folder names, if there is one. It is not read as an input, for it
 /// will be replaced.
-fn count_shards(folder: &Path) -> usize {
-    let path = folder.join("plan.json");
-    let is_bounded = |about: &fs::Metadata| about.is_file() && about.len() <= MOST_OF_A_RUN;
-    let plan = fs::metadata(&path).ok().filter(is_bounded).and_then(|_| fs::read(path).ok());
+fn shards_before(folder: &Path) -> Vec<Shard> {
+    let plan = read_small(&folder.join("plan.json"), MOST_OF_A_PLAN);
     let plan: Option<Plan> = plan.and_then(|plan| serde_json::from_slice(&plan).ok());
-    let shards = plan.map(|plan| plan.shards).unwrap_or_default();
-    (0..).zip(&shards).take_while(|(index, shard)| shard.file == shard_name(*index)).count()
+    plan.map(|plan| plan.shards).unwrap_or_default()
 }
 
 /// Removes a shard of an earlier plan, unless it is the file that was cut.
@@ -107,26 +144,114 @@ fn remove_shard(path: &Path) -> Result<(), Error> {
     }
 }
 
+/// Writes the shards to temporary files.
 fn write_shards(
     lines: Receiver<Vec<u8>>,
-    contexts: NonZeroUsize,
+    most: NonZeroUsize,
     folder: &Path,
-) -> Result<Vec<Shard>, Error> {
-    let mut lines = lines.into_iter().peekable();
-    let mut shards: Vec<Shard> = Vec::new();
+    name: &dyn Fn(usize) -> String,
+) -> Result<Vec<(Shard, Staged)>, Error> {
+    let (mut lines, mut first) = (lines.into_iter().peekable(), 0);
+    let mut shards = Vec::new();
     while lines.peek().is_some() {
-        let file = shard_name(shards.len());
+        let file = name(shards.len());
         let (mut count, mut sum) = (0, Sha256Sum::default());
-        write_atomically(&folder.join(&file), |out| {
-            for line in lines.by_ref().take(contexts.get()) {
+        let staged = Staged::new(&folder.join(&file), |out| {
+            for line in lines.by_ref().take(most.get()) {
                 sum.update(&line);
                 out.write_all(&line)?;
                 count += 1;
             }
             Ok(())
         })?;
-        let first = shards.last().map_or(0, |last| last.first + last.contexts);
-        shards.push(Shard { file, first, contexts: count, sha256: sum.checksum().to_string() });
+        let sha256 = sum.checksum().to_string();
+        shards.push((Shard { file, first, contexts: count, sha256 }, staged));
+        first += count;
     }
     Ok(shards)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::{Options, Session};
+    use crate::shards::Planned;
+    use clariq_collections::DataDir;
+    use clariq_rank::Override;
+
+    fn write_requests(path: &Path, count: usize, end: &str) {
+        let line = |id| format!("{{\"id\": {id}, \"text\": \"saturn {id}\"}}\n");
+        fs::write(path, (0..count).map(line).collect::<String>() + end).unwrap();
+    }
+
+    /// The files of a folder with their content.
+    fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
+        let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let mut files: Vec<_> =
+            entries.map(|path| (path.display().to_string(), fs::read(path).unwrap())).collect();
+        files.sort();
+        files
+    }
+
+    #[test]
+    fn a_failed_data_shard_leaves_the_plan_before_it_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, shards) = (folder.path().join("r.jsonl"), folder.path().join("s"));
+        let collection = clariq_collections::open(&DataDir::Sample).unwrap();
+        let options = Options { cache: folder.path().join("cache"), ..Options::default() };
+        let session = Session::new(&*collection, options).unwrap();
+        let contexts = Contexts::new(&session);
+        let cut =
+            |count| cut(&contexts, &file, false, NonZeroUsize::new(count).unwrap(), &shards, None);
+        write_requests(&file, 30, "");
+        cut(10).unwrap();
+        let before = files(&shards);
+        assert_eq!(before.len(), 4);
+        write_requests(&file, 100, "{}\n");
+        cut(10).unwrap_err();
+        assert_eq!(files(&shards), before);
+        write_requests(&file, 15, "");
+        for generation in [1, 0, 1] {
+            let plan = cut(10).unwrap();
+            let names = plan.shards.iter().map(|shard| shard.file.clone());
+            assert!(names.eq((0..2).map(|index| shard_name(index, generation))));
+            assert_eq!(files(&shards).len(), 3);
+        }
+
+        several_at_once_leave_a_plan_with_its_shards(&cut, &shards);
+        another_fingerprint_takes_no_place_of_a_part(&contexts, &shards);
+    }
+
+    fn several_at_once_leave_a_plan_with_its_shards(
+        cut: &(dyn Fn(usize) -> Result<Plan, Error> + Sync),
+        shards: &Path,
+    ) {
+        thread::scope(|scope| {
+            let cutting = [3, 5, 7].map(|count| scope.spawn(move || cut(count).unwrap()));
+            cutting.into_iter().for_each(|cutting| drop(cutting.join().unwrap()));
+        });
+        let planned = Planned::read(&shards.join("plan.json")).unwrap();
+        assert_eq!(files(&shards).len(), planned.plan.shards.len() + 1);
+        for shard in &planned.plan.shards {
+            let path = shards.join(&shard.file);
+            assert_eq!(clariq_core::sha256_of_file(&path).unwrap(), shard.sha256);
+        }
+    }
+
+    fn another_fingerprint_takes_no_place_of_a_part(contexts: &Contexts, shards: &Path) {
+        let planned = Planned::read(&shards.join("plan.json")).unwrap();
+        let load = |k1: &str| {
+            let (stage, key, value) = ("bm25".to_owned(), "k1".to_owned(), k1.to_owned());
+            Loaded::open("bm25", &[Override { stage, key, value }]).unwrap()
+        };
+        let (first, other) = (load("0.9"), load("0.3"));
+        let part = planned.run_shard(contexts, &first, 0, None).unwrap();
+        let before = fs::read(&part).unwrap();
+        let error = planned.run_shard(contexts, &other, 0, None).unwrap_err().to_problem();
+        assert!(error.hint.starts_with("-o names another file"), "{error}");
+        assert_eq!(fs::read(&part).unwrap(), before);
+        planned.run_shard(contexts, &other, 0, Some(&shards.join("other.run"))).unwrap();
+        planned.run_shard(contexts, &other, 0, Some(&part)).unwrap();
+        assert_ne!(fs::read(&part).unwrap(), before);
+    }
 }

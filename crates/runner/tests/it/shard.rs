@@ -284,12 +284,13 @@ fn shards_of_an_earlier_plan_go_when_the_file_is_cut_again() {
     bench.succeed("-q run bm25 --data data --shard s/plan.json:3");
     assert_eq!(cut(&bench, "requests.jsonl", 100, ""), 2);
     let there = |name: &str| bench.path(name).exists();
-    assert!(there("s/shard-00000.jsonl") && there("s/shard-00001.jsonl"));
-    assert!(!there("s/shard-00002.jsonl") && !there("s/shard-00003.jsonl"));
+    // New shards have other names: the plan before was whole until the new one took its place.
+    assert!(there("s/shard-00000-1.jsonl") && there("s/shard-00001-1.jsonl"));
+    assert!((0..4).all(|index| !there(&format!("s/shard-{index:05}.jsonl"))));
     assert!(there("s/shard-00009.jsonl") && there("s/bm25.part-00003.run"));
     // The file that is cut may be a shard itself.
-    assert_eq!(cut(&bench, "s/shard-00001.jsonl", 100, ""), 1);
-    assert!(there("s/shard-00001.jsonl"));
+    assert_eq!(cut(&bench, "s/shard-00001-1.jsonl", 100, ""), 1);
+    assert!(there("s/shard-00001-1.jsonl") && !there("s/shard-00000-1.jsonl"));
     // Names that the command does not write are not its own.
     bench.edit("s/plan.json", |text| text.replace("shard-00000.jsonl", "../requests.jsonl"));
     assert_eq!(cut(&bench, "requests.jsonl", 200, ""), 1);

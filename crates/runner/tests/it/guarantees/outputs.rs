@@ -53,6 +53,36 @@ fn outputs_overwrite_inputs_is_refused_by_every_command_that_writes() {
     bench.succeed("eval a.run --data data --out-file a.json");
 }
 
+#[test]
+fn inputs_destroyed_that_are_named_like_files_beside_an_output_no_more() {
+    let bench = Bench::with_sample();
+    let requests = "{\"id\": 1, \"text\": \"saturn\"}\n";
+    let names = ["x.run.partial", "x.run.partial.json", "x.run.json"];
+    for name in names {
+        bench.write(name, requests);
+        let before = bench.snapshot();
+        let line = format!("run bm25 --data data --requests {name} -o x.run");
+        for resume in ["", " --resume"] {
+            let line = format!("{line}{resume}");
+            let refused = bench.run(&line.split(' ').collect::<Vec<_>>());
+            assert_eq!(refused.status, Some(2), "{line}: {}", refused.stderr);
+            assert!(refused.stderr.contains("an output apart from"), "{line}: {}", refused.stderr);
+            assert!(bench.snapshot() == before, "{line}");
+        }
+        // A file that the command does not read is as safe, if it is not the record.
+        if name != "x.run.json" {
+            bench.write("r.jsonl", requests);
+            let line = "run bm25 --data data --requests r.jsonl -o x.run";
+            let refused = bench.run(&line.split(' ').collect::<Vec<_>>());
+            assert_eq!(refused.status, Some(2), "{name}: {}", refused.stderr);
+            assert!(refused.stderr.contains(&format!("move {name} away")), "{}", refused.stderr);
+            bench.remove("r.jsonl");
+            assert!(bench.snapshot() == before, "{name}");
+        }
+        bench.remove(name);
+    }
+}
+
 /// Whether any file below the folder is temporary.
 fn temporaries(bench: &Bench) -> Vec<String> {
     let names = bench.snapshot().into_keys().map(|path| path.display().to_string());
