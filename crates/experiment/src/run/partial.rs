@@ -468,8 +468,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let run = folder.path().join("a.run");
         let open = || Partial::open(slice::from_ref(&run), "f", false, &Silent).unwrap().0;
-        type Killed = fn(&mut Partial);
-        let killed: [Killed; 4] = [
+        let killed: [fn(&mut Partial); 4] = [
             |partial| drop(partial.open_files(true).unwrap()),
             |partial| partial.create().unwrap(),
             |partial| append(partial, b"one\n", state(1), false).unwrap(),

@@ -228,10 +228,12 @@ mod tests {
     ) {
         thread::scope(|scope| {
             let cutting = [3, 5, 7].map(|count| scope.spawn(move || cut(count).unwrap()));
-            cutting.into_iter().for_each(|cutting| drop(cutting.join().unwrap()));
+            for cutting in cutting {
+                cutting.join().unwrap();
+            }
         });
         let planned = Planned::read(&shards.join("plan.json")).unwrap();
-        assert_eq!(files(&shards).len(), planned.plan.shards.len() + 1);
+        assert_eq!(files(shards).len(), planned.plan.shards.len() + 1);
         for shard in &planned.plan.shards {
             let path = shards.join(&shard.file);
             assert_eq!(clariq_core::sha256_of_file(&path).unwrap(), shard.sha256);
