@@ -12,8 +12,8 @@ pub use pool::{NO_QUESTION, parse_pool, read_pool};
 pub(crate) use resolved::{check_training_files, resolved_turns};
 pub use topics::{Conversation, Topics, Turn};
 
+use crate::clariq::by_topics;
 use crate::statistics::{Figure, Statistics, Words};
-use crate::validation::by_topics;
 use crate::{Bank, CheckReport, Collection, DataDir, Kind, Requests, ResolvedTurn};
 use clariq_core::{Documents, Error, ProblemKind, Request, problem};
 use clariq_files::{Qrels, Source, protect, read_qrels};

@@ -37,6 +37,7 @@ pub use labelled::{Facet, Labelled, LabelledRow, Topic, parse_requests, read_req
 pub use need_file::{NeedLine, parse_need_file, put_need_lines, read_need_file, write_need_file};
 pub use released::{RELEASED, RELEASED_AT, Released, released};
 pub use text_run::{parse_text_run, put_text_run_line, read_text_run};
+pub(crate) use validate::by_topics;
 pub use validate::validate;
 
 use clariq_core::{Error, problem};

@@ -31,8 +31,9 @@ mod topics;
 pub mod validate;
 
 pub use crate::Class;
+pub use answers::statement_number;
 pub(crate) use collection::KIND;
-pub use collection::{Ikat, PASSAGES, STATEMENTS, statement_number};
+pub use collection::{Ikat, PASSAGES, STATEMENTS};
 pub use folder::{Folder, Split};
 pub use passages::{Passage, for_each_passage, read_passages};
 pub use qrels::{

@@ -1,8 +1,6 @@
 //! What a check of a run found: the official program's verdict, and what that program lets through.
 
-use crate::{DataDir, clariq};
-use clariq_core::{Error, Findings, TopicId, bail};
-use clariq_files::Source;
+use clariq_core::Findings;
 use std::path::Path;
 
 /// What a check of a run may use beside the files of the collection.
@@ -41,24 +39,4 @@ pub struct Validation {
     pub let_through: Findings,
     /// The number of turns or topics that the run answers.
     pub answered: usize,
-}
-
-/// Checks a TREC run, or a need file, by the topics and the documents of a collection.
-pub(crate) fn by_topics(
-    data: &DataDir,
-    split: &str,
-    run: &Source,
-    options: &ValidationOptions,
-) -> Result<Validation, Error> {
-    if options.passage_ids.is_some() {
-        let hint = "leave it out: this collection has no file of passage ids";
-        bail!("--passage-ids", "a split of iKAT beside it", "`{split}`", hint);
-    }
-    let collection = crate::open(data)?;
-    let (split, task) = (collection.find_split(split)?, collection.tasks()[0]);
-    let mut topics: Vec<TopicId> = Vec::new();
-    for request in collection.requests(split, task)? {
-        topics.push(request?.id.as_str().into());
-    }
-    clariq::validate(run, topics.iter(), collection.documents(task)?)
 }

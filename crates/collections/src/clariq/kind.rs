@@ -1,11 +1,11 @@
 //! `ClariQ` as one of the collections that there are.
 
+use crate::clariq::by_topics;
 use crate::clariq::collection::{ClariQ, DataDir, Split};
 use crate::clariq::evaluation::{Official, names};
 use crate::clariq::released::RELEASED;
 use crate::clariq::{check, stats};
 use crate::evaluation::Evaluation;
-use crate::validation::by_topics;
 use crate::{Collection, Kind, Requests, Statistics};
 use clariq_core::{Documents, Error, Problem, Request, problem};
 use clariq_files::{Qrels, Source};

@@ -1,11 +1,32 @@
 //! The check of a run or need file: what the official scorer refuses, and what it ignores.
 
+use crate::DataDir;
 use crate::clariq::need_file::parse_need_file;
-use crate::validation::{Validation, Verdict};
-use clariq_core::{Documents, Error, Findings, Problem, TopicId, problem};
+use crate::validation::{Validation, ValidationOptions, Verdict};
+use clariq_core::{Documents, Error, Findings, Problem, TopicId, bail, problem};
 use clariq_files::table::shorten;
 use clariq_files::{Input, Source, parse_run};
 use std::collections::{HashMap, HashSet};
+
+/// Checks a TREC run, or a need file, by the topics and the documents of a collection.
+pub(crate) fn by_topics(
+    data: &DataDir,
+    split: &str,
+    run: &Source,
+    options: &ValidationOptions,
+) -> Result<Validation, Error> {
+    if options.passage_ids.is_some() {
+        let hint = "leave it out: this collection has no file of passage ids";
+        bail!("--passage-ids", "a split of iKAT beside it", "`{split}`", hint);
+    }
+    let collection = crate::open(data)?;
+    let (split, task) = (collection.find_split(split)?, collection.tasks()[0]);
+    let mut topics: Vec<TopicId> = Vec::new();
+    for request in collection.requests(split, task)? {
+        topics.push(request?.id.as_str().into());
+    }
+    validate(run, topics.iter(), collection.documents(task)?)
+}
 
 /// Checks a run, or a need file if its first line has two fields, against the topics of a split.
 ///

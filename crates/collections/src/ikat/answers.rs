@@ -1,6 +1,5 @@
 //! Answers of systems in the form of a year.
 
-use super::collection::statement_number;
 use super::run::{
     RankedPassage, RankedStatement, Response, Submission, SubmittedTurn, put_end, put_turn,
 };
@@ -11,6 +10,11 @@ use std::io::{self, Write};
 
 /// Who hands a run in, which 2025 asks for.
 const TEAM: &str = "clariq";
+
+/// The number of a statement by the id of its document.
+pub fn statement_number(id: &str) -> &str {
+    id.rsplit_once('/').map_or(id, |(_, number)| number)
+}
 
 /// The form of a year's runs, over the documents that answers name.
 pub(super) struct Form<'a> {

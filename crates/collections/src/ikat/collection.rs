@@ -1,7 +1,7 @@
 //! The track's files as a collection: statements and passages that are ranked for the turns of
 //! conversations.
 
-use super::answers::Form;
+use super::answers::{Form, statement_number};
 use super::evaluation::{Track, names};
 use super::folder::{Folder, Split};
 use super::passage_ids::PassageIds;
@@ -159,11 +159,6 @@ fn split_of(name: &str) -> Result<Split, Error> {
 /// alone.
 fn statement_id(split: Split, conversation: &str, number: usize) -> String {
     format!("{split}/{conversation}/{number}")
-}
-
-/// The number of a statement by the id of its document.
-pub fn statement_number(id: &str) -> &str {
-    id.rsplit_once('/').map_or(id, |(_, number)| number)
 }
 
 /// All statements of all splits.

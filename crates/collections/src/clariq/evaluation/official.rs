@@ -8,6 +8,7 @@ use super::{
 };
 use crate::Collection;
 use crate::clariq::conversation::{Reading, read_records};
+use crate::clariq::evaluation::leaderboard::RELEASED_BANK;
 use crate::clariq::{ClariQ, EvalTable, Labelled, Split, read_need_file, read_text_run};
 use crate::evaluation::{
     Asked, By, ByQrels, Columns, Evaluation, Form, PageAsked, PageRun, Rendered, Scored, Task,
@@ -25,8 +26,6 @@ use std::sync::OnceLock;
 const NEED_F1: &str = "need F1";
 /// The measures of the challenge's leaderboard of document relevance.
 const OF_DOCUMENTS: [&str; 4] = ["MRR100", "P1", "NDCG3", "NDCG5"];
-/// The first digits of the checksum of the released bank, which published figures are about.
-pub(crate) const RELEASED_BANK: &str = "2100c70232f6";
 
 /// The names of the figures that configurations may expect.
 pub(crate) fn names() -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use super::Comparison;
 use super::judged::Judged;
-use crate::clariq::evaluation::official::RELEASED_BANK;
+use crate::clariq::evaluation::leaderboard::RELEASED_BANK;
 use crate::clariq::evaluation::{Leaderboard, LeaderboardTask, Placement, clarification_need};
 use clariq_report::page::scroll;
 use clariq_report::words::figure;
