@@ -117,11 +117,13 @@ impl<'a> Partial<'a> {
             let why = "the interrupted run was made from other inputs or parameters";
             return anew(partial, why);
         }
-        let Some(sums) = sums else { return anew(partial, "its lines are gone") };
-        for ((part, file), (whole, sum)) in
-            partial.parts.iter_mut().zip(opened).zip(state.files.iter().zip(sums))
+        let Some(sums) = sums.filter(|_| opened.iter().all(Option::is_some)) else {
+            return anew(partial, "its lines are gone");
+        };
+        let files = opened.into_iter().flatten();
+        for ((part, mut file), (whole, sum)) in
+            partial.parts.iter_mut().zip(files).zip(state.files.iter().zip(sums))
         {
-            let Some(mut file) = file else { continue };
             let cut = file.set_len(whole.bytes).and_then(|()| file.seek(io::SeekFrom::End(0)));
             cut.map_err(Error::io("write", &part.path))?;
             (part.file, part.bytes, part.sum) = (Some(file), whole.bytes, sum);
@@ -461,6 +463,23 @@ mod tests {
             fs::remove_file(&path).unwrap();
             let _ = fs::remove_file(with_ending(&run, ".partial"));
         }
+    }
+
+    #[test]
+    fn a_run_whose_empty_file_is_gone_begins_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = ["a.json", "a.passages.run"].map(|name| folder.path().join(name));
+        let open = |resume| Partial::open(&files, "f", resume, &Silent).unwrap();
+        let lines = |first: &str| [first.as_bytes().to_vec(), Vec::new()];
+        open(false).0.append(&lines("one\n"), state(1), false).unwrap();
+        fs::remove_file(with_ending(&files[1], ".partial")).unwrap();
+        let (mut partial, progress, note) = open(true);
+        assert!(note.is_some_and(|note| note.contains("anew: its lines are gone")));
+        assert_eq!(progress, Progress::default());
+        partial.append(&lines("one\n"), state(1), false).unwrap();
+        let mut copied = Vec::new();
+        partial.copy(0, &mut copied).unwrap();
+        assert_eq!(copied, b"one\n");
     }
 
     #[test]

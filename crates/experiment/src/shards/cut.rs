@@ -24,8 +24,7 @@ const WAITING: usize = 1024;
 /// Cuts a file of conversations or requests into files of at most `count` contexts or requests
 /// in `folder`. Each is in one of them, once, in the order of the file. `plan.json` takes its place
 /// last, when all shards are complete; the plan that was there before is whole until then, and its
-/// shards go afterwards. With a system, the plan is for runs by
-/// that system alone.
+/// shards go afterwards. With a system, the plan is for runs by that system alone.
 pub fn cut(
     contexts: &Contexts,
     file: &Path,
