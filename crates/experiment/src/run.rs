@@ -12,6 +12,8 @@ mod given;
 mod input;
 mod partial;
 mod split;
+#[cfg(test)]
+mod tests;
 
 use crate::contexts::Contexts;
 use crate::needs::{Needs, Predict, PredictedNeeds, predict_split};

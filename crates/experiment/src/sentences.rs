@@ -61,11 +61,14 @@ impl Sentences {
     /// The best sentences that fit, in the order of their ranking, and the passages that they come
     /// from, in the order of their first sentences.
     pub(crate) fn extract(&self, ranking: &[Hit], rule: &ResponseRule) -> (String, Vec<Doc>) {
-        let (mut text, mut used) = (String::new(), Vec::new());
+        let (mut text, mut count, mut used) = (String::new(), 0, Vec::new());
         for hit in ranking {
-            let longer = join(&text, self.bank.text(hit.doc));
-            if tokens::count(&longer) <= rule.tokens {
-                text = longer;
+            let sentence = self.bank.text(hit.doc);
+            let longer = count + tokens::count_added(sentence);
+            if longer <= rule.tokens {
+                let space = if text.is_empty() { "" } else { " " };
+                text.extend([space, sentence]);
+                count = longer;
                 self.note_passage(hit.doc, &mut used);
             }
         }
@@ -80,10 +83,6 @@ impl Sentences {
         let passage = self.passages.get(&sentence).copied();
         used.extend(passage.filter(|passage| !used.contains(passage)));
     }
-}
-
-fn join(text: &str, sentence: &str) -> String {
-    if text.is_empty() { sentence.to_owned() } else { format!("{text} {sentence}") }
 }
 
 impl ResponseRule {

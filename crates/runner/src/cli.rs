@@ -103,7 +103,7 @@ impl Command {
         match self {
             Self::Run(arguments) => arguments.needs_models(),
             Self::Rank(arguments) => arguments.needs_models(),
-            Self::Train(_) => true,
+            Self::Train(arguments) => arguments.needs_models(),
             Self::Need(command) => command.needs_models(),
             Self::Tune(arguments) => learned::is_needed_by(&arguments.config, &[]),
             Self::Reproduce(arguments) => arguments.needs_models(),

@@ -19,10 +19,10 @@ mod usage;
 use clariq_core::Engine;
 use failure::{Failure, Outcome};
 use std::io;
-use std::process::ExitCode;
 
-/// Does what the arguments of this process ask for; `engine` opens and trains learned models.
-pub fn main(engine: Option<&'static dyn Engine>) -> ExitCode {
+/// Does what the arguments of this process ask for, and ends it; `engine` opens and trains learned
+/// models.
+pub fn main(engine: Option<&'static dyn Engine>) -> ! {
     interrupt::clean_up_on_signals();
     let arguments = cli::parse().map_err(|error| match usage::refused_value(&error) {
         Some(problem) => Failure::from(problem),
@@ -30,16 +30,14 @@ pub fn main(engine: Option<&'static dyn Engine>) -> ExitCode {
         // asked for.
         None => error.exit(),
     });
-    match arguments.and_then(|cli| cli::dispatch(cli, engine)) {
-        Ok(Outcome::Done) => ExitCode::SUCCESS,
-        Ok(Outcome::CheckFailed) => ExitCode::from(1),
+    interrupt::exit(match arguments.and_then(|cli| cli::dispatch(cli, engine)) {
+        Ok(Outcome::Done) => 0,
+        Ok(Outcome::CheckFailed) => 1,
         // `clariq eval … | head`: whoever reads has seen enough.
-        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
-            ExitCode::SUCCESS
-        }
+        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => 0,
         Err(failure) => {
             failure.print();
-            ExitCode::from(2)
+            2
         }
-    }
+    })
 }

@@ -1,7 +1,5 @@
 //! `clariq`: baselines, rankings and scores for the `ClariQ` benchmark. It never loads libtorch.
 
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
+fn main() {
     clariq_command::main(None)
 }

@@ -8,10 +8,13 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 /// Words that spaCy splits although they have no apostrophe.
-const CLIPPED: &str = "aint arent cannot cant couldnt couldve didnt doesnt dont gonna gotta hadnt \
-    hasnt havent hes hows id im isnt itd itll ive mightve mustve shes shouldnt shouldve thats \
-    theres theyd theyll theyre theyve wasnt wed werent weve whats wheres whos whove whys wont \
-    wouldnt wouldve yall youd youll youre youve";
+const CLIPPED: &[&str] = &[
+    "aint", "arent", "cannot", "cant", "couldnt", "couldve", "didnt", "doesnt", "dont", "gonna",
+    "gotta", "hadnt", "hasnt", "havent", "hes", "hows", "id", "im", "isnt", "itd", "itll", "ive",
+    "mightve", "mustve", "shes", "shouldnt", "shouldve", "thats", "theres", "theyd", "theyll",
+    "theyre", "theyve", "wasnt", "wed", "werent", "weve", "whats", "wheres", "whos", "whove",
+    "whys", "wont", "wouldnt", "wouldve", "yall", "youd", "youll", "youre", "youve",
+];
 
 /// The number of tokens of `text`.
 ///
@@ -23,6 +26,12 @@ const CLIPPED: &str = "aint arent cannot cant couldnt couldve didnt doesnt dont 
 /// ```
 pub fn count(text: &str) -> usize {
     text.split_word_bounds().map(count_piece).sum::<usize>() + count_start(text)
+}
+
+/// The tokens that a text gets more when `sentence`, which begins with no white space, is put
+/// behind it with a space between the two: no word goes over a space.
+pub fn count_added(sentence: &str) -> usize {
+    format!(" {sentence}").split_word_bounds().map(count_piece).sum()
 }
 
 /// The start of `text` up to at most so many tokens, without white space at its end.
@@ -45,7 +54,7 @@ fn count_start(text: &str) -> usize {
 /// The tokens of what lies between two word boundaries: white space, marks, or a word.
 fn count_piece(piece: &str) -> usize {
     if piece.contains(char::is_alphanumeric) {
-        let is_clipped = CLIPPED.split(' ').any(|word| piece.eq_ignore_ascii_case(word));
+        let is_clipped = CLIPPED.iter().any(|word| piece.eq_ignore_ascii_case(word));
         return 1 + count_cuts(piece) + usize::from(is_clipped);
     }
     match piece.chars().filter(|&c| c != ' ').count() {

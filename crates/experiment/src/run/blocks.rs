@@ -15,7 +15,7 @@ use std::{panic, thread};
 
 /// Requests that are ranked together. A run does not depend on it: a system with a stage that looks
 /// at the whole batch gets all requests as one block.
-const BLOCK: usize = 4096;
+const BLOCK: usize = if cfg!(test) { 4 } else { 4096 };
 /// Blocks that may wait to be ranked.
 const WAITING: usize = 1;
 

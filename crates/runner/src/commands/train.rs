@@ -34,6 +34,12 @@ pub(crate) struct TrainArgs {
 }
 
 impl TrainArgs {
+    /// Whether something can be trained. This program says as well as the other what is wrong.
+    pub(crate) fn needs_models(&self) -> bool {
+        let is_free = |count| self.output.as_ref().is_none_or(|it| check_output(it, count).is_ok());
+        recipes(&self.configs, &self.set).is_ok_and(|recipes| is_free(recipes.len()))
+    }
+
     fn again(&self) -> Again {
         match (self.resume, self.force && self.output.is_none()) {
             (true, _) => Again::Resume,

@@ -244,7 +244,7 @@ fn python_drives_it_as_a_subprocess() {
     let program = format!(
         "import sys; sys.path.insert(0, {:?})\n\
          from clariq_ask import ClariqError, Session\n\
-         with Session('--data', 'data') as session:\n\
+         with Session('--data', 'data', '--system', 'bm25-conversation') as session:\n\
          \x20   first = session.request({REQUEST:?}, id=7)\n\
          \x20   second = session.answer('the car')\n\
          \x20   again = session.request({REQUEST:?}, [(first['question'], 'the car')])\n\

@@ -1,6 +1,6 @@
-//! Conversations by a learned system: the same bytes whatever the threads, after a kill, and one by
-//! one.
+//! Conversations by a learned system: the same bytes whatever the threads, and one by one.
 
+use crate::common::here::run_conversations;
 use crate::common::{Bench, Finished, root};
 
 /// A bench with the sample, contexts enough for several blocks, and a system over a tiny encoder.
@@ -21,25 +21,17 @@ fn bench(stages: &str) -> Bench {
     bench
 }
 
-const RUN: &str = "run tiny.toml --data data --conversations many.pkl -o out/many.run";
-
 #[test]
-fn an_interrupted_run_goes_on_to_the_same_bytes_whatever_the_threads() {
+fn a_run_has_the_same_bytes_whatever_the_threads() {
     let bench = bench("");
-    bench.succeed(
-        "-q data synthesize --data data --split dev --turns 4 --order permutations --contexts-only -o \
-         many.pkl",
-    );
-    bench.succeed(&format!("{RUN} --threads 1"));
-    let whole = (bench.read("out/many.run"), bench.read("out/many.run.json"));
-    assert!(whole.0.len() > 1_000_000, "several blocks");
-    bench.succeed(&format!("{RUN} --threads 3"));
-    assert!((bench.read("out/many.run"), bench.read("out/many.run.json")) == whole);
-    std::fs::remove_dir_all(bench.path("out")).expect("removed");
-    bench.killed(&format!("{RUN} --threads 1"), "out/many.run", 2);
-    let told = bench.succeed(&format!("{RUN} --resume"));
-    assert!(told.stderr.contains("note: continuing after "), "{}", told.stderr);
-    assert!((bench.read("out/many.run"), bench.read("out/many.run.json")) == whole);
+    bench.succeed("-q data synthesize --data data --split dev --contexts-only -o all.jsonl");
+    let run = |threads: usize| {
+        let line = "run tiny.toml --data data --conversations all.jsonl -o out/all.run --threads";
+        bench.succeed(&format!("{line} {threads}"));
+        (bench.read("out/all.run"), bench.read("out/all.run.json"))
+    };
+    let whole = run(1);
+    assert!(run(3) == whole && whole.0.len() > 100_000);
     let record: serde_json::Value = serde_json::from_slice(&whole.1).expect("a record");
     let models = record["models"].as_object().expect("the weights that made it");
     assert!(models.len() == 1 && models.values().all(serde_json::Value::is_string), "{record}");
@@ -79,13 +71,12 @@ fn a_text_that_is_too_long_for_a_model_is_an_error_of_its_line_alone() {
 fn a_context_by_itself_gets_what_it_gets_among_others() {
     let bench = bench("");
     bench.succeed("-q data synthesize --data data --split dev --contexts-only -o all.jsonl");
-    let all = bench.succeed("-q run tiny.toml --data data --conversations all.jsonl -o -").stdout;
+    let all = run_conversations(&bench, ("tiny.toml", None), "all.jsonl").expect("a run");
     let records = bench.text("all.jsonl");
     for place in [0, 70, 700, 1400] {
         let record = records.lines().nth(place).expect("a record");
         bench.write("one.jsonl", record);
-        let one =
-            bench.succeed("-q run tiny.toml --data data --conversations one.jsonl -o -").stdout;
+        let one = run_conversations(&bench, ("tiny.toml", None), "one.jsonl").expect("a run");
         assert_eq!(Some(one.trim_end()), all.lines().nth(place), "{record}");
     }
 }
@@ -94,16 +85,15 @@ fn a_context_by_itself_gets_what_it_gets_among_others() {
 fn what_was_asked_in_other_words_is_not_asked_again() {
     let bench = bench("");
     bench.succeed("-q data synthesize --data data --split dev --contexts-only -o c.jsonl");
-    let run = |more: &str| {
-        bench
-            .succeed(&format!("-q run tiny.toml --data data --conversations c.jsonl -o -{more}"))
-            .stdout
+    let run = |key: &str, value: &str| {
+        run_conversations(&bench, ("tiny.toml", Some(["dense", key, value])), "c.jsonl")
     };
-    let (all, distant) = (run(""), run(" --set dense.repeat=0.7"));
-    assert!(all != distant && all.len() > 10_000);
-    assert!(run(" --set dense.repeat=1.1") == all);
+    let all = run_conversations(&bench, ("tiny.toml", None), "c.jsonl").expect("a run");
+    assert!(run("repeat", "0.7").expect("a run") != all && all.len() > 10_000);
+    assert!(run("repeat", "1.1").expect("a run") == all);
     // Nobody has said anything that is that near to a question.
-    assert_eq!(run(" --set dense.min_likeness=1.1"), "");
+    let nothing = run("min_likeness", "1.1").expect_err("nothing is ranked").to_string();
+    assert!(nothing.contains("nothing for any of "), "{nothing}");
 }
 
 #[test]
@@ -116,20 +106,15 @@ fn what_makes_no_sense_for_conversations_is_refused() {
         bench.succeed(&format!(
             "-q data synthesize --data data --split {split} --turns 1 -o c.jsonl"
         ));
-        let line = "run tiny.toml --data data --conversations c.jsonl -o c.run";
-        let finished = bench.run(&line.split(' ').collect::<Vec<_>>());
-        assert_eq!(finished.status, Some(2), "{}", finished.stderr);
-        assert!(
-            finished.stderr.contains(says) && finished.stderr.contains("hint: "),
-            "{}",
-            finished.stderr
-        );
-        assert!(!bench.path("c.run").exists());
+        let refused = run_conversations(&bench, ("tiny.toml", None), "c.jsonl").unwrap_err();
+        assert!(refused.to_string().contains(says), "{refused}");
+        assert!(!bench.path("here.run").exists());
     }
     // Of dev's topics nothing was judged before.
     let bench = bench("[[stages]]\nstage = \"exclude\"\n");
     bench.succeed("-q data synthesize --data data --split dev --turns 1 -o c.jsonl");
-    bench.succeed("-q run tiny.toml --data data --conversations c.jsonl -o c.run");
+    let run = run_conversations(&bench, ("tiny.toml", None), "c.jsonl").expect("a run");
+    bench.write("c.run", run);
     let relevant = |text: String| {
         text.lines().find_map(|line| line.strip_prefix("Relevant: ").map(str::to_owned))
     };
@@ -162,9 +147,7 @@ fn two_rankings_of_conversations_are_fused() {
         ),
     );
     bench.succeed("-q data synthesize --data data --turns 2 --contexts-only -o c.jsonl");
-    let run = |system: &str| {
-        bench.succeed(&format!("-q run {system} --data data --conversations c.jsonl -o -")).stdout
-    };
+    let run = |system| run_conversations(&bench, (system, None), "c.jsonl").expect("a run");
     let (fused, alone) = (run("fused.toml"), run("alone.toml"));
     // An input of weight 0 changes nothing but who comes behind.
     let same = fused.lines().filter(|line| alone.contains(*line)).count();

@@ -1,10 +1,10 @@
 //! Runs over shards by learned systems, in one process: put together, they are the single run.
 
+use crate::common::here::with_session;
 use crate::common::{Bench, root};
-use clariq_collections::clariq::{ClariQ, DataDir};
 use clariq_experiment::run::{FileInput, FileKind, RunOptions, run};
 use clariq_experiment::shards::{Planned, cut};
-use clariq_experiment::{Contexts, Loaded, Options, Session};
+use clariq_experiment::{Contexts, Loaded, Session};
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -69,17 +69,17 @@ fn through_shards(
 fn learned_systems_through_shards_write_the_single_run() {
     let bench = Bench::with_sample();
     write_inputs(&bench);
-    let collection = ClariQ::open(DataDir::Folder(bench.path("data"))).expect("the sample");
-    let options = Options { cache: bench.path("cache"), threads: 2, ..Options::default() };
-    let mut session = Session::new(&collection, options).expect("a session");
-    session.engine = Some(&clariq_bert::Torch);
-    let systems = Contexts::new(&session);
+    with_session(&bench, |session| shards_write_the_single_run(&bench, session));
+}
+
+fn shards_write_the_single_run(bench: &Bench, session: &Session) {
+    let systems = Contexts::new(session);
     for (name, config, file, contexts) in SYSTEMS {
-        let loaded = over_tiny(&bench, name, config);
+        let loaded = over_tiny(bench, name, config);
         let file = bench.path(file);
         let is_strict = name == "strict";
         let kind = if is_strict { FileKind::Requests } else { FileKind::Conversations };
-        let input = FileInput::open(&session, &file, Some(kind), false).expect("an input");
+        let input = FileInput::open(session, &file, Some(kind), false).expect("an input");
         let whole = bench.path("whole.run");
         run(&systems, &loaded, &input, &RunOptions::default(), &whole).expect("a run");
         let whole = bench.read("whole.run");

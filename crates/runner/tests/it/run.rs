@@ -21,7 +21,7 @@ fn with_many_requests() -> Bench {
         let word = |step: usize| words[row * step % words.len()].replace('"', "");
         format!("{} {} {}", word(7), word(11), word(13))
     };
-    bench.write("data/test.tsv", requests((0..20_000).map(text)));
+    bench.write("data/test.tsv", requests((0..12_500).map(text)));
     bench
 }
 
@@ -39,24 +39,6 @@ fn an_interrupted_run_over_a_split_goes_on_to_the_same_bytes() {
     assert!(told.stderr.contains("note: continuing after "), "{}", told.stderr);
     assert!(files.map(|file| bench.read(file)) == whole);
     assert_eq!(std::fs::read_dir(bench.path("out")).expect("a folder").count(), 3);
-}
-
-#[test]
-fn a_partial_run_with_a_flipped_bit_is_neither_continued_nor_replaced() {
-    let bench = with_many_requests();
-    bench.killed(RUN, "out/many.run", 2);
-    let mut bytes = bench.read("out/many.run.partial");
-    bytes[100] ^= 1;
-    bench.write("out/many.run.partial", bytes);
-    let refused = bench.run(&format!("{RUN} --resume").split(' ').collect::<Vec<_>>());
-    assert_eq!(refused.status, Some(2), "{}", refused.stderr);
-    assert!(refused.stderr.contains("is not as it was written"), "{}", refused.stderr);
-    bench.remove("out/many.run.partial");
-    let told = bench.succeed(&format!("{RUN} --resume"));
-    assert!(told.stderr.contains("beginning anew: "), "{}", told.stderr);
-    let resumed = bench.read("out/many.run");
-    bench.succeed(RUN);
-    assert!(resumed == bench.read("out/many.run"));
 }
 
 #[test]

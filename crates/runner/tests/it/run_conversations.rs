@@ -1,5 +1,4 @@
-//! Multi-turn runs: the published baseline to the letter, resuming after a kill, and bad
-//! conversations.
+//! Multi-turn runs: the published baseline to the letter, and bad conversations.
 
 use crate::common::{Bench, eval_table, root};
 use clariq_collections::clariq::{Bank, DataDir};
@@ -98,57 +97,6 @@ fn all_forms_of_one_file_give_one_run() {
     let record: serde_json::Value =
         serde_json::from_slice(&bench.read("a.run.json")).expect("a record");
     assert_eq!(record["conversations"]["file"], "c.pkl.tar.gz");
-}
-
-/// Contexts enough for several blocks.
-const MANY: &str = "-q data synthesize --data data --split dev --turns 4 --order permutations --contexts-only -o \
-                    many.pkl";
-const RUN: &str =
-    "run bm25-multi-turn --data data --conversations many.pkl -o out/many.run --threads 1";
-
-fn leftovers(bench: &Bench) -> Vec<String> {
-    let names = std::fs::read_dir(bench.path("out")).expect("a folder");
-    let mut names: Vec<String> = names
-        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
-        .collect();
-    names.sort();
-    names
-}
-
-#[test]
-fn an_interrupted_run_goes_on_to_the_same_bytes() {
-    let bench = Bench::with_sample();
-    bench.succeed(MANY);
-    bench.succeed(RUN);
-    let whole = (bench.read("out/many.run"), bench.read("out/many.run.json"));
-    std::fs::remove_dir_all(bench.path("out")).expect("removed");
-    bench.killed(RUN, "out/many.run", 2);
-    assert!(!bench.path("out/many.run").exists());
-    // A half-written block behind the last whole one.
-    bench.edit("out/many.run.partial", |text| text + "10 0 \"half a li");
-    bench.killed(&format!("{RUN} --resume"), "out/many.run", 2);
-    let told = bench.succeed(&format!("{RUN} --resume"));
-    assert!(told.stderr.contains("note: continuing after "), "{}", told.stderr);
-    assert!((bench.read("out/many.run"), bench.read("out/many.run.json")) == whole);
-    assert_eq!(leftovers(&bench), ["many.run", "many.run.json"]);
-}
-
-#[test]
-fn a_run_of_other_inputs_is_not_gone_on_with() {
-    let bench = Bench::with_sample();
-    bench.succeed(MANY);
-    bench.killed(RUN, "out/many.run", 1);
-    let told = bench.succeed(&format!("{RUN} --resume --k1 0.9"));
-    assert!(
-        told.stderr.contains("beginning anew: the interrupted run was made from other inputs"),
-        "{}",
-        told.stderr
-    );
-    let resumed = bench.read("out/many.run");
-    bench.succeed(&format!("{RUN} --k1 0.9"));
-    assert!(resumed == bench.read("out/many.run"));
-    let told = bench.succeed(&format!("{RUN} --k1 0.9 --resume"));
-    assert!(told.stderr.contains("beginning anew: there is no "), "{}", told.stderr);
 }
 
 const GOOD: &str =

@@ -1,7 +1,7 @@
 //! Token counts beside spaCy's.
 
 use crate::common::{passages, released, rows};
-use clariq_text::tokens::{count, first};
+use clariq_text::tokens::{count, count_added, first};
 use proptest::prelude::*;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -37,6 +37,22 @@ fn counts_are_never_below_spacys() {
 fn one_space_is_no_token_and_other_white_space_is() {
     let counts = ["a b", "a  b", "  a", " a", "a\n b ", "x\u{1c}y", ""].map(count);
     assert_eq!(counts, [2, 3, 2, 2, 3, 3, 0]);
+}
+
+proptest! {
+    /// Combining marks, flags and marks within words stick to their neighbours, but not over a
+    /// space.
+    #[test]
+    fn a_sentence_adds_the_same_tokens_behind_any_text(
+        text in "[a-c'.,\u{301}\u{93f}\u{200d}\u{1f1e6}é5 ]{0,12}",
+        sentence in "[a-c'.,\u{301}\u{93f}\u{200d}\u{1f1e6}é5 ]{0,12}",
+    ) {
+        let (text, sentence) = (text.trim(), sentence.trim());
+        prop_assert_eq!(count(&format!("{text} {sentence}")) , match text {
+            "" => count(&format!(" {sentence}")),
+            text => count(text) + count_added(sentence),
+        });
+    }
 }
 
 /// A count is at least spaCy's, and within a half of it.

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
+#[cfg(feature = "bert")]
+pub(crate) mod here;
 pub(crate) mod page;
 pub(crate) mod refusals;
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 const DELAYS: u32 = 8;
 /// Kills at each change.
 const REPEATS: usize = 2;
-const QUESTIONS: usize = 8_000;
+const QUESTIONS: usize = 4_000;
 const RUN: &str = "run bm25 --data data --index idx --set bm25.depth=1000 -q -o out/a.run";
 const OUTPUTS: [&str; 3] = ["out/a.run", "out/a.need", "out/a.run.json"];
 

@@ -1,5 +1,5 @@
-//! Systems that answer, in the commands that other systems have: `run` with blocks, candidates and
-//! a stream, `rank`, `explain`, `tune` and `ask`, on the sample of iKAT.
+//! Systems that answer, in the commands that other systems have: `run` with candidates and a
+//! stream, `rank`, `explain`, `tune` and `ask`, on the sample of iKAT.
 
 use crate::common::refusals::{NOTHING, case as refusal, check};
 use crate::common::{Bench, root};
@@ -9,28 +9,12 @@ use std::fs;
 use std::io::Write as _;
 use std::process::Stdio;
 
-const FILES: [&str; 3] = ["json", "statements.run", "passages.run"];
-
 fn sample(name: &str) -> Vec<u8> {
     fs::read(root().join("data/sample-ikat").join(name)).expect("a file of the sample")
 }
 
 fn topics() -> Value {
     serde_json::from_slice(&sample("2023_test_topics.json")).expect("JSON")
-}
-
-/// Writes a folder with so many copies of the sample's conversations: more turns than a block has.
-fn write_copies(bench: &Bench, copies: usize) {
-    let mut all = Vec::new();
-    for copy in 0..copies {
-        for (index, conversation) in topics().as_array().unwrap().iter().enumerate() {
-            let mut conversation = conversation.clone();
-            conversation["number"] = json!(format!("{}-{}", copy + 1, index + 1));
-            all.push(conversation);
-        }
-    }
-    bench.write("large/2023_test_topics.json", Value::Array(all).to_string());
-    bench.write("large/passages.jsonl", sample("passages.jsonl"));
 }
 
 fn lines(text: &str) -> Vec<Value> {
@@ -46,35 +30,6 @@ fn with_input(bench: &Bench, line: &str, input: &str) -> String {
     let done = child.wait_with_output().expect("it ends");
     assert!(done.status.success(), "{line}");
     String::from_utf8(done.stdout).expect("UTF-8")
-}
-
-#[test]
-fn a_killed_run_goes_on_to_the_same_bytes() {
-    let bench = Bench::new();
-    write_copies(&bench, 100);
-    let line = |output: &str| format!("run ikat-bm25 --split 2023-test --data large -o {output}");
-    bench.succeed(&line("whole.json"));
-    bench.killed(&line("killed.json"), "killed.json", 1);
-    for file in ["killed.json", "killed.statements.run", "killed.passages.run"] {
-        assert!(!bench.path(file).exists(), "{file} before it is complete");
-        assert!(bench.path(&format!("{file}.partial")).exists(), "{file}");
-    }
-    let resumed = bench.succeed(&format!("{} --resume", line("killed.json")));
-    assert!(resumed.stderr.contains("continuing after 4096 requests"), "{}", resumed.stderr);
-    for ending in FILES {
-        let read = |run: &str| bench.read(&format!("{run}.{ending}"));
-        assert!(read("whole") == read("killed"), "{ending}");
-    }
-    let record = |run: &str| {
-        let mut record: Value = serde_json::from_slice(&bench.read(run)).unwrap();
-        record.as_object_mut().unwrap().remove("outputs");
-        record
-    };
-    assert_eq!(record("whole.json.json"), record("killed.json.json"));
-    assert!(
-        !bench.path("killed.json.partial").exists()
-            && !bench.path("killed.json.partial.json").exists()
-    );
 }
 
 #[test]
