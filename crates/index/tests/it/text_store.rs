@@ -31,7 +31,7 @@ fn row(id: &str, text: &str) -> BankRow {
 fn shuffled(bank: &Bank) -> Vec<BankRow> {
     let mut rows = bank.rows().to_vec();
     rows.extend_from_within(rows.len() / 2..);
-    rows.sort_by_key(|row| source(row.id.as_str()));
+    rows.sort_by_cached_key(|row| source(row.id.as_str()));
     rows
 }
 
