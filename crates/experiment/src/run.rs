@@ -214,13 +214,14 @@ impl<'a> Job<'a> {
         let files = self.input.files(path);
         let paths: Vec<PathBuf> = files.iter().map(|(_, path)| path.clone()).collect();
         let (mut partial, progress, note) = match options.part {
-            Some(_) => (Partial::in_memory(&paths, observer), Progress::default(), None),
+            Some(_) => (Partial::new(&paths, "", observer), Progress::default(), None),
             None => Partial::open(&paths, &self.fingerprint(), options.resume, observer)?,
         };
         if let Some(note) = note {
             observer.note(&note);
         }
-        let (ranked, beside) = self.rank_beside_needs(progress, &mut partial);
+        let is_part = options.part.is_some();
+        let (ranked, beside) = self.rank_beside_needs(progress, &mut partial, is_part);
         let (progress, skipped) = match ranked {
             Ok(done) if done.0.lines > 0 || options.part.is_some() => done,
             stopped => {
@@ -269,8 +270,10 @@ impl<'a> Job<'a> {
         &self,
         progress: Progress,
         partial: &mut Partial<'_>,
+        is_part: bool,
     ) -> (Result<(Progress, Skipped), Error>, Result<Option<PredictedNeeds>, Error>) {
-        let write: Write = &mut |lines, progress, last| partial.append(lines, progress, last);
+        let write: Write =
+            &mut |lines, progress, only| partial.append(lines, progress, only || is_part);
         let (loaded, input) = (self.system.loaded, self.input);
         let requests = input.in_memory().filter(|_| loaded.need.is_some());
         let Some(requests) = requests.filter(|_| !loaded.plan.sees_need()) else {

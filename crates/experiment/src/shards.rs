@@ -108,10 +108,6 @@ impl Planned {
         self.beside(&format!("{system}.part-{index:05}.run"))
     }
 
-    fn problem(&self, expected: impl Into<String>, found: impl Into<String>) -> Problem {
-        Problem::at(&*self.path, expected, found)
-    }
-
     /// Makes the part of a run over one shard, unless it is there and whole. `output` names another
     /// file than [`Planned::part`].
     ///
@@ -128,27 +124,20 @@ impl Planned {
     ) -> Result<PathBuf, Error> {
         let session = contexts.session();
         let Some(shard) = self.plan.shards.get(index) else {
-            let expected = format!("a shard from 0 to {}", self.plan.shards.len() - 1);
-            return Err(self
-                .problem(expected, index.to_string())
-                .hint("shards count from 0")
-                .into());
+            let last = self.plan.shards.len() - 1;
+            bail!(&*self.path, "a shard from 0 to {last}", "{index}", "shards count from 0");
         };
         let bank = session.documents.checksum().as_str();
         if bank != self.plan.bank_sha256 {
             let (expected, found) = (short(&self.plan.bank_sha256), short(bank));
-            return Err(self
-                .problem(format!("the question bank {expected}"), format!("the bank {found}"))
-                .hint("--data names the collection that the plan was made with")
-                .into());
+            let hint = "--data names the collection that the plan was made with";
+            bail!(&*self.path, "the question bank {expected}", "the bank {found}", hint);
         }
         let file = self.beside(&shard.file);
         if Source::new(&file).checksum()? != shard.sha256 {
-            let expected = format!("`{}` as it was cut", shard.file);
-            return Err(self
-                .problem(expected, "a file with another checksum")
-                .hint("copy the shard again, or cut the file again")
-                .into());
+            let (name, found) = (&shard.file, "a file with another checksum");
+            let hint = "copy the shard again, or cut the file again";
+            bail!(&*self.path, "`{name}` as it was cut", found, hint);
         }
         let path = output.map_or_else(|| self.part(&loaded.name, index), Path::to_owned);
         self.plan.shards.iter().for_each(|shard| protect(&self.beside(&shard.file)));
@@ -159,10 +148,8 @@ impl Planned {
         let fingerprint = job.fingerprint();
         if let Some(planned) = self.plan.fingerprint.as_ref().filter(|it| **it != fingerprint) {
             let expected = format!("the system, parameters and weights {}", short(planned));
-            return Err(self
-                .problem(expected, format!("others, {}", short(&fingerprint)))
-                .hint("the plan is for one system; cut the file again for another")
-                .into());
+            let hint = "the plan is for one system; cut the file again for another";
+            bail!(&*self.path, expected, (format!("others, {}", short(&fingerprint))), hint);
         }
         match self.whole_part(&path, index) {
             Ok(part) if part.made.fingerprint == fingerprint => {
@@ -186,13 +173,10 @@ impl Planned {
     fn check_arithmetic(&self, contexts: &Contexts, loaded: &Loaded) -> Result<(), Error> {
         let Some(planned) = &self.plan.arithmetic else { return Ok(()) };
         match Arithmetic::of(contexts.session(), loaded) {
-            Some(found) if found != *planned => Err(self
-                .problem(
-                    format!("learned models computed with {}", json!(planned)),
-                    json!(found).to_string(),
-                )
-                .hint(ALIKE)
-                .into()),
+            Some(found) if found != *planned => {
+                let expected = format!("learned models computed with {}", json!(planned));
+                bail!(&*self.path, expected, (json!(found).to_string()), ALIKE)
+            }
             _ => Ok(()),
         }
     }
@@ -238,10 +222,10 @@ impl Planned {
         let [planned, found] = [first, part].map(|part| json!(part.arithmetic));
         if planned != found {
             let expected = format!("parts whose learned models computed with {planned}");
-            return self.problem(expected, format!("`{path}`, with {found}")).hint(ALIKE);
+            return problem!(&*self.path, expected, "`{path}`, with {found}", ALIKE);
         }
         let expected = "parts of one system, made with the same weights";
-        self.problem(expected, format!("`{path}`, made otherwise")).hint("make that part again")
+        problem!(&*self.path, expected, "`{path}`, made otherwise", "make that part again")
     }
 
     /// The system whose first part lies beside the plan, if it is the only one.
@@ -256,11 +240,12 @@ impl Planned {
         systems.sort();
         match &systems[..] {
             [only] => Ok(only.clone()),
-            [] => Err(self.problem("the first part of a run beside it", "none").hint(HOW).into()),
-            several => Err(self
-                .problem("parts of one system", format!("parts of {}", several.join(", ")))
-                .hint("name one: `clariq run SYSTEM --merge plan.json -o FILE`")
-                .into()),
+            [] => bail!(&*self.path, "the first part of a run beside it", "none", HOW),
+            several => {
+                let found = format!("parts of {}", several.join(", "));
+                let hint = "name one: `clariq run SYSTEM --merge plan.json -o FILE`";
+                bail!(&*self.path, "parts of one system", found, hint)
+            }
         }
     }
 
@@ -269,7 +254,7 @@ impl Planned {
         let shard = &self.plan.shards[index];
         let refuse = |found: &str| {
             let expected = format!("part {index} of {} whole", self.plan.shards.len());
-            self.problem(expected, format!("`{}`, {found}", path.display())).hint(HOW)
+            problem!(&*self.path, expected, (format!("`{}`, {found}", path.display())), HOW)
         };
         let text = read_small(&record::path_of(path), MOST_OF_A_RECORD);
         let part = Part::parse(

@@ -30,8 +30,6 @@ pub(super) struct Progress {
 pub(super) struct Partial<'a> {
     observer: &'a dyn Observer,
     parts: Vec<Part>,
-    /// Whether every block stays in memory.
-    in_memory: bool,
     fingerprint: String,
 }
 
@@ -67,12 +65,9 @@ struct Whole {
 }
 
 impl<'a> Partial<'a> {
-    /// Begins a run whose lines are few enough for memory. Two commands can make it at a time.
-    pub(super) fn in_memory(files: &[PathBuf], observer: &'a dyn Observer) -> Self {
-        Self { in_memory: true, ..Self::new(files, "", observer) }
-    }
-
-    fn new(files: &[PathBuf], fingerprint: &str, observer: &'a dyn Observer) -> Self {
+    /// Begins a run of which nothing is there. Two commands can make it at a time if all of its
+    /// blocks stay in memory.
+    pub(super) fn new(files: &[PathBuf], fingerprint: &str, observer: &'a dyn Observer) -> Self {
         let part = |file: &PathBuf| Part {
             path: with_ending(file, ".partial"),
             file: None,
@@ -81,7 +76,7 @@ impl<'a> Partial<'a> {
             sum: Sha256Sum::default(),
         };
         let parts = files.iter().map(part).collect();
-        Self { observer, parts, in_memory: false, fingerprint: fingerprint.to_owned() }
+        Self { observer, parts, fingerprint: fingerprint.to_owned() }
     }
 
     /// Begins anew, or continues where a killed command was; then with how far that is. The text is
@@ -133,7 +128,7 @@ impl<'a> Partial<'a> {
     }
 
     /// Appends a whole block to every file. The state speaks of it once it is on the disk. The
-    /// only block of a run stays in memory.
+    /// only block of a run stays in memory, and so does every block that is said to be one.
     pub(super) fn append(
         &mut self,
         lines: &[Vec<u8>],
@@ -141,7 +136,7 @@ impl<'a> Partial<'a> {
         only: bool,
     ) -> Result<(), Error> {
         if !self.has_files() {
-            if only || self.in_memory {
+            if only {
                 let parts = self.parts.iter_mut().zip(lines);
                 parts.for_each(|(part, lines)| part.memory.extend_from_slice(lines));
                 return Ok(());
@@ -170,7 +165,7 @@ impl<'a> Partial<'a> {
     pub(super) fn remove(&mut self) {
         if !self.has_files() {
             // Without files of its own, this run has left nothing there; another may be at work.
-            if self.in_memory || is_open_elsewhere(&self.parts[0].path) {
+            if is_open_elsewhere(&self.parts[0].path) {
                 return;
             }
             if !matches!(self.find(), Ok(Some(_))) || self.create().is_err() {
