@@ -10,6 +10,7 @@ use clariq_collections::{Bank, BankRow};
 use clariq_core::{Doc, Documents, Error, Hit, Need, Progress, Ranking, Request, bail};
 use clariq_files::strictly_decreasing;
 use clariq_rank::{Batch, Context, Pipeline, StageTrace};
+use serde::Serialize;
 use serde_json::{Map, Value};
 use std::slice;
 
@@ -72,7 +73,7 @@ pub enum Part {
 }
 
 /// A document in a ranking, as it is shown.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Listed {
     /// Its id; of a statement, its number.
     pub id: String,

@@ -2,6 +2,7 @@
 
 use crate::stage::{About, Batch, Stage};
 use clariq_core::{Doc, Explanation, Ranking, Result};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 /// Stages in the order in which they are applied.
@@ -11,6 +12,7 @@ pub struct Pipeline {
 }
 
 /// What one stage did to one document.
+#[derive(Serialize)]
 pub struct StageTrace {
     /// The stage's name.
     pub stage: &'static str,

@@ -1,6 +1,7 @@
 //! Arguments that more than one subcommand takes, and parsers of their values.
 
 use crate::failure::Failure;
+use crate::learned;
 use crate::output::Format;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
@@ -145,6 +146,11 @@ pub(crate) struct Parameters {
 }
 
 impl Parameters {
+    /// Whether a system with them asks for a learned model.
+    pub(crate) fn need_models(&self, system: &str) -> bool {
+        learned::is_needed_by(system, &self.overrides().unwrap_or_default())
+    }
+
     /// The flags as overrides of stages.
     pub(crate) fn overrides(&self) -> Result<Vec<Override>, Failure> {
         let bm25 = |key: &str, value: String| Override {

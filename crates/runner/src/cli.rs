@@ -102,13 +102,13 @@ impl Command {
     fn needs_models(&self) -> bool {
         match self {
             Self::Run(arguments) => arguments.needs_models(),
-            Self::Rank(arguments) => arguments.needs_models(),
+            Self::Rank(arguments) => arguments.parameters.need_models(&arguments.system),
             Self::Train(arguments) => arguments.needs_models(),
             Self::Need(command) => command.needs_models(),
             Self::Tune(arguments) => learned::is_needed_by(&arguments.config, &[]),
             Self::Reproduce(arguments) => arguments.needs_models(),
             Self::Ask(arguments) => arguments.needs_models(),
-            Self::Explain(arguments) => arguments.needs_models(),
+            Self::Explain(arguments) => arguments.parameters.need_models(&arguments.system),
             Self::Doctor => doctor::needs_models(),
             Self::Data(command) => command.needs_models(),
             Self::Index(_)

@@ -2,7 +2,6 @@
 
 use crate::arguments::{IndexPlace, Parameters};
 use crate::failure::{Failure, Outcome};
-use crate::learned;
 use crate::output::{Cell, Format, Sheet};
 use crate::settings::Settings;
 use clap::Args;
@@ -37,12 +36,6 @@ pub(crate) struct ExplainArgs {
 }
 
 impl ExplainArgs {
-    /// Whether the system asks for a learned model.
-    pub(crate) fn needs_models(&self) -> bool {
-        let overrides = self.parameters.overrides().unwrap_or_default();
-        learned::is_needed_by(&self.system, &overrides)
-    }
-
     /// The text of a request, where that is explained, and the id of a document.
     fn words(&self) -> Result<(Option<&str>, &str), Failure> {
         match (&self.topic, &self.words[..]) {
@@ -148,12 +141,11 @@ fn print(
     }
     let mut out = io::stdout().lock();
     if format == Some(Format::Json) {
-        let object = |traces: &[StageTrace]| traces.iter().map(trace_json).collect::<Value>();
         let mut all = json!({ "request": request, "question_id": id, "question": text });
         match &pipelines[..] {
-            [(_, traces)] if is_of_one_task => all["stages"] = object(traces),
+            [(_, traces)] if is_of_one_task => all["stages"] = json!(traces),
             several => {
-                let of = |(task, traces): &Traces| ((*task).to_owned(), object(traces));
+                let of = |(task, traces): &Traces| ((*task).to_owned(), json!(traces));
                 all["tasks"] = Value::Object(several.iter().map(of).collect());
             }
         }
@@ -196,15 +188,4 @@ pub(super) fn place(trace: &StageTrace) -> String {
         }
         _ => format!("not among the {} questions", trace.length),
     }
-}
-
-/// What a stage did to a document, as JSON.
-pub(super) fn trace_json(trace: &StageTrace) -> Value {
-    json!({
-        "stage": trace.stage,
-        "rank": trace.rank,
-        "score": trace.score,
-        "length": trace.length,
-        "explanation": trace.explanation,
-    })
 }

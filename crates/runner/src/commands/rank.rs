@@ -2,7 +2,6 @@
 
 use crate::arguments::{IndexPlace, Parameters};
 use crate::failure::{Failure, Outcome, bad_lines_are, error_object};
-use crate::learned;
 use crate::output::{Format, open_delimited};
 use crate::settings::Settings;
 use clap::Args;
@@ -27,7 +26,7 @@ const MOST_IN_BATCH: usize = 100_000;
 pub(crate) struct RankArgs {
     /// System: the name of a built-in one, or a configuration file
     #[arg(value_name = "SYSTEM")]
-    system: String,
+    pub(crate) system: String,
     /// Requests as JSON lines, plain or gzip; `-` for standard input, answered line by line
     #[arg(long, value_name = "FILE", default_value = "-")]
     requests: PathBuf,
@@ -42,17 +41,9 @@ pub(crate) struct RankArgs {
     #[arg(long)]
     skip_bad: bool,
     #[command(flatten)]
-    parameters: Parameters,
+    pub(crate) parameters: Parameters,
     #[command(flatten)]
     place: IndexPlace,
-}
-
-impl RankArgs {
-    /// Whether the system asks for a learned model.
-    pub(crate) fn needs_models(&self) -> bool {
-        let overrides = self.parameters.overrides().unwrap_or_default();
-        learned::is_needed_by(&self.system, &overrides)
-    }
 }
 
 /// A system, and how its answers are written to standard output.
@@ -181,13 +172,6 @@ fn rank_batch(printer: &Printer, requests: &mut Requests, skip_bad: bool) -> Res
     Ok(count)
 }
 
-/// A ranking with ids, texts and scores.
-pub(super) fn documents_json(ranking: &[Listed]) -> Value {
-    let document =
-        |Listed { id, text, score }: &Listed| json!({ "id": id, "text": text, "score": score });
-    ranking.iter().map(document).collect()
-}
-
 /// An answer, with the ids of what it rests on.
 pub(super) fn response_json(
     system: &System,
@@ -238,14 +222,14 @@ impl Printer<'_> {
     /// An answer in JSON: `ranking`, or the ranking of every task and the response.
     fn object(&self, query: &Query, ranked: &Ranked) -> Result<Value, Error> {
         let mut object = json!({ "id": query.request.id });
-        let documents = documents_json(&self.list(query, Part::Documents, &ranked.ranking)?);
+        let documents = json!(self.list(query, Part::Documents, &ranked.ranking)?);
         let Some(answer) = &ranked.answer else {
             object["need"] = json!(ranked.need);
             object["ranking"] = documents;
             return Ok(object);
         };
         let statements = self.list(query, Part::Statements, &answer.statements)?;
-        object[self.system.task(Part::Statements)] = documents_json(&statements);
+        object[self.system.task(Part::Statements)] = json!(statements);
         object[self.system.task(Part::Documents)] = documents;
         object["response"] = response_json(&self.system, query, answer)?;
         Ok(object)

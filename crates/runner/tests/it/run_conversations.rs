@@ -74,7 +74,9 @@ fn the_baseline_is_the_published_recipe_on_the_released_files() {
 #[test]
 fn all_forms_of_one_file_give_one_run() {
     let bench = Bench::with_sample();
-    bench.succeed("-q data synthesize --data data -o c.jsonl -o c.pkl -o c.pkl.gz -o c.jsonl.gz");
+    bench.succeed(
+        "-q data synthesize --data data --turns 1 -o c.jsonl -o c.pkl -o c.pkl.gz -o c.jsonl.gz",
+    );
     let tar = bench.shell(&["sh"], "tar -czf c.pkl.tar.gz c.pkl");
     assert_eq!(tar.status, Some(0), "{}", tar.stderr);
     let mut runs = Vec::new();
@@ -318,7 +320,7 @@ fn oracles_reach_the_ends_of_the_table() {
 #[test]
 fn pickles_of_every_protocol_and_with_shared_lists_give_one_run() {
     let bench = Bench::with_sample();
-    bench.succeed("-q data synthesize --data data -o c.pkl");
+    bench.succeed("-q data synthesize --data data --turns 1 -o c.pkl");
     let program = "import pickle\n\
                    records = pickle.load(open('c.pkl', 'rb'))\n\
                    contexts = {}\n\

@@ -1,7 +1,7 @@
 //! The next move of a conversation as text and as JSON.
 
-use crate::commands::explain::{place, trace_json};
-use crate::commands::rank::{documents_json, response_json};
+use crate::commands::explain::place;
+use crate::commands::rank::response_json;
 use clariq_core::{Error, fixed, printable};
 use clariq_experiment::ask::{Asker, Move};
 use clariq_experiment::{Listed, Outcome, Part, Query};
@@ -84,7 +84,7 @@ pub(super) fn object(asker: &Asker, conversation: &Query, next: &Move) -> Result
     if asker.explains() {
         let candidate = |Listed { id, text, score }: &Listed| json!({ "question_id": id, "question": text, "score": score });
         object["candidates"] = why.candidates.iter().map(candidate).collect();
-        object["stages"] = why.stages.iter().map(trace_json).collect();
+        object["stages"] = json!(why.stages);
     }
     Ok(object)
 }
@@ -101,7 +101,7 @@ fn answer_object(
     }
     if asker.explains() {
         for (part, ranking) in asker.sources(conversation, outcome)? {
-            object[asker.system.task(part)] = documents_json(&ranking);
+            object[asker.system.task(part)] = json!(ranking);
         }
     }
     Ok(object)

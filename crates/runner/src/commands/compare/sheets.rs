@@ -70,23 +70,9 @@ impl Compared {
 
     /// For programs: every figure in a column of its own, with all digits.
     pub(super) fn complete(&self) -> Sheet {
-        let mut sheet = Sheet::new(&[
-            "measure",
-            "run",
-            "baseline",
-            "topics",
-            "mean",
-            "difference",
-            "wins",
-            "ties",
-            "losses",
-            "t",
-            "p_t",
-            "p_randomisation",
-            "p_holm",
-            "effect_size",
-            "significant",
-        ]);
+        let columns = "measure run baseline topics mean difference wins ties losses t p_t \
+                       p_randomisation p_holm effect_size significant";
+        let mut sheet = Sheet::new(&columns.split(' ').collect::<Vec<_>>());
         for (column, run, tested) in self.rows() {
             let mut row = vec![Cell::text(column.name()), Cell::text(&run.path)];
             row.push(Cell::text(&self.runs[0].path));

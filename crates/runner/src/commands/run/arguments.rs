@@ -1,7 +1,6 @@
 //! The arguments of `clariq run`.
 
 use crate::arguments::{IndexPlace, Parameters, parse_name};
-use crate::learned;
 use clap::Args;
 use clariq_core::Name;
 use std::path::PathBuf;
@@ -78,7 +77,6 @@ impl RunArgs {
 
     /// Whether a system asks for a learned model.
     pub(crate) fn needs_models(&self) -> bool {
-        let overrides = self.parameters.overrides().unwrap_or_default();
-        self.configs.iter().any(|name| learned::is_needed_by(name, &overrides))
+        self.configs.iter().any(|name| self.parameters.need_models(name))
     }
 }
