@@ -1,4 +1,5 @@
-//! Runs over shards: put together, they are the run over the whole file, byte for byte.
+//! Runs over shards: put together, they are the run over the whole file, byte for byte. Files in many
+//! parts are cut in `learned_shards`, in one process.
 
 use crate::common::Bench;
 use std::fs;
@@ -43,7 +44,7 @@ fn shards_make_the_run_over_the_whole_file() {
     let bench = Bench::with_sample();
     bench.succeed("-q data synthesize --data data --split dev -o c.pkl");
     for (system, sizes) in
-        [("bm25-multi-turn", &[5000, 750, 215, 24][..]), ("bm25-conversation", &[400])]
+        [("bm25-multi-turn", &[5000, 750, 215][..]), ("bm25-conversation", &[400])]
     {
         let whole = whole(&bench, system, "c.pkl");
         assert!(whole.0.len() > 10_000);
@@ -78,7 +79,7 @@ fn files_of_requests_are_run_and_cut_as_well() {
     let bench = Bench::with_sample();
     bench.write("requests.jsonl", requests());
     let whole = whole(&bench, "bm25", "requests.jsonl");
-    for contexts in [130, 65, 19, 2] {
+    for contexts in [130, 65, 19] {
         let shards = of_shards(&bench, "bm25", "requests.jsonl", contexts);
         check_same(&shards, &whole, &format!("requests, {contexts} each"));
     }
