@@ -7,9 +7,13 @@
 #![allow(clippy::missing_panics_doc)]
 
 mod models;
+mod plans;
 mod readers;
 mod systems;
+mod tokenizers;
 
 pub use models::models;
+pub use plans::plans;
 pub use readers::*;
 pub use systems::systems;
+pub use tokenizers::tokenizers;

@@ -1,7 +1,7 @@
 //! Model folders: `config.json` and weights that are accepted belong together.
 
 use clariq_core::Error;
-use clariq_model::{Shape, check_head, check_layout, parse_header};
+use clariq_model::{Family, Shape, check_head, check_layout, parse_header};
 use std::path::Path;
 
 /// Reads the bytes up to the first NUL as `config.json` and the rest as `model.safetensors`.
@@ -19,7 +19,8 @@ pub fn models(bytes: &[u8]) {
     };
     let name = "model.safetensors";
     let at = Path::new(name);
-    let tensors = match parse_header(at, weights) {
+    let family = shape.as_ref().map_or(Family::Bert, |shape| shape.family);
+    let tensors = match parse_header(at, weights, family) {
         Ok(tensors) => tensors,
         Err(error) => return is_helpful(name, &error),
     };
@@ -27,7 +28,7 @@ pub fn models(bytes: &[u8]) {
     if let Err(error) = check_layout(at, &shape, &tensors) {
         return is_helpful(name, &error);
     }
-    let sizes = [shape.hidden, shape.layers, shape.intermediate, shape.vocabulary, shape.positions];
+    let sizes = [shape.hidden, shape.groups, shape.intermediate, shape.vocabulary, shape.positions];
     let most = i64::try_from(weights.len()).expect("a file in memory");
     assert!(sizes.into_iter().all(|size| (1..=most).contains(&size)), "{shape:?}");
     match check_head(at, &shape, &tensors) {

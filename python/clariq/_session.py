@@ -66,7 +66,9 @@ def _words(
 ) -> List[str]:
     # With --skip-bad, an error takes the place of an answer, so that the exception can name the
     # request instead of a line of standard input.
-    words = ["--quiet", "rank", "--requests=-", "--format=jsonl", "--skip-bad", f"--depth={depth}"]
+    words = ["--quiet", "rank", "--requests=-", "--format=jsonl", "--skip-bad"]
+    # The command refuses a depth beside one of the stage `bm25` among the arguments.
+    words += [] if depth == 30 else [f"--depth={depth}"]
     return [*words, *data_arguments(data), *arguments, "--", system]
 
 

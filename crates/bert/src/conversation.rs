@@ -9,12 +9,12 @@ use crate::inference::APART;
 use crate::models::Reader;
 use crate::network::Network;
 use crate::tokens::{Tokenize, Tokens};
-use crate::weights::Weights;
 use clariq_core::{
-    Embeddings, History, HistoryWeights, ModelOptions, Objective, Problem, Recipe, Result, bail,
-    problem, sentences, sha256_hex, weighted_sum,
+    Embeddings, History, HistoryWeights, ModelOptions, Objective, Problem, Reading, Recipe, Result,
+    bail, problem, read_regular, sentences, sha256_hex, weighted_sum,
 };
-use clariq_model::ModelFolder;
+use clariq_files::MOST_OF_A_TABLE;
+use clariq_model::{ModelFolder, Sentence};
 use serde_json::Value;
 use std::path::Path;
 
@@ -42,8 +42,10 @@ impl BertConversationEncoder {
         let Objective::ResolvedUtterance { untrained, history, .. } = recipe.objective else {
             return Err(other_kind(path, &recipe.objective.kind().to_string()).into());
         };
-        let options = ModelOptions { max_tokens: Some(recipe.max_tokens), ..options.clone() };
-        let mut reader = Reader::new(&folder, &Weights::read(&folder)?, &options)?;
+        let options =
+            ModelOptions { reading: Reading::cut_at(recipe.max_tokens), ..options.clone() };
+        let usual = Sentence::usual(folder.shape.hidden as usize);
+        let mut reader = Reader::new(&folder, &usual, &options)?;
         let made_of = serde_json::to_string(&recipe).unwrap_or_default();
         reader.checksum = sha256_hex(format!("{} {made_of}", reader.checksum).as_bytes());
         Ok(Self { reader, space: recipe.base, untrained, weights: history })
@@ -53,7 +55,7 @@ impl BertConversationEncoder {
 /// The recipe that a folder was trained by.
 fn recipe_of(folder: &Path) -> Result<Recipe> {
     let path = folder.join("training.json");
-    let described = std::fs::read(&path).ok();
+    let described = read_regular(&path, MOST_OF_A_TABLE).ok();
     let described: Option<Value> = described.and_then(|bytes| serde_json::from_slice(&bytes).ok());
     let recipe = described.map(|mut described| described["recipe"].take());
     let recipe = recipe.and_then(|recipe| serde_json::from_value(recipe).ok());
@@ -146,7 +148,7 @@ impl Tokenize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clariq_core::{ConversationEncoder, Utterance};
+    use clariq_core::{ConversationEncoder, Reading, Utterance};
     use std::path::PathBuf;
 
     fn tiny() -> PathBuf {
@@ -215,10 +217,11 @@ mod tests {
     fn a_conversation_has_the_same_vector_in_any_company() {
         let folder = ModelFolder::open(&tiny()).unwrap();
         let encoder = |threads| {
-            let options = ModelOptions { threads, max_tokens: Some(64), ..ModelOptions::default() };
-            let weights = Weights::read(&folder).unwrap();
+            let options =
+                ModelOptions { threads, reading: Reading::cut_at(64), ..ModelOptions::default() };
+            let usual = Sentence::usual(folder.shape.hidden as usize);
             BertConversationEncoder {
-                reader: Reader::new(&folder, &weights, &options).unwrap(),
+                reader: Reader::new(&folder, &usual, &options).unwrap(),
                 space: "tiny".to_owned(),
                 untrained: 0.5,
                 weights: HistoryWeights { context: 0.0, system: 0.0, decay: 0.0 },

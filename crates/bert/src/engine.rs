@@ -10,7 +10,7 @@ use clariq_model::ModelFolder;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Models of the BERT family on libtorch.
+/// BERT and its relatives on libtorch.
 pub struct Torch;
 
 /// Steps whose losses are averaged at either end of a training.
@@ -28,6 +28,10 @@ impl Engine for Torch {
 
     fn checksum(&self, folder: &Path) -> Result<String> {
         Ok(ModelFolder::open(folder)?.checksum)
+    }
+
+    fn describe_model(&self, folder: &Path) -> Result<String> {
+        ModelFolder::open(folder)?.describe()
     }
 
     fn open(&self, folder: &Path, kind: ModelKind, options: &ModelOptions) -> Result<Model> {

@@ -22,9 +22,11 @@
 mod batch;
 mod conversation;
 mod engine;
+mod guard;
 mod inference;
 mod models;
 mod network;
+mod pooling;
 mod products;
 mod tokens;
 pub mod train;
@@ -34,5 +36,5 @@ pub use clariq_model::ModelFolder;
 pub use conversation::BertConversationEncoder;
 pub use engine::Torch;
 pub use models::{BertEncoder, CrossEncoder};
-pub use tokens::{Tokenize, Tokens};
+pub use tokens::{Prompt, Tokenize, Tokens};
 pub use weights::Weights;

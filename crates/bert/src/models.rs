@@ -4,12 +4,14 @@
 use crate::batch::Batch;
 use crate::inference::{APART, GROUP_TOKENS, Parallel};
 use crate::network::Network;
-use crate::tokens::Tokenize;
+use crate::pooling::Head;
+use crate::tokens::{Prompt, Tokenize};
 use crate::weights::Weights;
 use clariq_core::{
-    Embeddings, Encoder, ModelOptions, PairScorer, Precision, Progress, Result, bail, sha256_hex,
+    Embeddings, Encoder, ModelOptions, PairScorer, Precision, Progress, Result, Similarity, bail,
+    sha256_hex,
 };
-use clariq_model::{ModelFolder, check_head};
+use clariq_model::{ModelFolder, Sentence};
 use std::collections::HashMap;
 use std::path::Path;
 use tch::{Device, Kind, Tensor};
@@ -29,24 +31,32 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
+    /// A model that makes vectors as `sentence` says.
     pub(crate) fn new(
         folder: &ModelFolder,
-        weights: &Weights,
+        sentence: &Sentence,
         options: &ModelOptions,
     ) -> Result<Self> {
         let kind = match options.precision {
             Precision::F32 => Kind::Float,
             Precision::Bf16 => Kind::BFloat16,
         };
-        let network = Network::new(&folder.shape, weights, device(options)?, kind)?;
-        let cut = options.max_tokens.map_or_else(|| "whole".to_owned(), |limit| limit.to_string());
+        let device = device(options)?;
+        let head = Head::read(sentence, device)?;
+        let network = Network::new(folder, &Weights::read(folder)?, head, device, kind)?;
+        let tokenize = Tokenize::open(folder, options.reading.max_tokens)?
+            .with_prompts(&sentence.query_prompt, &sentence.document_prompt);
+        let cut = match tokenize.most() {
+            most if most < folder.shape.most_tokens() as usize => most.to_string(),
+            _ => "whole".to_owned(),
+        };
         let (precision, computes_with) = (options.precision, options.computes_with());
         let checksum = &folder.checksum;
         let made_of = format!("{ARITHMETIC} {checksum} {precision} {cut} {computes_with}");
         Ok(Self {
             network: Parallel::new(network.for_inference(), options.threads),
-            tokenize: Tokenize::open(folder, options.max_tokens)?,
-            dim: folder.shape.hidden as usize,
+            tokenize,
+            dim: sentence.dim,
             checksum: sha256_hex(made_of.as_bytes()),
         })
     }
@@ -75,14 +85,25 @@ pub(crate) fn device(options: &ModelOptions) -> Result<Device> {
     Ok(Device::Cuda(number))
 }
 
-/// A BERT whose tokens are averaged into one vector of length 1, as sentence-transformers does.
-pub struct BertEncoder(Reader);
+/// A model that gives a text one vector, as its folder of sentence-transformers says.
+pub struct BertEncoder {
+    reader: Reader,
+    sentence: Sentence,
+}
 
 impl BertEncoder {
     /// Reads an encoder.
     pub fn open(path: &Path, options: &ModelOptions) -> Result<Self> {
         let folder = ModelFolder::open(path)?;
-        Ok(Self(Reader::new(&folder, &Weights::read(&folder)?, options)?))
+        let said = folder.sentence()?;
+        let sentence = said.clone().read_as(path, &options.reading)?;
+        let mut reader = Reader::new(&folder, &sentence, options)?;
+        // What the folder says is in its own checksum.
+        if sentence != said {
+            let made_of = format!("{} {}", reader.checksum, sentence.digest());
+            reader.checksum = sha256_hex(made_of.as_bytes());
+        }
+        Ok(Self { reader, sentence })
     }
 
     /// Encodes in groups of at most so many tokens, or of one text. Each text is encoded once,
@@ -90,10 +111,11 @@ impl BertEncoder {
     fn encode_in_groups(
         &self,
         texts: &[&str],
+        prompt: Prompt,
         tokens: usize,
         progress: Progress,
     ) -> Result<Embeddings> {
-        let Reader { network, tokenize, dim, .. } = &self.0;
+        let Reader { network, tokenize, dim, .. } = &self.reader;
         let mut numbers: HashMap<&str, usize> = HashMap::new();
         let mut distinct = Vec::new();
         let mut order = Vec::with_capacity(texts.len());
@@ -103,8 +125,8 @@ impl BertEncoder {
                 distinct.len() - 1
             }));
         }
-        let encoded = tokenize.texts(&distinct)?;
-        let values = network.rows(&encoded, tokens, Network::pooled_mean, progress)?;
+        let encoded = tokenize.texts(&distinct, prompt)?;
+        let values = network.rows(&encoded, tokens, Network::pooled, progress)?;
         progress((texts.len() - distinct.len()) as u64);
         let distinct = Embeddings { dim: *dim, values };
         let values = order.into_iter().flat_map(|number| distinct.row(number)).copied().collect();
@@ -114,28 +136,43 @@ impl BertEncoder {
 
 impl Encoder for BertEncoder {
     fn encode(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
-        self.encode_in_groups(texts, GROUP_TOKENS, progress)
+        self.encode_in_groups(texts, Prompt::Query, GROUP_TOKENS, progress)
+    }
+
+    fn encode_documents(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
+        self.encode_in_groups(texts, Prompt::Document, GROUP_TOKENS, progress)
     }
 
     fn encode_apart(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
-        self.encode_in_groups(texts, APART, progress)
+        self.encode_in_groups(texts, Prompt::Query, APART, progress)
+    }
+
+    fn has_prompts(&self) -> bool {
+        self.sentence.query_prompt != self.sentence.document_prompt
+    }
+
+    fn similarity(&self) -> Similarity {
+        self.sentence.similarity
+    }
+
+    fn cut(&self) -> usize {
+        self.reader.tokenize.cut()
     }
 
     fn checksum(&self) -> &str {
-        &self.0.checksum
+        &self.reader.checksum
     }
 }
 
-/// A BERT with a classifier over `[CLS]`, of one class or of two.
+/// A model with a classifier over its first token, of one class or of two.
 pub struct CrossEncoder(Reader);
 
 impl CrossEncoder {
     /// Reads a cross-encoder.
     pub fn open(path: &Path, options: &ModelOptions) -> Result<Self> {
         let folder = ModelFolder::open(path)?;
-        let weights = Weights::read(&folder)?;
-        check_head(&folder.weights()?, &folder.shape, &weights.shapes())?;
-        Ok(Self(Reader::new(&folder, &weights, options)?))
+        folder.check_cross_encoder()?;
+        Ok(Self(Reader::new(&folder, &Sentence::usual(folder.shape.hidden as usize), options)?))
     }
 }
 
@@ -153,6 +190,10 @@ impl PairScorer for CrossEncoder {
     fn score(&self, pairs: &[(&str, &str)], progress: Progress) -> Result<Vec<f32>> {
         let tokens = self.0.tokenize.pairs(pairs)?;
         self.0.network.rows(&tokens, GROUP_TOKENS, scores, progress)
+    }
+
+    fn cut(&self) -> usize {
+        self.0.tokenize.cut()
     }
 
     fn checksum(&self) -> &str {

@@ -1,7 +1,10 @@
-//! The layers of a BERT, implemented once for inference and training.
+//! The layers of a BERT and of its relatives, implemented once for inference and training.
 //!
 //! Devlin, Chang, Lee and Toutanova, "BERT: Pre-training of Deep Bidirectional Transformers for
-//! Language Understanding", NAACL 2019. It differs from a literal transcription in what it leaves
+//! Language Understanding", NAACL 2019. The other families compute the same layers: RoBERTa and
+//! MPNet count positions from the padding token, MPNet adds what tokens' distances weigh to
+//! attention, ELECTRA and ALBERT have shorter vectors of words, ALBERT repeats its layers, DistilBERT
+//! has no segments; and each has its own head of a classifier. It differs from a literal transcription in what it leaves
 //! out: query, key and value are one matrix product; nothing but attention sees padding; where only
 //! `[CLS]` is looked at, the last layer computes nothing else. The tests hold it against the literal
 //! transcription of `rust_bert`, and against golden files of transformers.
@@ -10,10 +13,11 @@
 mod tests;
 
 use crate::batch::Batch;
+use crate::pooling::{Head, activate, mean_of, unit};
 use crate::products::{Linear, Products};
 use crate::weights::{Weights, torch};
 use clariq_core::{Error, Precision, Result, bail};
-use clariq_model::{Activation, Shape, layer_tensor};
+use clariq_model::{Activation, Family, ModelFolder, Shape, head_names, layer_tensor};
 use tch::{Device, Kind, Tensor};
 
 #[derive(Debug, Clone)]
@@ -26,7 +30,7 @@ struct Layer {
     norm: Linear,
 }
 
-/// A BERT whose tensors are on one device and of one kind.
+/// A model whose tensors are on one device and of one kind.
 #[derive(Debug)]
 pub(crate) struct Network {
     pub(crate) shape: Shape,
@@ -34,11 +38,23 @@ pub(crate) struct Network {
     /// The table of word embeddings, of which training keeps the rows that occur in its data.
     pub(crate) words: Tensor,
     positions: Tensor,
-    segments: Tensor,
+    /// The id of the padding token in `words`, where positions are counted from it. A text that has
+    /// this token in its midst counts on behind it.
+    pub(crate) padding: Option<i64>,
+    segments: Option<Tensor>,
+    /// Whether the second text of a pair is told apart.
+    uses_segments: bool,
     embedding_norm: Linear,
+    /// From the words' shorter vectors to those of the layers.
+    project: Option<Linear>,
     layers: Vec<Layer>,
-    pooler: Option<Linear>,
+    /// What distances between tokens add to attention, buckets × heads.
+    distances: Option<Tensor>,
+    /// The two layers over the first token that score a pair.
+    dense: Option<Linear>,
     classifier: Option<Linear>,
+    /// How tokens become one vector.
+    pub(crate) head: Head,
 }
 
 /// A tensor that training may change, with its name.
@@ -66,13 +82,16 @@ pub(crate) enum Wanted {
 }
 
 impl Network {
-    /// Puts weights on a device, as numbers of a kind.
+    /// Puts weights on a device, as numbers of a kind. What a folder says of its vectors is for
+    /// encoders; without it they are the mean of the tokens.
     pub(crate) fn new(
-        shape: &Shape,
+        folder: &ModelFolder,
         weights: &Weights,
+        head: Head,
         device: Device,
         kind: Kind,
     ) -> Result<Self> {
+        let shape = &folder.shape;
         let to = |tensor: &Tensor| tensor.to_device(device).to_kind(kind);
         let get = |name: &str| Ok::<_, Error>(to(weights.get(name)?));
         let linear = |name: &str| {
@@ -86,7 +105,7 @@ impl Network {
             is_there.then(|| linear(name)).transpose()
         };
         let mut layers = Vec::new();
-        for number in 0..shape.layers {
+        for number in 0..shape.groups {
             let part = |part: &str| linear(&layer_tensor(number, part));
             let fused = |rest: &str| {
                 let part =
@@ -102,31 +121,44 @@ impl Network {
                 norm: part("output.LayerNorm")?,
             });
         }
+        let table = |name: &str, rows: i64| (rows > 0).then(|| get(name)).transpose();
+        let (dense, classifier) = head_names(shape.family);
         Ok(Self {
             shape: shape.clone(),
             products: Products::Usual,
-            words: get("embeddings.word_embeddings.weight")?,
-            positions: get("embeddings.position_embeddings.weight")?,
-            segments: get("embeddings.token_type_embeddings.weight")?,
+            words: get(WORDS)?,
+            positions: get(POSITIONS)?,
+            padding: shape.positions_after(),
+            segments: table(SEGMENTS, shape.segments)?,
+            uses_segments: folder.uses_segments(),
             embedding_norm: linear("embeddings.LayerNorm")?,
+            project: optional(PROJECT)?,
             layers,
-            pooler: optional("pooler.dense")?,
-            classifier: optional("classifier")?,
+            distances: table(DISTANCES, shape.buckets)?,
+            dense: optional(dense)?,
+            classifier: optional(classifier)?,
+            head,
         })
     }
 
     /// The same network over the same storage, for another thread.
     pub(crate) fn replica(&self) -> Self {
+        let shared = |tensor: &Option<Tensor>| tensor.as_ref().map(Tensor::shallow_clone);
         Self {
             shape: self.shape.clone(),
             products: self.products,
             words: self.words.shallow_clone(),
             positions: self.positions.shallow_clone(),
-            segments: self.segments.shallow_clone(),
+            padding: self.padding,
+            segments: shared(&self.segments),
+            uses_segments: self.uses_segments,
             embedding_norm: self.embedding_norm.clone(),
+            project: self.project.clone(),
             layers: self.layers.clone(),
-            pooler: self.pooler.clone(),
+            distances: shared(&self.distances),
+            dense: self.dense.clone(),
             classifier: self.classifier.clone(),
+            head: self.head.replica(),
         }
     }
 
@@ -148,12 +180,17 @@ impl Network {
 
     /// Every tensor that training may change.
     pub(crate) fn parameters(&mut self) -> Vec<Parameter<'_>> {
-        let mut all = vec![
-            ("embeddings.word_embeddings.weight".to_owned(), &mut self.words),
-            ("embeddings.position_embeddings.weight".to_owned(), &mut self.positions),
-            ("embeddings.token_type_embeddings.weight".to_owned(), &mut self.segments),
-        ];
+        let (dense, classifier) = head_names(self.shape.family);
+        let mut all =
+            vec![(WORDS.to_owned(), &mut self.words), (POSITIONS.to_owned(), &mut self.positions)];
+        let tables = [(SEGMENTS, &mut self.segments), (DISTANCES, &mut self.distances)];
+        for (name, table) in tables {
+            all.extend(table.as_mut().map(|table| (name.to_owned(), table)));
+        }
         list(&mut all, "embeddings.LayerNorm", &mut self.embedding_norm);
+        if let Some(project) = &mut self.project {
+            list(&mut all, PROJECT, project);
+        }
         for (number, layer) in (0..).zip(&mut self.layers) {
             let parts = [
                 (QUERY_KEY_VALUE, &mut layer.query_key_value),
@@ -167,11 +204,10 @@ impl Network {
                 list(&mut all, &layer_tensor(number, name), linear);
             }
         }
-        if let Some(pooler) = &mut self.pooler {
-            list(&mut all, "pooler.dense", pooler);
-        }
-        if let Some(classifier) = &mut self.classifier {
-            list(&mut all, "classifier", classifier);
+        for (name, linear) in [(dense, &mut self.dense), (classifier, &mut self.classifier)] {
+            if let Some(linear) = linear {
+                list(&mut all, name, linear);
+            }
         }
         all
     }
@@ -196,10 +232,12 @@ impl Network {
     pub(crate) fn forward(&self, batch: &Batch, wanted: Wanted) -> Result<Tensor> {
         let ((texts, tokens), hidden) = (batch.size(), self.shape.hidden);
         let mut states = self.embed(batch)?;
-        for (number, layer) in self.layers.iter().enumerate() {
-            let last = number + 1 == self.layers.len();
-            let wanted = if last { wanted } else { Wanted::All };
-            states = self.layer(layer, &states, batch, wanted)?;
+        let distances = self.distances(tokens)?;
+        let repeats = self.shape.layers as f64 / self.layers.len() as f64;
+        for number in 0..self.shape.layers {
+            let wanted = if number + 1 == self.shape.layers { wanted } else { Wanted::All };
+            let layer = &self.layers[(number as f64 / repeats) as usize];
+            states = self.layer(layer, &states, batch, wanted, distances.as_ref())?;
         }
         if wanted == Wanted::First {
             return Ok(states);
@@ -212,20 +250,61 @@ impl Network {
 
     /// The vectors before the first layer, tokens × hidden.
     fn embed(&self, batch: &Batch) -> Result<Tensor> {
-        let ((texts, tokens), hidden) = (batch.size(), self.shape.hidden);
-        let words = rows(&self.words, &batch.packed(&batch.ids)?)?;
-        let segments = rows(&self.segments, &batch.packed(&batch.segments)?)?;
-        let sum = if let Some(padding) = &batch.padding {
-            words + segments + rows(&self.positions, &padding.positions)?
+        let ((texts, tokens), width) = (batch.size(), self.words.size()[1]);
+        let mut words = rows(&self.words, &batch.packed(&batch.ids)?)?;
+        if let Some(table) = &self.segments {
+            words += if self.uses_segments {
+                rows(table, &batch.packed(&batch.segments)?)?
+            } else {
+                table.get(0)
+            };
+        }
+        let sum = if let Some(id) = self.padding {
+            words + rows(&self.positions, &batch.packed(&self.positions_behind(id, batch))?)?
+        } else if let Some(padding) = &batch.padding {
+            words + rows(&self.positions, &padding.positions)?
         } else {
             let positions = self.positions.narrow(0, 0, tokens).unsqueeze(0);
-            ((words + segments).view([texts, tokens, hidden]) + positions)
-                .view([texts * tokens, hidden])
+            (words.view([texts, tokens, width]) + positions).view([texts * tokens, width])
         };
-        self.dropped(self.norm(&sum, &self.embedding_norm)?, batch, Wanted::All)
+        let embedded = self.dropped(self.norm(&sum, &self.embedding_norm)?, batch, Wanted::All)?;
+        match &self.project {
+            Some(project) => self.products.linear(project, &embedded),
+            None => Ok(embedded),
+        }
     }
 
-    fn layer(&self, own: &Layer, states: &Tensor, batch: &Batch, wanted: Wanted) -> Result<Tensor> {
+    /// The positions of tokens, texts × tokens, as Hugging Face's library counts them behind the
+    /// padding token's: that token has its own, and is not counted.
+    fn positions_behind(&self, id: i64, batch: &Batch) -> Tensor {
+        let first = self.shape.positions_after().unwrap_or_default();
+        let counted = batch.ids.ne(id).to_kind(Kind::Int64);
+        counted.cumsum(1, Kind::Int64) * counted + first
+    }
+
+    /// What distances between tokens add to attention, 1 × heads × tokens × tokens: in buckets that
+    /// grow with the distance, as in Raffel et al., JMLR 2020, with 32 buckets up to 128 tokens.
+    fn distances(&self, tokens: i64) -> Result<Option<Tensor>> {
+        let Some(table) = &self.distances else { return Ok(None) };
+        let number = Tensor::arange(tokens, (Kind::Int64, table.device()));
+        let to = number.unsqueeze(1) - number.unsqueeze(0);
+        let (exact, most) = (8, 16);
+        let far = (to.abs().to_kind(Kind::Float) / f64::from(exact)).log() / 16_f64.ln() * 8.0;
+        let far = (far.clamp_min(0.0).to_kind(Kind::Int64) + i64::from(exact)).clamp_max(most - 1);
+        let near = to.abs().lt(i64::from(exact));
+        let bucket = to.abs().where_self(&near, &far) + to.lt(0).to_kind(Kind::Int64) * most;
+        let added = rows(table, &bucket.view([-1]))?.view([tokens, tokens, -1]);
+        Ok(Some(added.permute([2, 0, 1]).unsqueeze(0)))
+    }
+
+    fn layer(
+        &self,
+        own: &Layer,
+        states: &Tensor,
+        batch: &Batch,
+        wanted: Wanted,
+        distances: Option<&Tensor>,
+    ) -> Result<Tensor> {
         let before = match (wanted, &batch.padding) {
             (Wanted::All, _) => states.shallow_clone(),
             (Wanted::First, Some(padding)) => rows(states, &padding.firsts)?,
@@ -234,12 +313,13 @@ impl Network {
                 states.view([texts, tokens, self.shape.hidden]).select(1, 0)
             }
         };
-        let mixed =
-            self.attend(&self.products.linear(&own.query_key_value, states)?, batch, wanted)?;
+        let projected = self.products.linear(&own.query_key_value, states)?;
+        let mixed = self.attend(&projected, batch, wanted, distances)?;
         let attended =
             self.dropped(self.products.linear(&own.attention, &mixed)?, batch, wanted)? + before;
         let attended = self.norm(&attended, &own.attention_norm)?;
-        let inner = self.activate(&self.products.linear(&own.inner, &attended)?);
+        let inner = self.products.linear(&own.inner, &attended)?;
+        let inner = activate(self.shape.activation, &inner);
         let outer =
             self.dropped(self.products.linear(&own.outer, &inner)?, batch, wanted)? + attended;
         self.norm(&outer, &own.norm)
@@ -247,7 +327,13 @@ impl Network {
 
     /// Attention over queries, keys and values of all tokens (tokens × 3 hidden), which alone needs
     /// the texts side by side; gives the wanted rows.
-    fn attend(&self, projected: &Tensor, batch: &Batch, wanted: Wanted) -> Result<Tensor> {
+    fn attend(
+        &self,
+        projected: &Tensor,
+        batch: &Batch,
+        wanted: Wanted,
+        distances: Option<&Tensor>,
+    ) -> Result<Tensor> {
         let ((texts, tokens), hidden) = (batch.size(), self.shape.hidden);
         let (heads, width) = (self.shape.heads, hidden / self.shape.heads);
         let projected = match &batch.padding {
@@ -259,7 +345,7 @@ impl Network {
         if wanted == Wanted::First {
             query = query.narrow(2, 0, 1);
         }
-        let weights = self.attention_weights(&query, &key, batch)?;
+        let weights = self.attention_weights(&query, &key, batch, distances)?;
         let mixed = self.products.matmul(&weights, &value)?;
         let mixed = mixed.transpose(1, 2).reshape([-1, hidden]);
         match &batch.padding {
@@ -269,9 +355,18 @@ impl Network {
     }
 
     /// How much of each key every query takes, texts × heads × queries × keys.
-    fn attention_weights(&self, query: &Tensor, key: &Tensor, batch: &Batch) -> Result<Tensor> {
+    fn attention_weights(
+        &self,
+        query: &Tensor,
+        key: &Tensor,
+        batch: &Batch,
+        distances: Option<&Tensor>,
+    ) -> Result<Tensor> {
         let scale = 1.0 / (query.size()[3] as f64).sqrt();
         let mut scores = self.products.matmul(&(query * scale), &key.transpose(-2, -1))?;
+        if let Some(distances) = distances {
+            scores += distances.narrow(2, 0, query.size()[2]);
+        }
         if let Some(padding) = &batch.padding {
             scores += &padding.mask;
         }
@@ -283,18 +378,10 @@ impl Network {
         Ok(weights)
     }
 
-    fn activate(&self, states: &Tensor) -> Tensor {
-        match self.shape.activation {
-            Activation::Gelu => states.gelu("none"),
-            Activation::GeluTanh => states.gelu("tanh"),
-            Activation::Relu => states.relu(),
-        }
-    }
-
     fn norm(&self, states: &Tensor, norm: &Linear) -> Result<Tensor> {
         states
             .f_layer_norm(
-                [self.shape.hidden],
+                norm.weight.size(),
                 Some(&norm.weight),
                 Some(&norm.bias),
                 self.shape.epsilon,
@@ -315,8 +402,8 @@ impl Network {
         };
         let (texts, tokens) = batch.size();
         let kept = 1.0 - self.shape.dropout;
-        let mut drawn =
-            Tensor::empty([texts * tokens, self.shape.hidden], (states.kind(), states.device()));
+        let width = states.size()[1];
+        let mut drawn = Tensor::empty([texts * tokens, width], (states.kind(), states.device()));
         let drawn = drawn
             .f_bernoulli_float_(kept)
             .and_then(|mut drawn| drawn.f_div_scalar_(kept))
@@ -325,13 +412,11 @@ impl Network {
         states.f_mul(&drawn).map_err(refused)
     }
 
-    /// Mean of the tokens' vectors, of length 1: sentence-transformers' pooling.
-    pub(crate) fn pooled_mean(&self, batch: &Batch) -> Result<Tensor> {
-        let states = self.forward(batch, Wanted::All)?.to_kind(Kind::Float);
-        unit(&match &batch.padding {
-            None => states.mean_dim(Some(&[1_i64][..]), false, Kind::Float),
-            Some(padding) => mean_of(states, &padding.present),
-        })
+    /// The vector of each text, texts × dimensions.
+    pub(crate) fn pooled(&self, batch: &Batch) -> Result<Tensor> {
+        let wanted = if self.head.takes_first() { Wanted::First } else { Wanted::All };
+        let states = self.forward(batch, wanted)?.to_kind(Kind::Float);
+        self.head.apply(&states, batch)
     }
 
     /// Mean of the vectors of the first text's tokens, of length 1.
@@ -341,23 +426,28 @@ impl Network {
         if let Some(padding) = &batch.padding {
             counted *= &padding.present;
         }
-        unit(&mean_of(states, &counted))
+        unit(&mean_of(&states, &counted))
     }
 
-    /// The logits of the classifier over the pooled `[CLS]`, texts × classes.
+    /// The logits of the classifier over the first token, texts × classes.
     pub(crate) fn logits(&self, batch: &Batch) -> Result<Tensor> {
-        let (Some(pooler), Some(classifier)) = (&self.pooler, &self.classifier) else {
+        let (Some(dense), Some(classifier)) = (&self.dense, &self.classifier) else {
             let hint = "a stage that scores pairs needs a cross-encoder: train one, or name the \
                         folder of one";
-            bail!("weights", "a pooler and a classifier", "an encoder alone", hint);
+            bail!("weights", "the two layers that score a pair", "an encoder alone", hint);
         };
-        let pooled = self.products.linear(pooler, &self.forward(batch, Wanted::First)?)?.tanh();
-        let pooled = self.dropped(pooled, batch, Wanted::First)?;
-        Ok(self.products.linear(classifier, &pooled)?.to_kind(Kind::Float))
+        let activation = match self.shape.family {
+            Family::DistilBert => Activation::Relu,
+            Family::Electra => Activation::Gelu,
+            _ => Activation::Tanh,
+        };
+        let first = self.products.linear(dense, &self.forward(batch, Wanted::First)?)?;
+        let first = self.dropped(activate(activation, &first), batch, Wanted::First)?;
+        Ok(self.products.linear(classifier, &first)?.to_kind(Kind::Float))
     }
 
-    /// Gives the network a new classifier of so many classes, and a pooler if it has none: normal
-    /// with deviation 0.02, as BERT initialises. tch's own initialisation is another.
+    /// Gives the network a new classifier of so many classes, and the layer before it if it has
+    /// none: normal with deviation 0.02, as BERT initialises. tch's own initialisation is another.
     pub(crate) fn new_head(&mut self, classes: i64) {
         let (hidden, like) = (self.shape.hidden, (self.words.kind(), self.words.device()));
         let fresh = |to: i64| {
@@ -365,30 +455,23 @@ impl Network {
             let weight = normal.to_device(like.1).to_kind(like.0) * 0.02;
             Linear { weight, bias: Tensor::zeros([to], like) }
         };
-        if self.pooler.is_none() {
-            self.pooler = Some(fresh(hidden));
+        if self.dense.is_none() {
+            self.dense = Some(fresh(hidden));
         }
         self.classifier = Some(fresh(classes));
     }
-}
-
-/// Mean of the vectors whose weight is 1 and not 0, texts × tokens.
-fn mean_of(states: Tensor, weights: &Tensor) -> Tensor {
-    let weights = weights.unsqueeze(-1);
-    (states * &weights).sum_dim_intlist(Some(&[1_i64][..]), false, Kind::Float)
-        / weights.sum_dim_intlist(Some(&[1_i64][..]), false, Kind::Float)
-}
-
-/// Vectors at length 1, one a row.
-pub(crate) fn unit(vectors: &Tensor) -> Result<Tensor> {
-    let length = vectors.f_norm_scalaropt_dim(2, [1_i64], true);
-    Ok(vectors / length.map_err(torch("pooling"))?.clamp_min(1e-12))
 }
 
 /// Rows of a table by number. Their gradient is that of an embedding: added up in one pass.
 fn rows(table: &Tensor, numbers: &Tensor) -> Result<Tensor> {
     Tensor::f_embedding(table, numbers, -1, false, false).map_err(torch("looking up rows"))
 }
+
+const WORDS: &str = "embeddings.word_embeddings.weight";
+const POSITIONS: &str = "embeddings.position_embeddings.weight";
+const SEGMENTS: &str = "embeddings.token_type_embeddings.weight";
+const DISTANCES: &str = "encoder.relative_attention_bias.weight";
+const PROJECT: &str = "embeddings_project";
 
 /// The part of a layer that holds query, key and value together.
 const QUERY_KEY_VALUE: &str = "attention.self.query_key_value";

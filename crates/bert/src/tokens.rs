@@ -1,17 +1,19 @@
 //! Tokens: texts and pairs as ids of the vocabulary.
 
+use crate::guard;
 use clariq_core::{Result, bail, problem};
-use clariq_model::ModelFolder;
+use clariq_model::{ModelFolder, Words, read_tokenizer};
 use rayon::prelude::*;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tokenizers::models::wordpiece::WordPiece;
-use tokenizers::normalizers::BertNormalizer;
+use tokenizers::normalizers::{BertNormalizer, Lowercase, NormalizerWrapper, Sequence};
 use tokenizers::pre_tokenizers::bert::BertPreTokenizer;
 use tokenizers::processors::bert::BertProcessing;
-use tokenizers::{EncodeInput, Encoding, Tokenizer, TruncationParams};
+use tokenizers::utils::truncation::truncate_encodings;
+use tokenizers::{AddedToken, Encoding, PostProcessor, Tokenizer, TruncationParams};
 
-/// A text, or a pair of texts, as the model reads it: with `[CLS]` in front and `[SEP]` behind each
-/// text.
+/// A text, or a pair of texts, as the model reads it: with the marks of its tokenizer around it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tokens {
     /// Ids of the vocabulary.
@@ -20,67 +22,94 @@ pub struct Tokens {
     pub segments: Vec<i64>,
 }
 
+/// What a text is, which decides what an encoder has in front of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Prompt {
+    /// A request.
+    Query,
+    /// A document.
+    Document,
+}
+
 /// The tokenizer of a model.
 pub struct Tokenize {
     tokenizer: Tokenizer,
-    positions: usize,
-    cut: bool,
+    /// What is in front of a request and of a document.
+    prompts: [String; 2],
     most: usize,
+    /// How many texts and pairs were cut.
+    cut: AtomicUsize,
     name: String,
 }
 
 impl Tokenize {
-    /// Reads the tokenizer of a model. A text with more than `max_tokens` tokens is cut, the longer
-    /// one of a pair first; without that limit a text that is longer than the model can read is an
-    /// error.
+    /// Reads the tokenizer of a model. A text of more than `max_tokens` tokens, or of more than the
+    /// folder says, is cut, the longer one of a pair first.
     pub fn open(folder: &ModelFolder, max_tokens: Option<usize>) -> Result<Self> {
-        let path = folder.tokenizer()?;
+        let path = &folder.tokenizer;
         let unreadable = |error: tokenizers::Error| {
             let hint = "copy the file again from where the model came from";
-            problem!(&path, "a tokenizer", "{error}", hint)
+            problem!(path, "a tokenizer", "{error}", hint)
         };
         let mut tokenizer = if path.extension().is_some_and(|extension| extension == "json") {
-            Tokenizer::from_file(&path).map_err(unreadable)?
+            guard::read(path, folder.shape.vocabulary)?
         } else {
-            from_vocabulary(folder, &path).map_err(unreadable)?
+            read_tokenizer(path, folder.shape.vocabulary)?;
+            from_vocabulary(&folder.words, path).map_err(unreadable)?
         };
-        check_words(&path, &tokenizer, folder.shape.vocabulary)?;
-        let positions = folder.shape.positions as usize;
+        check_words(path, &tokenizer, folder.shape.vocabulary)?;
         // The file's own padding and truncation are habits of one program.
         tokenizer.with_padding(None);
-        let limit = max_tokens.map(|limit| limit.min(positions));
-        let truncation =
-            limit.map(|max_length| TruncationParams { max_length, ..TruncationParams::default() });
-        tokenizer.with_truncation(truncation).map_err(unreadable)?;
-        Ok(Self {
-            tokenizer,
-            positions,
-            cut: limit.is_some(),
-            most: limit.unwrap_or(positions),
-            name: folder.path.display().to_string(),
-        })
+        tokenizer.with_truncation(None).map_err(unreadable)?;
+        if folder.lower_case {
+            let mut steps = vec![NormalizerWrapper::Lowercase(Lowercase)];
+            steps.extend(tokenizer.get_normalizer().cloned());
+            let normalizer = NormalizerWrapper::Sequence(Sequence::new(steps));
+            tokenizer.with_normalizer(Some(normalizer)).map_err(unreadable)?;
+        }
+        let most = max_tokens
+            .map_or(folder.max_tokens, |most| most.min(folder.shape.most_tokens() as usize));
+        let marks = added(&tokenizer, true);
+        if most <= marks {
+            let found = format!("{most}, of which {marks} are marks");
+            bail!(&folder.path, "max_tokens that leaves room for a text", found);
+        }
+        let name = folder.path.display().to_string();
+        Ok(Self { tokenizer, prompts: Default::default(), most, cut: AtomicUsize::new(0), name })
+    }
+
+    /// The same with prompts in front of requests and documents.
+    #[must_use]
+    pub fn with_prompts(self, query: &str, document: &str) -> Self {
+        Self { prompts: [query.to_owned(), document.to_owned()], ..self }
     }
 
     /// The tokens of each text, in order.
-    pub fn texts(&self, texts: &[&str]) -> Result<Vec<Tokens>> {
-        texts.par_iter().map(|&text| self.one(text.into(), text)).collect()
+    pub fn texts(&self, texts: &[&str], prompt: Prompt) -> Result<Vec<Tokens>> {
+        let before = &self.prompts[usize::from(prompt == Prompt::Document)];
+        texts.par_iter().map(|&text| self.one(&format!("{before}{text}"), None)).collect()
     }
 
     /// The tokens of each pair, in order.
     pub fn pairs(&self, pairs: &[(&str, &str)]) -> Result<Vec<Tokens>> {
-        pairs.par_iter().map(|&(first, second)| self.one((first, second).into(), first)).collect()
+        pairs.par_iter().map(|&(first, second)| self.one(first, Some(second))).collect()
+    }
+
+    /// How many texts and pairs were longer than the model reads, and were cut.
+    pub fn cut(&self) -> usize {
+        self.cut.load(Ordering::Relaxed)
     }
 
     /// The tokens of a text, without `[CLS]` and `[SEP]`.
     pub(crate) fn pieces(&self, text: &str) -> Result<Vec<i64>> {
-        Ok(wide(self.encode(text.into(), false)?.get_ids()))
+        Ok(wide(self.encode(text)?.get_ids()))
     }
 
     /// `[CLS]` and `[SEP]`.
     pub(crate) fn marks(&self) -> Result<(i64, i64)> {
-        let [cls, sep] = self.one("".into(), "")?.ids[..] else {
-            let hint = "the tokenizer must be that of a BERT";
-            bail!(&self.name, "`[CLS]` and `[SEP]` around a text", "others", hint);
+        let [cls, sep] = self.one("", None)?.ids[..] else {
+            let hint = "a conversation is read as BERT reads a pair";
+            bail!(&*self.name, "one mark in front of a text and one behind it", "others", hint);
         };
         Ok((cls, sep))
     }
@@ -90,28 +119,36 @@ impl Tokenize {
         self.most
     }
 
-    fn encode(&self, input: EncodeInput, special: bool) -> Result<Encoding> {
-        let encoding = self.tokenizer.encode(input, special).map_err(|error| {
-            let hint = "the tokenizer's files may be damaged";
-            problem!(&self.name, "a text that can be tokenised", "{error}", hint)
-        })?;
-        Ok(encoding)
+    /// A text without marks.
+    fn encode(&self, text: &str) -> Result<Encoding> {
+        guard::encode(Path::new(&self.name), &self.tokenizer, text)
     }
 
-    fn one(&self, input: EncodeInput, shown: &str) -> Result<Tokens> {
-        let encoding = self.encode(input, true)?;
-        let (length, most) = (encoding.get_ids().len(), self.positions);
-        if length > most && !self.cut {
-            let start: String = shown.chars().take(40).collect();
-            bail!(
-                &self.name,
-                "at most {most} tokens",
-                "{length} tokens in \"{start}…\"",
-                "shorten the text, or set `max_tokens` where the model is named, which cuts it"
-            );
+    /// Texts are cut here, after they were read whole: the library cuts long ones before that, and
+    /// elsewhere than Hugging Face's does.
+    fn one(&self, first: &str, second: Option<&str>) -> Result<Tokens> {
+        let mut first = self.encode(first)?;
+        let mut second = second.map(|text| self.encode(text)).transpose()?;
+        let room = self.most - added(&self.tokenizer, second.is_some());
+        if first.len() + second.as_ref().map_or(0, Encoding::len) > room {
+            self.cut.fetch_add(1, Ordering::Relaxed);
+            let longest_first =
+                TruncationParams { max_length: room, ..TruncationParams::default() };
+            let cut = || truncate_encodings(first, second, &longest_first);
+            (first, second) = guard::call(Path::new(&self.name), cut)?;
         }
-        Ok(Tokens { ids: wide(encoding.get_ids()), segments: wide(encoding.get_type_ids()) })
+        if let Some(second) = &mut second {
+            second.set_type_ids(vec![1; second.len()]);
+        }
+        let marked = || self.tokenizer.post_process(first, second, true);
+        let whole = guard::call(Path::new(&self.name), marked)?;
+        Ok(Tokens { ids: wide(whole.get_ids()), segments: wide(whole.get_type_ids()) })
     }
+}
+
+/// How many marks the tokenizer puts around a text or a pair.
+fn added(tokenizer: &Tokenizer, is_pair: bool) -> usize {
+    tokenizer.get_post_processor().map_or(0, |processor| processor.added_tokens(is_pair))
 }
 
 fn wide(values: &[u32]) -> Vec<i64> {
@@ -132,12 +169,8 @@ fn check_words(path: &Path, tokenizer: &Tokenizer, vocabulary: i64) -> Result<()
     }
 }
 
-/// BERT's own tokenizer, from its list of words; lower case unless `tokenizer_config.json` says
-/// otherwise.
-fn from_vocabulary(folder: &ModelFolder, path: &Path) -> Result<Tokenizer, tokenizers::Error> {
-    let settings = std::fs::read(folder.path.join("tokenizer_config.json")).unwrap_or_default();
-    let settings: serde_json::Value = serde_json::from_slice(&settings).unwrap_or_default();
-    let lowercase = settings["do_lower_case"].as_bool().unwrap_or(true);
+/// BERT's own tokenizer, from its list of words.
+fn from_vocabulary(said: &Words, path: &Path) -> Result<Tokenizer, tokenizers::Error> {
     let words =
         WordPiece::from_file(&path.to_string_lossy()).unk_token("[UNK]".to_owned()).build()?;
     let mut tokenizer = Tokenizer::new(words);
@@ -147,8 +180,15 @@ fn from_vocabulary(folder: &ModelFolder, path: &Path) -> Result<Tokenizer, token
     };
     let processing = BertProcessing::new(special("[SEP]")?, special("[CLS]")?);
     special("[UNK]")?;
-    tokenizer.with_normalizer(Some(BertNormalizer::new(true, true, None, lowercase)))?;
+    let Words { lower_case, strip_accents, chinese_chars, .. } = *said;
+    let normalizer = BertNormalizer::new(true, chinese_chars, strip_accents, lower_case);
+    tokenizer.with_normalizer(Some(normalizer))?;
     tokenizer.with_pre_tokenizer(Some(BertPreTokenizer));
     tokenizer.with_post_processor(Some(processing));
+    // A mark in a text is that mark, as in Hugging Face's library, which has them all by these names.
+    let marks = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"];
+    let marks = marks.iter().filter(|mark| tokenizer.token_to_id(mark).is_some());
+    let marks: Vec<_> = marks.map(|mark| AddedToken::from(*mark, true)).collect();
+    tokenizer.add_special_tokens(marks)?;
     Ok(tokenizer)
 }

@@ -12,16 +12,17 @@ mod steps;
 use crate::inference::{Parallel, keep_memory};
 use crate::models::device;
 use crate::network::Network;
+use crate::pooling::Head;
 use crate::tokens::Tokenize;
 use crate::weights::{Weights, torch};
 use adamw::AdamW;
 use card::{Description, write_folder};
 use checkpoint::Counts;
 use clariq_core::{
-    Error, Examples, Objective, Precision, Recipe, Result, Training, TrainingEvent, bail,
-    training_key,
+    Error, Examples, ModelKind, Objective, Precision, Recipe, Result, Similarity, Training,
+    TrainingEvent, bail, training_key,
 };
-use clariq_model::ModelFolder;
+use clariq_model::{ModelFolder, Sentence, head_names};
 pub use curve::{Curve, Row};
 use objective::Material;
 use std::collections::HashMap;
@@ -30,6 +31,11 @@ use std::mem;
 use std::path::Path;
 use steps::{Split, Step, steps};
 use tch::{Device, Kind, Tensor};
+
+/// The threads of a step, however many are asked for: libtorch adds up in as many shares as there
+/// are threads, and other shares have other last digits. Two are those that all published figures
+/// were reached with.
+const THREADS: i32 = 2;
 
 struct Learner<'a> {
     training: &'a Training<'a>,
@@ -86,25 +92,41 @@ pub fn train(
 
 /// A network for an objective: without a pooler, which would get no gradient, or with a new head.
 fn network_for(recipe: &Recipe, base: &ModelFolder, device: Device) -> Result<Network> {
-    let mut shape = base.shape.clone();
+    let mut folder = base.clone();
     if let Some(dropout) = recipe.dropout {
-        (shape.dropout, shape.attention_dropout) = (dropout, dropout);
+        (folder.shape.dropout, folder.shape.attention_dropout) = (dropout, dropout);
     }
     let mut weights = Weights::read(base)?;
     let classes = match recipe.objective {
         Objective::InBatchSoftmax { .. } | Objective::ResolvedUtterance { .. } => {
-            weights.tensors.retain(|name, _| !name.starts_with("pooler."));
+            let (dense, out) = head_names(base.shape.family);
+            weights.tensors.retain(|name, _| !name.starts_with(dense) && !name.starts_with(out));
             None
         }
         Objective::CrossEntropy { .. } => Some(2),
         Objective::Listwise { .. } => Some(1),
     };
-    let network = Network::new(&shape, &weights, device, Kind::Float)?;
+    let head = Head::read(&sentence_for(recipe, base)?, device)?;
+    let network = Network::new(&folder, &weights, head, device, Kind::Float)?;
     let mut network = network.for_training(recipe.precision);
     if let Some(classes) = classes {
         network.new_head(classes);
     }
     Ok(network)
+}
+
+/// How an encoder makes its vectors while it is trained: as its base does. Other models have no use
+/// for it.
+fn sentence_for(recipe: &Recipe, base: &ModelFolder) -> Result<Sentence> {
+    if recipe.objective.kind() == ModelKind::CrossEncoder {
+        return Ok(Sentence::usual(base.shape.hidden as usize));
+    }
+    let sentence = base.sentence()?;
+    if sentence.similarity != Similarity::Cosine {
+        let hint = "the losses compare cosines; `all-MiniLM-L6-v2` is such a base";
+        bail!(&base.root, "a base whose vectors are compared by cosine", "by dot product", hint);
+    }
+    Ok(sentence)
 }
 
 impl<'a> Learner<'a> {
@@ -113,9 +135,14 @@ impl<'a> Learner<'a> {
         let device = device(training.options)?;
         seed(recipe.seed, 0);
         let mut network = network_for(recipe, base, device)?;
-        let tokenize = Tokenize::open(base, Some(recipe.max_tokens))?;
+        let sentence = sentence_for(recipe, base)?;
+        let tokenize = Tokenize::open(base, Some(recipe.max_tokens))?
+            .with_prompts(&sentence.query_prompt, &sentence.document_prompt);
         let mut material = Material::new(training, &split, &tokenize, device)?;
-        let rows = Tensor::from_slice(&material.narrow()).to_device(device);
+        let rows = material.narrow();
+        let at = |id: i64| rows.iter().position(|&row| row == id).map_or(-1, |at| at as i64);
+        network.padding = network.padding.map(at);
+        let rows = Tensor::from_slice(&rows).to_device(device);
         let narrow = network.words.index_select(0, &rows);
         let words = mem::replace(&mut network.words, narrow);
         let frozen = recipe.objective.freezes_embeddings();
@@ -200,7 +227,7 @@ impl<'a> Learner<'a> {
         let before = self.counts.step;
         // Dropout of a step depends on the step, not on what came before: that makes it resumable.
         seed(recipe.seed, 1 + before as u64);
-        tch::set_num_threads(self.training.options.threads.clamp(1, 1024) as i32);
+        tch::set_num_threads(THREADS);
         let loss = self.material.loss(&self.network, step)?;
         let value = f64::try_from(&loss).map_err(torch("reading the loss"))?;
         if !value.is_finite() {
@@ -223,7 +250,8 @@ impl<'a> Learner<'a> {
         let recipe = self.training.recipe;
         let narrow = self.whole_words()?;
         // What is saved is a model of 32-bit floats.
-        let exact = self.network.replica().for_training(Precision::F32);
+        let mut exact = self.network.replica().for_training(Precision::F32);
+        exact.padding = exact.shape.positions_after();
         let exact = Parallel::new(exact, self.training.options.threads);
         let recall = evaluate::recall(&exact, &self.tokenize, &self.material, &self.split.held_out);
         self.network.words = narrow;

@@ -1,53 +1,40 @@
-//! The weights of a model: read from any spelling of a BERT, written as Hugging Face does; and
-//! refusals of libtorch.
+//! The weights of a model: read in any family's spelling, written as Hugging Face does; and refusals
+//! of libtorch.
 
 use clariq_core::{Error, Result, problem};
 use clariq_files::write_atomically;
-use clariq_model::{ModelFolder, Tensors, check_layout, usual_name};
+use clariq_model::{Family, ModelFolder, own_name, usual_name};
 use safetensors::tensor::{Dtype, TensorView};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use tch::{Kind, TchError, Tensor};
 
-/// Tensors by the names that `BertModel` gives them in Hugging Face's library, without the prefix
-/// `bert.`; the head of a classifier is `classifier.weight` and `classifier.bias`.
+/// Tensors by their usual names: those that `BertModel` has in Hugging Face's library, without the
+/// prefix `bert.`. Heads keep their own names.
 pub struct Weights {
     /// All tensors, as 32-bit floats on the CPU.
     pub tensors: BTreeMap<String, Tensor>,
 }
 
 impl Weights {
-    /// Reads the weights of a model; every tensor of its architecture must be there with its shape.
+    /// Reads the weights of a model, whose tensors were checked when the folder was opened.
     pub fn read(folder: &ModelFolder) -> Result<Self> {
-        let path = folder.weights()?;
-        let safe = path.extension().is_some_and(|extension| extension == "safetensors");
-        let read = if safe { Tensor::read_safetensors(&path) } else { Tensor::load_multi(&path) };
-        let hint = if safe {
-            "copy the file again from where the model came from; it may be truncated"
-        } else {
-            "this form of pytorch_model.bin cannot be read: load the model in Python and save it with \
-             `model.save_pretrained(DIR, safe_serialization=True)`"
-        };
-        let named = read.map_err(|error| {
-            problem!(&path, "weights that can be read", (first_line(&error)), hint)
-        })?;
         let mut tensors = BTreeMap::new();
-        for (name, tensor) in named {
-            if matches!(tensor.kind(), Kind::Float | Kind::Half | Kind::BFloat16 | Kind::Double) {
-                tensors.insert(usual_name(&name), tensor.to_kind(Kind::Float));
+        for path in &folder.weights {
+            let named = Tensor::read_safetensors(path).map_err(|error| {
+                let hint =
+                    "copy the file again from where the model came from; it may be truncated";
+                problem!(path, "weights that can be read", (first_line(&error)), hint)
+            })?;
+            for (name, tensor) in named {
+                if matches!(tensor.kind(), Kind::Float | Kind::Half | Kind::BFloat16 | Kind::Double)
+                {
+                    let name = usual_name(folder.shape.family, &name);
+                    tensors.insert(name, tensor.to_kind(Kind::Float));
+                }
             }
         }
-        let weights = Self { tensors };
-        // What a safetensors file holds was checked when the folder was opened.
-        if !safe {
-            check_layout(&path, &folder.shape, &weights.shapes())?;
-        }
-        Ok(weights)
-    }
-
-    /// The shapes of all tensors.
-    pub(crate) fn shapes(&self) -> Tensors {
-        self.tensors.iter().map(|(name, tensor)| (name.clone(), tensor.size())).collect()
+        Ok(Self { tensors })
     }
 
     /// The tensor of that name.
@@ -64,13 +51,11 @@ impl Weights {
         Ok(found)
     }
 
-    /// Writes `model.safetensors` with the metadata that `from_pretrained` wants; `prefix` is
-    /// `bert.` where a head lies beside the model.
-    pub fn write(&self, path: &Path, prefix: &str) -> Result<()> {
-        let named = self.tensors.iter().map(|(name, tensor)| {
-            let prefix = if name.starts_with("classifier.") { "" } else { prefix };
-            (format!("{prefix}{name}"), tensor)
-        });
+    /// Writes `model.safetensors` with the metadata that `from_pretrained` wants, and the names of a
+    /// family's model alone or beside a head.
+    pub fn write(&self, path: &Path, family: Family, beside_head: bool) -> Result<()> {
+        let named = self.tensors.iter();
+        let named = named.map(|(name, tensor)| (own_name(family, name, beside_head), tensor));
         write_tensors(path, named, ("format", "pt".to_owned()))
     }
 }

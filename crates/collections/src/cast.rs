@@ -9,14 +9,14 @@ mod resolved;
 mod topics;
 
 pub use pool::{NO_QUESTION, parse_pool, read_pool};
-pub(crate) use resolved::{check_training_files, resolved_turns};
+pub(crate) use resolved::{check_training_files, resolved_turns, training_files};
 pub use topics::{Conversation, Topics, Turn};
 
 use crate::clariq::by_topics;
 use crate::statistics::{Figure, Statistics, Words};
 use crate::{Bank, CheckReport, Collection, DataDir, Kind, Requests, ResolvedTurn};
 use clariq_core::{Documents, Error, ProblemKind, Request, problem};
-use clariq_files::{Qrels, Source, protect, read_qrels};
+use clariq_files::{Qrels, Source, read_qrels};
 use resolved::RESOLVED_2019;
 use serde_json::json;
 
@@ -31,6 +31,10 @@ pub(crate) const KIND: Kind = Kind {
     endings: &[],
     has_sample: false,
     is_in: |data| data.file(POOL).is_some(),
+    files: |data| {
+        let others = [POOL, QRELS, RESOLVED_2019].into_iter();
+        others.chain(topics::FILES).filter_map(|name| data.file(name)).collect()
+    },
     open: |data, _| Ok(Box::new(Cast::open(data)?)),
     check,
     validate: by_topics,
@@ -58,10 +62,6 @@ impl Cast {
     /// Opens a folder and reads the question pool.
     pub fn open(data: &DataDir) -> Result<Self, Error> {
         let pool = data.require(POOL)?;
-        // The topics are read later, and no output may replace them before.
-        if let Some(Source::Path(path)) = data.file(TOPICS) {
-            protect(&path);
-        }
         let questions = Bank::new(read_pool(&pool)?, NO_QUESTION);
         Ok(Self { data: data.clone(), questions })
     }

@@ -2,7 +2,7 @@
 
 use clariq_core::{Error, Findings};
 use clariq_files::table::Sink;
-use clariq_files::{Input, MOST_OF_A_RUN, Source};
+use clariq_files::{Input, MOST_OF_A_TABLE, Source};
 
 /// What a check of a data folder found.
 #[derive(Debug, Clone, Default)]
@@ -29,23 +29,12 @@ impl CheckReport {
         source: Option<Source>,
         parse: impl FnOnce(&Input, Sink) -> T,
     ) -> Result<Option<T>, Error> {
-        self.read_at_most(MOST_OF_A_RUN, name, source, parse)
-    }
-
-    /// Reads a file of at most so many bytes.
-    pub(crate) fn read_at_most<T>(
-        &mut self,
-        most: u64,
-        name: &str,
-        source: Option<Source>,
-        parse: impl FnOnce(&Input, Sink) -> T,
-    ) -> Result<Option<T>, Error> {
         let Some(source) = source else {
             self.absent.push(name.to_owned());
             return Ok(None);
         };
         self.files.push(source.name());
-        let input = self.note(source.read_at_most(most))?;
+        let input = self.note(source.read_at_most(MOST_OF_A_TABLE))?;
         Ok(input.map(|input| parse(&input, &mut |problem| self.findings.add(problem))))
     }
 

@@ -17,6 +17,11 @@ pub trait Evaluation: Sync {
     /// Scores one file.
     fn score(&self, asked: &Asked) -> Result<Scored, Error>;
 
+    /// What is wrong with the labels that it scores by, and is passed over.
+    fn warnings(&self) -> &[String] {
+        &[]
+    }
+
     /// The figures of what a system wrote, under the names that configurations give them.
     fn figures(&self, written: &Written) -> Result<Scored, Error>;
 
@@ -270,7 +275,7 @@ pub(crate) fn passed_over(found: &Diagnosis, ties: Ties) -> Vec<String> {
         ));
     }
     warnings.extend(counted(&[
-        (found.duplicates, "lines repeat a document of their topic"),
+        (found.duplicates, "lines repeat a document of their topic, whose best line counts"),
         (found.missing_topics, "topics are not answered and count 0"),
         (found.unknown_topics, "topics are not in the labels and are not looked at"),
         (found.unknown_questions, "lines name a document that the collection does not have"),

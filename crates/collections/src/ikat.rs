@@ -23,7 +23,7 @@ pub mod convert;
 pub mod evaluation;
 mod folder;
 pub mod passage_ids;
-mod passages;
+pub(crate) mod passages;
 mod qrels;
 pub mod run;
 mod stats;

@@ -9,9 +9,18 @@ mod parser;
 
 use clariq_core::{Problem, problem};
 use clariq_files::Input;
-use clariq_files::table::{Sink, not_utf8, shorten};
+use clariq_files::lines::{MOST_LINES, has_few_lines};
+use clariq_files::table::{Sink, not_utf8, shorten, until_too_many_errors};
 use parser::Parser;
 use std::borrow::Cow;
+use std::ops::ControlFlow;
+
+/// JSON values that topics, a pool or a line may have: twenty times what any has.
+const MOST_VALUES: usize = 1 << 18;
+/// Turns that a conversation may have.
+const MOST_TURNS: usize = 200;
+/// JSON values that a run may have: a thousand passages for each of six hundred turns.
+pub(crate) const MOST_VALUES_OF_A_RUN: usize = 3 << 20;
 
 /// What a value should be and is not, with its line.
 #[derive(Debug)]
@@ -140,6 +149,14 @@ impl<'a> Node<'a> {
         self.text().ok_or_else(|| self.unlike(format!("`{name}` as a text")))
     }
 
+    /// The id, which must be a text or a whole number.
+    pub(crate) fn as_id(&self, name: &str) -> Parsed<String> {
+        match self.integer() {
+            Some(number) => Ok(number.to_string()),
+            None => Ok(self.as_text(name)?.to_owned()),
+        }
+    }
+
     /// The name of a conversation or a turn under the key `number`: a whole number or a text, of
     /// which ids `<conversation>_<turn>` can be made.
     pub(crate) fn name(&self) -> Parsed<String> {
@@ -153,6 +170,15 @@ impl<'a> Node<'a> {
             return Err(number.unlike("a number without blanks and without `_`"));
         }
         Ok(name)
+    }
+
+    /// Refuses a conversation of so many turns that what was said before each fills the memory.
+    pub(crate) fn check_turns(&self, turns: &[Node]) -> Parsed<()> {
+        if turns.len() <= MOST_TURNS {
+            return Ok(());
+        }
+        let found = turns.len().to_string();
+        Err(self.fault(format!("at most {MOST_TURNS} turns in a conversation"), found))
     }
 
     /// A short description for messages, with the value where that is short.
@@ -190,19 +216,27 @@ pub(crate) fn number(text: &str) -> Option<f64> {
 
 /// Reads one JSON value that begins on `line` of a file.
 pub(crate) fn parse_text(line: u64, text: &str) -> Parsed<Node<'_>> {
-    let fault = |fault: Fault| fault.hint("`python3 -m json.tool FILE` shows the same place");
-    Parser::new(text, line, false).document().map_err(fault)
+    parse_at_most(MOST_VALUES, line, text).0
+}
+
+/// Reads one JSON value of at most `left`; also how many are left then.
+fn parse_at_most(left: usize, line: u64, text: &str) -> (Parsed<Node<'_>>, usize) {
+    const HINT: &str = "`python3 -m json.tool FILE` shows the same place";
+    let mut parser = Parser::new(text, line, false, left);
+    let node =
+        parser.document().map_err(|fault| Fault { hint: fault.hint.or(Some(HINT)), ..fault });
+    (node, parser.left())
 }
 
 /// Reads one JSON value of a line; a key that an object has twice is a fault.
 pub(crate) fn parse_unique(text: &str) -> Parsed<Node<'_>> {
-    Parser::new(text, 1, true).document()
+    Parser::new(text, 1, true, MOST_VALUES).document()
 }
 
-/// Reads a file that is one JSON value; one that is not goes to `sink`.
-pub(crate) fn parse<'a>(input: &'a Input, sink: Sink) -> Option<Node<'a>> {
+/// Reads a file that is one JSON value of at most so many; one that is not goes to `sink`.
+pub(crate) fn parse<'a>(most: usize, input: &'a Input, sink: Sink) -> Option<Node<'a>> {
     let text = text(input).map_err(|problem| sink(*problem)).ok()?;
-    parse_text(1, text).map_err(|fault| sink(fault.in_file(&input.name, ""))).ok()
+    parse_at_most(most, 1, text).0.map_err(|fault| sink(fault.in_file(&input.name, ""))).ok()
 }
 
 /// Reads a file that is a list of `items`; any other goes to `sink`.
@@ -212,7 +246,7 @@ pub(crate) fn parse_list<'a>(
     form: &str,
     sink: Sink,
 ) -> Option<Vec<Node<'a>>> {
-    let root = parse(input, sink)?;
+    let root = parse(MOST_VALUES, input, sink)?;
     if let Value::List(items) = root.value {
         return Some(items);
     }
@@ -221,25 +255,47 @@ pub(crate) fn parse_list<'a>(
 }
 
 /// Calls `each` with the value of every line that is not blank; a line that is no JSON goes to
-/// `sink`.
+/// `sink`. All lines together have at most [`MOST_VALUES_OF_A_RUN`].
 pub(crate) fn for_each_line<'a>(
     input: &'a Input,
+    sink: Sink,
+    each: impl FnMut(u64, Node<'a>, Sink),
+) {
+    let mut left = MOST_VALUES_OF_A_RUN;
+    let parse = |line, text| {
+        let (node, after) = parse_at_most(left, line, text);
+        left = after;
+        node
+    };
+    for_each_line_as(input, parse, sink, each);
+}
+
+/// Calls `each` with what `parse` makes of every line that is not blank; its faults go to `sink`.
+pub(crate) fn for_each_line_as<'a>(
+    input: &'a Input,
+    mut parse: impl FnMut(u64, &'a str) -> Parsed<Node<'a>>,
     sink: Sink,
     mut each: impl FnMut(u64, Node<'a>, Sink),
 ) {
     let text = match text(input) {
-        Ok(text) => text,
+        Ok(text) if has_few_lines(input, MOST_LINES, sink) => text,
+        Ok(_) => return,
         Err(problem) => return sink(*problem),
     };
-    for (number, line) in (1..).zip(text.split('\n').map(str::trim)) {
+    // Before they are trimmed: a packed file may have millions of empty lines.
+    let lines = (1..).zip(text.split('\n')).filter(|(_, line)| !line.is_empty());
+    let mut lines = lines.map(|(number, line)| (number, line.trim()));
+    until_too_many_errors(&input.name, sink, |sink| {
+        let Some((number, line)) = lines.next() else { return ControlFlow::Break(()) };
         if line.is_empty() {
-            continue;
+            return ControlFlow::Continue(());
         }
-        match parse_text(number, line) {
+        match parse(number, line) {
             Ok(node) => each(number, node, sink),
             Err(fault) => sink(fault.in_file(&input.name, "")),
         }
-    }
+        ControlFlow::Continue(())
+    });
 }
 
 fn text(input: &Input) -> Result<&str, Box<Problem>> {
@@ -254,10 +310,25 @@ fn text(input: &Input) -> Result<&str, Box<Problem>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clariq_files::table::MOST_ERRORS;
     use proptest::prelude::*;
 
     fn read(text: &str) -> Parsed<Node<'_>> {
         parse_text(1, text)
+    }
+
+    #[test]
+    fn json_that_grows_is_refused_before_it_fills_the_memory() {
+        let fault = read(&format!("[{}0]", "0,".repeat(MOST_VALUES))).unwrap_err();
+        assert_eq!(fault.expected, parser::TOO_MANY);
+        assert!(read(&format!("[{}0]", "0,".repeat(MOST_VALUES - 2))).is_ok());
+        for (unit, most) in [("{}\n", MOST_VALUES_OF_A_RUN), ("[\n", 0)] {
+            let bytes = unit.repeat(MOST_VALUES_OF_A_RUN + MOST_ERRORS + 9).into_bytes().into();
+            let (mut count, mut problems) = (0, 0);
+            let input = Input { name: "r".to_owned(), bytes };
+            for_each_line(&input, &mut |_| problems += 1, |_, _, _| count += 1);
+            assert_eq!((count, problems), (most, 9.max(MOST_ERRORS + 1)), "{unit}");
+        }
     }
 
     #[test]

@@ -31,6 +31,8 @@ pub struct Kind {
     pub has_sample: bool,
     /// Whether this is what lies in a folder.
     pub is_in: fn(&DataDir) -> bool,
+    /// Those of its files that a folder has, whatever a command reads of them.
+    pub files: fn(&DataDir) -> Vec<Source>,
     /// Opens it.
     pub open: Open,
     /// Reads every file of it and names everything that is wrong, even where it cannot be opened.
@@ -42,7 +44,8 @@ pub struct Kind {
 }
 
 /// All collections, in the order in which a folder is compared with them.
-pub const KINDS: &[Kind] = &[crate::clariq::KIND, crate::cast::KIND, crate::ikat::KIND];
+pub const KINDS: &[Kind] =
+    &[crate::clariq::KIND, crate::cast::KIND, crate::ikat::KIND, crate::own::KIND];
 
 impl Kind {
     /// The kind in whose form a file is handed in, by its name; `None` for TREC runs.
@@ -56,6 +59,15 @@ impl Kind {
 /// The kind of the collection in a data folder.
 pub fn kind_of(data: &DataDir) -> Result<&'static Kind, Error> {
     KINDS.iter().find(|kind| (kind.is_in)(data)).ok_or_else(|| unrecognised(data).into())
+}
+
+/// Counts the files of the collection in a data folder among the inputs, which no output replaces.
+pub fn protect(data: &DataDir) {
+    for file in kind_of(data).map(|kind| (kind.files)(data)).unwrap_or_default() {
+        if let Source::Path(path) = file {
+            clariq_files::protect(&path);
+        }
+    }
 }
 
 /// Opens the collection in a data folder, with its documents in memory.
@@ -82,7 +94,8 @@ fn unrecognised(data: &DataDir) -> Problem {
         _ => "none of them",
     };
     let signs = signs.join(", ");
-    let hint = "check the path; `clariq data fetch` downloads the files of ClariQ";
+    let hint = "check the path; data/README.md lists the files of each collection, and `clariq data \
+                fetch --data DIR` downloads those of ClariQ into another folder";
     problem!(data.to_string(), "a folder with the files of a collection: {signs}", found, hint)
         .kind(ProblemKind::MissingFile)
 }

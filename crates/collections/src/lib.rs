@@ -39,6 +39,7 @@ pub mod ikat;
 mod json;
 mod kinds;
 mod lines;
+mod own;
 mod statistics;
 mod validation;
 
@@ -51,7 +52,9 @@ pub use clariq::evaluation::{Choice, Leaderboard, NeedReport, OracleAsked, Place
 pub use clariq::{RELEASED, conversation, fetch};
 pub use ikat::validate::MAX_WARNINGS;
 pub use ikat::{convert, passage_ids};
-pub use kinds::{KINDS, Kind, Open, Validate, check, kind_of, open, open_keeping};
+pub use kinds::{KINDS, Kind, Open, Validate, check, kind_of, open, open_keeping, protect};
+pub use own::folder::document_files;
+pub use own::requests::last_said_in;
 pub use statistics::{Amount, Statistics, StatisticsRow};
 pub use validation::{Validation, ValidationOptions, Verdict};
 
@@ -167,16 +170,16 @@ pub trait Collection: Any + Send + Sync {
         None
     }
 
-    /// Takes the documents of a task from a file, in place of those of its folder: those whose ids
+    /// Takes the documents of a task from files, in place of those of its folder: those whose ids
     /// `wanted` has, or all, which are kept by `keeper` where they are too many for memory.
     fn take_documents(
         &mut self,
         task: &str,
-        file: &Source,
+        files: &[Source],
         wanted: Option<&HashSet<&str>>,
         keeper: &dyn TextKeeper,
     ) -> Result<(), Error> {
-        let _ = (file, wanted, keeper);
+        let _ = (files, wanted, keeper);
         bail!(
             self.location(),
             "a collection whose {task} may come from a file",
@@ -230,12 +233,16 @@ impl dyn Collection {
         Err(problem!("--split", expected, "`{name}`", (self.named())))
     }
 
-    /// The split of that name; without a name `dev`, or the only split that is there.
-    pub fn find_split_or_usual(&self, name: Option<&str>) -> Result<&'static str, Problem> {
+    /// The split of that name; without a name the only one that is there, or else the usual one.
+    pub fn find_split_or(
+        &self,
+        name: Option<&str>,
+        usual: &'static str,
+    ) -> Result<&'static str, Problem> {
         let mut there = self.splits().iter().filter(|split| self.has(split));
         let usual = match (there.next(), there.next()) {
             (Some(only), None) => only,
-            _ => "dev",
+            _ => usual,
         };
         self.find_split(name.unwrap_or(usual))
     }

@@ -1,11 +1,11 @@
 //! Checksums, which bind a result to the content it was made from.
 
 use crate::problem::{Error, Result};
+use crate::regular::open_regular;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::fmt::Write as _;
-use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
@@ -59,7 +59,7 @@ impl Sha256Sum {
 
 /// The SHA-256 of a file as it is on the disk, as text, without holding it in memory.
 pub fn sha256_of_file(path: &Path) -> Result<String> {
-    File::open(path).and_then(sha256_of_stream).map_err(Error::io("read", path))
+    open_regular(path).and_then(sha256_of_stream).map_err(Error::io("read", path))
 }
 
 /// The SHA-256 of everything that a stream gives, as text, without holding it in memory.

@@ -64,8 +64,8 @@ pub trait TextKeeper: Sync {
     ///
     /// # Errors
     ///
-    /// What `fill` returns, what the disk refuses, and another text of the same id: a contradiction,
-    /// in which that id was found.
+    /// What `fill` returns, what the disk refuses, and another text of the same id, a
+    /// contradiction.
     fn keep(
         &self,
         source: &Checksum,

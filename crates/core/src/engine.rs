@@ -15,11 +15,13 @@ pub trait Engine: Send + Sync {
     /// The SHA-256 of what the numbers of the model in a folder depend on.
     fn checksum(&self, folder: &Path) -> Result<String>;
 
+    /// What the model in a folder is, in words: its family, and what it makes of a text or a pair.
+    fn describe_model(&self, folder: &Path) -> Result<String>;
+
     /// Opens the model in a folder, which must be of that kind.
     fn open(&self, folder: &Path, kind: ModelKind, options: &ModelOptions) -> Result<Model>;
 
-    /// Trains a model and leaves it in `folder`, which must not exist. Nothing is left there by a
-    /// training that fails.
+    /// Trains a model and leaves it in `folder`, which must not exist; if it fails, nothing.
     fn train(
         &self,
         training: &Training,
@@ -70,8 +72,7 @@ pub struct JudgedQuestions {
     pub candidates: Vec<Vec<u32>>,
 }
 
-/// Turns of conversations whose last utterance people resolved: wrote so that it can be understood
-/// alone.
+/// Turns whose last utterance people resolved: wrote so that it can be understood alone.
 #[derive(Debug, Clone, Default)]
 pub struct ResolvedTurns {
     /// Ids of the turns, for the model card and for tests.
@@ -95,8 +96,7 @@ impl Examples {
         }
     }
 
-    /// What examples have in common that must not be divided between training and evaluation: the
-    /// request, or the conversation.
+    /// What must not be divided between training and evaluation: a request, or a conversation.
     pub fn groups(&self) -> &[String] {
         match self {
             Self::Judged(judged) => &judged.requests,
@@ -170,8 +170,7 @@ pub struct Trained {
     pub recall: Option<[f64; 4]>,
 }
 
-/// The SHA-256 of all that a training is made of: the same key, the same bytes. `computes_with` is
-/// [`ModelOptions::computes_with`].
+/// The SHA-256 of all that a training is made of, [`ModelOptions::computes_with`] included.
 pub fn training_key(
     recipe: &Recipe,
     base_checksum: &str,

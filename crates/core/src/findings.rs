@@ -21,8 +21,7 @@ pub struct Finding {
     pub count: usize,
 }
 
-/// Facts in the order in which they were first seen. However long a file is, each takes a few
-/// hundred bytes.
+/// Facts in the order in which they were first seen, each in a few hundred bytes.
 #[derive(Debug, Clone, Default)]
 pub struct Findings {
     findings: Vec<Finding>,

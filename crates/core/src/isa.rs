@@ -1,11 +1,9 @@
-//! The instruction sets that learned models compute with, which decide the last digits of what they
-//! compute.
+//! The instruction sets that learned models compute with, which decide the last digits.
 
 use std::env;
 use std::fmt::{self, Write as _};
 
-/// An instruction set that the libraries of an engine can be held to, so that every x86 processor
-/// which has it computes alike.
+/// An instruction set that an engine can be held to: every processor that has it computes alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Isa {
     /// SSE 4.1: every processor that is still in use.

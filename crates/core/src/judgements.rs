@@ -1,13 +1,11 @@
-//! What people judged: the clarification need of requests, and the documents that are relevant to
-//! them.
+//! What people judged: the clarification need of requests, and relevant documents.
 
 use crate::document::Doc;
 use crate::problem::Result;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The clarification need of a request, from 1 (clear by itself) to 4 (cannot be answered before
-/// asking back).
+/// The clarification need of a request, from 1 (clear) to 4 (ask back before answering).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "u8", into = "u8")]
 pub struct Need(u8);
@@ -64,11 +62,9 @@ pub struct Judged {
     pub relevant: Vec<(Doc, usize)>,
 }
 
-/// What stages may look at beyond one request and the documents. Each part is read when a stage
-/// first asks, and once.
+/// What stages may look at beyond one request and the documents, read when first asked for.
 pub trait Surroundings: Send + Sync {
-    /// The judgements of the splits before this one: what train judged for dev, what train and dev
-    /// judged for test.
+    /// The judgements of the splits before this one: train's for dev, train's and dev's for test.
     fn judged_before(&self) -> Result<&[Judged]>;
 
     /// The openings of the requests of this split.

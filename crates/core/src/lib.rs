@@ -14,12 +14,15 @@ mod findings;
 mod history;
 mod id;
 mod isa;
+mod json;
 mod judgements;
 mod model;
+mod observer;
 mod printable;
 mod problem;
 mod ranking;
 mod recipe;
+mod regular;
 mod request;
 
 pub use checksum::{
@@ -35,13 +38,16 @@ pub use findings::{Finding, Findings};
 pub use history::{History, HistoryWeights, Role, Said, ages, sentences};
 pub use id::{FacetId, Name, QuestionId, RequestId, TopicId};
 pub use isa::Isa;
+pub use json::parse_json;
 pub use judgements::{Judged, Need, Surroundings};
 pub use model::{
     ConversationEncoder, Encoder, Model, ModelKind, ModelName, ModelOptions, Models, NoModels,
-    PairScorer, Precision, Progress,
+    PairScorer, Pooling, Precision, Progress, Reading, Similarity,
 };
-pub use printable::{fixed, printable};
+pub use observer::{Observer, Silent, Task};
+pub use printable::{Escaped, fixed, printable};
 pub use problem::{Error, Location, Problem, ProblemKind, Result, Severity};
 pub use ranking::{Explanation, Hit, Ranking, best_first, rank_by_score};
 pub use recipe::{Objective, Recipe, Schedule, TrainOn};
+pub use regular::{open_regular, read_regular};
 pub use request::{Request, Speaker, Turn, Utterance, is_refusal};

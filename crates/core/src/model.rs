@@ -1,5 +1,4 @@
-//! Learned models: what each kind can do, how one is run, and whatever opens them by name. No engine
-//! is known here.
+//! Learned models: what each kind can do, how one is run, and what opens them by name.
 
 use crate::embeddings::Embeddings;
 use crate::history::{History, HistoryWeights};
@@ -13,10 +12,80 @@ use std::sync::Arc;
 /// Called with the number of items finished since the last call, from any thread.
 pub type Progress<'a> = &'a (dyn Fn(u64) + Sync);
 
-/// Texts in, vectors of length 1 out: the dot product of two is their cosine similarity.
+/// What compares two vectors. The vectors of cosine have length 1, so that both are dot products.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Similarity {
+    /// The cosine of the angle between them.
+    Cosine,
+    /// Their dot product.
+    Dot,
+}
+
+/// A way to make one vector of the vectors of a text's tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pooling {
+    /// The vector of the first token.
+    Cls,
+    /// The largest value of each dimension.
+    Max,
+    /// The mean.
+    Mean,
+    /// The sum divided by the square root of the number of tokens.
+    #[serde(rename = "mean_sqrt_len_tokens", alias = "mean_sqrt_len")]
+    MeanSqrtLen,
+    /// The mean with the weights 1, 2, 3 and so on (Muennighoff, arXiv 2202.08904).
+    WeightedMean,
+    /// The vector of the last token.
+    LastToken,
+}
+
+/// How a model is read otherwise than its folder says.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reading {
+    /// Where longer texts or pairs are cut, in tokens, and at most where the model's positions end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<usize>,
+    /// What an encoder has in front of a request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub query_prompt: Option<String>,
+    /// What an encoder has in front of a document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub document_prompt: Option<String>,
+    /// How an encoder makes one vector of those of tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pooling: Option<Pooling>,
+    /// What compares an encoder's vectors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub similarity: Option<Similarity>,
+}
+
+/// Texts in, vectors out: the dot product of two is their similarity.
 pub trait Encoder: Send + Sync {
-    /// Encodes texts, one row per text, in order. `progress` counts texts.
+    /// Encodes requests, one row per text, in order. `progress` counts texts.
     fn encode(&self, texts: &[&str], progress: Progress) -> Result<Embeddings>;
+
+    /// Encodes documents, which some models read with another prompt in front of them than requests.
+    fn encode_documents(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
+        self.encode(texts, progress)
+    }
+
+    /// Whether a text has another vector as a document than as a request.
+    fn has_prompts(&self) -> bool {
+        false
+    }
+
+    /// What the dot product of two vectors is.
+    fn similarity(&self) -> Similarity {
+        Similarity::Cosine
+    }
+
+    /// How many texts were longer than the model reads, and were cut, so far.
+    fn cut(&self) -> usize {
+        0
+    }
 
     /// Encodes each text by itself: its vector is the same to the last bit, whatever else is
     /// encoded. Slower, because texts of one length are not computed together.
@@ -34,9 +103,8 @@ pub trait Encoder: Send + Sync {
     fn checksum(&self) -> &str;
 }
 
-/// Conversations in, vectors of length 1 out, in the space of an encoder of texts: near to the
-/// vector that it would give to the last utterance, were it written so that it can be understood
-/// alone.
+/// Conversations in, vectors of length 1 out, in the space of an encoder of texts: near to what it
+/// would give to the last utterance, were that to be understood alone.
 pub trait ConversationEncoder: Send + Sync {
     /// The encoder of texts whose space the vectors are in, by the name that stages give it.
     fn space(&self) -> &str;
@@ -57,6 +125,11 @@ pub trait ConversationEncoder: Send + Sync {
 pub trait PairScorer: Send + Sync {
     /// Scores pairs, one logit per pair, in order. `progress` counts pairs.
     fn score(&self, pairs: &[(&str, &str)], progress: Progress) -> Result<Vec<f32>>;
+
+    /// How many pairs were longer than the model reads, and were cut, so far.
+    fn cut(&self) -> usize {
+        0
+    }
 
     /// What identifies the weights and everything else that the logits depend on.
     fn checksum(&self) -> &str;
@@ -103,6 +176,16 @@ impl Model {
             Self::CrossEncoder(model) => model.checksum(),
         }
     }
+
+    /// How many texts or pairs the model has cut so far.
+    pub fn cut(&self) -> usize {
+        match self {
+            Self::Encoder(model) => model.cut(),
+            // The parts of a conversation have fixed lengths.
+            Self::ConversationEncoder(_) => 0,
+            Self::CrossEncoder(model) => model.cut(),
+        }
+    }
 }
 
 /// A model as a stage asks for it.
@@ -112,12 +195,27 @@ pub struct ModelName {
     pub name: String,
     /// What it must be.
     pub kind: ModelKind,
+    /// How it is read.
+    pub reading: Reading,
 }
 
 impl ModelName {
-    /// A name of a kind.
+    /// A model of a kind that is read as its folder says.
     pub fn new(name: impl Into<String>, kind: ModelKind) -> Self {
-        Self { name: name.into(), kind }
+        Self { name: name.into(), kind, reading: Reading::default() }
+    }
+
+    /// An encoder that is read as its folder says.
+    pub fn encoder(name: impl Into<String>) -> Self {
+        Self::new(name, ModelKind::Encoder)
+    }
+
+    /// The name by which a run's record knows the model.
+    pub fn label(&self) -> String {
+        match serde_json::to_string(&self.reading) {
+            Ok(reading) if self.reading != Reading::default() => format!("{} {reading}", self.name),
+            _ => self.name.clone(),
+        }
     }
 
     /// The error that the model of this name is of another kind.
@@ -134,33 +232,30 @@ pub trait Models: Send + Sync {
     /// Encodes all documents, in the order of their numbers; may come from a cache.
     fn embed_documents(
         &self,
-        encoder: &str,
+        model: &ModelName,
         texts: &[&str],
         progress: Progress,
     ) -> Result<Arc<Embeddings>> {
-        Ok(Arc::new(self.encoder(encoder)?.encode(texts, progress)?))
+        Ok(Arc::new(self.encoder(model)?.encode_documents(texts, progress)?))
     }
 
-    /// Opens the encoder of that name.
-    fn encoder(&self, name: &str) -> Result<Arc<dyn Encoder>> {
-        let model = ModelName::new(name, ModelKind::Encoder);
-        let Model::Encoder(encoder) = self.open(&model)? else { return Err(model.mismatch()) };
+    /// Opens a model that must be an encoder.
+    fn encoder(&self, model: &ModelName) -> Result<Arc<dyn Encoder>> {
+        let Model::Encoder(encoder) = self.open(model)? else { return Err(model.mismatch()) };
         Ok(encoder)
     }
 
-    /// Opens the conversational encoder of that name.
-    fn conversation_encoder(&self, name: &str) -> Result<Arc<dyn ConversationEncoder>> {
-        let model = ModelName::new(name, ModelKind::ConversationEncoder);
-        match self.open(&model)? {
+    /// Opens a model that must be a conversational encoder.
+    fn conversation_encoder(&self, model: &ModelName) -> Result<Arc<dyn ConversationEncoder>> {
+        match self.open(model)? {
             Model::ConversationEncoder(encoder) => Ok(encoder),
             _ => Err(model.mismatch()),
         }
     }
 
-    /// Opens the cross-encoder of that name.
-    fn pair_scorer(&self, name: &str) -> Result<Arc<dyn PairScorer>> {
-        let model = ModelName::new(name, ModelKind::CrossEncoder);
-        let Model::CrossEncoder(scorer) = self.open(&model)? else { return Err(model.mismatch()) };
+    /// Opens a model that must be a cross-encoder.
+    fn pair_scorer(&self, model: &ModelName) -> Result<Arc<dyn PairScorer>> {
+        let Model::CrossEncoder(scorer) = self.open(model)? else { return Err(model.mismatch()) };
         Ok(scorer)
     }
 }
@@ -195,8 +290,7 @@ pub enum Precision {
     /// 32-bit floats.
     #[default]
     F32,
-    /// 16-bit floats with 8 bits of mantissa: faster on processors that multiply them, and off by
-    /// up to 1 %.
+    /// 16-bit floats with 8 bits of mantissa: faster on some processors, and off by up to 1 %.
     Bf16,
 }
 
@@ -218,14 +312,21 @@ pub struct ModelOptions {
     pub precision: Precision,
     /// Threads on the CPU.
     pub threads: usize,
-    /// Where longer texts are cut, in tokens; without it they are refused if the model cannot read
-    /// them.
-    pub max_tokens: Option<usize>,
+    /// How it is read otherwise than its folder says.
+    pub reading: Reading,
 }
 
 impl Default for ModelOptions {
     fn default() -> Self {
-        Self { device: "cpu".to_owned(), precision: Precision::F32, threads: 1, max_tokens: None }
+        let (precision, reading) = (Precision::F32, Reading::default());
+        Self { device: "cpu".to_owned(), precision, threads: 1, reading }
+    }
+}
+
+impl Reading {
+    /// Cuts longer texts or pairs at so many tokens.
+    pub fn cut_at(max_tokens: usize) -> Self {
+        Self { max_tokens: Some(max_tokens), ..Self::default() }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Texts and numbers as messages and tables show them.
 
 use std::borrow::Cow;
+use std::io::{self, Write};
 
 /// A text for a terminal: control characters escaped, because a file could otherwise move the
 /// cursor, and at most `most` characters of it.
@@ -31,10 +32,67 @@ pub fn printable(text: &str, most: usize) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Control characters, and those that turn the direction of a line around (Unicode Standard Annex
-/// 9).
+/// Control characters, and those that turn the direction of a line (Unicode Standard Annex 9).
 fn is_invisible(c: char) -> bool {
     c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// What is printed, for a terminal: characters that [`printable`] escapes are written as JSON escapes
+/// them, so that JSON stays what it was. Tabs and line ends stay. A line goes out when it is whole,
+/// and the last one when this is flushed.
+///
+/// ```
+/// use std::io::Write;
+///
+/// let mut out = clariq_core::Escaped::new(Vec::new());
+/// write!(out, "{{\"id\": \"\u{9b}2J\"}}\n")?;
+/// assert_eq!(out.get_ref(), b"{\"id\": \"\\u009b2J\"}\n");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Escaped<W> {
+    out: W,
+    rest: Vec<u8>,
+}
+
+impl<W: Write> Escaped<W> {
+    /// Writes to `out`.
+    pub fn new(out: W) -> Self {
+        Self { out, rest: Vec::new() }
+    }
+
+    /// What is written to.
+    pub fn get_ref(&self) -> &W {
+        &self.out
+    }
+
+    fn write_first(&mut self, end: usize) -> io::Result<()> {
+        let text = String::from_utf8_lossy(&self.rest[..end]);
+        let is_escaped = |c: char| is_invisible(c) && !matches!(c, '\t' | '\n');
+        let mut rest = &*text;
+        while let Some((start, c)) = rest.char_indices().find(|(_, c)| is_escaped(*c)) {
+            write!(self.out, "{}\\u{:04x}", &rest[..start], u32::from(c))?;
+            rest = &rest[start + c.len_utf8()..];
+        }
+        self.out.write_all(rest.as_bytes())?;
+        self.rest.drain(..end);
+        Ok(())
+    }
+}
+
+impl<W: Write> Write for Escaped<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.rest.extend_from_slice(bytes);
+        if let Some(end) = bytes.iter().rposition(|&byte| byte == b'\n') {
+            self.write_first(self.rest.len() - bytes.len() + end + 1)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.write_first(self.rest.len())?;
+        self.out.flush()
+    }
 }
 
 /// A number with so many digits after the point, and never a negative zero.
@@ -48,5 +106,22 @@ pub fn fixed(number: f64, digits: usize) -> String {
     match text.strip_prefix('-') {
         Some(zero) if zero.bytes().all(|byte| matches!(byte, b'0' | b'.')) => zero.to_owned(),
         _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_is_printed_moves_the_cursor_in_whatever_pieces_it_comes() {
+        let text = "a\u{1b}[2J\tb\u{9b}\r\u{202e}é\u{7f}\nlast\u{85}";
+        for size in 1..text.len() {
+            let mut out = Escaped::new(Vec::new());
+            text.as_bytes().chunks(size).for_each(|piece| out.write_all(piece).unwrap());
+            out.flush().unwrap();
+            let expected = "a\\u001b[2J\tb\\u009b\\u000d\\u202eé\\u007f\nlast\\u0085";
+            assert_eq!(String::from_utf8_lossy(out.get_ref()), expected);
+        }
     }
 }

@@ -89,7 +89,7 @@ pub enum ProblemKind {
     #[error("download failed")]
     Download,
     /// A server that gives no answer, or one of another form.
-    #[error("no answer")]
+    #[error("no usable answer")]
     Server,
     /// A value on the command line that does not make sense.
     #[error("bad argument")]
@@ -244,8 +244,7 @@ impl Error {
     }
 }
 
-/// A text of a problem: a literal may capture variables as in `format!`; anything else is a variable
-/// or stands in parentheses.
+/// A text of a problem: a literal, which may capture variables; a variable; or in parentheses.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! problem_text {
@@ -307,8 +306,7 @@ fn io_hint(source: &io::Error, action: &str) -> &'static str {
             "raise the limit on file sizes (`ulimit -f`); nothing was replaced"
         }
         (io::ErrorKind::IsADirectory, "write") => "name a file, for example one inside that folder",
-        // Creating a folder in the place of a file says "exists"; everything else says "not a
-        // directory".
+        // Creating a folder in a file's place says "exists", everything else "not a directory".
         (io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory, _) => {
             "a part of that path is a file where a folder is needed: name another folder"
         }

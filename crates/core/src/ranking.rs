@@ -1,5 +1,4 @@
-//! Rankings in the one order of the project, score descending and equal scores by descending id; and
-//! explanations of scores.
+//! Rankings in one order, score descending and equal scores by descending id; and explanations.
 
 use crate::document::Doc;
 use crate::printable::fixed;

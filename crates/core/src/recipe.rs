@@ -43,8 +43,7 @@ pub struct Recipe {
     /// Where longer texts are cut.
     #[serde(default = "number::<50, _>")]
     pub max_tokens: usize,
-    /// The numbers that matrix products of the training take; weights and all else are 32-bit
-    /// floats.
+    /// The numbers that matrix products of the training take; all else is 32-bit floats.
     #[serde(default, skip_serializing_if = "is_default")]
     pub precision: Precision,
     /// The splits whose labels it is trained on.
@@ -75,8 +74,7 @@ pub struct Recipe {
 #[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
 pub enum Objective {
     /// An encoder: each relevant question nearer to its request than the other questions of the
-    /// batch. Softmax over cosines, one term for each relevant question, the other relevant ones
-    /// left out of its denominator.
+    /// batch. Softmax over cosines, one term for each relevant question, without the others.
     InBatchSoftmax {
         /// Pairs of request and question in a batch.
         batch: usize,
@@ -105,8 +103,7 @@ pub enum Objective {
         /// The system whose best questions are the negatives.
         system: String,
     },
-    /// A cross-encoder of one class: the relevant question before the negatives beside it, by a
-    /// softmax over all of them.
+    /// A cross-encoder of one class: the relevant question before its negatives, by a softmax.
     Listwise {
         /// Lists in a batch.
         batch: usize,

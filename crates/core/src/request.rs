@@ -43,8 +43,7 @@ pub struct Request {
     pub id: RequestId,
     /// Everything said, oldest first. A request of a single turn has one utterance.
     pub said: Vec<Utterance>,
-    /// The documents that can be ranked for it, in ascending order; all where it has none of its
-    /// own.
+    /// The documents that can be ranked for it, in ascending order; `None` for all.
     pub candidates: Option<Vec<Doc>>,
     /// The need for clarification that a model predicted.
     pub need: Option<Need>,
@@ -93,6 +92,12 @@ impl Request {
         self.said.first().map_or("", |first| &first.text)
     }
 
+    /// What the user said last; nothing where the user said nothing.
+    pub fn last_said(&self) -> String {
+        let last = self.said.iter().rev().find(|said| said.speaker == Speaker::User);
+        last.map_or(String::new(), |said| said.text.clone())
+    }
+
     /// How deep a stage of depth `usual` ranks for it: no document that a request names is cut off.
     pub fn depth(&self, usual: usize) -> usize {
         self.candidates.as_ref().map_or(usual, |own| usual.max(own.len()))
@@ -118,9 +123,9 @@ impl Request {
         })
     }
 
-    /// Everything said as one text, put together as the published multi-turn baseline of `ClariQ`
-    /// does: the opening, then for each turn the system's question, a blank and the answer, with
-    /// nothing before the question.
+    /// Everything said as one text, as the published multi-turn baseline of `ClariQ` has it: the
+    /// opening, then for each turn the question, a blank and the answer, with nothing before the
+    /// question.
     ///
     /// ```
     /// use clariq_core::{Request, Utterance};

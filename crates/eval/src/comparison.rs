@@ -7,8 +7,8 @@ use clariq_core::TopicId;
 /// The values of a run by one measure, topic by topic.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
-    /// What is measured by which labels, as in `statements (NIST)`; empty where a run has one
-    /// answer and one set of labels.
+    /// What is measured by which labels, as in `statements (NIST)`; empty where there is one of
+    /// each.
     pub part: String,
     /// The name of the measure.
     pub measure: String,
@@ -58,13 +58,11 @@ pub struct Tested {
     pub corrected: f64,
 }
 
-/// Tests every run but the baseline against it, by every column: all columns of the first run, then
-/// those of the next.
+/// Tests every other run against the baseline by every column, run after run.
 ///
 /// # Panics
 ///
-/// If two runs do not have the same columns over the same number of topics, or `baseline` is the
-/// position of no run.
+/// If two runs have other columns or numbers of topics, or `baseline` is the position of no run.
 pub fn test_against_baseline(runs: &[&[Column]], baseline: usize, seed: u64) -> Vec<Tested> {
     let mut tested = Vec::new();
     for (run, columns) in runs.iter().enumerate().filter(|(run, _)| *run != baseline) {

@@ -8,8 +8,7 @@ use rustc_hash::FxHashSet;
 /// The counts; all zero is a run without surprises.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Diagnosis {
-    /// Lines that the official scorer drops because an earlier line of the topic has the same
-    /// score.
+    /// Lines that the official scorer drops: an earlier line of the topic has the same score.
     pub dropped_lines: usize,
     /// Topics that such lines belong to.
     pub dropped_topics: usize,

@@ -11,7 +11,7 @@
 //! let qrels = Qrels::from_judgements("a.qrels", &[judged, unanswered])?;
 //! let line = RunLine { topic: "1".into(), question: "d1".into(), score: 1.0, line: 1 };
 //! let run = Run { lines: vec![line], ..Run::default() };
-//! let scores = evaluate(&parse_measures("nDCG@10 AP")?, &RankedRun::new(&run)?, &qrels);
+//! let scores = evaluate(&parse_measures("nDCG@10 AP")?, &RankedRun::new(&run), &qrels);
 //! assert_eq!((scores.means, scores.missing), (vec![0.5, 0.5], 1), "topic 2 counts 0");
 //! # Ok::<(), clariq_core::Error>(())
 //! ```
@@ -25,7 +25,7 @@ mod rouge;
 mod sets;
 mod significance;
 #[cfg(test)]
-mod testing;
+mod tests;
 mod ties;
 
 pub use comparison::{Column, Tested, sort_by_topic, test_against_baseline};

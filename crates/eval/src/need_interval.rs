@@ -1,7 +1,6 @@
 //! A percentile bootstrap of a need model's F1, and the reliability of its confidence.
 //!
-//! The bootstrap is that of Efron & Tibshirani, *An introduction to the bootstrap*, 1993, chapter
-//! 13.
+//! The bootstrap: Efron & Tibshirani, *An introduction to the bootstrap*, 1993, chapter 13.
 
 use clariq_core::Need;
 use rand_chacha::ChaCha8Rng;
@@ -25,8 +24,7 @@ pub fn weighted_f1(pairs: &[(Need, Need)]) -> f64 {
     sum / pairs.len().max(1) as f64
 }
 
-/// Where the weighted F1 lies in 95 % of `rounds` samples of the topics, drawn with replacement
-/// from `seed`.
+/// Where the weighted F1 lies in 95 % of `rounds` samples of the topics, drawn from `seed`.
 pub fn need_interval(pairs: &[(Need, Need)], rounds: u32, seed: u64) -> (f64, f64) {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut draw = || pairs[((u64::from(random.next_u32()) * pairs.len() as u64) >> 32) as usize];

@@ -1,5 +1,4 @@
-//! Measures of sets: precision, recall and F1 of the documents chosen for each topic, without an
-//! order.
+//! Measures of sets: precision, recall and F1 of the documents chosen for each topic.
 
 use crate::mean::exact_mean;
 use crate::measures::Qrels;
@@ -22,8 +21,7 @@ pub struct SetAverage {
     pub precision: f64,
     /// |chosen ∩ relevant| / |relevant|; 0 where nothing is relevant.
     pub recall: f64,
-    /// 2 · |chosen ∩ relevant| / (|chosen| + |relevant|), the harmonic mean of the two; 0 where
-    /// both are empty.
+    /// 2 · |chosen ∩ relevant| / (|chosen| + |relevant|), the harmonic mean; 0 of nothing.
     pub f1: f64,
 }
 
@@ -32,8 +30,8 @@ pub struct SetAverage {
 pub struct SetReport {
     /// Over all (topic, document) pairs together.
     pub micro: SetAverage,
-    /// The means over the topics with something relevant, each rounded once. A topic for which
-    /// nothing is chosen counts 0.
+    /// The means over the topics with something relevant; where nothing is chosen, a topic counts
+    /// 0.
     pub macro_average: SetAverage,
     /// Topics that `micro` counts.
     pub topics: usize,
@@ -43,8 +41,7 @@ pub struct SetReport {
     pub unjudged: usize,
 }
 
-/// Scores the sets of documents chosen for topics. A grade of at least `rel` is relevant; what is
-/// not judged is not.
+/// Scores the sets of documents chosen for topics; a grade of at least `rel` is relevant.
 ///
 /// Each topic of `chosen` is named once; documents that are named again count once. Judged topics
 /// that are missing there have an empty set.

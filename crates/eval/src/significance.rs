@@ -13,8 +13,7 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 use serde::Serialize;
 use statrs::function::beta::beta_reg;
 
-/// The rounds of the randomisation test where nothing else is asked for: they settle p = 0.05 to ±
-/// 0.0014.
+/// The usual rounds of the randomisation test: they settle p = 0.05 to ± 0.0014.
 pub const ROUNDS: u32 = 100_000;
 
 /// Up to this number of differing topics the randomisation test goes through all 2ⁿ sign patterns.
@@ -23,8 +22,7 @@ const EXACT_UP_TO: usize = 16;
 /// Figures that differ by less than this share of their size differ by rounding.
 const ROUNDING: f64 = 1e-12;
 
-/// A run against a baseline, over the same topics. Differences are run − baseline, in units of the
-/// measure.
+/// A run against a baseline, over the same topics; differences are run − baseline.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct PairedTest {
     /// d̄, the mean difference; positive where the run is better.
@@ -44,8 +42,7 @@ pub struct PairedTest {
     /// Two-sided p of the randomisation test, above 0 and up to 1: the share of sign patterns of
     /// the differences whose mean is at least as far from 0 as the observed one.
     pub randomisation_p: f64,
-    /// Cohen's d of the differences, `d_z` = d̄ / s, in standard deviations; not finite where t is
-    /// not.
+    /// Cohen's d of the differences, `d_z` = d̄ / s; not finite where t is not.
     pub effect_size: f64,
 }
 
@@ -123,8 +120,7 @@ fn student(differences: &[f64]) -> (f64, f64, f64) {
     (effect * count.sqrt(), effect, mean)
 }
 
-/// P(|T| ≥ |t|) = I(ν / (ν + t²); ν/2, 1/2), with ν = n − 1 and I the regularised incomplete beta
-/// function.
+/// P(|T| ≥ |t|) = I(ν / (ν + t²); ν/2, 1/2), with ν = n − 1 and I the regularised beta function.
 fn two_sided(t: f64, topics: usize) -> f64 {
     if t.is_nan() || topics < 2 {
         return 1.0;

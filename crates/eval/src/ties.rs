@@ -27,8 +27,7 @@ pub enum Favour {
     Against,
 }
 
-/// The precision in which scores are compared. Adding 0 makes -0 the 0 that it is equal to for
-/// everyone else who reads the file.
+/// The precision in which scores are compared. Adding 0 makes -0 the 0 that it is equal to.
 type Precision = fn(&RunLine) -> f64;
 
 /// The score as it is.

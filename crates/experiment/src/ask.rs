@@ -1,11 +1,11 @@
 //! The next move in a conversation: to ask back, to ask nothing more, or to answer.
 
-use crate::contexts::Contexts;
 use crate::needs::Predict;
-use crate::system::{Listed, Outcome, Part, Query, Statements, System};
+use crate::session::Contexts;
+use crate::system::{Listed, Outcome, Part, Query, System};
 use crate::systems::Loaded;
-use clariq_core::{Error, Hit, Request};
-use clariq_rank::StageTrace;
+use clariq_core::{Doc, Error, Hit};
+use clariq_rank::{STOPS, StageTrace};
 use std::slice;
 
 /// The number of candidates that are shown.
@@ -16,7 +16,8 @@ pub struct Asker<'a> {
     /// The system.
     pub system: System<'a>,
     max_turns: usize,
-    explains: bool,
+    /// Whether moves say why.
+    pub explains: bool,
 }
 
 /// The next move.
@@ -31,7 +32,7 @@ pub enum Move {
     /// To ask nothing more.
     Stop {
         /// The reason.
-        reason: &'static str,
+        reason: String,
         /// What would be asked otherwise, where that was wanted.
         why: Why,
     },
@@ -76,11 +77,6 @@ impl<'a> Asker<'a> {
         self.system.loaded.answers()
     }
 
-    /// Whether moves say why.
-    pub fn explains(&self) -> bool {
-        self.explains
-    }
-
     /// A conversation with the need of its opening.
     pub fn begin(&self, mut conversation: Query) -> Result<Query, Error> {
         conversation.request.need = self.system.need(&conversation.request)?;
@@ -89,13 +85,12 @@ impl<'a> Asker<'a> {
 
     /// Opens everything that the system looks at, so that a later error is about a request.
     pub fn warm_up(&self) -> Result<(), Error> {
-        let (request, statements) = (Request::new("0", "hello"), Statements::Own(Vec::new()));
-        self.next(&self.begin(Query { request, statements })?).map(drop)
+        self.next(&self.begin(Query::of_nobody())?).map(drop)
     }
 
     /// Decides on the next move.
     pub fn next(&self, conversation: &Query) -> Result<Move, Error> {
-        let stop = |reason, why| Ok(Move::Stop { reason, why });
+        let stop = |reason: &str, why| Ok(Move::Stop { reason: reason.to_owned(), why });
         if !self.answers() && conversation.request.turns().count() >= self.max_turns {
             return stop("enough questions were asked", Why::default());
         }
@@ -110,10 +105,22 @@ impl<'a> Asker<'a> {
         let why =
             if self.explains { self.why(conversation, &outcome.ranking)? } else { Why::default() };
         if Some(best.doc) == self.system.session().documents.silence() {
-            return stop("the system asks nothing", why);
+            return stop(&self.reason(conversation, best.doc)?, why);
         }
         let question = self.list(conversation, slice::from_ref(&best))?.remove(0);
         Ok(Move::Ask { question, why })
+    }
+
+    /// Why a system asks nothing, as far as a stage says so.
+    fn reason(&self, conversation: &Query, silence: Doc) -> Result<String, Error> {
+        let traces = self.system.explain(conversation, Part::Documents, silence)?;
+        let stages = traces.iter().flat_map(|(_, stages)| stages);
+        let parts =
+            stages.filter_map(|stage| stage.explanation.as_ref()).flat_map(|why| &why.parts);
+        let due = parts.filter_map(|part| Some((part.value, part.what.strip_prefix(STOPS)?)));
+        let due: Vec<String> = due.map(|(value, what)| format!("{value}, {what}")).collect();
+        let nothing = "the system asks nothing".to_owned();
+        Ok(if due.is_empty() { nothing } else { format!("{nothing}: {}", due.join("; ")) })
     }
 
     /// The best candidates, and what the stages did to the first that says something.

@@ -8,10 +8,9 @@ use serde_json::json;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes `documents.jsonl` (`{"id", "text"}`), and for each split that is there
-/// `requests.<split>.jsonl` (`{"id", "text"}`) and, if it has labels, `qrels.<split>.txt`; all of a
-/// task. The files take their names when all are complete; each is given with the number of its
-/// lines.
+/// Writes `documents.jsonl`, and for each split that is there `requests.<split>.jsonl` (both lines
+/// of `{"id", "text"}`) and, if it has labels, `qrels.<split>.txt`; all of a task. The files take
+/// their names when all are complete; each is given with its number of lines.
 pub fn export(
     collection: &dyn Collection,
     task: &str,

@@ -30,7 +30,7 @@
 //! ```
 //! use clariq_collections::DataDir;
 //! use clariq_eval::parse_measures;
-//! use clariq_experiment::tune::{Grid, Search};
+//! use clariq_experiment::tune::{Grid, Labels, Search};
 //! use clariq_experiment::{Loaded, Options, Session, reproduce};
 //!
 //! let folder = tempfile::tempdir()?;
@@ -47,8 +47,8 @@
 //! let grid = Grid::parse(&["bm25.k1=0.9,1.5", "bm25.b=0.4,0.75"])?;
 //! let measures = parse_measures("R@30")?;
 //! let (grid, measures) = (&grid, &measures);
-//! let (system, split, task) = ("bm25", "train", None);
-//! let tuned = Search { system, grid, split, task, measures, by: 0, folds: 2 }.run(&session)?;
+//! let (system, labels, task) = ("bm25", Labels::Split("train"), None);
+//! let tuned = Search { system, grid, labels, task, measures, by: 0, folds: 2 }.run(&session)?;
 //! println!("{}: {:.4} on held-out topics", tuned.best_first()[0], tuned.held_out().means[0]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -65,12 +65,9 @@ macro_rules! built_in {
 
 pub mod ask;
 pub mod cache;
-mod contexts;
 pub mod export;
-mod measures;
 mod models;
 mod needs;
-mod observer;
 pub mod plan;
 pub mod recipes;
 pub mod record;
@@ -82,15 +79,13 @@ mod session;
 pub mod shards;
 mod system;
 pub mod systems;
-mod texts;
 pub mod train;
 pub mod tune;
 
-pub use contexts::Contexts;
+pub use cache::KeptTexts;
+pub use clariq_core::{Observer, Silent, Task};
 pub use needs::{HeldOut, NeedModels, Predict};
-pub use observer::{Observer, Silent, Task};
 pub use plan::Plan;
-pub use session::{Options, Session};
+pub use session::{Contexts, Options, Session};
 pub use system::{Answer, Listed, Outcome, Part, Query, Statements, System, Traces};
 pub use systems::Loaded;
-pub use texts::KeptTexts;

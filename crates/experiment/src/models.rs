@@ -1,5 +1,4 @@
-//! Learned models by name: a folder, an installed model, or a recipe whose model is trained where it
-//! is not there yet.
+//! Learned models by name: a folder, an installed model, or a recipe, which is trained if need be.
 
 mod examples;
 mod training;
@@ -9,21 +8,19 @@ use crate::cache::{self, State};
 use crate::recipes;
 use crate::session::{Cached, Located, Session};
 use clariq_core::{
-    Embeddings, Error, Model, ModelKind, ModelName, Models, Precision, Progress, Recipe, Trained,
-    bail, sha256,
+    Embeddings, Error, Model, ModelKind, ModelName, Models, Precision, Progress, Reading, Recipe,
+    Trained, bail, sha256,
 };
-use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use serde_json::{Map, Value};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, MutexGuard, PoisonError};
 pub use training::Again;
 
 impl Session<'_> {
-    /// Trains a recipe unless the model that it makes of this data is there already. Returns the
-    /// folder of the model, in the cache if `output` names none, and the result of the training if
-    /// there was one.
+    /// Trains a recipe unless its model of this data is there already. Returns the folder of the
+    /// model, in the cache if `output` names none, and the figures of a training that was needed.
     pub fn train(
         &self,
         mut recipe: Recipe,
@@ -34,7 +31,7 @@ impl Session<'_> {
         self.engine_for(&recipe.name)?;
         // What a model is trained on must not depend on the precision that it is run with.
         let examples = examples::collect(&self.with_precision(Precision::F32), &recipe)?;
-        training::prepare(self, recipe, examples, output)?.obtain(self, again)
+        training::obtain(self, recipe, examples, output, again)
     }
 
     /// Trains the models that are not there yet, then opens all; their checksums by name. The
@@ -46,9 +43,27 @@ impl Session<'_> {
         let mut checksums = Map::new();
         for model in models {
             let checksum = self.open(model)?.checksum().into();
-            checksums.insert(model.name.clone(), checksum);
+            checksums.insert(model.label(), checksum);
         }
         Ok(checksums)
+    }
+
+    /// Says how many texts and pairs each model has cut, where these are twice as many as when it was
+    /// said last.
+    pub(crate) fn report_cut(&self) {
+        let mut reported = lock(&self.models.cut);
+        let open: BTreeMap<_, _> = lock(&self.models.models).clone().into_iter().collect();
+        for (model, opened) in open {
+            let (cut, said) = (opened.cut(), reported.entry(model.clone()).or_default());
+            if cut > 0 && cut >= *said * 2 {
+                *said = cut;
+                self.observer.note(&format!(
+                    "note: {cut} texts or pairs were longer than `{}` reads, and were cut; \
+                     `max_tokens` says where",
+                    model.name
+                ));
+            }
+        }
     }
 
     /// Finds a model of the right kind; a recipe whose model is not there is trained.
@@ -56,19 +71,19 @@ impl Session<'_> {
         if let Some(found) = lock(&self.models.located).get(model) {
             return Ok(found.clone());
         }
-        let ModelName { name, kind } = model;
+        let ModelName { name, kind, .. } = model;
         self.engine_for(name)?;
         // Not under the lock: a training opens models of its own.
         let found = if let Some(recipe) = recipes::find_kind(name, *kind)? {
-            let max_tokens = recipe.max_tokens;
-            (self.train(recipe, Again::Resume, None)?.0, Some(max_tokens))
+            let max_tokens = model.reading.max_tokens.or(Some(recipe.max_tokens));
+            let reading = Reading { max_tokens, ..model.reading.clone() };
+            (self.train(recipe, Again::Resume, None)?.0, reading)
         } else {
             let models = self.models_folder();
             let folder =
                 recipes::installed(&models, name).ok_or_else(|| recipes::unknown(&models, name))?;
             check_installed(name, &folder)?;
-            let max_tokens = max_sequence(&folder).filter(|_| *kind == ModelKind::Encoder);
-            (folder, max_tokens)
+            (folder, model.reading.clone())
         };
         lock(&self.models.located).insert(model.clone(), found.clone());
         Ok(found)
@@ -97,26 +112,35 @@ fn open_once<K: Eq + Hash, T: Clone>(
 /// The models that stages ask for. An unknown one is opened, and trained if need be.
 impl Models for Session<'_> {
     fn open(&self, model: &ModelName) -> Result<Model, Error> {
-        let (folder, max_tokens) = self.locate(model)?;
+        let (folder, reading) = self.locate(model)?;
         let engine = self.engine_for(&model.name)?;
         open_once(&self.models.models, model.clone(), || {
-            engine.open(&folder, model.kind, &self.model_options(max_tokens))
+            let says_pooling = reading.pooling.is_some() || folder.join("modules.json").is_file();
+            let from_elsewhere = !folder.join(cache::SUMS).is_file();
+            if model.kind == ModelKind::Encoder && from_elsewhere && !says_pooling {
+                self.observer.note(&format!(
+                    "note: `{}` has no modules.json: a text's vector is the mean of its tokens', as \
+                     in sentence-transformers",
+                    model.name
+                ));
+            }
+            engine.open(&folder, model.kind, &self.model_options(reading))
         })
     }
 
     fn embed_documents(
         &self,
-        name: &str,
+        model: &ModelName,
         texts: &[&str],
         progress: Progress,
     ) -> Result<Arc<Embeddings>, Error> {
-        let encoder = self.encoder(name)?;
+        let encoder = self.encoder(model)?;
         if !self.keeps {
-            return Ok(Arc::new(encoder.encode(texts, progress)?));
+            return Ok(Arc::new(encoder.encode_documents(texts, progress)?));
         }
         // A collection has documents for each of its tasks.
         let separated = texts.iter().flat_map(|text| [text.as_bytes(), b"\0"]);
-        let key = format!("{name} {}", sha256(separated).short());
+        let key = format!("{} {}", encoder.checksum(), sha256(separated).short());
         open_once(&self.models.banks, key, || {
             let task = self.observer.begin("question bank", Some(texts.len() as u64));
             let count = |texts: u64| {
@@ -131,8 +155,7 @@ impl Models for Session<'_> {
     }
 }
 
-/// Refuses a folder whose files are not those of its list. A model from elsewhere has none, and
-/// only its engine can tell.
+/// Refuses a folder whose files are not those of its list, which a model from elsewhere has not.
 fn check_installed(name: &str, folder: &Path) -> Result<(), Error> {
     let State::Damaged { found } = cache::check(folder) else { return Ok(()) };
     if !folder.join(cache::SUMS).is_file() {
@@ -142,13 +165,4 @@ fn check_installed(name: &str, folder: &Path) -> Result<(), Error> {
     let hint =
         "`clariq setup --force` installs all-MiniLM-L6-v2 again; `clariq train` trains again";
     bail!(format!("model `{name}`"), expected, found, hint)
-}
-
-/// Where the folder of a sentence encoder says that texts are cut. Other folders say nothing of it,
-/// and a text that is too long for their model is an error.
-fn max_sequence(folder: &Path) -> Option<usize> {
-    let file = Source::Path(folder.join("sentence_bert_config.json"));
-    let bytes = file.read_at_most(MOST_OF_A_CONFIGURATION).ok()?.bytes;
-    let config: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
-    config["max_seq_length"].as_u64().filter(|&most| most >= 8).map(|most| most as usize)
 }

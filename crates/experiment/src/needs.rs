@@ -61,7 +61,7 @@ impl Needs {
             let predicted = predict_split(session, loaded, split, requests)?;
             return Ok(predicted.map_or(Self::None, Self::Split));
         }
-        let model = open_training(session, loaded)?.map(Training::fit).transpose()?;
+        let model = open_model(session, loaded)?.map(Origin::model).transpose()?;
         Ok(model.map_or(Self::None, |model| Self::Model(Box::new(model))))
     }
 
@@ -113,10 +113,14 @@ pub(crate) fn predict_split(
     split: &str,
     requests: &[Request],
 ) -> Result<Option<PredictedNeeds>, Error> {
-    let Some(training) = open_training(session, loaded)? else { return Ok(None) };
+    let Some(origin) = open_model(session, loaded)? else { return Ok(None) };
     let hold_out = loaded.plan.sees_need() && split == "train";
-    let held_out = if hold_out { training.held_out(session.options.seed)? } else { Vec::new() };
-    let model = training.fit()?;
+    let held_out = match &origin {
+        Origin::Training(training) if hold_out => training.held_out(session.options.seed)?,
+        _ => Vec::new(),
+    };
+    let hold_out = !held_out.is_empty();
+    let model = origin.model()?;
     let openings: Vec<&str> = requests.iter().map(Request::opening).collect();
     let mut predictions = model.predict(&openings)?;
     // Every topic of train has a label, so that these are in the order of the requests.
@@ -135,24 +139,54 @@ fn need_record(model: &Classifier) -> Value {
     json!({
         "model": config.name(),
         "train_on": config.train_on(),
+        "train_sha256": model.made_of.train_sha256,
         "parameters": model.model.parameters(),
     })
 }
 
-/// The labels and features that a system's need model is trained on. On a collection without need
-/// labels there is none: nothing is predicted, and stages pass over the need.
-fn open_training(session: &Session, loaded: &Loaded) -> Result<Option<Training>, Error> {
-    let Some(config) = &loaded.need else { return Ok(None) };
-    let Some(clariq) = session.collection.downcast::<ClariQ>() else {
-        let passed = if loaded.plan.sees_need() { ", and its stages pass over it" } else { "" };
-        session.observer.note(&format!(
-            "note: {} has no need labels: `{}` predicts no need{passed}",
-            session.collection.kind(),
-            loaded.name
-        ));
-        return Ok(None);
+/// Where a need model comes from.
+enum Origin {
+    /// It is trained on these labels.
+    Training(Box<Training>),
+    /// It was trained before, and named.
+    Named(Box<Classifier>),
+}
+
+impl Origin {
+    fn model(self) -> Result<Classifier, Error> {
+        match self {
+            Self::Training(training) => training.fit(),
+            Self::Named(model) => Ok(*model),
+        }
+    }
+}
+
+/// The need model of a system: the one that was named, or one for which there are labels. On a
+/// collection without need labels there is none: nothing is predicted, and stages pass over the
+/// need.
+fn open_model(session: &Session, loaded: &Loaded) -> Result<Option<Origin>, Error> {
+    let named = session.options.need_model.as_deref();
+    let Some(config) = &loaded.need else {
+        let Some(file) = named else { return Ok(None) };
+        let hint = "`bm25-conversation` has one; configs/README.md lists the need models";
+        let found = format!("{} with `{}`, which has none", file.display(), loaded.name);
+        bail!("--need-model", "a system with a table [need]", found, hint);
     };
-    training(session, clariq, config).map(Some)
+    if let Some(file) = named {
+        let bank = &ClariQ::of(session.collection)?.bank;
+        let model = Classifier::read(&Source::new(file), bank, session)?;
+        return Ok(Some(Origin::Named(Box::new(model))));
+    }
+    let clariq = session.collection.downcast::<ClariQ>();
+    if let Some(clariq) = clariq.filter(|clariq| clariq.has(Split::Train, true)) {
+        let training = training(session, clariq, config)?;
+        return Ok(Some(Origin::Training(Box::new(training))));
+    }
+    let passed = if loaded.plan.sees_need() { ", and its stages pass over it" } else { "" };
+    let (there, name) = (session.collection.location(), &loaded.name);
+    let note = format!("note: {there} has no need labels: `{name}` predicts no need{passed}");
+    session.observer.note(&note);
+    Ok(None)
 }
 
 fn training(session: &Session, clariq: &ClariQ, config: &NeedConfig) -> Result<Training, Error> {

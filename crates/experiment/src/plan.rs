@@ -91,11 +91,8 @@ impl Plan {
         let pipelines = match self {
             Self::Rank(pipeline) => vec![pipeline],
             Self::Answer(plan) => {
-                let AnswerPlan { statements, chosen, passages, sentences, .. } = &**plan;
-                [Some(statements), chosen.as_ref(), Some(passages), Some(sentences)]
-                    .into_iter()
-                    .flatten()
-                    .collect()
+                let first = [&plan.statements].into_iter().chain(&plan.chosen);
+                first.chain([&plan.passages, &plan.sentences]).collect()
             }
         };
         pipelines.into_iter().flat_map(Pipeline::about).map(|stage| stage.name).collect()

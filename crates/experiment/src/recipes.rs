@@ -23,8 +23,7 @@ pub fn find(name: &str) -> Result<Option<Recipe>, Error> {
     built_in.map(parse).transpose()
 }
 
-/// The recipe of that name, or in that file, if it trains a model of that kind. What kind a folder
-/// holds shows when it is opened.
+/// The recipe of that name, or in that file, if it trains a model of that kind.
 pub fn find_kind(name: &str, kind: ModelKind) -> Result<Option<Recipe>, Error> {
     match find(name)? {
         Some(recipe) if recipe.objective.kind() != kind => {
@@ -43,11 +42,13 @@ pub fn is_recipe(name: &str) -> bool {
         || Path::new(name).extension().is_some_and(|end| end == "toml")
 }
 
-/// The folder of an installed model, or of one that is named by its path; `models` holds the
-/// installed ones.
+/// The folder of a model that is named by its path, or installed in `models`.
 pub fn installed(models: &Path, name: &str) -> Option<PathBuf> {
     let folders = [PathBuf::from(name), models.join(name)];
-    folders.into_iter().find(|folder| folder.join("config.json").is_file())
+    let is_model = |folder: &PathBuf| {
+        ["config.json", "modules.json"].iter().any(|name| folder.join(name).is_file())
+    };
+    folders.into_iter().find(is_model)
 }
 
 /// The problem that a name is neither a recipe nor a model in the folder `models`.

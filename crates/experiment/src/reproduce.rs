@@ -1,14 +1,14 @@
 //! The check of what a system reaches against the figures that its configuration expects.
 
-use crate::contexts::Contexts;
 use crate::record;
-use crate::run::{RunOptions, open_split, ranking_path, run as write_run, usual_path};
-use crate::session::Session;
+use crate::run::{RunOptions, SplitInput, ranking_path, run as write_run, usual_path};
+use crate::session::{Contexts, Session};
 use crate::systems::{Loaded, check_expected};
 use clariq_collections::evaluation::Written;
 use clariq_core::{Checksum, Error};
 use clariq_files::{Source, read_run};
 use clariq_rank::{Expected, Uses};
+use std::fmt;
 use std::path::Path;
 
 /// A figure as near as this is the expected one: figures are written with six digits.
@@ -56,6 +56,23 @@ pub struct Figure<'s> {
     pub verdict: Option<Verdict>,
 }
 
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Equal => "OK",
+            Self::Close => "close",
+            Self::Fail => "FAIL",
+        })
+    }
+}
+
+impl fmt::Display for Figure<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {:.6}", self.measure, self.obtained)?;
+        self.verdict.map_or(Ok(()), |verdict| write!(f, " {verdict}"))
+    }
+}
+
 /// Those of the systems whose configurations expect figures of this split; all of them where none does,
 /// as on labels that were released later.
 pub fn expecting<'s>(session: &Session, systems: &'s [Loaded], split: &str) -> Vec<&'s Loaded> {
@@ -66,8 +83,7 @@ pub fn expecting<'s>(session: &Session, systems: &'s [Loaded], split: &str) -> V
 }
 
 /// Runs systems on a split with labels, writes their runs into the folder `runs`, and compares what
-/// they reach. Systems that were made from the labels of the split are left out: they would reach
-/// anything.
+/// they reach. Systems that were made from labels of the split are left out.
 pub fn check<'s>(
     session: &Session,
     systems: impl IntoIterator<Item = &'s Loaded>,
@@ -81,11 +97,12 @@ pub fn check<'s>(
     let evaluation = collection.evaluation(split)?;
     let contexts = Contexts::new(session);
     let mut figures = Vec::new();
-    for loaded in systems.into_iter().filter(|loaded| says_something(loaded, split)) {
+    let knows = |loaded: &Loaded| split == "train" && loaded.uses.contains(&Uses::TrainLabels);
+    for loaded in systems.into_iter().filter(|loaded| !knows(loaded)) {
         check_expected(loaded, session)?;
         let path = usual_path(runs, session, loaded, split);
-        let input = open_split(session, loaded, split, None)?;
-        write_run(&contexts, loaded, &*input, &RunOptions::default(), &path)?;
+        let input = SplitInput::open(session, loaded, split, None)?;
+        write_run(&contexts, loaded, &input, &RunOptions::default(), &path)?;
         let run = (!loaded.answers()).then(|| read_run(&Source::new(&path))).transpose()?;
         let expected = expected(loaded, session.documents.checksum(), split);
         let names = expected.iter().flat_map(|expected| expected.measures.keys());
@@ -98,13 +115,12 @@ pub fn check<'s>(
         })?;
         obtained.notes.iter().for_each(|note| session.observer.note(note));
         let compare = |(measure, value)| compare(loaded, expected, split, measure, value);
+        let begin = figures.len();
         figures.extend(obtained.figures.into_iter().map(compare));
+        let rows: Vec<String> = figures[begin..].iter().map(ToString::to_string).collect();
+        session.observer.note(&format!("{} on {split}: {}", loaded.name, rows.join(", ")));
     }
     Ok(figures)
-}
-
-fn says_something(loaded: &Loaded, split: &str) -> bool {
-    split != "train" || !loaded.uses.contains(&Uses::TrainLabels)
 }
 
 /// The figures hold for one bank, so that the sample and the real collection have their own.

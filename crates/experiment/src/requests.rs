@@ -1,15 +1,16 @@
 //! Requests as JSON lines: `{"id": …, "text": …}` or `{"id": …, "said": [{"user": …}, {"system":
 //! …}]}`; for a system that ranks the statements of a user, with `"statements": [text, …]`.
 
-mod unique;
-
 use crate::system::{Query, Statements};
-use clariq_core::{Documents, Error, Problem, Request, Utterance, printable, problem};
+use clariq_core::{
+    Documents, Error, Location, Problem, Request, RequestId, Utterance, bail, printable, problem,
+    sha256_hex,
+};
 use clariq_files::archive::Form;
 use clariq_files::{BoundedLines, MOST_OF_A_LINE};
 use serde::Deserialize;
+use std::collections::HashMap;
 use std::io::BufRead;
-use unique::UniqueIds;
 
 /// How a line looks, for messages.
 const FORM: &str = "{\"id\": …, \"text\": …} or {\"id\": …, \"said\": [{\"user\": …}, …]}";
@@ -113,8 +114,11 @@ impl<'a> Requests<'a> {
     }
 
     fn parse(&self, text: &str) -> Result<Query, Problem> {
-        let fields: Fields =
-            serde_json::from_str(text).map_err(|error| self.unreadable(text, &error))?;
+        // The parser stopped there; its own words are about Rust's types.
+        let fields: Fields = serde_json::from_str(text).map_err(|error| {
+            let found = format!("`{}`, wrong at column {}", printable(text, SHOWN), error.column());
+            self.problem(FORM, &found)
+        })?;
         let id = match fields.id {
             Id::Number(number) => number.to_string(),
             Id::Text(text) => text,
@@ -157,12 +161,6 @@ impl<'a> Requests<'a> {
         Ok(docs)
     }
 
-    fn unreadable(&self, text: &str, error: &serde_json::Error) -> Problem {
-        // The parser stopped there; its own words are about Rust's types.
-        let found = format!("`{}`, wrong at column {}", printable(text, SHOWN), error.column());
-        self.problem(FORM, &found)
-    }
-
     fn problem(&self, expected: &str, found: &str) -> Problem {
         problem!(self.lines.location(), expected, (printable(found, SHOWN)), HINT)
     }
@@ -175,6 +173,43 @@ impl From<Said> for Utterance {
             Said::System(text) => Self::system(text),
         }
     }
+}
+
+/// So many ids are kept at most, in 570 MB; a million take 36 MB.
+const MOST: usize = 25_000_000;
+
+/// The first 96 bits of an id's SHA-256: one of 10¹⁴ files of the most ids has two that share them.
+type Key = [u32; 3];
+
+/// The lines of ids.
+#[derive(Debug, Default)]
+struct UniqueIds {
+    lines: HashMap<Key, u32>,
+}
+
+impl UniqueIds {
+    /// Keeps an id that `at` has; what is wrong where a line before has it. Too many are an error.
+    fn insert(&mut self, id: &RequestId, at: Location) -> Result<Option<Problem>, Error> {
+        let key = key(id.as_str());
+        if let Some(first) = self.lines.get(&key) {
+            let found = format!("`{}`, as in line {first}", printable(id.as_str(), SHOWN));
+            let expected = "a request with an id of its own";
+            let hint = "a run has one ranking for an id; --skip-bad keeps the first request";
+            return Ok(Some(problem!(at, expected, found, hint)));
+        }
+        if self.lines.len() == MOST {
+            let hint = "put the rest into a file of its own";
+            bail!(at, "at most {MOST} requests", "more of them", hint);
+        }
+        let line = at.line.and_then(|line| u32::try_from(line).ok()).unwrap_or(u32::MAX);
+        self.lines.insert(key, line);
+        Ok(None)
+    }
+}
+
+fn key(id: &str) -> Key {
+    let digits = sha256_hex(id.as_bytes());
+    [0, 8, 16].map(|start| u32::from_str_radix(&digits[start..start + 8], 16).unwrap_or_default())
 }
 
 #[cfg(test)]

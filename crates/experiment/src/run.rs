@@ -8,18 +8,16 @@
 
 mod blocks;
 mod file;
-mod given;
 mod input;
 mod partial;
 mod split;
 #[cfg(test)]
 mod tests;
 
-use crate::contexts::Contexts;
 use crate::needs::{Needs, Predict, PredictedNeeds, predict_split};
 use crate::plan::Plan;
 use crate::record::{self, Arithmetic};
-use crate::session::Session;
+use crate::session::{Contexts, Session};
 use crate::system::System;
 use crate::systems::Loaded;
 use blocks::Write;
@@ -33,10 +31,8 @@ use std::{panic, thread};
 
 pub(crate) use file::Cut;
 pub use file::{FileInput, FileKind};
-pub use given::Given;
 pub use input::{Input, Skipped};
-use split::SplitInput;
-pub use split::{as_run, ranking_path};
+pub use split::{Given, SplitInput, as_run, ranking_path};
 
 /// The folder of a collection's runs: `folder` itself for the released ClariQ, and one inside it
 /// that is named after the collection for every other, so that their runs keep apart.
@@ -47,11 +43,11 @@ pub fn folder_of(folder: &Path, collection: &dyn Collection) -> PathBuf {
     }
 }
 
-/// The usual path of a run over an input of that name: `<folder of the
-/// collection>/<system>.<name>.run`. What is handed in ends in `.json`, and lies in `folder` itself
-/// but for a sample.
+/// The usual path of a run over an input: `<folder of the collection>/<system>.<name>.run`, where the
+/// system's name says which parameters are overridden. What is handed in ends in `.json`, and lies in
+/// `folder` itself but for a sample.
 pub fn usual_path(folder: &Path, session: &Session, loaded: &Loaded, name: &str) -> PathBuf {
-    let (system, collection) = (&loaded.name, session.collection);
+    let (system, collection) = (loaded.full_name(), session.collection);
     if !loaded.answers() {
         return folder_of(folder, collection).join(format!("{system}.{name}.run"));
     }
@@ -63,22 +59,6 @@ pub fn usual_path(folder: &Path, session: &Session, loaded: &Loaded, name: &str)
     }
 }
 
-/// A split as the input of a run by a system, perhaps with the documents that another run gives to
-/// each request.
-///
-/// # Errors
-///
-/// A split that cannot be read, a collection without the tasks of the system, and documents that it
-/// does not have.
-pub fn open_split<'a>(
-    session: &Session<'a>,
-    loaded: &Loaded,
-    split: &'static str,
-    given: Option<&'a Given>,
-) -> Result<Box<dyn Input + 'a>, Error> {
-    Ok(Box::new(SplitInput::open(session, loaded, split, given)?))
-}
-
 /// How a run is made.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RunOptions<'a> {
@@ -86,8 +66,7 @@ pub struct RunOptions<'a> {
     pub tag: Option<&'a str>,
     /// Whether an interrupted run is continued.
     pub resume: bool,
-    /// What tells the run from others where it is a part of one. A part is small: its lines stay in
-    /// memory, and there may be none.
+    /// What tells a part of a run from others. A part is small: its lines, if any, stay in memory.
     pub part: Option<&'a Value>,
 }
 
@@ -150,7 +129,8 @@ impl<'a> Job<'a> {
             None => Predict::ForStages,
         };
         let system = System::open_predicting(contexts, loaded, predict)?;
-        let tag = tag.unwrap_or(&loaded.name);
+        let full_name = loaded.full_name();
+        let tag = tag.unwrap_or(&full_name);
         let tag: String = tag.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
         let session = contexts.session();
         let mut made_by = json!({
@@ -255,16 +235,14 @@ impl<'a> Job<'a> {
         if let Some(part) = options.part {
             made_by["part"] = part.clone();
         }
-        let record = record::stage(path, made_by, &outputs)?;
-        outputs.into_iter().map(|(.., file)| file).chain([record]).try_for_each(Staged::commit)?;
+        record::put(path, made_by, outputs)?;
         partial.remove();
         Ok((progress, skipped))
     }
 
-    /// Ranks, and predicts the needs that no stage looks at but a file is written of. Both at the
-    /// same time: neither needs the other, and reading the training labels takes as long as
-    /// ranking. On threads of their own: one of the pool could be lent the other task while it
-    /// holds a model's lock.
+    /// Ranks, and predicts the needs that no stage looks at but a file is written of, at the same
+    /// time: reading the training labels takes as long as ranking. On threads of their own: one of
+    /// the pool could be lent the other task while it holds a model's lock.
     #[expect(clippy::type_complexity, reason = "two results of what runs side by side")]
     fn rank_beside_needs(
         &self,
@@ -303,8 +281,7 @@ impl<'a> Job<'a> {
     }
 }
 
-/// What the record says of a system: its stages and what they rank, task by task where there are
-/// several.
+/// What the record says of a system: its stages and what they rank, by task if there are several.
 fn describe_plan(system: &System) -> Result<Map<String, Value>, Error> {
     let mut described = Map::new();
     match &system.loaded.plan {

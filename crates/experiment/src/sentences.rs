@@ -13,7 +13,7 @@ pub(crate) struct Sentences {
     /// The requests, each with its own sentences as candidates.
     pub(crate) requests: Vec<Request>,
     /// The passage of each sentence.
-    passages: HashMap<Doc, Doc>,
+    passages: Vec<Doc>,
 }
 
 impl Sentences {
@@ -30,32 +30,25 @@ impl Sentences {
         let mut cut: Vec<Doc> = rankings.iter().flat_map(best).collect();
         cut.sort_unstable();
         cut.dedup();
-        let (mut rows, mut ids) = (Vec::new(), HashMap::with_capacity(cut.len()));
+        let (mut rows, mut passage_of, mut own) = (Vec::new(), Vec::new(), HashMap::new());
         for passage in cut {
-            let mut own = Vec::new();
+            let first = rows.len() as u32;
             for sentence in rule.sentences(&passages.text(passage)?) {
-                // Ids of one length, so that their order is that of the sentences.
-                let id = format!("{:08}", rows.len());
-                rows.push(BankRow { id: id.as_str().into(), text: sentence.to_owned() });
-                own.push(id);
+                // Ids of one length: in their order, which is the bank's, the sentences are as here.
+                let id = format!("{:08}", rows.len()).as_str().into();
+                rows.push(BankRow { id, text: sentence.to_owned() });
+                passage_of.push(passage);
             }
-            ids.insert(passage, own);
+            own.insert(passage, first..rows.len() as u32);
         }
-        let bank = Bank::new(rows, "");
-        let (mut of, mut passage_of) = (HashMap::with_capacity(ids.len()), HashMap::new());
-        for (passage, ids) in ids {
-            let own: Vec<Doc> = ids.iter().filter_map(|id| bank.find(id)).collect();
-            passage_of.extend(own.iter().map(|&sentence| (sentence, passage)));
-            of.insert(passage, own);
-        }
-        let mut with_own = Vec::with_capacity(requests.len());
-        for (request, ranking) in requests.iter().zip(rankings) {
-            let sentences = best(ranking).into_iter().filter_map(|passage| of.get(&passage));
-            let mut own: Vec<Doc> = sentences.flatten().copied().collect();
+        let with_own = requests.iter().zip(rankings).map(|(request, ranking)| {
+            let sentences = best(ranking).into_iter().flat_map(|passage| own[&passage].clone());
+            let mut own: Vec<Doc> = sentences.map(Doc).collect();
             own.sort_unstable();
-            with_own.push(Request { candidates: Some(own), ..request.clone() });
-        }
-        Ok(Self { bank, requests: with_own, passages: passage_of })
+            Request { candidates: Some(own), ..request.clone() }
+        });
+        let requests = with_own.collect();
+        Ok(Self { bank: Bank::new(rows, ""), requests, passages: passage_of })
     }
 
     /// The best sentences that fit, in the order of their ranking, and the passages that they come
@@ -80,8 +73,10 @@ impl Sentences {
     }
 
     fn note_passage(&self, sentence: Doc, used: &mut Vec<Doc>) {
-        let passage = self.passages.get(&sentence).copied();
-        used.extend(passage.filter(|passage| !used.contains(passage)));
+        let passage = self.passages[sentence.index()];
+        if !used.contains(&passage) {
+            used.push(passage);
+        }
     }
 }
 
@@ -126,8 +121,7 @@ mod tests {
     fn an_answer_is_made_of_the_sentences_that_fit() {
         let passage =
             "Right. The tent is small and green. The tent is quite heavy. It is dry inside.";
-        // Tokens: 7 and 6 do not fit together, 7 and 5 do. The first sentence is too short to
-        // count.
+        // 7 and 6 tokens do not fit together, 7 and 5 do; the first sentence is too short.
         let (text, used) = extracted(passage, &[0, 1, 2]);
         assert_eq!(text, "The tent is small and green. It is dry inside.");
         assert_eq!(used, [Doc(0)]);

@@ -1,13 +1,12 @@
-//! A session: a collection, the options that work on it is done under, and the models that are
-//! open.
+//! A session: a collection, the options of the work on it, and the models that are open.
 
 use crate::cache;
-use crate::observer::{Observer, Silent};
-use clariq_collections::Collection;
+use clariq_collections::{Around, Collection};
 use clariq_core::{
     Documents, Embeddings, Engine, Error, Model, ModelName, ModelOptions, NoModels, Precision,
-    ProblemKind,
+    ProblemKind, Reading, bail,
 };
+use clariq_core::{Observer, Silent};
 use clariq_files::temporary::{Temporary, folder_in};
 use clariq_index::{Analyzer, BuildOptions, DocumentIndex, Opened};
 use clariq_rank::Context;
@@ -33,6 +32,8 @@ pub struct Options {
     pub index: Option<PathBuf>,
     /// Bytes of memory for building an index.
     pub memory: usize,
+    /// A need model that was trained before, in place of the one that a system declares.
+    pub need_model: Option<PathBuf>,
 }
 
 impl Default for Options {
@@ -45,12 +46,13 @@ impl Default for Options {
             cache: cache::folder(),
             index: None,
             memory: 64_000_000,
+            need_model: None,
         }
     }
 }
 
-/// The folder of a model, and where it cuts texts.
-pub(crate) type Located = (PathBuf, Option<usize>);
+/// The folder of a model, and how it is read.
+pub(crate) type Located = (PathBuf, Reading);
 
 pub(crate) type Cached<K, T> = Mutex<HashMap<K, T>>;
 
@@ -59,11 +61,12 @@ pub(crate) type Cached<K, T> = Mutex<HashMap<K, T>>;
 pub(crate) struct OpenedModels {
     pub(crate) located: Cached<ModelName, Located>,
     pub(crate) models: Cached<ModelName, Model>,
+    /// How many texts each has cut, as far as that was reported.
+    pub(crate) cut: Cached<ModelName, usize>,
     pub(crate) banks: Cached<String, Arc<Embeddings>>,
 }
 
-/// A collection with the options that work on it is done under, an engine for learned models, and
-/// an observer.
+/// A collection with the options of the work on it, an engine for learned models, and an observer.
 #[derive(Clone)]
 pub struct Session<'a> {
     /// The collection.
@@ -72,8 +75,7 @@ pub struct Session<'a> {
     pub task: &'static str,
     /// The documents of that task.
     pub documents: &'a dyn Documents,
-    /// The split that is answered, which decides what models may be trained on; `None` for requests
-    /// of no split.
+    /// The split that is answered, if any: it decides what models may be trained on.
     pub split: Option<&'static str>,
     /// How work is done.
     pub options: Options,
@@ -122,8 +124,7 @@ impl<'a> Session<'a> {
         Self { options, models: Arc::default(), ..self.clone() }
     }
 
-    /// The same session for documents that are made for a few requests: neither their indexes nor
-    /// their vectors are kept.
+    /// The same session for documents of a few requests, whose indexes and vectors are not kept.
     pub(crate) fn passing(&self) -> Self {
         Self { keeps: false, ..self.clone() }
     }
@@ -133,13 +134,13 @@ impl<'a> Session<'a> {
         self.options.cache.join("models")
     }
 
-    /// How a model is run here that cuts texts at `max_tokens`.
-    pub fn model_options(&self, max_tokens: Option<usize>) -> ModelOptions {
+    /// How a model is run here.
+    pub fn model_options(&self, reading: Reading) -> ModelOptions {
         ModelOptions {
             device: self.options.device.clone(),
             precision: self.options.precision,
             threads: self.options.threads,
-            max_tokens,
+            reading,
         }
     }
 
@@ -148,8 +149,7 @@ impl<'a> Session<'a> {
         self.engine.ok_or_else(|| NoModels::refusal(name))
     }
 
-    /// What stages work on over these documents. Indexes are opened or built when a stage first
-    /// needs one.
+    /// What stages work on over these documents, with indexes from when a stage first needs one.
     pub fn context<'d>(&'d self, documents: &'d dyn Documents) -> Context<'d> {
         let passing: Mutex<Vec<Temporary>> = Mutex::default();
         let open = move |analyzer, documents: &dyn Documents| {
@@ -172,15 +172,11 @@ impl<'a> Session<'a> {
     /// A folder in the cache that is removed when it is dropped.
     fn passing_folder(&self) -> Result<Temporary, Error> {
         let path = self.options.cache.join("index");
-        let make = || {
-            fs::create_dir_all(&path)?;
-            folder_in(&path, "passing-".as_ref())
-        };
-        make().map_err(Error::io("write", &path))
+        let made = fs::create_dir_all(&path).and_then(|()| folder_in(&path, "passing-".as_ref()));
+        made.map_err(Error::io("write", &path))
     }
 
-    /// Opens an index or builds it. A damaged one in the cache is built again; one whose folder was
-    /// named stays as it is.
+    /// Opens an index or builds it; a damaged one is built again, unless its folder was named.
     fn open_index(
         &self,
         analyzer: Analyzer,
@@ -228,5 +224,60 @@ impl<'a> Session<'a> {
                 self.observer.note(&format!("note: rebuilt the index {folder}: {because}"));
             }
         }
+    }
+}
+
+/// A context for each task of a session's collection, whose indexes and spaces systems share.
+pub struct Contexts<'a> {
+    session: &'a Session<'a>,
+    /// The session for documents of a few requests, of which nothing is kept.
+    passing: Session<'a>,
+    tasks: Vec<(&'static str, Context<'a>)>,
+}
+
+impl<'a> Contexts<'a> {
+    /// Contexts for requests of the session's split, or of none: then the first split is judged
+    /// before.
+    pub fn new(session: &'a Session<'a>) -> Self {
+        let collection = session.collection;
+        let mut tasks = Vec::new();
+        for &task in collection.tasks() {
+            // A task without documents is an error where a system ranks for it.
+            let documents = match collection.documents(task) {
+                _ if task == session.task => session.documents,
+                Ok(documents) => documents,
+                Err(_) => continue,
+            };
+            let around = match session.split {
+                Some(split) => Around::new(collection, task, split),
+                None => Around::outside(collection, task),
+            };
+            let mut context = session.context(documents);
+            context.surroundings = Some(Box::new(around));
+            tasks.push((task, context));
+        }
+        Self { session, passing: session.passing(), tasks }
+    }
+
+    /// The session.
+    pub fn session(&self) -> &'a Session<'a> {
+        self.session
+    }
+
+    /// The context of a task; an error where the collection has no documents for it.
+    pub(crate) fn of(&self, task: &str) -> Result<&Context<'a>, Error> {
+        if let Some((_, context)) = self.tasks.iter().find(|(known, _)| *known == task) {
+            return Ok(context);
+        }
+        let collection = self.session.collection;
+        collection.documents(collection.find_task(task)?)?;
+        // They were not there when the contexts were made.
+        let hint = "were files copied there meanwhile? run it again";
+        bail!(collection.location(), "documents of the task `{task}`", "none a moment ago", hint)
+    }
+
+    /// A context over documents that are made for a few requests, of which nothing is kept.
+    pub(crate) fn over<'b>(&'b self, documents: &'b dyn Documents) -> Context<'b> {
+        self.passing.context(documents)
     }
 }

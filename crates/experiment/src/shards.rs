@@ -1,26 +1,24 @@
-//! A file of conversations or requests cut into shards, and the parts of a run over them put
-//! together.
+//! A file of conversations or requests cut into shards, and the parts of a run put together.
 //!
-//! `plan.json` lies beside the shards and says what they were cut from. Each shard is a file of its
-//! own, so that whoever ranks it needs the plan and that file alone. A part is
-//! whole when its record is there; parts put together are the run over the whole file, byte for
-//! byte.
+//! `plan.json` lies beside the shards and says what they were cut from: whoever ranks a shard needs
+//! the plan and its file alone. A part is whole when its record is there; parts put together are
+//! the run over the whole file, byte for byte.
 
 mod cut;
 
 pub use cut::cut;
 
-use crate::contexts::Contexts;
-use crate::record::{self, Arithmetic, MOST_OF_A_RECORD, read_small};
+use crate::record::{self, Arithmetic, MOST_OF_A_RECORD};
 use crate::run::{Cut, FileInput, FileKind, Job, RunOptions};
+use crate::session::Contexts;
 use crate::systems::Loaded;
-use clariq_core::{Error, Problem, bail, problem, sha256_of_file};
+use clariq_core::{Error, Problem, bail, open_regular, problem, read_regular, sha256_of_file};
 use clariq_files::{Source, Staged, protect, refuse_input};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use std::fs::File;
-use std::io;
+use std::collections::HashSet;
+use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 
 /// The form of `plan.json`.
@@ -72,31 +70,50 @@ pub struct Planned {
 impl Planned {
     /// Reads a plan.
     pub fn read(path: &Path) -> Result<Self, Error> {
+        Self::parse(path, &Source::new(path).read_at_most(MOST_OF_A_PLAN)?.bytes)
+    }
+
+    /// Parses the content of a plan; `path` is where it lies.
+    pub fn parse(path: &Path, text: &[u8]) -> Result<Self, Error> {
         #[derive(Deserialize)]
         struct Form {
             clariq_plan: Option<u32>,
         }
 
-        let input = Source::new(path).read_at_most(MOST_OF_A_PLAN)?;
         let wrong = |found: String| {
             let hint = "cut the file again with this version of clariq";
             problem!(path, "a plan of `clariq data shard`", found, hint)
         };
-        let form: Form =
-            serde_json::from_slice(&input.bytes).map_err(|error| wrong(error.to_string()))?;
+        let form: Form = serde_json::from_slice(text).map_err(|error| wrong(error.to_string()))?;
         match form.clariq_plan {
             Some(FORM) => {}
             Some(found) => return Err(wrong(format!("a plan of form {found}, not {FORM}")).into()),
             None => return Err(wrong("no key `clariq_plan`".to_owned()).into()),
         }
-        let plan: Plan =
-            serde_json::from_slice(&input.bytes).map_err(|error| wrong(error.to_string()))?;
+        let plan: Plan = serde_json::from_slice(text).map_err(|error| wrong(error.to_string()))?;
         let is_name =
             |shard: &Shard| Path::new(&shard.file).file_name() == Some(shard.file.as_ref());
         if plan.shards.is_empty() || !plan.shards.iter().all(is_name) {
             return Err(wrong("no shards, or one outside the plan's folder".to_owned()).into());
         }
+        let (mut next, mut names) = (0_u64, HashSet::new());
+        for Shard { file, first, contexts, .. } in &plan.shards {
+            if *first != next || !names.insert(file) {
+                let found = format!("`{file}` from context {first} on, where {next} comes next");
+                return Err(wrong(found).into());
+            }
+            next = next.saturating_add(*contexts);
+        }
+        if next != plan.input.contexts {
+            let all = plan.input.contexts;
+            return Err(wrong(format!("{next} contexts in shards, of {all}")).into());
+        }
         Ok(Self { path: path.to_owned(), plan })
+    }
+
+    /// Parses the record of a part of a run by this plan; `path` is where it lies.
+    pub fn parse_record(&self, path: &Path, text: &[u8]) -> Result<Part, Error> {
+        Part::parse(text, path, self.plan.input.kind)
     }
 
     fn beside(&self, name: &str) -> PathBuf {
@@ -108,8 +125,8 @@ impl Planned {
         self.beside(&format!("{system}.part-{index:05}.run"))
     }
 
-    /// Makes the part of a run over one shard, unless it is there and whole. `output` names another
-    /// file than [`Planned::part`].
+    /// Makes the part of a run over one shard, in `output` or [`Planned::part`], unless it is
+    /// there.
     ///
     /// # Errors
     ///
@@ -134,8 +151,10 @@ impl Planned {
             bail!(&*self.path, "the question bank {expected}", "the bank {found}", hint);
         }
         let file = self.beside(&shard.file);
-        if Source::new(&file).checksum()? != shard.sha256 {
-            let (name, found) = (&shard.file, "a file with another checksum");
+        let lines = count_lines(&Source::new(&file))?;
+        if lines != shard.contexts || Source::new(&file).checksum()? != shard.sha256 {
+            let (name, all) = (&shard.file, shard.contexts);
+            let found = format!("{lines} contexts of {all}, or a file with another checksum");
             let hint = "copy the shard again, or cut the file again";
             bail!(&*self.path, "`{name}` as it was cut", found, hint);
         }
@@ -204,16 +223,13 @@ impl Planned {
             paths.push(path);
         }
         let run = Staged::new(output, |out| {
-            paths.iter().try_for_each(|path| io::copy(&mut File::open(path)?, out).map(drop))
+            paths.iter().try_for_each(|path| io::copy(&mut open_regular(path)?, out).map(drop))
         })?;
         let Some(Part { mut record, .. }) = first else { return Ok(()) };
         record.retain(|key, _| key != "part" && key != "outputs");
         let (mut made_by, input) = (Value::Object(record), &self.plan.input);
         input.kind.count(&mut made_by, input.contexts, input.bad_records);
-        let files: Vec<record::Output> = vec![("run", output.to_owned(), run)];
-        let record = record::stage(output, made_by, &files)?;
-        files.into_iter().map(|(.., file)| file).chain([record]).try_for_each(Staged::commit)?;
-        Ok(())
+        record::put(output, made_by, vec![("run", output.to_owned(), run)])
     }
 
     /// Two parts that do not belong to one run.
@@ -256,12 +272,9 @@ impl Planned {
             let expected = format!("part {index} of {} whole", self.plan.shards.len());
             problem!(&*self.path, expected, (format!("`{}`, {found}", path.display())), HOW)
         };
-        let text = read_small(&record::path_of(path), MOST_OF_A_RECORD);
-        let part = Part::parse(
-            &text.ok_or_else(|| refuse("without a record"))?,
-            &record::path_of(path),
-            self.plan.input.kind,
-        )?;
+        let text = read_regular(&record::path_of(path), MOST_OF_A_RECORD).ok();
+        let text = text.ok_or_else(|| refuse("without a record"))?;
+        let part = self.parse_record(&record::path_of(path), &text)?;
         if part.made.shard != index || part.made.sha256 != *shard.sha256 {
             return Err(refuse("which was made of another shard").into());
         }
@@ -289,7 +302,7 @@ const HOW: &str = "`clariq run SYSTEM --shard plan.json:I` makes part I again";
 
 /// The record of a part.
 #[derive(Clone)]
-struct Part {
+pub struct Part {
     made: MadeOf,
     /// The checksum of its run.
     sha256: String,
@@ -341,6 +354,13 @@ fn value<T: DeserializeOwned>(
     T::deserialize(record.get(key).unwrap_or(&Value::Null)).map_err(|error| {
         problem!(path, "`{key}` as `clariq run --shard` writes it", (error.to_string()), HOW).into()
     })
+}
+
+/// How many lines a shard has: one for each context.
+fn count_lines(shard: &Source) -> Result<u64, Error> {
+    let mut lines = shard.stream()?.split(b'\n');
+    let count = lines.try_fold(0, |count, line| line.map(|_| count + 1));
+    count.map_err(Error::io("read", shard.name()))
 }
 
 fn short(checksum: &str) -> &str {

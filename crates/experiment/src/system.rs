@@ -1,10 +1,9 @@
 //! The executor: a system that is open, what it ranks for requests and answers, and why.
 
-use crate::contexts::Contexts;
 use crate::needs::{Needs, Predict};
 use crate::plan::{AnswerPlan, CHOSEN, PASSAGES, Plan, STATEMENTS};
 use crate::sentences::Sentences;
-use crate::session::Session;
+use crate::session::{Contexts, Session};
 use crate::systems::Loaded;
 use clariq_collections::{Bank, BankRow};
 use clariq_core::{Doc, Documents, Error, Hit, Need, Progress, Ranking, Request, bail};
@@ -32,6 +31,13 @@ pub enum Statements {
     Own(Vec<String>),
 }
 
+impl Query {
+    /// A request of nobody: a system that answers it works, and a later error is about a request.
+    pub fn of_nobody() -> Self {
+        Self { request: Request::new("0", "hello"), statements: Statements::Own(Vec::new()) }
+    }
+}
+
 impl From<Request> for Query {
     fn from(request: Request) -> Self {
         Self { request, statements: Statements::Known(None) }
@@ -56,8 +62,7 @@ pub struct Answer {
     pub text: String,
     /// The passages that its sentences come from.
     pub used: Vec<Doc>,
-    /// The statements of the user, best first. Of [`Statements::Own`], a document is the number of
-    /// the text, from 0.
+    /// The user's statements, best first; of [`Statements::Own`], by their numbers from 0.
     pub statements: Ranking,
     /// Those that it takes into account, best first.
     pub chosen: Ranking,
@@ -124,8 +129,7 @@ impl<'a> System<'a> {
         Ok(system)
     }
 
-    /// Opens the indexes and vectors of the documents, which the first request would open
-    /// otherwise.
+    /// Opens indexes and vectors of the documents before the first request.
     pub fn warm_up(&self) -> Result<(), Error> {
         let pipeline = match &self.loaded.plan {
             Plan::Rank(pipeline) => pipeline,
@@ -176,8 +180,8 @@ impl<'a> System<'a> {
     }
 
     /// Ranks, and answers where the system does. What a request gets depends on the others only
-    /// where the system declares that it uses the batch; to get the same bytes however requests
-    /// arrive, rank each by itself.
+    /// where the system uses the batch; for the same bytes however requests arrive, rank each by
+    /// itself.
     pub fn rank(&self, queries: &[Query]) -> Result<Vec<Outcome>, Error> {
         self.rank_counting(queries, &|_| {})
     }
@@ -190,10 +194,15 @@ impl<'a> System<'a> {
     ) -> Result<Vec<Outcome>, Error> {
         let requests = self.requests(queries)?;
         let pipeline = match &self.loaded.plan {
-            Plan::Answer(plan) => return self.answer(plan, queries, &requests, progress),
+            Plan::Answer(plan) => {
+                let outcomes = self.answer(plan, queries, &requests, progress)?;
+                self.contexts.session().report_cut();
+                return Ok(outcomes);
+            }
             Plan::Rank(pipeline) => pipeline,
         };
         let rankings = run(pipeline, self.context(Part::Documents)?, &requests, progress)?;
+        self.contexts.session().report_cut();
         let outcome = |(request, ranking): (&Request, _)| Outcome {
             need: request.need,
             ranking,
@@ -331,8 +340,7 @@ impl<'a> System<'a> {
     }
 }
 
-/// Requests as the pipelines of statements see them: with the statements of their users as
-/// candidates.
+/// Requests as the pipelines of statements see them: with their users' statements as candidates.
 struct AskedStatements {
     requests: Vec<Request>,
     /// The statements, where the collection does not have them.
@@ -395,8 +403,7 @@ impl AskedStatements {
     }
 }
 
-/// The id of a text in the bank of all that came with requests: users are kept apart, and texts
-/// are numbered from 1.
+/// The id of a text in the bank of all that came with requests; texts are numbered from 1.
 fn own_id(user: usize, index: usize) -> String {
     format!("{user:08}/{}", index + 1)
 }

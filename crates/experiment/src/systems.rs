@@ -1,11 +1,11 @@
 //! Systems by name: a configuration file, or one of those that are part of the program.
 
-use crate::measures::check_measures;
 use crate::plan::{AnswerConfig, PASSAGES, Plan, STATEMENTS};
 use crate::recipes;
 use crate::session::Session;
-use clariq_collections::Collection;
+use clariq_collections::{Collection, KINDS};
 use clariq_core::{Error, ModelKind, Problem, TrainOn, bail, problem, sha256_hex};
+use clariq_eval::parse_measure;
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use clariq_need::NeedConfig;
 use clariq_rank::{ConversationConfig, Expected, Override, System as Parsed, Uses};
@@ -35,6 +35,11 @@ pub struct Loaded {
     pub checksum: String,
     /// Its name: the stem of its output files and its run tag.
     pub name: String,
+    /// What it is, in a line.
+    pub description: String,
+    /// What tells it from the system that the file declares, where parameters are overridden:
+    /// `-k1-0.9`.
+    pub variant: String,
     /// What it looks at beyond one request and the documents.
     pub uses: Vec<Uses>,
     /// What it does with a request.
@@ -50,14 +55,18 @@ pub struct Loaded {
 impl Loaded {
     /// Reads the file `name`, or the built-in system of that name, which must rank for one task.
     pub fn open(name: &str, overrides: &[Override]) -> Result<Self, Error> {
-        let loaded = Self::open_any(name, overrides)?;
-        if let Plan::Answer(plan) = &loaded.plan {
+        Self::open_any(name, overrides)?.of_one_task()
+    }
+
+    /// The system, refused if it is one of several tasks.
+    pub fn of_one_task(self) -> Result<Self, Error> {
+        if let Plan::Answer(plan) = &self.plan {
             let tasks: Vec<&str> = plan.tasks().map(|(task, _)| task).collect();
             let found = format!("one for {}", tasks.join(", "));
             let hint = "systems of several tasks answer the requests of iKAT's splits";
-            bail!(loaded.file, "a system for one task", found, hint);
+            bail!(self.file, "a system for one task", found, hint);
         }
-        Ok(loaded)
+        Ok(self)
     }
 
     /// Reads a system of one task or of several.
@@ -69,7 +78,10 @@ impl Loaded {
             let (_, text) = built_in.ok_or_else(|| unknown(name))?;
             Source::memory(format!("configs/{name}.toml"), text.as_bytes().to_vec())
         };
-        Self::read(&source, overrides)
+        let variant = if overrides.is_empty() { None } else { Self::read(&source, &[]).ok() };
+        let loaded = Self::read(&source, overrides)?;
+        let variant = variant.map(|declared| variant_of(&declared, &source, overrides));
+        Ok(Self { variant: variant.unwrap_or_default(), ..loaded })
     }
 
     /// Reads a system, and checks what its stages, models and figures are against what there is.
@@ -83,16 +95,34 @@ impl Loaded {
             Ok(())
         })?;
         let (file, bytes) = (source.name(), source.read_at_most(MOST_OF_A_CONFIGURATION)?.bytes);
-        let Parsed { name, uses, conversation, expected, .. } = parsed;
+        let Parsed { name, description, uses, conversation, expected, .. } = parsed;
         let plan = Plan::new(&file, parsed.pipeline, parsed.tasks, answer)?;
         for model in plan.models() {
             recipes::find_kind(&model.name, model.kind)?;
         }
         let checksum = sha256_hex(&bytes);
-        let loaded = Self { file, checksum, name, uses, plan, need, conversation, expected };
+        let variant = String::new();
+        let loaded = Self {
+            file,
+            checksum,
+            name,
+            description,
+            variant,
+            uses,
+            plan,
+            need,
+            conversation,
+            expected,
+        };
         loaded.check_training_declared()?;
         check_measures(&loaded.expected)?;
         Ok(loaded)
+    }
+
+    /// Its name, with the parameters that are overridden: what files and lines of runs are named
+    /// after.
+    pub fn full_name(&self) -> String {
+        format!("{}{}", self.name, self.variant)
     }
 
     /// Whether it answers, and ranks for several tasks.
@@ -105,8 +135,7 @@ impl Loaded {
         !self.answers() || ANSWERED.iter().all(|task| tasks.contains(task))
     }
 
-    /// Whether it does for a collection what is to be done for it: it answers where answers are
-    /// handed in, and ranks elsewhere.
+    /// Whether it answers where answers are handed in for a collection, and ranks elsewhere.
     pub fn is_for(&self, collection: &dyn Collection) -> bool {
         ANSWERED.iter().all(|task| collection.tasks().contains(task)) == self.answers()
     }
@@ -141,8 +170,7 @@ impl Loaded {
         !self.plan.models().is_empty() || need.is_some_and(|need| need.encoder().is_some())
     }
 
-    /// What the system looks at to answer a split, or requests of no split: labels of dev count for
-    /// test alone.
+    /// What it looks at to answer a split, or requests of none: labels of dev count for test alone.
     pub fn uses_for(&self, split: Option<&str>) -> Vec<Uses> {
         let mut uses = self.uses.clone();
         uses.retain(|&uses| uses != Uses::DevLabels || split == Some("test"));
@@ -154,8 +182,7 @@ impl Loaded {
         self.expected.iter().filter(move |expected| bank.starts_with(&expected.bank))
     }
 
-    /// A system declares the labels that its models are trained on, which are shown beside its
-    /// figures.
+    /// A system declares the labels that its models are trained on.
     fn check_training_declared(&self) -> Result<(), Error> {
         for model in self.plan.models() {
             if recipes::is_recipe(&model.name) {
@@ -186,8 +213,33 @@ impl Loaded {
     }
 }
 
-/// Refuses a system that expects figures on a split that the collection never has: they would never
-/// be compared.
+/// The longest suffix of a file name that says which parameters are overridden.
+const LONGEST_VARIANT: usize = 60;
+
+/// The overrides that change something, as a part of a file name: `-k1-0.9-b-0.4`; a checksum of
+/// them, where that is long or would not tell them from others.
+fn variant_of(declared: &Loaded, source: &Source, overrides: &[Override]) -> String {
+    let parameters = |loaded: &Loaded| {
+        let stages = loaded.plan.stages().map(|stage| (stage.name, stage.parameters));
+        stages.collect::<Vec<_>>()
+    };
+    let changes = |one: &&Override| {
+        let with = Loaded::read(source, std::slice::from_ref(*one));
+        with.map_or(true, |with| parameters(&with) != parameters(declared))
+    };
+    let changed: Vec<&Override> = overrides.iter().filter(changes).collect();
+    let short = |one: &&Override| format!("-{}-{}", one.key, one.value.trim_matches('"'));
+    let name = changed.iter().map(short).collect::<Vec<_>>().concat();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if name.len() <= LONGEST_VARIANT && name.chars().all(is_plain) {
+        return name;
+    }
+    let whole = |one: &&Override| format!("{}.{}={}\n", one.stage, one.key, one.value);
+    let all = changed.iter().map(whole).collect::<Vec<_>>().concat();
+    format!("-{}", &sha256_hex(all.as_bytes())[..12])
+}
+
+/// Refuses a system that expects figures on a split that the collection never has.
 pub fn check_expected(loaded: &Loaded, session: &Session) -> Result<(), Error> {
     let (splits, kind) = (session.collection.splits(), session.collection.kind());
     let mut expected = loaded.expected_of(session.documents.checksum().as_str());
@@ -218,8 +270,7 @@ fn unknown(name: &str) -> Problem {
     problem!(name, expected, "nothing of that name", hint)
 }
 
-/// Parses `stage.key=value`, or `task.stage.key=value`, into its target and its value; `flag` is for
-/// messages.
+/// Parses `stage.key=value`, or `task.stage.key=value`; `flag` is for messages.
 pub fn parse_assignment<'a>(text: &'a str, flag: &str) -> Result<(Override, &'a str), Error> {
     let parts = text.split_once('=').and_then(|(key, value)| Some((key.split_once('.')?, value)));
     match parts {
@@ -233,5 +284,44 @@ pub fn parse_assignment<'a>(text: &'a str, flag: &str) -> Result<(Override, &'a 
             let expected = "stage.key=value, for example bm25.k1=0.9";
             bail!(flag, expected, "`{text}`", "configs/README.md lists all stages and their keys")
         }
+    }
+}
+
+/// The names that are listed in a message.
+const MOST_NAMED: usize = 9;
+
+/// Refuses a figure of no measure: it would be expected, and never compared.
+fn check_measures(expected: &[Expected]) -> Result<(), Error> {
+    let own: Vec<String> = KINDS.iter().flat_map(|kind| (kind.figures)()).collect();
+    for (name, at) in expected.iter().flat_map(|expected| &expected.lines) {
+        if !own.contains(name) && parse_measure(name).is_err() {
+            let own = own[..MOST_NAMED.min(own.len())].join(", ");
+            let wanted = format!("a measure such as {own}, or one that `clariq eval -m` knows");
+            bail!(at, wanted, "`{name}`", "names are case-sensitive, as in nDCG@3")
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clariq_rank::System;
+
+    #[test]
+    fn a_misspelt_measure_is_refused_with_its_line() {
+        let check = |expected: &str| {
+            let stages = "[[stages]]\nstage = \"no_question\"\nrank = 1\n";
+            let of = "collection = \"c\"\nbank = \"b\"\nsplit = \"dev\"\n";
+            let text = format!("name = \"x\"\n{stages}[[expected]]\n{of}{expected}\n");
+            let system = System::parse("x.toml", &text, &[]).unwrap();
+            check_measures(&system.expected).map_err(|error| error.to_string())
+        };
+        let error = check("[expected.measures]\n\"R@5\" = 1.0\n\"r@30\" = 0.5").unwrap_err();
+        assert!(error.starts_with("x.toml:11: ") && error.ends_with("`r@30`"), "{error}");
+        assert!(error.contains("need F1, MRR100, P1, NDCG3, NDCG5, or one that"), "{error}");
+        check("measures = { \"R@5\" = 1.0, \"R@30\" = 0.5 }").unwrap();
+        let error = check("measures = {}\npublished = { \"R@x\" = 0.5 }").unwrap_err();
+        assert!(error.starts_with("x.toml:10: "), "{error}");
     }
 }

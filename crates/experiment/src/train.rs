@@ -2,7 +2,8 @@
 
 use crate::recipes;
 use crate::systems::Loaded;
-use clariq_core::{Error, Recipe, bail};
+use clariq_core::{Error, Recipe, bail, read_regular};
+use clariq_files::MOST_OF_A_CONFIGURATION;
 use std::path::Path;
 
 pub use crate::models::Again;
@@ -23,8 +24,10 @@ pub fn recipes(names: &[String], set: &[String]) -> Result<Vec<Recipe>, Error> {
 
 fn named(name: &str) -> Result<Vec<Recipe>, Error> {
     // A file is a recipe if it says what is trained.
-    let says_objective =
-        || std::fs::read_to_string(name).is_ok_and(|text| text.contains("[objective]"));
+    let says_objective = || {
+        read_regular(name.as_ref(), MOST_OF_A_CONFIGURATION)
+            .is_ok_and(|text| String::from_utf8_lossy(&text).contains("[objective]"))
+    };
     match recipes::find(name) {
         Ok(Some(recipe)) => Ok(vec![recipe]),
         Err(error) if says_objective() => Err(error),
@@ -45,8 +48,7 @@ fn of_system(name: &str) -> Result<Vec<Recipe>, Error> {
     Ok(trained)
 }
 
-/// Checks a folder that is named for the models of `count` recipes: it takes one, and must not
-/// exist.
+/// Checks a folder named for the models of `count` recipes: it takes one, and must not exist.
 pub fn check_output(output: &Path, count: usize) -> Result<(), Error> {
     let (expected, found, hint) = if count > 1 {
         let hint = "without --output every model gets a folder of its own in the cache";

@@ -1,19 +1,19 @@
 //! Grid search over the parameters of a system, judged by cross-validation over conversations.
 
-use crate::contexts::Contexts;
 use crate::needs::Predict;
-use crate::run::{as_run, open_split};
-use crate::session::Session;
+use crate::run::{FileInput, FileKind, Input, SplitInput, as_run};
+use crate::session::{Contexts, Session};
 use crate::system::{Part, Query, System};
 use crate::systems::{Loaded, parse_assignment};
 use clariq_collections::evaluation::Evaluation;
 use clariq_core::{Error, Request, TopicId, bail, problem};
 use clariq_eval::{Measure, RankedRun, evaluate, exact_mean};
-use clariq_files::{Qrels, Run};
+use clariq_files::{Qrels, Run, Source, read_qrels};
 use clariq_rank::Override;
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::ControlFlow;
+use std::path::Path;
 
 /// The most points of a grid: the figures of all of them, for every topic, are kept.
 pub const MOST_POINTS: usize = 10_000;
@@ -89,14 +89,28 @@ fn split_values(text: &str) -> Vec<String> {
     values
 }
 
+/// Requests with judgements.
+#[derive(Clone, Copy)]
+pub enum Labels<'a> {
+    /// A labelled split.
+    Split(&'static str),
+    /// Requests as JSON lines, and TREC qrels.
+    Files {
+        /// The requests.
+        requests: &'a Path,
+        /// Their judgements.
+        qrels: &'a Path,
+    },
+}
+
 /// A search over a grid.
 pub struct Search<'a> {
     /// The system: a configuration file, or the name of a built-in one.
     pub system: &'a str,
     /// What is tried.
     pub grid: &'a Grid,
-    /// The labelled split that is tried on.
-    pub split: &'static str,
+    /// What is tried on.
+    pub labels: Labels<'a>,
     /// The task whose ranking is judged; the usual one of the collection, if none is named.
     pub task: Option<&'a str>,
     /// The measures that are taken.
@@ -140,8 +154,7 @@ pub struct Tuned {
 pub struct HeldOut<'t> {
     /// For each fold, the best trial on the conversations of the others.
     pub choices: Vec<&'t Trial>,
-    /// The mean of each measure over all requests, each by the choice of the conversations outside
-    /// its fold.
+    /// The mean of each measure over all requests, each by the choice of the other folds.
     pub means: Vec<f64>,
 }
 
@@ -158,16 +171,19 @@ struct Judge<'a> {
 impl Search<'_> {
     /// Tries every point.
     pub fn run(&self, session: &Session) -> Result<Tuned, Error> {
-        let session = session.clone().answering(self.split);
+        let (session, name) = match self.labels {
+            Labels::Split(split) => (session.clone().answering(split), split),
+            Labels::Files { .. } => (session.clone(), ""),
+        };
         let contexts = Contexts::new(&session);
         let first = Loaded::open_any(self.system, &self.grid.points().next().unwrap_or_default())?;
-        let mut queries = read_queries(&session, &first, self.split)?;
+        let mut queries = read_queries(&session, &first, self.labels)?;
         let requests: Vec<Request> = queries.iter().map(|query| query.request.clone()).collect();
-        let predict = Predict::Split(self.split, &requests);
+        let predict = Predict::Split(name, &requests);
         let system = System::open_predicting(&contexts, &first, predict)?;
         let part = self.find_part(&system)?;
         let (task, documents) = (system.task(part), system.documents(part)?);
-        let judge = Judge::new(&session, self.split, task, self.measures, &requests)?;
+        let judge = Judge::new(&session, self.labels, task, self.measures, &requests)?;
         let fold_of = self.folds(&judge)?;
         // No parameter of a stage changes needs: one prediction is enough for the whole grid.
         for query in &mut queries {
@@ -179,7 +195,7 @@ impl Search<'_> {
             let loaded = Loaded::open_any(self.system, &values)?;
             let system = System::open_predicting(&contexts, &loaded, Predict::Never)?;
             let run = as_run(documents, &requests, &system.rank_part(&queries, part)?);
-            trials.push(judge.trial(values, &run)?);
+            trials.push(judge.trial(values, &run));
             bar.advance(1);
         }
         bar.finish(&format!("{} points", trials.len()));
@@ -216,15 +232,18 @@ impl Search<'_> {
     }
 }
 
-/// The requests of a split as a system sees them.
-fn read_queries(
-    session: &Session,
-    loaded: &Loaded,
-    split: &'static str,
-) -> Result<Vec<Query>, Error> {
+/// The requests as a system sees them.
+fn read_queries(session: &Session, loaded: &Loaded, labels: Labels) -> Result<Vec<Query>, Error> {
     loaded.check_tasks(session.collection)?;
     let mut queries = Vec::new();
-    open_split(session, loaded, split, None)?.read(0, &mut |query| {
+    let input: Box<dyn Input + '_> = match labels {
+        Labels::Split(split) => Box::new(SplitInput::open(session, loaded, split, None)?),
+        Labels::Files { requests, .. } => {
+            Box::new(FileInput::open(session, requests, Some(FileKind::Requests), false)?)
+        }
+    };
+    input.check(loaded)?;
+    input.read(0, &mut |query| {
         queries.push(query);
         ControlFlow::Continue(())
     })?;
@@ -234,24 +253,32 @@ fn read_queries(
 impl<'a> Judge<'a> {
     fn new(
         session: &'a Session<'a>,
-        split: &'static str,
+        labels: Labels,
         task: &str,
         measures: &'a [Box<dyn Measure>],
         requests: &[Request],
     ) -> Result<Self, Error> {
         let collection = session.collection;
-        let Some(qrels) = collection.qrels(split, task)? else {
-            let hint = "--split names a split with labels: what is tuned is judged by them";
-            bail!(collection.location(), "the labels of {split}", "none", hint);
+        let (qrels, own) = match labels {
+            Labels::Split(split) => {
+                let Some(qrels) = collection.qrels(split, task)? else {
+                    let hint = "--split names a split with labels: what is tuned is judged by them";
+                    bail!(collection.location(), "the labels of {split}", "none", hint);
+                };
+                (qrels, collection.own_evaluation(split)?.filter(|_| task == session.task))
+            }
+            Labels::Files { qrels, .. } => {
+                let source = Source::new(qrels);
+                (Qrels::from_judgements(&source.name(), &read_qrels(&source)?)?, None)
+            }
         };
         let topics = requests.iter().map(|request| TopicId::from(request.id.as_str()));
         let topics = topics.filter(|topic| qrels.topic(topic).is_some()).collect();
-        let own = collection.own_evaluation(split)?.filter(|_| task == session.task);
         Ok(Self { session, own, qrels, measures, topics })
     }
 
     /// What a run reaches for every judged request; one that it does not answer counts 0.
-    fn trial(&self, values: Vec<Override>, run: &Run) -> Result<Trial, Error> {
+    fn trial(&self, values: Vec<Override>, run: &Run) -> Trial {
         let own = |name: String| self.own.as_ref()?.values(run, &name);
         let names = self.measures.iter().map(|measure| measure.name());
         let own: Option<Vec<_>> = names.map(own).collect();
@@ -263,18 +290,18 @@ impl<'a> Judge<'a> {
                     |topic| own.iter().map(|own| own.get(topic).copied().unwrap_or(0.0)).collect();
                 self.topics.iter().map(of).collect()
             }
-            None => self.scores_by_name(run)?,
+            None => self.scores_by_name(run),
         };
         let mean = |measure: usize| exact_mean(scores.iter().map(|values| values[measure]));
         let means = (0..self.measures.len()).map(mean).collect();
-        Ok(Trial { values, scores, means })
+        Trial { values, scores, means }
     }
 
-    fn scores_by_name(&self, run: &Run) -> Result<Vec<Vec<f64>>, Error> {
-        let scores = evaluate(self.measures, &RankedRun::new(run)?, &self.qrels);
+    fn scores_by_name(&self, run: &Run) -> Vec<Vec<f64>> {
+        let scores = evaluate(self.measures, &RankedRun::new(run), &self.qrels);
         let scores: HashMap<TopicId, Vec<f64>> = scores.topics.into_iter().collect();
         let of = |topic| scores.get(topic).cloned().unwrap_or(vec![0.0; self.measures.len()]);
-        Ok(self.topics.iter().map(of).collect())
+        self.topics.iter().map(of).collect()
     }
 }
 
@@ -306,14 +333,9 @@ impl Tuned {
             let others = trial.scores.iter().zip(&self.fold_of).filter(|(_, of)| **of != fold);
             exact_mean(others.map(|(scores, _)| scores[self.by]))
         };
-        let mut best: Option<(f64, &Trial)> = None;
-        for trial in &self.trials {
-            let mean = mean(trial);
-            if best.is_none_or(|(highest, _)| mean > highest) {
-                best = Some((mean, trial));
-            }
-        }
-        best.map(|(_, trial)| trial)
+        // Of equals, the last is the greatest.
+        let trials = self.trials.iter().rev().map(|trial| (mean(trial), trial));
+        trials.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, trial)| trial)
     }
 }
 

@@ -1,10 +1,11 @@
-//! Archives: the content of a file that is plain, gzip, tar, both, or in pieces, as a stream.
+//! Archives: the content of a file that is plain, gzip, Zstandard, tar, both, or in pieces, as a stream.
 
-use crate::source::{BYTE_ORDER_MARK, GZIP_MAGIC, MOST_TIMES, Source, broken};
+use crate::source::{BYTE_ORDER_MARK, MAGIC, MOST_TIMES, Packed, Source, broken};
 use clariq_core::{Error, Problem, ProblemKind, problem};
-use flate2::read::MultiGzDecoder;
+use std::cell::Cell;
 use std::io::{self, Read};
 use std::ops::Range;
+use std::rc::Rc;
 use std::vec;
 
 /// Positions of the magic and of the checksum in a tar header (POSIX.1-2001, pax).
@@ -12,7 +13,7 @@ const TAR_MAGIC: (usize, &[u8]) = (257, b"ustar");
 const TAR_CHECKSUM: Range<usize> = 148..156;
 const TAR_BLOCK: usize = 512;
 
-/// Bytes that gzip may unfold to however small it is; [`MOST_TIMES`] come on top of that.
+/// Bytes that a file may unfold to however small it is; [`MOST_TIMES`] come on top of that.
 const FREE: u64 = 64 << 20;
 
 /// What the content should be, for messages.
@@ -44,13 +45,16 @@ impl Archive {
         &self.name
     }
 
-    /// All pieces behind each other, without gzip around them.
+    /// All pieces behind each other, without gzip or Zstandard around them.
     pub fn open(&self) -> Result<Box<dyn Read + '_>, Error> {
         let opened = self.pieces.iter().map(|piece| piece.open().map(|(_, reader)| reader));
         let mut pieces = opened.collect::<Result<Vec<_>, _>>()?.into_iter();
         let joined = Box::new(Joined { current: pieces.next(), pieces });
-        let (head, reader) = peek(joined, GZIP_MAGIC.len()).map_err(|error| self.broken(error))?;
-        Ok(if head == GZIP_MAGIC { Box::new(Unpacked::new(reader)) } else { reader })
+        let (head, reader) = peek(joined, MAGIC).map_err(|error| self.broken(error))?;
+        match Packed::of(&head) {
+            Some(packed) => Unpacked::open(packed, reader).map_err(|error| self.broken(error)),
+            None => Ok(reader),
+        }
     }
 
     /// Gives the content of the archive to `read`, and reads on to its end, where damage would
@@ -184,23 +188,27 @@ fn is_apple_double(path: &[u8]) -> bool {
     path.rsplit(|&byte| byte == b'/').next().is_some_and(|name| name.starts_with(b"._"))
 }
 
-/// What gzip unfolds to, counted.
+/// What a file unfolds to, counted.
 struct Unpacked<'a> {
-    decoder: MultiGzDecoder<Counted<'a>>,
+    content: Box<dyn Read + 'a>,
+    /// Bytes that were read of the packed file, and of its content.
+    packed: Rc<Cell<u64>>,
     bytes: u64,
 }
 
 impl<'a> Unpacked<'a> {
-    fn new(reader: Box<dyn Read + 'a>) -> Self {
-        Self { decoder: MultiGzDecoder::new(Counted { reader, bytes: 0 }), bytes: 0 }
+    fn open(packed: Packed, reader: Box<dyn Read + 'a>) -> io::Result<Box<dyn Read + 'a>> {
+        let count = Rc::default();
+        let counted = Counted { reader, bytes: Rc::clone(&count) };
+        Ok(Box::new(Self { content: packed.reader(counted)?, packed: count, bytes: 0 }))
     }
 }
 
 impl Read for Unpacked<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.decoder.read(buffer)?;
+        let count = self.content.read(buffer)?;
         self.bytes += count as u64;
-        if self.bytes > FREE + MOST_TIMES * self.decoder.get_ref().bytes {
+        if self.bytes > FREE + MOST_TIMES * self.packed.get() {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         Ok(count)
@@ -209,13 +217,13 @@ impl Read for Unpacked<'_> {
 
 struct Counted<'a> {
     reader: Box<dyn Read + 'a>,
-    bytes: u64,
+    bytes: Rc<Cell<u64>>,
 }
 
 impl Read for Counted<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.reader.read(buffer)?;
-        self.bytes += count as u64;
+        self.bytes.set(self.bytes.get() + count as u64);
         Ok(count)
     }
 }

@@ -7,9 +7,10 @@
 //! digest nothing could tell two versions apart, so nothing is kept.
 
 use crate::http::{configure, describe};
+use crate::output::with_ending;
 use crate::temporary::Temporary;
-use clariq_core::{Error, ProblemKind, bail, problem, sha256_of_file};
-use std::fs::{self, File, OpenOptions};
+use clariq_core::{Error, Observer, ProblemKind, bail, open_regular, problem, sha256_of_file};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -83,20 +84,6 @@ impl Default for Limits {
     fn default() -> Self {
         Self { connect: Duration::from_secs(10), stall: Duration::from_secs(30) }
     }
-}
-
-/// An observer of downloads.
-pub trait Progress {
-    /// A file begins with `done` bytes already here, of `total` where that is known.
-    fn start(&mut self, name: &str, done: u64, total: Option<u64>);
-    /// So many more bytes came.
-    fn advance(&mut self, bytes: u64);
-}
-
-/// An observer that ignores everything.
-impl Progress for () {
-    fn start(&mut self, _name: &str, _done: u64, _total: Option<u64>) {}
-    fn advance(&mut self, _bytes: u64) {}
 }
 
 /// What is at the place of a published file.
@@ -174,21 +161,19 @@ impl<'a> Downloader<'a> {
         &self,
         file: &Published,
         target: &Path,
-        progress: &mut dyn Progress,
+        observer: &dyn Observer,
     ) -> Result<Option<u64>, Error> {
-        let mut name = target.as_os_str().to_owned();
-        name.push(".part");
-        let part = PathBuf::from(name);
+        let part = with_ending(target, ".part");
         // Without a digest, the bytes of a broken download are of no use and go when this call ends.
         let _removed = file.sha256.is_none().then(|| Temporary::at(&part));
         let kept = fs::metadata(&part).ok().filter(fs::Metadata::is_file).map(|found| found.len());
         let kept = kept.filter(|&bytes| file.sha256.is_some() && bytes < file.most_bytes);
         let Some(incoming) = self.open(file, kept.unwrap_or(0))? else { return Ok(None) };
         let resumed = incoming.skipped > 0;
-        let mut came = self.receive(file, incoming, &part, progress)?;
+        let mut came = self.receive(file, incoming, &part, observer)?;
         if resumed && Some(sha256_of_file(&part)?.as_str()) != file.sha256 {
             let Some(whole) = self.open(file, 0)? else { return Ok(None) };
-            came = self.receive(file, whole, &part, progress)?;
+            came = self.receive(file, whole, &part, observer)?;
         }
         self.verify(file, &part, target)?;
         OpenOptions::new()
@@ -237,10 +222,11 @@ impl<'a> Downloader<'a> {
         file: &Published,
         incoming: Incoming,
         part: &Path,
-        progress: &mut dyn Progress,
+        observer: &dyn Observer,
     ) -> Result<u64, Error> {
         let Incoming { bytes, skipped, total } = incoming;
-        progress.start(file.name, skipped, total);
+        let task = observer.begin_download(file.name, total);
+        task.advance(skipped);
         let mut out = OpenOptions::new()
             .create(true)
             .append(skipped > 0)
@@ -256,7 +242,7 @@ impl<'a> Downloader<'a> {
                 Ok(count) => {
                     out.write_all(&buffer[..count]).map_err(Error::io("write", part))?;
                     came += count as u64;
-                    progress.advance(count as u64);
+                    task.advance(count as u64);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => break describe(&ureq::Error::from(error)),
@@ -272,6 +258,7 @@ impl<'a> Downloader<'a> {
         if total.map_or(!closed, |total| size < total) {
             return Err(self.cut(file, size, total, &broken));
         }
+        task.finish(&format!("{size} bytes"));
         Ok(came)
     }
 
@@ -322,7 +309,7 @@ fn open_local(path: &Path) -> Result<Option<Incoming>, Error> {
         let hint = "`--from` names the folder that holds the files";
         bail!(path, "a file", "no regular file", hint);
     }
-    let bytes = Box::new(File::open(path).map_err(Error::io("read", path))?);
+    let bytes = Box::new(open_regular(path).map_err(Error::io("read", path))?);
     Ok(Some(Incoming { bytes, skipped: 0, total: Some(found.len()) }))
 }
 
@@ -354,7 +341,7 @@ const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
 /// What the content is in place of a data file, where its beginning shows it.
 fn stand_in(path: &Path) -> Result<Option<&'static str>, Error> {
     let mut head = Vec::new();
-    File::open(path)
+    open_regular(path)
         .and_then(|file| file.take(64).read_to_end(&mut head))
         .map_err(Error::io("read", path))?;
     let text = head.trim_ascii_start().to_ascii_lowercase();

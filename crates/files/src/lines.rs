@@ -1,9 +1,11 @@
 //! Lines of streams, one at a time and bounded, and the fields of space-separated files.
 
 use crate::source::{BYTE_ORDER_MARK, Input, broken};
-use crate::table::{Sink, not_utf8, shorten};
+use crate::table::{Sink, not_utf8, shorten, until_too_many_errors};
 use clariq_core::{Error, Location, Problem, ProblemKind, problem};
+use std::collections::HashSet;
 use std::io::{BufRead, Read};
+use std::ops::ControlFlow;
 use std::str;
 
 /// Bytes that a line of a request or a reply may have: a longer one would only fill the memory.
@@ -94,6 +96,44 @@ impl<'a> BoundedLines<'a> {
     }
 }
 
+/// Lines that a run or judgements may have: a thousand for each of eight thousand topics.
+pub const MOST_LINES: usize = 8_000_000;
+
+/// Whether a file has at most so many lines; too many go to `sink`. Packed, empty ones cost nothing.
+pub fn has_few_lines(input: &Input, most: usize, sink: Sink) -> bool {
+    let lines = memchr::memchr_iter(b'\n', &input.bytes).count();
+    if lines > most {
+        let hint = "is this the right file? a thousand lines for a topic are plenty";
+        let at = (&*input.name, most as u64 + 1);
+        sink(problem!(at, "at most {most} lines", "{lines}", hint));
+    }
+    lines <= most
+}
+
+/// Topics that a run or judgements may have: those of MS MARCO's training set are fewer.
+pub const MOST_TOPICS: usize = 1 << 20;
+
+/// Whether there are no more topics than there may be; one too many goes to `sink`.
+pub(crate) fn has_few_topics<'a>(
+    name: &str,
+    topics: impl Iterator<Item = &'a str>,
+    sink: Sink,
+) -> bool {
+    // A topic's lines mostly follow each other.
+    let (mut seen, mut last) = (HashSet::new(), "");
+    for topic in topics {
+        if topic == std::mem::replace(&mut last, topic) || !seen.insert(topic) {
+            continue;
+        }
+        if seen.len() > MOST_TOPICS {
+            let hint = "is this the right file? its first field names the topic";
+            sink(problem!(name, "at most {MOST_TOPICS} topics", "more", hint));
+            return false;
+        }
+    }
+    true
+}
+
 /// One line that is not blank.
 pub struct Line<'a> {
     /// The name of the file, and the line's number.
@@ -119,20 +159,25 @@ pub fn for_each_line(
     sink: Sink,
     mut each: impl FnMut(&Line, Sink),
 ) {
+    if !has_few_lines(input, MOST_LINES, sink) {
+        return;
+    }
     let most = names.split(' ').count();
     let mut any = false;
     let mut fields = Vec::with_capacity(most);
-    for (number, bytes) in (1..).zip(input.bytes.split(|&byte| byte == b'\n')) {
+    let mut lines = (1..).zip(input.bytes.split(|&byte| byte == b'\n'));
+    until_too_many_errors(&input.name, sink, |sink| {
+        let Some((number, bytes)) = lines.next() else { return ControlFlow::Break(()) };
         let at = (input.name.as_str(), number);
         let bytes = bytes.trim_ascii();
         let Ok(text) = str::from_utf8(bytes) else {
             any = true;
             sink(not_utf8(at, "line", bytes));
-            continue;
+            return ControlFlow::Continue(());
         };
         let text = without_byte_order_marks(text);
         if text.is_empty() {
-            continue;
+            return ControlFlow::Continue(());
         }
         any = true;
         fields.clear();
@@ -144,7 +189,8 @@ pub fn for_each_line(
             let expected = format!("{most} fields, `{names}`");
             sink(line.problem(&expected, count_hint(most, fields.len())));
         }
-    }
+        ControlFlow::Continue(())
+    });
     if !any {
         let hint = "an empty file scores nothing: was the run that wrote it interrupted?";
         let problem = problem!((&*input.name, 1), "lines of the form `{names}`", "nothing", hint);
@@ -177,6 +223,8 @@ fn count_hint(wanted: usize, found: usize) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::qrels::parse_qrels;
+    use crate::table::MOST_ERRORS;
 
     fn read_all(text: &[u8], most: u64) -> Vec<Result<String, String>> {
         let mut lines = BoundedLines::new("x", text, most);
@@ -207,6 +255,23 @@ mod tests {
             let mut lines = BoundedLines::new("x", text.as_bytes(), 4);
             assert_eq!(lines.next_bytes().is_ok(), fine, "{text:?}");
         }
+    }
+
+    #[test]
+    fn a_file_of_another_kind_is_given_up_after_many_errors_or_topics() {
+        let read = |text: String| {
+            let input = Input { name: "x".to_owned(), bytes: text.into_bytes().into() };
+            let mut problems = Vec::new();
+            let count = parse_qrels(&input, &mut |problem| problems.push(problem.expected)).len();
+            (count, problems.len(), problems.pop().unwrap_or_default())
+        };
+        let errors = read("x\n".repeat(2 * MOST_ERRORS));
+        assert_eq!(errors, (0, MOST_ERRORS + 1, "fewer than 100000 errors".to_owned()));
+        let judged: Vec<_> = (0..=MOST_TOPICS).map(|topic| format!("{topic} 0 d 1\n")).collect();
+        let judged = judged.concat();
+        let (most, _) = judged.trim_end().rsplit_once('\n').unwrap();
+        assert_eq!(read(most.to_owned()), (MOST_TOPICS, 0, String::new()));
+        assert_eq!(read(judged), (0, 1, format!("at most {MOST_TOPICS} topics")));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Locks that keep two processes from writing to one folder or file at the same time.
 
+use crate::inputs::refuse_input;
+use crate::temporary::Temporary;
 use clariq_core::Error;
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -8,20 +10,20 @@ use std::path::Path;
 /// A lock that is held until it is dropped, or its process ends in whatever way.
 #[derive(Debug)]
 pub struct Lock {
+    // Dropped in this order: the file is removed before another process can lock it.
+    _listed: Temporary,
     _file: File,
 }
 
 impl Lock {
-    /// Takes the lock of the file at `path`, calling `wait` once if another process
-    /// holds it. The file is created where it does not exist, and stays. A file system without
-    /// locks grants every request.
+    /// Takes the lock of the file at `path`, which is there as long as it is locked, calling
+    /// `wait` once if another process holds it. A file system without locks grants every request.
     pub fn acquire(path: &Path, wait: impl FnOnce()) -> Result<Self, Error> {
-        let acquire = || {
-            let file = File::options().create(true).truncate(false).write(true).open(path)?;
-            take(&file, wait)?;
-            Ok(Self { _file: file })
-        };
-        acquire().map_err(Error::io("lock", path))
+        let mut wait = Some(wait);
+        refuse_input(path)?;
+        let file = open_alone(path, true, || wait.take().map_or((), |wait| wait()));
+        let file = file.map_err(Error::io("lock", path))?;
+        Ok(Self { _listed: Temporary::at(path), _file: file })
     }
 }
 

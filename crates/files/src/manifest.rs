@@ -5,7 +5,8 @@
 //! `sha256sum -c LIST` checks the same.
 
 use crate::output::write_atomically;
-use clariq_core::{Error, sha256_of_file};
+use crate::source::MOST_OF_A_TABLE;
+use clariq_core::{Error, read_regular, sha256_of_file};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -30,7 +31,7 @@ pub fn difference(
     present: &[String],
     mut sum: impl FnMut(&str) -> Result<String, Error>,
 ) -> Result<Option<String>, Error> {
-    let lines = match fs::read(folder.join(list)) {
+    let lines = match read_regular(&folder.join(list), MOST_OF_A_TABLE) {
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(error) if error.kind() == ErrorKind::NotFound => {
             return Ok(Some(format!("`{list}` is missing")));

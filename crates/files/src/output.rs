@@ -97,6 +97,10 @@ impl Staged {
         if path.is_dir() {
             return Err(io::Error::new(io::ErrorKind::IsADirectory, "a directory has that name"));
         }
+        if is_stream(path) {
+            let found = "a device or a pipe has that name, and would be replaced";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, found));
+        }
         let path = behind_link(path);
         let folder =
             path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -122,6 +126,13 @@ impl Staged {
 }
 
 /// Whether `path` is something other than a file, such as `/dev/null` or a pipe of the shell.
+/// A path with something behind its name.
+pub fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
+
 fn is_stream(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
@@ -198,6 +209,23 @@ mod tests {
             assert_eq!(fs::read_to_string(&real).unwrap(), text);
             assert!(link.is_symlink());
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_or_a_device_is_never_replaced() {
+        use std::os::unix::fs::FileTypeExt;
+        let folder = tempfile::tempdir().unwrap();
+        let (pipe, link) = (folder.path().join("pipe"), folder.path().join("link.run.json"));
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(made.success());
+        std::os::unix::fs::symlink(&pipe, &link).unwrap();
+        for path in [&pipe, &link] {
+            let staged = Staged::new(path, |out| out.write_all(b"record")).and_then(Staged::commit);
+            assert!(staged.unwrap_err().to_string().contains("a device or a pipe"));
+            assert!(fs::metadata(path).unwrap().file_type().is_fifo());
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! TREC qrels, `<topic or facet> 0 <document> <relevance>`: their lines, and the grades by topic.
+//! Those of BEIR have a header and no constant: `query-id corpus-id score`.
 
-use crate::lines::for_each_line;
+use crate::lines::{for_each_line, has_few_topics};
 use crate::source::{Input, MOST_OF_A_TABLE, Source};
 use crate::table::{Sink, strictly};
 use clariq_core::{Error, ProblemKind, QuestionId, TopicId, problem};
@@ -27,23 +28,30 @@ pub fn read_qrels(source: &Source) -> Result<Vec<Judgement>, Error> {
 
 /// Reads what can be read of a qrels file: every problem goes to `sink`, and its line is left out.
 pub fn parse_qrels(input: &Input, sink: Sink) -> Vec<Judgement> {
+    const HEADER: &str = "query-id";
     let mut judgements = Vec::new();
-    for_each_line(input, "<topic> 0 <document> <relevance>", 0, sink, |line, sink| {
-        match line.fields[3].parse() {
-            Ok(relevance) => {
-                judgements.push(Judgement {
-                    topic: line.fields[0].into(),
-                    document: line.fields[2].into(),
-                    relevance,
-                });
-            }
-            Err(_) => sink(line.problem(
-                "a whole number as relevance in the fourth field",
-                "0 and below is not relevant, 1 and above is",
-            )),
+    let is_beir = input.bytes.trim_ascii_start().starts_with(HEADER.as_bytes());
+    let (form, document, grade) = if is_beir {
+        ("<topic> <document> <relevance>", 1, 2)
+    } else {
+        ("<topic> 0 <document> <relevance>", 2, 3)
+    };
+    for_each_line(input, form, 0, sink, |line, sink| match line.fields[grade].parse() {
+        Ok(relevance) => {
+            judgements.push(Judgement {
+                topic: line.fields[0].into(),
+                document: line.fields[document].into(),
+                relevance,
+            });
         }
+        Err(_) if is_beir && line.fields[0] == HEADER => {}
+        Err(_) => sink(line.problem(
+            "a whole number as relevance in the last field",
+            "0 and below is not relevant, 1 and above is",
+        )),
     });
-    judgements
+    let topics = judgements.iter().map(|judgement| judgement.topic.as_str());
+    if has_few_topics(&input.name, topics, sink) { judgements } else { Vec::new() }
 }
 
 /// The judgements of one topic: documents and their grades.
@@ -155,6 +163,16 @@ mod tests {
         let judgements = vec![judgement("d1", 2), judgement("d2", -2)];
         write_atomically(&path, |out| out.write_all(b"F0010 0 d1 2\nF0010 0 d2 -2\n")).unwrap();
         assert_eq!(read_qrels(&Source::new(&path)).unwrap(), judgements);
+    }
+
+    #[test]
+    fn the_form_of_beir_has_a_header_and_three_fields() {
+        let text = "query-id\tcorpus-id\tscore\nq1\ta/b:1\t2\n";
+        let found = read_qrels(&Source::memory("a.tsv", text.as_bytes())).unwrap();
+        assert_eq!(found, [judged("q1", "a/b:1", 2)]);
+        let bad = format!("{text}q1\tx\n");
+        let problem = read_qrels(&Source::memory("a.tsv", bad.into_bytes())).unwrap_err();
+        assert_eq!(problem.to_problem().at.line, Some(3));
     }
 
     fn judged(topic: &str, document: &str, relevance: i32) -> Judgement {

@@ -1,16 +1,13 @@
 //! Run files: `<topic_id> 0 <question_id> <rank> <score> <run_id>`.
 
-use crate::lines::for_each_line;
+use crate::lines::{MOST_LINES, for_each_line, has_few_lines, has_few_topics};
 use crate::source::{Input, Source};
 use crate::table::{Sink, strictly};
-use clariq_core::{Error, QuestionId, TopicId, problem};
+use clariq_core::{Error, QuestionId, TopicId};
 use rayon::prelude::*;
 use std::{fmt, io, str};
 
 const FORM: &str = "<topic_id> 0 <question_id> <rank> <score> <run_id>";
-
-/// Lines that a run may have: a thousand for each of eight thousand topics.
-const MOST_LINES: usize = 8_000_000;
 
 /// Below this many bytes, starting threads takes longer than reading.
 const WORTH_A_THREAD: usize = 1 << 20;
@@ -50,18 +47,18 @@ pub fn read_run(source: &Source) -> Result<Run, Error> {
 
 /// Reads what can be read of a run: every problem goes to `sink`, and its line is left out.
 pub fn parse_run(input: &Input, sink: Sink) -> Run {
-    let lines = memchr::memchr_iter(b'\n', &input.bytes).count();
-    if lines > MOST_LINES {
-        let at = (&*input.name, MOST_LINES as u64 + 1);
-        let hint = "is this the right file? a thousand lines for a topic are plenty";
-        sink(problem!(at, "at most {MOST_LINES} lines", "{lines}", hint));
+    if !has_few_lines(input, MOST_LINES, sink) {
         return Run { name: input.name.clone(), ..Run::default() };
     }
     // The number of threads is read only where it matters: reading it starts them. There are more
     // pieces than threads, because some threads may have other work to end first.
     let worth = input.bytes.len() / WORTH_A_THREAD;
     let pieces = if worth > 1 { worth.min(8 * rayon::current_num_threads()) } else { 1 };
-    parse_sound(input, pieces).unwrap_or_else(|| parse_line_by_line(input, sink))
+    let mut run = parse_sound(input, pieces).unwrap_or_else(|| parse_line_by_line(input, sink));
+    if !has_few_topics(&input.name, run.lines.iter().map(|line| line.topic.as_str()), sink) {
+        run.lines.clear();
+    }
+    run
 }
 
 fn parse_line_by_line(input: &Input, sink: Sink) -> Run {
@@ -194,7 +191,8 @@ fn check_finite(score: f64) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::InvalidData, format!("a score is not finite: {score}")))
 }
 
-/// The scores of a ranking, lowered where needed so that they strictly decrease, in order.
+/// The scores of a ranking, lowered where needed so that they strictly decrease, in order. Finite
+/// scores stay finite.
 ///
 /// The official scorer keeps one line per distinct score and drops the others, and `trec_eval`
 /// reads scores in single precision; so a score that is not below its predecessor *in single
@@ -210,6 +208,15 @@ pub fn strictly_decreasing(scores: &[f64]) -> Vec<f64> {
         };
         lowered.push(score);
         previous = Some(score);
+    }
+    // Below the lowest number there is none: what stands before it is raised.
+    let mut least = f64::MIN;
+    for (score, given) in lowered.iter_mut().zip(scores).rev() {
+        if *score >= least || !given.is_finite() {
+            break;
+        }
+        *score = least;
+        least = least.next_up();
     }
     lowered
 }
@@ -266,6 +273,18 @@ mod tests {
         let scores = strictly_decreasing(&[0.0, 0.0, 0.0]);
         assert_eq!(scores[0], 0.0);
         assert!(scores.iter().all(|score| score.to_string().len() <= 20), "{scores:?}");
+    }
+
+    #[test]
+    fn scores_at_the_lowest_number_stay_finite_and_strictly_decrease() {
+        for scores in
+            [[5.0, f64::MIN, f64::MIN, f64::MIN], [f64::MIN; 4], [1.0, 1.0, 0.0, f64::MIN]]
+        {
+            let lowered = strictly_decreasing(&scores);
+            assert!(lowered.iter().all(|score| score.is_finite()), "{lowered:?}");
+            assert!(lowered.windows(2).all(|pair| pair[0] > pair[1]), "{lowered:?}");
+            assert_eq!((lowered[0] == scores[0]), scores[0] > f64::MIN);
+        }
     }
 
     proptest! {

@@ -1,7 +1,7 @@
 //! A web server that answers questions: bounded in time and size, asked again where it is busy.
 
 use crate::http::{configure, describe};
-use crate::source::Source;
+use crate::source::{MOST_OF_A_TABLE, Source};
 use clariq_core::{Error, Location, Problem, ProblemKind, problem};
 use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
@@ -49,7 +49,7 @@ pub struct Authorities(RootCerts);
 impl Authorities {
     /// Reads the certificates of a PEM file.
     pub fn read(source: &Source) -> Result<Self, Error> {
-        let input = source.read()?;
+        let input = source.read_at_most(MOST_OF_A_TABLE)?;
         let wrong = |found: String| {
             let hint = "a certificate begins with `-----BEGIN CERTIFICATE-----`";
             problem!(&input.name, "certificates in PEM form", found, hint)
@@ -103,7 +103,9 @@ impl Server {
     /// Connects to nothing yet.
     pub fn new(url: impl Into<String>, mut access: Access, patience: Patience) -> Self {
         let url = url.into();
+        // Whoever answers in the place of a server that was named was not named.
         let mut config = configure(&url)
+            .max_redirects(0)
             .timeout_connect(Some(patience.timeout))
             .timeout_global(Some(patience.timeout));
         if let Some(Authorities(roots)) = access.authorities.take() {
@@ -166,6 +168,8 @@ impl Server {
             let mut problem = self.problem(found);
             if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
                 problem = problem.hint(&self.access.authorization_hint);
+            } else if status.is_redirection() {
+                problem = problem.hint("name the address that it leads to: none is followed");
             }
             return Err(problem.into());
         }

@@ -1,7 +1,7 @@
 //! Sources of bytes: a path, standard input, memory, or a file inside the program.
 
 use crate::spool::Spool;
-use clariq_core::{Error, Problem, ProblemKind, bail, problem, sha256_of_stream};
+use clariq_core::{Error, Problem, ProblemKind, bail, open_regular, problem, sha256_of_stream};
 use flate2::read::MultiGzDecoder;
 use std::borrow::Cow;
 use std::fs::{self, File};
@@ -9,11 +9,15 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How often gzip may unfold each of its bytes. Tables and conversations shrink to a tenth or a
+/// How often each packed byte may unfold. Tables and conversations shrink to a tenth or a
 /// fortieth; only bombs reach a thousandth.
 pub(crate) const MOST_TIMES: u64 = 100;
 /// The two bytes that every gzip file begins with (RFC 1952).
 pub(crate) const GZIP_MAGIC: &[u8] = b"\x1f\x8b";
+/// The first bytes of a frame of Zstandard (RFC 8878).
+const ZSTD_MAGIC: &[u8] = b"\x28\xb5\x2f\xfd";
+/// So many bytes show how a file is packed.
+pub(crate) const MAGIC: usize = ZSTD_MAGIC.len();
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Bytes that a configuration may have, unpacked: a thousand times what any has.
@@ -27,7 +31,7 @@ pub const MOST_OF_A_RUN: u64 = 384 << 20;
 /// Something that can be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
-    /// A file; gzip is recognised by its content, not its name.
+    /// A file; gzip and Zstandard are recognised by its content, not its name.
     Path(PathBuf),
     /// Standard input, written `-` on the command line.
     Stdin,
@@ -107,12 +111,12 @@ impl Source {
         sha256_of_stream(self.open()?.1).map_err(Error::io("read", self.name()))
     }
 
-    /// Reads everything, unpacking gzip and dropping a byte order mark: at most [`MOST_OF_A_RUN`].
+    /// Reads everything, unpacking it and dropping a byte order mark: at most [`MOST_OF_A_RUN`].
     pub fn read(&self) -> Result<Input, Error> {
         self.read_at_most(MOST_OF_A_RUN)
     }
 
-    /// Reads everything, unpacking gzip and dropping a byte order mark. A source that holds more
+    /// Reads everything, unpacking it and dropping a byte order mark. A source that holds more
     /// than `most` bytes is an error before it fills the memory, however small it is packed.
     pub fn read_at_most(&self, most: u64) -> Result<Input, Error> {
         let name = self.name();
@@ -128,14 +132,11 @@ impl Source {
         let (size, mut raw) = self.open()?;
         // One byte more than the size is reserved, so that the end is seen without growing.
         let mut bytes = Vec::with_capacity(size.min(most) as usize + 1);
-        let magic = GZIP_MAGIC.len() as u64;
-        raw.by_ref().take(magic).read_to_end(&mut bytes).map_err(&refused)?;
-        if bytes == GZIP_MAGIC {
+        raw.by_ref().take(MAGIC as u64).read_to_end(&mut bytes).map_err(&refused)?;
+        if let Some(unpack) = Packed::of(&bytes) {
             let packed = io::Cursor::new(std::mem::take(&mut bytes)).chain(raw);
-            MultiGzDecoder::new(packed)
-                .take(most + 1)
-                .read_to_end(&mut bytes)
-                .map_err(|error| broken(name, error))?;
+            let unpacked = unpack.reader(packed).map_err(|error| broken(name, error))?;
+            unpacked.take(most + 1).read_to_end(&mut bytes).map_err(|error| broken(name, error))?;
         } else {
             raw.take(most + 1 - bytes.len() as u64).read_to_end(&mut bytes).map_err(refused)?;
         }
@@ -146,17 +147,15 @@ impl Source {
         Ok(bytes)
     }
 
-    /// The content as a stream, without gzip around it: for what may be longer than the memory. A
+    /// The content as a stream, without gzip or Zstandard around it: for what may be longer than the memory. A
     /// byte order mark stays where it is.
     pub fn stream(&self) -> Result<Box<dyn BufRead + '_>, Error> {
         let (_, raw) = self.open()?;
         let mut raw = BufReader::with_capacity(1 << 16, raw);
-        let is_packed =
-            raw.fill_buf().map_err(Error::io("read", self.name()))?.starts_with(GZIP_MAGIC);
-        Ok(if is_packed {
-            Box::new(BufReader::new(MultiGzDecoder::new(raw)))
-        } else {
-            Box::new(raw)
+        let refused = Error::io("read", self.name());
+        Ok(match Packed::of(raw.fill_buf().map_err(&refused)?) {
+            Some(packed) => Box::new(BufReader::new(packed.reader(raw).map_err(&refused)?)),
+            None => Box::new(raw),
         })
     }
 
@@ -172,6 +171,32 @@ impl Source {
             Self::Spooled(spool) => (spool.size(), Box::new(spool.open())),
             Self::Embedded { bytes, .. } => (bytes.len() as u64, Box::new(*bytes)),
             Self::Memory { bytes, .. } => (bytes.len() as u64, Box::new(&**bytes)),
+        })
+    }
+}
+
+/// How a file is packed.
+#[derive(Clone, Copy)]
+pub(crate) enum Packed {
+    Gzip,
+    Zstandard,
+}
+
+impl Packed {
+    /// How a file with these first bytes is packed; `None` for a plain one.
+    pub(crate) fn of(head: &[u8]) -> Option<Self> {
+        match head {
+            _ if head.starts_with(GZIP_MAGIC) => Some(Self::Gzip),
+            _ if head.starts_with(ZSTD_MAGIC) => Some(Self::Zstandard),
+            _ => None,
+        }
+    }
+
+    /// The content, of any number of members or frames.
+    pub(crate) fn reader<'a>(self, packed: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
+        Ok(match self {
+            Self::Gzip => Box::new(MultiGzDecoder::new(packed)),
+            Self::Zstandard => Box::new(zstd::Decoder::new(packed)?),
         })
     }
 }
@@ -192,7 +217,7 @@ pub(crate) fn open_file(path: &Path) -> Result<File, Error> {
         bail!(path, "a regular file", "a pipe, a device or a socket", hint);
     }
     crate::protect(path);
-    File::open(path).map_err(missing)
+    open_regular(path).map_err(missing)
 }
 
 fn missing_file(path: &Path) -> Problem {
@@ -221,7 +246,7 @@ pub(crate) fn broken(name: &str, error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::FileTooLarge => problem!(
             name,
-            "gzip of at most {MOST_TIMES} bytes for each of its own",
+            "a file that unpacks to at most {MOST_TIMES} bytes for each of its own",
             "more",
             "is this the right file? such a file never shrinks so far"
         )
@@ -263,6 +288,21 @@ mod tests {
         let path = folder.path().join("packed.tsv");
         fs::write(&path, gzip(b"\xef\xbb\xbfa\tb\n")).unwrap();
         assert_eq!(&*Source::new(&path).read().unwrap().bytes, b"a\tb\n");
+    }
+
+    #[test]
+    fn zstandard_is_unpacked_frame_by_frame_and_a_cut_one_is_a_problem() {
+        let frame = |text: &[u8]| zstd::encode_all(text, 1).unwrap();
+        let bytes = [frame(b"a\n"), frame(b"b\n")].concat();
+        let source = Source::memory("x", bytes.clone());
+        assert_eq!(&*source.read().unwrap().bytes, b"a\nb\n");
+        let mut streamed = String::new();
+        source.stream().unwrap().read_to_string(&mut streamed).unwrap();
+        assert_eq!(streamed, "a\nb\n");
+        let cut = Source::memory("x", &bytes[..bytes.len() - 3]);
+        assert_eq!(expected(cut.read()), "a whole archive");
+        let bomb = Source::memory("x", frame(&vec![0; 4 << 20]));
+        assert_eq!(expected(bomb.read_at_most(1 << 20)), "at most 1 MiB, unpacked");
     }
 
     #[test]

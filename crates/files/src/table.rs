@@ -3,10 +3,12 @@
 //! They are CSV with tabs: a field may be quoted and then hold tabs, line ends and doubled quotes.
 //! Columns are found by name, so their order does not matter and further columns are ignored.
 
+use crate::lines::{MOST_LINES, has_few_lines};
 use crate::records::Records;
 use crate::source::Input;
 use clariq_core::{Error, Location, Problem, ProblemKind, Severity, problem};
 use std::borrow::Cow;
+use std::ops::ControlFlow;
 use std::str;
 
 /// Where problems go: strict readers return the first error, `data check` collects them all,
@@ -73,29 +75,55 @@ pub fn for_each_row(
     sink: Sink,
     mut each: impl FnMut(&Row, Sink),
 ) {
+    if !has_few_lines(input, MOST_LINES / 2, sink) {
+        return;
+    }
     let mut records = Records::new(input, b'\t');
-    let mut header: Option<Header> = None;
+    let Some((at, record)) = records.next() else {
+        let names: Vec<_> = columns.iter().map(|names| names[0]).collect();
+        let expected = format!("a header with the columns {}", names.join(", "));
+        return sink(empty(input, 1, &expected));
+    };
+    let header = match record.and_then(|record| Header::find(columns, record, at)) {
+        Ok(header) => header,
+        Err(problem) => return sink(*problem),
+    };
     let mut any = false;
-    while let Some((at, record)) = records.next() {
-        let Some(header) = &header else {
-            match record.and_then(|record| Header::find(columns, record, at)) {
-                Ok(found) => header = Some(found),
-                Err(problem) => return sink(*problem),
-            }
-            continue;
-        };
+    until_too_many_errors(&input.name, sink, |sink| {
+        let Some((at, record)) = records.next() else { return ControlFlow::Break(()) };
         any = true;
         match record.and_then(|record| header.pick(record, at)) {
             Ok(row) => each(&row, sink),
             Err(problem) => sink(*problem),
         }
-    }
-    if header.is_none() {
-        let names: Vec<_> = columns.iter().map(|names| names[0]).collect();
-        sink(empty(input, 1, &format!("a header with the columns {}", names.join(", "))));
-    } else if !any {
+        ControlFlow::Continue(())
+    });
+    if !any {
         sink(empty(input, 2, "at least one row below the header"));
     }
+}
+
+/// Errors after which a reader gives up: a file with so many is one of another kind.
+pub const MOST_ERRORS: usize = 100_000;
+
+/// Reads on, record by record, until `read` breaks off or has given the sink too many errors.
+pub fn until_too_many_errors(
+    name: &str,
+    sink: Sink,
+    mut read: impl FnMut(Sink) -> ControlFlow<()>,
+) {
+    let mut errors = 0;
+    while errors < MOST_ERRORS {
+        let ended = read(&mut |problem| {
+            errors += usize::from(problem.severity == Severity::Error);
+            sink(problem);
+        });
+        if ended.is_break() {
+            return;
+        }
+    }
+    let hint = "is this the right file? the rest of it is not read";
+    sink(problem!(name, "fewer than {MOST_ERRORS} errors", "as many", hint));
 }
 
 fn empty(input: &Input, line: u64, expected: &str) -> Problem {

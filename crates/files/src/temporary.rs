@@ -1,6 +1,7 @@
 //! Temporary files and folders of this process, removed when they are dropped or the process is
 //! interrupted.
 
+use crate::inputs::refuse_input;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
@@ -120,8 +121,9 @@ fn remove_stale(folder: &Path, prefix: &OsStr) {
         age.is_ok_and(|age| age.is_ok_and(|age| age > STALE))
     };
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if of_prefix(&entry.file_name()) && is_old(&entry) {
-            remove(&entry.path());
+        let path = entry.path();
+        if of_prefix(&entry.file_name()) && is_old(&entry) && refuse_input(&path).is_ok() {
+            remove(&path);
         }
     }
 }

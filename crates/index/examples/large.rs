@@ -6,9 +6,11 @@
 //!     [--threads N] [--requests N]
 //! ```
 //!
-//! FOLDER gets a store of texts and an index, or has them of the last time. A passage has 60 words,
-//! of which the word of rank r is r times as rare as the first; a request has five such words. A
-//! search is BM25 for the best 30, whose ids and texts are then read, on one thread.
+//! FOLDER gets files of passages and requests, which `scripts/bench-index` gives to other programs
+//! too, a store of texts and an index, or has them of the last time. A passage has 60 words,
+//! of which the word of rank r is r times as rare as the first; a request has five such words, or two
+//! to five without the most frequent ones. A search is BM25 for the best 30 and the best 1,000, on
+//! one thread by its processor time; `with_texts` includes reading the ids and texts of the best 30.
 //!
 //! Memory is the most that was seen at once, every 20 ms: `own` is the process's, `mapped` are pages
 //! of files, which the system takes back where it needs them.
@@ -20,14 +22,16 @@ use clariq_index::{
 };
 use serde_json::{Value, json};
 use std::error::Error;
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
-/// As deep as the baseline's lists.
-const DEPTH: usize = 30;
+/// As deep as the baseline's lists, and as first stages before a reranker.
+const DEPTHS: [usize; 2] = [30, 1000];
 
 /// Different words, about as many as a million web pages have.
 const VOCABULARY: f64 = 500_000.0;
@@ -62,10 +66,16 @@ fn arguments() -> Result<Arguments, Box<dyn Error>> {
 fn main() -> Result<(), Box<dyn Error>> {
     let Arguments { passages, folder, options, requests } = arguments()?;
     let source = sha256([format!("generated {passages}").as_bytes()]);
+    measured("generate", || Ok((json!({}), generate(&folder, passages, requests)?)))?;
     let mut fill = |writer: &mut TextWriter| {
-        (0..passages).try_for_each(|number| {
-            writer.add(&format!("P{number:09}"), &words(number, 60).join(" "))
-        })
+        let path = folder.join("passages.tsv");
+        let failed = clariq_core::Error::io("read", &path);
+        for line in BufReader::new(File::open(&path).map_err(&failed)?).lines() {
+            let line = line.map_err(&failed)?;
+            let (id, text) = line.split_once('\t').unwrap_or_default();
+            writer.add(id, text)?;
+        }
+        Ok(())
     };
     let texts = folder.join("texts");
     let store = measured("store", || {
@@ -85,43 +95,109 @@ fn main() -> Result<(), Box<dyn Error>> {
             DocumentIndex::open_or_build(&place, &store, Analyzer::Nltk, &options)?;
         Ok((json!({ "opened": format!("{opened:?}") }), (store, Arc::new(index))))
     })?;
-    let requests: Vec<Vec<String>> =
-        (0..requests).map(|number| words(u64::MAX - number, 5)).collect();
     for variant in [Variant::Lucene, Variant::Okapi] {
-        measured("search", || {
-            let scorer = Scorer::new(&index, Bm25::default_of(variant))?;
-            let searching = Instant::now();
-            let hits = search(&scorer, &store, &requests)?;
-            let per_second = requests.len() as f64 / searching.elapsed().as_secs_f64();
-            let figures = json!({
-                "variant": variant,
-                "hits": hits,
-                "queries_per_second": per_second,
-            });
-            Ok((figures, ()))
+        let scorer = measured("prepare", || {
+            Ok((json!({ "variant": variant }), Scorer::new(&index, Bm25::default_of(variant))?))
         })?;
+        for kind in ["content", "any"] {
+            let requests = std::fs::read_to_string(folder.join(format!("{kind}.txt")))?;
+            let tokens = |line: &str| line.split(' ').map(str::to_owned).collect();
+            let requests: Vec<Vec<String>> = requests.lines().map(tokens).collect();
+            for depth in DEPTHS {
+                measured("search", || search(&scorer, &store, &requests, depth, kind))?;
+            }
+        }
     }
     Ok(())
 }
 
-/// Ranks every request and reads what was found; how many passages.
+/// Writes passages and requests.
+fn generate(folder: &Path, passages: u64, requests: u64) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    let path = folder.join("passages.tsv");
+    if !path.exists() {
+        let mut out = BufWriter::new(File::create(path)?);
+        for number in 0..passages {
+            writeln!(out, "P{number:09}\t{}", words(number, 60).join(" "))?;
+        }
+        out.flush()?;
+    }
+    for (kind, words) in [("content", content as fn(u64) -> Vec<String>), ("any", any)] {
+        let mut out = BufWriter::new(File::create(folder.join(format!("{kind}.txt")))?);
+        for number in 0..requests {
+            writeln!(out, "{}", words(u64::MAX - number).join(" "))?;
+        }
+        out.flush()?;
+    }
+    Ok(())
+}
+
+/// A request of five words, stop words among them.
+fn any(number: u64) -> Vec<String> {
+    words(number, 5)
+}
+
+/// A request of two to five words, none of which is in more than every twentieth passage.
+fn content(number: u64) -> Vec<String> {
+    let rare = |word: &String| word[1..].parse().is_ok_and(|rank: u32| rank > 90);
+    words(number, 40).into_iter().filter(rare).take(2 + (number % 4) as usize).collect()
+}
+
+/// Ranks every request, and reads the ids and texts of the best thirty of each.
 fn search(
     scorer: &Scorer,
     store: &TextStore,
     requests: &[Vec<String>],
-) -> Result<usize, Box<dyn Error>> {
-    let (mut scratch, mut hits) = (Scratch::default(), 0);
-    for tokens in requests {
-        let query = Query::new(tokens, Depth::matching(DEPTH));
-        for hit in scorer.rank(&query, &mut scratch)? {
+    depth: usize,
+    kind: &str,
+) -> Result<(Value, ()), Box<dyn Error>> {
+    let mut scratch = Scratch::default();
+    let mut rank = |tokens| scorer.rank(&Query::new(tokens, Depth::matching(depth)), &mut scratch);
+    let ranking = processor_seconds();
+    let rankings = requests.iter().map(|tokens| rank(tokens)).collect::<Result<Vec<_>, _>>()?;
+    let ranking = processor_seconds() - ranking;
+    let reading = processor_seconds();
+    for (tokens, hits) in requests.iter().zip(&rankings) {
+        for hit in hits.iter().take(DEPTHS[0]) {
             let text = store.text(hit.doc)?;
             // The text is the one that was indexed.
             assert!(tokens.iter().any(|token| text.split(' ').any(|word| word == token)));
             assert_eq!(store.id(hit.doc), format!("P{:09}", hit.doc.0));
-            hits += 1;
         }
     }
-    Ok(hits)
+    let reading = processor_seconds() - reading;
+    let hits = rankings.iter().flatten();
+    let bytes =
+        hits.flat_map(|hit| [hit.doc.0.to_le_bytes().to_vec(), hit.score.to_le_bytes().to_vec()]);
+    let sum = sha256([&*bytes.flatten().collect::<Vec<u8>>()]);
+    let per_second = |seconds: f64| requests.len() as f64 / seconds;
+    let figures = json!({
+        "words": kind,
+        "depth": depth,
+        "queries_per_second": per_second(ranking),
+        "with_texts": per_second(ranking + reading),
+        "hits": sum.short(),
+    });
+    Ok((figures, ()))
+}
+
+/// What this thread has had of the processor, which other programs do not change much; where the
+/// kernel does not say so, the time of day.
+fn processor_seconds() -> f64 {
+    let spent = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanoseconds = spent.split(' ').next().and_then(|spent| spent.parse::<f64>().ok());
+    nanoseconds.map_or_else(
+        || SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs_f64(),
+        |spent| spent / 1e9,
+    )
+}
+
+/// What all threads of this process have had of the processor, where the kernel says so.
+fn process_seconds() -> f64 {
+    let spent = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let ticks = spent.split(' ').skip(13).take(2).filter_map(|ticks| ticks.parse::<f64>().ok());
+    // A tick is a hundredth of a second on every Linux.
+    ticks.sum::<f64>() / 100.0
 }
 
 /// Words of a passage or a request.
@@ -143,10 +219,11 @@ fn measured<T>(
     step: &str,
     run: impl FnOnce() -> Result<(Value, T), Box<dyn Error>>,
 ) -> Result<T, Box<dyn Error>> {
-    let (start, memory) = (Instant::now(), Memory::watch());
+    let (start, processor, memory) = (Instant::now(), process_seconds(), Memory::watch());
     let (mut figures, result) = run()?;
     figures["step"] = step.into();
     figures["seconds"] = start.elapsed().as_secs_f64().into();
+    figures["processor_seconds"] = (process_seconds() - processor).into();
     let (own, mapped) = memory.most();
     figures["own_mib"] = (own >> 10).into();
     figures["mapped_mib"] = (mapped >> 10).into();

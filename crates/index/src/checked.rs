@@ -1,6 +1,6 @@
 //! The files of an index as tantivy reads them: small ones in memory, large ones where they lie.
 
-use clariq_core::{Error, sha256_hex, sha256_of_file};
+use clariq_core::{Error, read_regular, sha256_hex, sha256_of_file};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -44,7 +44,7 @@ impl Checked {
             Arc::make_mut(&mut self.mapped).insert(name.into());
             return sha256_of_file(&path);
         }
-        let bytes = fs::read(&path).map_err(Error::io("use", &self.path))?;
+        let bytes = read_regular(&path, LARGE).map_err(Error::io("use", &self.path))?;
         self.atomic_write(Path::new(name), &bytes).map_err(Error::io("use", &self.path))?;
         Ok(sha256_hex(&bytes))
     }

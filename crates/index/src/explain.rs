@@ -41,13 +41,14 @@ impl Scorer {
             Explanation::value(f64::from(matched.info.doc_freq), "df, documents with the token"),
             Explanation::value(self.documents as f64, "N, documents"),
         ];
-        let saturation = self.model.saturation(f64::from(tf), self.norms[document as usize]);
+        let norm = self.norms[document as usize];
+        let saturation = self.model.saturation(f64::from(tf), norm);
         let [idf, part] = self.model.formulas();
         let factors = vec![
             Explanation::of(matched.idf, format!("idf = {idf}"), frequencies),
             Explanation::of(saturation, format!("tf part = {part}"), counts),
         ];
-        let score = self.contribution(matched.idf, tf, document);
+        let score = self.contribution(matched.idf, tf, norm);
         Ok(Explanation::of(score, format!("`{token}` = idf × tf part"), factors))
     }
 

@@ -6,8 +6,8 @@
 //! their SHA-256, which is checked before tantivy sees anything.
 
 use crate::checked::{Checked, META};
-use clariq_core::{Error, Problem, ProblemKind, problem};
-use clariq_files::{manifest, temporary};
+use clariq_core::{Error, Problem, ProblemKind, problem, read_regular};
+use clariq_files::{MOST_OF_A_CONFIGURATION, manifest, temporary};
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -77,7 +77,7 @@ pub(crate) fn payload(folder: &Path) -> Result<String, Error> {
 }
 
 fn read_payload(folder: &Path) -> Result<Option<String>, Error> {
-    let bytes = match fs::read(folder.join(META)) {
+    let bytes = match read_regular(&folder.join(META), MOST_OF_A_CONFIGURATION) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Error::io("use", folder)(error)),
@@ -200,7 +200,7 @@ pub(crate) fn make(
 /// The list of files of the index in `folder`, which no two builds have in common: segments have
 /// random names.
 fn list(folder: &Path) -> Option<Vec<u8>> {
-    fs::read(folder.join(SUMS)).ok()
+    read_regular(&folder.join(SUMS), MOST_OF_A_CONFIGURATION).ok()
 }
 
 /// Puts `new` in place of `folder`, which is moved to `old`, or is vacant where there is no `old`.

@@ -25,6 +25,7 @@ mod document_index;
 mod explain;
 mod folder;
 mod numpy_order;
+mod pruned;
 mod scorer;
 mod text_store;
 

@@ -5,12 +5,16 @@
 
 use crate::bm25::Bm25;
 use crate::document_index::DocumentIndex;
+use crate::pruned::Pruner;
 use clariq_core::{Doc, Error, Hit, Ranking, best_first};
 use std::collections::HashMap;
 use std::mem;
 use std::sync::{Arc, OnceLock};
-use tantivy::postings::TermInfo;
+use tantivy::postings::{BlockSegmentPostings, TermInfo};
 use tantivy::schema::IndexRecordOption;
+
+/// Where at least one in so many documents is wanted, leaving some out saves no time.
+const LEAST_PRUNED: usize = 16;
 
 /// Up to so many tokens in all documents, impacts are kept: 16 bytes for each posting of the tokens
 /// that requests have, so at most 16 MB.
@@ -53,7 +57,7 @@ impl<'q> Query<'q> {
     }
 
     /// Whether a document may be ranked.
-    fn admits(&self, doc: Doc) -> bool {
+    pub(crate) fn admits(&self, doc: Doc) -> bool {
         self.among.is_none_or(|among| among.binary_search(&doc).is_ok())
     }
 }
@@ -82,6 +86,8 @@ pub struct Scorer {
     /// The vocabulary of a small index; what a token adds to each document's score does not depend
     /// on the request, so its postings need not be decoded for every one.
     vocabulary: Option<HashMap<Box<str>, (TermInfo, Impacts)>>,
+    /// Where the vocabulary is not kept.
+    pruner: Option<Pruner>,
 }
 
 /// What one token adds to the scores of tantivy's documents, from the first request on that has it.
@@ -92,7 +98,7 @@ pub(crate) struct Matched<'s> {
     pub(crate) info: TermInfo,
     pub(crate) idf: f64,
     /// The factor that the query gives it.
-    weight: f64,
+    pub(crate) weight: f64,
     impacts: Option<&'s Impacts>,
 }
 
@@ -113,8 +119,12 @@ impl Scorer {
             norms: index.lengths.iter().map(norm).collect(),
             floor: None,
             vocabulary: None,
+            pruner: None,
         };
         scorer.read_vocabulary(tokens <= KEPT_TOKENS)?;
+        if scorer.vocabulary.is_none() {
+            scorer.pruner = Pruner::new(&scorer);
+        }
         Ok(scorer)
     }
 
@@ -148,6 +158,12 @@ impl Scorer {
         // More than there are would only cost memory.
         let limit = query.depth.limit.min(self.index.documents());
         let matched = self.matched(query.tokens, query.weights)?;
+        if let Some(pruner) = &self.pruner
+            && limit <= self.index.documents() / LEAST_PRUNED
+            && Pruner::takes(&matched)
+        {
+            return self.rank_pruned(pruner, &matched, query, limit);
+        }
         self.sum(&matched, scratch)?;
         let Scratch { scores, touched } = scratch;
         let hits = touched.iter().map(|&document| Hit {
@@ -156,7 +172,25 @@ impl Scorer {
         });
         let mut hits = best(hits.filter(|hit| query.admits(hit.doc)), limit);
         if query.depth.pad {
-            self.pad(&mut hits, touched, query, limit);
+            let shares = touched.iter().map(|&document| self.index.docs[document as usize]);
+            self.pad(&mut hits, &shares.collect::<Vec<_>>(), query, limit);
+        }
+        Ok(hits)
+    }
+
+    /// Ranks documents by tokens that all add to the score.
+    pub(crate) fn rank_pruned(
+        &self,
+        pruner: &Pruner,
+        matched: &[Matched],
+        query: &Query,
+        limit: usize,
+    ) -> Result<Ranking, Error> {
+        let mut hits = pruner.rank(self, matched, query, limit)?;
+        if query.depth.pad {
+            // Where these are fewer than wanted, no others share anything with the request.
+            let shares: Vec<Doc> = hits.iter().map(|hit| hit.doc).collect();
+            self.pad(&mut hits, &shares, query, limit);
         }
         Ok(hits)
     }
@@ -190,8 +224,8 @@ impl Scorer {
         self.floor.filter(|_| idf < 0.0).unwrap_or(idf)
     }
 
-    pub(crate) fn contribution(&self, idf: f64, tf: u32, document: u32) -> f64 {
-        idf * self.model.saturation(f64::from(tf), self.norms[document as usize])
+    pub(crate) fn contribution(&self, idf: f64, tf: u32, norm: f64) -> f64 {
+        idf * self.model.saturation(f64::from(tf), norm)
     }
 
     /// Adds up what the tokens contribute to each document, and notes which documents have one.
@@ -237,14 +271,20 @@ impl Scorer {
         Ok(())
     }
 
-    fn decode(&self, token: &Matched, mut each: impl FnMut(u32, f64)) -> Result<(), Error> {
+    /// The postings of a token.
+    pub(crate) fn blocks(&self, token: &Matched) -> Result<BlockSegmentPostings, Error> {
         let postings = &self.index.postings;
-        let mut blocks = postings
-            .read_block_postings_from_terminfo(&token.info, IndexRecordOption::WithFreqs)
-            .map_err(Error::io("use", self.index.folder()))?;
+        let blocks =
+            postings.read_block_postings_from_terminfo(&token.info, IndexRecordOption::WithFreqs);
+        blocks.map_err(Error::io("use", self.index.folder()))
+    }
+
+    fn decode(&self, token: &Matched, mut each: impl FnMut(u32, f64)) -> Result<(), Error> {
+        let mut blocks = self.blocks(token)?;
         while !blocks.docs().is_empty() {
             for (&document, &tf) in blocks.docs().iter().zip(blocks.freqs()) {
-                each(document, self.contribution(token.idf, tf, document));
+                let norm = self.norms[document as usize];
+                each(document, self.contribution(token.idf, tf, norm));
             }
             blocks.advance();
         }
@@ -253,13 +293,13 @@ impl Scorer {
 
     /// Fills up with documents that share nothing with the request. They score 0, above any with a
     /// negative sum.
-    fn pad(&self, hits: &mut Ranking, touched: &[u32], query: &Query, limit: usize) {
+    fn pad(&self, hits: &mut Ranking, sharing: &[Doc], query: &Query, limit: usize) {
         if hits.len() >= limit && hits.last().is_none_or(|last| last.score > 0.0) {
             return;
         }
         let mut shares = vec![false; self.index.documents()];
-        for &document in touched {
-            shares[self.index.docs[document as usize].index()] = true;
+        for doc in sharing {
+            shares[doc.index()] = true;
         }
         let rest = Doc::all(self.index.documents()).rev();
         let rest = rest.filter(|&doc| !shares[doc.index()] && query.admits(doc));

@@ -1,15 +1,23 @@
-//! Model folders as Hugging Face lays them out: the configuration, which tensors the weights hold,
-//! and where the tokenizer is.
+//! Model folders as Hugging Face and sentence-transformers lay them out: the configuration, which
+//! tensors the weights hold, how tokens become one vector, and where the tokenizer is.
 //!
 //! Nothing here computes with a model. A folder is checked before an engine sees it, so that no
-//! size in a file makes the engine allocate what the weights do not hold.
+//! size in a file makes the engine allocate what the weights do not hold, and what is not understood
+//! is refused by file and key.
 
 mod config;
+mod files;
 mod folder;
 mod layout;
+mod sentence;
 mod tensors;
+mod tokenizer;
 
-pub use config::{Activation, Shape};
+pub use config::{Activation, Family, Shape};
 pub use folder::ModelFolder;
-pub use layout::{check_head, check_layout, layer_tensor};
-pub use tensors::{Tensors, parse_header, usual_name};
+pub use layout::{
+    check_head, check_layout, head_names, layer_tensor, own_name, parse_header, usual_name,
+};
+pub use sentence::{Module, Sentence, Words};
+pub use tensors::Tensors;
+pub use tokenizer::{MOST_OF_A_TEXT, check_tokenizer, read_tokenizer};

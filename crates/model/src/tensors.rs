@@ -1,39 +1,25 @@
 //! Which tensors a safetensors file holds, by its header: nothing of the tensors themselves is read.
 
-use clariq_core::{Error, Result, bail, problem};
+use crate::config::COPY_AGAIN;
+use clariq_core::{Error, Result, bail, open_regular, problem};
 use safetensors::Dtype;
 use safetensors::tensor::{Metadata, TensorInfo};
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// The shapes of tensors by their names, without any prefix: as `BertModel` names them.
+/// The shapes of tensors by their names.
 pub type Tensors = BTreeMap<String, Vec<i64>>;
 
-pub(crate) const COPY_AGAIN: &str =
-    "copy the file again from where the model came from; it may be truncated";
 /// The bytes in front of the header that state its length.
 const PREFIX: u64 = 8;
 /// Bytes that a header may have. That of a BERT with 24 layers has 50,000.
 const LONGEST: u64 = 4 << 20;
 
-/// One spelling for all: no prefix, and the names that layer normalisation has today.
-pub fn usual_name(name: &str) -> String {
-    let name =
-        name.strip_prefix("bert.").or_else(|| name.strip_prefix("0.auto_model.")).unwrap_or(name);
-    let name = name.strip_prefix("module.").unwrap_or(name);
-    match name.rsplit_once('.') {
-        Some((stem, "gamma")) => format!("{stem}.weight"),
-        Some((stem, "beta")) => format!("{stem}.bias"),
-        _ => name.to_owned(),
-    }
-}
-
-/// The floating-point tensors of a safetensors file on the disk, by their usual names.
-pub(crate) fn read_header(path: &Path) -> Result<Tensors> {
+/// The floating-point tensors of a safetensors file on the disk, by their own names.
+pub(crate) fn read_shapes(path: &Path) -> Result<Tensors> {
     let refused = Error::io("read", path);
-    let file = File::open(path).map_err(&refused)?;
+    let file = open_regular(path).map_err(&refused)?;
     let size = file.metadata().map_err(&refused)?.len();
     let mut start = Vec::new();
     (&file).take(PREFIX).read_to_end(&mut start).map_err(&refused)?;
@@ -42,9 +28,9 @@ pub(crate) fn read_header(path: &Path) -> Result<Tensors> {
     parse(path, &start, size)
 }
 
-/// The floating-point tensors of a safetensors file in memory, by their usual names; `at` names the
-/// file in messages.
-pub fn parse_header(at: &Path, file: &[u8]) -> Result<Tensors> {
+/// The floating-point tensors of a safetensors file in memory, by their own names; `at` names the file
+/// in messages.
+pub(crate) fn parse_shapes(at: &Path, file: &[u8]) -> Result<Tensors> {
     let end = PREFIX + header_length(at, file)?;
     parse(at, &file[..file.len().min(end as usize)], file.len() as u64)
 }
@@ -79,7 +65,7 @@ fn parse(at: &Path, start: &[u8], size: u64) -> Result<Tensors> {
         if matches!(info.dtype, Dtype::F64 | Dtype::F32 | Dtype::F16 | Dtype::BF16) {
             // Beside a length of 0, another may be of any size.
             let signed = |&length| i64::try_from(length).unwrap_or(i64::MAX);
-            tensors.insert(usual_name(&name), info.shape.iter().map(signed).collect());
+            tensors.insert(name, info.shape.iter().map(signed).collect());
         }
     }
     Ok(tensors)

@@ -8,8 +8,7 @@ use clariq_core::{Checksum, Error, Models, problem};
 use clariq_files::{MOST_OF_A_TABLE, Source, Target};
 use serde::{Deserialize, Serialize};
 
-/// Grows with every change after which older models could not be read or would predict something
-/// else.
+/// Grows with every change after which older models could not be read or predict otherwise.
 const FORMAT: u32 = 2;
 
 /// What a model was made of: two models differ if any of it differs.

@@ -24,8 +24,7 @@ pub struct Repeat {
 
 impl Training {
     /// Trains on all folds but one and predicts that one, for every fold; `repeats` times, each
-    /// with other folds. The topics of each label are spread evenly over the folds, and the same
-    /// seed gives the same folds.
+    /// with other folds, over which the topics of each label are spread evenly.
     ///
     /// # Errors
     ///
@@ -80,33 +79,24 @@ fn check_size(
     Ok(())
 }
 
-/// A fold for every topic. The topics of each label are dealt out one by one, beginning where the
-/// label before ended.
+/// A fold for every topic: those of each label are dealt out where those of the label before ended.
 fn stratify(labels: &[Need], folds: usize, seed: u64) -> Vec<usize> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut folds_of = vec![0; labels.len()];
     let mut next = 0;
     for need in Need::ALL {
         let mut rows: Vec<usize> = (0..labels.len()).filter(|&row| labels[row] == need).collect();
-        shuffle(&mut random, &mut rows);
+        // Fisher and Yates: each number below is as likely as the others to 1 in 2³².
+        for last in (1..rows.len()).rev() {
+            let drawn = (u64::from(random.next_u32()) * (last as u64 + 1)) >> 32;
+            rows.swap(last, drawn as usize);
+        }
         for row in rows {
             folds_of[row] = next % folds;
             next += 1;
         }
     }
     folds_of
-}
-
-/// Puts items in a random order, after Fisher and Yates.
-fn shuffle<T>(random: &mut ChaCha8Rng, items: &mut [T]) {
-    for last in (1..items.len()).rev() {
-        items.swap(last, draw_below(random, last + 1));
-    }
-}
-
-/// A whole number below `count`, each as likely as the others to 1 in 2³².
-fn draw_below(random: &mut ChaCha8Rng, count: usize) -> usize {
-    ((u64::from(random.next_u32()) * count as u64) >> 32) as usize
 }
 
 #[cfg(test)]

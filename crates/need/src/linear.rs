@@ -19,8 +19,7 @@ const ITERATIONS: u64 = 2000;
 /// A column whose standard deviation is below this is constant.
 const CONSTANT: f64 = 1e-12;
 
-/// Makes the columns of blocks comparable: mean 0 and standard deviation 1 over the training
-/// topics, times the block's weight.
+/// Standardises columns: mean 0 and deviation 1 over the training topics, times the block's weight.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Standard {
     blocks: Weighted,
@@ -129,8 +128,7 @@ impl Softmax {
             && self.labels.values().all(|weights| weights.columns.len() == count)
     }
 
-    /// The probability of every label for standardised columns; 0 for labels that no training topic
-    /// has.
+    /// The probability of every label for standardised columns; 0 where no training topic has it.
     pub(crate) fn probabilities(&self, row: &[f64]) -> [f64; 4] {
         let mut probabilities = [0.0; 4];
         let scores: Vec<f64> = self.labels.values().map(|weights| weights.score(row)).collect();

@@ -17,8 +17,7 @@ use serde_json::json;
 pub struct Prediction {
     /// The label.
     pub need: Need,
-    /// The probabilities of the labels 1 to 4; they sum to 1. The label need not be the most
-    /// probable one.
+    /// The probabilities of the labels 1 to 4, which sum to 1; `need` may not be the most probable.
     pub probabilities: [f64; 4],
 }
 
@@ -37,9 +36,8 @@ pub struct Contribution {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Model {
-    /// The most frequent label of the training topics, whatever the request: what every other model
-    /// has to beat. Of equally frequent labels the higher one: asking once too often costs a user
-    /// less than a wrong answer.
+    /// The most frequent label of the training topics, whatever the request. Of equally frequent
+    /// ones the higher: asking once too often costs a user less than a wrong answer.
     Majority {
         /// The label.
         label: Need,

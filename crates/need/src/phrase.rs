@@ -25,7 +25,12 @@ pub(crate) fn parse(request: &str) -> Parsed {
     let text = normalise(request);
     let text = text.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '?' | '.' | '!'));
     let lower = text.to_lowercase();
-    let rest = match LEADS.iter().find(|lead| opens(&lower, lead)) {
+    let opens = |lead: &&String| {
+        lower
+            .strip_prefix(lead.as_str())
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    };
+    let rest = match LEADS.iter().find(opens) {
         // By characters: lower case may have another length in bytes.
         Some(lead) => text.chars().skip(lead.len()).collect(),
         None => without_question_words(text),
@@ -36,10 +41,6 @@ pub(crate) fn parse(request: &str) -> Parsed {
     }
     let phrase = if words.is_empty() { text.to_owned() } else { words.join(" ") };
     Parsed { lower, phrase }
-}
-
-fn opens(lower: &str, lead: &str) -> bool {
-    lower.strip_prefix(lead).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
 fn without_question_words(text: &str) -> String {

@@ -21,8 +21,7 @@ impl Training {
     ///
     /// # Errors
     ///
-    /// No label, a single label where a model has to tell labels apart, or an encoder that is not
-    /// available.
+    /// No label, a single one where labels must be told apart, or an encoder that is not there.
     pub fn new(
         config: NeedConfig,
         bank: &Bank,

@@ -5,7 +5,6 @@
 //! float behind each, and the operation that puts them in. Taking such bytes as a whole is several
 //! times faster than running their operations one by one.
 
-use super::plan::Plan;
 use super::value::{Text, Value};
 
 /// The rows between a mark and its `SETITEMS`, by the memo slots of keys and names.
@@ -92,14 +91,14 @@ pub struct Rows<'a, D> {
 
 impl<'a, D> Rows<'a, D> {
     /// Puts positions in place of a batch's slots; `None` where a slot holds something other than
-    /// text.
+    /// text. `place` is where the memo keeps a slot.
     pub(super) fn new(
         memo: &'a [Option<Value<D>>],
-        plan: &Plan,
+        place: impl Fn(u32) -> Option<usize>,
         batch: &'a mut Batch,
     ) -> Option<Self> {
         let position = |slot: u32| {
-            let position = plan.place(slot)?;
+            let position = place(slot)?;
             matches!(memo[position], Some(Value::Text(_))).then_some(position as u32)
         };
         for row in &mut batch.rows {

@@ -96,8 +96,7 @@ impl<R: Read> Bytes<R> {
         self.next = (self.next + count).min(self.end);
     }
 
-    /// The next `length` bytes, into `out`, which grows only as they come: a length may claim
-    /// anything.
+    /// The next `length` bytes, into `out`, which grows as they come: a length may claim anything.
     pub(super) fn take(&mut self, length: u64, out: &mut Vec<u8>) -> Result<(), Fault> {
         out.clear();
         let mut left = length;

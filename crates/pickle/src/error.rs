@@ -13,8 +13,7 @@ pub struct PickleError {
     pub opcode: Option<u8>,
     /// What was found.
     pub message: String,
-    /// Whether that is a class or function outside the allow-list. It was neither looked up nor
-    /// called.
+    /// Whether that is a class or function outside the allow-list, which was not looked up.
     pub is_global: bool,
     /// The answer of the operating system, where the bytes could not be read.
     pub source: Option<io::Error>,
@@ -48,8 +47,7 @@ impl std::error::Error for PickleError {
     }
 }
 
-/// What an operation cannot be carried out for. It is one pointer, because every operation could
-/// return one.
+/// Why an operation cannot be carried out: one pointer, since every operation could return one.
 #[derive(Debug)]
 pub(super) struct Fault(Box<Cause>);
 
@@ -88,8 +86,7 @@ impl Fault {
         Self::found("the end of the file")
     }
 
-    /// A code that is not part of plain data: instances, persistent ids, extensions, sets, shared
-    /// buffers.
+    /// A code that is not of plain data: instances, persistent ids, extensions, sets, buffers.
     pub(super) fn opcode(code: u8) -> Self {
         Self::found(match name(code) {
             Some(name) => format!("the operation {name}, which makes more than plain data,"),

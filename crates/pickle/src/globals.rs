@@ -1,26 +1,13 @@
 //! The classes and functions that a pickle may name, numpy's data types, and their meaning here.
 //!
-//! Nothing is ever imported or called. The four names below are what Python needs to write numpy
+//! Nothing is ever imported or called. The four names are what Python needs to write numpy
 //! numbers and ordered dictionaries; for each of them this module computes the value that Python
 //! would have got. Every other name is an error before anything is done with it.
 
 use super::error::Fault;
-use super::value::{Tuple, Value};
+use super::value::{Dtype, Global, Tuple, Value};
 use std::cell::Cell;
 use std::rc::Rc;
-
-/// A name of the allow-list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Global {
-    /// `numpy.core.multiarray.scalar`, since numpy 2 `numpy._core.multiarray.scalar`.
-    Scalar,
-    /// `numpy.dtype`.
-    Dtype,
-    /// `_codecs.encode`: how protocols 0 to 2 write bytes.
-    Encode,
-    /// `collections.OrderedDict`.
-    OrderedDict,
-}
 
 /// The allow-list.
 pub(super) fn lookup(module: &str, name: &str) -> Result<Global, Fault> {
@@ -40,7 +27,9 @@ pub(super) fn call<D: Default>(global: Global, arguments: &Tuple<D>) -> Result<V
         (Global::Dtype, [Value::Text(name), ..]) => {
             Ok(Value::Dtype(Rc::new(Cell::new(Dtype::parse(name.as_str())?))))
         }
-        (Global::Encode, [Value::Text(text), Value::Text(codec)]) if is_latin1(codec.as_str()) => {
+        (Global::Encode, [Value::Text(text), Value::Text(codec)])
+            if matches!(codec.as_str(), "latin1" | "latin-1" | "iso-8859-1") =>
+        {
             Ok(Value::bytes(&latin1(text.as_str())?))
         }
         (Global::OrderedDict, []) => Ok(Value::Dict(Rc::default())),
@@ -55,10 +44,6 @@ fn arguments_of(wanted: &str) -> Fault {
     Fault::wrong(wanted, "other arguments")
 }
 
-fn is_latin1(codec: &str) -> bool {
-    matches!(codec, "latin1" | "latin-1" | "iso-8859-1")
-}
-
 fn latin1(text: &str) -> Result<Vec<u8>, Fault> {
     text.chars().map(|c| u8::try_from(c).map_err(|_| Fault::text("Latin-1"))).collect()
 }
@@ -70,16 +55,6 @@ fn raw<D>(value: &Value<D>) -> Result<Vec<u8>, Fault> {
         Value::Text(text) => latin1(text.as_str()),
         other => Err(Fault::wrong("the bytes of a number", other.kind())),
     }
-}
-
-/// A numpy data type: a number, a truth value or a string.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Dtype {
-    /// numpy's letter: `f`, `i`, `u`, `b` or `U`.
-    kind: u8,
-    /// Bytes of a value.
-    size: usize,
-    big_endian: bool,
 }
 
 impl Dtype {

@@ -58,8 +58,7 @@ mod writer;
 
 pub use batch::Rows;
 pub use error::PickleError;
-pub use globals::{Dtype, Global};
 pub use machine::{Sink, fold};
 pub use plan::Plan;
-pub use value::{Dict, List, Text, Tuple, Value};
+pub use value::{Dict, Dtype, Global, List, Text, Tuple, Value};
 pub use writer::PickleWriter;

@@ -9,8 +9,7 @@ use super::value::{Dict, List, Value};
 use std::io::Read;
 use std::rc::Rc;
 
-/// Picklers write a container a thousand items at a time, so that only a few thousand values are
-/// ever unfinished.
+/// Picklers write a thousand items at a time: only a few thousand values are ever unfinished.
 const MOST_VALUES: usize = 1 << 20;
 
 /// What a reader makes of dictionaries.
@@ -212,8 +211,7 @@ impl<S: Sink> Machine<'_, S> {
     }
 
     /// Whether what follows the mark just set goes into a dictionary, and no check of
-    /// [`push`](Self::push) can fail until a batch ends: it is shorter than the buffer it is found
-    /// in.
+    /// [`push`](Self::push) can fail until a batch ends.
     fn fills_dictionary(&self) -> bool {
         let filled = self.marks.last().and_then(|mark| mark.checked_sub(1));
         let below = self.marks.len().checked_sub(2).map_or(0, |at| self.marks[at]);
@@ -222,8 +220,7 @@ impl<S: Sink> Machine<'_, S> {
             && self.stack.len().max(self.marks.len()) < MOST_VALUES / 2
     }
 
-    /// Runs the operations from a mark to the `SETITEMS` behind a batch at once; false where
-    /// nothing was done.
+    /// Runs a batch from its mark to its `SETITEMS`; false where nothing was done.
     fn insert_batch(&mut self, batch: &mut Batch) -> bool {
         let mut memoized = self.memoized;
         for row in &batch.rows {
@@ -238,9 +235,8 @@ impl<S: Sink> Machine<'_, S> {
             memoized = memoized.max(slot.saturating_add(1));
         }
         let filled = self.marks.last().and_then(|mark| self.stack.get(mark.checked_sub(1)?));
-        let (Some(Value::Dict(dict)), Some(rows)) =
-            (filled, Rows::new(&self.memo, self.plan, batch))
-        else {
+        let rows = Rows::new(&self.memo, |slot| self.plan.place(slot), batch);
+        let (Some(Value::Dict(dict)), Some(rows)) = (filled, rows) else {
             return false;
         };
         if !dict.fill(|content| self.sink.insert_rows(content, &rows)) {
@@ -265,8 +261,7 @@ impl<S: Sink> Machine<'_, S> {
             Op::Put(slot) => slot,
             _ => self.memoized,
         };
-        // Python counts the slots in use, which is the same as long as a writer numbers them
-        // without gaps.
+        // Python counts the slots in use: the same where a writer leaves no gaps.
         self.memoized = self.memoized.max(slot.saturating_add(1));
         let value = self.top()?;
         if let Some(place) = self.plan.place(slot) {

@@ -176,8 +176,7 @@ impl<R: Read> Opcodes<R> {
         Ok(Op::Text)
     }
 
-    /// The length in front of bytes or text: of one, four or eight bytes, and signed where the
-    /// protocol says so.
+    /// The length in front of bytes or text, of one, four or eight bytes.
     fn length(&mut self, code: u8) -> Result<u64, Fault> {
         Ok(match code {
             b'U' | b'C' | 0x8c | 0x8a => self.bytes.byte()?.into(),

@@ -50,8 +50,7 @@ pub(super) fn little_endian(bytes: &[u8]) -> Result<i64, Fault> {
 }
 
 /// The operand of `STRING`: what Python 2's `repr` makes of its `str`. The bytes are taken as
-/// Latin-1, which is what numpy asks for (`pickle.load(…, encoding="latin1")`), because no byte is
-/// lost.
+/// Latin-1, as numpy asks for (`pickle.load(…, encoding="latin1")`).
 pub(super) fn python2_string(line: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
     let wrong = || Fault::text("a quoted string");
     let line = line.trim_ascii();

@@ -1,12 +1,10 @@
 //! Values on the stack of the pickle machine.
 
 use super::error::Fault;
-use super::globals::{Dtype, Global};
 use std::cell::{Cell, OnceCell, Ref, RefCell};
 use std::rc::Rc;
 
-/// Dropping a container drops what it holds, one stack frame a level: no table needs more than a
-/// handful.
+/// Dropping a container takes a stack frame a level: no table needs more than a handful.
 const DEEPEST: u16 = 64;
 
 /// A Python value. `D` is what the [`Sink`](super::Sink) makes of dictionaries.
@@ -34,6 +32,29 @@ pub enum Value<D> {
     Global(Global),
     /// A numpy data type.
     Dtype(Rc<Cell<Dtype>>),
+}
+
+/// A name of the allow-list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Global {
+    /// `numpy.core.multiarray.scalar`, since numpy 2 `numpy._core.multiarray.scalar`.
+    Scalar,
+    /// `numpy.dtype`.
+    Dtype,
+    /// `_codecs.encode`: how protocols 0 to 2 write bytes.
+    Encode,
+    /// `collections.OrderedDict`.
+    OrderedDict,
+}
+
+/// A numpy data type: a number, a truth value or a string.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dtype {
+    /// numpy's letter: `f`, `i`, `u`, `b` or `U`.
+    pub(super) kind: u8,
+    /// Bytes of a value.
+    pub(super) size: usize,
+    pub(super) big_endian: bool,
 }
 
 // Derived, it would ask that `D` can be cloned as well.
@@ -81,8 +102,7 @@ impl<D> Value<D> {
         }
     }
 
-    /// Makes it part of another container, after which it must not change. Returns the depth of the
-    /// whole.
+    /// Makes it part of another container, after which it must not change; the depth of the whole.
     pub(super) fn settle(&self) -> Result<u16, Fault> {
         let depth = match self {
             Self::Tuple(tuple) => tuple.depth,
@@ -127,8 +147,7 @@ impl Text {
         &self.text
     }
 
-    /// A number that the sink attaches to this object, computed once: its symbol, so that the same
-    /// key is not hashed a million times.
+    /// A number that the sink attaches to this object, computed once: its symbol.
     pub fn tag(&self, make: impl FnOnce(&str) -> u32) -> u32 {
         *self.tag.get_or_init(|| make(&self.text))
     }
@@ -210,9 +229,8 @@ impl<D> Dict<D> {
 
 /// How deep a container goes, and whether it is part of another one.
 ///
-/// A pickler fills a container before it puts it anywhere, unless the container holds itself.
-/// Refusing the latter makes every value a finite tree, and lets the sink take a dictionary's
-/// content away when it is used.
+/// A pickler fills a container before it puts it anywhere, unless it holds itself. Refusing that
+/// makes every value a finite tree, and lets the sink take a dictionary's content away.
 #[derive(Debug, Default)]
 struct State {
     depth: Cell<u16>,

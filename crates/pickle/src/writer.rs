@@ -3,12 +3,10 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-/// Items between a mark and its `SETITEMS`, as in Python's own pickler: a reader holds that many
-/// unfinished values.
+/// Items between a mark and its `SETITEMS`, as in Python's pickler: a reader holds them unfinished.
 const BATCH: usize = 1000;
 
-/// Writes a pickle of protocol 4, value by value. Strings are memoised, so that each is in the file
-/// once.
+/// Writes a pickle of protocol 4, value by value, each string once.
 ///
 /// ```
 /// use clariq_pickle::PickleWriter;

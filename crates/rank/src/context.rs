@@ -61,8 +61,7 @@ impl<'a> Context<'a> {
         find_or_open(&self.indexes, &analyzer, || (self.open_index)(analyzer, self.documents))
     }
 
-    /// The space that a configuration describes. What depends on the documents alone is computed
-    /// once, for all stages.
+    /// The space that a configuration describes, computed once for all stages.
     pub(crate) fn space(&self, config: &SpaceConfig) -> Result<Arc<Space>> {
         find_or_open(&self.spaces, config, || Space::open(config, self.documents, self.models))
     }

@@ -48,5 +48,6 @@ pub use context::Context;
 pub use pipeline::{Pipeline, StageTrace};
 pub use space::SpaceConfig;
 pub use stage::{About, Batch, Stage, Uses};
+pub use stages::STOPS;
 pub use system::{ConversationConfig, Expected, System, WrittenScores};
 pub use table::{Override, Section};

@@ -58,11 +58,6 @@ impl Pipeline {
         self.stages.iter().map(|stage| stage.about())
     }
 
-    /// Whether a stage looks at predicted needs.
-    pub fn sees_need(&self) -> bool {
-        self.about().any(|about| about.sees_need)
-    }
-
     /// All stages with their parameters, as they are written beside a run.
     pub fn parameters(&self) -> Value {
         let describe = |about: About| {

@@ -1,23 +1,26 @@
-//! How alike two texts are: a weighted mean of cosines, of the vectors of encoders and of character
-//! n-grams.
+//! How alike two texts are: a weighted mean of cosines, by encoders and by character n-grams; of dot
+//! products by encoders that are compared by them.
 //!
 //! Stages that look at a neighbourhood need the similarity of requests to documents and of
-//! documents to each other in one and the same space. A weighted mean of cosines is the cosine of
-//! vectors that are put side by side, scaled by the roots of the weights; these vectors are never
-//! made.
+//! documents to each other in one space. A weighted mean of cosines is the cosine of vectors that
+//! are put side by side, scaled by the roots of the weights, which are never made.
 
 mod characters;
 mod encoded;
 
 use characters::Characters;
 use clariq_core::{
-    Doc, Documents, Embeddings, Explanation, Location, ModelKind, ModelName, Models, Result, bail,
+    Doc, Documents, Embeddings, Explanation, Location, ModelName, Models, Pooling, Reading, Result,
+    Similarity, bail,
 };
 use encoded::Encoded;
 use ndarray::Array2;
-use serde::{Deserialize, Serialize};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// What a space consists of, as a configuration says it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -25,17 +28,95 @@ use std::collections::BTreeMap;
 pub struct SpaceConfig {
     /// Encoders and the weights of their cosines.
     #[serde(default)]
-    pub models: BTreeMap<String, f64>,
+    pub models: BTreeMap<String, Weighted>,
     /// The weight of the cosine of character n-grams, which sees names that are spelt in two ways.
     #[serde(default)]
     pub characters: f64,
+}
+
+/// The weight of an encoder's cosine; and how the encoder is read otherwise than its folder says, in
+/// a table with the key `weight`.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Weighted {
+    /// The weight.
+    pub weight: f64,
+    /// How the encoder is read.
+    pub reading: Reading,
+}
+
+impl<'de> Deserialize<'de> for Weighted {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        deserializer.deserialize_any(NumberOrTable)
+    }
+}
+
+/// Reads a weight alone, or a table whose keys are refused by name.
+struct NumberOrTable;
+
+impl<'de> Visitor<'de> for NumberOrTable {
+    type Value = Weighted;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a weight, or a table with `weight`")
+    }
+
+    fn visit_f64<E: Error>(self, weight: f64) -> std::result::Result<Weighted, E> {
+        Ok(Weighted { weight, reading: Reading::default() })
+    }
+
+    fn visit_i64<E: Error>(self, weight: i64) -> std::result::Result<Weighted, E> {
+        self.visit_f64(weight as f64)
+    }
+
+    fn visit_u64<E: Error>(self, weight: u64) -> std::result::Result<Weighted, E> {
+        self.visit_f64(weight as f64)
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, map: M) -> std::result::Result<Weighted, M::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Keys {
+            weight: f64,
+            max_tokens: Option<usize>,
+            query_prompt: Option<String>,
+            document_prompt: Option<String>,
+            pooling: Option<Pooling>,
+            similarity: Option<Similarity>,
+        }
+        let keys = Keys::deserialize(MapAccessDeserializer::new(map))?;
+        let Keys { weight, max_tokens, query_prompt, document_prompt, pooling, similarity } = keys;
+        let reading = Reading { max_tokens, query_prompt, document_prompt, pooling, similarity };
+        Ok(Weighted { weight, reading })
+    }
+}
+
+impl Weighted {
+    /// The model of this name as it is read.
+    fn model(&self, name: &str) -> ModelName {
+        ModelName { reading: self.reading.clone(), ..ModelName::encoder(name) }
+    }
+}
+
+impl Serialize for Weighted {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Table<'a> {
+            weight: f64,
+            #[serde(flatten)]
+            reading: &'a Reading,
+        }
+        match &self.reading {
+            reading if *reading == Reading::default() => self.weight.serialize(serializer),
+            reading => Table { weight: self.weight, reading }.serialize(serializer),
+        }
+    }
 }
 
 impl SpaceConfig {
     /// Refuses weights by which nothing can be measured.
     pub(crate) fn check(&self, at: Location) -> Result<()> {
         let Self { models, characters } = self;
-        let weights = || models.values().copied().chain([*characters]);
+        let weights = || models.values().map(|model| model.weight).chain([*characters]);
         if weights().all(|weight| weight.is_finite() && weight >= 0.0)
             && weights().sum::<f64>() > 0.0
         {
@@ -48,19 +129,15 @@ impl SpaceConfig {
 
     /// The encoders that it needs.
     pub(crate) fn models(&self) -> Vec<ModelName> {
-        let encoder = |name: &String| ModelName { name: name.clone(), kind: ModelKind::Encoder };
-        self.models.keys().map(encoder).collect()
+        self.models.iter().map(|(name, weighted)| weighted.model(name)).collect()
     }
-}
-
-enum Channel {
-    Encoder(Encoded),
-    Characters(Characters),
 }
 
 /// An open space over documents.
 pub(crate) struct Space {
-    channels: Vec<(f32, Channel)>,
+    /// Each with the weight of its cosine.
+    encoders: Vec<(f32, Encoded)>,
+    characters: Option<(f32, Characters)>,
 }
 
 impl Space {
@@ -73,17 +150,31 @@ impl Space {
         let texts: Vec<Cow<str>> =
             Doc::all(documents.len()).map(|doc| documents.text(doc)).collect::<Result<_>>()?;
         let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
-        let total: f64 = config.models.values().sum::<f64>() + config.characters;
-        let mut channels = Vec::new();
-        for (name, weight) in config.models.iter().filter(|(_, weight)| **weight > 0.0) {
-            let encoded = Encoded::new(name, models.embed_documents(name, &texts, &|_| {})?);
-            channels.push(((weight / total) as f32, Channel::Encoder(encoded)));
+        let total: f64 =
+            config.models.values().map(|model| model.weight).sum::<f64>() + config.characters;
+        let mut encoders = Vec::new();
+        for (name, weighted) in config.models.iter().filter(|(_, model)| model.weight > 0.0) {
+            let model = weighted.model(name);
+            let documents = models.embed_documents(&model, &texts, &|_| {})?;
+            let encoder = models.encoder(&model)?;
+            let encoded = Encoded::new(model, encoder.as_ref(), documents);
+            encoders.push(((weighted.weight / total) as f32, encoded));
         }
-        if config.characters > 0.0 {
-            let channel = Channel::Characters(Characters::new(&texts));
-            channels.push(((config.characters / total) as f32, channel));
+        let weight = (config.characters / total) as f32;
+        let characters = (config.characters > 0.0).then(|| (weight, Characters::new(&texts)));
+        Ok(Self { encoders, characters })
+    }
+
+    /// The space for a stage whose formulas are of cosines; one of dot products is refused.
+    pub(crate) fn of_cosines(&self, stage: &str) -> Result<&Self> {
+        for (_, Encoded { model: ModelName { name, .. }, similarity, .. }) in &self.encoders {
+            if *similarity == Similarity::Dot {
+                let at = format!("stage `{stage}`");
+                let hint = "name a model whose vectors are compared by cosine; `dense` takes both";
+                bail!(at, "models compared by cosine", "`{name}`, by dot product", hint);
+            }
         }
-        Ok(Self { channels })
+        Ok(self)
     }
 
     /// Similarities of texts (rows) to documents (columns).
@@ -93,11 +184,10 @@ impl Space {
         texts: &[&str],
         docs: &[Doc],
     ) -> Result<Array2<f32>> {
-        self.sum(texts, docs, |encoded| models.encoder(&encoded.name)?.encode(texts, &|_| {}))
+        self.sum(texts, docs, |encoded| models.encoder(&encoded.model)?.encode(texts, &|_| {}))
     }
 
-    /// The same for texts that recur. The row of a text depends on the text alone: not on the other
-    /// texts, nor on earlier calls.
+    /// The same for texts that recur: the row of a text depends on that text alone.
     pub(crate) fn to_documents_each(
         &self,
         documents: &dyn Documents,
@@ -108,7 +198,7 @@ impl Space {
         self.sum(texts, docs, |encoded| encoded.encode_each(documents, models, texts))
     }
 
-    /// Sums the cosines of all channels, with the vectors of texts that `encode` makes.
+    /// Sums all cosines, with the vectors of texts that `encode` makes.
     fn sum(
         &self,
         texts: &[&str],
@@ -116,32 +206,24 @@ impl Space {
         encode: impl Fn(&Encoded) -> Result<Embeddings>,
     ) -> Result<Array2<f32>> {
         let mut sum = Array2::zeros((texts.len(), docs.len()));
-        for (weight, channel) in &self.channels {
-            match channel {
-                Channel::Encoder(encoded) => {
-                    let vectors = encode(encoded)?;
-                    sum.scaled_add(*weight, &encoded.to_documents(&vectors, docs));
-                }
-                Channel::Characters(characters) => {
-                    characters.add_texts(texts, docs, *weight, &mut sum);
-                }
-            }
+        for (weight, encoded) in &self.encoders {
+            let vectors = encode(encoded)?;
+            sum.scaled_add(*weight, &encoded.to_documents(&vectors, docs));
+        }
+        if let Some((weight, characters)) = &self.characters {
+            characters.add_texts(texts, docs, *weight, &mut sum);
         }
         Ok(sum)
     }
 
     /// One of the encoders, by its name.
     pub(crate) fn encoder(&self, wanted: &str) -> Result<&Encoded> {
-        let encoders = || {
-            self.channels.iter().filter_map(|(_, channel)| match channel {
-                Channel::Encoder(encoded) => Some(encoded),
-                Channel::Characters(_) => None,
-            })
-        };
-        if let Some(encoded) = encoders().find(|encoded| encoded.name == wanted) {
+        let encoders = || self.encoders.iter().map(|(_, encoded)| encoded);
+        if let Some(encoded) = encoders().find(|encoded| encoded.is_usual(wanted)) {
             return Ok(encoded);
         }
-        let found: Vec<_> = encoders().map(|encoded| format!("`{}`", encoded.name)).collect();
+        let found: Vec<_> =
+            encoders().map(|encoded| format!("`{}`", encoded.model.label())).collect();
         let expected = format!("`{wanted}`, in whose space a conversational encoder was trained");
         let hint = "`models` of the space must name it as the `base` of the model's recipe does";
         bail!("[space]", expected, (found.join(", ")), hint)
@@ -150,40 +232,64 @@ impl Space {
     /// Similarities of documents to each other.
     pub(crate) fn among(&self, docs: &[Doc]) -> Array2<f32> {
         let mut sum = Array2::zeros((docs.len(), docs.len()));
-        for (weight, channel) in &self.channels {
-            match channel {
-                Channel::Encoder(encoded) => {
-                    let rows = encoded.rows(docs);
-                    sum.scaled_add(*weight, &rows.dot(&rows.t()));
-                }
-                Channel::Characters(characters) => {
-                    characters.add_documents(docs, *weight, &mut sum);
-                }
-            }
+        for (weight, encoded) in &self.encoders {
+            let rows = encoded.rows(docs);
+            sum.scaled_add(*weight, &rows.dot(&rows.t()));
+        }
+        if let Some((weight, characters)) = &self.characters {
+            characters.add_documents(docs, *weight, &mut sum);
         }
         sum
     }
 
-    /// Explains the similarity of a text and a document: what each channel adds to it.
+    /// Explains the similarity of a text and a document: what each cosine adds to it.
     pub(crate) fn explain(&self, models: &dyn Models, text: &str, doc: Doc) -> Result<Explanation> {
         let mut parts = Vec::new();
-        for (weight, channel) in &self.channels {
-            let mut cosine = Array2::zeros((1, 1));
-            let name = match channel {
-                Channel::Encoder(encoded) => {
-                    let vector = models.encoder(&encoded.name)?.encode(&[text], &|_| {})?;
-                    cosine = encoded.to_documents(&vector, &[doc]);
-                    format!("cosine by `{}`", encoded.name)
-                }
-                Channel::Characters(characters) => {
-                    characters.add_texts(&[text], &[doc], 1.0, &mut cosine);
-                    "cosine of character n-grams".to_owned()
-                }
-            };
-            let (weight, cosine) = (f64::from(*weight), f64::from(cosine[[0, 0]]));
+        let mut add = |weight: f32, cosine: &Array2<f32>, name: &str| {
+            let (weight, cosine) = (f64::from(weight), f64::from(cosine[[0, 0]]));
             let what = format!("{name}: {weight:.3} × {cosine:.6}");
             parts.push(Explanation::value(weight * cosine, what));
+        };
+        for (weight, encoded) in &self.encoders {
+            let vector = models.encoder(&encoded.model)?.encode(&[text], &|_| {})?;
+            let measure = match encoded.similarity {
+                Similarity::Cosine => "cosine",
+                Similarity::Dot => "dot product",
+            };
+            let name = format!("{measure} by `{}`", encoded.model.name);
+            add(*weight, &encoded.to_documents(&vector, &[doc]), &name);
+        }
+        if let Some((weight, characters)) = &self.characters {
+            let mut cosine = Array2::zeros((1, 1));
+            characters.add_texts(&[text], &[doc], 1.0, &mut cosine);
+            add(*weight, &cosine, "cosine of character n-grams");
         }
         Ok(Explanation::sum("similarity of request and document", parts))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, from_value, json, to_value};
+
+    #[test]
+    fn a_weight_is_a_number_or_a_table_whose_keys_are_known() {
+        let read = |models: Value| from_value::<SpaceConfig>(json!({ "models": models }));
+        let plain = read(json!({ "a": 1, "b": 0.5 })).unwrap();
+        assert_eq!(to_value(&plain).unwrap()["models"], json!({ "a": 1.0, "b": 0.5 }));
+        let table = json!({ "a": { "weight": 1.0, "max_tokens": 8, "query_prompt": "q: ", "pooling": "cls" } });
+        let own = read(table.clone()).unwrap();
+        assert_eq!(to_value(&own).unwrap()["models"], table);
+        assert_eq!(own.models()[0].reading.pooling, Some(Pooling::Cls));
+        for (wrong, word) in [
+            (json!({ "weight": 1.0, "prompt": "q" }), "`prompt`"),
+            (json!({ "max_tokens": 8 }), "`weight`"),
+            (json!({ "weight": 1.0, "pooling": "median" }), "`median`"),
+            (json!("much"), "a weight, or a table"),
+        ] {
+            let message = read(json!({ "a": wrong })).unwrap_err().to_string();
+            assert!(message.contains(word), "{message}");
+        }
     }
 }

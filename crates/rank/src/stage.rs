@@ -79,8 +79,7 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// A step of a pipeline: rankings of all requests of a batch go in, and as many come out, in the
-/// same order.
+/// A step of a pipeline: the rankings of all requests of a batch go in, and as many come out.
 pub trait Stage: Send + Sync {
     /// Describes the stage and its parameters.
     fn about(&self) -> About;

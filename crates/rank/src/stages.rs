@@ -17,6 +17,7 @@ mod meaning;
 mod no_question;
 mod open_questions;
 mod stop;
+pub use stop::STOPS;
 mod ties;
 
 use crate::build::{Factory, of_keys};

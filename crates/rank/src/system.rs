@@ -1,5 +1,4 @@
-//! Systems: TOML files that declare a pipeline, a need model, what they look at, and the figures
-//! they should reach.
+//! Systems: TOML files with a pipeline, a need model, what they look at, and expected figures.
 
 use crate::build::{Beside, build_pipeline};
 use crate::pipeline::Pipeline;
@@ -68,6 +67,8 @@ pub enum WrittenScores {
 pub struct System {
     /// Its name: the stem of its output files and its run tag.
     pub name: String,
+    /// What it is, in a line.
+    pub description: String,
     /// What it looks at beyond one request and the documents.
     pub uses: Vec<Uses>,
     /// What makes its ranking; without stages in a system of several tasks.
@@ -85,8 +86,7 @@ pub struct System {
 struct Header {
     name: String,
     #[serde(default)]
-    #[serde(rename = "description")]
-    _description: String,
+    description: String,
     #[serde(default)]
     uses: Vec<Uses>,
     #[serde(default)]
@@ -115,8 +115,7 @@ impl System {
         }
     }
 
-    /// Parses the text of a configuration without the tables that other crates read; `name` is the
-    /// file's, for messages.
+    /// Parses a configuration without the tables that other crates read; `name` is for messages.
     pub fn parse(name: &str, text: &str, overrides: &[Override]) -> Result<Self> {
         Self::parse_with(name, text, overrides, |_| Ok(()))
     }
@@ -155,8 +154,8 @@ impl System {
         }
         let expected = table.take_tables("expected")?;
         let expected = expected.into_iter().map(Expected::read).collect::<Result<_>>()?;
-        let Header { name, uses, conversation, .. } = table.read()?;
-        let system = Self { name, uses, pipeline, tasks, conversation, expected };
+        let Header { name, description, uses, conversation } = table.read()?;
+        let system = Self { name, description, uses, pipeline, tasks, conversation, expected };
         system.check(&at)?;
         Ok(system)
     }

@@ -48,11 +48,6 @@ pub(crate) struct File<'i> {
 }
 
 impl<'i> File<'i> {
-    fn span_of(self, index: usize) -> Range<usize> {
-        let start = self.text.len() + 1 + index;
-        start..start
-    }
-
     fn given(self, span: &Range<usize>) -> Option<&'i Override> {
         self.overrides.get(span.start.checked_sub(self.text.len() + 1)?)
     }
@@ -181,13 +176,13 @@ impl<'i> Table<'i> {
         Ok(stages)
     }
 
-    /// Sets a key, or `table.key`, to the value of the override of that index, which is TOML or
-    /// else a string.
+    /// Sets a key, or `table.key`, to the value of that override: TOML, or else a string.
     pub(crate) fn set(&mut self, key: &'i str, index: usize) {
         let text = self.file.overrides[index].value.as_str();
         let value =
             DeValue::parse(text).map_or(DeValue::String(Cow::Borrowed(text)), Spanned::into_inner);
-        insert(&mut self.entries, key, Spanned::new(self.file.span_of(index), value));
+        let behind = self.file.text.len() + 1 + index;
+        insert(&mut self.entries, key, Spanned::new(behind..behind, value));
     }
 
     /// Reads what is left in the table; a key that `T` does not know is an error.
@@ -228,8 +223,7 @@ impl Section<'_> {
         self.table.read()
     }
 
-    /// Reads the table as an enum: the value of `tag` names the variant, the other keys are its
-    /// fields.
+    /// Reads the table as an enum: `tag` names the variant, the other keys are its fields.
     ///
     /// Serde's own tagged enums forget the lines of their fields; this keeps them.
     pub fn read_tagged<T: for<'de> Deserialize<'de>>(self, tag: &str) -> Result<T> {

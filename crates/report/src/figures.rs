@@ -124,8 +124,7 @@ fn table(compared: &Compared, caption: &str) -> Markup {
     }
 }
 
-/// A row above the measures that says which part of the runs they are of; nothing where runs have
-/// one part.
+/// A row above the measures with the part of the runs that they are of; nothing for a single part.
 fn parts(columns: &[Column], uses: bool) -> Markup {
     let parts = columns.chunk_by(|a, b| a.part == b.part);
     html! {

@@ -79,8 +79,7 @@ fn replace_controls(page: String) -> String {
     if page.contains(stray) { page.replace(stray, "\u{fffd}") } else { page }
 }
 
-/// Wraps content that may be wider than the screen in a box of its own that scrolls by touch, mouse
-/// or keyboard.
+/// Wraps content that may be wider than the screen in a box that scrolls by itself.
 pub fn scroll(name: &str, content: &Markup) -> Markup {
     html! { div.scroll role="region" aria-label=(name) tabindex="0" { (content) } }
 }

@@ -1,5 +1,4 @@
-//! Scales from values to positions on a chart, and positions of labels that must not cover each
-//! other.
+//! Scales from values to positions on a chart, and positions of labels beside each other.
 
 /// A linear map from values to positions on the chart.
 #[derive(Clone, Copy)]
@@ -18,8 +17,7 @@ impl Scale {
     }
 }
 
-/// Writes a position to a tenth of a pixel: enough for any screen, and the same text on every
-/// machine.
+/// Writes a position to a tenth of a pixel: the same text on every machine.
 pub fn px(position: f64) -> String {
     let text = format!("{position:.1}");
     let text = text.strip_suffix(".0").unwrap_or(&text);

@@ -1,14 +1,14 @@
 //! Arguments that more than one subcommand takes, and parsers of their values.
 
 use crate::failure::Failure;
-use crate::learned;
 use crate::output::Format;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use clariq_core::{Isa, Name, Precision};
+use clariq_core::{Isa, Name, Precision, bail};
 use clariq_experiment::systems::parse_assignment;
 use clariq_index::{Analyzer, Variant};
 use clariq_rank::Override;
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 /// Flags that every subcommand has. Short help leaves them out.
@@ -24,7 +24,8 @@ pub(crate) struct Common {
         aliases = ["data_dir", "data-dir"]
     )]
     pub(crate) data: Option<PathBuf>,
-    /// Number of threads; results do not depend on it [default: one per core]
+    /// Number of threads; results do not depend on it, and a step of a training always has two
+    /// [default: one per core]
     #[arg(long, global = true, hide_short_help = true, value_name = "N")]
     pub(crate) threads: Option<usize>,
     /// Seed of cross-validation, bootstraps and permutation tests; a training recipe has its own
@@ -45,8 +46,9 @@ pub(crate) struct Common {
     pub(crate) precision: PrecisionName,
     /// Instruction set for learned models; the last digits of scores depend on it and on the maker
     /// of the processor; with avx2, all x86 processors compute the same
-    #[arg(long, global = true, hide_short_help = true, value_enum, default_value = "auto")]
-    pub(crate) isa: IsaName,
+    #[arg(long, global = true, hide_short_help = true, value_parser = instruction_sets(),
+          default_value = "auto")]
+    pub(crate) isa: AskedIsa,
     /// Output format [default: table]
     #[arg(long, global = true, hide_short_help = true, value_enum)]
     pub(crate) format: Option<Format>,
@@ -75,8 +77,8 @@ pub(crate) enum PrecisionName {
 impl PrecisionName {
     /// The precision on this device. Recall on dev differs by at most .0017 between the two
     /// (docs/BENCHMARKS.md), as measured on CPUs; other devices use f32.
-    pub(crate) fn resolve(self, isa: IsaName, device: &str) -> Precision {
-        let is_fast = || isa == IsaName::Auto && device == "cpu" && Isa::multiplies_bf16();
+    pub(crate) fn resolve(self, isa: Option<Isa>, device: &str) -> Precision {
+        let is_fast = || isa.is_none() && device == "cpu" && Isa::multiplies_bf16();
         match self {
             Self::Bf16 => Precision::Bf16,
             Self::Auto if is_fast() => Precision::Bf16,
@@ -85,29 +87,16 @@ impl PrecisionName {
     }
 }
 
-/// What `--isa` accepts.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum IsaName {
-    /// The best of this processor
-    Auto,
-    /// SSE 4.1
-    Sse41,
-    /// AVX2
-    Avx2,
-    /// AVX-512
-    Avx512,
-}
+/// What `--isa` gives; an `Option` by its own name would be an argument that may be left out.
+type AskedIsa = Option<Isa>;
 
-impl IsaName {
-    /// The requested instruction set, if any.
-    pub(crate) fn asked(self) -> Option<Isa> {
-        match self {
-            Self::Auto => None,
-            Self::Sse41 => Some(Isa::Sse41),
-            Self::Avx2 => Some(Isa::Avx2),
-            Self::Avx512 => Some(Isa::Avx512),
-        }
-    }
+fn instruction_sets() -> impl TypedValueParser<Value = AskedIsa> {
+    one_of(&[
+        ("auto", None, "The best of this processor"),
+        ("sse41", Some(Isa::Sse41), "SSE 4.1"),
+        ("avx2", Some(Isa::Avx2), "AVX2"),
+        ("avx512", Some(Isa::Avx512), "AVX-512"),
+    ])
 }
 
 /// Where indexes are and how they are built.
@@ -128,6 +117,17 @@ impl Default for IndexPlace {
     }
 }
 
+/// Labels in place of those of a split.
+#[derive(Args, Clone, Default)]
+pub(crate) struct Judged {
+    /// TREC qrels to use instead of the labels of --split
+    #[arg(long, value_name = "FILE", conflicts_with = "split")]
+    pub(crate) qrels: Option<PathBuf>,
+    /// Requests that --qrels judges, as JSON lines or a table of ids and texts
+    #[arg(long, value_name = "FILE", requires = "qrels")]
+    pub(crate) requests: Option<PathBuf>,
+}
+
 /// Parameters that override those of a configuration.
 #[derive(Args, Clone, Default)]
 pub(crate) struct Parameters {
@@ -146,11 +146,6 @@ pub(crate) struct Parameters {
 }
 
 impl Parameters {
-    /// Whether a system with them asks for a learned model.
-    pub(crate) fn need_models(&self, system: &str) -> bool {
-        learned::is_needed_by(system, &self.overrides().unwrap_or_default())
-    }
-
     /// The flags as overrides of stages.
     pub(crate) fn overrides(&self) -> Result<Vec<Override>, Failure> {
         let bm25 = |key: &str, value: String| Override {
@@ -167,6 +162,13 @@ impl Parameters {
             let (target, value) = parse_assignment(text, "--set")?;
             overrides.push(Override { value: value.to_owned(), ..target });
         }
+        let key = |given: &Override| (given.stage.clone(), given.key.clone());
+        let mut keys = HashSet::new();
+        if let Some(again) = overrides.iter().find(|given| !keys.insert(key(given))) {
+            let Override { stage, key, value } = again;
+            let found = format!("another beside `{value}`");
+            bail!("--set", "one value of `{stage}.{key}`", found, "leave one of them out");
+        }
         Ok(overrides)
     }
 }
@@ -176,31 +178,36 @@ fn as_toml(number: f64) -> String {
     format!("{number:?}").to_lowercase()
 }
 
-/// Accepts the names of some values, shows them in help and errors, and gives the value.
-pub(crate) fn one_of<T>(names: &'static [(&'static str, T)]) -> impl TypedValueParser<Value = T>
+/// Accepts the names of some values, shows them with their help, and gives the value.
+pub(crate) fn one_of<T>(
+    names: &'static [(&'static str, T, &'static str)],
+) -> impl TypedValueParser<Value = T>
 where
     T: Copy + Send + Sync + 'static,
 {
-    PossibleValuesParser::new(names.iter().map(|(name, _)| *name)).try_map(|text| {
-        names.iter().find(|(name, _)| *name == text).map(|(_, value)| *value).ok_or("no such name")
+    let shown = names
+        .iter()
+        .map(|&(name, _, help)| PossibleValue::new(name).help((!help.is_empty()).then_some(help)));
+    PossibleValuesParser::new(shown).try_map(|text| {
+        names.iter().find(|(name, ..)| *name == text).map(|named| named.1).ok_or("no such name")
     })
 }
 
 pub(crate) fn analyzers() -> impl TypedValueParser<Value = Analyzer> {
     one_of(&[
-        ("nltk", Analyzer::Nltk),
-        ("english", Analyzer::English),
-        ("lucene", Analyzer::Lucene),
+        ("nltk", Analyzer::Nltk, ""),
+        ("english", Analyzer::English, ""),
+        ("lucene", Analyzer::Lucene, ""),
     ])
 }
 
 fn variants() -> impl TypedValueParser<Value = Variant> {
     one_of(&[
-        ("okapi", Variant::Okapi),
-        ("lucene", Variant::Lucene),
-        ("lucene-default", Variant::LuceneDefault),
-        ("bm25plus", Variant::Plus),
-        ("bm25l", Variant::L),
+        ("okapi", Variant::Okapi, ""),
+        ("lucene", Variant::Lucene, ""),
+        ("lucene-default", Variant::LuceneDefault, ""),
+        ("bm25plus", Variant::Plus, ""),
+        ("bm25l", Variant::L, ""),
     ])
 }
 
@@ -235,10 +242,25 @@ mod tests {
     }
 
     #[test]
+    fn a_parameter_has_one_value() {
+        let given = |k1, set: &[&str]| Parameters {
+            k1,
+            set: set.iter().map(|&text| text.to_owned()).collect(),
+            ..Parameters::default()
+        };
+        for twice in [given(Some(0.3), &["bm25.k1=2"]), given(None, &["bm25.k1=2", "bm25.k1=2"])] {
+            let problem = twice.overrides().unwrap_err().to_problem();
+            assert_eq!(problem.expected, "one value of `bm25.k1`");
+        }
+        let apart = given(Some(0.3), &["bm25.b=1", "passages.bm25.k1=2"]);
+        assert_eq!(apart.overrides().unwrap().len(), 3);
+    }
+
+    #[test]
     fn sixteen_bits_are_for_processors_that_multiply_them() {
-        let here = PrecisionName::Auto.resolve(IsaName::Auto, "cpu");
+        let here = PrecisionName::Auto.resolve(None, "cpu");
         assert_eq!(here == Precision::Bf16, Isa::multiplies_bf16());
-        for (isa, device) in [(IsaName::Avx2, "cpu"), (IsaName::Auto, "cuda:0")] {
+        for (isa, device) in [(Some(Isa::Avx2), "cpu"), (None, "cuda:0")] {
             assert_eq!(PrecisionName::Auto.resolve(isa, device), Precision::F32);
             assert_eq!(PrecisionName::Bf16.resolve(isa, device), Precision::Bf16);
         }

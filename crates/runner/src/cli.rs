@@ -2,11 +2,10 @@
 
 use crate::arguments::Common;
 use crate::commands::{
-    ask, compare, completions, convert_run, data, doctor, eval, explain, index, need, oracle, rank,
-    report, reproduce, run, setup, train, tune, validate,
+    ask, compare, completions, data, doctor, eval, explain, index, need, oracle, rank, report,
+    reproduce, run, setup, systems, train, tune, validate,
 };
 use crate::failure::{Failure, Outcome};
-use crate::learned;
 use crate::output::Format;
 use crate::settings::Settings;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -35,6 +34,8 @@ enum Command {
     /// Build or inspect the index of the documents
     #[command(subcommand)]
     Index(index::IndexCommand),
+    /// List the built-in systems, and what each needs
+    Systems,
     /// Run systems on a split or a file of requests, and write run files
     Run(run::arguments::RunArgs),
     /// Rank documents for requests from standard input or a file, as JSON lines
@@ -58,13 +59,13 @@ enum Command {
     /// Convert an iKAT run to another format
     ///
     /// The year is recognised by the format of the run.
-    Convert(convert_run::ConvertRunArgs),
+    Convert(validate::ConvertRunArgs),
     /// Compare runs: means, differences, and significance tests
     Compare(compare::CompareArgs),
     /// Write an HTML report that compares runs
     Report(report::ReportArgs),
     /// Run systems and compare their figures with the expected ones
-    Reproduce(reproduce::arguments::ReproduceArgs),
+    Reproduce(reproduce::ReproduceArgs),
     /// Hold a conversation: ask clarifying questions, or answer
     Ask(ask::AskArgs),
     /// Write an oracle run: the upper or lower bound by an evaluation table
@@ -98,34 +99,6 @@ pub(crate) fn parse() -> Result<Cli, clap::Error> {
 }
 
 impl Command {
-    /// Whether learned models are needed, as far as the arguments tell.
-    fn needs_models(&self) -> bool {
-        match self {
-            Self::Run(arguments) => arguments.needs_models(),
-            Self::Rank(arguments) => arguments.parameters.need_models(&arguments.system),
-            Self::Train(arguments) => arguments.needs_models(),
-            Self::Need(command) => command.needs_models(),
-            Self::Tune(arguments) => learned::is_needed_by(&arguments.config, &[]),
-            Self::Reproduce(arguments) => arguments.needs_models(),
-            Self::Ask(arguments) => arguments.needs_models(),
-            Self::Explain(arguments) => arguments.parameters.need_models(&arguments.system),
-            Self::Doctor => doctor::needs_models(),
-            Self::Data(command) => command.needs_models(),
-            Self::Index(_)
-            | Self::Eval(_)
-            | Self::Validate(_)
-            | Self::Convert(_)
-            | Self::Compare(_)
-            | Self::Report(_)
-            | Self::Oracle(_)
-            | Self::Setup(_)
-            | Self::Completions(_)
-            | Self::Man(_) => false,
-        }
-    }
-}
-
-impl Command {
     /// Refuses a format that the command does not print, which would be ignored.
     fn check_format(&self, format: Option<Format>) -> Result<(), Problem> {
         let problem = |expected: &str, found: &str| Problem::at("--format", expected, found);
@@ -155,15 +128,11 @@ impl Command {
 /// Runs the command.
 pub(crate) fn dispatch(cli: Cli, engine: Option<&'static dyn Engine>) -> Result<Outcome, Failure> {
     let settings = Settings::new(cli.common, engine)?;
-    if cli.command.needs_models() {
-        learned::take_over(engine.is_some(), settings.isa)?;
-    }
     // Whatever a command writes, it is neither a file that it reads nor one of the data folder.
     clariq_files::protect_inputs();
-    settings.data.protect();
+    clariq_collections::protect(&settings.data);
     // Scoring takes milliseconds on one thread, and starting others may take longer than that. For
-    // the rest, this can only fail if there is a pool already, and it is the first thing that
-    // happens.
+    // the rest, this could only fail if there were a pool already.
     if !matches!(cli.command, Command::Eval(_)) {
         let _ = rayon::ThreadPoolBuilder::new().num_threads(settings.threads).build_global();
     }
@@ -171,6 +140,7 @@ pub(crate) fn dispatch(cli: Cli, engine: Option<&'static dyn Engine>) -> Result<
     match cli.command {
         Command::Data(command) => data::data(&settings, &command),
         Command::Index(command) => index::index(&settings, &command),
+        Command::Systems => systems::systems(&settings),
         Command::Run(arguments) => run::run(&settings, &arguments),
         Command::Rank(arguments) => rank::rank(&settings, &arguments),
         Command::Train(arguments) => train::train(&settings, &arguments),
@@ -178,7 +148,7 @@ pub(crate) fn dispatch(cli: Cli, engine: Option<&'static dyn Engine>) -> Result<
         Command::Tune(arguments) => tune::tune(&settings, &arguments),
         Command::Eval(arguments) => eval::eval(&settings, &arguments),
         Command::Validate(arguments) => validate::validate(&settings, &arguments),
-        Command::Convert(arguments) => convert_run::convert_run(&arguments),
+        Command::Convert(arguments) => validate::convert_run(&arguments),
         Command::Compare(arguments) => compare::compare(&settings, &arguments),
         Command::Report(arguments) => report::report(&settings, &arguments),
         Command::Reproduce(arguments) => reproduce::reproduce(&settings, &arguments),

@@ -1,8 +1,9 @@
-//! How a command ends, and how errors are printed: what was expected, what was found, and the next
-//! move.
+//! How a command ends, and how errors are printed.
 
-use clariq_core::{Error, Problem, printable};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clariq_core::{Error, Findings, Problem, Severity, printable, problem};
 use serde_json::{Value, json};
+use std::error::Error as _;
 use std::io;
 
 /// How a command that printed its results ended.
@@ -66,20 +67,34 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// How many characters of each part of a problem are shown. The value that was found may be a whole
-/// file.
-const LONGEST: usize = 600;
+/// How many characters of a line are shown on standard error: what was found may be a whole file.
+pub(crate) const LONGEST: usize = 600;
 
 /// Prints a problem to standard error, readable without colour.
 pub(crate) fn print_problem(severity: &str, problem: &Problem) {
+    let mut title = problem.title();
+    if title.is_empty() {
+        "an empty name".clone_into(&mut title);
+    }
     let parts = [
-        (severity, &problem.title()),
+        (severity, &title),
         ("  expected", &problem.expected),
         ("     found", &problem.found),
         ("hint", &problem.hint),
     ];
     for (label, text) in parts.into_iter().filter(|(_, text)| !text.is_empty()) {
         eprintln!("{label}: {}", printable(text, LONGEST));
+    }
+}
+
+/// Prints every fact to standard error, under its severity or under `label`.
+pub(crate) fn print_findings(findings: &Findings, label: Option<&str>) {
+    for finding in findings.iter() {
+        let severity = match finding.first.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        print_problem(label.unwrap_or(severity), &finding.to_problem());
     }
 }
 
@@ -93,4 +108,59 @@ pub(crate) fn error_object(line: Option<u64>, problem: &Problem) -> Value {
 /// How many lines were bad, as the subject of a sentence.
 pub(crate) fn bad_lines_are(count: u64) -> String {
     if count == 1 { "1 bad line is".to_owned() } else { format!("{count} bad lines are") }
+}
+
+/// A refused value, or flags that exclude each other; `None` for what clap reports itself.
+pub(crate) fn refused_value(error: &clap::Error) -> Option<Problem> {
+    if error.kind() == ErrorKind::ArgumentConflict {
+        return conflict(error);
+    }
+    if !matches!(error.kind(), ErrorKind::InvalidValue | ErrorKind::ValueValidation) {
+        return None;
+    }
+    let (argument, value) = (
+        context_text(error, ContextKind::InvalidArg)?,
+        context_text(error, ContextKind::InvalidValue)?,
+    );
+    let at = argument.split(' ').next().unwrap_or(argument);
+    let found = if value.is_empty() { "nothing".to_owned() } else { format!("`{value}`") };
+    let hint = match context_text(error, ContextKind::SuggestedValue) {
+        Some(similar) => format!("did you mean `{similar}`?"),
+        None => "see --help for the accepted values".to_owned(),
+    };
+    Some(Problem::at(at, expected_of(error), found).hint(hint))
+}
+
+/// Two flags that exclude each other.
+fn conflict(error: &clap::Error) -> Option<Problem> {
+    let flag = |kind| Some(context_text(error, kind)?.split(' ').next().unwrap_or_default());
+    let (flag, other) = (flag(ContextKind::InvalidArg)?, flag(ContextKind::PriorArg)?);
+    let hint = "--help says what each is for";
+    Some(problem!(flag, "no {other} beside it", other, hint))
+}
+
+fn context_text(error: &clap::Error, kind: ContextKind) -> Option<&str> {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text),
+        Some(ContextValue::Strings(texts)) => texts.first().map(String::as_str),
+        _ => None,
+    }
+}
+
+fn expected_of(error: &clap::Error) -> String {
+    if let Some(ContextValue::Strings(names)) = error.get(ContextKind::ValidValue) {
+        return format!("one of {}", names.join(", "));
+    }
+    let reason = error.source().map(ToString::to_string).unwrap_or_default();
+    match reason.as_str() {
+        "invalid float literal" | "cannot parse float from empty string" => "a number".to_owned(),
+        "" => "a value".to_owned(),
+        _ if reason.contains("digit")
+            || reason.contains("integer")
+            || reason.contains("number too") =>
+        {
+            "a whole number of at least 0".to_owned()
+        }
+        _ => reason.strip_prefix("expected ").unwrap_or(&reason).to_owned(),
+    }
 }

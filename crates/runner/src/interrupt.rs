@@ -2,9 +2,8 @@
 
 use std::io::Write as _;
 
-/// Removes temporary files and then ends the process by the signal, which a shell reports as status
-/// 130 (or 143). What later commands continue from stays: parts of downloads, partial runs and
-/// checkpoints.
+/// Removes temporary files and ends the process by the signal (for a shell, status 130 or 143).
+/// What later commands continue from stays: parts of downloads, partial runs, checkpoints.
 #[cfg(unix)]
 pub(crate) fn clean_up_on_signals() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};

@@ -1,20 +1,20 @@
 //! The other program: `clariq-learned`, the same command with an engine for learned models.
 //!
 //! Loading libtorch takes a quarter of a second, and fails where it is missing. So `clariq` is not
-//! linked with it, and becomes the other program when it knows from its arguments that a model is
-//! needed, before it reads or prints anything. The instruction set that models compute with has to
+//! linked with it, and becomes the other program as soon as it has read a system that needs a model,
+//! before it reads requests or prints anything. The instruction set that models compute with has to
 //! be in the environment by then: libtorch and its libraries look once.
 
 use crate::failure::Failure;
 use clariq_core::{Isa, Problem, problem};
-use clariq_experiment::Loaded;
-use clariq_rank::Override;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, io};
 
 /// Names another program instead of the one beside `clariq`; empty for none.
 const VARIABLE: &str = "CLARIQ_LEARNED";
+/// What threads of OpenMP do that wait for others.
+const WAITING: &str = "OMP_WAIT_POLICY";
 
 /// The program with learned models, if it is installed.
 pub(crate) fn program() -> Option<PathBuf> {
@@ -24,12 +24,6 @@ pub(crate) fn program() -> Option<PathBuf> {
     let name = format!("clariq-learned{}", env::consts::EXE_SUFFIX);
     let beside = env::current_exe().ok()?.parent()?.join(name);
     beside.is_file().then_some(beside)
-}
-
-/// Whether a system asks for a learned model. What cannot be read asks for nothing: this program
-/// says as well as the other what is wrong with it.
-pub(crate) fn is_needed_by(name: &str, overrides: &[Override]) -> bool {
-    Loaded::open_any(name, overrides).is_ok_and(|loaded| loaded.needs_models())
 }
 
 /// Continues as the other program with the same arguments, if it is installed; as this one, if it
@@ -47,6 +41,11 @@ pub(crate) fn take_over(here: bool, isa: Option<Isa>) -> Result<(), Failure> {
     let Some(program) = program else { return Ok(()) };
     let mut command = Command::new(&program);
     command.args(env::args_os().skip(1)).envs(isa.into_iter().flat_map(Isa::variables));
+    // A step of training has two threads wherever it runs. The one that waits for the other leaves
+    // the processor to whoever has work.
+    if env::var_os(WAITING).is_none() {
+        command.env(WAITING, "passive");
+    }
     let source = become_process(&mut command);
     Err(clariq_core::Error::Io { action: "start", path: program, source }.into())
 }
@@ -65,8 +64,7 @@ fn check_processor(asked: Isa) -> Result<(), Problem> {
     Err(problem!("--isa", expected, found, hint))
 }
 
-/// Replaces this process, so that signals and the exit status are the other's. Returns if that is
-/// refused.
+/// Replaces this process: signals and the exit status are the other's. Returns if that is refused.
 #[cfg(unix)]
 pub(crate) fn become_process(command: &mut Command) -> io::Error {
     use std::os::unix::process::CommandExt;

@@ -1,5 +1,4 @@
-//! The command line of `clariq`: arguments, calls of `clariq_experiment`, printed tables. No
-//! algorithm lives here.
+//! The command line of `clariq`: arguments, calls of `clariq_experiment`, printed tables.
 //!
 //! Two programs are made of it: `clariq`, which has no engine for learned models and starts in
 //! milliseconds, and `clariq-learned`, which has one and takes over where a model is needed.
@@ -14,20 +13,17 @@ mod output;
 mod progress;
 mod runs;
 mod settings;
-mod usage;
 
 use clariq_core::Engine;
 use failure::{Failure, Outcome};
 use std::io;
 
-/// Does what the arguments of this process ask for, and ends it; `engine` opens and trains learned
-/// models.
+/// Does what the arguments ask for, and ends the process; `engine` opens and trains learned models.
 pub fn main(engine: Option<&'static dyn Engine>) -> ! {
     interrupt::clean_up_on_signals();
-    let arguments = cli::parse().map_err(|error| match usage::refused_value(&error) {
+    let arguments = cli::parse().map_err(|error| match failure::refused_value(&error) {
         Some(problem) => Failure::from(problem),
-        // clap prints everything else itself and leaves with status 2, or 0 after help that was
-        // asked for.
+        // clap prints everything else, and leaves with status 2, or 0 after help.
         None => error.exit(),
     });
     interrupt::exit(match arguments.and_then(|cli| cli::dispatch(cli, engine)) {

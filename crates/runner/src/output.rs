@@ -3,17 +3,31 @@
 mod delimited;
 mod json;
 mod latex;
-mod md;
 mod sheet;
 mod shorten;
 mod table;
 
+use crate::failure::{Failure, LONGEST, Outcome};
 use clap::ValueEnum;
-use clariq_core::printable;
+use clariq_core::{Escaped, printable};
 pub(crate) use delimited::open as open_delimited;
 pub(crate) use sheet::{Cell, Sheet};
 pub(crate) use shorten::shorten;
 use std::io::{self, BufWriter, Write};
+
+/// Standard output, on which nothing that a file holds moves the cursor of a terminal. What is
+/// written must be flushed.
+pub(crate) fn stdout() -> Escaped<impl Write> {
+    Escaped::new(BufWriter::new(io::stdout().lock()))
+}
+
+/// How many lines of a message are shown.
+const MOST_LINES: usize = 20;
+
+/// Prints a message to standard error, which may quote a file and have lines of its own.
+pub(crate) fn say(text: &str) {
+    text.lines().take(MOST_LINES).for_each(|line| eprintln!("{}", printable(line, LONGEST)));
+}
 
 /// The forms in which a table can be printed.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -53,11 +67,12 @@ impl Sheet {
         self
     }
 
-    /// Prints to standard output.
-    pub(crate) fn print(&self, format: Option<Format>) -> io::Result<()> {
-        let mut out = BufWriter::new(io::stdout().lock());
+    /// Prints to standard output, the last that most commands do.
+    pub(crate) fn print(&self, format: Option<Format>) -> Result<Outcome, Failure> {
+        let mut out = stdout();
         self.write(format, &mut out)?;
-        out.flush()
+        out.flush()?;
+        Ok(Outcome::Done)
     }
 
     fn write(&self, format: Option<Format>, out: &mut dyn Write) -> io::Result<()> {
@@ -76,7 +91,7 @@ impl Sheet {
             Format::Csv => delimited::write(self, b',', out),
             Format::Json => json::write(self, out),
             Format::Jsonl => json::write_lines(self, out),
-            Format::Md => md::write(self, out),
+            Format::Md => table::write_markdown(self, out),
             Format::Latex => latex::write(self, out),
             Format::Trec => {
                 Err(io::Error::new(io::ErrorKind::InvalidInput, "a table is no TREC run"))
@@ -87,8 +102,11 @@ impl Sheet {
 
 /// Prints tables to standard output, one after the other with an empty line between. As JSON they
 /// are one object that holds them by name; as JSON lines, each row names its table.
-pub(crate) fn print_all(sheets: &[(&str, Sheet)], format: Option<Format>) -> io::Result<()> {
-    let mut out = BufWriter::new(io::stdout().lock());
+pub(crate) fn print_all(
+    sheets: &[(&str, Sheet)],
+    format: Option<Format>,
+) -> Result<Outcome, Failure> {
+    let mut out = stdout();
     match format {
         Some(Format::Json) => json::write_all(sheets, &mut out)?,
         Some(Format::Jsonl) => json::write_all_lines(sheets, &mut out)?,
@@ -101,7 +119,8 @@ pub(crate) fn print_all(sheets: &[(&str, Sheet)], format: Option<Format>) -> io:
             }
         }
     }
-    out.flush()
+    out.flush()?;
+    Ok(Outcome::Done)
 }
 
 #[cfg(test)]
@@ -148,7 +167,8 @@ mod tests {
         sheet.row(vec![Cell::text("a\u{1b}[2Jb\u{9b}c\rd")]);
         for format in [Format::Table, Format::Tsv, Format::Csv, Format::Md, Format::Latex] {
             let mut bytes = Vec::new();
-            sheet.write(Some(format), &mut bytes).unwrap();
+            let mut out = Escaped::new(&mut bytes);
+            sheet.write(Some(format), &mut out).and_then(|()| out.flush()).unwrap();
             let text = String::from_utf8(bytes).unwrap();
             assert!(text.lines().all(|line| !line.contains(char::is_control)), "{text:?}");
         }
@@ -184,6 +204,6 @@ mod tests {
     #[test]
     fn markdown_escapes_bars() {
         let expected = "| system | topics | R@5 |\n|---|--:|--:|\n| bm25 | 50 | 0.3333 |\n| a\\|b | - | 1.0000 |\n";
-        assert_eq!(written(md::write), expected);
+        assert_eq!(written(table::write_markdown), expected);
     }
 }

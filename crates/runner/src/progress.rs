@@ -6,8 +6,7 @@ use std::io::{self, IsTerminal};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Where there is no terminal, a line is printed this often, and none for a task that is done
-/// sooner.
+/// Where there is no terminal, a line is printed this often, and none for shorter tasks.
 const BETWEEN_LINES: Duration = Duration::from_secs(5);
 
 /// The progress of one task.
@@ -24,10 +23,15 @@ struct Lines {
     last: Mutex<Instant>,
 }
 
+/// How a bar looks on a terminal.
+pub(crate) const STEPS: &str = "{prefix:<16} {wide_bar} {pos}/{len} {per_sec} {eta} left {msg}";
+/// The same where steps are bytes.
+pub(crate) const BYTES: &str =
+    "{prefix:<28} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta} left";
+
 impl Bar {
-    /// Starts a task, whose number of steps may be unknown; if not `shown`, nothing is ever
-    /// printed.
-    pub(crate) fn start(name: &str, steps: Option<u64>, shown: bool) -> Self {
+    /// Starts a task, whose number of steps may be unknown; printed only if `shown`.
+    pub(crate) fn start(name: &str, steps: Option<u64>, form: &str, shown: bool) -> Self {
         if !shown {
             return Self { bar: ProgressBar::hidden(), lines: None };
         }
@@ -36,10 +40,7 @@ impl Bar {
             return Self { bar: hidden, lines: Some(Lines::start(name)) };
         }
         let (bar, template) = match steps {
-            Some(steps) => {
-                let template = "{prefix:<16} {wide_bar} {pos}/{len} {per_sec} {eta} left {msg}";
-                (ProgressBar::new(steps), template)
-            }
+            Some(steps) => (ProgressBar::new(steps), form),
             None => (ProgressBar::no_length(), "{prefix:<16} {pos} done, {per_sec}"),
         };
         if let Ok(style) = ProgressStyle::with_template(template) {

@@ -1,9 +1,14 @@
 //! What `compare`, `eval` and `report` ask of runs and measures alike.
 
+use crate::arguments::Judged;
 use crate::failure::Failure;
-use clariq_core::{Problem, bail, problem};
+use crate::settings::Settings;
+use clariq_collections::evaluation::{ByQrels, Evaluation};
+use clariq_collections::{Collection, last_said_in};
+use clariq_core::{Problem, TopicId, bail, problem};
 use clariq_eval::{Measure, parse_measures};
-use std::collections::HashSet;
+use clariq_files::Source;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// The endings of runs: TREC runs, and submissions to iKAT.
@@ -21,7 +26,8 @@ fn stem(path: &Path) -> String {
 /// File names without their endings; whole paths where these are not unique.
 pub(crate) fn names(paths: &[PathBuf]) -> Vec<String> {
     let names: Vec<String> = paths.iter().map(|path| stem(path)).collect();
-    if repeated(&names).is_none() {
+    let mut seen = HashSet::new();
+    if names.iter().all(|name| seen.insert(name)) {
         return names;
     }
     paths.iter().map(|path| path.display().to_string()).collect()
@@ -53,10 +59,68 @@ pub(crate) fn measures(names: &[String]) -> Result<Vec<Box<dyn Measure>>, Failur
     Ok(all)
 }
 
-/// The first name that occurs twice.
-fn repeated(names: &[String]) -> Option<&String> {
-    let mut seen = HashSet::new();
-    names.iter().find(|name| !seen.insert(*name))
+/// What runs are scored by: judgements of a file with the texts of its requests, or the collection
+/// of a split.
+pub(crate) enum Labels {
+    File(Source, HashMap<TopicId, String>),
+    Split(Box<dyn Collection>, &'static str),
+}
+
+impl Labels {
+    /// The file that is named, or the collection of the split, which the first run tells where none
+    /// is named.
+    pub(crate) fn open(
+        settings: &Settings,
+        judged: &Judged,
+        split: Option<&str>,
+        run: &Path,
+    ) -> Result<Self, Failure> {
+        let Some(qrels) = &judged.qrels else {
+            let (collection, split) = settings.scored_on(split, run)?;
+            return Ok(Self::Split(collection, split));
+        };
+        let requests = judged.requests.as_ref();
+        let texts = requests.map(|file| last_said_in(&Source::new(file))).transpose()?;
+        Ok(Self::File(Source::new(qrels), texts.unwrap_or_default()))
+    }
+
+    /// What they are called, and what they are of.
+    pub(crate) fn names(&self) -> (String, &str) {
+        match self {
+            Self::File(qrels, _) => (qrels.name(), "qrels"),
+            Self::Split(collection, split) => ((*split).to_owned(), collection.kind()),
+        }
+    }
+
+    /// How they score runs. What is wrong with them is said.
+    pub(crate) fn evaluation(
+        &self,
+        settings: &Settings,
+    ) -> Result<Box<dyn Evaluation + '_>, Failure> {
+        let evaluation: Box<dyn Evaluation> = match self {
+            Self::File(qrels, texts) => Box::new(ByQrels::read(qrels)?.with_texts(texts.clone())),
+            Self::Split(collection, split) => collection.evaluation(split)?,
+        };
+        settings.warn(evaluation.warnings());
+        Ok(evaluation)
+    }
+
+    /// What the user said last in every request.
+    pub(crate) fn last_said(&self) -> Result<HashMap<TopicId, String>, Failure> {
+        match self {
+            Self::File(_, texts) => Ok(texts.clone()),
+            Self::Split(collection, split) => Ok(collection.last_said(split)?),
+        }
+    }
+}
+
+/// Runs without the records of others among them, which a glob takes along.
+pub(crate) fn without_records(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    paths.retain(|path| {
+        let name = path.to_string_lossy();
+        name.strip_suffix(".json").is_none_or(|run| !Path::new(run).is_file())
+    });
+    paths
 }
 
 #[cfg(test)]

@@ -2,11 +2,13 @@
 
 use crate::arguments::{Common, IndexPlace};
 use crate::failure::Failure;
-use crate::output::Format;
+use crate::learned;
+use crate::output::{Format, say};
 use crate::progress;
 use clariq_collections::{Collection, DataDir, KINDS, Kind, kind_of};
-use clariq_core::{Engine, Isa, Precision, Problem, printable, problem};
+use clariq_core::{Engine, Isa, Precision, bail};
 use clariq_experiment::{KeptTexts, Loaded, Observer, Options, Session, Task, cache};
+use clariq_rank::Override;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
@@ -40,8 +42,7 @@ pub(crate) struct Settings {
 /// Where data are looked for if nothing is named.
 pub(crate) const USUAL_DATA: &str = KINDS[0].usual;
 
-/// More threads than any machine has cores would only be refused by the system, one after the
-/// other.
+/// More threads than any machine has cores would only be refused by the system.
 const THREADS: RangeInclusive<usize> = 1..=1024;
 
 impl Settings {
@@ -63,7 +64,9 @@ impl Settings {
         } = common;
         let threads = match threads {
             Some(threads) if !THREADS.contains(&threads) => {
-                return Err(wrong_threads(threads).into());
+                let (first, last) = THREADS.into_inner();
+                let hint = "leave --threads out to use every core";
+                bail!("--threads", "{first} to {last}", "{threads}", hint)
             }
             Some(threads) => threads,
             None => std::thread::available_parallelism().map_or(1, usize::from),
@@ -88,12 +91,27 @@ impl Settings {
             seed,
             precision: precision.resolve(isa, &device),
             device,
-            isa: isa.asked(),
+            isa,
             engine,
             format,
             verbosity,
             progress,
         })
+    }
+
+    /// Reads a system, before anything is printed: another program takes over where it needs a
+    /// model.
+    pub(crate) fn load(&self, name: &str, overrides: &[Override]) -> Result<Loaded, Failure> {
+        let loaded = Loaded::open_any(name, overrides)?;
+        if loaded.needs_models() {
+            self.take_over()?;
+        }
+        Ok(loaded)
+    }
+
+    /// Continues as the program with learned models, unless this is it.
+    pub(crate) fn take_over(&self) -> Result<(), Failure> {
+        learned::take_over(self.engine.is_some(), self.isa)
     }
 
     /// Opens whatever collection is in the data folder, and says which if it was not named.
@@ -128,7 +146,7 @@ impl Settings {
         };
         let kind = kind.map_or_else(|| kind_of(&self.data), Ok)?;
         let collection = self.open(kind)?;
-        let split = collection.find_split(split.unwrap_or(kind.usual_split))?;
+        let split = collection.find_split_or(split, kind.usual_split)?;
         Ok((collection, split))
     }
 
@@ -185,6 +203,7 @@ impl Settings {
             cache: cache::folder(),
             index: place.index.clone(),
             memory: place.memory,
+            need_model: None,
         };
         let mut session = Session::new(collection, options)?;
         (session.engine, session.observer) = (self.engine, self);
@@ -194,15 +213,21 @@ impl Settings {
     /// Prints a note on standard error unless that is unwanted.
     pub(crate) fn note(&self, text: &str) {
         if self.verbosity >= Verbosity::Normal {
-            // A note may quote a file; its own lines stay lines.
-            text.lines().for_each(|line| eprintln!("{}", printable(line, usize::MAX)));
+            say(text);
+        }
+    }
+
+    /// Prints warnings, one a line.
+    pub(crate) fn warn(&self, warnings: &[String]) {
+        for warning in warnings {
+            self.note(&format!("warning: {warning}"));
         }
     }
 
     /// Prints a detail on standard error if more is wanted.
     pub(crate) fn detail(&self, text: &str) {
         if self.verbosity >= Verbosity::Verbose {
-            text.lines().for_each(|line| eprintln!("{}", printable(line, usize::MAX)));
+            say(text);
         }
     }
 }
@@ -217,12 +242,10 @@ impl Observer for Settings {
     }
 
     fn begin(&self, name: &str, steps: Option<u64>) -> Box<dyn Task> {
-        Box::new(progress::Bar::start(name, steps, self.progress))
+        Box::new(progress::Bar::start(name, steps, progress::STEPS, self.progress))
     }
-}
 
-fn wrong_threads(threads: usize) -> Problem {
-    let (first, last) = THREADS.into_inner();
-    let hint = "leave --threads out to use every core";
-    problem!("--threads", "{first} to {last}", "{threads}", hint)
+    fn begin_download(&self, name: &str, bytes: Option<u64>) -> Box<dyn Task> {
+        Box::new(progress::Bar::start(name, bytes, progress::BYTES, self.progress))
+    }
 }

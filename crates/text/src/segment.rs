@@ -1,11 +1,10 @@
 //! Cuts a collection of pages into passages, on all cores and in bounded memory.
 //!
 //! The files are those of the track's `ikat_tools.py`: JSON lines for an index, `TrecWeb`, and the
-//! MD5 of every passage. They depend on the pages alone, and appear only when all of them are
-//! complete.
+//! MD5 of every passage. They depend on the pages alone, and appear when all are complete.
 
 use crate::passages;
-use clariq_core::{Error, Problem, ProblemKind, problem};
+use clariq_core::{Error, Problem, ProblemKind, printable, problem};
 use clariq_files::{BoundedLines, Source, Staged, protect};
 use md5::{Digest, Md5};
 use rayon::prelude::*;
@@ -16,9 +15,10 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path;
 
-/// The bytes of the longest line that is read, so that a file of another kind does not fill the
-/// memory.
+/// The bytes of the longest line: a file of another kind does not fill the memory.
 const LONGEST_LINE: u64 = 64 << 20;
+/// So many characters of a wrong id are shown.
+const SHOWN: usize = 200;
 /// The bytes after which a block of lines is cut.
 const BLOCK: usize = 8 << 20;
 
@@ -57,7 +57,7 @@ pub struct Page {
 impl Page {
     /// Reads a page from a line of `file`.
     pub fn parse(line: &[u8], file: &str, number: u64) -> Result<Self, Box<Problem>> {
-        serde_json::from_slice(line).map_err(|error| {
+        let wrong = |found: String| {
             let is_bzip2 = number == 1 && line.starts_with(b"BZh");
             let hint = if is_bzip2 {
                 "unpack it first: bzcat FILE | clariq data segment - -o DIR"
@@ -65,8 +65,15 @@ impl Page {
                 "pages are JSON lines as ClueWeb22 releases them; remove the line or fetch it again"
             };
             let expected = "a JSON object with the texts `ClueWeb22-ID`, `URL` and `Clean-Text`";
-            Box::new(problem!((file, number), expected, "{error}", hint))
-        })
+            Box::new(problem!((file, number), expected, found, hint))
+        };
+        let page: Self = serde_json::from_slice(line).map_err(|error| wrong(error.to_string()))?;
+        // Ids become fields of lines.
+        if page.id.is_empty() || page.id.contains(|c: char| c.is_whitespace() || c.is_control()) {
+            let found = format!("the id `{}`", printable(&page.id, SHOWN));
+            return Err(wrong(format!("{found}, empty or with blanks")));
+        }
+        Ok(page)
     }
 }
 
@@ -94,13 +101,11 @@ impl Block {
     }
 }
 
-/// Writes the passages of `pages` to the three files of `folder`, and calls `report` after every
-/// block.
+/// Writes the passages of `pages` to three files in `folder`; calls `report` after every block.
 ///
 /// # Errors
 ///
-/// A line that is no page, no page at all, and what the system refuses; then none of the files is
-/// written.
+/// A line that is no page, no page at all, and what the system refuses; then nothing is written.
 pub fn segment(
     pages: &[Source],
     folder: &Path,

@@ -36,8 +36,7 @@ const FAINT_OPENERS: &str = "all also apart compared considering despite every f
     toward under was what within without you";
 
 /// Where the sentences of `text` start, in bytes and in order. White space belongs to the sentence
-/// before it, so that the first start is 0 and sentences cover all of the text. None of an empty
-/// text.
+/// before it, so that the first start is 0; none of an empty text.
 ///
 /// ```
 /// use clariq_text::sentences::starts;
@@ -64,8 +63,7 @@ pub fn starts(text: &str) -> Vec<usize> {
     starts
 }
 
-/// The sentences of `text`. A single space behind one is not part of it; other white space is, as
-/// in spaCy.
+/// The sentences of `text`. A single space behind one is no part of it, as in spaCy.
 pub fn split(text: &str) -> Vec<&str> {
     let starts = starts(text);
     let ends = starts.iter().skip(1).copied().chain([text.len()]);
@@ -146,7 +144,7 @@ impl Ending {
     /// The ending of `word`, which holds no white space and may be the first of its sentence.
     fn of(word: &str, is_first: bool) -> Self {
         if word.starts_with("http") || word.starts_with("www.") {
-            return Self::of_address(word);
+            return if word.ends_with('.') { Self::Anything } else { Self::ClearOpener };
         }
         let core = word.trim_end_matches(is_closing);
         let closing = &word[core.len()..];
@@ -166,10 +164,6 @@ impl Ending {
     /// there whatever follows, and nothing else does.
     fn before_no_break_space(self, word: &str) -> Self {
         if self != Self::Never && word.ends_with('.') { Self::Anything } else { Self::Never }
-    }
-
-    fn of_address(word: &str) -> Self {
-        if word.ends_with('.') { Self::Anything } else { Self::ClearOpener }
     }
 
     /// A closing parenthesis with no full stop before it, as behind a heading.

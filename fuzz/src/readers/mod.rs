@@ -4,6 +4,7 @@
 mod conversation;
 mod ikat;
 mod lines;
+mod own;
 mod pages;
 mod table;
 mod tsv;
@@ -11,6 +12,7 @@ mod tsv;
 pub use conversation::conversations;
 pub use ikat::{cast, ikat_passages, ikat_run, ikat_topics};
 pub use lines::{need, qrels, run, text_run};
+pub use own::own;
 pub use pages::pages;
 pub use table::{pickle, pickled};
 pub use tsv::tsv;
@@ -22,13 +24,14 @@ use clariq_files::{Input, Source};
 pub type Check = fn(&[u8]);
 
 /// All targets of readers, by the names of their folders in `fuzz/corpus`.
-pub const TARGETS: [(&str, Check); 12] = [
+pub const TARGETS: [(&str, Check); 13] = [
     ("cast", cast),
     ("conversations", conversations),
     ("ikat_passages", ikat_passages),
     ("ikat_run", ikat_run),
     ("ikat_topics", ikat_topics),
     ("need", need),
+    ("own", own),
     ("pages", pages),
     ("pickle", pickle),
     ("qrels", qrels),

@@ -3,6 +3,7 @@
 
 use super::{Network, Wanted};
 use crate::batch::{Batch, Padding};
+use crate::pooling::Head;
 use crate::products::Products;
 use crate::tokens::Tokens;
 use crate::weights::Weights;
@@ -38,8 +39,12 @@ fn both(folder: &Path) -> (BertModel<BertEmbeddings>, Network) {
     store.double();
     let folder = ModelFolder::open(folder).unwrap();
     let weights = Weights::read(&folder).unwrap();
-    let ours = Network::new(&folder.shape, &weights, Device::Cpu, Kind::Float).unwrap();
+    let ours = Network::new(&folder, &weights, head(&folder), Device::Cpu, Kind::Float).unwrap();
     (naive, ours.for_inference())
+}
+
+fn head(folder: &ModelFolder) -> Head {
+    Head::read(&folder.sentence().unwrap(), Device::Cpu).unwrap()
 }
 
 #[test]
@@ -126,7 +131,8 @@ fn network() -> Network {
     let folder = ModelFolder::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tiny"));
     let folder = folder.unwrap();
     let weights = Weights::read(&folder).unwrap();
-    let mut network = Network::new(&folder.shape, &weights, Device::Cpu, Kind::Float).unwrap();
+    let mut network =
+        Network::new(&folder, &weights, head(&folder), Device::Cpu, Kind::Float).unwrap();
     network.new_head(2);
     for (name, weight) in network.parameters() {
         let mut leaf = weight.detach().contiguous();
@@ -168,7 +174,7 @@ fn assert_close(found: &Tensor, expected: &Tensor) {
 #[test]
 fn a_padded_batch_equals_its_texts_one_by_one() {
     let texts = texts();
-    for of in [Network::pooled_mean, Network::logits] {
+    for of in [Network::pooled, Network::logits] {
         let (together, gradients) = answer(&texts.iter().collect::<Vec<_>>(), of);
         let mut sums: Vec<Tensor> = gradients.iter().map(Tensor::zeros_like).collect();
         for (row, text) in (0..).zip(&texts) {

@@ -3,12 +3,12 @@
 use crate::train::checkpoint::Counts;
 use crate::train::steps::Split;
 use crate::weights::Weights;
-use clariq_core::{Error, Examples, ModelKind, Objective, Result, TrainOn, Training};
-use clariq_files::write_atomically;
-use clariq_model::ModelFolder;
+use clariq_core::{Error, Examples, ModelKind, Objective, Result, TrainOn, Training, read_regular};
+use clariq_files::{MOST_OF_A_TABLE, write_atomically};
+use clariq_model::{Family, ModelFolder};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What a trained model is described by.
 pub(crate) struct Description<'a> {
@@ -18,16 +18,13 @@ pub(crate) struct Description<'a> {
     pub(crate) counts: &'a Counts,
 }
 
-/// Files of a tokenizer and of sentence-transformers that go with the weights.
-const COMPANIONS: [&str; 8] = [
+/// Files of a tokenizer and of a transformer that go with the weights.
+const COMPANIONS: [&str; 5] = [
     "tokenizer.json",
     "vocab.txt",
     "tokenizer_config.json",
     "special_tokens_map.json",
-    "modules.json",
     "sentence_bert_config.json",
-    "config_sentence_transformers.json",
-    "1_Pooling/config.json",
 ];
 
 /// Writes the files of a model into an empty folder.
@@ -36,16 +33,25 @@ pub(crate) fn write_folder(into: &Path, about: &Description, weights: &Weights) 
         |name: &str, bytes: &[u8]| write_atomically(&into.join(name), |out| out.write_all(bytes));
     let recipe = about.training.recipe;
     let kind = recipe.objective.kind();
-    for name in COMPANIONS {
-        // What belongs to sentence-transformers describes an encoder of texts.
-        if kind != ModelKind::Encoder && !name.contains("token") && name != "vocab.txt" {
-            continue;
-        }
-        let Ok(bytes) = std::fs::read(about.base.path.join(name)) else { continue };
-        if let Some(folder) = into.join(name).parent() {
+    // The transformer's files lie in the folder itself, whatever the base's `modules.json` says.
+    let copied = |from: PathBuf, to: PathBuf| -> Result<()> {
+        let Ok(bytes) = read_regular(&from, MOST_OF_A_TABLE) else { return Ok(()) };
+        let to = into.join(to);
+        if let Some(folder) = to.parent() {
             std::fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
         }
-        put(name, &bytes)?;
+        write_atomically(&to, |out| out.write_all(&bytes))
+    };
+    for name in COMPANIONS {
+        // What belongs to sentence-transformers describes an encoder of texts.
+        if kind == ModelKind::Encoder || !name.starts_with("sentence") {
+            copied(about.base.path.join(name), name.into())?;
+        }
+    }
+    if kind == ModelKind::Encoder {
+        for file in about.base.sentence_files() {
+            copied(about.base.root.join(&file), file)?;
+        }
     }
     let pretty = |value: &Value| serde_json::to_vec_pretty(value).unwrap_or_default();
     let curve = &about.counts.curve;
@@ -54,34 +60,55 @@ pub(crate) fn write_folder(into: &Path, about: &Description, weights: &Weights) 
     put("curve.csv", curve.csv().as_bytes())?;
     put("curve.svg", curve.svg(&format!("{}: loss by step", recipe.name)).as_bytes())?;
     put("README.md", card(about).as_bytes())?;
-    let prefix = if kind == ModelKind::CrossEncoder { "bert." } else { "" };
-    weights.write(&into.join("model.safetensors"), prefix)
+    let family = about.base.shape.family;
+    weights.write(&into.join("model.safetensors"), family, kind == ModelKind::CrossEncoder)
 }
 
 fn config(about: &Description) -> Value {
     let recipe = about.training.recipe;
     let mut config = about.base.config.clone();
-    config["model_type"] = json!("bert");
+    let model_type = config["model_type"].as_str().unwrap_or("bert").to_owned();
+    config["model_type"] = json!(model_type);
     config["torch_dtype"] = json!("float32");
     if let Some(dropout) = recipe.dropout {
-        config["hidden_dropout_prob"] = json!(dropout);
-        config["attention_probs_dropout_prob"] = json!(dropout);
+        let keys = match about.base.shape.family {
+            Family::DistilBert => ["dropout", "attention_dropout"],
+            _ => ["hidden_dropout_prob", "attention_probs_dropout_prob"],
+        };
+        for key in keys {
+            config[key] = json!(dropout);
+        }
     }
+    let class = class_of(&model_type);
     let labels: &[&str] = match &recipe.objective {
         Objective::InBatchSoftmax { .. } | Objective::ResolvedUtterance { .. } => {
-            config["architectures"] = json!(["BertModel"]);
+            config["architectures"] = json!([format!("{class}Model")]);
             return config;
         }
         Objective::CrossEntropy { .. } => &["not relevant", "relevant"],
         Objective::Listwise { .. } => &["relevant"],
     };
-    config["architectures"] = json!(["BertForSequenceClassification"]);
+    config["architectures"] = json!([format!("{class}ForSequenceClassification")]);
     let numbered = labels.iter().enumerate();
     config["id2label"] =
         numbered.clone().map(|(number, label)| (number.to_string(), json!(label))).collect();
     config["label2id"] =
         numbered.map(|(number, label)| ((*label).to_owned(), json!(number))).collect();
     config
+}
+
+/// What the classes of a `model_type` begin with in Hugging Face's library.
+fn class_of(model_type: &str) -> &'static str {
+    match model_type {
+        "roberta" => "Roberta",
+        "xlm-roberta" => "XLMRoberta",
+        "camembert" => "Camembert",
+        "distilbert" => "DistilBert",
+        "electra" => "Electra",
+        "albert" => "Albert",
+        "mpnet" => "MPNet",
+        _ => "Bert",
+    }
 }
 
 fn training(about: &Description) -> Value {

@@ -4,12 +4,15 @@ use crate::network::Network;
 use crate::train::adamw::AdamW;
 use crate::train::curve::Curve;
 use crate::weights::write_tensors;
-use clariq_core::{Error, Result, problem};
+use clariq_core::{Error, Result, problem, read_regular};
 use safetensors::SafeTensors;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::path::Path;
 use tch::Tensor;
+
+/// Bytes that a checkpoint may have: weights and moments of the largest models take less.
+const MOST_OF_A_CHECKPOINT: u64 = 1 << 36;
 
 /// What is counted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -57,7 +60,7 @@ pub(crate) fn read(
     network: &mut Network,
     optimizer: &mut AdamW,
 ) -> Result<Option<Restored>> {
-    let Ok(file) = std::fs::read(path) else { return Ok(None) };
+    let Ok(file) = read_regular(path, MOST_OF_A_CHECKPOINT) else { return Ok(None) };
     let damaged = |found: String| -> Error {
         problem!(path, "a checkpoint", found, "remove the file, and training begins again").into()
     };

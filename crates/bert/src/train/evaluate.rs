@@ -3,7 +3,7 @@
 use crate::inference::{GROUP_TOKENS, Parallel};
 use crate::models::scores;
 use crate::network::Network;
-use crate::tokens::Tokenize;
+use crate::tokens::{Prompt, Tokenize};
 use crate::train::objective::{Material, pair_texts, texts};
 use clariq_core::Result;
 use std::collections::HashSet;
@@ -47,15 +47,15 @@ impl Material<'_> {
         let mut ranked = Vec::with_capacity(held_out.len());
         match self {
             Self::Texts(all) => {
-                let encode = |texts: &[&str]| {
-                    let tokens = tokenize.texts(texts)?;
-                    network.rows(&tokens, GROUP_TOKENS, Network::pooled_mean, &|_| {})
+                let encode = |texts: &[&str], prompt| {
+                    let tokens = tokenize.texts(texts, prompt)?;
+                    network.rows(&tokens, GROUP_TOKENS, Network::pooled, &|_| {})
                 };
                 let judged = all.judged;
-                let questions = encode(&texts(&judged.questions))?;
+                let questions = encode(&texts(&judged.questions), Prompt::Document)?;
                 let requests: Vec<&str> =
                     held_out.iter().map(|&topic| judged.requests[topic].as_str()).collect();
-                let requests = encode(&requests)?;
+                let requests = encode(&requests, Prompt::Query)?;
                 let dim = (requests.len() / held_out.len().max(1)).max(1);
                 for (&topic, request) in held_out.iter().zip(requests.chunks_exact(dim)) {
                     let dot =

@@ -2,7 +2,7 @@
 
 use crate::batch::Batch;
 use crate::network::Network;
-use crate::tokens::{Tokenize, Tokens};
+use crate::tokens::{Prompt, Tokenize, Tokens};
 use crate::train::resolved::Taught;
 use crate::train::steps::{Split, Step, pairs_of};
 use crate::weights::torch;
@@ -63,8 +63,8 @@ impl<'a> Material<'a> {
                 Examples::Judged(judged),
             ) => Ok(Self::Texts(InBatch {
                 judged,
-                requests: tokenize.texts(&texts(&judged.requests))?,
-                questions: tokenize.texts(&texts(&judged.questions))?,
+                requests: tokenize.texts(&texts(&judged.requests), Prompt::Query)?,
+                questions: tokenize.texts(&texts(&judged.questions), Prompt::Document)?,
                 scale: *scale,
                 weights: [*request_to_question, *question_to_request, *question_to_question],
             })),
@@ -145,7 +145,7 @@ impl InBatch<'_> {
             .chain(questions.iter().map(|&question| &self.questions[question]))
             .collect();
         let device = network.device();
-        let vectors = network.pooled_mean(&Batch::new(&texts, device, true))?;
+        let vectors = network.pooled(&Batch::new(&texts, device, true))?;
         let requests = vectors.narrow(0, 0, topics.len() as i64);
         let questions_at = vectors.narrow(0, topics.len() as i64, questions.len() as i64);
         let is_relevant =

@@ -6,7 +6,8 @@
 //! near to it (Hinton, Vinyals and Dean, "Distilling the Knowledge in a Neural Network", 2015).
 
 use crate::batch::Batch;
-use crate::network::{Network, unit};
+use crate::network::Network;
+use crate::pooling::unit;
 use crate::tokens::{Tokenize, Tokens};
 use crate::weights::{torch, values};
 use clariq_core::{

@@ -1,9 +1,10 @@
 //! This crate against transformers. Golden files by `scripts/make-bert-golden`.
 
-use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder, Tokenize, Weights};
+use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder, Prompt, Tokenize, Weights};
 use clariq_collections::clariq::{ClariQ, DataDir, Split};
 use clariq_core::{Encoder, Error, ModelOptions, PairScorer, Precision};
-use serde_json::Value;
+use clariq_model::Family;
+use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -98,7 +99,7 @@ fn minilm_with_a_head() -> tempfile::TempDir {
         .tensors
         .insert("classifier.weight".to_owned(), tch::Tensor::from_slice(&head).view([1, 384]));
     weights.tensors.insert("classifier.bias".to_owned(), tch::Tensor::from_slice(&[0.0_f32]));
-    weights.write(&folder.path().join("model.safetensors"), "bert.").unwrap();
+    weights.write(&folder.path().join("model.safetensors"), Family::Bert, true).unwrap();
     folder
 }
 
@@ -219,7 +220,7 @@ fn old_spellings_and_prefixes_are_the_same_model() {
 fn weights_that_are_written_are_read_again() {
     let folder = tiny();
     let weights = Weights::read(&ModelFolder::open(folder.path()).unwrap()).unwrap();
-    weights.write(&folder.path().join("model.safetensors"), "bert.").unwrap();
+    weights.write(&folder.path().join("model.safetensors"), Family::Bert, true).unwrap();
     let again = Weights::read(&ModelFolder::open(folder.path()).unwrap()).unwrap();
     assert_eq!(
         weights.tensors.keys().collect::<Vec<_>>(),
@@ -279,12 +280,15 @@ fn damaged_folders_are_refused_with_a_hint() {
         ),
         ("cut weights", Box::new(cut), "weights"),
         ("no JSON", Box::new(|folder| fs::write(folder.join("config.json"), "{").unwrap()), "JSON"),
-        ("another architecture", Box::new(set("model_type", "roberta".into())), "bert"),
+        ("another architecture", Box::new(set("model_type", "t5".into())), "bert"),
+        ("another family", Box::new(set("model_type", "mpnet".into())), "2 layers"),
+        ("a decoder", Box::new(set("is_decoder", true.into())), "is_decoder false"),
+        ("code of its own", Box::new(set("auto_map", json!({ "AutoModel": "x" }))), "auto_map"),
         ("more layers", Box::new(set("num_hidden_layers", 3.into())), "3 layers"),
         ("another width", Box::new(set("intermediate_size", 64.into())), "shape"),
         ("uneven heads", Box::new(set("num_attention_heads", 5.into())), "multiple"),
         ("a smaller vocabulary", Box::new(set("vocab_size", 50.into())), "shape"),
-        ("another activation", Box::new(set("hidden_act", "swish".into())), "hidden_act"),
+        ("another activation", Box::new(set("hidden_act", "mish".into())), "hidden_act"),
         (
             "relative positions",
             Box::new(set("position_embedding_type", "relative_key".into())),
@@ -315,17 +319,17 @@ fn damaged_folders_are_refused_with_a_hint() {
 }
 
 #[test]
-fn a_text_that_is_too_long_is_refused_or_cut() {
+fn a_text_that_is_too_long_is_cut_and_counted() {
     let folder = ModelFolder::open(&data().join("tiny")).unwrap();
     let long = "a ".repeat(200);
-    let strict = Tokenize::open(&folder, None).unwrap();
-    let Err(Error::Problem(problem)) = strict.texts(&[&long]) else {
-        panic!("a long text must be refused")
+    let length = |tokenize: &Tokenize, text: &str| {
+        tokenize.texts(&[text], Prompt::Query).unwrap()[0].ids.len()
     };
-    assert_eq!(problem.expected, "at most 96 tokens");
-    assert!(problem.found.starts_with("202 tokens"), "{problem}");
+    let positions = Tokenize::open(&folder, None).unwrap();
+    assert_eq!((length(&positions, &long), length(&positions, "a a"), positions.cut()), (96, 4, 1));
     let cutting = Tokenize::open(&folder, Some(50)).unwrap();
-    assert_eq!(cutting.texts(&[&long]).unwrap()[0].ids.len(), 50);
+    assert_eq!(length(&cutting, &long), 50);
+    assert!(Tokenize::open(&folder, Some(2)).is_err(), "two marks leave no room");
     // The longer text of a pair is cut first.
     let pair = &cutting.pairs(&[("a b c", &long)]).unwrap()[0];
     assert_eq!(

@@ -1,4 +1,6 @@
 //! The integration tests of this crate, a module per subject.
 
+mod folders;
+mod fuzz_corpora;
 mod golden;
 mod training;

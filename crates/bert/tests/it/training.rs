@@ -99,7 +99,17 @@ fn train(
     resume: bool,
     tell: &mut dyn FnMut(&TrainingEvent),
 ) -> (f64, f64) {
-    let (base, options) = (tiny(), ModelOptions::default());
+    train_on(1, recipe, folder, resume, tell)
+}
+
+fn train_on(
+    threads: usize,
+    recipe: &Recipe,
+    folder: &Path,
+    resume: bool,
+    tell: &mut dyn FnMut(&TrainingEvent),
+) -> (f64, f64) {
+    let (base, options) = (tiny(), ModelOptions { threads, ..ModelOptions::default() });
     let examples = examples_of(recipe);
     let teacher = BertEncoder::open(&base, &options).unwrap();
     let training = Training {
@@ -203,6 +213,20 @@ fn training_in_bf16_learns_the_same_and_leaves_32_bit_weights() {
         let (exact, mixed) = (weights(&exact.1), weights(&mixed.1));
         assert_eq!(exact.len(), mixed.len(), "{objective}: 32-bit weights");
         assert!(exact != mixed, "{objective}: the products were rounded");
+    }
+}
+
+#[test]
+fn training_does_not_depend_on_the_number_of_threads() {
+    let _alone = alone();
+    for objective in OBJECTIVES {
+        let folder = tempfile::tempdir().unwrap();
+        let models = [1, 2, 5].map(|threads| {
+            let model = folder.path().join(threads.to_string());
+            train_on(threads, &recipe(objective, 1.0), &model, false, &mut |_| {});
+            files(&model)
+        });
+        assert!(models.iter().all(|model| *model == models[0]), "{objective}");
     }
 }
 

@@ -4,7 +4,7 @@ use crate::bank::BankRow;
 use crate::json::{self, Node, Parsed};
 use clariq_core::{Error, QuestionId, problem};
 use clariq_files::table::{Sink, strictly};
-use clariq_files::{Input, Source};
+use clariq_files::{Input, MOST_OF_A_TABLE, Source};
 use std::collections::HashMap;
 
 /// The id of the empty question: choosing it means "ask nothing".
@@ -14,7 +14,7 @@ const FORM: &str = "the pool is a list of {\"question_id\": \"…\", \"question\
 
 /// Reads the pool in file order; the first problem is the error.
 pub fn read_pool(source: &Source) -> Result<Vec<BankRow>, Error> {
-    let input = source.read()?;
+    let input = source.read_at_most(MOST_OF_A_TABLE)?;
     strictly(|sink| parse_pool(&input, sink))
 }
 

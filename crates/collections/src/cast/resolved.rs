@@ -16,6 +16,11 @@ const TOPICS: [(u16, &str); 4] = [
 /// 2019 has its resolved utterances in a file of their own.
 pub(super) const RESOLVED_2019: &str = "2019_evaluation_topics_annotated_resolved_v1.0.tsv";
 
+/// The names of all files that resolved utterances are read from.
+pub(crate) fn training_files() -> impl Iterator<Item = &'static str> {
+    TOPICS.iter().map(|(_, name)| *name).chain([RESOLVED_2019])
+}
+
 /// Reads the resolved utterances of all years, turns in file order. `find` finds a file by its
 /// name, and `location` is where it looks.
 ///
@@ -29,9 +34,7 @@ pub(crate) fn resolved_turns(
 ) -> Result<Vec<ResolvedTurn>, Error> {
     let require = |name: &str| {
         find(name).ok_or_else(|| {
-            let names: Vec<&str> =
-                TOPICS.iter().map(|(_, name)| *name).chain([RESOLVED_2019]).collect();
-            let names = names.join(", ");
+            let names = training_files().collect::<Vec<_>>().join(", ");
             problem!(
                 location,
                 "`{name}`, of which a conversational encoder learns",

@@ -2,9 +2,10 @@
 
 use crate::json::{self, Node, Parsed};
 use clariq_core::{Error, TopicId, Utterance, bail, problem};
-use clariq_files::table::{Sink, not_utf8, shorten, strictly};
-use clariq_files::{Input, Source};
+use clariq_files::table::{Sink, not_utf8, shorten, strictly, until_too_many_errors};
+use clariq_files::{Input, MOST_OF_A_TABLE, Source};
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 
 /// The files of topics that the track released, with the year in front.
 pub(super) const FILES: [&str; 6] = [
@@ -62,7 +63,7 @@ pub struct Turn {
 impl Topics {
     /// Reads topics of any year; the first problem is the error.
     pub fn read(source: &Source) -> Result<Self, Error> {
-        let input = source.read()?;
+        let input = source.read_at_most(MOST_OF_A_TABLE)?;
         strictly(|sink| Self::parse(&input, sink))
     }
 
@@ -91,7 +92,7 @@ impl Topics {
     /// Adds the resolved utterances that 2019 has in a file of its own, `<topic>_<turn>` TAB
     /// utterance. A turn without one keeps none; a line that names no turn is an error.
     pub fn add_resolved(&mut self, source: &Source) -> Result<(), Error> {
-        let input = source.read()?;
+        let input = source.read_at_most(MOST_OF_A_TABLE)?;
         let resolved = strictly(|sink| parse_resolved(&input, sink))?;
         let mut turns: HashMap<TopicId, &mut Turn> = self
             .conversations
@@ -137,15 +138,14 @@ impl Conversation {
 /// every problem goes to `sink`.
 pub(super) fn parse_resolved(input: &Input, sink: Sink) -> Vec<(u64, String, String)> {
     let mut resolved = Vec::new();
-    for (number, line) in (1..).zip(input.bytes.split(|&byte| byte == b'\n')) {
-        let line = line.trim_ascii();
-        if line.is_empty() {
-            continue;
-        }
+    let lines = (1..).zip(input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii));
+    let mut lines = lines.filter(|(_, line)| !line.is_empty());
+    until_too_many_errors(&input.name, sink, |sink| {
+        let Some((number, line)) = lines.next() else { return ControlFlow::Break(()) };
         let at = (&*input.name, number);
         let Ok(line) = str::from_utf8(line) else {
             sink(not_utf8(at, "line", line));
-            continue;
+            return ControlFlow::Continue(());
         };
         match line.split_once('\t') {
             Some((id, text)) => resolved.push((number, id.to_owned(), text.to_owned())),
@@ -156,7 +156,8 @@ pub(super) fn parse_resolved(input: &Input, sink: Sink) -> Vec<(u64, String, Str
                 FORM
             )),
         }
-    }
+        ControlFlow::Continue(())
+    });
     resolved
 }
 
@@ -164,7 +165,9 @@ fn conversation(node: &Node) -> Parsed<Conversation> {
     let number = node.name()?;
     let mut turns: Vec<Turn> = Vec::new();
     let mut positions: HashMap<String, usize> = HashMap::new();
-    for item in node.list_of("turn")? {
+    let items = node.list_of("turn")?;
+    node.check_turns(items)?;
+    for item in items {
         let name = item.name()?;
         let turn = turn(item, TopicId::from(format!("{number}_{name}").as_str()), &positions)?;
         let found = format!("`{name}` again");

@@ -2,7 +2,6 @@
 
 use crate::bank::Bank;
 use crate::clariq::labelled::{Labelled, Topic, read_requests};
-use crate::clariq::released::RELEASED;
 use crate::{Embedded, find_embedded};
 use clariq_core::{Error, Problem, ProblemKind, TrainOn, problem};
 use clariq_files::Source;
@@ -44,16 +43,6 @@ impl DataDir {
                 [plain, packed].into_iter().find(found).map(Source::Path)
             }
             Self::Sample => find_embedded(SAMPLE, name),
-        }
-    }
-
-    /// Counts the released files of the folder among the inputs, which no output replaces.
-    pub fn protect(&self) {
-        if let Self::Folder(folder) = self {
-            for file in RELEASED {
-                clariq_files::protect(&folder.join(file.name));
-                clariq_files::protect(&folder.join(format!("{}.gz", file.name)));
-            }
         }
     }
 

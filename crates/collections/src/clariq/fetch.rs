@@ -3,16 +3,16 @@
 //! ```no_run
 //! use clariq_collections::clariq::fetch::{FetchRequest, fetch};
 //!
-//! for file in fetch(&FetchRequest::new("data/clariq"), &mut ())? {
+//! for file in fetch(&FetchRequest::new("data/clariq"), &clariq_core::Silent)? {
 //!     println!("{}: {:?}", file.name, file.outcome);
 //! }
 //! # Ok::<(), clariq_core::Error>(())
 //! ```
 
 use crate::clariq::released::{RELEASED, RELEASED_AT, Released};
-use clariq_core::{Error, ProblemKind, bail, problem};
+use clariq_core::{Error, Observer, ProblemKind, bail, problem};
 use clariq_files::Lock;
-use clariq_files::download::{Downloader, Limits, Local, Origin, Progress, Published};
+use clariq_files::download::{Downloader, Limits, Local, Origin, Published};
 use std::fs;
 use std::path::PathBuf;
 
@@ -73,26 +73,19 @@ pub struct Fetched {
     pub outcome: Outcome,
 }
 
-/// An observer of a fetch, beside the progress of each file.
-pub trait Observer: Progress {
-    /// Another process fetches into the same folder; this one waits for it.
-    fn wait(&mut self) {}
-    /// A file is done.
-    fn finish(&mut self, _file: &Fetched) {}
-}
-
-impl Observer for () {}
-
 /// Fetches the files of a request. A file that is there already is not fetched again.
 ///
 /// The first error ends it; what was complete by then stays, and the next call skips it. Where a
 /// file in the folder differs from the released one, nothing is fetched without
 /// [`FetchRequest::force`]: the error names it. Other errors are those of
 /// [`Downloader::fetch`], and a required file that the origin does not have.
-pub fn fetch(request: &FetchRequest, observer: &mut dyn Observer) -> Result<Vec<Fetched>, Error> {
+pub fn fetch(request: &FetchRequest, observer: &dyn Observer) -> Result<Vec<Fetched>, Error> {
     let folder = &request.folder;
     fs::create_dir_all(folder).map_err(Error::io("write", folder))?;
-    let _lock = Lock::acquire(&folder.join(".fetch.lock"), || observer.wait())?;
+    let wait = || {
+        observer.note("note: another command fetches into the same folder: waiting for it");
+    };
+    let _lock = Lock::acquire(&folder.join(".fetch.lock"), wait)?;
     let compare = |file: &Released| Ok((*file, published(file).compare(&folder.join(file.name))?));
     let files: Vec<_> = request.files.iter().map(compare).collect::<Result<_, Error>>()?;
     if !request.force {
@@ -106,9 +99,7 @@ pub fn fetch(request: &FetchRequest, observer: &mut dyn Observer) -> Result<Vec<
                 fetch_file(request, &downloader, &file, observer)?
             }
         };
-        let fetched = Fetched { name: file.name, outcome };
-        observer.finish(&fetched);
-        Ok(fetched)
+        Ok(Fetched { name: file.name, outcome })
     };
     files.into_iter().map(fetch_one).collect()
 }
@@ -121,7 +112,7 @@ fn fetch_file(
     request: &FetchRequest,
     downloader: &Downloader,
     file: &Released,
-    observer: &mut dyn Observer,
+    observer: &dyn Observer,
 ) -> Result<Outcome, Error> {
     let target = request.folder.join(file.name);
     match downloader.fetch(&published(file), &target, observer)? {

@@ -21,6 +21,7 @@ pub(crate) const KIND: Kind = Kind {
     endings: &[],
     has_sample: true,
     is_in: |data| RELEASED.iter().any(|file| data.file(file.name).is_some()),
+    files: |data| RELEASED.iter().filter_map(|file| data.file(file.name)).collect(),
     open: |data, _| Ok(Box::new(ClariQ::open(data.clone())?)),
     check: check::check,
     validate: by_topics,

@@ -5,7 +5,7 @@ use super::{
     passed_over,
 };
 use crate::Collection;
-use clariq_core::{Error, ProblemKind, Speaker, TopicId, bail, problem};
+use clariq_core::{Error, ProblemKind, TopicId, bail, problem};
 use clariq_eval::{
     Favour, Measure, Qrels, RankedRun, Scores, Ties, diagnose, evaluate, parse_measure,
     parse_measures,
@@ -30,6 +30,10 @@ pub struct ByQrels<'a> {
     topics: Topics,
     /// What is measured if nothing is named.
     usual: Vec<Box<dyn Measure>>,
+    /// What the user said last in the requests, where the judgements are of no collection.
+    texts: HashMap<TopicId, String>,
+    /// What is wrong with the judgements, which are used all the same.
+    warnings: Vec<String>,
 }
 
 impl<'a> ByQrels<'a> {
@@ -51,14 +55,16 @@ impl<'a> ByQrels<'a> {
         let file = collection.source(split)?.name();
         let topics = Topics::new(file, qrels.topics().map(|(topic, _)| topic));
         let usual = parse_measures(USUAL_MEASURES)?;
-        Ok(Self { of: Some((collection, split)), task, qrels, topics, usual })
+        let (of, texts, warnings) = (Some((collection, split)), HashMap::new(), Vec::new());
+        Ok(Self { of, task, qrels, topics, usual, texts, warnings })
     }
 
     /// Judgements from a file of any TREC collection.
     pub fn read(file: &Source) -> Result<Self, Error> {
         let qrels = Qrels::from_judgements(&file.name(), &read_qrels(file)?)?;
         let topics = Topics::new(file.name(), qrels.topics().map(|(topic, _)| topic));
-        Ok(Self { of: None, task: "", qrels, topics, usual: parse_measures(USUAL_MEASURES)? })
+        let (usual, texts) = (parse_measures(USUAL_MEASURES)?, HashMap::new());
+        Ok(Self { of: None, task: "", qrels, topics, usual, texts, warnings: Vec::new() })
     }
 
     /// The same judgements with measures of the collection's own in place of [`USUAL_MEASURES`].
@@ -67,25 +73,34 @@ impl<'a> ByQrels<'a> {
         Self { usual, ..self }
     }
 
+    /// The same judgements with the texts of requests, for those of a file.
+    #[must_use]
+    pub fn with_texts(self, texts: HashMap<TopicId, String>) -> Self {
+        Self { texts, ..self }
+    }
+
+    /// The same judgements with what is to be said of them.
+    #[must_use]
+    pub fn with_warnings(self, warnings: Vec<String>) -> Self {
+        Self { warnings, ..self }
+    }
+
     /// The figures of a run by the measures among some names; what is no measure is left out.
     pub fn by_name<'n>(
         &self,
         run: &Run,
         names: impl Iterator<Item = &'n str>,
-    ) -> Result<Vec<(String, f64)>, Error> {
+    ) -> Vec<(String, f64)> {
         let (mut figures, mut ranked) = (Vec::new(), None);
         for name in names {
             let parsed = parse_measure(name).ok();
             let usual = self.usual.iter().find(|measure| measure.name() == name);
             let Some(measure) = usual.or(parsed.as_ref()) else { continue };
-            let ranked = match &ranked {
-                Some(ranked) => ranked,
-                None => ranked.insert(RankedRun::new(run)?),
-            };
+            let ranked = ranked.get_or_insert_with(|| RankedRun::new(run));
             let scores = evaluate(slice::from_ref(measure), ranked, &self.qrels);
             figures.push((name.to_owned(), scores.means[0]));
         }
-        Ok(figures)
+        figures
     }
 
     /// The measures that were named, or else the usual ones.
@@ -93,18 +108,17 @@ impl<'a> ByQrels<'a> {
         if named.is_empty() { &self.usual } else { named }
     }
 
-    fn interval(&self, measures: &[Box<dyn Measure>], run: &Run) -> Result<Scored, Error> {
+    fn interval(&self, measures: &[Box<dyn Measure>], run: &Run) -> Scored {
         let scores = |favour| {
-            let ranked = RankedRun::with_ties(run, &self.qrels, favour).map_err(or_official)?;
-            Ok::<_, Error>(evaluate(measures, &ranked, &self.qrels))
+            evaluate(measures, &RankedRun::with_ties(run, &self.qrels, favour), &self.qrels)
         };
-        let (lowest, highest) = (scores(Favour::Against)?, scores(Favour::For)?);
-        Ok(Scored { highest: Some(highest.means.clone()), ..named(&lowest) })
+        let (lowest, highest) = (scores(Favour::Against), scores(Favour::For));
+        Scored { highest: Some(highest.means.clone()), ..named(&lowest) }
     }
 
     /// What the user said last in every request of the split.
     fn requests(&self) -> Result<HashMap<TopicId, String>, Error> {
-        let Some((collection, split)) = self.of else { return Ok(HashMap::new()) };
+        let Some((collection, split)) = self.of else { return Ok(self.texts.clone()) };
         collection.last_said(split)
     }
 }
@@ -114,22 +128,10 @@ fn named(scores: &Scores) -> Scored {
     Scored { figures, form: Form::Topics, ..Scored::default() }
 }
 
-/// A document that occurs twice in a topic has two ranks for `trec_eval`, and one for the official
-/// scorer of `ClariQ`. Where a run can be read either way, the other way is mentioned.
-fn or_official(error: Error) -> Error {
-    match error {
-        Error::Problem(mut problem) if problem.kind == ProblemKind::DuplicateId => {
-            problem.hint.push_str("; with --ties official the first line of each score counts");
-            Error::Problem(problem)
-        }
-        other => other,
-    }
-}
-
-fn ranked(run: &Run, ties: Ties) -> Result<RankedRun, Error> {
+fn ranked(run: &Run, ties: Ties) -> RankedRun {
     match ties {
-        Ties::Official => Ok(RankedRun::official(run)),
-        Ties::Id => RankedRun::new(run).map_err(or_official),
+        Ties::Official => RankedRun::official(run),
+        Ties::Id => RankedRun::new(run),
     }
 }
 
@@ -144,9 +146,9 @@ impl Evaluation for ByQrels<'_> {
         };
         let warnings = passed_over(&diagnose(&run, self.topics.ids.iter(), None), ties);
         if asked.ties == Some(TieRule::Interval) {
-            return Ok(Scored { warnings, ..self.interval(measures, &run)? });
+            return Ok(Scored { warnings, ..self.interval(measures, &run) });
         }
-        let scores = evaluate(measures, &ranked(&run, ties)?, &self.qrels);
+        let scores = evaluate(measures, &ranked(&run, ties), &self.qrels);
         let topics = |measure: usize| {
             let topics = scores.topics.iter();
             topics.map(|(topic, values)| (topic.to_string(), values[measure])).collect()
@@ -155,9 +157,13 @@ impl Evaluation for ByQrels<'_> {
         Ok(Scored { warnings, topics: (0..wanted).map(topics).collect(), ..named(&scores) })
     }
 
+    fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
     fn figures(&self, written: &Written) -> Result<Scored, Error> {
         let Some(run) = written.run else { return Ok(Scored::default()) };
-        let figures = self.by_name(run, written.expected.iter().copied())?;
+        let figures = self.by_name(run, written.expected.iter().copied());
         Ok(Scored { figures, ..Scored::default() })
     }
 
@@ -173,7 +179,7 @@ impl Evaluation for ByQrels<'_> {
         let run = read_run(source)?;
         self.topics.check_answered(source, run.lines.iter().map(|line| &line.topic))?;
         let warnings = self.topics.warnings(&run, ties);
-        let scores = evaluate(measures, &ranked(&run, ties)?, &self.qrels);
+        let scores = evaluate(measures, &ranked(&run, ties), &self.qrels);
         Ok(Columns { columns: scores.columns(""), warnings })
     }
 
@@ -207,7 +213,7 @@ impl ByQrels<'_> {
         let values = &compared.baseline().columns[0].values;
         let request = |topic: &TopicId| requests.get(topic).map_or("", String::as_str);
         let (topics, split) =
-            (count(values.len(), "topic"), self.of.map_or("", |(_, split)| split));
+            (count(values.len(), "topic"), self.of.map_or("the qrels", |(_, split)| split));
         let words = Words {
             intro: format!("Measures of the literature, as trec_eval defines them, over {topics}."),
             label: "Figures of every run",
@@ -254,10 +260,21 @@ impl ByQrels<'_> {
 /// The values of every run for every topic.
 fn by_topic<'r>(compared: &Compared, request: impl Fn(&TopicId) -> &'r str) -> Markup {
     let columns = &compared.baseline().columns;
+    let difference = |index: usize| {
+        let base = columns[0].values[index].1;
+        let of_runs = compared.runs.iter().map(|run| (run.columns[0].values[index].1 - base).abs());
+        of_runs.fold(0.0, f64::max)
+    };
+    let mut topics: Vec<_> = columns[0].values.iter().enumerate().collect();
+    // Stable: topics without a difference stay in their order.
+    topics.sort_by(|(a, _), (b, _)| difference(*b).total_cmp(&difference(*a)));
     html! {
         section id="topics" {
             h2 { "Topics" }
-            @for (index, (topic, _)) in columns[0].values.iter().enumerate() {
+            @if compared.runs.len() > 1 {
+                p { "Topics on which runs differ most from the baseline come first." }
+            }
+            @for (index, (topic, _)) in topics {
                 details.topic id={ "topic-" (index) } {
                     summary {
                         span.number { (topic) } " " span.request { (request(topic)) }
@@ -310,9 +327,7 @@ impl dyn Collection {
         let mut requests = HashMap::new();
         for request in self.requests(split, self.tasks()[0])? {
             let request = request?;
-            let said = request.said.iter().rev().find(|said| said.speaker == Speaker::User);
-            let text = said.map_or(String::new(), |said| said.text.clone());
-            requests.insert(request.id.as_str().into(), text);
+            requests.insert(request.id.as_str().into(), request.last_said());
         }
         Ok(requests)
     }

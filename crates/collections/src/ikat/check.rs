@@ -5,7 +5,7 @@ use super::passages::{Passage, for_each_passage};
 use super::qrels::parse_statement_qrels;
 use super::topics::Topics;
 use crate::CheckReport;
-use crate::cast::check_training_files;
+use crate::cast::{check_training_files, training_files};
 use clariq_core::{Error, Location, Problem, problem};
 use clariq_files::table::{Sink, shorten};
 use clariq_files::{Input, Source, parse_qrels};
@@ -20,6 +20,15 @@ const JUDGEMENTS: [(&str, Parse); 3] = [
 ];
 
 type Parse = fn(&Input, Sink);
+
+/// The files that a folder has, read or not.
+pub(super) fn files(folder: &Folder) -> Vec<Source> {
+    let topics = Split::ALL.into_iter().map(Split::topics_file);
+    let judgements = JUDGEMENTS.iter().map(|(name, _)| *name);
+    let others = topics.chain(judgements).chain(training_files());
+    let others = others.filter_map(|name| folder.file(name));
+    others.chain(folder.passage_files()).collect()
+}
 
 /// Reads every file of a folder and names everything that is wrong.
 pub(super) fn check(folder: &Folder) -> Result<CheckReport, Error> {

@@ -29,6 +29,7 @@ pub(crate) const KIND: Kind = Kind {
     endings: &[".json", ".jsonl"],
     has_sample: true,
     is_in: |data| folder_of(data).is_some_and(|folder| !folder.splits().is_empty()),
+    files: |data| folder_of(data).as_ref().map(super::check::files).unwrap_or_default(),
     open: |data, keeper| {
         Ok(Box::new(Ikat::open_keeping(folder_of(data).unwrap_or(Folder::Sample), keeper)?))
     },
@@ -258,12 +259,11 @@ impl Collection for Ikat {
     fn take_documents(
         &mut self,
         task: &str,
-        file: &Source,
+        files: &[Source],
         wanted: Option<&HashSet<&str>>,
         keeper: &dyn TextKeeper,
     ) -> Result<(), Error> {
         assert_eq!(task, PASSAGES, "statements come with the topics");
-        let files = std::slice::from_ref(file);
         self.passages = match wanted {
             Some(wanted) => Box::new(read_bank(files, &|id| wanted.contains(id))?),
             None => read_all(files, Some(keeper))?,

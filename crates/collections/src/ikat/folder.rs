@@ -1,6 +1,7 @@
 //! A folder with the track's files, and the splits that it may hold.
 
 use super::topics::{Topics, Year};
+use crate::own::folder::files_in;
 use crate::{Embedded, find_embedded};
 use clariq_core::{Error, Location, Problem, ProblemKind, problem};
 use clariq_files::Source;
@@ -138,7 +139,7 @@ impl Folder {
         Err(other_year(topics.name, topics.year, split).into())
     }
 
-    /// The files of passages. Where there are JSON lines and `TrecWeb` of one name, they hold the
+    /// The files of passages: those with the names of the track, and all in `passages`. Where there are JSON lines and `TrecWeb` of one name, they hold the
     /// same.
     pub fn passage_files(&self) -> Vec<Source> {
         let mut files: Vec<Source> = Vec::new();
@@ -146,6 +147,11 @@ impl Folder {
             if name != "passages.trecweb" || self.file("passages.jsonl").is_none() {
                 files.extend(self.file(name));
             }
+        }
+        if let Self::Path(folder) = self {
+            let others = files_in(&folder.join("passages")).into_iter().map(Source::Path);
+            let others: Vec<Source> = others.filter(|file| !files.contains(file)).collect();
+            files.extend(others);
         }
         files
     }

@@ -1,26 +1,28 @@
-//! Passages: JSON lines of the track or of Anserini, and `TrecWeb`, plain or gzip, as a stream.
+//! Passages: JSON lines of the track, of Anserini or of BEIR, tables of two columns, and `TrecWeb`,
+//! plain or packed, as a stream.
 //!
-//! A file is read record by record, so it may be longer than memory. The form is recognised by the
-//! first byte: `{` begins JSON lines and `<` `TrecWeb`.
+//! A file is read record by record, so it may be longer than memory. The form is recognised by how
+//! it begins: `<` begins `TrecWeb`; a table has a tab in its first line, and JSON lines `{`.
 
 mod documents;
 mod trec_web;
 
-pub(super) use documents::{read_all, read_bank};
+pub(crate) use documents::{read_all, read_bank, read_unique};
 
-use crate::json::{self, Node, Parsed};
+use crate::json::{self, Node, Parsed, Value};
 use crate::lines::Lines;
 use clariq_core::Error;
 use clariq_files::Source;
 use clariq_files::archive::{Archive, Form};
+use clariq_files::table::shorten;
 use std::ops::ControlFlow;
 
 /// A longer line is no record of a passage.
 const LONGEST: u64 = 16 << 20;
 
 static FORM: Form = Form {
-    what: "passages as JSON lines or TrecWeb",
-    hint: "a line is {\"id\": \"…\", \"contents\": \"…\"} or {\"doc_id\": \"…\", \"passage_id\": \"…\", \"passage_text\": \"…\"}",
+    what: "documents as JSON lines, a table or TrecWeb",
+    hint: "a line is {\"id\": \"…\", \"contents\": \"…\"}, {\"_id\": \"…\", \"title\": \"…\", \"text\": \"…\"} or an id, a tab and a text",
 };
 
 /// One passage of a page.
@@ -53,29 +55,36 @@ pub fn for_each_passage(
     let archive = Archive::new(std::slice::from_ref(source), &FORM)?;
     let head = archive.head(1 << 10)?;
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head);
-    let is_trec_web = head.trim_ascii_start().starts_with(b"<");
+    let head = head.trim_ascii_start();
+    let mut first = head.iter().take_while(|byte| **byte != b'\n');
+    let is_table = !head.starts_with(b"{") && first.any(|byte| *byte == b'\t');
     archive.with_content(|content| {
         let mut lines = Lines::new(&archive, content, LONGEST);
-        if is_trec_web {
-            trec_web::read(&mut lines, &mut each)
-        } else {
-            read_json_lines(archive.name(), &mut lines, &mut each)
+        if head.starts_with(b"<") {
+            return trec_web::read(&mut lines, &mut each);
         }
+        let parse = if is_table { of_table } else { of_json };
+        read_lines(archive.name(), &mut lines, parse, &mut each)
     })
 }
 
 /// What takes the passages.
 type Each<'e> = &'e mut dyn FnMut(Result<Passage, Error>) -> Result<ControlFlow<()>, Error>;
 
-fn read_json_lines(name: &str, lines: &mut Lines, each: Each) -> Result<(), Error> {
+fn read_lines(
+    name: &str,
+    lines: &mut Lines,
+    parse: fn(u64, &str) -> Parsed<Passage>,
+    each: Each,
+) -> Result<(), Error> {
     loop {
         let number = lines.number() + 1;
         let passage = match lines.next("passage")? {
             None => return Ok(()),
             Some(Ok(line)) if line.trim().is_empty() => continue,
-            Some(Ok(line)) => json::parse_text(number, line)
-                .and_then(|node| passage(number, &node))
-                .map_err(|fault| fault.in_file(name, FORM.hint).into()),
+            Some(Ok(line)) => {
+                parse(number, line).map_err(|fault| fault.in_file(name, FORM.hint).into())
+            }
             Some(Err(problem)) => Err(Error::Problem(problem)),
         };
         if each(passage)?.is_break() {
@@ -84,21 +93,40 @@ fn read_json_lines(name: &str, lines: &mut Lines, each: Each) -> Result<(), Erro
     }
 }
 
-/// A passage a line: `doc_id`, `passage_id`, `passage_text`, as the track releases them, or `id`,
-/// `contents`, as Anserini indexes them. Further keys, such as `url`, are ignored.
-fn passage(line: u64, node: &Node) -> Parsed<Passage> {
-    let (id, text) = if let Some(id) = node.get("id") {
-        (id.as_text("id")?.to_owned(), node.text_of("contents")?)
-    } else {
-        let (page, number) = (node.text_of("doc_id")?, node.field("passage_id")?);
-        let number = match number.integer() {
-            Some(number) => number.to_string(),
-            None => number.as_text("passage_id")?.to_owned(),
-        };
-        (format!("{page}:{number}"), node.text_of("passage_text")?)
-    };
-    if id.is_empty() || id.contains(char::is_whitespace) {
-        return Err(node.unlike("an id without blanks"));
+/// A passage a line: `doc_id`, `passage_id`, `passage_text`, as the track releases them; `id`,
+/// `contents`, as Anserini indexes them; or `_id`, `title`, `text`, as in BEIR, where title and text
+/// are one text with a blank between them. Further keys, such as `url`, are ignored.
+fn of_json(line: u64, text: &str) -> Parsed<Passage> {
+    let node = json::parse_text(line, text)?;
+    if let Some(page) = node.get("doc_id") {
+        let number = node.field("passage_id")?.as_id("passage_id")?;
+        let text = node.text_of("passage_text")?;
+        return passage(&node, format!("{}:{number}", page.as_text("doc_id")?), text);
     }
-    Ok(Passage { id, text: text.trim().to_owned(), line })
+    let id = match node.get("_id") {
+        Some(id) => id.as_id("_id")?,
+        None => node.field("id")?.as_id("id")?,
+    };
+    let text = match node.get("contents") {
+        Some(text) => text.as_text("contents")?,
+        None => node.text_of("text")?,
+    };
+    match node.optional_text("title")? {
+        Some(title) => passage(&node, id, &format!("{title} {text}")),
+        None => passage(&node, id, text),
+    }
+}
+
+/// A passage a line: its id, a tab, and its text.
+fn of_table(line: u64, text: &str) -> Parsed<Passage> {
+    let node = Node { line, value: Value::Text(text.into()) };
+    let (id, text) = text.split_once('\t').ok_or_else(|| node.unlike("a tab behind the id"))?;
+    passage(&node, id.to_owned(), text)
+}
+
+fn passage(node: &Node, id: String, text: &str) -> Parsed<Passage> {
+    if id.is_empty() || id.contains(char::is_whitespace) {
+        return Err(node.fault("an id without blanks", format!("`{}`", shorten(&id))));
+    }
+    Ok(Passage { id, text: text.trim().to_owned(), line: node.line })
 }

@@ -7,7 +7,7 @@
 use super::topics::Topics;
 use clariq_core::Error;
 use clariq_files::table::{Sink, strictly};
-use clariq_files::{Input, Judgement, Qrels, Source, parse_qrels};
+use clariq_files::{Input, Judgement, MOST_OF_A_TABLE, Qrels, Source, parse_qrels};
 use compact_str::{CompactString, ToCompactString};
 
 /// Reads labels of statements; the first problem is the error.
@@ -15,7 +15,7 @@ use compact_str::{CompactString, ToCompactString};
 /// Statements are numbers from 1. NIST's file of 2025 calls them `ptkb-<conversation>-<index from
 /// 0>`, which becomes a number from 1 here.
 pub fn read_statement_qrels(source: &Source) -> Result<Vec<Judgement>, Error> {
-    let input = source.read()?;
+    let input = source.read_at_most(MOST_OF_A_TABLE)?;
     strictly(|sink| parse_statement_qrels(&input, sink))
 }
 

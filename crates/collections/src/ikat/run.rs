@@ -15,10 +15,13 @@ pub use write::put_submission;
 pub(super) use write::{put_end, put_turn};
 
 use super::topics::Year;
-use crate::json;
+use crate::json::{self, MOST_VALUES_OF_A_RUN};
 use clariq_core::Error;
 use clariq_files::table::{Sink, strictly};
 use clariq_files::{Input, Source, Target};
+
+/// Bytes that a run may have, unpacked: a thousand passages with their texts for each of 500 turns.
+pub(super) const MOST_OF_A_RUN: u64 = 256 << 20;
 
 /// A run of one system over the turns of a year.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -97,7 +100,7 @@ pub struct RankedStatement {
 impl Submission {
     /// Reads a run in the form of `year`; the first problem is the error.
     pub fn read(source: &Source, year: Year) -> Result<Self, Error> {
-        let input = source.read()?;
+        let input = source.read_at_most(MOST_OF_A_RUN)?;
         strictly(|sink| Self::parse(&input, year, sink))
     }
 
@@ -106,7 +109,7 @@ impl Submission {
     /// 2025 is JSON lines, 2023 names statements by objects, 2024 by numbers. A run of 2023 or 2024
     /// without any statement has both forms, and counts as one of 2024.
     pub fn read_any(source: &Source) -> Result<Self, Error> {
-        let input = source.read()?;
+        let input = source.read_at_most(MOST_OF_A_RUN)?;
         strictly(|sink| Self::parse_any(&input, sink))
     }
 
@@ -114,7 +117,7 @@ impl Submission {
         if lines::is_json_lines(input) {
             return Self::parse(input, Year::Y2025, sink);
         }
-        match json::parse(input, sink) {
+        match json::parse(MOST_VALUES_OF_A_RUN, input, sink) {
             // A run of one turn.
             Some(root) if lines::is_entry(&root) => Self::parse(input, Year::Y2025, sink),
             Some(root) => object::read(&input.name, &root, object::year_of(&root), sink),
@@ -127,7 +130,7 @@ impl Submission {
         if year == Year::Y2025 {
             return lines::read(input, sink, None);
         }
-        match json::parse(input, sink) {
+        match json::parse(MOST_VALUES_OF_A_RUN, input, sink) {
             Some(root) => object::read(&input.name, &root, year, sink),
             None => Self { year, ..Self::default() },
         }

@@ -4,7 +4,7 @@ mod read;
 
 use clariq_core::{Error, TopicId};
 use clariq_files::table::{Sink, strictly};
-use clariq_files::{Input, Source};
+use clariq_files::{Input, MOST_OF_A_TABLE, Source};
 use std::fmt;
 
 /// A year of the track. The year decides the form of topics and runs.
@@ -98,7 +98,7 @@ impl Turn {
 impl Topics {
     /// Reads a file of topics of any year; the first error is returned, warnings are ignored.
     pub fn read(source: &Source) -> Result<Self, Error> {
-        let input = source.read()?;
+        let input = source.read_at_most(MOST_OF_A_TABLE)?;
         strictly(|sink| Self::parse(&input, sink))
     }
 

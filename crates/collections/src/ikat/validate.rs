@@ -12,7 +12,7 @@ mod object;
 pub use crate::validation::{Validation, Verdict};
 
 use super::passage_ids::PassageIds;
-use super::run::Submission;
+use super::run::{MOST_OF_A_RUN, Submission};
 use super::topics::{Topics, Year};
 use clariq_core::{Error, Findings, Location, Problem, Severity};
 use clariq_files::{Input, Source};
@@ -49,7 +49,7 @@ pub struct Options<'a> {
 /// # Ok::<(), clariq_core::Error>(())
 /// ```
 pub fn validate(run: &Source, topics: &Topics, options: &Options) -> Result<Validation, Error> {
-    let input = run.read()?;
+    let input = run.read_at_most(MOST_OF_A_RUN)?;
     let mut check = Check {
         input: &input,
         topics,

@@ -3,13 +3,15 @@
 use super::{Fault, Fields, Node, Parsed, Value};
 use clariq_files::table::shorten;
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Python gives up at about a thousand; no released file has more than seven.
 const DEEPEST: usize = 128;
 
 /// From so many keys on, repeated ones are looked for in a table.
 const MANY_KEYS: usize = 16;
+
+pub(super) const TOO_MANY: &str = "as many JSON values as a file of this kind may have";
 
 pub(super) struct Parser<'a> {
     text: &'a str,
@@ -18,15 +20,24 @@ pub(super) struct Parser<'a> {
     depth: usize,
     /// Whether a key that is repeated in its object is a fault; else its last value counts.
     unique_keys: bool,
+    /// How many values the text may still have.
+    left: usize,
 }
 
 impl<'a> Parser<'a> {
-    pub(super) fn new(text: &'a str, line: u64, unique_keys: bool) -> Self {
-        Self { text, position: 0, line, depth: 0, unique_keys }
+    /// Begins at `line` of a file. A text of more than `left` values is a fault before they fill
+    /// the memory: each takes many times the bytes that it is written in.
+    pub(super) fn new(text: &'a str, line: u64, unique_keys: bool, left: usize) -> Self {
+        Self { text, position: 0, line, depth: 0, unique_keys, left }
+    }
+
+    /// How many values the text could still have had.
+    pub(super) fn left(&self) -> usize {
+        self.left
     }
 
     /// The one value of the text.
-    pub(super) fn document(mut self) -> Parsed<Node<'a>> {
+    pub(super) fn document(&mut self) -> Parsed<Node<'a>> {
         let node = self.node()?;
         self.skip_blanks();
         match self.peek() {
@@ -38,6 +49,11 @@ impl<'a> Parser<'a> {
     fn node(&mut self) -> Parsed<Node<'a>> {
         self.skip_blanks();
         let line = self.line;
+        let Some(left) = self.left.checked_sub(1) else {
+            let (expected, found) = (TOO_MANY.to_owned(), "more of them".to_owned());
+            return Err(Fault { line, expected, found, hint: Some("is this the right file?") });
+        };
+        self.left = left;
         let value = match self.peek() {
             Some(b'{') => self.nested(Self::object)?,
             Some(b'[') => self.nested(Self::list)?,
@@ -209,9 +225,13 @@ impl<'a> Parser<'a> {
 }
 
 fn last_of_equal_keys(fields: Fields<'_>, unique: bool) -> Parsed<Fields<'_>> {
+    let many = fields.len() > MANY_KEYS;
+    let mut seen = HashSet::new();
+    if many && fields.iter().all(|(key, _)| seen.insert(key)) {
+        return Ok(fields);
+    }
     let mut kept: Fields<'_> = Vec::with_capacity(fields.len());
     let mut positions: HashMap<Cow<'_, str>, usize> = HashMap::new();
-    let many = fields.len() > MANY_KEYS;
     for (key, value) in fields {
         let known = if many {
             positions.get(&key).copied()

@@ -256,5 +256,5 @@ fn a_bomb_is_refused_before_it_fills_the_memory() {
     member.write_all(&b"N0".repeat(1 << 19)).unwrap();
     let packed = member.finish().unwrap().repeat(400);
     assert!(packed.len() < 1 << 20, "{}", packed.len());
-    assert!(expected_of(read_bytes(&packed)).starts_with("gzip of at most"));
+    assert!(expected_of(read_bytes(&packed)).contains("unpacks to at most"));
 }

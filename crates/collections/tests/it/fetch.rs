@@ -2,10 +2,10 @@
 //! processes wait.
 
 use clariq_collections::clariq::Released;
-use clariq_collections::clariq::fetch::{FetchRequest, Fetched, Observer, Outcome, fetch};
-use clariq_core::{ProblemKind, sha256_hex};
+use clariq_collections::clariq::fetch::{FetchRequest, Outcome, fetch};
+use clariq_core::{Observer, ProblemKind, Silent, sha256_hex};
 use clariq_files::Lock;
-use clariq_files::download::{Origin, Progress};
+use clariq_files::download::Origin;
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tempfile::TempDir;
@@ -34,7 +34,7 @@ fn arrange(files: &[(&str, &str)], wanted: &[Released]) -> (TempDir, FetchReques
 }
 
 fn outcomes(request: &FetchRequest) -> Vec<Outcome> {
-    fetch(request, &mut ()).unwrap().into_iter().map(|file| file.outcome).collect()
+    fetch(request, &Silent).unwrap().into_iter().map(|file| file.outcome).collect()
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn a_differing_local_file_is_kept_unless_it_is_to_be_replaced() {
     let path = |name: &str| request.folder.join(name);
     fs::write(path("train.tsv"), "mine").unwrap();
     fs::write(path("dev.tsv"), "mine too").unwrap();
-    let error = fetch(&request, &mut ()).unwrap_err();
+    let error = fetch(&request, &Silent).unwrap_err();
     let report = error.to_problem();
     assert!(report.title().contains("train.tsv") && report.found.contains("dev.tsv"), "{report:?}");
     assert!(report.found.contains(&sha256_hex(b"mine")), "{report:?}");
@@ -76,7 +76,7 @@ fn a_differing_local_file_is_kept_unless_it_is_to_be_replaced() {
 #[test]
 fn an_origin_without_a_required_file_is_an_error() {
     let (_outer, request) = arrange(&[], &[known("train.tsv", b"T")]);
-    let error = fetch(&request, &mut ()).unwrap_err();
+    let error = fetch(&request, &Silent).unwrap_err();
     assert_eq!(error.kind(), Some(ProblemKind::MissingFile), "{error}");
 }
 
@@ -96,16 +96,10 @@ fn twenty_fetches_into_one_folder_all_succeed() {
 
 struct Waits<'a>(&'a AtomicBool);
 
-impl Progress for Waits<'_> {
-    fn start(&mut self, _name: &str, _done: u64, _total: Option<u64>) {}
-    fn advance(&mut self, _bytes: u64) {}
-}
-
 impl Observer for Waits<'_> {
-    fn wait(&mut self) {
+    fn note(&self, _text: &str) {
         self.0.store(true, Ordering::SeqCst);
     }
-    fn finish(&mut self, _file: &Fetched) {}
 }
 
 #[test]
@@ -115,7 +109,7 @@ fn whoever_waits_for_another_fetch_is_told() {
     let lock = Lock::acquire(&request.folder.join(".fetch.lock"), || {}).unwrap();
     let waits = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let other = scope.spawn(|| fetch(&request, &mut Waits(&waits)).unwrap());
+        let other = scope.spawn(|| fetch(&request, &Waits(&waits)).unwrap());
         while !waits.load(Ordering::SeqCst) {
             std::thread::yield_now();
         }

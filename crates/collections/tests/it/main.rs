@@ -7,5 +7,6 @@ mod fuzz_corpora;
 mod ikat;
 mod ikat_passage_ids;
 mod ikat_validator;
+mod own;
 mod released;
 mod validator_cases;

@@ -124,8 +124,7 @@ fn average_precision(by: &Parameters, ranking: &[QuestionId], judgements: &Topic
 /// Its mean over topics is MRR. Source: Kantor and Voorhees, *The TREC-5 confusion track*,
 /// Information Retrieval 2000; `trec_eval`'s `recip_rank`, which knows no cut-off.
 ///
-/// `ir_measures` hands `RR@k` to the script of MS MARCO, which breaks ties by *ascending* id; here
-/// they are broken as everywhere.
+/// `ir_measures` hands `RR@k` to MS MARCO's script, which breaks ties by *ascending* id.
 fn reciprocal_rank(by: &Parameters, ranking: &[QuestionId], judgements: &TopicJudgements) -> f64 {
     let index = hits(by, ranking, judgements).position(|hit| hit);
     index.map_or(0.0, |index| 1.0 / (index + 1) as f64)

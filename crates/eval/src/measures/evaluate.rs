@@ -10,8 +10,7 @@ use clariq_core::TopicId;
 pub struct Scores {
     /// The names of the measures.
     pub measures: Vec<String>,
-    /// Each judged topic with its value by each measure; by number, or by text where an id is not a
-    /// number.
+    /// Each judged topic with its value by each measure; by number, or by text where ids are none.
     pub topics: Vec<(TopicId, Vec<f64>)>,
     /// The means over these topics, each rounded once.
     pub means: Vec<f64>,
@@ -60,7 +59,7 @@ pub fn evaluate(measures: &[Box<dyn Measure>], run: &RankedRun, qrels: &Qrels) -
 mod tests {
     use super::*;
     use crate::measures::parse_measures;
-    use crate::testing::run;
+    use crate::tests::run;
     use clariq_files::Judgement;
 
     #[test]
@@ -68,7 +67,7 @@ mod tests {
         let judged =
             |topic: &str| Judgement { topic: topic.into(), document: "Q1".into(), relevance: 1 };
         let qrels = Qrels::from_judgements("q", &[judged("10"), judged("9")]).unwrap();
-        let run = RankedRun::new(&run(&[("10", "Q1", 1.0), ("77", "Q1", 1.0)])).unwrap();
+        let run = RankedRun::new(&run(&[("10", "Q1", 1.0), ("77", "Q1", 1.0)]));
         let scores = evaluate(&parse_measures("R@5 AP").unwrap(), &run, &qrels);
         assert_eq!(scores.topics, [("9".into(), vec![0.0, 0.0]), ("10".into(), vec![1.0, 1.0])]);
         assert_eq!((scores.means, scores.missing, scores.unknown), (vec![0.5, 0.5], 1, 1));

@@ -23,7 +23,8 @@ pub fn parse_measure(text: &str) -> Result<Box<dyn Measure>> {
     let text = text.trim();
     let (name, mut given) = split(text).ok_or_else(|| no_form(text))?;
     let bare = name == text;
-    let spec = by_name(name).or_else(|| if bare { by_trec_name(name) } else { None });
+    let spec = CATALOGUE.iter().find(|spec| spec.name == name || spec.alias == Some(name));
+    let spec = spec.or_else(|| CATALOGUE.iter().find(|spec| bare && spec.trec == Some(name)));
     let spec = match (spec, if bare { with_number(name) } else { None }) {
         (Some(spec), _) => spec,
         (None, Some((spec, cutoff))) => {
@@ -53,8 +54,7 @@ pub fn parse_measures(text: &str) -> Result<Vec<Box<dyn Measure>>> {
     Ok(measures)
 }
 
-/// The name, and the parameters with the cut-off among them; `None` if it is not written as a
-/// measure is.
+/// The name, and the parameters with the cut-off among them; `None` of another form.
 fn split(text: &str) -> Option<(&str, Vec<(&str, &str)>)> {
     let (head, cutoff) =
         text.split_once('@').map_or((text, None), |(head, cutoff)| (head, Some(cutoff.trim())));
@@ -81,14 +81,6 @@ fn split(text: &str) -> Option<(&str, Vec<(&str, &str)>)> {
     keys.sort_unstable();
     let twice = keys.windows(2).any(|pair| pair[0] == pair[1]);
     (is_word(name) && keys.iter().all(|key| is_word(key)) && !twice).then_some((name, given))
-}
-
-fn by_name(name: &str) -> Option<&'static Spec> {
-    CATALOGUE.iter().find(|spec| spec.name == name || spec.alias == Some(name))
-}
-
-fn by_trec_name(name: &str) -> Option<&'static Spec> {
-    CATALOGUE.iter().find(|spec| spec.trec == Some(name))
 }
 
 /// `recall_30`, `recall.30`, `Recall30`.
@@ -118,8 +110,7 @@ fn list() -> String {
     format!("measures are {}", examples.collect::<Vec<_>>().join(", "))
 }
 
-/// A complete name close to what was written, if there is one: `ndcg@10` gives `nDCG@10`, `recal`
-/// gives `R@30`.
+/// A complete name close to what was written: `ndcg@10` gives `nDCG@10`, `recal` gives `R@30`.
 fn nearest(text: &str) -> Option<String> {
     let base = text.split(['(', '@']).next().unwrap_or_default();
     let base =

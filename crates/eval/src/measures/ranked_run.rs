@@ -2,12 +2,11 @@
 
 use super::Qrels;
 use crate::ties::{Favour, Ties, lines_by_topic, ordered_lines, single, sort_with_favour};
-use clariq_core::{Error, ProblemKind, QuestionId, TopicId, problem};
+use clariq_core::{QuestionId, TopicId};
 use clariq_files::{Run, RunLine};
 use std::collections::{HashMap, HashSet};
 
-/// A run as `trec_eval` reads it: for each topic its documents by score, descending, equal scores
-/// by descending id.
+/// A run as `trec_eval` reads it: the documents of each topic by score and id, both descending.
 ///
 /// The ranks of the file and the order of its lines are ignored. [`Ties::Id`] says which scores
 /// are equal. (`trec_eval` since 9.0 reads `double`s. Runs that this workspace writes are in one
@@ -18,27 +17,20 @@ pub struct RankedRun {
 }
 
 impl RankedRun {
-    /// Orders a run. A document with two lines in a topic is an error, as for `trec_eval`: either
-    /// could be its rank.
-    pub fn new(run: &Run) -> Result<Self, Error> {
-        check_unique(run)?;
-        Ok(Self::of_lines(ordered_lines(run, Ties::Id)))
+    /// Orders a run. Of a document's lines in a topic the best counts; `trec_eval` refuses such a
+    /// run.
+    pub fn new(run: &Run) -> Self {
+        Self::of_lines(ordered_lines(run, Ties::Id))
     }
 
     /// The order of the official scorer of `ClariQ`, which drops all but the first line of each
-    /// score. Of a document's lines the best counts.
+    /// score.
     pub fn official(run: &Run) -> Self {
-        let mut topics = ordered_lines(run, Ties::Official);
-        for lines in topics.values_mut() {
-            let mut seen = HashSet::new();
-            lines.retain(|line| seen.insert(&line.question));
-        }
-        Self::of_lines(topics)
+        Self::of_lines(ordered_lines(run, Ties::Official))
     }
 
-    /// Equal scores in the order that is best or worst for the run; errors as [`RankedRun::new`].
-    pub fn with_ties(run: &Run, qrels: &Qrels, favour: Favour) -> Result<Self, Error> {
-        check_unique(run)?;
+    /// Equal scores in the order that is best or worst for the run.
+    pub fn with_ties(run: &Run, qrels: &Qrels, favour: Favour) -> Self {
         let mut topics = lines_by_topic(run);
         for (topic, lines) in &mut topics {
             let judgements = qrels.topic(topic);
@@ -47,13 +39,15 @@ impl RankedRun {
             };
             sort_with_favour(lines, single, grade, favour);
         }
-        Ok(Self::of_lines(topics))
+        Self::of_lines(topics)
     }
 
     fn of_lines(topics: HashMap<&TopicId, Vec<&RunLine>>) -> Self {
         let mut ranked = HashMap::with_capacity(topics.len());
         for (topic, lines) in topics {
-            let documents = lines.into_iter().map(|line| line.question.clone());
+            let mut seen = HashSet::with_capacity(lines.len());
+            let documents = lines.into_iter().map(|line| &line.question);
+            let documents = documents.filter(|document| seen.insert(*document)).cloned();
             ranked.insert(topic.clone(), documents.collect());
         }
         Self { topics: ranked }
@@ -70,27 +64,16 @@ impl RankedRun {
     }
 }
 
-fn check_unique(run: &Run) -> Result<(), Error> {
-    let mut seen = HashSet::with_capacity(run.lines.len());
-    let again = run.lines.iter().find(|line| !seen.insert((&line.topic, &line.question)));
-    let Some(again) = again else { return Ok(()) };
-    let (topic, document) = (&again.topic, &again.question);
-    let (expected, at) = ("each document once for topic", (run.name.as_str(), again.line));
-    let hint = "keep the line with the rank that is meant; trec_eval refuses such a run as well";
-    let problem = problem!(at, "{expected} `{topic}`", "`{document}` again", hint);
-    Err(problem.kind(ProblemKind::DuplicateId).into())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::measures::{evaluate, parse_measures};
-    use crate::testing::run;
+    use crate::tests::run;
     use clariq_files::Judgement;
     use proptest::prelude::*;
 
     fn order(lines: &[(&str, &str, f64)]) -> Vec<String> {
-        let ranked = RankedRun::new(&run(lines)).unwrap();
+        let ranked = RankedRun::new(&run(lines));
         ranked.ranking(&"1".into()).iter().map(ToString::to_string).collect()
     }
 
@@ -116,15 +99,9 @@ mod tests {
     }
 
     #[test]
-    fn a_document_twice_is_a_problem_with_its_line() {
-        match RankedRun::new(&run(&[("1", "Q1", 3.0), ("2", "Q1", 3.0), ("1", "Q1", 2.0)]))
-            .unwrap_err()
-        {
-            Error::Problem(problem) => {
-                assert_eq!((problem.kind, problem.at.line), (ProblemKind::DuplicateId, Some(3)));
-            }
-            other @ Error::Io { .. } => panic!("{other}"),
-        }
+    fn of_a_document_with_two_lines_the_best_counts() {
+        let lines = [("1", "Q1", 1.0), ("1", "Q2", 2.0), ("1", "Q1", 3.0), ("1", "Q3", 0.5)];
+        assert_eq!(order(&lines), ["Q1", "Q2", "Q3"]);
     }
 
     proptest! {
@@ -144,10 +121,10 @@ mod tests {
             };
             let measures = parse_measures("R@3 P@5 nDCG@4 nDCG AP RR Success@2 RBP P(rel=2)@3 AP(rel=2)").unwrap();
             let means = |ranked: &RankedRun| evaluate(&measures, ranked, &qrels).means;
-            let strict = means(&RankedRun::new(&run(&scored(1e-3))).unwrap());
+            let strict = means(&RankedRun::new(&run(&scored(1e-3))));
             let tied = run(&scored(0.0));
-            let low = means(&RankedRun::with_ties(&tied, &qrels, Favour::Against).unwrap());
-            let high = means(&RankedRun::with_ties(&tied, &qrels, Favour::For).unwrap());
+            let low = means(&RankedRun::with_ties(&tied, &qrels, Favour::Against));
+            let high = means(&RankedRun::with_ties(&tied, &qrels, Favour::For));
             for index in 0..measures.len() {
                 prop_assert!(low[index] <= strict[index] + 1e-12 && strict[index] <= high[index] + 1e-12);
             }

@@ -98,7 +98,7 @@ fn graded_measures_are_those_of_pytrec_eval() {
     let run = tied_run(&judgements);
     let names: Vec<&str> = MEANS.iter().map(|(name, _)| *name).collect();
     let measures = parse_measures(&names.join(" ")).unwrap();
-    let scores = evaluate(&measures, &RankedRun::new(&run).unwrap(), &qrels);
+    let scores = evaluate(&measures, &RankedRun::new(&run), &qrels);
     assert_eq!(scores.measures, names);
     assert_eq!((scores.topics.len(), scores.missing, scores.unknown), (176, 19, 1));
     for ((name, expected), mean) in MEANS.iter().zip(&scores.means) {
@@ -120,7 +120,7 @@ fn the_sample_runs_hold_nothing_relevant() {
         ("sample_run_no_ptkb.json.run", 5, 169),
     ] {
         let run = read_run(&Source::new(folder.join("sample_runs/2023").join(name))).unwrap();
-        let scores = evaluate(&measures, &RankedRun::new(&run).unwrap(), &qrels);
+        let scores = evaluate(&measures, &RankedRun::new(&run), &qrels);
         assert_eq!((scores.unknown, scores.missing), (unknown, missing), "{name}");
         assert_eq!(scores.means, [0.0; 5], "{name}");
     }

@@ -1,14 +1,13 @@
 //! Training examples of a recipe: labels in numbers, with the negatives that the recipe mines; or
 //! conversations and resolved utterances.
 
-use crate::contexts::Contexts;
-use crate::session::Session;
+use crate::session::{Contexts, Session};
 use crate::system::{Query, System};
 use crate::systems::Loaded;
 use clariq_collections::Collection;
-use clariq_collections::clariq::{Bank, ClariQ, Labelled};
+use clariq_collections::clariq::ClariQ;
 use clariq_core::{
-    Examples, JudgedQuestions, ModelKind, ProblemKind, Recipe, Request, ResolvedTurns, Result,
+    Doc, Examples, JudgedQuestions, ModelKind, ProblemKind, Recipe, Request, ResolvedTurns, Result,
     Speaker, bail, problem,
 };
 use clariq_rank::Override;
@@ -19,7 +18,19 @@ pub(super) fn collect(session: &Session, recipe: &Recipe) -> Result<Examples> {
     if recipe.objective.kind() == ModelKind::ConversationEncoder {
         return Ok(Examples::Resolved(resolved_turns(session.collection)?));
     }
-    let clariq = ClariQ::of(session.collection)?;
+    let (queries, mut judged) = match session.collection.downcast::<ClariQ>() {
+        Some(clariq) => labelled_rows(clariq, recipe)?,
+        None => judgements(session, recipe)?,
+    };
+    if let Some((system, depth)) = recipe.negatives() {
+        let system = mining_system(recipe, system, depth)?;
+        mine(session, &system, &queries, &mut judged)?;
+    }
+    Ok(Examples::Judged(judged))
+}
+
+/// The rows of `ClariQ`'s labelled files.
+fn labelled_rows(clariq: &ClariQ, recipe: &Recipe) -> Result<(Vec<Query>, JudgedQuestions)> {
     let labelled = clariq.training_labels(recipe.train_on)?;
     let bank = &clariq.bank;
     let mut judged = JudgedQuestions {
@@ -35,11 +46,47 @@ pub(super) fn collect(session: &Session, recipe: &Recipe) -> Result<Examples> {
             judged.relevant[labelled.facets[row.facet].topic].push(question.0);
         }
     }
-    if let Some((system, depth)) = recipe.negatives() {
-        let system = mining_system(recipe, system, depth)?;
-        mine(session, bank, &system, &labelled, &mut judged)?;
+    let queries = labelled.topics.iter().map(|topic| Request::from(topic).into());
+    Ok((queries.collect(), judged))
+}
+
+/// More documents are not trained on: their texts and tokens are kept in memory.
+const MOST_DOCUMENTS: usize = 1_000_000;
+
+/// The judgements of a collection's splits, in the order of their requests.
+fn judgements(session: &Session, recipe: &Recipe) -> Result<(Vec<Query>, JudgedQuestions)> {
+    let Session { collection, task, documents, .. } = *session;
+    if documents.len() > MOST_DOCUMENTS {
+        let (at, found) = (collection.location(), documents.len());
+        let hint = "train on a sample of them, with its judgements";
+        bail!(at, "at most {MOST_DOCUMENTS} documents to train on", "{found}", hint);
     }
-    Ok(Examples::Judged(judged))
+    let texts = Doc::all(documents.len()).map(|doc| Ok(documents.text(doc)?.into_owned()));
+    let mut judged =
+        JudgedQuestions { questions: texts.collect::<Result<_>>()?, ..JudgedQuestions::default() };
+    let mut queries = Vec::new();
+    for split in recipe.train_on.splits() {
+        let split = collection.find_split(split)?;
+        let Some(qrels) = collection.qrels(split, task)? else {
+            let hint = "a model learns from the judgements of train";
+            bail!(collection.location(), "judgements of {split}", "requests alone", hint);
+        };
+        for request in collection.requests(split, task)? {
+            let request = request?;
+            let Some(judgements) = qrels.topic(&request.id.as_str().into()) else { continue };
+            let relevant = judgements.documents().filter(|(_, grade)| *grade > 0);
+            let relevant = relevant.filter_map(|(id, _)| Some(documents.find(id.as_str())?.0));
+            let mut relevant: Vec<u32> =
+                relevant.filter(|&doc| !judged.questions[doc as usize].is_empty()).collect();
+            relevant.sort_unstable();
+            judged.topics.push(request.id.to_string());
+            judged.requests.push(request.flatten().into_owned());
+            judged.relevant.push(relevant);
+            judged.candidates.push(Vec::new());
+            queries.push(request.into());
+        }
+    }
+    Ok((queries, judged))
 }
 
 /// Every turn of a collection whose utterance people resolved. A resolved utterance must be told
@@ -92,23 +139,19 @@ fn mining_system(recipe: &Recipe, name: &str, depth: usize) -> Result<Loaded> {
 /// Adds the best questions of a system for each topic that are not relevant.
 fn mine(
     session: &Session,
-    bank: &Bank,
     loaded: &Loaded,
-    labelled: &Labelled,
+    queries: &[Query],
     judged: &mut JudgedQuestions,
 ) -> Result<()> {
-    let topics = labelled.topics.iter();
-    let queries: Vec<Query> = topics.map(|topic| Request::from(topic).into()).collect();
     let contexts = Contexts::new(session);
-    let outcomes = System::open(&contexts, loaded)?.rank(&queries)?;
+    let outcomes = System::open(&contexts, loaded)?.rank(queries)?;
     for (topic, outcome) in outcomes.into_iter().enumerate() {
         let relevant = &judged.relevant[topic];
-        let negatives = outcome
-            .ranking
-            .into_iter()
-            .map(|hit| hit.doc)
-            .filter(|doc| !relevant.contains(&doc.0) && !bank.text(*doc).is_empty());
-        judged.candidates[topic] = negatives.map(|doc| doc.0).collect();
+        let negatives =
+            outcome.ranking.into_iter().map(|hit| hit.doc.0).filter(|doc| {
+                !relevant.contains(doc) && !judged.questions[*doc as usize].is_empty()
+            });
+        judged.candidates[topic] = negatives.collect();
     }
     Ok(())
 }

@@ -1,14 +1,14 @@
 //! Trained models in the cache: found under what they are made of, or trained now.
 
-use super::max_sequence;
 use crate::cache::{self, State};
-use crate::observer::Task;
 use crate::recipes;
 use crate::session::Session;
 use clariq_core::{
-    Examples, Model, ModelKind, ModelOptions, Precision, Recipe, Result, Trained, Training,
-    TrainingEvent, training_key,
+    Error, Examples, Model, ModelKind, ModelOptions, Precision, Reading, Recipe, Result, Task,
+    Trained, Training, TrainingEvent, training_key,
 };
+use clariq_files::{Lock, with_ending};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What happens where a training was done or begun before.
@@ -23,27 +23,28 @@ pub enum Again {
 }
 
 /// A recipe with all that its training needs.
-pub(super) struct Prepared {
+struct Prepared {
     recipe: Recipe,
     base: PathBuf,
     examples: Examples,
     data: String,
-    folder: PathBuf,
 }
 
-/// Finds the base of a recipe, and names the folder of the model: `output`, or one in the cache
-/// after all that makes it.
-pub(super) fn prepare(
+/// The folder of a recipe's model, `output` or one in the cache after all that makes it, where the
+/// model is trained now if need be; and the figures of the training. Where another process trains
+/// it already, its model is waited for.
+pub(super) fn obtain(
     session: &Session,
     recipe: Recipe,
     examples: Examples,
     output: Option<&Path>,
-) -> Result<Prepared> {
+    again: Again,
+) -> Result<(PathBuf, Option<Trained>)> {
     let models = session.models_folder();
     let base = recipes::installed(&models, &recipe.base)
         .ok_or_else(|| recipes::unknown(&models, &recipe.base))?;
     let engine = session.engine_for(&recipe.name)?;
-    let computes_with = session.model_options(None).computes_with();
+    let computes_with = session.model_options(Reading::default()).computes_with();
     let key = training_key(&recipe, &engine.checksum(&base)?, &examples, &computes_with);
     let usual = || models.join(format!("{}-{}", recipe.name, &key[..12]));
     let folder = output.map_or_else(usual, Path::to_owned);
@@ -54,50 +55,44 @@ pub(super) fn prepare(
         }
         Examples::Resolved(_) => format!("Resolved utterances in {location}."),
     };
-    Ok(Prepared { recipe, base, examples, data, folder })
+    if again != Again::Force && cache::check(&folder) == State::Sound {
+        return Ok((folder, None));
+    }
+    let parent = folder.parent().unwrap_or(Path::new(""));
+    fs::create_dir_all(parent).map_err(Error::io("create", parent))?;
+    let name = &recipe.name;
+    let _lock = Lock::acquire(&with_ending(&folder, ".lock"), || {
+        let text = format!("note: waiting for another process, which trains `{name}`");
+        session.observer.note(&text);
+    })?;
+    match cache::check(&folder) {
+        State::Sound if again != Again::Force => return Ok((folder, None)),
+        State::Damaged { found } if again != Again::Force => session.observer.note(&format!(
+            "note: the model in {} is damaged and is trained again: {found}",
+            folder.display()
+        )),
+        _ => {}
+    }
+    session.observer.note(&format!("training `{name}`; it is kept in {}", folder.display()));
+    let prepared = Prepared { recipe, base, examples, data };
+    let trained = prepared.train(session, again == Again::Resume, &folder)?;
+    Ok((folder, Some(trained)))
 }
 
 impl Prepared {
-    /// The folder of the model, trained now if need be, and the figures of the training.
-    pub(super) fn obtain(
-        &self,
-        session: &Session,
-        again: Again,
-    ) -> Result<(PathBuf, Option<Trained>)> {
-        match cache::check(&self.folder) {
-            State::Sound if again != Again::Force => return Ok((self.folder.clone(), None)),
-            State::Damaged { found } if again != Again::Force => session.observer.note(&format!(
-                "note: the model in {} is damaged and is trained again: {found}",
-                self.folder.display()
-            )),
-            _ => {}
-        }
-        session.observer.note(&format!(
-            "training `{}`; it is kept in {}",
-            self.recipe.name,
-            self.folder.display()
-        ));
-        let trained = self.train(session, again == Again::Resume)?;
-        Ok((self.folder.clone(), Some(trained)))
-    }
-
-    /// The base as an encoder of texts as stages open it, but always in 32-bit floats, where the
-    /// recipe learns from its vectors.
-    fn open_teacher(&self, session: &Session) -> Result<Option<Model>> {
-        if self.recipe.objective.kind() != ModelKind::ConversationEncoder {
-            return Ok(None);
-        }
-        let options = session.model_options(max_sequence(&self.base));
-        let options = ModelOptions { precision: Precision::F32, ..options };
-        let engine = session.engine_for(&self.recipe.name)?;
-        engine.open(&self.base, ModelKind::Encoder, &options).map(Some)
-    }
-
     /// Trains, and reports every step to the observer.
-    fn train(&self, session: &Session, resume: bool) -> Result<Trained> {
-        let Self { recipe, base, examples, data, folder } = self;
-        let options = &session.model_options(Some(recipe.max_tokens));
-        let teacher = self.open_teacher(session)?;
+    fn train(&self, session: &Session, resume: bool, folder: &Path) -> Result<Trained> {
+        let Self { recipe, base, examples, data } = self;
+        let engine = session.engine_for(&recipe.name)?;
+        let options = &session.model_options(Reading::cut_at(recipe.max_tokens));
+        // The base as an encoder of texts as stages open it, but always in 32-bit floats, where
+        // the recipe learns from its vectors.
+        let mut teacher = None;
+        if recipe.objective.kind() == ModelKind::ConversationEncoder {
+            let options = session.model_options(Reading::default());
+            let options = ModelOptions { precision: Precision::F32, ..options };
+            teacher = Some(engine.open(base, ModelKind::Encoder, &options)?);
+        }
         let teacher = match &teacher {
             Some(Model::Encoder(encoder)) => Some(encoder.as_ref()),
             _ => None,
@@ -122,12 +117,9 @@ impl Prepared {
                 task.advance(1);
             }
         };
-        let engine = session.engine_for(&recipe.name)?;
         // Complete, with the list of its files, before it takes its name. Checkpoints are named
         // after the model alone, so that another process can continue.
-        let mut made = folder.as_os_str().to_owned();
-        made.push(".made");
-        let made = PathBuf::from(made);
+        let made = with_ending(folder, ".made");
         cache::remove(&made)?;
         let trained = engine.train(&training, &made, &mut report)?;
         cache::store(&made, folder)?;
@@ -136,5 +128,97 @@ impl Prepared {
             task.finish(&format!("{steps} steps, loss {first_loss:.4} to {last_loss:.4}"));
         }
         Ok(trained)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::Options;
+    use clariq_collections::DataDir;
+    use clariq_core::{Engine, JudgedQuestions};
+    use clariq_core::{Observer, Silent};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::thread;
+    use std::time::Instant;
+
+    /// Counts trainings, which last until two others wait.
+    struct Slow<'a>(AtomicUsize, &'a Waits);
+
+    impl Engine for Slow<'_> {
+        fn describe(&self) -> String {
+            String::new()
+        }
+
+        fn checksum(&self, _: &Path) -> Result<String> {
+            Ok(String::new())
+        }
+
+        fn describe_model(&self, _: &Path) -> Result<String> {
+            Ok(String::new())
+        }
+
+        fn open(&self, at: &Path, _: ModelKind, _: &ModelOptions) -> Result<Model> {
+            Err(clariq_core::problem!(at, "nothing", "a model").into())
+        }
+
+        fn train(
+            &self,
+            _: &Training,
+            folder: &Path,
+            _: &mut dyn FnMut(&TrainingEvent),
+        ) -> Result<Trained> {
+            self.0.fetch_add(1, Ordering::SeqCst);
+            fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
+            let (path, begin) = (folder.join("tokenizer.json"), Instant::now());
+            fs::write(&path, "{}").map_err(Error::io("write", &path))?;
+            while self.1.0.load(Ordering::SeqCst) < 2 && begin.elapsed().as_secs() < 9 {
+                thread::yield_now();
+            }
+            Ok(Trained { steps: 1, first_loss: 1.0, last_loss: 1.0, recall: None })
+        }
+    }
+
+    /// Counts notes that something is waited for.
+    struct Waits(AtomicUsize);
+
+    impl Observer for Waits {
+        fn note(&self, text: &str) {
+            self.0.fetch_add(usize::from(text.starts_with("note: waiting")), Ordering::SeqCst);
+        }
+
+        fn detail(&self, _: &str) {}
+
+        fn begin(&self, name: &str, steps: Option<u64>) -> Box<dyn Task> {
+            Silent.begin(name, steps)
+        }
+    }
+
+    #[test]
+    fn parallel_first_runs_train_once_and_wait_with_a_note() {
+        let folder = tempfile::tempdir().unwrap();
+        let collection = clariq_collections::open(&DataDir::Sample).unwrap();
+        let options = Options { cache: folder.path().join("cache"), ..Options::default() };
+        let waits = Waits(AtomicUsize::new(0));
+        let engine = Slow(AtomicUsize::new(0), &waits);
+        let session = Session::new(&*collection, options).unwrap();
+        let session = Session { engine: Some(&engine), observer: &waits, ..session };
+        let mut recipe = recipes::find("encoder").unwrap().unwrap();
+        recipe.base = folder.path().display().to_string();
+        fs::write(folder.path().join("config.json"), "{}").unwrap();
+        let output = folder.path().join("models/encoder-1");
+        thread::scope(|scope| {
+            let first = || {
+                let examples = Examples::Judged(JudgedQuestions::default());
+                obtain(&session, recipe.clone(), examples, Some(&output), Again::Resume).unwrap()
+            };
+            let first = [(); 3].map(|()| scope.spawn(first));
+            let trained = first.map(|first| first.join().unwrap().1.is_some());
+            assert_eq!(trained.iter().filter(|trained| **trained).count(), 1);
+        });
+        let counts = [&engine.0, &waits.0].map(|count| count.load(Ordering::SeqCst));
+        assert_eq!(counts, [1, 2]);
+        assert_eq!(cache::check(&output), State::Sound);
+        assert_eq!(fs::read_dir(folder.path().join("models")).unwrap().count(), 1);
     }
 }

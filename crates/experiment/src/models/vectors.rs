@@ -1,8 +1,7 @@
 //! Vectors of a bank in the cache, kept under what made them.
 
 use crate::cache::{self, State};
-use crate::observer::Observer;
-use clariq_core::{Embeddings, Encoder, Error, Progress, problem, sha256};
+use clariq_core::{Embeddings, Encoder, Error, Observer, Progress, problem, read_regular, sha256};
 use clariq_files::write_atomically;
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
@@ -11,10 +10,11 @@ use std::path::Path;
 
 const TENSOR: &str = "embeddings";
 const FILE: &str = "vectors.safetensors";
+/// Bytes that a vector may have: ten times those of the largest models.
+const MOST_OF_A_VECTOR: u64 = 1 << 18;
 
 /// The vectors of some texts, from an entry in `folder` that is named after what made them, or
-/// computed and written there. A damaged entry is made again; one that cannot be written costs time
-/// and nothing else.
+/// computed and written there. A damaged entry is made again.
 pub(super) fn cached(
     folder: &Path,
     encoder: &dyn Encoder,
@@ -38,14 +38,14 @@ pub(super) fn cached(
         )),
         State::Absent => {}
     }
-    let embeddings = encoder.encode(texts, progress)?;
+    let embeddings = encoder.encode_documents(texts, progress)?;
     // The cache is a convenience: a full disk must not stop a run that needs no file.
     let _ = write(&entry, &embeddings);
     Ok(embeddings)
 }
 
 fn read(path: &Path, rows: usize) -> Option<Embeddings> {
-    let file = fs::read(path).ok()?;
+    let file = read_regular(path, MOST_OF_A_VECTOR * (rows as u64 + 1)).ok()?;
     let tensors = SafeTensors::deserialize(&file).ok()?;
     let tensor = tensors.tensor(TENSOR).ok()?;
     let &[found, dim] = tensor.shape() else { return None };
@@ -78,7 +78,7 @@ fn write(entry: &Path, embeddings: &Embeddings) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::observer::Silent;
+    use clariq_core::Silent;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     struct Lengths(AtomicUsize, &'static str);

@@ -3,9 +3,9 @@
 use super::Job;
 use super::input::{Skipped, Writing};
 use super::partial::Progress;
-use crate::observer::Task;
-use crate::system::{Outcome, Query};
-use clariq_core::{Error, Request};
+use crate::system::Query;
+use clariq_core::Error;
+use clariq_core::Task;
 use clariq_rank::Uses;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -19,8 +19,7 @@ const BLOCK: usize = if cfg!(test) { 4 } else { 4096 };
 /// Blocks that may wait to be ranked.
 const WAITING: usize = 1;
 
-/// Takes what a block adds to each file, how far the run is with it, and whether it is the only
-/// one.
+/// Takes what a block adds to each file, how far the run is, and whether it is the only block.
 pub(super) type Write<'a> = &'a mut dyn FnMut(&[Vec<u8>], Progress, bool) -> Result<(), Error>;
 
 impl Job<'_> {
@@ -90,6 +89,7 @@ impl Job<'_> {
         let stages =
             count.map(|count| Stages::new(self.system.loaded.plan.stages_in_order(), task, count));
         let files = self.input.files(Path::new("")).len();
+        let writing = Writing { loaded: self.system.loaded, tag: &self.tag };
         let (mut lines, mut is_first) = (vec![Vec::new(); files], true);
         let mut blocks = blocks.into_iter().peekable();
         while let Some(block) = blocks.next() {
@@ -101,7 +101,9 @@ impl Job<'_> {
             let all = self.system.rank_counting(&block, &advance)?;
             lines.iter_mut().for_each(Vec::clear);
             for (query, outcome) in block.iter().zip(&all) {
-                let written = self.put(&mut lines, progress.requests, &query.request, outcome)?;
+                let (input, index) = (self.input, progress.requests);
+                let written = input.put(&mut lines, index, &query.request, outcome, &writing);
+                let written = written.map_err(Error::io("rank", input.location()))?;
                 progress.requests += 1;
                 progress.lines += written;
                 progress.silent += u64::from(written == 0);
@@ -114,22 +116,9 @@ impl Job<'_> {
         }
         Ok(())
     }
-
-    fn put(
-        &self,
-        lines: &mut [Vec<u8>],
-        index: u64,
-        request: &Request,
-        outcome: &Outcome,
-    ) -> Result<u64, Error> {
-        let writing = Writing { loaded: self.system.loaded, tag: &self.tag };
-        let written = self.input.put(lines, index, request, outcome, &writing);
-        written.map_err(Error::io("rank", self.input.location()))
-    }
 }
 
-/// The progress of the stage at work. One may take minutes and the next no time, so that each is
-/// counted by itself.
+/// The progress of the stage at work: one may take minutes and the next no time.
 struct Stages<'a> {
     task: &'a dyn Task,
     names: Vec<&'static str>,

@@ -50,16 +50,21 @@ impl FileKind {
         }
     }
 
-    /// Requests, if the first JSON object of a file has their keys.
+    /// What the first line is that has the keys of either; conversations, where none has: they have
+    /// other forms as well.
     fn of(source: &Source) -> Self {
         let head = || Archive::new(slice::from_ref(source), &ARCHIVE).ok()?.head(HEAD).ok();
         let head = head().unwrap_or_default();
-        let mut values =
-            serde_json::Deserializer::from_slice(&head).into_iter::<Map<String, Value>>();
-        match values.next() {
-            Some(Ok(first)) if first.contains_key("text") || first.contains_key("said") => {
-                Self::Requests
-            }
+        let kind = |line: &[u8]| {
+            let object: Map<String, Value> = serde_json::from_slice(line).ok()?;
+            let has = |keys: [&str; 2]| keys.iter().any(|key| object.contains_key(*key));
+            let is_record = has(["initial_request", "conversation_context"])
+                || object.len() == 1 && object.values().all(Value::is_object);
+            let is_request = has(["text", "said"]);
+            (is_request || is_record).then_some(is_request)
+        };
+        match head.split(|&byte| byte == b'\n').find_map(kind) {
+            Some(true) => Self::Requests,
             _ => Self::Conversations,
         }
     }
@@ -95,7 +100,8 @@ pub struct FileInput<'a> {
 }
 
 impl<'a> FileInput<'a> {
-    /// Opens a file, plain or gzip; `-` is standard input. Without a kind, its first record tells.
+    /// Opens a file, plain or gzip; `-` is standard input. Without a kind, its first sound line
+    /// tells.
     /// With `skip_bad`, bad records are left out and counted; otherwise the first is the error.
     pub fn open(
         session: &Session<'a>,
@@ -119,8 +125,7 @@ impl<'a> FileInput<'a> {
         Ok(Self { source, stem, file, checksum, kind, documents, bank, skip_bad, is_checked })
     }
 
-    /// Opens a shard of a file that was checked when it was cut. It describes itself as the whole
-    /// file.
+    /// Opens a shard of a file that was checked when it was cut, described as the whole file.
     pub(crate) fn open_shard(
         session: &Session<'a>,
         shard: &Path,

@@ -1,5 +1,4 @@
-//! What runs are made over: requests from somewhere, and the form in which what is found for them
-//! is written.
+//! What runs are made over: requests, and the form in which what is found for them is written.
 
 use crate::system::{Outcome, Query};
 use crate::systems::Loaded;
@@ -53,8 +52,7 @@ pub trait Input: Sync {
         vec![("run", path.to_owned())]
     }
 
-    /// Writes to each of the files what was found for the request number `index`, from 0; how many
-    /// lines of rankings.
+    /// Writes what was found for the request number `index`, from 0; how many lines of rankings.
     fn put(
         &self,
         out: &mut [Vec<u8>],

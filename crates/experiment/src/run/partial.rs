@@ -6,10 +6,9 @@
 //! state is one, and every file begins with the blocks that it names. So the state is there before
 //! the first line, and forgets the lines before they are removed.
 
-use crate::observer::Observer;
-use crate::record::{MOST_OF_A_RECORD, read_small};
-use clariq_core::{Error, Problem, Sha256Sum, problem};
-use clariq_files::{is_open_elsewhere, open_alone, refuse_input, write_atomically};
+use crate::record::MOST_OF_A_RECORD;
+use clariq_core::{Error, Observer, Problem, Sha256Sum, open_regular, problem, read_regular};
+use clariq_files::{is_open_elsewhere, open_alone, refuse_input, with_ending, write_atomically};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
@@ -65,8 +64,8 @@ struct Whole {
 }
 
 impl<'a> Partial<'a> {
-    /// Begins a run of which nothing is there. Two commands can make it at a time if all of its
-    /// blocks stay in memory.
+    /// Begins a run of which nothing is there; two commands can, if all of its blocks stay in
+    /// memory.
     pub(super) fn new(files: &[PathBuf], fingerprint: &str, observer: &'a dyn Observer) -> Self {
         let part = |file: &PathBuf| Part {
             path: with_ending(file, ".partial"),
@@ -79,8 +78,7 @@ impl<'a> Partial<'a> {
         Self { observer, parts, fingerprint: fingerprint.to_owned() }
     }
 
-    /// Begins anew, or continues where a killed command was; then with how far that is. The text is
-    /// for the user.
+    /// Begins anew, or continues where a killed command was, with how far that is and a note.
     ///
     /// # Errors
     ///
@@ -248,7 +246,7 @@ impl<'a> Partial<'a> {
         };
         refuse_input(&path)?;
         let state: Option<State> = if is_there {
-            let text = read_small(&path, MOST_OF_A_RECORD).unwrap_or_default();
+            let text = read_regular(&path, MOST_OF_A_RECORD).unwrap_or_default();
             Some(serde_json::from_slice(&text).map_err(|_| stranger(&path, "no such state"))?)
         } else {
             None
@@ -319,7 +317,7 @@ fn stranger(path: &Path, found: &str) -> Problem {
 
 /// The sum of the first `bytes` of a file.
 fn sum(path: &Path, bytes: u64) -> io::Result<Sha256Sum> {
-    let mut file = File::open(path)?.take(bytes);
+    let mut file = open_regular(path)?.take(bytes);
     let (mut sum, mut buffer) = (Sha256Sum::default(), vec![0; 1 << 16]);
     loop {
         match file.read(&mut buffer)? {
@@ -335,16 +333,10 @@ pub(super) fn paths_of(files: &[PathBuf]) -> Vec<PathBuf> {
     parts.chain(files.first().map(|file| with_ending(file, ".partial.json"))).collect()
 }
 
-fn with_ending(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    PathBuf::from(name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::observer::{Silent, Task};
+    use clariq_core::{Silent, Task};
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::{slice, thread};
 

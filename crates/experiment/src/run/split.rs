@@ -1,22 +1,26 @@
 //! A split of a collection as the input of a run: rankings as lines of TREC, or what is handed in
 //! and beside it the rankings of statements and of passages.
 
-use super::given::{Candidates, Given};
 use super::input::{Input, Skipped, Writing, put_ranking};
 use crate::plan::{PASSAGES, STATEMENTS};
 use crate::session::Session;
 use crate::system::{Answer, Outcome, Query, Statements};
 use crate::systems::Loaded;
 use clariq_collections::{Answer as HandedIn, AnswerForm, Class, Collection};
-use clariq_core::{Documents, Error, Hit, Ranking, Request, problem, sha256_hex};
-use clariq_files::{Run, RunLine, Source, put_run_lines, strictly_decreasing};
+use clariq_core::{
+    Doc, Documents, Error, Hit, Location, Observer, Ranking, Request, RequestId, bail, problem,
+    sha256_hex,
+};
+use clariq_files::table::strictly;
+use clariq_files::{Run, RunLine, Source, parse_run, put_run_lines, strictly_decreasing};
 use serde_json::{Map, Value, json};
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 /// The requests of a split, perhaps with the documents that another run gives to each.
-pub(super) struct SplitInput<'a> {
+pub struct SplitInput<'a> {
     collection: &'a dyn Collection,
     split: &'static str,
     given: Option<(&'a Given, Candidates)>,
@@ -44,8 +48,12 @@ struct Answers<'a> {
 }
 
 impl<'a> SplitInput<'a> {
-    /// The split as a system sees it.
-    pub(super) fn open(
+    /// The split as a system sees it, perhaps with the documents that a run gives to each request.
+    ///
+    /// # Errors
+    ///
+    /// A split that cannot be read, a collection without the system's tasks, and unknown documents.
+    pub fn open(
         session: &Session<'a>,
         loaded: &Loaded,
         split: &'static str,
@@ -59,6 +67,7 @@ impl<'a> SplitInput<'a> {
             let mut requests = requests.collect::<Result<Vec<Request>, _>>()?;
             let given = given.zip(candidates(documents)?);
             if let Some((_, candidates)) = &given {
+                candidates.check(requests.iter().map(|request| &request.id), session.observer)?;
                 for request in &mut requests {
                     candidates.give(request);
                 }
@@ -76,7 +85,12 @@ impl<'a> SplitInput<'a> {
         let (statements, passages) =
             (collection.documents(STATEMENTS)?, collection.documents(PASSAGES)?);
         let given = given.zip(candidates(passages)?);
-        let requests = collection.requests_seen(split, PASSAGES, class)?.count();
+        let requests = collection.requests_seen(split, PASSAGES, class)?;
+        let ids = requests.map(|request| Ok(request?.id)).collect::<Result<Vec<_>, Error>>()?;
+        if let Some((_, candidates)) = &given {
+            candidates.check(ids.iter(), session.observer)?;
+        }
+        let requests = ids.len();
         let most = config.passages;
         let output = Output::Answers(Answers { class, form, statements, passages, most, requests });
         Ok(Self { collection, split, given, output })
@@ -114,8 +128,7 @@ impl<'a> SplitInput<'a> {
     }
 }
 
-/// The run of a task that belongs to what is handed in at `path`: `X.json` has `X.statements.run`
-/// and `X.passages.run`.
+/// The run of a task beside what is handed in: `X.json` has `X.statements.run`.
 pub fn ranking_path(path: &Path, task: &str) -> PathBuf {
     let name = path.to_string_lossy();
     PathBuf::from(format!("{}.{task}.run", name.strip_suffix(".json").unwrap_or(&name)))
@@ -249,4 +262,111 @@ pub fn as_run(documents: &dyn Documents, requests: &[Request], rankings: &[Ranki
         }));
     }
     run
+}
+
+/// A run whose documents are candidates, whatever their scores.
+pub struct Given {
+    run: Run,
+    sha256: String,
+}
+
+impl Given {
+    /// Reads a run.
+    pub fn read(source: &Source) -> Result<Self, Error> {
+        let input = source.read()?;
+        let sha256 = sha256_hex(&input.bytes);
+        Ok(Self { run: strictly(|sink| parse_run(&input, sink))?, sha256 })
+    }
+
+    /// The ids of all documents that it names.
+    pub fn ids(&self) -> HashSet<&str> {
+        self.run.lines.iter().map(|line| line.question.as_str()).collect()
+    }
+
+    /// What tells it from other runs, for a record.
+    fn describe(&self) -> Value {
+        let file = self.run.name.rsplit(['/', '\\']).next();
+        json!({ "file": file, "sha256": self.sha256 })
+    }
+
+    /// The candidates of each request, as far as the documents are there.
+    ///
+    /// # Errors
+    ///
+    /// No document of the run is one of `documents`.
+    fn candidates(&self, documents: &dyn Documents) -> Result<Candidates, Error> {
+        let mut candidates: HashMap<String, Vec<Doc>> = HashMap::new();
+        let (mut unknown, mut first) = (0, None);
+        for line in &self.run.lines {
+            if let Some(doc) = documents.find(line.question.as_str()) {
+                candidates.entry(line.topic.to_string()).or_default().push(doc);
+            } else {
+                unknown += 1;
+                first.get_or_insert(line);
+            }
+        }
+        let hint = "--passages names files with the texts of the documents of that run";
+        if let Some(line) = first.filter(|_| candidates.is_empty()) {
+            let at = Location::line(&self.run.name, line.line);
+            let found = format!("`{}`, and none of the others either", line.question);
+            bail!(at, "documents whose texts are known", found, hint);
+        }
+        let warning = first.map(|line| {
+            let (name, id, all) = (&self.run.name, &line.question, self.run.lines.len());
+            format!("{name}: {unknown} of {all} lines name documents without a text, such as `{id}`, which are left out")
+        });
+        for docs in candidates.values_mut() {
+            docs.sort_unstable();
+            docs.dedup();
+        }
+        Ok(Candidates { name: self.run.name.clone(), of: candidates, warning })
+    }
+}
+
+/// The documents that are ranked for each request.
+struct Candidates {
+    name: String,
+    of: HashMap<String, Vec<Doc>>,
+    warning: Option<String>,
+}
+
+impl Candidates {
+    /// Gives a request its documents; none, where the run has none for it.
+    fn give(&self, request: &mut Request) {
+        request.candidates = Some(self.of.get(request.id.as_str()).cloned().unwrap_or_default());
+    }
+
+    /// Says for how many of the requests there are none, and how many documents are unknown.
+    ///
+    /// # Errors
+    ///
+    /// The run is of other requests.
+    fn check<'r>(
+        &self,
+        requests: impl Iterator<Item = &'r RequestId>,
+        observer: &dyn Observer,
+    ) -> Result<(), Error> {
+        let (mut all, mut without) = (0, 0);
+        for request in requests {
+            all += 1;
+            without += usize::from(!self.of.contains_key(request.as_str()));
+        }
+        let name = &self.name;
+        if all > 0 && without == all {
+            let topic = self.of.keys().min().map_or("", String::as_str);
+            let (expected, found) = (
+                "candidates for requests of the split",
+                format!("only for others, such as `{topic}`"),
+            );
+            bail!(&**name, expected, found, "--split names the requests that the run answers");
+        }
+        if without > 0 {
+            observer
+                .note(&format!("warning: {name}: no candidates for {without} of {all} requests"));
+        }
+        if let Some(warning) = &self.warning {
+            observer.note(&format!("warning: {warning}"));
+        }
+        Ok(())
+    }
 }

@@ -1,10 +1,10 @@
 //! Runs of several blocks that are interrupted and continued.
 
 use super::*;
-use crate::observer::{Observer, Silent, Task};
 use crate::session::Options;
 use clariq_collections::DataDir;
 use clariq_collections::ikat::{Folder, Ikat};
+use clariq_core::{Observer, Silent, Task};
 use clariq_rank::Override;
 use std::collections::BTreeMap;
 use std::fs;
@@ -117,15 +117,15 @@ fn an_interrupted_run_is_continued_to_the_same_bytes() {
         is_continued_to_the_same_bytes(&session, notes, "bm25-multi-turn", &input);
         let session = session.answering("dev");
         let loaded = Loaded::open("bm25-tuned", &[]).unwrap();
-        let input = open_split(&session, &loaded, "dev", None).unwrap();
-        is_continued_to_the_same_bytes(&session, notes, "bm25-tuned", &*input);
+        let input = SplitInput::open(&session, &loaded, "dev", None).unwrap();
+        is_continued_to_the_same_bytes(&session, notes, "bm25-tuned", &input);
     });
     let ikat = Ikat::open(Folder::Sample).unwrap();
     with_session(&ikat, |session, notes| {
         let session = session.answering("2023-test");
         let loaded = Loaded::open_any("ikat-bm25", &[]).unwrap();
-        let input = open_split(&session, &loaded, "2023-test", None).unwrap();
-        is_continued_to_the_same_bytes(&session, notes, "ikat-bm25", &*input);
+        let input = SplitInput::open(&session, &loaded, "2023-test", None).unwrap();
+        is_continued_to_the_same_bytes(&session, notes, "ikat-bm25", &input);
     });
 }
 

@@ -1,16 +1,14 @@
 //! Cutting a file into shards.
 
 use super::{FORM, MOST_OF_A_PLAN, Plan, Shard};
-use crate::contexts::Contexts;
-use crate::observer::Observer;
-use crate::record::{Arithmetic, read_small};
+use crate::record::{Arithmetic, stage_json};
 use crate::run::{FileInput, Job};
+use crate::session::Contexts;
 use crate::systems::Loaded;
-use clariq_core::{Error, Sha256Sum, problem};
-use clariq_files::temporary::Temporary;
-use clariq_files::{Staged, open_alone, refuse_input};
+use clariq_core::{Error, Sha256Sum, problem, read_regular};
+use clariq_files::{Lock, Staged, refuse_input};
 use std::collections::HashSet;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -36,7 +34,10 @@ pub fn cut(
     let session = contexts.session();
     let input = FileInput::open(session, file, None, skip_bad)?;
     fs::create_dir_all(folder).map_err(Error::io("write", folder))?;
-    let _lock = lock(folder, session.observer)?;
+    // Other processes are kept from cutting a file into the same folder.
+    let _lock = Lock::acquire(&folder.join(".plan.lock"), || {
+        session.observer.note("note: waiting for another process, which cuts a file there");
+    })?;
     let before = shards_before(folder);
     let (mut fingerprint, mut arithmetic) = (None, None);
     if let Some(loaded) = system {
@@ -58,16 +59,16 @@ pub fn cut(
     });
     // Nothing has its name yet: what fails leaves the plan before as it was.
     let (skipped, shards) = (skipped?, shards?);
+    if let (true, Some(first)) = (shards.is_empty(), &skipped.first) {
+        return Err(first.clone().into());
+    }
     let (shards, files): (Vec<Shard>, Vec<Staged>) = shards.into_iter().unzip();
     let contexts = shards.iter().map(|shard| shard.contexts).sum();
     let input = input.cut(contexts, skipped.count);
     let bank_sha256 = session.documents.checksum().to_string();
     let plan = Plan { form: FORM, input, bank_sha256, fingerprint, arithmetic, shards };
     let path = folder.join("plan.json");
-    let staged = Staged::new(&path, |out| {
-        serde_json::to_writer_pretty(&mut *out, &plan)?;
-        writeln!(out)
-    })?;
+    let staged = stage_json(&path, &plan)?;
     // Read again before it takes its place: whoever is given it could not say what to do.
     staged.source().read_at_most(MOST_OF_A_PLAN).map_err(|_| {
         let (most, found) = (MOST_OF_A_PLAN >> 20, plan.shards.len());
@@ -84,15 +85,6 @@ pub fn cut(
         ));
     }
     Ok(plan)
-}
-
-/// Keeps other processes from cutting a file into the same folder.
-fn lock(folder: &Path, observer: &dyn Observer) -> Result<(Temporary, File), Error> {
-    let path = folder.join(".plan.lock");
-    let wait = || observer.note("note: waiting for another process, which cuts a file there");
-    let file = open_alone(&path, true, wait).map_err(Error::io("lock", &path))?;
-    // They are dropped in this order: the file is removed before another process can lock it.
-    Ok((Temporary::at(&path), file))
 }
 
 /// The name of a shard. Generations tell the shards of a plan from those of the plan before, which
@@ -122,10 +114,9 @@ fn free_names(before: &[Shard]) -> impl Fn(usize) -> String + use<> {
     move |index| shard_name(index, free)
 }
 
-/// The shards that the plan in a folder names, if there is one. It is not read as an input, for it
-/// will be replaced.
+/// The shards that the plan in a folder names, if there is one. It is no input: it is replaced.
 fn shards_before(folder: &Path) -> Vec<Shard> {
-    let plan = read_small(&folder.join("plan.json"), MOST_OF_A_PLAN);
+    let plan = read_regular(&folder.join("plan.json"), MOST_OF_A_PLAN).ok();
     let plan: Option<Plan> = plan.and_then(|plan| serde_json::from_slice(&plan).ok());
     plan.map(|plan| plan.shards).unwrap_or_default()
 }
@@ -218,6 +209,8 @@ mod tests {
         }
 
         several_at_once_leave_a_plan_with_its_shards(&cut, &shards);
+        plans_that_contradict_themselves_are_refused(&contexts, &shards);
+        a_bad_first_line_does_not_say_what_a_file_holds(&contexts, folder.path());
         another_fingerprint_takes_no_place_of_a_part(&contexts, &shards);
     }
 
@@ -236,6 +229,54 @@ mod tests {
         for shard in &planned.plan.shards {
             let path = shards.join(&shard.file);
             assert_eq!(clariq_core::sha256_of_file(&path).unwrap(), shard.sha256);
+        }
+    }
+
+    fn plans_that_contradict_themselves_are_refused(contexts: &Contexts, shards: &Path) {
+        let path = shards.join("altered.json");
+        let whole = fs::read(shards.join("plan.json")).unwrap();
+        let read = |change: &dyn Fn(&mut Plan)| {
+            let mut plan: Plan = serde_json::from_slice(&whole).unwrap();
+            change(&mut plan);
+            fs::write(&path, serde_json::to_vec(&plan).unwrap()).unwrap();
+            Planned::read(&path)
+        };
+        assert!(read(&|_| {}).is_ok());
+        let changes: [&dyn Fn(&mut Plan); 5] = [
+            &|plan| plan.shards.extend(plan.shards.clone()),
+            &|plan| plan.shards[1].file = plan.shards[0].file.clone(),
+            &|plan| plan.shards[0].contexts += 1,
+            &|plan| plan.shards.last_mut().unwrap().contexts = u64::MAX,
+            &|plan| plan.input.contexts += 1,
+        ];
+        for (number, change) in changes.into_iter().enumerate() {
+            assert!(read(change).is_err(), "change {number}");
+        }
+        // Such a plan is one of another file.
+        let altered = read(&|plan| {
+            plan.input.contexts += 1;
+            plan.shards.last_mut().unwrap().contexts += 1;
+        })
+        .unwrap();
+        let (bm25, last) = (Loaded::open("bm25", &[]).unwrap(), altered.plan.shards.len() - 1);
+        let error = altered.run_shard(contexts, &bm25, last, None).unwrap_err().to_string();
+        assert!(error.contains("as it was cut"), "{error}");
+        fs::remove_file(&path).unwrap();
+    }
+
+    fn a_bad_first_line_does_not_say_what_a_file_holds(contexts: &Contexts, folder: &Path) {
+        let (file, shards) = (folder.join("bad.jsonl"), folder.join("bad"));
+        let ten = NonZeroUsize::new(10).unwrap();
+        for bad in ["{\"id\": 1}", "{broken", "7", "garbage", "{}"] {
+            write_requests(&file, 15, "");
+            let sound = fs::read_to_string(&file).unwrap();
+            fs::write(&file, format!("{bad}\n{sound}")).unwrap();
+            let plan = cut(contexts, &file, true, ten, &shards, None).unwrap();
+            assert_eq!((plan.input.contexts, plan.input.bad_records), (15, 1), "{bad}");
+            assert!(cut(contexts, &file, false, ten, &shards, None).is_err(), "{bad}");
+            // Nothing is left of a file of such lines alone.
+            fs::write(&file, format!("{bad}\n{bad}\n")).unwrap();
+            assert!(cut(contexts, &file, true, ten, &shards, None).is_err(), "{bad}");
         }
     }
 

@@ -4,12 +4,13 @@
 
 mod server;
 
-use clariq_core::{Error, Problem, sha256_hex};
-use clariq_files::download::{Downloader, Limits, Local, Origin, Progress, Published};
+use clariq_core::{Error, Observer, Problem, Silent, Task, sha256_hex};
+use clariq_files::download::{Downloader, Limits, Local, Origin, Published};
 use server::Server;
 use std::fs;
 use std::net::TcpListener;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -47,16 +48,16 @@ impl Bench {
         name: &str,
         published: Option<&[u8]>,
         most_bytes: u64,
-        progress: &mut dyn Progress,
+        observer: &dyn Observer,
     ) -> Result<Option<u64>, Error> {
         let sha256 = published.map(sha256_hex);
         let file = Published { name, sha256: sha256.as_deref(), most_bytes };
         let limits = Limits { connect: Duration::from_secs(5), stall: Duration::from_millis(400) };
-        Downloader::new(&self.origin, &limits).fetch(&file, &self.path(name), progress)
+        Downloader::new(&self.origin, &limits).fetch(&file, &self.path(name), observer)
     }
 
     fn fetch(&self, name: &str, published: Option<&[u8]>) -> Result<Option<u64>, Error> {
-        self.fetch_at_most(name, published, 1 << 20, &mut ())
+        self.fetch_at_most(name, published, 1 << 20, &Silent)
     }
 
     /// The report of a download that must fail.
@@ -69,15 +70,19 @@ fn text(len: usize) -> Vec<u8> {
     (0..len).map(|i| b'a' + u8::try_from(i % 23).unwrap()).collect()
 }
 
-#[derive(Default)]
-struct Log(Vec<String>);
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<String>>>);
 
-impl Progress for Log {
-    fn start(&mut self, name: &str, done: u64, total: Option<u64>) {
-        self.0.push(format!("{name} {done} of {total:?}"));
+impl Observer for Log {
+    fn begin(&self, name: &str, total: Option<u64>) -> Box<dyn Task> {
+        self.0.lock().unwrap().push(format!("{name} of {total:?}"));
+        Box::new(self.clone())
     }
-    fn advance(&mut self, bytes: u64) {
-        self.0.push(bytes.to_string());
+}
+
+impl Task for Log {
+    fn advance(&self, bytes: u64) {
+        self.0.lock().unwrap().push(bytes.to_string());
     }
 }
 
@@ -86,12 +91,13 @@ fn a_download_is_verified_and_observed() {
     let body = text(300_000);
     let server = Server::with(&[("a", &body)]);
     let bench = Bench::new(&server.url);
-    let mut log = Log::default();
-    let came = bench.fetch_at_most("a", Some(&body), 300_000, &mut log).unwrap();
+    let log = Log::default();
+    let came = bench.fetch_at_most("a", Some(&body), 300_000, &log).unwrap();
     assert_eq!((came, bench.read("a")), (Some(300_000), body));
     assert_eq!(bench.names(), ["a"]);
-    assert_eq!(log.0[0], "a 0 of Some(300000)");
-    assert_eq!(log.0.iter().filter_map(|line| line.parse::<u64>().ok()).sum::<u64>(), 300_000);
+    let log = log.0.lock().unwrap();
+    assert_eq!(log[..2], ["a of Some(300000)", "0"]);
+    assert_eq!(log.iter().filter_map(|line| line.parse::<u64>().ok()).sum::<u64>(), 300_000);
     let agent = server.seen()[0].user_agent.clone().unwrap();
     assert!(agent.starts_with("clariq/"), "{agent}");
 }
@@ -174,7 +180,7 @@ fn an_endless_body_stops_at_the_published_size() {
     for (endless, found) in [(false, "50000 bytes are announced"), (true, "more came")] {
         server.change(|b| b.endless = endless);
         for published in [None, Some(&b"x"[..])] {
-            let error = bench.fetch_at_most("a", published, 1_000, &mut ()).unwrap_err();
+            let error = bench.fetch_at_most("a", published, 1_000, &Silent).unwrap_err();
             let report = error.to_problem();
             assert!(
                 report.found.contains(found) && report.found.contains("at most 1000"),
@@ -262,7 +268,7 @@ fn a_folder_is_as_good_as_a_server() {
     assert_eq!(bench.fetch("a", Some(b"released")).unwrap(), Some(8));
     assert_eq!(bench.fetch("absent", None).unwrap(), None);
     assert!(bench.fetch("folder", None).is_err());
-    assert!(bench.fetch_at_most("a", None, 7, &mut ()).is_err());
+    assert!(bench.fetch_at_most("a", None, 7, &Silent).is_err());
     assert_eq!((bench.read("a"), bench.names()), (b"released".to_vec(), vec!["a".to_owned()]));
     assert_eq!(fs::read_dir(source.path()).unwrap().count(), 2);
 }

@@ -47,6 +47,15 @@ fn outputs_never_replace_inputs_whatever_they_are_called() {
     assert_eq!(fs::read(path("read")).unwrap(), b"new");
     assert!(!is_refused(write(&path("other"))) && !is_refused(write(&path("absent"))));
 
+    // Nor is an input cleared away that is called like what a killed command left.
+    let stale = path(".otherAb12Cd.tmp");
+    fs::write(&stale, "old").unwrap();
+    let file = fs::File::options().write(true).open(&stale).unwrap();
+    file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+    protect(&stale);
+    write(&path("other")).unwrap();
+    assert_eq!(fs::read(&stale).unwrap(), b"old");
+
     // An output that was read to be checked is no input: the same command may write it again.
     for _ in 0..2 {
         let staged = Staged::new(&path("out"), |out| out.write_all(b"x")).unwrap();

@@ -85,6 +85,21 @@ fn english_tokens(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        // The index tells tokens apart by line feeds.
+        #[test]
+        fn no_token_has_a_line_feed(text in any::<String>(), words in "[a-zA-Z'.,\"\\s]{0,80}") {
+            for analyzer in Analyzer::ALL {
+                for token in analyzer.tokens(&text).into_iter().chain(analyzer.tokens(&words)) {
+                    prop_assert!(!token.contains('\n'), "{}: {:?}", analyzer, token);
+                }
+            }
+        }
+    }
 
     #[test]
     fn english_words_are_unicode_words() {

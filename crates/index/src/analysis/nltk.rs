@@ -16,6 +16,7 @@
 use super::porter::stem;
 use regex::{Captures, Regex};
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 /// NLTK's English stop words as `nltk_data` had them in 2020, in byte order for binary search.
@@ -104,6 +105,8 @@ const AFTER_PADDING: [(&str, &str, Limits); 15] = [
     ("(?i) ('t)(was)", " $1 $2 ", Limits::WholeWord),
 ];
 
+/// Comparing with half a dozen of the sorted words would take longer.
+static STOPPED: LazyLock<HashSet<&str>> = LazyLock::new(|| HashSet::from(STOP_WORDS));
 static OPENING: LazyLock<Vec<Rule>> = LazyLock::new(|| compile(&BEFORE_PADDING));
 static CLOSING: LazyLock<Vec<Rule>> = LazyLock::new(|| compile(&AFTER_PADDING));
 static WORD_CHAR: LazyLock<Regex> = LazyLock::new(|| compiled(r"^[\p{L}\p{N}_]$"));
@@ -138,7 +141,7 @@ pub fn word_tokenize(text: &str) -> Vec<String> {
 pub fn nltk_tokens(text: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     for_each_word(text, |word| {
-        if STOP_WORDS.binary_search(&word).is_err() {
+        if !STOPPED.contains(word) {
             tokens.push(stem(word));
         }
     });

@@ -1,7 +1,7 @@
 //! Folders whose configuration and weights do not belong together.
 
 use clariq_core::{Error, Problem};
-use clariq_model::{ModelFolder, Shape, check_head, check_layout, parse_header};
+use clariq_model::{Family, ModelFolder, Shape, check_head, check_layout, parse_header};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -108,7 +108,7 @@ fn pipes_in_place_of_files_are_not_waited_for() {
 fn a_head_of_another_size_scores_no_pairs() {
     let folder = ModelFolder::open(&tiny()).unwrap();
     let weights = fs::read(tiny().join("model.safetensors")).unwrap();
-    let tensors = parse_header(Path::new("w"), &weights).unwrap();
+    let tensors = parse_header(Path::new("w"), &weights, Family::Bert).unwrap();
     let shape: &Shape = &folder.shape;
     check_layout(Path::new("w"), shape, &tensors).unwrap();
     assert!(check_head(Path::new("w"), shape, &tensors).is_ok());

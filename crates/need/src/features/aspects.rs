@@ -1,8 +1,7 @@
 //! The share of twelve kinds of questions among the first fifteen that BM25 finds for a phrase.
 //!
 //! BM25 is Lucene's formula over the bank with this crate's tokens: k1 = 0.9, b = 0.4, exact
-//! lengths; a query token counts as often as it is repeated. Questions of equal scores are in the
-//! order of the bank.
+//! lengths, repeated query tokens. Questions of equal scores are in the order of the bank.
 
 use crate::text::{is_stop, stems, tokens};
 use clariq_collections::clariq::{Bank, BankRow};
@@ -29,8 +28,7 @@ const KINDS: [(&str, &str); 12] = [
 
 pub(super) const COUNT: usize = KINDS.len();
 
-/// The number of questions looked at. The features are shares of this number even where fewer are
-/// found.
+/// The number of questions looked at, which features are shares of even where fewer are found.
 const TOP: usize = 15;
 const K1: f64 = 0.9;
 const B: f64 = 0.4;

@@ -4,7 +4,7 @@
 //! learned from labels. The sign of an axis is arbitrary and has no effect on predictions.
 
 use clariq_collections::clariq::{Bank, NO_QUESTION};
-use clariq_core::{Embeddings, Encoder, Error, Models, problem};
+use clariq_core::{Embeddings, Encoder, Error, ModelName, Models, Similarity, bail, problem};
 use linfa_linalg::eigh::{EigSort, Eigh};
 use ndarray::{Array1, Array2, Axis, s};
 use rayon::prelude::*;
@@ -28,10 +28,16 @@ pub(super) struct Projection {
 
 impl Projection {
     pub(super) fn new(bank: &Bank, models: &dyn Models, name: &str) -> Result<Self, Error> {
-        let encoder = models.encoder(name).map_err(|error| without_model(&error))?;
+        let model = ModelName::encoder(name);
+        let encoder = models.encoder(&model).map_err(|error| without_model(&error))?;
+        if encoder.similarity() != Similarity::Cosine {
+            let hint = "name a model whose vectors are compared by cosine";
+            bail!(format!("model `{name}`"), "vectors compared by cosine", "by dot product", hint);
+        }
         let texts: Vec<&str> = bank.rows().iter().map(|row| row.text.as_str()).collect();
-        let vectors =
-            models.embed_documents(name, &texts, &|_| {}).map_err(|error| without_model(&error))?;
+        let vectors = models
+            .embed_documents(&model, &texts, &|_| {})
+            .map_err(|error| without_model(&error))?;
         let is_question = |&row: &usize| bank.rows()[row].id.as_str() != NO_QUESTION;
         let chosen: Vec<usize> = (0..bank.len()).filter(is_question).collect();
         let questions = rows(&vectors).select(Axis(0), &chosen);
@@ -57,8 +63,7 @@ impl Projection {
         (vectors - &self.mean).dot(&self.axes)
     }
 
-    /// The mean of the questions nearest to each vector by cosine; of equally near ones, the first
-    /// of the bank.
+    /// The mean of the questions nearest to each vector by cosine, the first of equally near ones.
     pub(super) fn feedback(&self, vectors: &Array2<f64>) -> Array2<f64> {
         let means: Vec<Array1<f64>> = (0..vectors.nrows())
             .into_par_iter()

@@ -1,20 +1,22 @@
 //! The documents as an encoder sees them, and the vectors of texts that recur: conversations are
 //! made of few requests, questions and answers.
 
-use clariq_core::{Doc, Documents, Embeddings, Models, Result};
+use clariq_core::{Doc, Documents, Embeddings, Encoder, ModelName, Models, Result, Similarity};
 use ndarray::{Array2, ArrayView1, ArrayView2};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// So many texts are remembered: 50 MB of vectors of length 384. `ClariQ`'s train split has 9,000
-/// answers.
+/// So many texts are remembered: 50 MB of vectors of length 384.
 const MOST: usize = 32_768;
 
 /// The vectors of documents by one encoder, and those of texts that it was given.
 pub(crate) struct Encoded {
-    /// The encoder's name.
-    pub(super) name: String,
+    /// The encoder.
+    pub(super) model: ModelName,
     documents: Arc<Embeddings>,
+    /// Whether a text has another vector as a document than as a request.
+    has_prompts: bool,
+    pub(super) similarity: Similarity,
     remembered: Mutex<Remembered>,
 }
 
@@ -26,8 +28,14 @@ struct Remembered {
 }
 
 impl Encoded {
-    pub(super) fn new(name: &str, documents: Arc<Embeddings>) -> Self {
-        Self { name: name.to_owned(), documents, remembered: Mutex::default() }
+    pub(super) fn new(model: ModelName, encoder: &dyn Encoder, documents: Arc<Embeddings>) -> Self {
+        let (has_prompts, similarity) = (encoder.has_prompts(), encoder.similarity());
+        Self { model, documents, has_prompts, similarity, remembered: Mutex::default() }
+    }
+
+    /// Whether it is the encoder of a name, read as its folder says, by cosine.
+    pub(super) fn is_usual(&self, name: &str) -> bool {
+        self.model == ModelName::encoder(name) && self.similarity == Similarity::Cosine
     }
 
     /// The vectors of some documents, one row per document.
@@ -39,15 +47,14 @@ impl Encoded {
         rows
     }
 
-    /// Cosines of vectors in the encoder's space (rows) to documents (columns).
+    /// Similarities of vectors in the encoder's space (rows) to documents (columns).
     pub(crate) fn to_documents(&self, vectors: &Embeddings, docs: &[Doc]) -> Array2<f32> {
         let vectors = ArrayView2::from_shape((vectors.len(), vectors.dim), &vectors.values)
             .unwrap_or_else(|_| unreachable!("embeddings have that shape"));
         vectors.dot(&self.rows(docs).t())
     }
 
-    /// Encodes texts, one row per text. Each is encoded by itself, so that its vector is the same
-    /// whether or not it was remembered.
+    /// Encodes texts, one row per text, each by itself: whether it was remembered changes nothing.
     pub(crate) fn encode_each(
         &self,
         documents: &dyn Documents,
@@ -58,6 +65,7 @@ impl Encoded {
         let Remembered { docs, others } = &mut *remembered;
         let docs = match docs {
             Some(docs) => docs,
+            None if self.has_prompts => docs.insert(HashMap::new()),
             None => docs.insert(by_text(documents)?),
         };
         let mut new: HashMap<&str, usize> = HashMap::new();
@@ -70,7 +78,7 @@ impl Encoded {
         }
         let encoded = match missing[..] {
             [] => Embeddings::default(),
-            _ => models.encoder(&self.name)?.encode_apart(&missing, &|_| {})?,
+            _ => models.encoder(&self.model)?.encode_apart(&missing, &|_| {})?,
         };
         let dim = self.documents.dim;
         let mut values = Vec::with_capacity(texts.len() * dim);

@@ -8,7 +8,7 @@ use clariq_core::{
 use clariq_files::table::strictly;
 use clariq_files::{RunLine, Source, parse_run};
 use serde::{Deserialize, Serialize};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::num::NonZeroUsize;
 
 #[derive(Serialize, Deserialize)]
@@ -25,18 +25,17 @@ struct Candidates {
     keys: Keys,
     /// The SHA-256 of the run's content: the path alone does not say what was ranked.
     checksum: String,
-    /// The run's lines of each request, by its id.
-    lines: HashMap<String, Vec<RunLine>>,
+    /// The run's lines, by topic.
+    lines: Vec<RunLine>,
 }
 
 pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
     let keys: Keys = build.table.read()?;
     let input = Source::new(&keys.run).read()?;
     let checksum = sha256_hex(&input.bytes);
-    let mut lines: HashMap<String, Vec<RunLine>> = HashMap::new();
-    for line in strictly(|sink| parse_run(&input, sink))?.lines {
-        lines.entry(line.topic.to_string()).or_default().push(line);
-    }
+    let mut lines = strictly(|sink| parse_run(&input, sink))?.lines;
+    // Stable: those of one topic stay in the order of the file.
+    lines.sort_by(|a, b| a.topic.cmp(&b.topic));
     Ok(Box::new(Candidates { keys, checksum, lines }))
 }
 
@@ -66,7 +65,10 @@ pub(super) fn rank_found<'f>(
 
 impl Candidates {
     fn rank(&self, batch: &Batch, request: &Request) -> Result<Ranking> {
-        let Some(lines) = self.lines.get(request.id.as_str()) else { return Ok(Ranking::new()) };
+        let id = request.id.as_str();
+        let start = self.lines.partition_point(|line| line.topic.as_str() < id);
+        let end = self.lines.partition_point(|line| line.topic.as_str() <= id);
+        let lines = &self.lines[start..end];
         let found = lines.iter().map(|line| (line.question.as_str(), line.score));
         rank_found(batch, request, found, self.keys.depth.get(), |index, id| {
             let at = (self.keys.run.as_str(), lines[index].line);

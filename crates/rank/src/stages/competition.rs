@@ -1,10 +1,9 @@
 //! Stage `competition`: finds out for which request each document was written.
 //!
-//! A question of `ClariQ` belongs to about one topic. Requests compete for it: a softmax over
-//! requests, known as inverted softmax (Smith, Turban, Hamblin and Hammerla, "Offline bilingual
-//! word vectors, orthogonal transformations and the inverted softmax", ICLR 2017), says how much of
-//! a document each of them wins. Each request then moves towards what it wins, and they compete
-//! again.
+//! A question of `ClariQ` belongs to about one topic. Requests compete for it: an inverted softmax
+//! (Smith, Turban, Hamblin and Hammerla, "Offline bilingual word vectors, orthogonal
+//! transformations and the inverted softmax", ICLR 2017) says how much of a document each of them
+//! wins. Each request then moves towards what it wins, and they compete again.
 
 use crate::build::{Build, number};
 use crate::context::Context;
@@ -73,8 +72,7 @@ impl Competition {
     }
 }
 
-/// The texts that compete, each once: the requests of the batch, and those of the splits that were
-/// not judged before.
+/// The texts that compete: the requests of the batch, and those of splits not judged before.
 fn competitors(context: &Context, requests: &[Request]) -> Result<Vec<String>> {
     let mut others: Vec<&String> = Vec::new();
     if let Some(surroundings) = context.surroundings.as_deref() {
@@ -111,6 +109,7 @@ impl Competition {
         let texts = competitors(batch.context, batch.requests)?;
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let space = batch.context.space(&self.space)?;
+        let space = space.of_cosines("competition")?;
         let to_documents = space.to_documents(batch.context.models, &texts, pool)?;
         let (scores, won) = self.compete(&to_documents, &space.among(pool));
         let row = |request: &Request| texts.iter().position(|&text| text == request.opening());

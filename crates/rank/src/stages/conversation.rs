@@ -1,9 +1,8 @@
 //! What each text of a conversation counts, for `bm25` and `dense`.
 //!
-//! The table `weights` begins with what was said first: the opening counts 1, questions and answers
-//! what the table says, and what the user said "no" to possibly counts against a document. The table
-//! `history` begins with what was said last, which counts 1; what was said before is added to it. In
-//! both, older turns count less.
+//! In the table `weights`, the opening counts 1, questions and answers what the table says, and
+//! what the user said "no" to possibly counts against a document. In the table `history`, what was
+//! said last counts 1, and what was said before is added to it. In both, older turns count less.
 
 use crate::stages::meaning::Meaning;
 use crate::table::Table;
@@ -119,8 +118,8 @@ pub(super) trait FromLast: DeserializeOwned {
     fn said<'a>(&self, history: &History<'a>) -> Vec<Said<'a>>;
 }
 
-/// The table `history` of `bm25`: what a term of an earlier turn counts where one of the last
-/// utterance counts 1.
+/// The table `history` of `bm25`: what earlier terms count where one of the last utterance counts
+/// 1.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TermHistory {
@@ -149,8 +148,7 @@ impl FromLast for TermHistory {
 /// The last utterances of the user among which the nearest counts.
 const NEAREST_OF: usize = 4;
 
-/// The table `history` of `dense`: what is added to the similarity to the last utterance, which
-/// counts 1.
+/// The table `history` of `dense`: what is added to the similarity to the last utterance.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct VectorHistory {

@@ -6,7 +6,7 @@ use crate::build::Build;
 use crate::context::Context;
 use crate::stage::{About, Batch, Stage};
 use clariq_core::{
-    Doc, Explanation, Hit, ModelKind, ModelName, Progress, Ranking, Request, Result, bail,
+    Doc, Explanation, Hit, ModelKind, ModelName, Progress, Ranking, Reading, Request, Result, bail,
     rank_by_score,
 };
 use serde::{Deserialize, Serialize};
@@ -18,12 +18,15 @@ use std::sync::{Mutex, PoisonError};
 
 #[derive(Serialize)]
 struct CrossEncoder {
-    /// `rerank`, or `cross_encode`, which replaces whatever ranking comes in and leaves documents
-    /// without a text out.
+    /// `rerank`, or `cross_encode`, which ranks all documents with a text.
     #[serde(skip)]
     stage: &'static str,
     /// The cross-encoder.
     model: String,
+    /// Where longer pairs are cut, in tokens, the longer text first; where the model's folder says,
+    /// if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<usize>,
     /// How many documents are reordered, or kept.
     depth: NonZeroUsize,
 }
@@ -32,6 +35,7 @@ struct CrossEncoder {
 #[serde(deny_unknown_fields)]
 struct Given {
     model: String,
+    max_tokens: Option<usize>,
     depth: Option<NonZeroUsize>,
 }
 
@@ -41,22 +45,27 @@ const USUAL_DEPTH: NonZeroUsize = NonZeroUsize::new(30).unwrap();
 const RERANK: &str = "rerank";
 
 pub(super) fn build_rerank(build: Build) -> Result<Box<dyn Stage>> {
-    let Given { model, depth } = build.table.read()?;
-    Ok(Box::new(CrossEncoder { stage: RERANK, model, depth: depth.unwrap_or(USUAL_DEPTH) }))
+    let Given { model, max_tokens, depth } = build.table.read()?;
+    let depth = depth.unwrap_or(USUAL_DEPTH);
+    Ok(Box::new(CrossEncoder { stage: RERANK, model, max_tokens, depth }))
 }
 
 pub(super) fn build_cross_encode(build: Build) -> Result<Box<dyn Stage>> {
     let at = build.table.at("depth");
-    let Given { model, depth } = build.table.read()?;
+    let Given { model, max_tokens, depth } = build.table.read()?;
     let Some(depth) = depth else {
         bail!(at, "a key `depth`", "a table without it", "it says how many documents are kept")
     };
-    Ok(Box::new(CrossEncoder { stage: "cross_encode", model, depth }))
+    Ok(Box::new(CrossEncoder { stage: "cross_encode", model, max_tokens, depth }))
 }
 
 impl CrossEncoder {
-    /// Scores some documents for each request; all pairs together, so that pairs of one length are
-    /// computed together.
+    fn model_name(&self) -> ModelName {
+        let reading = Reading { max_tokens: self.max_tokens, ..Reading::default() };
+        ModelName { reading, ..ModelName::new(&*self.model, ModelKind::CrossEncoder) }
+    }
+
+    /// Scores some documents for each request; pairs of one length are computed together.
     fn score(
         &self,
         context: &Context,
@@ -64,7 +73,7 @@ impl CrossEncoder {
         docs: &[Cow<[Doc]>],
         progress: Progress,
     ) -> Result<Vec<Vec<f32>>> {
-        let scorer = context.models.pair_scorer(&self.model)?;
+        let scorer = context.models.pair_scorer(&self.model_name())?;
         let mut texts: BTreeMap<Doc, Cow<str>> = BTreeMap::new();
         for &doc in docs.iter().flat_map(|docs| docs.iter()) {
             if let Entry::Vacant(text) = texts.entry(doc) {
@@ -93,8 +102,7 @@ impl CrossEncoder {
 
 impl Stage for CrossEncoder {
     fn about(&self) -> About {
-        let model = ModelName { name: self.model.clone(), kind: ModelKind::CrossEncoder };
-        About { models: vec![model], ..About::new(self.stage, self) }
+        About { models: vec![self.model_name()], ..About::new(self.stage, self) }
     }
 
     fn apply(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {

@@ -45,6 +45,7 @@ impl Stage for Distinct {
 
     fn apply(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
         let space = batch.context.space(&self.space)?;
+        let space = space.of_cosines("distinct")?;
         let distinct = |ranking: Ranking| {
             let docs: Vec<Doc> = ranking.iter().map(|hit| hit.doc).collect();
             let kept = keep(&space.among(&docs), self.same);

@@ -1,5 +1,4 @@
-//! Stage `elasticsearch`: what a server of Elasticsearch or OpenSearch finds, for other stages to
-//! rerank.
+//! Stage `elasticsearch`: what a server of Elasticsearch or OpenSearch finds, to be reranked.
 //!
 //! Requests go to the server in batches, by its interface `_msearch`, as `match` queries on one
 //! field. The server's documents are those that are ranked here, under the same ids.
@@ -8,7 +7,7 @@ use crate::build::{Build, number, positive};
 use crate::stage::{About, Batch, Stage};
 use crate::stages::candidates::rank_found;
 use clariq_core::{
-    Doc, Explanation, Problem, ProblemKind, Ranking, Request, Result, bail, problem,
+    Doc, Explanation, Problem, ProblemKind, Ranking, Request, Result, bail, parse_json, problem,
 };
 use clariq_files::{Access, Authorities, Patience, Reply, Server, Source};
 use serde::{Deserialize, Serialize};
@@ -28,6 +27,11 @@ const CERTIFICATE: &str = "`ca` names the PEM file of a private authority, and t
 /// The parts of each answer that are requested.
 const PARTS: &str = "responses.status,responses.error,responses.timed_out,\
                      responses._shards.failed,responses.hits.hits._id,responses.hits.hits._score";
+
+/// JSON values that an answer to one request may have beside its hits, such as an error, and those
+/// of a hit.
+const VALUES: usize = 10_000;
+const VALUES_OF_A_HIT: usize = 5;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -171,8 +175,10 @@ impl Elasticsearch {
             problem!((self.server.location()), "{count} answers of `_msearch`", found, hint)
                 .kind(ProblemKind::Server)
         };
+        let of_hits = self.keys.size.get().saturating_mul(VALUES_OF_A_HIT);
+        let most = of_hits.saturating_add(VALUES).saturating_mul(requests.len());
         let Answers { responses } =
-            serde_json::from_slice(bytes).map_err(|error| wrong(error.to_string()))?;
+            parse_json(bytes, most).map_err(|error| wrong(error.to_string()))?;
         if responses.len() != requests.len() {
             return Err(wrong(responses.len().to_string()).into());
         }
@@ -193,8 +199,7 @@ impl Elasticsearch {
                     .to_owned(),
             };
             let problem = wrong(format!("for request {}: {trouble}", request.id)).hint(hint);
-            // Status 400 is about this request, such as one with too many words; others are about
-            // the server.
+            // Status 400 is about this request, perhaps its length; others are the server's.
             let kind = if answer.status == 400 { ProblemKind::Other } else { ProblemKind::Server };
             return Err(problem.kind(kind).into());
         }
@@ -210,6 +215,9 @@ fn trouble(answer: &Answer) -> Option<String> {
         let cause = if root["reason"].is_string() { root } else { error };
         let part = |key: &str| cause[key].as_str().unwrap_or("error").to_owned();
         return Some(format!("{}: {}", part("type"), part("reason")));
+    }
+    if answer.status >= 300 {
+        return Some(format!("status {}", answer.status));
     }
     if answer.timed_out {
         return Some("the search was cut short by its own time limit".to_owned());

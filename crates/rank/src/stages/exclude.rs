@@ -46,8 +46,7 @@ fn refuse_judged(context: &Context, requests: &[Request]) -> Result<()> {
 }
 
 impl Stage for Exclude {
-    /// Requests of test see what was judged for train and dev, all others what was judged for
-    /// train.
+    /// Requests of test see what was judged for train and dev, all others that for train.
     fn about(&self) -> About {
         About { uses: vec![Uses::TrainLabels, Uses::DevLabels], ..About::new("exclude", self) }
     }

@@ -39,9 +39,8 @@ pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
 }
 
 /// The similarity of every document to the request moved by `weight` towards a mean of documents,
-/// for each row of `means`, whose numbers sum to 1 in each row. With B the similarities of requests
-/// and K those of documents: the cosine of the request's vector plus `weight` times the mean's,
-/// scaled to length 1.
+/// for each row of `means`, whose numbers sum to 1 in each row: the cosine of the request's vector
+/// plus `weight` times the mean's, scaled to length 1.
 pub(super) fn move_towards(
     to_documents: &Array2<f32>,
     among: &Array2<f32>,
@@ -131,6 +130,7 @@ impl Stage for Feedback {
 
     fn apply(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
         let (context, space) = (batch.context, batch.context.space(&self.space)?);
+        let space = space.of_cosines("feedback")?;
         // Rankings of all documents share one pool, which is prepared once.
         let mut last: Option<Pool> = None;
         let mut answers = Vec::with_capacity(rankings.len());
@@ -138,9 +138,9 @@ impl Stage for Feedback {
             let docs = docs_of(&[ranking]);
             let pool = match last.take() {
                 Some(pool) if pool.docs == docs => pool,
-                _ => self.pool(&space, docs),
+                _ => self.pool(space, docs),
             };
-            let (scores, _) = self.score(context.models, &space, &request.flatten(), &pool)?;
+            let (scores, _) = self.score(context.models, space, &request.flatten(), &pool)?;
             answers.push(rank_by_score(&pool.docs, scores.iter().copied(), usize::MAX));
             last = Some(pool);
             (batch.progress)(1);
@@ -150,11 +150,12 @@ impl Stage for Feedback {
 
     fn explain(&self, one: &Batch, doc: Doc, before: &Ranking) -> Result<Option<Explanation>> {
         let (context, space) = (one.context, one.context.space(&self.space)?);
+        let space = space.of_cosines("feedback")?;
         let docs = docs_of(slice::from_ref(before));
         let Ok(column) = docs.binary_search(&doc) else { return Ok(None) };
         let Some(request) = one.requests.first() else { return Ok(None) };
-        let pool = self.pool(&space, docs);
-        let (scores, taken) = self.score(context.models, &space, &request.flatten(), &pool)?;
+        let pool = self.pool(space, docs);
+        let (scores, taken) = self.score(context.models, space, &request.flatten(), &pool)?;
         let (score, hub) = (scores[[0, column]], pool.hubs[column]);
         let Self { weight, hub_weight, hub_neighbours, .. } = self;
         let what = format!(

@@ -29,8 +29,7 @@ enum Normalise {
     None,
     /// The lowest becomes 0, the highest 1; if all are equal, 1.
     MinMax,
-    /// The lowest becomes 0, the others their distance from it in standard deviations: z-scores,
-    /// shifted. If all are equal, 0.
+    /// The distance from the lowest in standard deviations: z-scores, shifted. If all are equal, 0.
     ZScore,
 }
 

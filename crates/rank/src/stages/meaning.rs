@@ -1,5 +1,4 @@
-//! Similarities of documents to what a conversational encoder takes the last utterance of a
-//! conversation to mean.
+//! Similarities of documents to what a conversational encoder takes the last utterance to mean.
 
 use crate::context::Context;
 use crate::space::Space;
@@ -29,13 +28,13 @@ pub(super) struct Meaning {
 impl Meaning {
     /// The model that it needs.
     pub(super) fn model(&self) -> ModelName {
-        ModelName { name: self.model.clone(), kind: ModelKind::ConversationEncoder }
+        ModelName::new(&*self.model, ModelKind::ConversationEncoder)
     }
 
     /// Weighted similarities of conversations (rows) to documents (columns).
     pub(super) fn score(&self, over: Over, conversations: &[History]) -> Result<Array2<f32>> {
         let Over { context, space, docs } = over;
-        let encoder = context.models.conversation_encoder(&self.model)?;
+        let encoder = context.models.conversation_encoder(&self.model())?;
         let base = space.encoder(encoder.space())?;
         let encode = |texts: &[&str]| base.encode_each(context.documents, context.models, texts);
         let untrained = untrained_vectors(conversations, encoder.weights(), encode)?;

@@ -1,10 +1,8 @@
-//! Stage `no_question`: puts silence at a fixed rank, for every request or for those that are
-//! predicted to be clear.
+//! Stage `no_question`: puts silence at a fixed rank, for all requests or the clear ones.
 
 use crate::build::Build;
-use crate::context::Context;
 use crate::stage::{About, Batch, Stage};
-use clariq_core::{Doc, Explanation, Hit, Need, Ranking, Result, problem};
+use clariq_core::{Doc, Explanation, Hit, Need, Ranking, Result};
 use clariq_files::strictly_decreasing;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
@@ -22,15 +20,6 @@ struct NoQuestion {
 pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
     build.require_need_model("when_need")?;
     Ok(Box::new(build.table.read::<NoQuestion>()?))
-}
-
-/// The document that represents saying nothing; an error where the collection has none.
-pub(super) fn silence(context: &Context, stage: &str) -> Result<Doc> {
-    context.documents.silence().ok_or_else(|| {
-        let expected = "a collection with an empty question, as `Q00001` of question_bank.tsv";
-        let hint = format!("leave the stage `{stage}` out, or add the empty question");
-        problem!((format!("stage `{stage}`")), expected, "no such id", hint).into()
-    })
 }
 
 /// Puts a document at a rank, from 1, or behind the last of a shorter ranking.
@@ -64,7 +53,11 @@ impl Stage for NoQuestion {
     }
 
     fn apply(&self, batch: &Batch, mut rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
-        let silence = silence(batch.context, "no_question")?;
+        // Documents without silence have nothing that could be placed.
+        let Some(silence) = batch.context.documents.silence() else {
+            batch.finish();
+            return Ok(rankings);
+        };
         for (request, ranking) in batch.requests.iter().zip(&mut rankings) {
             if self.is_meant(request.need) {
                 insert_at(ranking, silence, self.rank);

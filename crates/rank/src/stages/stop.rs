@@ -1,9 +1,9 @@
-//! Stage `stop`: puts silence first where the conversation, the predicted need or the scores say
-//! that enough has been asked.
+//! Stage `stop`: puts silence first where conversation, need or scores say that enough was asked.
+//! Where the documents have no silence, nothing is left in its place.
 
 use crate::build::Build;
 use crate::stage::{About, Batch, Stage};
-use crate::stages::no_question::{insert_at, silence};
+use crate::stages::no_question::insert_at;
 use clariq_core::{Doc, Explanation, Hit, Need, Ranking, Request, Result, Turn};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
@@ -21,8 +21,7 @@ struct Stop {
     /// The best question scores less.
     #[serde(skip_serializing_if = "Option::is_none")]
     min_score: Option<f64>,
-    /// The best question is ahead of the next by less than this share of its score, so that it is
-    /// as good as drawn by lot.
+    /// The best question is ahead of the next by less than this share of its score.
     #[serde(skip_serializing_if = "Option::is_none")]
     min_margin: Option<f64>,
     /// The request's predicted need is at most this: it is clear enough.
@@ -34,6 +33,9 @@ pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
     build.require_need_model("need")?;
     Ok(Box::new(build.table.read::<Stop>()?))
 }
+
+/// What the explanation of a reason that is enough begins with.
+pub const STOPS: &str = "stop: ";
 
 /// A reason to stop: what is looked at, in words and as a figure, and whether it is enough.
 struct Reason {
@@ -88,10 +90,13 @@ impl Stage for Stop {
     }
 
     fn apply(&self, batch: &Batch, mut rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
-        let silence = silence(batch.context, "stop")?;
+        let silence = batch.context.documents.silence();
         for (request, ranking) in batch.requests.iter().zip(&mut rankings) {
             if self.is_due(request, ranking) {
-                insert_at(ranking, silence, NonZeroUsize::MIN);
+                match silence {
+                    Some(silence) => insert_at(ranking, silence, NonZeroUsize::MIN),
+                    None => ranking.clear(),
+                }
             }
         }
         batch.finish();
@@ -103,7 +108,7 @@ impl Stage for Stop {
         let reasons = self.reasons(request, before);
         let due = reasons.iter().any(|reason| reason.due);
         let part = |reason: Reason| {
-            let sign = if reason.due { "stop: " } else { "" };
+            let sign = if reason.due { STOPS } else { "" };
             Explanation::value(reason.figure, format!("{sign}{}", reason.what))
         };
         let what = if due { "asks nothing more" } else { "no reason to stop" };

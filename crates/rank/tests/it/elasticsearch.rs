@@ -64,7 +64,8 @@ impl Recorded {
                 let Ok(question) = read(&mut stream) else { continue };
                 log.lock().unwrap().push(question);
                 let length = body.len();
-                let head = format!("HTTP/1.1 {status} Said\r\nContent-Length: {length}\r\n");
+                let moved = if status == 302 { "Location: /elsewhere\r\n" } else { "" };
+                let head = format!("HTTP/1.1 {status} Said\r\n{moved}Content-Length: {length}\r\n");
                 let whole = format!("{head}Connection: close\r\n\r\n{body}");
                 let _ = stream.write_all(whole.as_bytes());
             }
@@ -130,6 +131,17 @@ const BUSY: &str = r#"{"responses": [
     {"error": {"type": "es_rejected_execution_exception", "reason": "queue"}, "status": 429}]}"#;
 
 #[test]
+fn an_answer_that_grows_is_refused_before_it_fills_the_memory() {
+    let many = format!("{{\"responses\": [{}{{}}]}}", "{},".repeat(20_000));
+    let hits =
+        format!("{{\"responses\": [{{\"hits\": {{\"hits\": [{}0]}}}}]}}", "0,".repeat(20_000));
+    for answer in [many, hits] {
+        let found = refusal(&Recorded::with(&[(200, &answer)]).system(""));
+        assert!(found.contains("more values than"), "{found}");
+    }
+}
+
+#[test]
 fn requests_are_asked_in_batches_and_ranked_as_the_server_scores() {
     let server = Recorded::with(&[(200, FOXES), (200, BOAT)]);
     let system = server.system("size = 50\nbatch = 2");
@@ -178,7 +190,9 @@ fn a_server_that_is_busy_is_asked_again() {
 fn whatever_is_not_the_whole_answer_is_refused() {
     for (status, body, says) in [
         (404, "no such page", "status 404 Not Found: no such page"),
-        (200, "<html>", "expected value at line 1"),
+        (302, "over there", "status 302 Found: over there | name the address that it leads to"),
+        (200, "<html>", "no usable answer | 1 answers of `_msearch` | expected value at line 1"),
+        (200, r#"{"responses": [{"status": 500}]}"#, "for request 1: status 500"),
         (200, r#"{"responses": []}"#, "1 answers of `_msearch` | 0"),
         (
             200,

@@ -29,7 +29,7 @@ const FUSED: &str = r#"
 #[test]
 fn predictions_reach_the_stages_inside_a_stage() {
     let fused = system(FUSED).pipeline;
-    assert!(fused.sees_need());
+    assert!(fused.about().any(|stage| stage.sees_need));
     let score = |need: Option<u8>| {
         let need = need.and_then(Need::new);
         let requests = [Request { need, ..Request::new("1", "r") }];

@@ -7,14 +7,15 @@ mod protocol;
 use crate::arguments::IndexPlace;
 use crate::failure::{Failure, Outcome};
 use crate::learned;
+use crate::output::stdout;
 use crate::settings::Settings;
 use clap::Args;
 use clariq_collections::conversation::{MOST_TURNS, Reading, read_records};
 use clariq_collections::kind_of;
 use clariq_core::{Request, Utterance, bail, printable};
-use clariq_experiment::ask::Asker;
+use clariq_experiment::ask::{Asker, Move};
 use clariq_experiment::plan::{PASSAGES, STATEMENTS};
-use clariq_experiment::{Contexts, Loaded, Query, Statements};
+use clariq_experiment::{Contexts, Query, Statements};
 use clariq_files::{BoundedLines, MOST_OF_A_CONFIGURATION, MOST_OF_A_LINE, Source};
 use serde_json::Value;
 use std::io::{self, IsTerminal, Write};
@@ -47,25 +48,18 @@ pub(crate) struct AskArgs {
     /// Print the next question for every conversation of a file
     #[arg(long, value_name = "FILE", conflicts_with = "request")]
     conversations: Option<PathBuf>,
+    /// Need model that `clariq need train -o` wrote, instead of the one that the system declares
+    #[arg(long, value_name = "FILE")]
+    need_model: Option<PathBuf>,
     #[command(flatten)]
     place: IndexPlace,
 }
 
-impl AskArgs {
-    /// Whether the system asks for a learned model; the usual one does where there are any.
-    pub(crate) fn needs_models(&self) -> bool {
-        match &self.system {
-            Some(system) => learned::is_needed_by(system, &[]),
-            None => learned::program().is_some(),
-        }
-    }
-}
-
-/// The system that asks or answers if none is named.
+/// The system that asks or answers if none is named: one with learned models where there are any.
 fn usual(settings: &Settings) -> &'static str {
     let tasks = kind_of(&settings.data).map_or(&[][..], |kind| kind.tasks);
     let answers = [STATEMENTS, PASSAGES].iter().all(|task| tasks.contains(task));
-    match (answers, settings.engine.is_some()) {
+    match (answers, settings.engine.is_some() || learned::program().is_some()) {
         (true, true) => "ikat-automatic",
         (true, false) => "ikat-bm25",
         (false, true) => "dense-conversation",
@@ -87,9 +81,10 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome, F
         );
     }
     let name = arguments.system.as_deref().unwrap_or_else(|| usual(settings));
-    let loaded = Loaded::open_any(name, &[])?;
+    let loaded = settings.load(name, &[])?;
     let collection = settings.collection_for(slice::from_ref(&loaded))?;
-    let session = settings.session(&*collection, &arguments.place)?;
+    let mut session = settings.session(&*collection, &arguments.place)?;
+    session.options.need_model.clone_from(&arguments.need_model);
     // A request of one's own is of no split: nothing was judged before it.
     let session = session.answering(collection.splits()[0]);
     let contexts = Contexts::new(&session);
@@ -126,8 +121,7 @@ fn read_statements(arguments: &AskArgs, asker: &Asker) -> Result<Vec<String>, Fa
     Ok(lines.map(str::to_owned).collect())
 }
 
-/// A conversation in plain text: questions go to standard output, everything else to standard
-/// error.
+/// A conversation in plain text: questions on standard output, all else on standard error.
 fn talk(settings: &Settings, asker: &Asker, conversation: Query) -> Result<(), Failure> {
     let mut conversation = asker.begin(conversation)?;
     if let Some(need) = conversation.request.need {
@@ -137,10 +131,16 @@ fn talk(settings: &Settings, asker: &Asker, conversation: Query) -> Result<(), F
     let mut replies = replies();
     loop {
         let next = asker.next(&conversation)?;
-        let mut out = io::stdout().lock();
+        let mut out = stdout();
         let Some(said) = next.says() else {
             write!(out, "{}", moves::reasons(asker, &conversation, &next)?)?;
-            settings.note("nothing more to ask");
+            out.flush()?;
+            match &next {
+                Move::Stop { reason, .. } => {
+                    settings.note(&format!("nothing more to ask: {reason}"));
+                }
+                _ => settings.note("nothing more to ask"),
+            }
             return Ok(());
         };
         writeln!(out, "{}", printable(said, usize::MAX))?;
@@ -173,7 +173,7 @@ fn answer_file(
     asker: &Asker,
     file: &Path,
 ) -> Result<Outcome, Failure> {
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = stdout();
     let mut failure = None;
     let source = Source::new(file);
     let counts = read_records(&source, &Reading::default(), &mut |record| {

@@ -2,12 +2,14 @@
 
 mod sheets;
 
+use crate::arguments::{Judged, one_of};
 use crate::failure::{Failure, Outcome};
 use crate::output::Format;
 use crate::output::print_all;
-use crate::runs;
+use crate::runs::{self, Labels};
 use crate::settings::Settings;
 use clap::Args;
+use clap::builder::TypedValueParser;
 use clariq_collections::evaluation::{By, Columns};
 use clariq_core::{Problem, bail, problem};
 use clariq_eval::{Column, Tested, Ties, test_against_baseline};
@@ -28,6 +30,8 @@ pub(crate) struct CompareArgs {
     /// CAsT]
     #[arg(long, value_name = "SPLIT")]
     split: Option<String>,
+    #[command(flatten)]
+    judged: Judged,
     /// Part of the runs to score, for collections with several: statements, sets, passages or
     /// responses of iKAT [default: a few measures of each]
     #[arg(long, value_name = "TASK")]
@@ -38,8 +42,8 @@ pub(crate) struct CompareArgs {
     measures: Vec<String>,
     /// Order of equal scores: as in ClariQ's official scorer, or by id as in trec_eval [default:
     /// official; id with -m]
-    #[arg(long, value_name = "RULE", value_parser = ["official", "id"])]
-    ties: Option<String>,
+    #[arg(long, value_name = "RULE", value_parser = ties())]
+    ties: Option<Ties>,
     /// Significance level: differences with a corrected p of at most this are marked
     #[arg(long, value_name = "P", default_value = "0.05", value_parser = level)]
     alpha: f64,
@@ -72,14 +76,11 @@ struct Compared {
 pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Outcome, Failure> {
     let paths = baseline_first(arguments)?;
     let topics = topics(arguments.topics, settings.format)?;
-    let (collection, split) = settings.scored_on(arguments.split.as_deref(), &paths[0])?;
-    let evaluation = collection.evaluation(split)?;
+    let (judged, split) = (&arguments.judged, arguments.split.as_deref());
+    let labels = Labels::open(settings, judged, split, &paths[0])?;
+    let evaluation = labels.evaluation(settings)?;
     let measures = runs::measures(&arguments.measures)?;
-    let ties = arguments.ties.as_deref().map(|ties| match ties {
-        "official" => Ties::Official,
-        _ => Ties::Id,
-    });
-    let by = By { task: arguments.task.as_deref(), measures: &measures, ties };
+    let by = By { task: arguments.task.as_deref(), measures: &measures, ties: arguments.ties };
     let mut scored = Vec::new();
     for (path, name) in paths.iter().zip(runs::names(&paths)) {
         let source = Source::new(path);
@@ -90,6 +91,7 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
         }
         scored.push(Scored { name, path, columns });
     }
+    check_columns(&scored)?;
     let columns: Vec<&[Column]> = scored.iter().map(|run| &run.columns[..]).collect();
     let compared = Compared {
         tested: test_against_baseline(&columns, 0, settings.seed),
@@ -102,7 +104,7 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
         format => compared.readable(format),
     };
     if topics > 0 {
-        let requests = collection.last_said(split)?;
+        let requests = labels.last_said()?;
         sheets.push(compared.topics(&requests, topics, settings.format));
     }
     let last = sheets.len() - usize::from(topics > 0);
@@ -114,6 +116,17 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
     print_all(&named, settings.format)?;
     explain(settings, &compared, topics > 0);
     Ok(Outcome::Done)
+}
+
+/// Refuses runs of different forms, such as a submission to iKAT and a ranking of statements.
+fn check_columns(scored: &[Scored]) -> Result<(), Problem> {
+    let names = |run: &Scored| run.columns.iter().map(Column::name).collect::<Vec<_>>();
+    let Some(other) = scored.iter().find(|run| names(run) != names(&scored[0])) else {
+        return Ok(());
+    };
+    let (expected, found) = (names(&scored[0]).join(", "), names(other).join(", "));
+    let hint = "compare submissions with submissions, and rankings with those of the same task";
+    Err(problem!(&*other.path, "figures as of the baseline, {expected}", found, hint))
 }
 
 /// The number of topics to show for each run.
@@ -131,14 +144,14 @@ fn topics(asked: Option<usize>, format: Option<Format>) -> Result<usize, Problem
 }
 
 fn baseline_first(arguments: &CompareArgs) -> Result<Vec<PathBuf>, Failure> {
-    let mut paths = arguments.runs.clone();
+    let mut paths = runs::without_records(arguments.runs.clone());
     if let Some(baseline) = &arguments.baseline {
         let named = paths.iter().position(|path| path == baseline);
         let baseline = named.map_or_else(|| baseline.clone(), |index| paths.remove(index));
         paths.insert(0, baseline);
     }
     if paths.len() < 2 {
-        let only = paths[0].display();
+        let only = paths.first().unwrap_or(&arguments.runs[0]).display();
         bail!("RUN", "two runs or more", "`{only}` alone", "`clariq eval` scores a single run");
     }
     runs::check_differ(&paths, "RUN")?;
@@ -164,6 +177,10 @@ fn explain(settings: &Settings, compared: &Compared, topics: bool) {
         let focus = columns[compared.focus].name();
         settings.note(&format!("topics: where {focus} differs most"));
     }
+}
+
+fn ties() -> impl TypedValueParser<Value = Ties> {
+    one_of(&[("official", Ties::Official, ""), ("id", Ties::Id, "")])
 }
 
 /// A level of significance.

@@ -1,13 +1,24 @@
 //! `clariq data`: check, count, fetch and export the files of a collection.
 
-use crate::commands::{export, fetch, passage_ids, segment, shard, synthesize};
-use crate::failure::{Failure, Outcome, print_problem};
-use crate::output::{Cell, Sheet};
-use crate::settings::Settings;
-use clap::Subcommand;
-use clariq_collections::{Amount, Statistics, check as check_folder};
-use clariq_core::Severity;
+use crate::arguments::one_of;
+use crate::commands::shard;
+use crate::failure::{Failure, Outcome, print_findings};
+use crate::output::{Cell, Format, Sheet, stdout};
+use crate::settings::{Settings, USUAL_DATA};
+use clap::builder::TypedValueParser;
+use clap::{Args, Subcommand};
+use clariq_collections::conversation::{Order, Shape, synthesize as synthesize_files};
+use clariq_collections::fetch::{FetchRequest, Outcome as FetchOutcome, fetch as fetch_files};
+use clariq_collections::passage_ids::{MEMORY, build};
+use clariq_collections::{Amount, DataDir, KINDS, RELEASED, check as check_folder, kind_of};
+use clariq_core::{Severity, bail};
+use clariq_experiment::Observer;
+use clariq_experiment::export::export as write_files;
+use clariq_experiment::run::folder_of;
+use clariq_files::download::Origin;
+use clariq_files::{Source, Target, protect, refuse_input};
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 #[derive(Subcommand)]
 pub(crate) enum DataCommand {
@@ -16,11 +27,11 @@ pub(crate) enum DataCommand {
     /// Count requests, documents, labels and words
     Stats,
     /// Download the released ClariQ files and verify them
-    Fetch(fetch::FetchArgs),
+    Fetch(FetchArgs),
     /// Write the collection as JSON lines and TREC qrels, for other tools
-    Export(export::ExportArgs),
+    Export(ExportArgs),
     /// Generate multi-turn conversations from the rows of a labelled split
-    Synthesize(synthesize::SynthesizeArgs),
+    Synthesize(SynthesizeArgs),
     /// Cut a file of conversations or requests into shards, to rank them on several machines
     ///
     /// Also writes `plan.json`. `clariq run SYSTEM --shard plan.json:I` ranks one shard; it needs
@@ -32,28 +43,21 @@ pub(crate) enum DataCommand {
     /// The first 10,000 characters of a page are used, without line breaks. Passages are windows of
     /// ten sentences that start every five sentences. Files of any length are processed in bounded
     /// memory and on all cores; the output does not depend on the number of threads.
-    Segment(segment::SegmentArgs),
+    Segment(SegmentArgs),
     /// Build the file of passage ids for `clariq validate --passage-ids`
-    PassageIds(passage_ids::PassageIdsArgs),
-}
-
-impl DataCommand {
-    /// Whether the command opens a learned model.
-    pub(crate) fn needs_models(&self) -> bool {
-        matches!(self, Self::Shard(arguments) if arguments.needs_models())
-    }
+    PassageIds(PassageIdsArgs),
 }
 
 pub(crate) fn data(settings: &Settings, command: &DataCommand) -> Result<Outcome, Failure> {
     match command {
         DataCommand::Check => check(settings),
         DataCommand::Stats => stats(settings),
-        DataCommand::Fetch(arguments) => fetch::fetch(settings, arguments),
-        DataCommand::Export(arguments) => export::export(settings, arguments),
-        DataCommand::Synthesize(arguments) => synthesize::synthesize(settings, arguments),
+        DataCommand::Fetch(arguments) => fetch(settings, arguments),
+        DataCommand::Export(arguments) => export(settings, arguments),
+        DataCommand::Synthesize(arguments) => synthesize(settings, arguments),
         DataCommand::Shard(arguments) => shard::shard(settings, arguments),
-        DataCommand::Segment(arguments) => segment::segment(settings, arguments),
-        DataCommand::PassageIds(arguments) => passage_ids::passage_ids(settings, arguments),
+        DataCommand::Segment(arguments) => segment(settings, arguments),
+        DataCommand::PassageIds(arguments) => passage_ids(settings, arguments),
     }
 }
 
@@ -69,33 +73,22 @@ fn check(settings: &Settings) -> Result<Outcome, Failure> {
     for file in &report.absent {
         sheet.row(vec![Cell::text(format!("{file} (not there)")), Cell::Nothing, Cell::Nothing]);
     }
-    for finding in report.findings.iter() {
-        let severity = match finding.first.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-        };
-        print_problem(severity, &finding.to_problem());
-    }
+    print_findings(&report.findings, None);
     sheet.print(settings.format)?;
     Ok(if report.findings.has_errors() { Outcome::CheckFailed } else { Outcome::Done })
 }
 
 fn stats(settings: &Settings) -> Result<Outcome, Failure> {
     let statistics = settings.collection()?.statistics()?;
-    match settings.format {
-        // A program wants the figures by name and not a table turned on its side.
-        Some(crate::output::Format::Json) => {
-            let mut out = io::stdout().lock();
-            serde_json::to_writer_pretty(&mut out, &statistics.named).map_err(io::Error::from)?;
-            writeln!(out)?;
-        }
-        format => sheet(&statistics).print(format)?,
+    // A program wants the figures by name and not a table turned on its side.
+    if settings.format == Some(Format::Json) {
+        let mut out = stdout();
+        serde_json::to_writer_pretty(&mut out, &statistics.named).map_err(io::Error::from)?;
+        writeln!(out)?;
+        out.flush()?;
+        return Ok(Outcome::Done);
     }
-    Ok(Outcome::Done)
-}
-
-/// One row per figure and one column per split.
-fn sheet(statistics: &Statistics) -> Sheet {
+    // One row per figure and one column per split.
     let mut sheet = Sheet::new(&[&["figure"], &statistics.columns[..]].concat());
     for row in &statistics.rows {
         let mut cells = vec![Cell::text(row.name)];
@@ -106,5 +99,181 @@ fn sheet(statistics: &Statistics) -> Sheet {
         }));
         sheet.row(cells);
     }
-    sheet
+    sheet.print(settings.format)
+}
+
+#[derive(Args)]
+pub(crate) struct ExportArgs {
+    /// Folder for the files: `documents.jsonl`, and for each split `requests.<split>.jsonl` and
+    /// `qrels.<split>.txt`
+    #[arg(long, short, value_name = "DIR")]
+    output: PathBuf,
+}
+
+fn export(settings: &Settings, arguments: &ExportArgs) -> Result<Outcome, Failure> {
+    let collection = settings.collection()?;
+    let task = collection.tasks()[0];
+    let mut sheet = Sheet::new(&["file", "lines"]);
+    for (path, lines) in write_files(&*collection, task, &arguments.output)? {
+        sheet.row(vec![Cell::path(&path), Cell::count(lines)]);
+    }
+    sheet.print(settings.format)
+}
+
+#[derive(Args)]
+pub(crate) struct PassageIdsArgs {
+    /// Lists of passages, plain or gzip: tab-separated page, number and MD5 as released by the
+    /// track; page:number; or passages as JSON lines; `-` for standard input
+    #[arg(required = true, value_name = "LIST")]
+    lists: Vec<PathBuf>,
+    /// File to write, of about a byte per passage
+    #[arg(long, short, value_name = "FILE")]
+    output: PathBuf,
+}
+
+fn passage_ids(settings: &Settings, arguments: &PassageIdsArgs) -> Result<Outcome, Failure> {
+    // A whole collection takes minutes, so what cannot be written is refused before.
+    arguments.lists.iter().for_each(|list| protect(list));
+    refuse_input(&arguments.output)?;
+    let lists: Vec<Source> = arguments.lists.iter().map(Source::new).collect();
+    let built = build(&lists, &arguments.output, MEMORY)?;
+    Sheet::of([
+        ("passages", Cell::Count(built.ids)),
+        ("repeated", Cell::Count(built.repeated)),
+        ("file", Cell::path(&arguments.output)),
+    ])
+    .print(settings.format)
+}
+
+#[derive(Args)]
+pub(crate) struct SegmentArgs {
+    /// Pages in the format of `ClueWeb22`: JSON lines with ClueWeb22-ID, URL and Clean-Text, plain
+    /// or gzip; `-` for standard input
+    #[arg(required = true, value_name = "PAGES")]
+    pages: Vec<PathBuf>,
+    /// Folder for passages.jsonl, passages.trecweb and hashes.tsv (page, number of the passage, MD5
+    /// of its text)
+    #[arg(long, short, value_name = "DIR")]
+    output: PathBuf,
+}
+
+fn segment(settings: &Settings, arguments: &SegmentArgs) -> Result<Outcome, Failure> {
+    let pages: Vec<Source> = arguments.pages.iter().map(Source::new).collect();
+    let task = settings.begin("pages", None);
+    let mut reported = 0;
+    let total = clariq_text::segment(&pages, &arguments.output, |progress| {
+        task.advance(progress.pages - reported);
+        reported = progress.pages;
+    })?;
+    task.finish(&format!("{} pages, {} passages", total.pages, total.passages));
+    Sheet::of([
+        ("pages", Cell::Count(total.pages)),
+        ("passages", Cell::Count(total.passages)),
+        ("bytes read", Cell::Count(total.bytes)),
+        ("folder", Cell::path(&arguments.output)),
+    ])
+    .print(settings.format)
+}
+
+#[derive(Args)]
+pub(crate) struct FetchArgs {
+    /// Download from this URL, or copy from this folder
+    #[arg(long, value_name = "URL|DIR")]
+    from: Option<String>,
+    /// Also download the archives with conversations and multi-turn evaluation tables (large)
+    #[arg(long)]
+    all: bool,
+    /// Replace files that differ from the released ones
+    #[arg(long)]
+    force: bool,
+}
+
+fn fetch(settings: &Settings, arguments: &FetchArgs) -> Result<Outcome, Failure> {
+    let folder = match &settings.data {
+        DataDir::Folder(folder) => folder.clone(),
+        DataDir::Sample => PathBuf::from(USUAL_DATA),
+    };
+    if let Some(other) = kind_of(&settings.data).ok().filter(|kind| kind.name != KINDS[0].name) {
+        let (found, hint) = (format!("files of {}", other.name), "name another folder");
+        bail!(&folder, "a folder for the files of ClariQ", found, hint);
+    }
+    settings.note(&format!("note: fetching into {}", folder.display()));
+    let mut request = FetchRequest { force: arguments.force, ..FetchRequest::new(folder) };
+    if arguments.all {
+        request.files = RELEASED.to_vec();
+    }
+    if let Some(from) = &arguments.from {
+        request.origin = Origin::parse(from)?;
+    }
+    let fetched = fetch_files(&request, settings)?;
+    let mut sheet = Sheet::new(&["file", "outcome"]);
+    for file in &fetched {
+        sheet.row(vec![Cell::text(file.name), Cell::text(describe(&file.outcome))]);
+    }
+    sheet.print(settings.format)
+}
+
+fn describe(outcome: &FetchOutcome) -> String {
+    let checked = |verified| if verified { "checksum verified" } else { "no published checksum" };
+    match *outcome {
+        FetchOutcome::Fetched { bytes, verified } => {
+            format!("fetched, {bytes} bytes, {}", checked(verified))
+        }
+        FetchOutcome::Present { verified } => format!("there already, {}", checked(verified)),
+        FetchOutcome::NotThere => "not released there".to_owned(),
+    }
+}
+
+#[derive(Args)]
+pub(crate) struct SynthesizeArgs {
+    /// Labelled split whose questions and answers are combined
+    #[arg(long, default_value = "dev", value_name = "SPLIT")]
+    split: String,
+    /// File to write: .jsonl or .pkl, or either with .gz; can be repeated [default:
+    /// runs/<split>_synthetic.jsonl]
+    #[arg(long, short, value_name = "FILE")]
+    output: Vec<PathBuf>,
+    /// Maximum number of turns per conversation, including the next question
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    turns: usize,
+    /// Whether conversations may differ only in the order of their past turns
+    #[arg(long, value_name = "ORDER", default_value = "combinations", value_parser = orders())]
+    order: Order,
+    /// Include the empty question
+    #[arg(long)]
+    with_no_question: bool,
+    /// Write one record per context, without the next question, as in the challenge's test file
+    #[arg(long)]
+    contexts_only: bool,
+}
+
+fn synthesize(settings: &Settings, arguments: &SynthesizeArgs) -> Result<Outcome, Failure> {
+    let collection = settings.collection()?;
+    let split = &arguments.split;
+    let usual = folder_of(Path::new("runs"), &*collection);
+    let usual = vec![usual.join(format!("{split}_synthetic.jsonl"))];
+    let outputs = if arguments.output.is_empty() { &usual } else { &arguments.output };
+    let shape = Shape {
+        turns: arguments.turns,
+        order: arguments.order,
+        no_question: arguments.with_no_question,
+        contexts_only: arguments.contexts_only,
+    };
+    let made = synthesize_files(&*collection, split, shape, outputs)?;
+    let mut sheet = Sheet::new(&["split", "facets", "turns so far", "contexts"]);
+    let facets = || Cell::count(made.facets);
+    for (turns, &count) in made.contexts.iter().enumerate() {
+        sheet.row(vec![Cell::text(split), facets(), Cell::count(turns), Cell::count(count)]);
+    }
+    let total = Cell::count(made.contexts.iter().sum());
+    sheet.row(vec![Cell::text("all"), facets(), Cell::Nothing, total]);
+    if !outputs.iter().any(|path| Target::new(path).is_stream()) {
+        sheet.print(settings.format)?;
+    }
+    settings.note(&made.remark);
+    Ok(Outcome::Done)
+}
+
+fn orders() -> impl TypedValueParser<Value = Order> {
+    one_of(&[("combinations", Order::Combinations, ""), ("permutations", Order::Permutations, "")])
 }

@@ -2,80 +2,78 @@
 
 use crate::failure::{Failure, Outcome};
 use crate::learned;
-use crate::output::{Cell, Sheet};
+use crate::output::{Cell, Sheet, say};
 use crate::settings::Settings;
-use clariq_collections::{Collection, DataDir};
+use clariq_collections::{Collection, DataDir, KINDS, kind_of};
 use clariq_core::{Documents, Engine, Isa, ModelKind, ModelOptions};
 use clariq_experiment::{KeptTexts, cache, recipes};
 use clariq_index::{Analyzer, DocumentIndex};
 use std::fs;
 use std::path::Path;
 
-struct Finding {
-    what: &'static str,
-    found: String,
-    /// The command that fixes it; `None` where nothing is missing.
-    fix: Option<String>,
+/// What was looked for, what was found, and the command that fixes it where something is missing.
+type Finding = (&'static str, String, Option<String>);
+
+fn ok(what: &'static str, found: impl Into<String>) -> Finding {
+    (what, found.into(), None)
 }
 
-impl Finding {
-    fn ok(what: &'static str, found: impl Into<String>) -> Self {
-        Self { what, found: found.into(), fix: None }
-    }
-
-    fn missing(what: &'static str, found: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { what, found: found.into(), fix: Some(fix.into()) }
-    }
-}
-
-/// Whether the program with learned models is installed and starts: it reports more.
-pub(crate) fn needs_models() -> bool {
-    learned::program().is_some_and(|program| learned::trouble(&program).is_none())
+fn missing(what: &'static str, found: impl Into<String>, fix: impl Into<String>) -> Finding {
+    (what, found.into(), Some(fix.into()))
 }
 
 pub(crate) fn doctor(settings: &Settings) -> Result<Outcome, Failure> {
+    // The program with learned models reports more, where it is installed and starts.
+    if learned::program().is_some_and(|program| learned::trouble(&program).is_none()) {
+        settings.take_over()?;
+    }
     let mut findings = vec![
-        Finding::ok("version", format!("clariq {}", env!("CARGO_PKG_VERSION"))),
-        Finding::ok("threads", settings.threads.to_string()),
+        ok("version", format!("clariq {}", env!("CARGO_PKG_VERSION"))),
+        ok("threads", settings.threads.to_string()),
     ];
     findings.extend(data(settings));
     findings.push(cache_finding());
     findings.extend(learned(settings));
     let mut sheet = Sheet::new(&["what", "state", "found"]);
-    for finding in &findings {
-        let state = if finding.fix.is_none() { "ok" } else { "missing" };
-        sheet.row(vec![Cell::text(finding.what), Cell::text(state), Cell::text(&finding.found)]);
+    for (what, found, fix) in &findings {
+        let state = if fix.is_none() { "ok" } else { "missing" };
+        sheet.row(vec![Cell::text(*what), Cell::text(state), Cell::text(found)]);
     }
     sheet.print(settings.format)?;
-    let sound = findings.iter().all(|finding| finding.fix.is_none());
-    for (what, fix) in
-        findings.iter().filter_map(|finding| Some((finding.what, finding.fix.as_ref()?)))
-    {
-        eprintln!("hint: {what}: {fix}");
+    let mut outcome = Outcome::Done;
+    for (what, _, fix) in findings {
+        if let Some(fix) = fix {
+            say(&format!("hint: {what}: {fix}"));
+            outcome = Outcome::CheckFailed;
+        }
     }
-    Ok(if sound { Outcome::Done } else { Outcome::CheckFailed })
+    Ok(outcome)
 }
 
 fn data(settings: &Settings) -> Vec<Finding> {
     let place = settings.data.to_string();
     let mut findings = match &settings.data {
-        DataDir::Sample => vec![Finding::ok(
-            "data",
-            "the built-in sample (`clariq data fetch` gets the real files)",
-        )],
-        DataDir::Folder(_) => vec![Finding::ok("data", place.clone())],
+        DataDir::Sample => {
+            vec![ok("data", "the built-in sample (`clariq data fetch` gets the real files)")]
+        }
+        DataDir::Folder(_) => vec![ok("data", place.clone())],
     };
     let opened = clariq_collections::open_keeping(&settings.data, &KeptTexts::default());
     let collection = match opened {
         Ok(collection) => collection,
         Err(error) => {
             let report = error.to_problem();
-            let fix = if settings.data == DataDir::Sample {
-                report.hint.clone()
-            } else {
-                format!("clariq data fetch --data {place}")
+            // Files of ClariQ belong into a folder of its own, or into one with some of them.
+            let fetches = match (&settings.data, kind_of(&settings.data)) {
+                (DataDir::Folder(folder), Err(_)) => !folder.exists(),
+                (_, kind) => kind.is_ok_and(|kind| kind.name == KINDS[0].name),
             };
-            findings.push(Finding::missing(
+            let fix = if fetches && settings.data != DataDir::Sample {
+                format!("clariq data fetch --data {place}")
+            } else {
+                report.hint.clone()
+            };
+            findings.push(missing(
                 "collection",
                 format!("{}: {}", report.title(), report.found),
                 fix,
@@ -95,12 +93,12 @@ fn task_findings(collection: &dyn Collection, task: &'static str, place: &str) -
         Ok(documents) => documents,
         Err(error) => {
             let fix = format!("clariq data check --data {place}");
-            return vec![Finding::missing(task, error.to_string(), fix)];
+            return vec![missing(task, error.to_string(), fix)];
         }
     };
     let checksum = documents.checksum().short();
     let found = format!("{} of {}, checksum {checksum}", documents.len(), collection.kind());
-    let mut findings = vec![Finding::ok(task, found)];
+    let mut findings = vec![ok(task, found)];
     let splits = collection.splits().iter();
     findings.extend(splits.map(|split| split_finding(collection, task, split, place)));
     findings.extend(Analyzer::ALL.map(|analyzer| index_finding(documents, analyzer)));
@@ -114,7 +112,7 @@ fn split_finding(
     place: &str,
 ) -> Finding {
     if !collection.has(split) {
-        return Finding::ok(split, "not in the folder");
+        return ok(split, "not in the folder");
     }
     let read = || -> Result<(usize, bool), clariq_core::Error> {
         let requests = collection.requests(split, task)?.collect::<Result<Vec<_>, _>>()?;
@@ -123,11 +121,11 @@ fn split_finding(
     match read() {
         Ok((count, labelled)) => {
             let labels = if labelled { "with labels" } else { "without labels" };
-            Finding::ok(split, format!("{count} requests, {labels}"))
+            ok(split, format!("{count} requests, {labels}"))
         }
         Err(error) => {
             let fix = format!("clariq data check --data {place}");
-            Finding::missing(split, error.to_string(), fix)
+            missing(split, error.to_string(), fix)
         }
     }
 }
@@ -141,16 +139,14 @@ fn index_finding(documents: &dyn Documents, analyzer: Analyzer) -> Finding {
     let name = format!("{analyzer}-{}", documents.checksum().short());
     let folder = cache::folder().join("index").join(name);
     if !folder.exists() {
-        return Finding::ok(what, "not built yet; the first run that needs it builds it");
+        return ok(what, "not built yet; the first run that needs it builds it");
     }
     match DocumentIndex::open(&folder) {
-        Ok(index) => {
-            Finding::ok(what, format!("{} documents in {}", index.documents(), folder.display()))
-        }
+        Ok(index) => ok(what, format!("{} documents in {}", index.documents(), folder.display())),
         Err(error) => {
             let report = error.to_problem();
             let fix = format!("clariq index build --force --analyzer {analyzer}");
-            Finding::missing(what, format!("{}: {}", report.title(), report.found), fix)
+            missing(what, format!("{}: {}", report.title(), report.found), fix)
         }
     }
 }
@@ -161,7 +157,7 @@ fn learned(settings: &Settings) -> Vec<Finding> {
     let models = cache::folder().join("models");
     let weights = match recipes::installed(&models, "all-MiniLM-L6-v2") {
         Some(folder) => weights(engine, &folder),
-        None => Finding::missing(
+        None => missing(
             "weights",
             format!("no all-MiniLM-L6-v2 in {}", models.display()),
             "clariq setup",
@@ -173,11 +169,26 @@ fn learned(settings: &Settings) -> Vec<Finding> {
             format!("{}; with `--isa avx2`, all x86 processors compute the same", Isa::effective())
         }
     };
-    vec![
-        Finding::ok("learned models", engine.describe()),
-        Finding::ok("instruction set", isa),
-        weights,
-    ]
+    let mut findings =
+        vec![ok("learned models", engine.describe()), ok("instruction set", isa), weights];
+    let entries = std::fs::read_dir(&models).into_iter().flatten().flatten();
+    let mut folders: Vec<_> = entries.map(|entry| entry.path()).collect();
+    folders.sort();
+    // Beside the models lie what trainings are made of, and their locks.
+    for folder in folders.iter().filter(|folder| folder.extension().is_none()) {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        if let Some(folder) = recipes::installed(&models, &name) {
+            let found = match engine.describe_model(&folder) {
+                Ok(described) => format!("{name}: {described}"),
+                Err(error) => {
+                    let problem = error.to_problem();
+                    format!("{name}: refused; {problem}")
+                }
+            };
+            findings.push(ok("model", found));
+        }
+    }
+    findings
 }
 
 /// Why there is no engine: the other program is not installed, or it does not start.
@@ -190,22 +201,22 @@ fn without_engine() -> Finding {
         None => {
             let found =
                 "not in this build; `pip install clariq-learned` or `scripts/install` adds them";
-            Finding::ok("learned models", found)
+            ok("learned models", found)
         }
         Some(found) => {
             let fix = "clariq setup installs libtorch where it is missing";
-            Finding::missing("learned models", found, fix)
+            missing("learned models", found, fix)
         }
     }
 }
 
 fn weights(engine: &dyn Engine, folder: &Path) -> Finding {
     match engine.open(folder, ModelKind::Encoder, &ModelOptions::default()) {
-        Ok(_) => Finding::ok("weights", folder.display().to_string()),
+        Ok(_) => ok("weights", folder.display().to_string()),
         Err(error) => {
             let report = error.to_problem();
             let found = format!("{}: {}", report.title(), report.found);
-            Finding::missing("weights", found, "clariq setup --force")
+            missing("weights", found, "clariq setup --force")
         }
     }
 }
@@ -213,19 +224,14 @@ fn weights(engine: &dyn Engine, folder: &Path) -> Finding {
 fn cache_finding() -> Finding {
     let folder = cache::folder();
     // Created here if need be, as any command would; a test file shows whether it can be written.
-    let writable = fs::create_dir_all(&folder).and_then(|()| probe(&folder));
-    match writable {
-        Ok(()) => Finding::ok("cache", folder.display().to_string()),
-        Err(error) => Finding::missing(
+    let probe = folder.join(format!(".doctor-{}.tmp", std::process::id()));
+    let written = fs::create_dir_all(&folder).and_then(|()| fs::write(&probe, b""));
+    match written.and_then(|()| fs::remove_file(probe)) {
+        Ok(()) => ok("cache", folder.display().to_string()),
+        Err(error) => missing(
             "cache",
             format!("{}: {error}", folder.display()),
             "set CLARIQ_CACHE to a folder of yours",
         ),
     }
-}
-
-fn probe(folder: &Path) -> std::io::Result<()> {
-    let path = folder.join(format!(".doctor-{}.tmp", std::process::id()));
-    fs::write(&path, b"")?;
-    fs::remove_file(path)
 }

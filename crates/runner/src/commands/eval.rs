@@ -4,7 +4,7 @@ mod arguments;
 mod tables;
 
 use crate::failure::{Failure, Outcome};
-use crate::output::{Cell, Sheet, print_all};
+use crate::output::{Cell, Sheet, print_all, stdout};
 use crate::runs;
 use crate::settings::Settings;
 use clariq_collections::Collection;
@@ -26,7 +26,9 @@ pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome,
     }
     let (collection, split) = settings.scored_on(arguments.split.as_deref(), &asked.file)?;
     check_origin(settings, &*collection, &asked)?;
-    let scored = collection.evaluation(split)?.score(&asked)?;
+    let evaluation = collection.evaluation(split)?;
+    settings.warn(evaluation.warnings());
+    let scored = evaluation.score(&asked)?;
     warn_of_record(settings, &asked)?;
     print(settings, arguments, &asked, &scored, split)
 }
@@ -95,11 +97,10 @@ fn print(
     scored: &Scored,
     split: &str,
 ) -> Result<Outcome, Failure> {
-    scored.warnings.iter().for_each(|warning| settings.note(&format!("warning: {warning}")));
+    settings.warn(&scored.warnings);
     scored.notes.iter().for_each(|note| settings.note(note));
     if let Some(report) = &scored.needs {
-        tables::print_needs(settings, scored, report)?;
-        return Ok(Outcome::Done);
+        return tables::print_needs(settings, scored, report);
     }
     if let Some(highest) = &scored.highest {
         let mut sheet = Sheet::new(&["measure", "lowest", "highest"]);
@@ -107,37 +108,37 @@ fn print(
             let figures = [*lowest, *highest].map(|figure| Cell::Figure(figure, 6));
             sheet.row([vec![Cell::text(name)], figures.to_vec()].concat());
         }
-        sheet.print(settings.format)?;
-        return Ok(Outcome::Done);
+        return sheet.print(settings.format);
     }
     if let Some(out) = &arguments.out_file {
         write_atomically(out, |file| write_per_topic(scored, file))?;
     }
     if let Some(lines) = &scored.leaderboard {
-        writeln!(io::stdout(), "{lines}")?;
+        let mut out = stdout();
+        writeln!(out, "{lines}")?;
+        out.flush()?;
         return Ok(Outcome::Done);
     }
     let name = asked.file.file_name().unwrap_or(asked.file.as_os_str()).to_string_lossy();
     let placed = scored.placement.as_ref();
     let placed = placed.map(|placed| tables::placement(settings, placed, scored, split, &name));
     if let (Form::Lines(line), None) = (scored.form, settings.format) {
-        let mut out = io::stdout().lock();
+        let mut out = stdout();
         for (name, figure) in &scored.figures {
             writeln!(out, "{}", line(name, *figure))?;
         }
-        if let Some(placed) = placed {
+        if placed.is_some() {
             writeln!(out)?;
-            drop(out);
-            placed.print(None)?;
         }
-        return Ok(Outcome::Done);
+        out.flush()?;
+        drop(out);
+        return placed.map_or(Ok(Outcome::Done), |placed| placed.print(None));
     }
     let sheet = sheet(scored, asked.per_topic);
     match placed {
-        Some(placed) => print_all(&[("scores", sheet), ("placement", placed)], settings.format)?,
-        None => sheet.print(settings.format)?,
+        Some(placed) => print_all(&[("scores", sheet), ("placement", placed)], settings.format),
+        None => sheet.print(settings.format),
     }
-    Ok(Outcome::Done)
 }
 
 /// A row for each measure; by topics, after one for each topic and measure if those are wanted, as

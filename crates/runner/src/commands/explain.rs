@@ -2,11 +2,11 @@
 
 use crate::arguments::{IndexPlace, Parameters};
 use crate::failure::{Failure, Outcome};
-use crate::output::{Cell, Format, Sheet};
+use crate::output::{Cell, Format, Sheet, stdout};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_core::{Doc, Request, bail, fixed, printable};
-use clariq_experiment::run::open_split;
+use clariq_experiment::run::{Input as _, SplitInput};
 use clariq_experiment::{Contexts, Loaded, Part, Query, Session, Statements, System, Traces};
 use clariq_rank::StageTrace;
 use serde_json::{Value, json};
@@ -67,9 +67,9 @@ struct Explained {
 
 pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Outcome, Failure> {
     let (text, id) = arguments.words()?;
-    let loaded = Loaded::open_any(&arguments.system, &arguments.parameters.overrides()?)?;
+    let loaded = settings.load(&arguments.system, &arguments.parameters.overrides()?)?;
     let collection = settings.collection_for(slice::from_ref(&loaded))?;
-    let split = collection.find_split_or_usual(arguments.split.as_deref())?;
+    let split = collection.find_split_or(arguments.split.as_deref(), "dev")?;
     let session = settings.session(&*collection, &arguments.place)?.answering(split);
     let contexts = Contexts::new(&session);
     let query = match &arguments.topic {
@@ -93,7 +93,7 @@ fn find_topic(
     topic: &str,
 ) -> Result<Query, Failure> {
     loaded.check_tasks(session.collection)?;
-    let input = open_split(session, loaded, split, None)?;
+    let input = SplitInput::open(session, loaded, split, None)?;
     let mut found = None;
     let _ = input.read(0, &mut |query| {
         if query.request.id.as_str() != topic {
@@ -137,9 +137,9 @@ fn print(
 ) -> Result<Outcome, Failure> {
     let Explained { request, id, text, pipelines } = explained;
     if let Some(format) = format.filter(|format| *format != Format::Json) {
-        return Ok(stages(pipelines).print(Some(format)).map(|()| Outcome::Done)?);
+        return stages(pipelines).print(Some(format));
     }
-    let mut out = io::stdout().lock();
+    let mut out = stdout();
     if format == Some(Format::Json) {
         let mut all = json!({ "request": request, "question_id": id, "question": text });
         match &pipelines[..] {
@@ -151,7 +151,7 @@ fn print(
         }
         serde_json::to_writer_pretty(&mut out, &all).map_err(io::Error::from)?;
         writeln!(out)?;
-        return Ok(Outcome::Done);
+        return Ok(out.flush().map(|()| Outcome::Done)?);
     }
     writeln!(out, "request   {}", printable(request, usize::MAX))?;
     let kind = if is_of_one_task { "question" } else { "document" };
@@ -162,11 +162,11 @@ fn print(
             writeln!(out, "\n{task}{}: {}", trace.stage, place(trace))?;
             let explanation = trace.explanation.as_ref().map(ToString::to_string);
             for line in explanation.iter().flat_map(|text| text.lines()) {
-                writeln!(out, "{}", printable(line, usize::MAX))?;
+                writeln!(out, "{line}")?;
             }
         }
     }
-    Ok(Outcome::Done)
+    Ok(out.flush().map(|()| Outcome::Done)?)
 }
 
 /// Where the question is after each stage, as a table.

@@ -29,9 +29,7 @@ pub(crate) struct IndexArgs {
 
 pub(crate) fn index(settings: &Settings, command: &IndexCommand) -> Result<Outcome, Failure> {
     let (IndexCommand::Build(arguments) | IndexCommand::Stats(arguments)) = command;
-    let index = open(settings, arguments)?;
-    print(settings, &index)?;
-    Ok(Outcome::Done)
+    print(settings, &open(settings, arguments)?)
 }
 
 fn open(settings: &Settings, arguments: &IndexArgs) -> Result<DocumentIndex, Failure> {
@@ -52,11 +50,11 @@ fn open(settings: &Settings, arguments: &IndexArgs) -> Result<DocumentIndex, Fai
     Ok(index)
 }
 
-fn print(settings: &Settings, index: &DocumentIndex) -> Result<(), Failure> {
+fn print(settings: &Settings, index: &DocumentIndex) -> Result<Outcome, Failure> {
     let stats = index.stats()?;
     let mut sheet = Sheet::new(&["figure", "value"]);
     let rows = [
-        ("folder", Cell::text(index.folder().display().to_string())),
+        ("folder", Cell::path(index.folder())),
         ("analyser", Cell::text(stats.analyzer.name())),
         ("bank checksum", Cell::text(&stats.checksum[..12])),
         ("questions", Cell::count(stats.documents)),
@@ -68,5 +66,5 @@ fn print(settings: &Settings, index: &DocumentIndex) -> Result<(), Failure> {
     for (name, value) in rows {
         sheet.row(vec![Cell::text(name), value]);
     }
-    Ok(sheet.print(settings.format)?)
+    sheet.print(settings.format)
 }

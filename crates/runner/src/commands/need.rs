@@ -10,17 +10,38 @@ use crate::settings::Settings;
 use arguments::{NeedExplainArgs, NeedPredictArgs, NeedTrainArgs};
 use clariq_collections::Collection;
 use clariq_core::bail;
-use clariq_experiment::NeedModels;
-use clariq_files::Target;
+use clariq_experiment::{Loaded, NeedModels};
+use clariq_files::{MOST_OF_A_TABLE, Source, Target};
+use std::path::Path;
 
 pub(crate) use arguments::NeedCommand;
 
 pub(crate) fn need(settings: &Settings, command: &NeedCommand) -> Result<Outcome, Failure> {
+    let name = match command {
+        NeedCommand::Train(arguments) => &arguments.config,
+        NeedCommand::Predict(arguments) => &arguments.model,
+        NeedCommand::Explain(arguments) => &arguments.model,
+    };
+    // What cannot be read asks for nothing: the command says what is wrong with it.
+    let saved = Path::new(name).extension().is_some_and(|end| end == "json");
+    let system = || Loaded::open_any(name, &[]);
+    let needs =
+        if saved { names_encoder(name) } else { system().is_ok_and(|it| it.needs_models()) };
+    if needs {
+        settings.take_over()?;
+    }
     match command {
         NeedCommand::Train(arguments) => train(settings, arguments),
         NeedCommand::Predict(arguments) => predict(settings, arguments),
         NeedCommand::Explain(arguments) => explain(settings, arguments),
     }
+}
+
+/// Whether a saved model names an encoder, as a text and not as `null`.
+fn names_encoder(file: &str) -> bool {
+    let Ok(input) = Source::new(file).read_at_most(MOST_OF_A_TABLE) else { return false };
+    let text = String::from_utf8_lossy(&input.bytes);
+    text.split("\"encoder\":").skip(1).any(|value| value.trim_start().starts_with('"'))
 }
 
 /// The need models that label a split, or requests of none.
@@ -45,10 +66,10 @@ fn train(settings: &Settings, arguments: &NeedTrainArgs) -> Result<Outcome, Fail
         classifier.write(&Target::new(path))?;
         settings.note(&format!("the model is in {}", path.display()));
     }
-    if !arguments.output.as_ref().is_some_and(|path| Target::new(path).is_stream()) {
-        print(settings, sheets, "cross_validation")?;
+    if arguments.output.as_ref().is_some_and(|path| Target::new(path).is_stream()) {
+        return Ok(Outcome::Done);
     }
-    Ok(Outcome::Done)
+    print(settings, sheets, "cross_validation")
 }
 
 /// Prints tables; as TSV, which is one table, the named one.
@@ -56,12 +77,12 @@ fn print(
     settings: &Settings,
     mut sheets: Vec<(&'static str, Sheet)>,
     main: &str,
-) -> Result<(), Failure> {
+) -> Result<Outcome, Failure> {
     if settings.format.is_some_and(Format::is_one_table) && sheets.len() > 1 {
         sheets.retain(|(name, _)| *name == main);
         settings.note("note: TSV is one table; --format json holds them all");
     }
-    Ok(print_all(&sheets, settings.format)?)
+    print_all(&sheets, settings.format)
 }
 
 fn predict(settings: &Settings, arguments: &NeedPredictArgs) -> Result<Outcome, Failure> {
@@ -92,6 +113,5 @@ fn explain(settings: &Settings, arguments: &NeedExplainArgs) -> Result<Outcome, 
             Cell::Figure(feature.share, 4),
         ]);
     }
-    print(settings, vec![("labels", labels), ("features", features)], "features")?;
-    Ok(Outcome::Done)
+    print(settings, vec![("labels", labels), ("features", features)], "features")
 }

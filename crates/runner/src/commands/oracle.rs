@@ -1,9 +1,11 @@
 //! `clariq oracle`: the run of an oracle, the best or the worst that a system could reach.
 
+use crate::arguments::one_of;
 use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::TypedValueParser;
 use clariq_collections::{Choice, OracleAsked, oracle_run};
 use clariq_experiment::record;
 use clariq_experiment::run::folder_of;
@@ -14,7 +16,7 @@ use std::path::{Path, PathBuf};
 #[derive(Args)]
 pub(crate) struct OracleArgs {
     /// Which question is chosen for each topic or context
-    #[arg(value_enum)]
+    #[arg(value_parser = oracles())]
     choice: Oracle,
     /// Split
     #[arg(long, default_value = "dev", value_name = "SPLIT")]
@@ -31,44 +33,27 @@ pub(crate) struct OracleArgs {
     output: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Oracle {
-    /// The question with the highest figure
-    #[value(name = "best-question")]
-    Best,
-    /// The question with the lowest figure
-    #[value(name = "worst-question")]
-    Worst,
-    /// No question
-    #[value(name = "no-question")]
-    Nothing,
-}
+/// Its name and what it chooses, if anything.
+type Oracle = (&'static str, Option<Choice>);
 
-impl Oracle {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Best => "best-question",
-            Self::Worst => "worst-question",
-            Self::Nothing => "no-question",
-        }
-    }
-
-    fn choice(self) -> Option<Choice> {
-        match self {
-            Self::Best => Some(Choice::Best),
-            Self::Worst => Some(Choice::Worst),
-            Self::Nothing => None,
-        }
-    }
+fn oracles() -> impl TypedValueParser<Value = Oracle> {
+    const BEST: &str = "best-question";
+    const WORST: &str = "worst-question";
+    const NONE: &str = "no-question";
+    one_of(&[
+        (BEST, (BEST, Some(Choice::Best)), "The question with the highest figure"),
+        (WORST, (WORST, Some(Choice::Worst)), "The question with the lowest figure"),
+        (NONE, (NONE, None), "No question"),
+    ])
 }
 
 pub(crate) fn oracle(settings: &Settings, arguments: &OracleArgs) -> Result<Outcome, Failure> {
     let collection = settings.collection()?;
-    let (name, split) = (arguments.choice.name(), arguments.split.as_str());
+    let ((name, choice), split) = (arguments.choice, arguments.split.as_str());
     let made = oracle_run(
         &*collection,
         &OracleAsked {
-            choice: arguments.choice.choice(),
+            choice,
             name,
             split,
             metric: &arguments.metric,
@@ -98,16 +83,13 @@ pub(crate) fn oracle(settings: &Settings, arguments: &OracleArgs) -> Result<Outc
         "bank": { "sha256": bank.checksum(), "questions": bank.len() },
     });
     let files = vec![("run", path.clone(), run)];
-    let record = record::stage(&path, made_by, &files)?;
-    files.into_iter().map(|(.., file)| file).chain([record]).try_for_each(Staged::commit)?;
+    record::put(&path, made_by, files)?;
     let count = lines.split(|&byte| byte == b'\n').count() - 1;
-    let mut sheet = Sheet::new(&["oracle", "split", "lines", "run file"]);
-    sheet.row(vec![
-        Cell::text(name),
-        Cell::text(split),
-        Cell::count(count),
-        Cell::text(path.display().to_string()),
-    ]);
-    sheet.print(settings.format)?;
-    Ok(Outcome::Done)
+    Sheet::of([
+        ("oracle", Cell::text(name)),
+        ("split", Cell::text(split)),
+        ("lines", Cell::count(count)),
+        ("run file", Cell::path(&path)),
+    ])
+    .print(settings.format)
 }

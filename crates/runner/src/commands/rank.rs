@@ -2,17 +2,17 @@
 
 use crate::arguments::{IndexPlace, Parameters};
 use crate::failure::{Failure, Outcome, bad_lines_are, error_object};
-use crate::output::{Format, open_delimited};
+use crate::output::{Format, open_delimited, stdout};
 use crate::settings::Settings;
 use clap::Args;
-use clariq_core::{Error, Hit, Problem, ProblemKind, Request, bail, printable, problem};
+use clariq_core::{Error, Hit, Problem, ProblemKind, bail, problem};
 use clariq_experiment::requests::{ARCHIVE, Requests};
 use clariq_experiment::{
-    Answer, Contexts, Listed, Loaded, Outcome as Ranked, Part, Predict, Query, Statements, System,
+    Answer, Contexts, Listed, Outcome as Ranked, Part, Predict, Query, System,
 };
 use clariq_files::Source;
 use clariq_files::archive::Archive;
-use clariq_rank::Uses;
+use clariq_rank::{Override, Uses};
 use serde_json::{Value, json};
 use std::io::{self, BufRead, BufReader, Write};
 use std::num::NonZeroUsize;
@@ -21,6 +21,9 @@ use std::slice;
 
 /// Requests that are held for one batch.
 const MOST_IN_BATCH: usize = 100_000;
+
+/// Documents for a request at most, if it is not said.
+const USUAL_DEPTH: usize = 30;
 
 #[derive(Args)]
 pub(crate) struct RankArgs {
@@ -31,15 +34,18 @@ pub(crate) struct RankArgs {
     #[arg(long, value_name = "FILE", default_value = "-")]
     requests: PathBuf,
     /// Maximum number of documents per request; the depth of the system also applies, except to
-    /// requests with `candidates`, which are all ranked
-    #[arg(long, value_name = "K", default_value = "30")]
-    depth: NonZeroUsize,
+    /// requests with `candidates`, which are all ranked [default: 30]
+    #[arg(long, value_name = "K")]
+    depth: Option<NonZeroUsize>,
     /// Read all requests first and rank them together, for systems that use the batch
     #[arg(long)]
     batch: bool,
     /// Answer a bad line with an error object, and continue
     #[arg(long)]
     skip_bad: bool,
+    /// Need model that `clariq need train -o` wrote, instead of the one that the system declares
+    #[arg(long, value_name = "FILE")]
+    need_model: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) parameters: Parameters,
     #[command(flatten)]
@@ -55,19 +61,16 @@ struct Printer<'a> {
 }
 
 pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome, Failure> {
-    let loaded = Loaded::open_any(&arguments.system, &arguments.parameters.overrides()?)?;
-    let collection = settings.collection_for(slice::from_ref(&loaded))?;
-    let session = settings.session(&*collection, &arguments.place)?;
-    if loaded.uses.contains(&Uses::Batch) && !arguments.batch {
-        let expected = "a system that answers one request at a time";
-        let found = "uses = [\"batch\"]: it compares the requests with each other";
-        bail!(&*loaded.name, expected, found, "--batch reads all requests and ranks them together");
+    // Whatever is refused is refused before an index is built.
+    let format = format(settings.format)?;
+    let overrides = arguments.parameters.overrides()?;
+    let is_depth = |given: &Override| given.stage == "bm25" && given.key == "depth";
+    if let Some(depth) = arguments.depth.filter(|_| overrides.iter().any(is_depth)) {
+        let hint = "leave one of them out: the smaller of the two would count";
+        bail!("--set", "no `bm25.depth` beside --depth", "--depth {depth}", hint);
     }
-    let contexts = Contexts::new(&session);
-    let system = System::open_predicting(&contexts, &loaded, Predict::Always)?;
-    system.warm_up()?;
-    let (format, depth) = (format(settings.format)?, arguments.depth.get());
-    let printer = Printer { system, format, depth };
+    let depth = arguments.depth.map_or(USUAL_DEPTH, NonZeroUsize::get);
+    let loaded = settings.load(&arguments.system, &overrides)?;
     let archive = match Source::new(&arguments.requests) {
         Source::Stdin => None,
         source => Some(Archive::new(&[source], &ARCHIVE)?),
@@ -76,6 +79,18 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome,
         None => ("<stdin>", Box::new(io::stdin().lock())),
         Some(archive) => (archive.name(), Box::new(BufReader::new(archive.open()?))),
     };
+    let collection = settings.collection_for(slice::from_ref(&loaded))?;
+    let mut session = settings.session(&*collection, &arguments.place)?;
+    session.options.need_model.clone_from(&arguments.need_model);
+    if loaded.uses.contains(&Uses::Batch) && !arguments.batch {
+        let expected = "a system that answers one request at a time";
+        let found = "uses = [\"batch\"]: it compares the requests with each other";
+        bail!(&*loaded.name, expected, found, "--batch reads all requests and ranks them together");
+    }
+    let contexts = Contexts::new(&session);
+    let system = System::open_predicting(&contexts, &loaded, Predict::Always)?;
+    system.warm_up()?;
+    let printer = Printer { system, format, depth };
     let mut requests = Requests::new(name, lines, session.documents, loaded.answers());
     if printer.format == Format::Trec {
         requests = requests.with_unique_ids();
@@ -105,24 +120,23 @@ fn format(given: Option<Format>) -> Result<Format, Failure> {
     }
 }
 
-/// Answers each line by itself, as soon as it is read: the same bytes however lines arrive. How
-/// many were bad.
+/// Answers each line as soon as it is read: the same bytes however lines arrive. How many were bad.
 fn rank_each(printer: &Printer, requests: &mut Requests, skip_bad: bool) -> Result<u64, Failure> {
     let mut bad = 0;
     if skip_bad {
         // The system works: a later error is about a line, or about a server.
-        let (request, statements) = (Request::new("0", "hello"), Statements::Own(Vec::new()));
-        printer.system.rank(&[Query { request, statements }])?;
+        printer.system.rank(&[Query::of_nobody()])?;
     }
     while let Some(next) = requests.read_next()? {
         let ranked = match next {
             Ok(query) => match printer.system.rank(slice::from_ref(&query)) {
-                Err(error) if is_of_server(&error) => return Err(error.into()),
+                // A server that fails would do so for every line that follows.
+                Err(error) if error.kind() == Some(ProblemKind::Server) => return Err(error.into()),
                 ranked => ranked.map(|ranked| (query, ranked)).map_err(Failure::from),
             },
             Err(problem) => Err(problem.into()),
         };
-        let mut out = io::stdout().lock();
+        let mut out = stdout();
         match ranked {
             Ok((query, ranked)) => {
                 ranked.iter().try_for_each(|ranked| printer.put(&mut out, &query, ranked))?;
@@ -136,11 +150,6 @@ fn rank_each(printer: &Printer, requests: &mut Requests, skip_bad: bool) -> Resu
         out.flush()?;
     }
     Ok(bad)
-}
-
-/// Whether a server failed, which it would do for every line that follows.
-fn is_of_server(error: &Error) -> bool {
-    error.kind() == Some(ProblemKind::Server)
 }
 
 /// Reads all lines, ranks the requests together and answers in their order. How many were bad.
@@ -159,7 +168,7 @@ fn rank_batch(printer: &Printer, requests: &mut Requests, skip_bad: bool) -> Res
     }
     let count = bad.len() as u64;
     let mut bad = bad.into_iter().peekable();
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = stdout();
     let all = printer.system.rank(&batch)?;
     for (index, (query, ranked)) in batch.iter().zip(&all).enumerate() {
         while let Some((_, problem)) = bad.next_if(|(before, _)| *before == index) {
@@ -209,7 +218,7 @@ impl Printer<'_> {
             let words: Vec<&str> = text.split_whitespace().collect();
             let text = words.join(" ");
             let (rank, score) = (rank.to_string(), score.to_string());
-            let fields = [id.as_str(), &rank, &doc, &score, &printable(&text, usize::MAX)];
+            let fields = [id.as_str(), &rank, &doc, &score, &text];
             records.write_record(fields).map_err(io::Error::from)?;
         }
         Ok(records.flush()?)

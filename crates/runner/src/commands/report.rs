@@ -1,8 +1,9 @@
 //! `clariq report`: runs side by side on one page.
 
+use crate::arguments::Judged;
 use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet};
-use crate::runs;
+use crate::runs::{self, Labels};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_collections::evaluation::{PageAsked, PageRun, Rendered};
@@ -27,6 +28,8 @@ pub(crate) struct ReportArgs {
     /// CAsT]
     #[arg(long, value_name = "SPLIT")]
     split: Option<String>,
+    #[command(flatten)]
+    judged: Judged,
     /// Need file (ClariQ) whose predictions are also shown; can be repeated
     #[arg(long = "need", value_name = "FILE")]
     needs: Vec<PathBuf>,
@@ -43,7 +46,9 @@ pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outc
     inputs_stay(&arguments.output, paths.iter().chain(&arguments.needs))?;
     runs::check_differ(&paths, "RUN")?;
     runs::check_differ(&arguments.needs, "--need")?;
-    let (collection, split) = settings.scored_on(arguments.split.as_deref(), &paths[0])?;
+    let (judged, split) = (&arguments.judged, arguments.split.as_deref());
+    let labels = Labels::open(settings, judged, split, &paths[0])?;
+    let (split, kind) = labels.names();
     let mut shown = Vec::new();
     for (path, name) in paths.iter().zip(runs::names(&paths)) {
         shown.push(PageRun { name, file: Source::new(path), uses: uses(settings, path) });
@@ -51,25 +56,24 @@ pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outc
     let needs = runs::names(&arguments.needs).into_iter();
     let needs: Vec<_> = needs.zip(arguments.needs.iter().map(Source::new)).collect();
     let title = arguments.title.clone().unwrap_or_else(|| match &shown[..] {
-        [only] => format!("{} {split}: {}", collection.kind(), only.name),
-        runs => format!("{} {split}: {} runs compared", collection.kind(), runs.len()),
+        [only] => format!("{} {split}: {}", kind, only.name),
+        runs => format!("{} {split}: {} runs compared", kind, runs.len()),
     });
     let (title, seed) = (title.as_str(), settings.seed);
     let asked = PageAsked { title, runs: &shown, baseline, needs: &needs, seed };
-    let rendered = collection.evaluation(split)?.page(&asked)?;
-    rendered.warnings.iter().for_each(|warning| settings.note(&format!("warning: {warning}")));
+    let rendered = labels.evaluation(settings)?.page(&asked)?;
+    settings.warn(&rendered.warnings);
     let target = Target::new(&arguments.output);
     target.write(|out| out.write_all(rendered.html.as_bytes()))?;
     if !target.is_stream() {
-        summary(arguments, paths.len(), split, &rendered).print(settings.format)?;
+        summary(arguments, paths.len(), &split, &rendered).print(settings.format)?;
     }
     Ok(Outcome::Done)
 }
 
-/// The runs as they are shown, and the position of the baseline. One that is not among them is
-/// shown first.
+/// The runs as shown, and the position of the baseline: one that is not among them comes first.
 fn runs_of(arguments: &ReportArgs) -> (Vec<PathBuf>, usize) {
-    let mut paths = arguments.runs.clone();
+    let mut paths = runs::without_records(arguments.runs.clone());
     let Some(baseline) = &arguments.baseline else { return (paths, 0) };
     let position = paths.iter().position(|path| path == baseline).unwrap_or_else(|| {
         paths.insert(0, baseline.clone());
@@ -119,14 +123,12 @@ fn uses(settings: &Settings, run: &Path) -> Vec<String> {
 }
 
 fn summary(arguments: &ReportArgs, runs: usize, split: &str, rendered: &Rendered) -> Sheet {
-    let mut sheet = Sheet::new(&["runs", "need files", "split", "topics", "bytes", "page"]);
-    sheet.row(vec![
-        Cell::count(runs),
-        Cell::count(arguments.needs.len()),
-        Cell::text(split),
-        Cell::count(rendered.topics),
-        Cell::count(rendered.html.len()),
-        Cell::text(arguments.output.display().to_string()),
-    ]);
-    sheet
+    Sheet::of([
+        ("runs", Cell::count(runs)),
+        ("need files", Cell::count(arguments.needs.len())),
+        ("split", Cell::text(split)),
+        ("topics", Cell::count(rendered.topics)),
+        ("bytes", Cell::count(rendered.html.len())),
+        ("page", Cell::path(&arguments.output)),
+    ])
 }

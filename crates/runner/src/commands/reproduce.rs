@@ -1,11 +1,12 @@
 //! `clariq reproduce`: whether every system still reaches the figures in its configuration.
 
-pub(crate) mod arguments;
 mod figures;
 
+use crate::arguments::IndexPlace;
 use crate::failure::{Failure, Outcome};
+use crate::learned;
 use crate::settings::Settings;
-use arguments::ReproduceArgs;
+use clap::Args;
 use clariq_collections::Collection;
 use clariq_core::{Error, ProblemKind};
 use clariq_experiment::Loaded;
@@ -13,12 +14,33 @@ use clariq_experiment::reproduce::{Verdict, check, expecting};
 use clariq_experiment::run::usual_path;
 use clariq_experiment::systems::{self, check_names_differ};
 use figures::Figures;
+use std::path::PathBuf;
+
+#[derive(Args)]
+pub(crate) struct ReproduceArgs {
+    /// Systems: names of built-in ones, or configuration files [default: for each split, the
+    /// built-in ones with expected figures, or all if none has any]
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    /// Folder for the run files
+    #[arg(long, value_name = "DIR", default_value = "runs")]
+    runs: PathBuf,
+    /// Only this split [default: every split with labels]
+    #[arg(long, value_name = "SPLIT")]
+    split: Option<String>,
+    #[command(flatten)]
+    place: IndexPlace,
+}
 
 pub(crate) fn reproduce(
     settings: &Settings,
     arguments: &ReproduceArgs,
 ) -> Result<Outcome, Failure> {
-    let load = |name: &String| Loaded::open_any(name, &[]);
+    // Some of the built-in systems need models.
+    if arguments.names.is_empty() && learned::program().is_some() {
+        settings.take_over()?;
+    }
+    let load = |name: &String| settings.load(name, &[]);
     let named: Vec<Loaded> = arguments.names.iter().map(load).collect::<Result<_, _>>()?;
     check_names_differ(&named)?;
     let collection = settings.collection_for(&named)?;
@@ -32,7 +54,10 @@ pub(crate) fn reproduce(
     let (mut figures, mut failed) = (Figures::new(settings.format), false);
     for &split in collection.splits().iter().filter(|split| only.is_none_or(|only| only == **split))
     {
-        if !collection.has(split) || collection.qrels(split, session.task)?.is_none() {
+        if !collection.has(split) && only.is_none() {
+            continue;
+        }
+        if collection.qrels(split, session.task)?.is_none() {
             let data = collection.location();
             settings.note(&format!("note: {split} has no labels in {data} and is left out"));
             continue;
@@ -61,8 +86,7 @@ pub(crate) fn reproduce(
     Ok(if failed { Outcome::CheckFailed } else { Outcome::Done })
 }
 
-/// Whether the files with resolved utterances are there. What is wrong with them is reported where
-/// they are trained on.
+/// Whether the files with resolved utterances are there; what is wrong with them, training reports.
 fn has_resolved(collection: &dyn Collection) -> bool {
     !matches!(
         collection.resolved_turns(),

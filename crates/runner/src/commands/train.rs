@@ -34,12 +34,6 @@ pub(crate) struct TrainArgs {
 }
 
 impl TrainArgs {
-    /// Whether something can be trained. This program says as well as the other what is wrong.
-    pub(crate) fn needs_models(&self) -> bool {
-        let is_free = |count| self.output.as_ref().is_none_or(|it| check_output(it, count).is_ok());
-        recipes(&self.configs, &self.set).is_ok_and(|recipes| is_free(recipes.len()))
-    }
-
     fn again(&self) -> Again {
         match (self.resume, self.force && self.output.is_none()) {
             (true, _) => Again::Resume,
@@ -57,10 +51,11 @@ pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcom
     if let Some(output) = &arguments.output {
         check_output(output, recipes.len())?;
     }
+    settings.take_over()?;
     let collection = settings.collection()?;
     let session = settings.session(&*collection, &IndexPlace::default())?;
     // Without a name, what is trained may be for any split of a collection that has several.
-    let split = match collection.find_split_or_usual(arguments.split.as_deref()) {
+    let split = match collection.find_split_or(arguments.split.as_deref(), "dev") {
         Err(problem) if arguments.split.is_some() => return Err(problem.into()),
         found => found.ok(),
     };
@@ -81,11 +76,10 @@ pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcom
         }
         let mut row = vec![Cell::text(name)];
         row.extend(cells(trained.as_ref()));
-        row.push(Cell::text(folder.display().to_string()));
+        row.push(Cell::path(&folder));
         sheet.row(row);
     }
-    sheet.print(settings.format)?;
-    Ok(Outcome::Done)
+    sheet.print(settings.format)
 }
 
 /// Steps, losses and recall of a training; nothing of a model that was there already.

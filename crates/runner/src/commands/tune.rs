@@ -6,8 +6,8 @@ use crate::output::{Cell, Sheet};
 use crate::runs::measures;
 use crate::settings::Settings;
 use clap::Args;
-use clariq_experiment::Loaded;
-use clariq_experiment::tune::{Grid, Search};
+use clariq_experiment::tune::{Grid, Labels, Search};
+use std::path::PathBuf;
 use std::slice;
 
 #[derive(Args)]
@@ -18,6 +18,12 @@ pub(crate) struct TuneArgs {
     /// Labelled split to tune on [default: the first of the collection]
     #[arg(long, value_name = "SPLIT")]
     pub(crate) split: Option<String>,
+    /// Requests to tune on instead of a split, as JSON lines in the format of `clariq rank`
+    #[arg(long, value_name = "FILE", requires = "qrels", conflicts_with = "split")]
+    pub(crate) requests: Option<PathBuf>,
+    /// TREC qrels of --requests
+    #[arg(long, value_name = "FILE", requires = "requests")]
+    pub(crate) qrels: Option<PathBuf>,
     /// Parameter and its values, as stage.key=value,value,… or, for systems with several tasks,
     /// task.stage.key=…; can be repeated
     #[arg(long = "grid", value_name = "STAGE.KEY=VALUES", required = true)]
@@ -46,16 +52,20 @@ pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome,
     let by = RECALLS.iter().position(|recall| *recall == arguments.measure);
     let shown = by.map_or(arguments.measure.clone(), |_| RECALLS.join(","));
     let (measures, by) = (measures(&[shown])?, by.unwrap_or(0));
-    let first = Loaded::open_any(&arguments.config, &grid.points().next().unwrap_or_default())?;
+    let first = settings.load(&arguments.config, &grid.points().next().unwrap_or_default())?;
     let collection = settings.collection_for(slice::from_ref(&first))?;
-    let split = match &arguments.split {
-        Some(split) => collection.find_split(split)?,
-        None => collection.splits()[0],
+    let labels = match (&arguments.requests, &arguments.qrels, &arguments.split) {
+        (Some(requests), Some(qrels), _) => Labels::Files { requests, qrels },
+        (.., Some(split)) => Labels::Split(collection.find_split(split)?),
+        _ => {
+            let mut splits = collection.splits().iter().filter(|split| collection.has(split));
+            Labels::Split(splits.next().unwrap_or(&collection.splits()[0]))
+        }
     };
     let session = settings.session(&*collection, &arguments.place)?;
     let (system, task) = (&arguments.config, arguments.task.as_deref());
     let (grid, measures, folds) = (&grid, &measures, arguments.folds);
-    let tuned = Search { system, grid, split, task, measures, by, folds }.run(&session)?;
+    let tuned = Search { system, grid, labels, task, measures, by, folds }.run(&session)?;
     let names = measures.iter().map(|measure| measure.name());
     let columns: Vec<String> = ["parameters".to_owned()].into_iter().chain(names).collect();
     let mut sheet = Sheet::new(&columns);

@@ -1,13 +1,14 @@
-//! `clariq validate`: what the official program of a collection says of a run, and what it lets
-//! through.
+//! `clariq validate`: what a collection's official program says of a run, and what it lets through;
+//! and `clariq convert`: an iKAT run in the form that evaluation tools read.
 
-use crate::failure::{Failure, Outcome, print_problem};
+use crate::failure::{Failure, Outcome, print_findings};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
-use clap::Args;
+use clap::{Args, ValueEnum};
+use clariq_collections::convert::convert_to_trec;
 use clariq_collections::{KINDS, MAX_WARNINGS, Validation, ValidationOptions, Verdict};
-use clariq_core::{Findings, Problem, Severity, problem};
-use clariq_files::Source;
+use clariq_core::{Findings, Severity, bail};
+use clariq_files::{Source, Target};
 use std::path::PathBuf;
 
 #[derive(Args)]
@@ -32,7 +33,9 @@ pub(crate) struct ValidateArgs {
 pub(crate) fn validate(settings: &Settings, arguments: &ValidateArgs) -> Result<Outcome, Failure> {
     let file = Source::new(&arguments.run);
     let Some(kind) = settings.kind_with_split(&arguments.split) else {
-        return Err(unknown_split(&arguments.split).into());
+        let splits: Vec<&str> = KINDS.iter().flat_map(|kind| kind.splits).copied().collect();
+        let (splits, name) = (splits.join(", "), &arguments.split);
+        bail!("--split", "one of {splits}", "`{name}`", "--split says what the run answers");
     };
     let options = ValidationOptions {
         passage_ids: arguments.passage_ids.as_deref(),
@@ -46,23 +49,6 @@ pub(crate) fn validate(settings: &Settings, arguments: &ValidateArgs) -> Result<
     Ok(if found.verdict == Verdict::Error { Outcome::CheckFailed } else { Outcome::Done })
 }
 
-fn unknown_split(name: &str) -> Problem {
-    let splits: Vec<&str> = KINDS.iter().flat_map(|kind| kind.splits).copied().collect();
-    let splits = splits.join(", ");
-    problem!("--split", "one of {splits}", "`{name}`", "--split says what the run answers")
-}
-
-/// Prints every fact to standard error, under its severity or under `label`.
-fn print_findings(findings: &Findings, label: Option<&str>) {
-    for finding in findings.iter() {
-        let severity = match finding.first.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-        };
-        print_problem(label.unwrap_or(severity), &finding.to_problem());
-    }
-}
-
 fn sheet(run: &str, found: &Validation) -> Sheet {
     let verdict = match found.verdict {
         Verdict::Error => "error",
@@ -73,15 +59,40 @@ fn sheet(run: &str, found: &Validation) -> Sheet {
         let of_severity = findings.iter().filter(|fact| fact.first.severity == severity);
         Cell::count(of_severity.map(|fact| fact.count).sum())
     };
-    let mut sheet =
-        Sheet::new(&["run", "verdict", "answered", "errors", "warnings", "let through"]);
-    sheet.row(vec![
-        Cell::text(run),
-        Cell::text(verdict),
-        Cell::count(found.answered),
-        count(&found.official, Severity::Error),
-        count(&found.official, Severity::Warning),
-        count(&found.let_through, Severity::Warning),
-    ]);
-    sheet
+    Sheet::of([
+        ("run", Cell::text(run)),
+        ("verdict", Cell::text(verdict)),
+        ("answered", Cell::count(found.answered)),
+        ("errors", count(&found.official, Severity::Error)),
+        ("warnings", count(&found.official, Severity::Warning)),
+        ("let through", count(&found.let_through, Severity::Warning)),
+    ])
+}
+
+#[derive(Args)]
+pub(crate) struct ConvertRunArgs {
+    /// iKAT submission (JSON; for 2025 JSON lines), plain or gzip; `-` for standard input
+    #[arg(value_name = "RUN")]
+    run: PathBuf,
+    /// Output format
+    #[arg(long, value_enum)]
+    to: RunForm,
+    /// File to write, compressed if its name ends in .gz
+    #[arg(long, short, value_name = "FILE", default_value = "-")]
+    output: PathBuf,
+}
+
+/// What `--to` accepts.
+#[derive(Clone, Copy, ValueEnum)]
+enum RunForm {
+    /// The passages as a TREC run, as the track's official program writes them
+    Trec,
+}
+
+pub(crate) fn convert_run(arguments: &ConvertRunArgs) -> Result<Outcome, Failure> {
+    let source = Source::new(&arguments.run);
+    match arguments.to {
+        RunForm::Trec => convert_to_trec(&source, &Target::new(&arguments.output))?,
+    }
+    Ok(Outcome::Done)
 }

@@ -2,7 +2,6 @@
 //! keep all digits; nothing is an empty field.
 
 use super::sheet::{Cell, Sheet, without_sign};
-use clariq_core::printable;
 use csv::{Writer, WriterBuilder};
 use std::io::{self, Write};
 
@@ -22,24 +21,12 @@ pub(crate) fn open(delimiter: u8, out: &mut dyn Write) -> Writer<&mut dyn Write>
 
 fn write_cell(cell: &Cell) -> String {
     match cell {
-        Cell::Text(text) => escape(text),
+        Cell::Text(text) => text.clone(),
         Cell::Count(count) => count.to_string(),
         Cell::Figure(figure, _) | Cell::Probability(figure) => without_sign(*figure).to_string(),
         Cell::Mark(marked) => marked.to_string(),
         Cell::Nothing => String::new(),
     }
-}
-
-/// A text without characters that could move the cursor of a terminal, but with its tabs and line
-/// ends.
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for part in text.split_inclusive(['\t', '\n']) {
-        let line = part.trim_end_matches(['\t', '\n']);
-        escaped.push_str(&printable(line, usize::MAX));
-        escaped.push_str(&part[line.len()..]);
-    }
-    escaped
 }
 
 #[cfg(test)]

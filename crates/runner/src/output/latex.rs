@@ -1,14 +1,11 @@
-//! A LaTeX table, for papers: `tabular` with the rules of the package `booktabs`, everything
-//! escaped.
+//! A LaTeX table, for papers: `tabular` with the rules of the package `booktabs`.
 
 use super::sheet::{Cell, Sheet};
 use std::io::{self, Write};
 
 pub(super) fn write(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
-    let is_text =
-        |column: usize| sheet.rows.iter().any(|row| row.get(column).is_some_and(Cell::is_text));
-    let columns: String =
-        (0..sheet.header.len()).map(|column| if is_text(column) { 'l' } else { 'r' }).collect();
+    let side = |column: usize| if sheet.is_text(column) { 'l' } else { 'r' };
+    let columns: String = (0..sheet.header.len()).map(side).collect();
     writeln!(out, "% needs \\usepackage{{booktabs}}\n\\begin{{tabular}}{{{columns}}}\n\\toprule")?;
     let header: Vec<String> = sheet.header.iter().map(|name| escaped(name)).collect();
     writeln!(out, "{} \\\\\n\\midrule", header.join(" & "))?;

@@ -1,6 +1,7 @@
 //! Tables of results: a header, and rows of typed cells.
 
 use clariq_core::{fixed, printable};
+use std::path::Path;
 
 /// A value of a table.
 #[derive(Debug, Clone)]
@@ -21,6 +22,10 @@ impl Cell {
         Self::Text(text.into())
     }
 
+    pub(crate) fn path(path: &Path) -> Self {
+        Self::Text(path.display().to_string())
+    }
+
     pub(crate) fn count(count: usize) -> Self {
         Self::Count(count as u64)
     }
@@ -37,10 +42,6 @@ impl Cell {
             Self::Nothing => "-".to_owned(),
         }
     }
-
-    pub(super) fn is_text(&self) -> bool {
-        matches!(self, Self::Text(_))
-    }
 }
 
 /// A table with a header.
@@ -55,6 +56,17 @@ impl Sheet {
     pub(crate) fn new<T: ToString>(header: &[T]) -> Self {
         let header = header.iter().map(ToString::to_string).collect();
         Self { title: None, header, rows: Vec::new() }
+    }
+
+    /// A table of one row, each value under its name.
+    pub(crate) fn of<const N: usize>(cells: [(&str, Cell); N]) -> Self {
+        let (header, row): (Vec<&str>, Vec<Cell>) = cells.into_iter().unzip();
+        Self { rows: vec![row], ..Self::new(&header) }
+    }
+
+    /// Whether a column holds texts, which stand to the left.
+    pub(super) fn is_text(&self, column: usize) -> bool {
+        self.rows.iter().any(|row| matches!(row.get(column), Some(Cell::Text(_))))
     }
 
     pub(crate) fn row(&mut self, cells: Vec<Cell>) {

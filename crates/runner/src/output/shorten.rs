@@ -1,5 +1,4 @@
-//! Long names in narrow columns: the beginning and the end are kept, because names of runs differ
-//! at either.
+//! Long names in narrow columns: runs differ in the beginnings and ends of their names.
 
 use super::sheet::{Cell, Sheet};
 

@@ -1,4 +1,5 @@
-//! Aligned columns, for a terminal: text to the left, numbers to the right, two spaces between.
+//! Aligned columns, for a terminal: text to the left, numbers to the right, two spaces between; and
+//! Markdown, for notes.
 
 use super::sheet::{Cell, Sheet};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
@@ -14,11 +15,23 @@ pub(super) fn write(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
     let columns = sheet.header.len();
     for (index, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, if index + 1 == columns { 0 } else { 2 }));
-        let text = sheet.rows.iter().any(|row| row.get(index).is_some_and(Cell::is_text));
+        let text = sheet.is_text(index);
         column.set_cell_alignment(if text { CellAlignment::Left } else { CellAlignment::Right });
     }
     for line in table.lines() {
         writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+pub(super) fn write_markdown(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
+    let rule = |column: usize| if sheet.is_text(column) { "---" } else { "--:" };
+    let rules: Vec<_> = (0..sheet.header.len()).map(rule).collect();
+    writeln!(out, "| {} |", sheet.header.join(" | "))?;
+    writeln!(out, "|{}|", rules.join("|"))?;
+    for row in &sheet.rows {
+        let fields: Vec<_> = row.iter().map(|cell| cell.shown().replace('|', "\\|")).collect();
+        writeln!(out, "| {} |", fields.join(" | "))?;
     }
     Ok(())
 }

@@ -271,3 +271,25 @@ fn python_drives_it_as_a_subprocess() {
     let done = Finished::from(done);
     assert_eq!(done.status, Some(0), "{}", done.stderr);
 }
+
+#[test]
+fn an_id_comes_back_as_it_was_or_is_refused() {
+    let bench = Bench::with_sample();
+    let ids = ["18446744073709551615", "-7", "\"1.50\"", "null", "[1, \"a\"]"];
+    let refused = ["123456789012345678901", "1.5", "{\"a\": [1e2]}"];
+    let line = |id: &&str| format!("{{\"id\": {id}, \"request\": \"saturn\"}}\n");
+    let input: String = ids.iter().chain(&refused).map(line).collect();
+    let answers = objects(&ask(&bench, &["--json"], &input));
+    assert_eq!(answers.len(), ids.len() + refused.len());
+    for (answer, id) in answers.iter().zip(&ids) {
+        assert_eq!(answer["action"], "ask");
+        assert_eq!(
+            answer.get("id"),
+            Some(&serde_json::from_str(id).unwrap()).filter(|id: &&Value| !id.is_null())
+        );
+    }
+    for answer in &answers[ids.len()..] {
+        let expected = answer["error"]["expected"].as_str().expect("an error");
+        assert!(expected.contains("come back as it was") && answer.get("id").is_none());
+    }
+}

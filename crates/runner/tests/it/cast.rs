@@ -96,7 +96,7 @@ fn systems_and_commands_take_the_collection_as_any_other() {
             ["`2022`, the split of this collection", "`dev`"],
         ),
         ("eval bm25.run --data cast", ["labels of 2022", "requests without labels"]),
-        ("train dense-tuned --data cast", ["a ClariQ collection", "CAsT in cast"]),
+        ("train dense-tuned --data cast", ["`2022`, the split of this collection", "CAsT in cast"]),
     ] {
         let refused = bench.run(&line.split(' ').collect::<Vec<_>>());
         assert_eq!(refused.status, Some(2), "{line}: {}", refused.stderr);

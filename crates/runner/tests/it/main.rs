@@ -22,6 +22,7 @@ mod learned_history;
 #[cfg(feature = "bert")]
 mod learned_shards;
 mod need;
+mod own;
 mod rank;
 mod readme;
 mod real_data;

@@ -135,7 +135,7 @@ fn a_server_that_fails_is_no_bad_line() {
     let line = ["rank", "far.toml", "--data", "data", "--requests", "r.jsonl", "--skip-bad"];
     let stopped = bench.run(&line);
     assert_eq!(stopped.status, Some(2), "{}", stopped.stderr);
-    assert!(stopped.stderr.contains("/_msearch: no answer"), "{}", stopped.stderr);
+    assert!(stopped.stderr.contains("/_msearch: no usable answer"), "{}", stopped.stderr);
     let answers: Vec<Value> =
         stopped.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     assert_eq!(answers.len(), 3);
@@ -151,4 +151,41 @@ fn a_form_of_tables_is_refused() {
     assert!(finished.stderr.contains("jsonl, trec, tsv or csv"), "{}", finished.stderr);
     let finished = bench.run(&["data", "stats", "--data", "data", "--format", "trec"]);
     assert_eq!(finished.status, Some(2));
+}
+
+#[test]
+fn arguments_are_checked_before_an_index_is_built() {
+    let bench = Bench::with_sample();
+    bench.write("r.jsonl", "{\"id\": 1, \"text\": \"tents\"}\n");
+    for line in [
+        "rank bm25 --data data --requests r.jsonl --index idx --format md",
+        "rank bm25 --data data --requests absent --index idx",
+        "rank bm25 --data data --requests r.jsonl --index idx --k1 0.3 --set bm25.k1=2",
+        "rank bm25 --data data --requests r.jsonl --index idx --depth 5 --set bm25.depth=9",
+    ] {
+        let refused = bench.run(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!(refused.status, Some(2), "{line}: {}", refused.stderr);
+        assert!(!bench.path("idx").exists(), "{line}");
+    }
+    let nameless = bench.run(&["run", "", "--data", "data"]);
+    assert!(nameless.stderr.starts_with("error: an empty name\n"), "{}", nameless.stderr);
+}
+
+#[test]
+fn ids_and_texts_with_escapes_do_not_move_the_cursor() {
+    let bench = Bench::with_sample();
+    bench.write("r.jsonl", "{\"id\": \"a\\u001b[2J\\u009b\\u202e\", \"text\": \"tents\"}\n");
+    for format in ["jsonl", "trec", "tsv", "csv"] {
+        let line = format!("rank bm25 --data data --requests r.jsonl --depth 1 --format {format}");
+        let printed = bench.succeed(&line).stdout;
+        assert!(printed.contains("a\\u001b[2J\\u009b\\u202e"), "{printed:?}");
+        assert!(!printed.trim_end().contains(|c: char| c.is_control() && c != '\t'), "{printed:?}");
+    }
+    // A message is short and escaped, whatever was found.
+    let folder = format!("\u{1b}[2J{}", "x".repeat(70_000));
+    for words in [&["doctor", "--data", &folder[..]][..], &["data", "check", "--data", &folder]] {
+        let said = bench.run(words).stderr;
+        assert!(said.contains("hint: ") && said.len() < 3_000, "{} bytes", said.len());
+        assert!(!said.contains('\u{1b}'), "{said}");
+    }
 }

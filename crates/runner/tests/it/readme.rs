@@ -17,6 +17,11 @@ fn console_examples_print_what_the_documents_show() {
     let pages: String = [12, 4].into_iter().enumerate().map(page).collect();
     fs::write(folder.path().join("pages.jsonl"), pages).unwrap();
     crate::common::lend_weights(&folder.path().join("cache"));
+    fs::create_dir(folder.path().join("mine")).unwrap();
+    for file in fs::read_dir(root().join("data/sample-own")).unwrap() {
+        let file = file.unwrap();
+        fs::copy(file.path(), folder.path().join("mine").join(file.file_name())).unwrap();
+    }
     let documents = ["README.md", "docs/GUIDE.md"].map(|name| root().join(name));
     // The examples write below the folder they run in; the other tests of this file do not depend
     // on it.

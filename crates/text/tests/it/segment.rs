@@ -110,3 +110,15 @@ fn damaged_and_differently_packed_files_are_named() {
     let found = problem(cut(*b"BZh91AY&SY", folder.path()).unwrap_err());
     assert!(found.hint.contains("bzcat"), "{}", found.hint);
 }
+
+#[test]
+fn ids_that_no_list_of_passages_takes_are_refused() {
+    for id in ["", "a b", "a\tb", "a\u{a0}b", "a\nb", "\u{1b}[2J", " a"] {
+        let folder = tempfile::tempdir().unwrap();
+        let line = serde_json::json!({ "ClueWeb22-ID": id, "URL": "u", "Clean-Text": "One." });
+        let pages = format!("{}\n{line}\n", page(1, 3));
+        let problem = cut(pages, folder.path()).unwrap_err().to_problem();
+        assert_eq!(problem.at.to_string(), "pages:2", "{problem}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is written");
+    }
+}

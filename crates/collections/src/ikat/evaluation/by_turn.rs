@@ -68,10 +68,6 @@ impl Part {
 /// Rankings are measured by `measures`, where there are any, and then sets and responses are left
 /// out unless they are asked for. Sets and responses have measures of their own. Of sets, P, R and
 /// F1 are over the turns with a relevant statement: their means are macro averages.
-///
-/// # Errors
-///
-/// A run with a document twice in a ranking.
 pub fn columns(
     evaluated: &Evaluated,
     labels: &Labels,
@@ -90,8 +86,8 @@ pub fn columns(
         let by = if measures.is_empty() { &parsed } else { measures };
         for (name, qrels) in labels.of(part) {
             match part {
-                Part::Statements => columns.extend(ranked(&evaluated.statements, qrels, by, name)?),
-                Part::Passages => columns.extend(ranked(&evaluated.passages, qrels, by, name)?),
+                Part::Statements => columns.extend(ranked(&evaluated.statements, qrels, by, name)),
+                Part::Passages => columns.extend(ranked(&evaluated.passages, qrels, by, name)),
                 Part::Sets => columns.extend(of_sets(evaluated, qrels, usual, name)),
                 Part::Responses => {}
             }
@@ -124,13 +120,8 @@ fn parse(names: &[&str]) -> Result<Vec<Box<dyn Measure>>, Error> {
     parse_measures(&names.join(" "))
 }
 
-fn ranked(
-    run: &Run,
-    qrels: &Qrels,
-    measures: &[Box<dyn Measure>],
-    part: &str,
-) -> Result<Vec<Column>, Error> {
-    Ok(evaluate(measures, &RankedRun::new(run)?, qrels).columns(part))
+fn ranked(run: &Run, qrels: &Qrels, measures: &[Box<dyn Measure>], part: &str) -> Vec<Column> {
+    evaluate(measures, &RankedRun::new(run), qrels).columns(part)
 }
 
 fn of_sets(evaluated: &Evaluated, qrels: &Qrels, names: &[&str], part: &str) -> Vec<Column> {

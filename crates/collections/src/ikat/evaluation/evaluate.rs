@@ -11,6 +11,7 @@ use clariq_files::{Judgement, Qrels, Run, RunLine, Source, read_qrels};
 use std::collections::{HashMap, HashSet};
 
 /// What is scored of a run.
+#[derive(Default)]
 pub struct Evaluated {
     /// The rankings of statements, which are named by their numbers.
     pub statements: Run,
@@ -70,12 +71,7 @@ impl Evaluated {
     /// What a file says that was handed in; of several responses to a turn, the statements and the
     /// text of the first, and the passages of all, each once.
     pub fn of_submission(ikat: &Ikat, split: Split, submission: &Submission) -> Self {
-        let mut evaluated = Self {
-            statements: Run::default(),
-            chosen: Vec::new(),
-            passages: Run::default(),
-            responses: HashMap::new(),
-        };
+        let mut evaluated = Self::default();
         for turn in &submission.turns {
             let statements = statements_of(ikat, split, turn);
             push(&mut evaluated.statements, &turn.id, statements.iter().map(String::as_str));

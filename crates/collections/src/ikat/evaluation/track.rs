@@ -10,7 +10,9 @@ use crate::evaluation::{
 use crate::ikat::run::Submission;
 use crate::ikat::{Ikat, PASSAGES, STATEMENTS, Split};
 use clariq_core::{Error, Problem, ProblemKind, TopicId, bail, problem};
-use clariq_files::Source;
+use clariq_eval::Ties;
+use clariq_files::table::strictly;
+use clariq_files::{RunLine, Source, parse_run};
 use std::collections::HashSet;
 
 /// A split with its labels.
@@ -36,6 +38,32 @@ impl<'a> Track<'a> {
         Ok(Self { ikat, split, labels, turns })
     }
 
+    /// Reads a TREC run, such as `clariq run` writes beside what is handed in: a ranking of
+    /// statements, where all of its documents are numbers, or else of passages. `None` where the
+    /// file is none.
+    fn ranking(&self, source: &Source) -> Result<Option<(Part, Evaluated, Vec<String>)>, Error> {
+        let input = source.read()?;
+        let mut lines = input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+        let first = lines.find(|line| !line.is_empty()).unwrap_or_default();
+        let fields = first.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
+        if first.starts_with(b"{") || fields.count() != 6 {
+            return Ok(None);
+        }
+        let run = strictly(|sink| parse_run(&input, sink))?;
+        self.turns.check_answered(source, run.lines.iter().map(|line| &line.topic))?;
+        let warnings = self.turns.warnings(&run, Ties::Id);
+        let is_number = |line: &RunLine| line.question.as_str().parse::<u32>().is_ok();
+        let mut evaluated = Evaluated::default();
+        let part = if run.lines.iter().all(is_number) {
+            evaluated.statements = run;
+            Part::Statements
+        } else {
+            evaluated.passages = run;
+            Part::Passages
+        };
+        Ok(Some((part, evaluated, warnings)))
+    }
+
     /// Reads a run, what is scored of it, and what the figures pass over.
     fn read(&self, source: &Source) -> Result<(Submission, Evaluated, Vec<String>), Error> {
         let submission = Submission::read(source, self.split.year())?;
@@ -43,15 +71,41 @@ impl<'a> Track<'a> {
         let answered: HashSet<TopicId> = turns.map(|turn| turn.id.as_str().into()).collect();
         self.turns.check_answered(source, answered.iter())?;
         let missing = self.turns.ids.difference(&answered).count();
-        let warnings = counted(&[(missing, "turns are not answered and count 0")]);
+        let warnings = counted(&[
+            (repeated(&submission), "passages and statements repeat one of the same response"),
+            (missing, "turns are not answered and count 0"),
+        ]);
         let evaluated = Evaluated::of_submission(self.ikat, self.split, &submission);
         Ok((submission, evaluated, warnings))
     }
 }
 
+/// How often a ranking names a document that it has named.
+fn repeated(submission: &Submission) -> usize {
+    fn again<'s>(documents: impl Iterator<Item = &'s str>) -> usize {
+        let mut seen = HashSet::new();
+        documents.filter(|document| !seen.insert(*document)).count()
+    }
+    let responses = submission.turns.iter().flat_map(|turn| &turn.responses);
+    let of_responses = responses.map(|response| {
+        // 2025 names statements by their text, the other years by their number.
+        let statements = response.statements.iter();
+        let named = statements.map(|one| if one.id.is_empty() { &*one.text } else { &*one.id });
+        again(named) + again(response.passages.iter().map(|passage| &*passage.id))
+    });
+    let references = submission.turns.iter().map(|turn| turn.references.iter());
+    let of_turns = references.map(|references| again(references.map(|passage| &*passage.id)));
+    of_responses.chain(of_turns).sum()
+}
+
 impl Evaluation for Track<'_> {
     fn score(&self, asked: &Asked) -> Result<Scored, Error> {
         asked.takes("runs of iKAT", &[])?;
+        if let Some((part, evaluated, warnings)) = self.ranking(&Source::new(&asked.file))? {
+            let columns = columns(&evaluated, &self.labels, Some(part), asked.measures)?;
+            let figures = columns.iter().map(|column| (column.name(), column.mean())).collect();
+            return Ok(Scored { figures, warnings, ..Scored::default() });
+        }
         let (_, evaluated, warnings) = self.read(&Source::new(&asked.file))?;
         let figures = if asked.measures.is_empty() {
             let mut rows = figures(&evaluated, &self.labels)?;
@@ -69,7 +123,7 @@ impl Evaluation for Track<'_> {
     fn figures(&self, written: &Written) -> Result<Scored, Error> {
         if let Some(run) = written.run {
             let qrels = crate::evaluation::ByQrels::open(self.ikat, self.split.name(), PASSAGES)?;
-            let figures = qrels.by_name(run, written.expected.iter().copied())?;
+            let figures = qrels.by_name(run, written.expected.iter().copied());
             return Ok(Scored { figures, ..Scored::default() });
         }
         let submission = Submission::read(&Source::new(written.path), self.split.year())?;
@@ -91,6 +145,14 @@ impl Evaluation for Track<'_> {
             let hint = "sets and responses have measures of their own";
             let part = part.name();
             bail!("-m", "--task statements or --task passages", "--task {part}", hint);
+        }
+        if let Some((of, evaluated, warnings)) = self.ranking(source)? {
+            if let Some(part) = part.filter(|part| *part != of) {
+                let (expected, found) = (format!("--task {}", of.name()), part.name());
+                bail!("--task", expected, "`{found}`", "a TREC run ranks for one task");
+            }
+            let columns = columns(&evaluated, &self.labels, Some(of), by.measures)?;
+            return Ok(Columns { columns, warnings });
         }
         let (_, evaluated, warnings) = self.read(source)?;
         Ok(Columns { columns: columns(&evaluated, &self.labels, part, by.measures)?, warnings })

@@ -1,14 +1,14 @@
 //! The passages of files as documents, in memory or kept on the disk.
 
-use super::for_each_passage;
+use super::{Passage, for_each_passage};
 use crate::{Bank, BankRow};
-use clariq_core::{Checksum, Documents, Error, ProblemKind, TextKeeper, bail, sha256};
+use clariq_core::{Checksum, Documents, Error, Location, ProblemKind, TextKeeper, bail, sha256};
 use clariq_files::Source;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 /// All passages of files, in memory or kept by `keeper`.
-pub(in crate::ikat) fn read_all(
+pub(crate) fn read_all(
     files: &[Source],
     keeper: Option<&dyn TextKeeper>,
 ) -> Result<Box<dyn Documents>, Error> {
@@ -35,6 +35,38 @@ pub(in crate::ikat) fn read_all(
     })
 }
 
+/// All documents of files as [`read_all`] reads them. In memory, each id may be there once.
+pub(crate) fn read_unique(
+    files: &[Source],
+    keeper: Option<&dyn TextKeeper>,
+) -> Result<Box<dyn Documents>, Error> {
+    if keeper.is_some_and(|keeper| keeper.takes(size(files))) {
+        return read_all(files, keeper);
+    }
+    let mut all = Vec::new();
+    for (number, file) in files.iter().enumerate() {
+        for_each_passage(file, |passage| {
+            let Passage { id, text, line } = passage?;
+            all.push((BankRow { id: id.as_str().into(), text }, number, line));
+            Ok(ControlFlow::Continue(()))
+        })?;
+    }
+    // Stable: the second of two equal ids is the one that is refused.
+    all.sort_by(|(a, ..), (b, ..)| a.id.cmp(&b.id));
+    if let Some([(first, file, line), (_, again, at)]) =
+        all.windows(2).find(|pair| pair[0].0.id == pair[1].0.id)
+    {
+        let first_at = Location::line(files[*file].name(), *line);
+        bail!(
+            (&*files[*again].name(), *at),
+            "an id that no other document has",
+            (format!("`{}`, which is at {first_at} already", first.id)),
+            "remove one of the two, or give it an id of its own"
+        );
+    }
+    Ok(Box::new(Bank::new(all.into_iter().map(|(row, ..)| row).collect(), "")))
+}
+
 /// Bytes of files as they are on the disk, packed or not.
 fn size(files: &[Source]) -> u64 {
     let size = |file: &Source| match file {
@@ -45,10 +77,7 @@ fn size(files: &[Source]) -> u64 {
 }
 
 /// The passages of files whose ids `keep` wants, each once: files may share some.
-pub(in crate::ikat) fn read_bank(
-    files: &[Source],
-    keep: &dyn Fn(&str) -> bool,
-) -> Result<Bank, Error> {
+pub(crate) fn read_bank(files: &[Source], keep: &dyn Fn(&str) -> bool) -> Result<Bank, Error> {
     let mut rows: HashMap<String, BankRow> = HashMap::new();
     for file in files {
         for_each_passage(file, |passage| {

@@ -119,6 +119,7 @@ impl Reader {
         statements: &[String],
     ) -> Parsed<Vec<Turn>> {
         let items = node.list_of(self.keys().turns)?;
+        node.check_turns(items)?;
         let mut turns: Vec<Turn> = Vec::with_capacity(items.len());
         for item in items {
             let turn = self.turn(item, conversation, statements)?;
@@ -170,12 +171,13 @@ impl Reader {
     ) -> Parsed<Option<Vec<u32>>> {
         let key = self.keys().relevant;
         let Some(labels) = node.get(key) else { return Ok(None) };
-        let mut relevant = Vec::new();
+        let (mut relevant, mut seen) = (Vec::new(), HashSet::new());
+        // Of equal statements, the first.
+        let numbers: HashMap<&str, usize> =
+            statements.iter().enumerate().rev().map(|(n, text)| (&**text, n + 1)).collect();
         for item in labels.as_list(key)? {
             let number = match &item.value {
-                Value::Text(text) => {
-                    statements.iter().position(|known| known == text).map(|n| n + 1)
-                }
+                Value::Text(text) => numbers.get(&**text).copied(),
                 _ => item.integer().and_then(|n| usize::try_from(n).ok()),
             };
             let Some(number) = number.filter(|n| (1..=statements.len()).contains(n)) else {
@@ -183,11 +185,11 @@ impl Reader {
                 let hint = "a label that names no statement counts against every system";
                 return Err(item.unlike(expected).hint(hint));
             };
-            if relevant.contains(&(number as u32)) {
+            if seen.insert(number) {
+                relevant.push(number as u32);
+            } else {
                 let found = format!("statement {number} twice in turn {turn}");
                 self.warn(item, "every statement once", found);
-            } else {
-                relevant.push(number as u32);
             }
         }
         Ok(Some(relevant))
@@ -196,14 +198,14 @@ impl Reader {
     fn citations(&mut self, node: &Node, turn: &str) -> Parsed<Option<Vec<String>>> {
         let key = self.keys().citations;
         let Some(citations) = node.get(key) else { return Ok(None) };
-        let mut passages: Vec<String> = Vec::new();
+        let (mut passages, mut seen) = (Vec::new(), HashSet::new());
         for item in citations.as_list(key)? {
             let passage = item.as_text(key)?;
-            if passages.iter().any(|known| known == passage) {
+            if seen.insert(passage) {
+                passages.push(passage.to_owned());
+            } else {
                 let found = format!("`{}` twice in turn {turn}", shorten(passage));
                 self.warn(item, "every cited passage once", found);
-            } else {
-                passages.push(passage.to_owned());
             }
         }
         Ok(Some(passages))

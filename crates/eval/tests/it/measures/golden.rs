@@ -16,8 +16,7 @@ fn file(name: &str) -> PathBuf {
 fn check(run: &str) {
     let judgements = read_qrels(&Source::new(file("graded.qrels"))).unwrap();
     let qrels = Qrels::from_judgements("graded.qrels", &judgements).unwrap();
-    let ranked =
-        RankedRun::new(&read_run(&Source::new(file(&format!("{run}.run")))).unwrap()).unwrap();
+    let ranked = RankedRun::new(&read_run(&Source::new(file(&format!("{run}.run")))).unwrap());
     let table = std::fs::read_to_string(file(&format!("{run}.tsv"))).unwrap();
     let mut rows = table.lines().map(|line| line.split('\t').collect::<Vec<_>>());
     let names = rows.next().unwrap();

@@ -41,7 +41,7 @@ fn measured(name: &str, documents: &[Document], lines: Vec<RunLine>) -> f64 {
         })
         .collect();
     let qrels = Qrels::from_judgements("", &judgements).unwrap();
-    let run = RankedRun::new(&Run { lines, ..Run::default() }).unwrap();
+    let run = RankedRun::new(&Run { lines, ..Run::default() });
     evaluate(&[parse_measure(name).unwrap()], &run, &qrels).means[0]
 }
 

@@ -2,7 +2,7 @@
 
 use crate::commands::explain::place;
 use crate::commands::rank::response_json;
-use clariq_core::{Error, fixed, printable};
+use clariq_core::{Error, fixed};
 use clariq_experiment::ask::{Asker, Move};
 use clariq_experiment::{Listed, Outcome, Part, Query};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ const LEVELS: usize = 2;
 /// Why, for a person; nothing unless `--explain` asks for it.
 pub(super) fn reasons(asker: &Asker, conversation: &Query, next: &Move) -> Result<String, Error> {
     let mut text = String::new();
-    if !asker.explains() {
+    if !asker.explains {
         return Ok(text);
     }
     let why = match next {
@@ -29,7 +29,7 @@ pub(super) fn reasons(asker: &Asker, conversation: &Query, next: &Move) -> Resul
         let _ = writeln!(text, "  {}: {}", trace.stage, place(trace));
         let explanation = trace.explanation.as_ref().map(|why| why.cut(LEVELS).to_string());
         for line in explanation.iter().flat_map(|text| text.lines()) {
-            let _ = writeln!(text, "    {}", printable(line, usize::MAX));
+            let _ = writeln!(text, "    {line}");
         }
     }
     for Listed { id, text: question, score } in &why.candidates {
@@ -77,11 +77,11 @@ pub(super) fn object(asker: &Asker, conversation: &Query, next: &Move) -> Result
             object["action"] = "stop".into();
             object["question_id"] = documents.silence().map(|doc| documents.id(doc)).into();
             object["question"] = "".into();
-            object["reason"] = (*reason).into();
+            object["reason"] = reason.as_str().into();
             why
         }
     };
-    if asker.explains() {
+    if asker.explains {
         let candidate = |Listed { id, text, score }: &Listed| json!({ "question_id": id, "question": text, "score": score });
         object["candidates"] = why.candidates.iter().map(candidate).collect();
         object["stages"] = json!(why.stages);
@@ -99,7 +99,7 @@ fn answer_object(
     if let Some(answer) = &outcome.answer {
         object["response"] = response_json(&asker.system, conversation, answer)?;
     }
-    if asker.explains() {
+    if asker.explains {
         for (part, ranking) in asker.sources(conversation, outcome)? {
             object[asker.system.task(part)] = json!(ranking);
         }

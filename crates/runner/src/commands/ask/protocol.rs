@@ -10,6 +10,7 @@
 
 use super::moves;
 use crate::failure::{Failure, bad_lines_are, error_object};
+use crate::output::stdout;
 use crate::settings::Settings;
 use clariq_collections::conversation::MOST_TURNS;
 use clariq_core::{Location, Problem, Request, Utterance, problem};
@@ -17,7 +18,7 @@ use clariq_experiment::ask::Asker;
 use clariq_experiment::{Query, Statements};
 use serde::Deserialize;
 use serde_json::Value;
-use std::io::{self, Write};
+use std::io::Write;
 
 const FORM: &str = "{\"request\": …} or {\"answer\": …}";
 const HINT: &str = "data/README.md shows a conversation in JSON lines";
@@ -83,8 +84,7 @@ pub(super) fn serve(
         };
         let answer = turn.map_err(Failure::from);
         let mut object = match answer.and_then(|turn| take_turn(asker, turn, &mut waiting)) {
-            // The system works, so that this is about the line: its text may be too long for a
-            // model.
+            // The system works: this is about the line, whose text may be too long for a model.
             Err(failure @ Failure::Error(_)) => {
                 bad += 1;
                 error_object(lines.location().line, &failure.to_problem())
@@ -104,7 +104,7 @@ pub(super) fn serve(
 }
 
 fn print(object: &Value) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = stdout();
     writeln!(out, "{object}")?;
     Ok(out.flush()?)
 }
@@ -117,12 +117,29 @@ fn parse(
     at: &Location,
 ) -> (Option<Value>, Result<Turn, Problem>) {
     match serde_json::from_str::<Message>(line) {
+        Ok(Message { id: Some(id), .. }) if !is_exact(&id) => {
+            let expected =
+                "an id that can come back as it was: a text, or a whole number below 2^64";
+            (None, Err(wrong(at, expected, "another number")))
+        }
         Ok(mut message) => (message.id.take(), message.turn(statements, waiting, at)),
         Err(error) => {
             let (expected, found) = (FORM, error.to_string());
             let value = serde_json::from_str::<Value>(line).ok();
-            (value.and_then(|value| value.get("id").cloned()), Err(wrong(at, expected, &found)))
+            let id = value.and_then(|value| value.get("id").cloned()).filter(is_exact);
+            (id, Err(wrong(at, expected, &found)))
         }
+    }
+}
+
+/// Whether a value is written as it was read: numbers that are no whole ones, or are too long, may
+/// lose digits.
+fn is_exact(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => !number.is_f64(),
+        Value::Array(values) => values.iter().all(is_exact),
+        Value::Object(values) => values.values().all(is_exact),
+        _ => true,
     }
 }
 

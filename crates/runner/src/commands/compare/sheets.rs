@@ -1,5 +1,4 @@
-//! The tables of a comparison: one for people, one with every figure for programs, and the topics
-//! on which runs differ most.
+//! The tables of a comparison: for people, for programs, and the topics on which runs differ most.
 
 use super::{Compared, Scored};
 use crate::output::Format;
@@ -30,8 +29,7 @@ impl Compared {
         tested.corrected <= self.alpha
     }
 
-    /// For people: a table for each part of the runs, of at most 80 columns where it is for a
-    /// terminal.
+    /// For people: a table for each part of the runs, of at most 80 columns on a terminal.
     pub(super) fn readable(&self, format: Option<Format>) -> Vec<Sheet> {
         let header = ["by", "run", "mean", "diff", "W/T/L", "p t", "p rand", "p Holm", "d", ""];
         let mut sheets: Vec<(&str, Sheet)> = Vec::new();
@@ -102,8 +100,7 @@ impl Compared {
         ]
     }
 
-    /// The topics on which each run differs most from the baseline, up to `count` of them, with
-    /// what the user asked.
+    /// Up to `count` topics on which each run differs most from the baseline, with their requests.
     pub(super) fn topics(
         &self,
         requests: &HashMap<TopicId, String>,

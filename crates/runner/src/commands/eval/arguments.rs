@@ -1,7 +1,9 @@
 //! The arguments of `clariq eval`, the official scorer's flags among them.
 
+use crate::arguments::one_of;
 use crate::output::Format;
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::TypedValueParser;
 use clariq_collections::evaluation::{Asked, Task, TieRule};
 use clariq_core::{Problem, problem};
 use clariq_eval::{Measure, Ties};
@@ -17,8 +19,9 @@ pub(crate) struct EvalArgs {
     #[arg(long, alias = "run_file", value_name = "FILE", conflicts_with = "run")]
     run_file: Option<PathBuf>,
     /// What to score, in the words of ClariQ's official scorer
-    #[arg(long, aliases = ["eval_task", "eval-task"], value_enum, default_value = "question_relevance")]
-    task: OfficialTask,
+    #[arg(long, aliases = ["eval_task", "eval-task"], value_parser = tasks(),
+          default_value = "question_relevance")]
+    task: Task,
     /// Split whose labels are used: train, dev or test of ClariQ; 2023-train or 2023-test of iKAT;
     /// 2022 of CAsT [default: dev; 2023-test for iKAT, whose submissions end in .json; 2022 for
     /// CAsT]
@@ -35,8 +38,8 @@ pub(crate) struct EvalArgs {
     #[arg(long)]
     per_topic: bool,
     /// Order of equal scores [default: official; id with -m or --qrels]
-    #[arg(long, value_enum, conflicts_with = "place")]
-    ties: Option<TieOrder>,
+    #[arg(long, value_parser = tie_rules(), conflicts_with = "place")]
+    ties: Option<TieRule>,
     /// The run is multi-turn: contexts and question texts (only for document relevance)
     #[arg(long, alias = "multi_turn")]
     multi_turn: bool,
@@ -60,26 +63,25 @@ pub(crate) struct EvalArgs {
 }
 
 /// The tasks of the official scorer.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-#[value(rename_all = "snake_case")]
-enum OfficialTask {
-    /// Recall of relevant questions
-    QuestionRelevance,
-    /// Weighted precision, recall and F1 of need labels
-    ClarificationNeed,
-    /// Retrieval figures after the first question and its answer, from the released table
-    DocumentRelevance,
+fn tasks() -> impl TypedValueParser<Value = Task> {
+    const DOCUMENTS: &str =
+        "Retrieval figures after the first question and its answer, from the released table";
+    one_of(&[
+        ("question_relevance", Task::Ranking, "Recall of relevant questions"),
+        ("clarification_need", Task::Need, "Weighted precision, recall and F1 of need labels"),
+        ("document_relevance", Task::Documents, DOCUMENTS),
+    ])
 }
 
-/// What `--ties` accepts.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum TieOrder {
-    /// As the official scorer: only the first line with each score is kept
-    Official,
-    /// As trec_eval: all lines are kept, equal scores by descending id
-    Id,
-    /// The lowest and highest value that any order of equal scores could give
-    Interval,
+fn tie_rules() -> impl TypedValueParser<Value = TieRule> {
+    const OFFICIAL: &str = "As the official scorer: only the first line with each score is kept";
+    const ID: &str = "As trec_eval: all lines are kept, equal scores by descending id";
+    const INTERVAL: &str = "The lowest and highest value that any order of equal scores could give";
+    one_of(&[
+        ("official", TieRule::Order(Ties::Official), OFFICIAL),
+        ("id", TieRule::Order(Ties::Id), ID),
+        ("interval", TieRule::Interval, INTERVAL),
+    ])
 }
 
 impl EvalArgs {
@@ -107,18 +109,10 @@ impl EvalArgs {
         Ok(Asked {
             file: self.run.as_ref().or(self.run_file.as_ref()).cloned().unwrap_or("-".into()),
             measures,
-            ties: self.ties.map(|ties| match ties {
-                TieOrder::Official => TieRule::Order(Ties::Official),
-                TieOrder::Id => TieRule::Order(Ties::Id),
-                TieOrder::Interval => TieRule::Interval,
-            }),
+            ties: self.ties,
             per_topic: self.per_topic,
             out_file: self.out_file.is_some(),
-            task: match self.task {
-                OfficialTask::QuestionRelevance => Task::Ranking,
-                OfficialTask::ClarificationNeed => Task::Need,
-                OfficialTask::DocumentRelevance => Task::Documents,
-            },
+            task: self.task,
             multi_turn: self.multi_turn,
             conversations: self.conversations.as_deref(),
             leaderboard: self.leaderboard,

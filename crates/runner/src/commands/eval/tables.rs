@@ -1,7 +1,6 @@
-//! The tables beside the figures of an official scorer: figures per need, and the rank among the
-//! published entries.
+//! The tables beside an official scorer's figures: figures per need, ranks among published entries.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet, print_all};
 use crate::settings::Settings;
 use clariq_collections::evaluation::Scored;
@@ -15,15 +14,15 @@ pub(super) fn print_needs(
     settings: &Settings,
     scored: &Scored,
     report: &NeedReport,
-) -> Result<(), Failure> {
+) -> Result<Outcome, Failure> {
     let mut weighted = [0.0; 3];
     weighted.iter_mut().zip(&scored.figures).for_each(|(value, (_, figure))| *value = *figure);
     let sheets = [("classes", classes(weighted, report)), ("figures", figures(report))];
-    print_all(&sheets, settings.format)?;
+    let printed = print_all(&sheets, settings.format)?;
     let legend = "as none … as 4: topics with this label by what was predicted; none: no prediction \
                   from 1 to 4";
     settings.note(legend);
-    Ok(())
+    Ok(printed)
 }
 
 /// The run among its neighbours.

@@ -1,10 +1,8 @@
 //! The arguments of `clariq need`.
 
-use crate::learned;
 use clap::{Args, Subcommand};
-use clariq_files::{MOST_OF_A_TABLE, Source};
 use clariq_need::MOST_REPEATS;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 #[derive(Subcommand)]
 pub(crate) enum NeedCommand {
@@ -14,27 +12,6 @@ pub(crate) enum NeedCommand {
     Predict(NeedPredictArgs),
     /// Show which features drove the label of a request
     Explain(NeedExplainArgs),
-}
-
-impl NeedCommand {
-    /// Whether the need model asks for an encoder.
-    pub(crate) fn needs_models(&self) -> bool {
-        let name = match self {
-            Self::Train(arguments) => &arguments.config,
-            Self::Predict(arguments) => &arguments.model,
-            Self::Explain(arguments) => &arguments.model,
-        };
-        let saved = Path::new(name).extension().is_some_and(|end| end == "json");
-        if saved { names_encoder(name) } else { learned::is_needed_by(name, &[]) }
-    }
-}
-
-/// Whether a saved model names an encoder, as a text and not as `null`. What cannot be read names
-/// none: the command says what is wrong with it.
-fn names_encoder(file: &str) -> bool {
-    let Ok(input) = Source::new(file).read_at_most(MOST_OF_A_TABLE) else { return false };
-    let text = String::from_utf8_lossy(&input.bytes);
-    text.split("\"encoder\":").skip(1).any(|value| value.trim_start().starts_with('"'))
 }
 
 #[derive(Args)]

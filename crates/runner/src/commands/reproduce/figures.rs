@@ -1,7 +1,7 @@
 //! Figures beside what was expected and published, as a table.
 
 use crate::output::{Cell, Format, Sheet};
-use clariq_experiment::reproduce::{Figure, Verdict};
+use clariq_experiment::reproduce::Figure;
 use clariq_rank::Uses;
 
 /// The figures of systems on splits.
@@ -49,12 +49,8 @@ impl Figures {
             // A difference that is shown as zero has no sign.
             row.push(number(difference.map(|by| if by.abs() < 5e-7 { 0.0 } else { by })));
         }
-        row.push(Cell::text(match figure.verdict {
-            Some(Verdict::Equal) => "OK",
-            Some(Verdict::Close) => "close",
-            Some(Verdict::Fail) => "FAIL",
-            None => "-",
-        }));
+        let verdict = figure.verdict.map_or("-".to_owned(), |verdict| verdict.to_string());
+        row.push(Cell::text(verdict));
         self.sheet.row(row);
     }
 

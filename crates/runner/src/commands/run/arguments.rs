@@ -33,11 +33,12 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "RUN",
           conflicts_with_all = ["conversations", "requests", "shard", "merge"])]
     pub(crate) candidates: Option<PathBuf>,
-    /// File of passages to use instead of those in the data folder, as JSON lines or `TrecWeb`;
-    /// with --candidates, only the passages in that run are read
+    /// File of passages to use instead of those in the data folder, or folder of such files, as
+    /// JSON lines or `TrecWeb`; can be repeated; with --candidates, only the passages in that run
+    /// are read
     #[arg(long, value_name = "FILE",
           conflicts_with_all = ["conversations", "requests", "shard", "merge"])]
-    pub(crate) passages: Option<PathBuf>,
+    pub(crate) passages: Vec<PathBuf>,
     /// Continue an interrupted run; only runs of more than 4,096 requests leave something to continue
     #[arg(long)]
     pub(crate) resume: bool,
@@ -63,6 +64,9 @@ pub(crate) struct RunArgs {
     /// Run tag, the last field of every line [default: the system's name]
     #[arg(long, value_name = "NAME", value_parser = parse_name)]
     pub(crate) run_tag: Option<Name>,
+    /// Need model that `clariq need train -o` wrote, instead of the one that the system declares
+    #[arg(long, value_name = "FILE")]
+    pub(crate) need_model: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) parameters: Parameters,
     #[command(flatten)]
@@ -73,10 +77,5 @@ impl RunArgs {
     /// Whether a file is answered, and no split.
     pub(crate) fn is_of_a_file(&self) -> bool {
         self.conversations.is_some() || self.requests.is_some()
-    }
-
-    /// Whether a system asks for a learned model.
-    pub(crate) fn needs_models(&self) -> bool {
-        self.configs.iter().any(|name| self.parameters.need_models(name))
     }
 }

@@ -53,6 +53,28 @@ fn outputs_overwrite_inputs_is_refused_by_every_command_that_writes() {
     bench.succeed("eval a.run --data data --out-file a.json");
 }
 
+#[cfg(unix)]
+#[test]
+fn files_of_a_data_folder_are_safe_whether_a_command_reads_them_or_not() {
+    let bench = Bench::new();
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../collections/sample-ikat");
+    for entry in fs::read_dir(sample).expect("the sample") {
+        let entry = entry.expect("a file");
+        let name = entry.file_name().into_string().expect("UTF-8");
+        bench.write(&format!("data/qrels/{name}"), fs::read(entry.path()).expect("a file"));
+    }
+    for name in ["ptkb_rel_org", "ptkb_rel_nist", "2023-qrels.all-turns.txt", "passages.jsonl"] {
+        std::os::unix::fs::symlink(format!("data/qrels/{name}"), bench.path("link"))
+            .expect("linked");
+        let before = bench.snapshot();
+        let words = ["run", "ikat-bm25", "--data", "data", "-o", "link"];
+        let refused = bench.run(&words);
+        assert_eq!(refused.status, Some(2), "{name}: {}", refused.stderr);
+        assert!(bench.snapshot() == before, "{name}");
+        bench.remove("link");
+    }
+}
+
 #[test]
 fn inputs_destroyed_that_are_named_like_files_beside_an_output_no_more() {
     let bench = Bench::with_sample();
@@ -81,6 +103,17 @@ fn inputs_destroyed_that_are_named_like_files_beside_an_output_no_more() {
         }
         bench.remove(name);
     }
+}
+
+#[test]
+fn a_file_to_cut_that_is_named_like_the_lock_of_its_folder_stays() {
+    let bench = Bench::with_sample();
+    bench.write("w/.plan.lock", "{\"id\": 1, \"text\": \"saturn\"}\n");
+    let before = bench.snapshot();
+    let line = "data shard w/.plan.lock --data data --contexts 1 -o w";
+    let refused = bench.run(&line.split(' ').collect::<Vec<_>>());
+    assert!(refused.stderr.contains("an output apart from"), "{}", refused.stderr);
+    assert!(bench.snapshot() == before);
 }
 
 /// Whether any file below the folder is temporary.

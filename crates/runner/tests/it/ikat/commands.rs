@@ -264,7 +264,7 @@ fn what_does_not_fit_is_refused() {
             "candidates whose text nobody knows",
             |bench| bench.write("x.run", "1-1_1 Q0 clueweb22-en0000-00-00000:77 1 1 x\n"),
             "run ikat-bm25 --split 2023-test --candidates x.run -o out/old.json",
-            ["x.run:1", "a document whose text is known", "00000:77"],
+            ["x.run:1", "documents whose texts are known", "00000:77"],
         ),
         refusal(
             "passages for ClariQ",

@@ -237,3 +237,22 @@ const REFUSALS: &[Case] = &[
 fn what_does_not_fit_is_refused() {
     check(REFUSALS);
 }
+
+#[test]
+fn documents_that_a_response_repeats_are_mentioned() {
+    let bench = with_runs();
+    let mut run: serde_json::Value = serde_json::from_slice(&bench.read(BM25)).unwrap();
+    let response = &mut run["turns"][0]["responses"][0];
+    for list in ["passage_provenance", "ptkb_provenance"] {
+        let items = response[list].as_array_mut().unwrap();
+        items.push(items[0].clone());
+    }
+    bench.write("again.json", run.to_string());
+    for line in ["compare again.json worse.json", "eval again.json", "report again.json -o a.html"]
+    {
+        let said = bench.succeed(&format!("{line} --split 2023-test")).stderr;
+        let warning = "2 passages and statements repeat one of the same response";
+        assert!(said.contains(warning), "{line}: {said}");
+        assert!(!said.contains("worse.json: "), "{line}: {said}");
+    }
+}

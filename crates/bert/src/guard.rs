@@ -1,0 +1,82 @@
+//! The crate `tokenizers` behind a check: its files hold what published models have, its texts are
+//! bounded, and a panic of it is an error of the file.
+
+use clariq_core::{Result, problem};
+use clariq_model::{MOST_OF_A_TEXT, read_tokenizer};
+use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::Path;
+use std::sync::Once;
+use tokenizers::{Encoding, Tokenizer};
+
+const HINT: &str = "copy the file again from where the model came from";
+
+/// Reads a `tokenizer.json` for a model with so many words.
+pub(crate) fn read(path: &Path, vocabulary: i64) -> Result<Tokenizer> {
+    let text = read_tokenizer(path, vocabulary)?;
+    call(path, || Tokenizer::from_bytes(&text))
+}
+
+/// The tokens of a text without marks; `path` names the tokenizer in messages. A text is cut where
+/// no model reads on.
+pub(crate) fn encode(path: &Path, tokenizer: &Tokenizer, text: &str) -> Result<Encoding> {
+    call(path, || tokenizer.encode(shorten(text), false))
+}
+
+fn shorten(text: &str) -> &str {
+    let end = (0..=MOST_OF_A_TEXT.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
+    &text[..end.unwrap_or_default()]
+}
+
+thread_local! {
+    /// Whether a panic of this thread is caught and reported.
+    static IS_CAUGHT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Calls the library, whose errors and panics are errors of its file.
+pub(crate) fn call<T>(path: &Path, work: impl FnOnce() -> tokenizers::Result<T>) -> Result<T> {
+    static QUIET: Once = Once::new();
+    QUIET.call_once(|| {
+        let usual = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| {
+            if !IS_CAUGHT.get() {
+                usual(panic);
+            }
+        }));
+    });
+    IS_CAUGHT.set(true);
+    let called = panic::catch_unwind(AssertUnwindSafe(work));
+    IS_CAUGHT.set(false);
+    match called {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(error)) => Err(problem!(path, "a tokenizer", "{error}", HINT).into()),
+        Err(_) => {
+            let found = "one over which its library gives up";
+            Err(problem!(path, "a tokenizer", found, HINT).into())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_of_the_library_is_an_error_of_the_file() {
+        let path = Path::new("model/tokenizer.json");
+        let error = call::<()>(path, || panic!("index out of bounds")).unwrap_err();
+        assert_eq!(error.to_problem().at.file, "model/tokenizer.json");
+        assert!(!IS_CAUGHT.get());
+        assert_eq!(call(path, || Ok(1)).unwrap(), 1);
+    }
+
+    #[test]
+    fn a_long_text_is_cut_between_two_characters() {
+        for text in ["a", "ä", "aä", "€"] {
+            let long = text.repeat(MOST_OF_A_TEXT);
+            let cut = shorten(&long);
+            assert!(long.starts_with(cut));
+            assert!((MOST_OF_A_TEXT - 2..=MOST_OF_A_TEXT).contains(&cut.len()), "{text}");
+        }
+    }
+}

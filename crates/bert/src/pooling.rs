@@ -1,0 +1,191 @@
+//! From the vectors of a text's tokens to its own: what a folder of sentence-transformers lists
+//! behind the transformer.
+
+use crate::batch::Batch;
+use crate::products::Linear;
+use crate::weights::torch;
+use clariq_core::{Pooling, Result, Similarity, problem};
+use clariq_model::{Activation, Module, Sentence};
+use std::collections::HashMap;
+use std::path::Path;
+use tch::{Device, Kind, Tensor};
+
+/// What follows pooling, with its weights.
+#[derive(Debug)]
+enum Step {
+    Dense(Tensor, Option<Tensor>, Activation),
+    LayerNorm(Linear),
+    Normalize,
+}
+
+impl Step {
+    fn replica(&self) -> Self {
+        match self {
+            Self::Dense(weight, bias, activation) => {
+                let bias = bias.as_ref().map(Tensor::shallow_clone);
+                Self::Dense(weight.shallow_clone(), bias, *activation)
+            }
+            Self::LayerNorm(norm) => Self::LayerNorm(norm.clone()),
+            Self::Normalize => Self::Normalize,
+        }
+    }
+}
+
+/// PyTorch's epsilon of a layer normalisation.
+const EPSILON: f64 = 1e-5;
+
+/// How tokens become one vector.
+#[derive(Debug)]
+pub(crate) struct Head {
+    poolings: Vec<Pooling>,
+    steps: Vec<Step>,
+    full_dim: i64,
+    dim: i64,
+    unit: bool,
+}
+
+impl Head {
+    pub(crate) fn read(sentence: &Sentence, device: Device) -> Result<Self> {
+        let is_whole = sentence.dim == sentence.full_dim;
+        let unit = sentence.similarity == Similarity::Cosine;
+        let mut modules = &sentence.modules[..];
+        // What is brought to length 1 at the end needs no such step just before.
+        while let [before @ .., Module::Normalize] = modules
+            && unit
+            && is_whole
+        {
+            modules = before;
+        }
+        let steps = modules.iter().map(|module| step(module, device)).collect::<Result<_>>()?;
+        let poolings = sentence.poolings.clone();
+        let (full_dim, dim) = (sentence.full_dim as i64, sentence.dim as i64);
+        Ok(Self { poolings, steps, full_dim, dim, unit })
+    }
+
+    pub(crate) fn replica(&self) -> Self {
+        let Self { poolings, full_dim, dim, unit, .. } = self;
+        let steps = self.steps.iter().map(Step::replica).collect();
+        Self { poolings: poolings.clone(), steps, full_dim: *full_dim, dim: *dim, unit: *unit }
+    }
+
+    /// Whether it looks at the vectors of first tokens alone.
+    pub(crate) fn takes_first(&self) -> bool {
+        self.poolings == [Pooling::Cls]
+    }
+
+    /// Texts × dimensions, of the vectors that it looks at.
+    pub(crate) fn apply(&self, states: &Tensor, batch: &Batch) -> Result<Tensor> {
+        let mut pooled = if self.takes_first() {
+            states.shallow_clone()
+        } else {
+            let parts = self.poolings.iter().map(|pooling| pool(*pooling, states, batch));
+            Tensor::f_cat(&parts.collect::<Vec<_>>(), 1).map_err(torch("pooling"))?
+        };
+        for step in &self.steps {
+            pooled = match step {
+                Step::Dense(weight, bias, activation) => activate(
+                    *activation,
+                    &pooled.f_linear(weight, bias.as_ref()).map_err(torch("a dense module"))?,
+                ),
+                Step::LayerNorm(norm) => pooled
+                    .f_layer_norm(
+                        norm.weight.size(),
+                        Some(&norm.weight),
+                        Some(&norm.bias),
+                        EPSILON,
+                        false,
+                    )
+                    .map_err(torch("layer normalisation"))?,
+                Step::Normalize => unit(&pooled)?,
+            };
+        }
+        if self.dim < self.full_dim {
+            pooled = pooled.narrow(1, 0, self.dim);
+        }
+        if self.unit { unit(&pooled) } else { Ok(pooled) }
+    }
+}
+
+fn step(module: &Module, device: Device) -> Result<Step> {
+    let read = |weights: &Path, name: &str| -> Result<(Tensor, Option<Tensor>)> {
+        let found = Tensor::read_safetensors(weights).map_err(torch("reading a module"))?;
+        let mut found: HashMap<String, Tensor> = found.into_iter().collect();
+        let mut take = |rest: &str| found.remove(&format!("{name}.{rest}"));
+        let on = |tensor: Tensor| tensor.to_device(device).to_kind(Kind::Float);
+        let weight = take("weight").map(on);
+        let absent = || problem!(weights, "a tensor {name}.weight", "none");
+        Ok((weight.ok_or_else(absent)?, take("bias").map(on)))
+    };
+    Ok(match module {
+        Module::Dense { weights, bias, activation } => {
+            let (weight, found) = read(weights, "linear")?;
+            Step::Dense(weight, found.filter(|_| *bias), *activation)
+        }
+        Module::LayerNorm { weights } => {
+            let (weight, bias) = read(weights, "norm")?;
+            let bias = bias.unwrap_or_else(|| weight.zeros_like());
+            Step::LayerNorm(Linear { weight, bias })
+        }
+        Module::Normalize => Step::Normalize,
+    })
+}
+
+/// One vector per text (texts × hidden) of the vectors of its tokens (texts × tokens × hidden).
+fn pool(pooling: Pooling, states: &Tensor, batch: &Batch) -> Tensor {
+    let (texts, tokens) = batch.size();
+    let present = || match &batch.padding {
+        Some(padding) => padding.present.shallow_clone(),
+        None => Tensor::ones([texts, tokens], (Kind::Float, states.device())),
+    };
+    match (pooling, &batch.padding) {
+        (Pooling::Cls, _) => states.select(1, 0),
+        (Pooling::Mean, None) => states.mean_dim(Some(&[1_i64][..]), false, Kind::Float),
+        (Pooling::Mean, Some(padding)) => mean_of(states, &padding.present),
+        (Pooling::MeanSqrtLen, _) => {
+            let present = present().unsqueeze(-1);
+            let sum = (states * &present).sum_dim_intlist(Some(&[1_i64][..]), false, Kind::Float);
+            sum / present.sum_dim_intlist(Some(&[1_i64][..]), false, Kind::Float).sqrt()
+        }
+        (Pooling::Max, None) => states.amax([1_i64], false),
+        (Pooling::Max, Some(padding)) => {
+            let absent = padding.present.eq(0.0).unsqueeze(-1);
+            states.masked_fill(&absent, f64::NEG_INFINITY).amax([1_i64], false)
+        }
+        (Pooling::WeightedMean, _) => {
+            let number = Tensor::arange_start(1, tokens + 1, (Kind::Float, states.device()));
+            mean_of(states, &(present() * number.unsqueeze(0)))
+        }
+        (Pooling::LastToken, None) => states.select(1, tokens - 1),
+        (Pooling::LastToken, Some(padding)) => {
+            let last = padding.present.sum_dim_intlist(Some(&[1_i64][..]), true, Kind::Int64) - 1;
+            let hidden = states.size()[2];
+            let at = last.unsqueeze(-1).expand([texts, 1, hidden], false);
+            states.gather(1, &at, false).squeeze_dim(1)
+        }
+    }
+}
+
+/// Weighted mean of the tokens' vectors; weights are texts × tokens.
+pub(crate) fn mean_of(states: &Tensor, weights: &Tensor) -> Tensor {
+    let weights = weights.unsqueeze(-1);
+    (states * &weights).sum_dim_intlist(Some(&[1_i64][..]), false, Kind::Float)
+        / weights.sum_dim_intlist(Some(&[1_i64][..]), false, Kind::Float)
+}
+
+/// Vectors at length 1, one a row.
+pub(crate) fn unit(vectors: &Tensor) -> Result<Tensor> {
+    let length = vectors.f_norm_scalaropt_dim(2, [1_i64], true);
+    Ok(vectors / length.map_err(torch("pooling"))?.clamp_min(1e-12))
+}
+
+pub(crate) fn activate(activation: Activation, states: &Tensor) -> Tensor {
+    match activation {
+        Activation::Gelu => states.gelu("none"),
+        Activation::GeluTanh => states.gelu("tanh"),
+        Activation::Relu => states.relu(),
+        Activation::Silu => states.silu(),
+        Activation::Tanh => states.tanh(),
+        Activation::Sigmoid => states.sigmoid(),
+        Activation::Identity => states.shallow_clone(),
+    }
+}

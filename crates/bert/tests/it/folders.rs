@@ -1,0 +1,267 @@
+//! Folders of sentence-transformers as users have them: what they say is done, or refused by file and
+//! key. `scripts/check-models` holds every layout against that library; here are the ways of the
+//! reading itself.
+
+use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder};
+use clariq_core::{
+    Embeddings, Encoder, Error, ModelOptions, Pooling, Problem, Reading, Similarity,
+};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+const TEXTS: [&str; 3] = ["tell me about bees", "tent", "do you need better tent pegs"];
+
+fn tiny() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tiny");
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), folder.path().join(entry.file_name())).unwrap();
+    }
+    folder
+}
+
+fn put(folder: &Path, file: &str, content: &Value) {
+    let at = folder.join(file);
+    fs::create_dir_all(at.parent().unwrap()).unwrap();
+    fs::write(at, content.to_string()).unwrap();
+}
+
+/// A folder whose `modules.json` lists a transformer, a pooling, and these modules.
+fn sentence(pooling: &Value, modules: &[(&str, Value)]) -> TempDir {
+    let folder = tiny();
+    let kind = |name: &str| format!("sentence_transformers.models.{name}");
+    let mut list = vec![json!({ "idx": 0, "name": "0", "path": "", "type": kind("Transformer") })];
+    let pooled = ("Pooling", pooling.clone());
+    for (number, (name, config)) in (1..).zip([pooled].iter().chain(modules)) {
+        let path = format!("{number}_{name}");
+        put(folder.path(), &format!("{path}/config.json"), config);
+        list.push(
+            json!({ "idx": number, "name": number.to_string(), "path": path, "type": kind(name) }),
+        );
+    }
+    put(folder.path(), "modules.json", &Value::Array(list));
+    folder
+}
+
+fn mean() -> Value {
+    json!({ "word_embedding_dimension": 32, "pooling_mode_mean_tokens": true })
+}
+
+fn encoder(folder: &Path, reading: Reading) -> BertEncoder {
+    let options = ModelOptions { reading, ..ModelOptions::default() };
+    BertEncoder::open(folder, &options).unwrap()
+}
+
+fn vectors(folder: &Path) -> Embeddings {
+    encoder(folder, Reading::default()).encode(&TEXTS, &|_| {}).unwrap()
+}
+
+fn refused(folder: &Path) -> Problem {
+    match BertEncoder::open(folder, &ModelOptions::default()) {
+        Err(Error::Problem(problem)) => *problem,
+        Err(other) => panic!("another error: {other}"),
+        Ok(_) => panic!("it was accepted"),
+    }
+}
+
+#[test]
+fn what_a_folder_does_not_say_is_the_usual() {
+    let (plain, usual) = (tiny(), sentence(&mean(), &[("Normalize", json!({}))]));
+    assert_eq!(vectors(plain.path()), vectors(usual.path()));
+    let checksum = |folder: &Path| ModelFolder::open(folder).unwrap().checksum;
+    assert_eq!(checksum(plain.path()), checksum(usual.path()), "its vectors may stay in the cache");
+}
+
+#[test]
+fn all_that_changes_a_vector_is_in_the_checksum() {
+    let plain = tiny();
+    let base = ModelFolder::open(plain.path()).unwrap().checksum;
+    let cls = sentence(&json!({ "embedding_dimension": 32, "pooling_mode": "cls" }), &[]);
+    let prompts = tiny();
+    put(
+        prompts.path(),
+        "config_sentence_transformers.json",
+        &json!({ "prompts": { "query": "q: " } }),
+    );
+    let cased = tiny();
+    put(cased.path(), "tokenizer_config.json", &json!({ "do_lower_case": false }));
+    let lower = tiny();
+    put(lower.path(), "sentence_bert_config.json", &json!({ "do_lower_case": true }));
+    let checksums: Vec<String> = [&cls, &prompts, &cased, &lower]
+        .map(|folder| ModelFolder::open(folder.path()).unwrap().checksum)
+        .into_iter()
+        .chain([base])
+        .collect();
+    let mut distinct = checksums.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    assert_eq!(distinct.len(), checksums.len());
+}
+
+#[test]
+fn prompts_are_in_front_of_requests_and_documents() {
+    let folder = tiny();
+    let prompts = json!({ "query": "tent ", "document": "", "passage": "bees " });
+    put(folder.path(), "config_sentence_transformers.json", &json!({ "prompts": prompts }));
+    let (with, plain) = (encoder(folder.path(), Reading::default()), tiny());
+    assert!(with.has_prompts());
+    let expect = |prompt: &str| {
+        let texts = TEXTS.map(|text| format!("{prompt}{text}"));
+        let texts = texts.each_ref().map(String::as_str);
+        encoder(plain.path(), Reading::default()).encode(&texts, &|_| {}).unwrap()
+    };
+    assert_eq!(with.encode(&TEXTS, &|_| {}).unwrap(), expect("tent "));
+    assert_eq!(with.encode_documents(&TEXTS, &|_| {}).unwrap(), expect("bees "));
+}
+
+#[test]
+fn a_system_may_read_a_model_otherwise() {
+    let folder = sentence(&json!({ "embedding_dimension": 32, "pooling_mode": "cls" }), &[]);
+    let reading = Reading {
+        pooling: Some(Pooling::Mean),
+        query_prompt: Some("bees ".to_owned()),
+        ..Reading::default()
+    };
+    let (other, own) =
+        (encoder(folder.path(), reading), encoder(folder.path(), Reading::default()));
+    assert_ne!(other.checksum(), own.checksum());
+    assert_eq!(other.encode_documents(&TEXTS, &|_| {}).unwrap(), vectors(tiny().path()));
+    assert_ne!(other.encode(&TEXTS, &|_| {}).unwrap(), vectors(tiny().path()));
+    let dot = Reading { similarity: Some(Similarity::Dot), ..Reading::default() };
+    let dot = encoder(folder.path(), dot);
+    let lengths = dot.encode(&TEXTS, &|_| {}).unwrap();
+    assert!(lengths.rows().any(|row| row.iter().map(|x| x * x).sum::<f32>() > 1.5));
+    let cut = encoder(folder.path(), Reading::cut_at(4));
+    cut.encode(&TEXTS, &|_| {}).unwrap();
+    assert_eq!(cut.cut(), 2);
+}
+
+/// A name, the folder, and a word of the file and of what is expected.
+type Case = (&'static str, TempDir, &'static str, &'static str);
+
+#[test]
+fn folders_that_are_almost_right_are_refused_by_file_and_key() {
+    let with = |file: &str, content: Value| {
+        let folder = sentence(&mean(), &[]);
+        put(folder.path(), file, &content);
+        folder
+    };
+    let settings = |content| with("config_sentence_transformers.json", content);
+    let no_pooling = sentence(&mean(), &[]);
+    fs::remove_file(no_pooling.path().join("1_Pooling/config.json")).unwrap();
+    let pickled = tiny();
+    fs::rename(pickled.path().join("model.safetensors"), pickled.path().join("pytorch_model.bin"))
+        .unwrap();
+    let dense = json!({ "in_features": 30, "out_features": 8, "bias": true });
+    let cases: Vec<Case> = vec![
+        ("no pooling file", no_pooling, "1_Pooling", "configuration"),
+        (
+            "no such pooling",
+            sentence(&json!({ "embedding_dimension": 32, "pooling_mode": "median" }), &[]),
+            "1_Pooling",
+            "pooling_mode",
+        ),
+        (
+            "a switch that is not known",
+            sentence(&json!({ "embedding_dimension": 32, "pooling_mode_median": true }), &[]),
+            "1_Pooling",
+            "Pooling",
+        ),
+        (
+            "another width",
+            sentence(&json!({ "embedding_dimension": 31 }), &[]),
+            "1_Pooling",
+            "embedding_dimension 32",
+        ),
+        (
+            "a dense module of another width",
+            sentence(&mean(), &[("Dense", dense)]),
+            "2_Dense",
+            "32",
+        ),
+        (
+            "a module that is not known",
+            sentence(&mean(), &[("WeightedLayerPooling", json!({}))]),
+            "modules.json",
+            "after Pooling",
+        ),
+        ("no list", with("modules.json", json!({ "a": 1 })), "modules.json", "list"),
+        ("no transformer", with("modules.json", json!([])), "modules.json", "Transformer"),
+        (
+            "a prompt that is no text",
+            settings(json!({ "prompts": { "query": 7 } })),
+            "config_",
+            "keys",
+        ),
+        ("no such default", settings(json!({ "default_prompt_name": "x" })), "config_", "`x`"),
+        ("a key", settings(json!({ "pooler": 1 })), "config_", "keys"),
+        (
+            "a similarity",
+            settings(json!({ "similarity_fn_name": "manhattan" })),
+            "config_",
+            "similarity_fn_name",
+        ),
+        ("no dimension", settings(json!({ "truncate_dim": 0 })), "config_", "truncate_dim"),
+        (
+            "settings of a tokenizer",
+            with("sentence_bert_config.json", json!({ "tokenizer_args": { "use_fast": false } })),
+            "sentence_bert_config.json",
+            "tokenizer_args",
+        ),
+        ("pickled weights", pickled, "pytorch_model.bin", "model.safetensors"),
+    ];
+    for (name, folder, file, expected) in cases {
+        let problem = refused(folder.path());
+        assert!(problem.at.file.contains(file), "{name}: {problem}");
+        assert!(problem.expected.contains(expected), "{name}: {problem}");
+        assert!(!problem.hint.is_empty(), "{name}: {problem}");
+    }
+}
+
+#[test]
+fn weights_in_many_files_are_those_in_one() {
+    let (one, many) = (tiny(), tiny());
+    let whole = many.path().join("model.safetensors");
+    let tensors = tch::Tensor::read_safetensors(&whole).unwrap();
+    fs::remove_file(&whole).unwrap();
+    let (first, second) = tensors.split_at(7);
+    let mut map = serde_json::Map::new();
+    for (file, part) in [("a.safetensors", first), ("b.safetensors", second)] {
+        tch::Tensor::write_safetensors(part, many.path().join(file)).unwrap();
+        map.extend(part.iter().map(|(name, _)| (name.clone(), file.into())));
+    }
+    let index = json!({ "metadata": {}, "weight_map": map });
+    put(many.path(), "model.safetensors.index.json", &index);
+    assert_eq!(vectors(one.path()), vectors(many.path()));
+    fs::remove_file(many.path().join("b.safetensors")).unwrap();
+    assert!(refused(many.path()).at.file.ends_with("b.safetensors"));
+    let outside = json!({ "weight_map": { "x": "../a.safetensors" } });
+    put(many.path(), "model.safetensors.index.json", &outside);
+    assert!(refused(many.path()).found.contains("../a"));
+}
+
+#[test]
+fn a_cross_encoder_has_no_prompts_and_no_softmax() {
+    let activation = |name: &str| json!({ "activation_fn": format!("torch.nn.modules.{name}") });
+    for (content, expected) in [
+        (json!({ "prompts": { "query": "q: " } }), Some("without prompts")),
+        (activation("activation.Softmax"), Some("Identity or Sigmoid")),
+        (activation("activation.Sigmoid"), None),
+        (activation("linear.Identity"), None),
+    ] {
+        let folder = tiny();
+        put(folder.path(), "config_sentence_transformers.json", &content);
+        let opened = CrossEncoder::open(folder.path(), &ModelOptions::default());
+        match (opened, expected) {
+            (Ok(_), None) => {}
+            (Err(error), Some(expected)) => {
+                let problem = error.to_problem();
+                assert!(problem.expected.contains(expected), "{problem}");
+            }
+            (opened, _) => panic!("{content}: {}", opened.is_ok()),
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! A collection of one's own, in the forms that people have: BEIR, MS MARCO, Anserini's JSON, and
+//! what `clariq data export` writes.
+//!
+//! Documents alone are a collection. Requests and judgements are found by their names, as
+//! [`folder`] lists them.
+
+pub(crate) mod folder;
+pub(crate) mod requests;
+
+use crate::clariq::by_topics;
+use crate::evaluation::{ByQrels, Evaluation};
+use crate::ikat::passages::{Passage, for_each_passage, read_unique};
+use crate::statistics::{Figure, Statistics, Words};
+use crate::{CheckReport, Collection, DataDir, Kind, Requests};
+use clariq_core::{Doc, Documents, Error, Location, ProblemKind, TextKeeper, TopicId, problem};
+use clariq_files::table::Sink;
+use clariq_files::{Input, Judgement, Qrels, Source, parse_qrels, read_qrels};
+use folder::{Folder, SplitFiles};
+use serde_json::json;
+use std::collections::{HashMap, HashSet};
+use std::ops::ControlFlow;
+
+/// Documents, requests for them, and judgements: as much of it as the folder has.
+pub(crate) const KIND: Kind = Kind {
+    name: "own",
+    sign: "documents.jsonl, corpus.jsonl or collection.tsv",
+    tasks: &["documents"],
+    usual: "data/own",
+    splits: &SPLITS,
+    usual_split: "dev",
+    endings: &[],
+    has_sample: false,
+    is_in: |data| Folder::of(data).is_some_and(|folder| folder.has_documents()),
+    files: |data| Folder::of(data).map(|folder| files(&folder)).unwrap_or_default(),
+    open: |data, keeper| Ok(Box::new(Own::open(data, keeper)?)),
+    check,
+    validate: by_topics,
+    figures: Vec::new,
+};
+
+/// `all` are requests that belong to no other split.
+const SPLITS: [&str; 4] = ["train", "dev", "test", "all"];
+
+struct Own {
+    data: DataDir,
+    documents: Box<dyn Documents>,
+    splits: Vec<SplitFiles>,
+}
+
+impl Own {
+    fn open(data: &DataDir, keeper: Option<&dyn TextKeeper>) -> Result<Self, Error> {
+        let folder = Folder::of(data).ok_or_else(|| no_documents(data))?;
+        let splits = SPLITS.iter().filter_map(|split| folder.split(split)).collect();
+        let documents = read_unique(&folder.documents()?, keeper)?;
+        if documents.is_empty() {
+            return Err(no_documents(data));
+        }
+        Ok(Self { data: data.clone(), documents, splits })
+    }
+
+    fn split(&self, name: &str) -> Result<&SplitFiles, Error> {
+        self.splits.iter().find(|split| split.name == name).ok_or_else(|| {
+            let expected =
+                format!("`queries.{name}.jsonl`, or `queries.jsonl` and `qrels/{name}.tsv`");
+            let hint =
+                "data/README.md lists the names that files of requests and of judgements can have";
+            problem!(self.location(), expected, "neither", hint)
+                .kind(ProblemKind::MissingFile)
+                .into()
+        })
+    }
+
+    fn judgements(&self, split: &str) -> Result<Option<Qrels>, Error> {
+        let Some(file) = &self.split(split)?.qrels else { return Ok(None) };
+        Ok(Some(Qrels::from_judgements(&file.name(), &read_qrels(file)?)?))
+    }
+
+    /// What judgements name that is not there: how many, and the first.
+    fn unknown(&self, split: &str, qrels: &Qrels) -> Result<Vec<String>, Error> {
+        let mut documents: Vec<&str> = Vec::new();
+        for (_, judged) in qrels.topics() {
+            let ids = judged.documents().map(|(id, _)| id.as_str());
+            documents.extend(ids.filter(|id| self.documents.find(id).is_none()));
+        }
+        let mut asked = HashSet::new();
+        for request in self.requests(split, KIND.tasks[0])? {
+            asked.insert(TopicId::from(request?.id.as_str()));
+        }
+        let topics = qrels.topics().map(|(topic, _)| topic).filter(|topic| !asked.contains(*topic));
+        let topics: Vec<&str> = topics.map(TopicId::as_str).collect();
+        let file = self.split(split)?.qrels.as_ref().map_or_else(String::new, Source::name);
+        let warn = |ids: &[&str], what: &str| {
+            let first = ids.iter().min()?;
+            Some(format!("{file}: {} judgements name {what}, such as `{first}`", ids.len()))
+        };
+        let documents = warn(&documents, "documents that the collection does not have");
+        let topics = warn(&topics, "topics that are none of its requests");
+        Ok([documents, topics].into_iter().flatten().collect())
+    }
+}
+
+fn files(folder: &Folder) -> Vec<Source> {
+    let splits = SPLITS.iter().filter_map(|split| folder.split(split));
+    let of_splits = splits.flat_map(|split| [Some(split.requests), split.qrels]);
+    of_splits.flatten().chain(folder.documents().unwrap_or_default()).collect()
+}
+
+fn no_documents(data: &DataDir) -> Error {
+    let hint = "data/README.md lists the forms that a collection of one's own can have";
+    problem!(data.to_string(), "a folder with documents", "none", hint)
+        .kind(ProblemKind::MissingFile)
+        .into()
+}
+
+impl Collection for Own {
+    fn registered(&self) -> &'static Kind {
+        &KIND
+    }
+
+    /// `own-` and the first digits of the checksum of its documents.
+    fn label(&self) -> String {
+        format!("own-{}", self.documents.checksum().short())
+    }
+
+    fn location(&self) -> String {
+        self.data.to_string()
+    }
+
+    fn has(&self, split: &str) -> bool {
+        self.splits.iter().any(|there| there.name == split)
+    }
+
+    fn documents(&self, _task: &str) -> Result<&dyn Documents, Error> {
+        Ok(&*self.documents)
+    }
+
+    fn source(&self, split: &str) -> Result<Source, Error> {
+        Ok(self.split(split)?.requests.clone())
+    }
+
+    fn requests(&self, split: &str, _task: &str) -> Result<Requests<'_>, Error> {
+        let files = self.split(split)?;
+        let mut requests = requests::read(&files.requests, &*self.documents)?;
+        if files.is_shared
+            && let Some(judged) = self.judgements(split)?
+        {
+            requests.retain(|request| judged.topic(&request.id.as_str().into()).is_some());
+        }
+        Ok(Box::new(requests.into_iter().map(Ok)))
+    }
+
+    fn own_evaluation(
+        &self,
+        split: &'static str,
+    ) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
+        let by_qrels = ByQrels::open(self, split, KIND.tasks[0])?;
+        let unknown = self.judgements(split)?.map(|qrels| self.unknown(split, &qrels));
+        Ok(Some(Box::new(by_qrels.with_warnings(unknown.transpose()?.unwrap_or_default()))))
+    }
+
+    fn qrels(&self, split: &str, _task: &str) -> Result<Option<Qrels>, Error> {
+        self.judgements(split)
+    }
+
+    fn statistics(&self) -> Result<Statistics, Error> {
+        /// The words of requests, and how many judgements and relevant documents they have.
+        type Counts = (Words, Option<(usize, usize)>);
+        const FIGURES: [Figure<Counts>; 4] = [
+            ("requests", |(words, _)| Some(words.texts.into())),
+            ("words per request, mean", |(words, _)| Some(words.mean.into())),
+            ("judgements", |(_, judged)| Some(judged.as_ref()?.0.into())),
+            ("relevant documents of a topic", |(_, judged)| Some(judged.as_ref()?.1.into())),
+        ];
+        let mut splits = Vec::new();
+        for split in &self.splits {
+            let mut texts = Vec::new();
+            for request in self.requests(split.name, KIND.tasks[0])? {
+                texts.push(request?.flatten().into_owned());
+            }
+            let judged = self.judgements(split.name)?.map(|qrels| {
+                let grades = || qrels.topics().flat_map(|(_, judged)| judged.grades());
+                (grades().count(), grades().filter(|grade| *grade > 0).count())
+            });
+            splits.push((split.name, (Words::of(texts.iter().map(String::as_str)), judged)));
+        }
+        let mut counts = Vec::with_capacity(self.documents.len());
+        for doc in Doc::all(self.documents.len()) {
+            counts.push(self.documents.text(doc)?.split_whitespace().count());
+        }
+        let words = Words::of_counts(&counts);
+        let of_documents = [
+            ("documents", words.texts.into()),
+            ("words per document, mean", words.mean.into()),
+            ("words of the longest document", words.longest.into()),
+        ];
+        let named = json!({
+            "documents": words.texts,
+            "document_words": words.mean,
+            "longest_document": words.longest,
+            "checksum": self.documents.checksum(),
+            "splits": splits.iter().map(|(name, (words, judged))| {
+                let (judged, relevant) = judged.unzip();
+                json!({
+                    "split": name, "requests": words.texts, "request_words": words.mean,
+                    "judgements": judged, "relevant": relevant,
+                })
+            }).collect::<Vec<_>>(),
+        });
+        Ok(Statistics::new(&splits, &FIGURES, ("documents", &of_documents), named))
+    }
+}
+
+/// Reads every file of the folder.
+fn check(data: &DataDir) -> Result<CheckReport, Error> {
+    let folder = Folder::of(data).ok_or_else(|| no_documents(data))?;
+    let mut report = CheckReport::default();
+    let mut ids: HashMap<String, String> = HashMap::new();
+    let files = folder.documents();
+    for file in report.note(files)?.unwrap_or_default() {
+        let name = file.name();
+        report.files.push(name.clone());
+        let findings = &mut report.findings;
+        let read = for_each_passage(&file, |document| {
+            let Passage { id, line, .. } = match document {
+                Ok(document) => document,
+                Err(Error::Problem(problem)) => {
+                    findings.add(*problem);
+                    return Ok(ControlFlow::Continue(()));
+                }
+                Err(error) => return Err(error),
+            };
+            let at = Location::line(&name, line);
+            if let Some(first) = ids.get(&id) {
+                let found = format!("`{id}`, which is at {first} already");
+                let hint = "remove one of the two, or give it an id of its own";
+                findings.add(problem!(at, "an id that no other document has", found, hint));
+            } else {
+                ids.insert(id, at.to_string());
+            }
+            Ok(ControlFlow::Continue(()))
+        });
+        report.note(read)?;
+    }
+    for split in SPLITS.iter().filter_map(|split| folder.split(split)) {
+        let SplitFiles { requests, qrels, .. } = split;
+        let mut asked = HashSet::new();
+        let find = |id: &str| ids.contains_key(id).then_some(Doc(0));
+        let is_known = report.files.contains(&requests.name());
+        let mut read = |input: &Input, sink: Sink| {
+            let read = requests::parse(input, &find, sink);
+            asked.extend(read.into_iter().map(|request| request.id.to_string()));
+        };
+        if is_known {
+            // The file of all splits was reported with the first.
+            report.note(requests.read())?.iter().for_each(|input| read(input, &mut |_| {}));
+        } else {
+            report.read("", Some(requests), read)?;
+        }
+        let Some(qrels) = qrels else { continue };
+        report.read("", Some(qrels), |input, sink| {
+            for Judgement { topic, document, .. } in parse_qrels(input, sink) {
+                let mut warn = |expected, id| {
+                    let hint = "what is not there is not found, and counts as such";
+                    let found = format!("`{id}`");
+                    sink(problem!(&*input.name, expected, found, hint).warning());
+                };
+                if !ids.contains_key(&*document) {
+                    warn("judgements of documents that are there", &document);
+                }
+                if !asked.contains(&*topic) {
+                    warn("topics that are requests", &topic);
+                }
+            }
+        })?;
+    }
+    report.findings.sort(&report.files);
+    Ok(report)
+}

@@ -1,0 +1,103 @@
+//! Requests as JSON lines or as a table.
+
+use crate::json::{self, Node, Parsed, Value};
+use clariq_core::{Doc, Documents, Error, Request, TopicId, Utterance};
+use clariq_files::table::{Sink, shorten, strictly};
+use clariq_files::{Input, MOST_OF_A_TABLE, MOST_TOPICS, Source};
+use std::collections::HashMap;
+
+const FORM: &str = "a line is {\"id\": …, \"text\": …}, {\"id\": …, \"said\": [{\"user\": …}, …]}, or an \
+                    id, a tab and a text";
+
+/// Finds a document by its id.
+type Find<'f> = &'f dyn Fn(&str) -> Option<Doc>;
+
+/// Reads requests in the order of their file; the first problem is the error.
+pub(super) fn read(source: &Source, documents: &dyn Documents) -> Result<Vec<Request>, Error> {
+    let input = source.read_at_most(MOST_OF_A_TABLE)?;
+    strictly(|sink| parse(&input, &|id| documents.find(id), sink))
+}
+
+/// What the user said last in every request of a file, whatever it is to be ranked for it.
+pub fn last_said_in(source: &Source) -> Result<HashMap<TopicId, String>, Error> {
+    let input = source.read()?;
+    let requests = strictly(|sink| parse(&input, &|_| Some(Doc(0)), sink))?;
+    Ok(requests.iter().map(|request| (request.id.as_str().into(), request.last_said())).collect())
+}
+
+/// Reads what can be read of a file of requests: every problem goes to `sink`, and its request is
+/// left out.
+pub(super) fn parse(input: &Input, find: Find, sink: Sink) -> Vec<Request> {
+    let mut requests = Vec::new();
+    let mut lines: HashMap<String, u64> = HashMap::new();
+    json::for_each_line_as(input, parse_line, sink, |line, node, sink| {
+        let request = request(&node, find).and_then(|request| {
+            match lines.insert(request.id.to_string(), line) {
+                None if lines.len() <= MOST_TOPICS => Ok(request),
+                None => Err(node.fault(format!("at most {MOST_TOPICS} requests"), "more")),
+                Some(first) => {
+                    let found = format!("`{}`, which is on line {first} already", request.id);
+                    let fault = node.fault("an id that no other request has", found);
+                    Err(fault.hint("remove one of the two, or give it an id of its own"))
+                }
+            }
+        });
+        match request {
+            Ok(request) => requests.push(request),
+            Err(fault) => sink(fault.in_file(&input.name, FORM)),
+        }
+    });
+    requests
+}
+
+/// A line of JSON, or of a table: its id, a tab, and its text.
+fn parse_line(line: u64, text: &str) -> Parsed<Node<'_>> {
+    match text.split_once('\t') {
+        Some((id, said)) if !text.starts_with('{') => {
+            let node = |text: &str| Node { line, value: Value::Text(text.to_owned().into()) };
+            let fields = vec![("id".into(), node(id)), ("text".into(), node(said))];
+            Ok(Node { line, value: Value::Object(fields) })
+        }
+        _ => json::parse_text(line, text),
+    }
+}
+
+/// A request as `clariq rank` reads it, with `_id` as good as `id`. Other keys, such as `metadata`,
+/// are ignored.
+fn request(node: &Node, find: Find) -> Parsed<Request> {
+    let id = match node.get("_id") {
+        Some(id) => id.as_id("_id")?,
+        None => node.field("id")?.as_id("id")?,
+    };
+    if id.is_empty() || id.contains(char::is_whitespace) {
+        return Err(node.fault("an id without blanks", format!("`{}`", shorten(&id))));
+    }
+    let said = match node.get("said") {
+        Some(said) => said.as_list("said")?.iter().map(utterance).collect::<Parsed<Vec<_>>>()?,
+        None => vec![Utterance::user(node.text_of("text")?)],
+    };
+    let mut request = Request { said, ..Request::new(&*id, "") };
+    if request.opening().trim().is_empty() {
+        return Err(node.fault("a request that says something", "an empty one"));
+    }
+    if let Some(candidates) = node.get("candidates") {
+        let document = |node: &Node| {
+            let id = node.as_id("candidates")?;
+            find(&id).ok_or_else(|| node.unlike("a document of the collection"))
+        };
+        let ids = candidates.as_list("candidates")?;
+        let mut docs = ids.iter().map(document).collect::<Parsed<Vec<Doc>>>()?;
+        docs.sort_unstable();
+        docs.dedup();
+        request.candidates = Some(docs);
+    }
+    Ok(request)
+}
+
+fn utterance(node: &Node) -> Parsed<Utterance> {
+    match (node.optional_text("user")?, node.optional_text("system")?) {
+        (Some(text), None) => Ok(Utterance::user(text)),
+        (None, Some(text)) => Ok(Utterance::system(text)),
+        _ => Err(node.unlike("{\"user\": …} or {\"system\": …}")),
+    }
+}

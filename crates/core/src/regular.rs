@@ -1,0 +1,80 @@
+//! Files that are read: regular ones, of a bounded length. Every file is opened here.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+
+/// Opens a file for reading. It must be a regular one: a pipe could let the command wait forever,
+/// and a device never ends.
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
+    }
+    File::open(path)
+}
+
+/// Reads a regular file of at most so many bytes.
+pub fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let file = open_regular(path)?;
+    let mut bytes = Vec::new();
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        let why = format!("it has more than {most} bytes, which no file of its kind has");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    #[cfg(unix)]
+    #[test]
+    fn pipes_and_devices_are_not_waited_for_and_lengths_are_bounded() {
+        let folder = tempfile::tempdir().unwrap();
+        let [fifo, file] = ["fifo", "file"].map(|name| folder.path().join(name));
+        assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+        for path in [&fifo, Path::new("/dev/zero"), folder.path()] {
+            assert_eq!(read_regular(path, 9).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+            assert!(crate::sha256_of_file(path).is_err());
+        }
+        fs::write(&file, "12345").unwrap();
+        assert_eq!(read_regular(&file, 5).unwrap(), b"12345");
+        assert_eq!(read_regular(&file, 4).unwrap_err().kind(), io::ErrorKind::InvalidData);
+        assert_eq!(
+            read_regular(&folder.path().join("absent"), 5).unwrap_err().kind(),
+            io::ErrorKind::NotFound
+        );
+    }
+
+    /// The code of a file up to its tests.
+    fn code(path: &Path) -> String {
+        let text = fs::read_to_string(path).unwrap();
+        text.split("#[cfg(test)]").next().unwrap().to_owned()
+    }
+
+    #[test]
+    fn no_other_function_opens_a_file_for_reading() {
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let mut folders: Vec<PathBuf> =
+            fs::read_dir(crates).unwrap().map(|entry| entry.unwrap().path().join("src")).collect();
+        let mut found = Vec::new();
+        while let Some(folder) = folders.pop() {
+            for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+                let name = path.file_name().unwrap();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if name != "tests.rs" && name != "regular.rs" {
+                    let code = code(&path);
+                    let calls = ["File::open(", "fs::read(", "fs::read_to_string("];
+                    if calls.iter().any(|call| code.contains(call)) {
+                        found.push(path);
+                    }
+                }
+            }
+        }
+        assert_eq!(found, Vec::<PathBuf>::new());
+    }
+}

@@ -1,0 +1,653 @@
+//! Dynamic pruning: the best documents of a large index without scoring every posting.
+//!
+//! This is `MaxScore` (Turtle and Flood, "Query Evaluation: Strategies and Optimizations", 1995) by
+//! windows of documents. In each window, the most frequent tokens whose summed upper bounds stay
+//! below the worst of the best hits so far are set aside: a document that has no other token cannot
+//! become a hit. Upper bounds of the scores are added up for the documents of the remaining tokens,
+//! and completed with the tokens that were set aside while they reach the worst hit. Only for those
+//! that still do is the score computed, as the exhaustive search computes it. Bounds decide what is
+//! left out and nothing else, so the hits, their scores and their order are those of the exhaustive
+//! search, bit for bit.
+
+use crate::scorer::{Matched, Query, Scorer};
+use clariq_core::{Doc, Error, Hit, Ranking, best_first};
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::mem;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+use tantivy::postings::BlockSegmentPostings;
+
+/// Documents of a window.
+const WINDOW: usize = if cfg!(test) { 32 } else { 4096 };
+
+/// Lengths are put into so many classes, which a byte holds.
+const CLASSES: usize = if cfg!(test) { 16 } else { 256 };
+
+/// Counts of a token in a document that are told apart; the last stands for all that are higher.
+const COUNTS: usize = 16;
+
+/// Sums that are looked through at once.
+const PART: usize = 16;
+
+/// Bytes of bounds that are kept.
+const KEPT_BOUNDS: usize = 64 << 20;
+
+/// Upper bounds are `f32`, so that what is weighed must be far from the ends of its range.
+const USUAL: Range<f64> = 1e-15..1e15;
+
+/// What pruning needs of an index and the parameters.
+pub(crate) struct Pruner {
+    /// The class of each document's length, up to whole windows.
+    classes: Vec<u8>,
+    /// The norm of each class, where all its documents have the same.
+    norms: Option<Vec<f64>>,
+    /// At least the saturation for each count, in documents of each class.
+    saturations: Vec<f32>,
+    /// The highest of these.
+    most: f32,
+    /// Of tokens that were searched, by where their postings are: the highest saturation in each
+    /// window.
+    bounds: Mutex<HashMap<usize, Arc<[f32]>>>,
+}
+
+impl Pruner {
+    /// Of a scorer whose norms are known; nothing for parameters with which scores leave the usual
+    /// range.
+    pub(crate) fn new(scorer: &Scorer) -> Option<Self> {
+        let model = &scorer.model;
+        let lengths: Vec<u32> =
+            scorer.index.lengths.iter().map(|&tokens| model.length(tokens)).collect();
+        let (starts, exact) = classes(&lengths);
+        let norm = |&length: &u32| model.norm(f64::from(length), scorer.mean_length);
+        let norms: Vec<f64> = starts.iter().map(norm).collect();
+        // Saturation falls with the length and rises with the count.
+        let mut saturations = vec![0.0; COUNTS * CLASSES];
+        for (class, (&length, &norm)) in starts.iter().zip(&norms).enumerate() {
+            // No document without a token has a posting.
+            for row in (0..COUNTS).filter(|_| length > 0) {
+                let count = if row + 1 < COUNTS { row as u32 + 1 } else { u32::MAX };
+                let saturation = model.saturation(f64::from(count), norm);
+                if !USUAL.contains(&saturation) {
+                    return None;
+                }
+                saturations[row * CLASSES + class] = (saturation as f32).next_up();
+            }
+        }
+        let class = |length| starts.partition_point(|&start| start <= length).saturating_sub(1);
+        let mut classes: Vec<u8> = lengths.into_iter().map(|length| class(length) as u8).collect();
+        classes.resize(classes.len().next_multiple_of(WINDOW), 0);
+        let most = saturations.iter().copied().fold(0.0, f32::max);
+        let norms = exact.then_some(norms);
+        Some(Self { classes, norms, saturations, most, bounds: Mutex::default() })
+    }
+
+    /// Whether bounds say something about these tokens: all add to the score.
+    pub(crate) fn takes(matched: &[Matched]) -> bool {
+        matched.iter().all(|token| USUAL.contains(&(token.idf * token.weight)))
+    }
+
+    fn windows(&self) -> usize {
+        self.classes.len() / WINDOW
+    }
+
+    /// At least the saturation of a token in the document of that class.
+    fn saturation(&self, count: u32, class: u8) -> f32 {
+        let row = (count as usize).min(COUNTS) - 1;
+        self.saturations[row * CLASSES + usize::from(class)]
+    }
+
+    /// The highest saturation of a token in each window, where it is in more documents than there
+    /// are windows. Computed from all its postings when it is first searched.
+    fn bounds(&self, scorer: &Scorer, token: &Matched) -> Result<Option<Arc<[f32]>>, Error> {
+        if token.info.doc_freq as usize <= self.windows() {
+            return Ok(None);
+        }
+        let lock = || self.bounds.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = token.info.postings_range.start;
+        if let Some(bounds) = lock().get(&key) {
+            return Ok(Some(Arc::clone(bounds)));
+        }
+        let mut bounds = vec![0.0_f32; self.windows()];
+        let mut blocks = scorer.blocks(token)?;
+        while !blocks.docs().is_empty() {
+            for (&document, &count) in blocks.docs().iter().zip(blocks.freqs()) {
+                let saturation = self.saturation(count, self.classes[document as usize]);
+                let bound = &mut bounds[document as usize / WINDOW];
+                *bound = bound.max(saturation);
+            }
+            blocks.advance();
+        }
+        let bounds: Arc<[f32]> = bounds.into();
+        let mut kept = lock();
+        if kept.len() * mem::size_of_val(&*bounds) >= KEPT_BOUNDS {
+            kept.clear();
+        }
+        kept.insert(key, Arc::clone(&bounds));
+        Ok(Some(bounds))
+    }
+
+    /// The best `limit` hits of a query whose tokens all add to the score.
+    pub(crate) fn rank(
+        &self,
+        scorer: &Scorer,
+        matched: &[Matched],
+        query: &Query,
+        limit: usize,
+    ) -> Result<Ranking, Error> {
+        if limit == 0 {
+            return Ok(Ranking::new());
+        }
+        for hopes in [true, false] {
+            let mut search = Search::new(self, scorer, matched, query, limit)?;
+            for window in 0..self.windows() {
+                search.window(window);
+                // Seldom enough to cost nothing.
+                if hopes && (window + 1).is_power_of_two() {
+                    search.best.hope(window + 1, self.windows());
+                }
+            }
+            if search.best.is_complete() {
+                return Ok(search.best.hits());
+            }
+        }
+        Ok(Ranking::new())
+    }
+}
+
+/// The shortest length of each class, and whether it is the only one. Where there are too many
+/// lengths, classes are of about the same ratio.
+fn classes(lengths: &[u32]) -> (Vec<u32>, bool) {
+    let mut different = lengths.to_vec();
+    different.sort_unstable();
+    different.dedup();
+    let mut growth = 1.0;
+    loop {
+        let mut starts: Vec<u32> = Vec::new();
+        for &length in &different {
+            let next = |&last: &u32| f64::from(length) >= f64::from(last) * growth;
+            if starts.last().is_none_or(next) {
+                starts.push(length);
+            }
+        }
+        if starts.len() <= CLASSES {
+            let exact = starts.len() == different.len();
+            return (starts, exact);
+        }
+        growth += 0.01;
+    }
+}
+
+/// A query that is ranked.
+struct Search<'s> {
+    pruner: &'s Pruner,
+    scorer: &'s Scorer,
+    matched: &'s [Matched<'s>],
+    query: &'s Query<'s>,
+    /// The list of each of the tokens.
+    of_token: Vec<usize>,
+    /// The lists by descending length.
+    order: Vec<usize>,
+    lists: Vec<List>,
+    /// The lists that are set aside in the window at hand, each with the sum of the bounds of those
+    /// before it.
+    aside: Vec<(usize, f64)>,
+    /// The other lists of the window.
+    searched: Vec<usize>,
+    /// Where in the window documents are that may be hits, in ascending order.
+    candidates: Vec<u16>,
+    /// Upper bounds of the scores in the window; 0 between windows.
+    sums: [f32; WINDOW],
+    best: Best<'s>,
+}
+
+impl<'s> Search<'s> {
+    fn new(
+        pruner: &'s Pruner,
+        scorer: &'s Scorer,
+        matched: &'s [Matched<'s>],
+        query: &'s Query<'s>,
+        limit: usize,
+    ) -> Result<Self, Error> {
+        let (mut lists, mut of_token) = (Vec::<List>::new(), Vec::new());
+        let mut known = HashMap::new();
+        for token in matched {
+            let list = *known.entry(token.info.postings_range.start).or_insert(lists.len());
+            if list == lists.len() {
+                lists.push(List::new(pruner, scorer, token)?);
+            }
+            lists[list].factor += token.idf * token.weight;
+            of_token.push(list);
+        }
+        // The most frequent first: these cost the most.
+        let mut order: Vec<usize> = (0..lists.len()).collect();
+        order.sort_by_key(|&list| Reverse(lists[list].doc_freq));
+        Ok(Self {
+            pruner,
+            scorer,
+            matched,
+            query,
+            of_token,
+            order,
+            lists,
+            aside: Vec::new(),
+            searched: Vec::new(),
+            candidates: Vec::new(),
+            sums: [0.0; WINDOW],
+            best: Best::new(&scorer.index.docs, limit, matched.len()),
+        })
+    }
+
+    /// Finds what in a window belongs to the best.
+    fn window(&mut self, window: usize) {
+        let rest = self.set_aside(window);
+        let first = (window * WINDOW) as u32;
+        let mut postings = 0;
+        for position in 0..self.searched.len() {
+            let list = self.searched[position];
+            self.lists[list].take_window(first);
+            self.add(list, first);
+            postings += self.lists[list].documents.len();
+        }
+        if postings == 0 {
+            return;
+        }
+        self.find_candidates(first, postings, rest);
+        while let Some((list, rest)) = self.aside.pop()
+            && !self.candidates.is_empty()
+        {
+            self.lists[list].take(first, &self.candidates);
+            self.add(list, first);
+            let (sums, needed) = (&self.sums, self.best.needed(rest));
+            self.candidates.retain(|&at| sums[usize::from(at)] >= needed);
+        }
+        for position in 0..self.candidates.len() {
+            let at = self.candidates[position];
+            // The best may have become better since.
+            if self.sums[usize::from(at)] >= self.best.needed {
+                self.score(first + u32::from(at));
+            }
+        }
+        self.sums.fill(0.0);
+    }
+
+    /// Chooses the lists that are searched in a window and those that are set aside; the sum of the
+    /// bounds of the latter.
+    fn set_aside(&mut self, window: usize) -> f64 {
+        self.aside.clear();
+        self.searched.clear();
+        let mut rest = 0.0;
+        for &list in &self.order {
+            let bound = self.lists[list].bound(window);
+            self.lists[list].clear();
+            if rest + bound < self.best.least {
+                self.aside.push((list, rest));
+                rest += bound;
+            } else if bound > 0.0 {
+                self.searched.push(list);
+            }
+        }
+        rest
+    }
+
+    /// Adds upper bounds of what the postings at hand of a list contribute.
+    fn add(&mut self, list: usize, first: u32) {
+        let List { documents, counts, factor, .. } = &self.lists[list];
+        let factor = (*factor as f32).next_up();
+        let classes = &self.pruner.classes[first as usize..][..WINDOW];
+        for (&document, &count) in documents.iter().zip(counts) {
+            let at = (document - first) as usize % WINDOW;
+            self.sums[at] += factor * self.pruner.saturation(count, classes[at]);
+        }
+    }
+
+    /// Notes the documents of the searched lists whose sums are high enough.
+    fn find_candidates(&mut self, first: u32, postings: usize, rest: f64) {
+        let needed = self.best.needed(rest);
+        self.candidates.clear();
+        if postings < WINDOW / 16 {
+            let found = self.searched.iter().flat_map(|&list| &self.lists[list].documents);
+            let found = found.map(|document| (document - first) as u16);
+            self.candidates.extend(found.filter(|&at| self.sums[usize::from(at)] >= needed));
+            self.candidates.sort_unstable();
+            self.candidates.dedup();
+            return;
+        }
+        // Many at once: a branch for each would take longer.
+        for (part, sums) in self.sums.chunks_exact(PART).enumerate() {
+            if sums.iter().copied().fold(0.0, f32::max) >= needed {
+                let high = (0..PART).filter(|&at| sums[at] >= needed);
+                self.candidates.extend(high.map(|at| (part * PART + at) as u16));
+            }
+        }
+    }
+
+    /// Scores a document as the exhaustive search does: by adding what the tokens contribute, in
+    /// their order.
+    fn score(&mut self, document: u32) {
+        let Self { pruner, scorer, lists, .. } = self;
+        let norm = match &pruner.norms {
+            Some(norms) => norms[usize::from(pruner.classes[document as usize])],
+            None => scorer.norms[document as usize],
+        };
+        let mut score = 0.0;
+        for (token, &list) in self.matched.iter().zip(&self.of_token) {
+            if let Some(count) = lists[list].count(document) {
+                score += scorer.contribution(token.idf, count, norm) * token.weight;
+            }
+        }
+        if score >= self.best.worst.max(self.best.hoped)
+            && self.query.admits(scorer.index.docs[document as usize])
+        {
+            self.best.add(score, document);
+        }
+    }
+}
+
+/// The postings of a token that is searched, and those of them that are at hand for a window.
+struct List {
+    blocks: BlockSegmentPostings,
+    doc_freq: usize,
+    /// How many postings a window has on average.
+    per_window: usize,
+    /// The factor of the saturation: idf and weight, as often as the request repeats the token.
+    factor: f64,
+    bounds: Option<Arc<[f32]>>,
+    /// A saturation that none exceeds.
+    most: f32,
+    documents: Vec<u32>,
+    counts: Vec<u32>,
+}
+
+impl List {
+    fn new(pruner: &Pruner, scorer: &Scorer, token: &Matched) -> Result<Self, Error> {
+        Ok(Self {
+            blocks: scorer.blocks(token)?,
+            doc_freq: token.info.doc_freq as usize,
+            per_window: token.info.doc_freq as usize / pruner.windows(),
+            factor: 0.0,
+            bounds: pruner.bounds(scorer, token)?,
+            most: pruner.most,
+            documents: Vec::new(),
+            counts: Vec::new(),
+        })
+    }
+
+    /// What the token adds to a score in that window is not more; 0 where it is in no document.
+    fn bound(&self, window: usize) -> f64 {
+        let saturation = match &self.bounds {
+            Some(bounds) => bounds[window],
+            None if self.may_have(window) => self.most,
+            None => 0.0,
+        };
+        f64::from(saturation) * self.factor
+    }
+
+    /// Whether a document of a window may have the token, as far as the block at hand tells.
+    fn may_have(&self, window: usize) -> bool {
+        let (first, end) = (window * WINDOW, (window + 1) * WINDOW);
+        let documents = self.blocks.docs();
+        let next = documents.partition_point(|&document| (document as usize) < first);
+        documents.get(next).map_or(!documents.is_empty(), |&next| (next as usize) < end)
+    }
+
+    /// Nothing is at hand.
+    fn clear(&mut self) {
+        self.documents.clear();
+        self.counts.clear();
+    }
+
+    /// Takes the postings of the window that begins at `first`.
+    fn take_window(&mut self, first: u32) {
+        let end = first.saturating_add(WINDOW as u32);
+        let mut from = self.blocks.seek(first);
+        while !self.blocks.docs().is_empty() {
+            let documents = &self.blocks.docs()[from..];
+            let count = documents.partition_point(|&document| document < end);
+            self.documents.extend_from_slice(&documents[..count]);
+            self.counts.extend_from_slice(&self.blocks.freqs()[from..][..count]);
+            if count < documents.len() {
+                break;
+            }
+            self.blocks.advance();
+            from = 0;
+        }
+    }
+
+    /// Takes at least the postings of the candidates in the window that begins at `first`.
+    fn take(&mut self, first: u32, candidates: &[u16]) {
+        // Looking a document up takes about as long as taking so many postings.
+        if candidates.len() * 16 > self.per_window {
+            return self.take_window(first);
+        }
+        for &at in candidates {
+            let document = first + u32::from(at);
+            let from = self.blocks.seek(document);
+            if self.blocks.docs().get(from) == Some(&document) {
+                self.documents.push(document);
+                self.counts.push(self.blocks.freq(from));
+            }
+        }
+    }
+
+    /// How often a document at hand has the token.
+    fn count(&self, document: u32) -> Option<u32> {
+        Some(self.counts[self.documents.binary_search(&document).ok()?])
+    }
+}
+
+/// The best documents so far.
+struct Best<'s> {
+    docs: &'s [Doc],
+    limit: usize,
+    /// With their scores, and up to `room`, when all but the best are dropped.
+    found: Vec<(f64, u32)>,
+    room: usize,
+    /// The share of a score that rounding may take from its upper bound.
+    margin: f64,
+    /// The score of the last of the best.
+    worst: f64,
+    /// What the score of the last of the best will be at least, as far as can be said.
+    hoped: f64,
+    /// Upper bounds of the scores of further hits are not below.
+    least: f64,
+    /// The same as a sum in a window.
+    needed: f32,
+}
+
+impl<'s> Best<'s> {
+    /// For sums of so many tokens.
+    fn new(docs: &'s [Doc], limit: usize, tokens: usize) -> Self {
+        // Each product and each sum of `f32` is off by at most half of its last digit.
+        let margin = (tokens + 4) as f64 * f64::from(f32::EPSILON);
+        let mut best = Self {
+            docs,
+            limit,
+            found: Vec::new(),
+            room: limit,
+            margin,
+            worst: f64::NEG_INFINITY,
+            hoped: f64::NEG_INFINITY,
+            least: f64::NEG_INFINITY,
+            needed: 0.0,
+        };
+        best.needed = best.needed(0.0);
+        best
+    }
+
+    /// The sum from which on a document may still be a hit, where `rest` may be added to it. More
+    /// than 0, which documents without a token have.
+    fn needed(&self, rest: f64) -> f32 {
+        ((self.least - rest) as f32).next_down().max(f32::MIN_POSITIVE)
+    }
+
+    fn add(&mut self, score: f64, document: u32) {
+        self.found.push((score, document));
+        if self.found.len() < self.room {
+            return;
+        }
+        self.worst = self.nth(self.limit);
+        self.found.truncate(self.limit);
+        self.room = self.limit + (self.limit / 4).max(16);
+        self.raise(self.worst);
+    }
+
+    /// The score of the nth of the documents found; these and no others are before it then.
+    fn nth(&mut self, nth: usize) -> f64 {
+        // The documents' own numbers are read only where scores tie.
+        let docs = self.docs;
+        let before = |a: &(f64, u32), b: &(f64, u32)| {
+            b.0.total_cmp(&a.0).then_with(|| docs[b.1 as usize].cmp(&docs[a.1 as usize]))
+        };
+        self.found.select_nth_unstable_by(nth - 1, before).1.0
+    }
+
+    /// Further hits have at least that score.
+    fn raise(&mut self, score: f64) {
+        self.least = self.least.max(score * (1.0 - self.margin));
+        self.needed = self.needed(0.0);
+    }
+
+    /// Expects the rest of the index to have as many of the best documents as the share of it that
+    /// was searched. Where the documents are in no order, four standard deviations are enough for
+    /// more than that share, so that the search is seldom in vain.
+    fn hope(&mut self, searched: usize, windows: usize) {
+        let expected = self.limit * searched / windows;
+        let enough = expected + 4 * expected.isqrt() + 8;
+        if enough < self.limit.min(self.found.len()) {
+            self.hoped = self.hoped.max(self.nth(enough));
+            self.raise(self.hoped);
+        }
+    }
+
+    /// Whether no hit can be missing: what was hoped for is true.
+    fn is_complete(&self) -> bool {
+        let good = self.found.iter().filter(|(score, _)| *score >= self.hoped).count();
+        self.hoped == f64::NEG_INFINITY || good >= self.limit
+    }
+
+    fn hits(self) -> Ranking {
+        let hit = |(score, document)| Hit { doc: self.docs[document as usize], score };
+        let mut hits: Ranking = self.found.into_iter().map(hit).collect();
+        hits.sort_unstable_by(best_first);
+        hits.truncate(self.limit);
+        hits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::Analyzer;
+    use crate::bm25::{Bm25, Variant};
+    use crate::build::BuildOptions;
+    use crate::document_index::DocumentIndex;
+    use crate::scorer::{Depth, Scratch};
+    use clariq_collections::clariq::{Bank, BankRow};
+    use proptest::prelude::*;
+
+    const VARIANTS: [Variant; 5] =
+        [Variant::Okapi, Variant::Lucene, Variant::LuceneDefault, Variant::Plus, Variant::L];
+
+    /// A document is the ranks of its words, of which low ones are frequent; some are long.
+    fn documents() -> impl Strategy<Value = Vec<Vec<u32>>> {
+        let word = prop_oneof![0..4_u32, 0..16_u32, 0..60_u32];
+        let length = prop_oneof![20 => 0..12_usize, 1 => 100..400_usize];
+        let document =
+            length.prop_flat_map(move |length| prop::collection::vec(word.clone(), length));
+        prop::collection::vec(document, 1..500)
+    }
+
+    /// Words with their weights, some of them again and again.
+    fn request() -> impl Strategy<Value = Vec<(u32, f64)>> {
+        let word = prop_oneof![2 => 0..6_u32, 2 => 0..62_u32];
+        prop::collection::vec((word, prop_oneof![Just(1.0), 0.01..4.0_f64]), 0..9)
+    }
+
+    fn models() -> impl Strategy<Value = Vec<Bm25>> {
+        let k1 = prop_oneof![1 => Just(0.0), 6 => 0.0..3.0_f64, 1 => 0.0..1000.0_f64];
+        let b = prop_oneof![1 => Just(0.0), 1 => Just(1.0), 6 => 0.0..1.0_f64];
+        let delta = prop_oneof![1 => Just(0.0), 6 => 0.0..2.0_f64];
+        (k1, b, delta).prop_map(|(k1, b, delta)| {
+            VARIANTS.map(|variant| Bm25 { variant, k1, b, delta }).to_vec()
+        })
+    }
+
+    fn name(word: u32) -> String {
+        format!("w{word}")
+    }
+
+    fn index(documents: &[Vec<u32>]) -> Arc<DocumentIndex> {
+        let row = |(place, words): (usize, &Vec<u32>)| BankRow {
+            id: format!("Q{place:05}").as_str().into(),
+            text: words.iter().copied().map(name).collect::<Vec<_>>().join(" "),
+        };
+        let bank = Bank::from_rows(documents.iter().enumerate().map(row).collect());
+        let folder = tempfile::tempdir().unwrap();
+        let options = BuildOptions::default();
+        DocumentIndex::rebuild(folder.path(), &bank, Analyzer::English, &options).unwrap().into()
+    }
+
+    /// Documents and scores to the last bit.
+    fn bits(hits: &[Hit]) -> Vec<(Doc, u64)> {
+        hits.iter().map(|hit| (hit.doc, hit.score.to_bits())).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            failure_persistence: None,
+            ..ProptestConfig::with_cases(100)
+        })]
+
+        #[test]
+        fn hits_are_those_of_the_exhaustive_search(
+            mut documents in documents(),
+            sorted in prop::bool::ANY,
+            requests in prop::collection::vec(request(), 1..6),
+            models in models(),
+            limits in prop::collection::vec(0..60_usize, 2),
+            every in 1..4_usize,
+        ) {
+            if sorted {
+                // The first windows promise more than the others hold.
+                documents.sort_by_key(Vec::len);
+            }
+            let index = index(&documents);
+            let among: Vec<Doc> = Doc::all(documents.len()).step_by(every).collect();
+            for model in models {
+                let scorer = Scorer::new(&index, model).unwrap();
+                let pruner = Pruner::new(&scorer).unwrap();
+                for request in &requests {
+                    let tokens: Vec<String> = request.iter().map(|&(word, _)| name(word)).collect();
+                    let weights: Vec<f64> = request.iter().map(|&(_, weight)| weight).collect();
+                    for (&limit, weighted) in limits.iter().zip([false, true]) {
+                        let query = Query {
+                            tokens: &tokens,
+                            weights: weighted.then_some(&weights),
+                            among: (every > 1).then_some(&among),
+                            depth: Depth { limit, pad: weighted },
+                        };
+                        let limit = limit.min(documents.len());
+                        let matched = scorer.matched(&tokens, query.weights).unwrap();
+                        if Pruner::takes(&matched) {
+                            let expected = scorer.rank(&query, &mut Scratch::default()).unwrap();
+                            let found = scorer.rank_pruned(&pruner, &matched, &query, limit).unwrap();
+                            prop_assert_eq!(bits(&found), bits(&expected), "{:?} {:?}", model, query);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_class_is_no_longer_than_its_lengths() {
+        for lengths in [0..300, 0..100_000, 5..15, 7..8] {
+            let lengths: Vec<u32> = lengths.collect();
+            let (starts, exact) = classes(&lengths);
+            assert!(starts.len() <= CLASSES && starts.len() > lengths.len().min(CLASSES) / 2);
+            assert_eq!(exact, starts == lengths);
+            assert!(starts.is_sorted() && starts[0] == lengths[0]);
+        }
+    }
+}

@@ -1,0 +1,734 @@
+//! How the vectors of a text's tokens become one vector, as a folder of sentence-transformers says:
+//! `modules.json` and the files that it names, and `config_sentence_transformers.json`.
+//!
+//! What is not understood is refused by file and key: a module passed over would give every text
+//! another vector.
+
+use crate::config::Activation;
+use crate::files::{read_object, read_optional, string_or, weights_in};
+use crate::tensors::read_shapes;
+use clariq_core::{Pooling, Reading, Result, Similarity, bail, problem};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// The keys that older folders switch each pooling on by, in the order in which vectors are
+/// concatenated.
+const SWITCHES: [(&str, Pooling); 6] = [
+    ("pooling_mode_cls_token", Pooling::Cls),
+    ("pooling_mode_max_tokens", Pooling::Max),
+    ("pooling_mode_mean_tokens", Pooling::Mean),
+    ("pooling_mode_mean_sqrt_len_tokens", Pooling::MeanSqrtLen),
+    ("pooling_mode_weightedmean_tokens", Pooling::WeightedMean),
+    ("pooling_mode_lasttoken", Pooling::LastToken),
+];
+
+/// What follows pooling.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Module {
+    /// A matrix, perhaps with a bias, and an activation.
+    Dense {
+        /// The file with `linear.weight` and `linear.bias`.
+        weights: PathBuf,
+        /// Whether there is a bias.
+        bias: bool,
+        /// The activation.
+        activation: Activation,
+    },
+    /// Layer normalisation with the epsilon of PyTorch.
+    LayerNorm {
+        /// The file with `norm.weight` and `norm.bias`.
+        weights: PathBuf,
+    },
+    /// To length 1.
+    Normalize,
+}
+
+impl fmt::Display for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Dense { bias, activation, .. } => {
+                let without = if *bias { "" } else { " without bias" };
+                write!(f, "Dense{without} ({activation:?})")
+            }
+            Self::LayerNorm { .. } => f.write_str("LayerNorm"),
+            Self::Normalize => f.write_str("Normalize"),
+        }
+    }
+}
+
+/// How a text gets its vector.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sentence {
+    /// Their vectors are concatenated.
+    pub poolings: Vec<Pooling>,
+    /// What follows, in order.
+    pub modules: Vec<Module>,
+    /// How many dimensions the vectors have before they are cut.
+    pub full_dim: usize,
+    /// How many of the first dimensions are kept.
+    pub dim: usize,
+    /// What compares two vectors.
+    pub similarity: Similarity,
+    /// What is put in front of a request.
+    pub query_prompt: String,
+    /// What is put in front of a document.
+    pub document_prompt: String,
+}
+
+const MODULES: &str = "modules.json";
+const SETTINGS: &str = "config_sentence_transformers.json";
+
+const DOCUMENTED: &str = "configs/README.md lists what is understood of a folder";
+
+/// An entry of `modules.json`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    #[serde(rename = "idx")]
+    _number: Value,
+    #[serde(rename = "name")]
+    _name: Value,
+    path: String,
+    r#type: String,
+    #[serde(default)]
+    kwargs: Vec<Value>,
+}
+
+impl Entry {
+    /// The class of sentence-transformers, without the modules that it has moved between.
+    fn class(&self) -> Option<&str> {
+        let class = self.r#type.strip_prefix("sentence_transformers.")?;
+        Some(class.rsplit_once('.').map_or(class, |(_, class)| class))
+    }
+}
+
+/// What `modules.json` lists, without the transformer.
+#[derive(Debug, Clone)]
+pub(crate) struct Modules {
+    at: PathBuf,
+    rest: Vec<Entry>,
+}
+
+impl Modules {
+    /// Reads `modules.json`, if there is one, with the folder of the transformer below `root`.
+    pub(crate) fn read(root: &Path) -> Result<Option<(Self, PathBuf)>> {
+        let at = root.join(MODULES);
+        let Some(bytes) = read_optional(&at)? else { return Ok(None) };
+        let mut entries: Vec<Entry> = serde_json::from_slice(&bytes)
+            .map_err(|error| problem!(&at, "a list of modules", "{error}", DOCUMENTED))?;
+        for entry in &entries {
+            let stays = !entry.path.contains("..") && !entry.path.starts_with('/');
+            if !stays || !entry.kwargs.is_empty() {
+                let found = format!("path `{}`, kwargs {:?}", entry.path, entry.kwargs);
+                bail!(&at, "a module in this folder, without kwargs", found, DOCUMENTED);
+            }
+        }
+        if entries.first().and_then(Entry::class) != Some("Transformer") {
+            let found = entries.first().map_or("nothing", |entry| &entry.r#type).to_owned();
+            bail!(&at, "a Transformer as the first module", "`{found}`", DOCUMENTED);
+        }
+        let rest = entries.split_off(1);
+        let below = &entries[0].path;
+        let path = if below.is_empty() { root.to_owned() } else { root.join(below) };
+        Ok(Some((Self { at, rest }, path)))
+    }
+
+    /// The files of the modules behind the transformer, as far as they are there.
+    pub(crate) fn files(&self, root: &Path) -> Vec<PathBuf> {
+        let of = |entry: &Entry| {
+            ["config.json", "model.safetensors"].map(|name| Path::new(&entry.path).join(name))
+        };
+        let all = [MODULES, SETTINGS].map(PathBuf::from).into_iter();
+        let all = all.chain(self.rest.iter().flat_map(of));
+        all.filter(|file| root.join(file).is_file()).collect()
+    }
+}
+
+/// `config_sentence_transformers.json`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settings {
+    #[serde(default, rename = "__version__")]
+    _version: Value,
+    #[serde(default)]
+    model_type: Option<String>,
+    #[serde(default)]
+    prompts: BTreeMap<String, Option<String>>,
+    #[serde(default)]
+    default_prompt_name: Option<String>,
+    #[serde(default)]
+    similarity_fn_name: Option<String>,
+    #[serde(default)]
+    truncate_dim: Option<usize>,
+    #[serde(default)]
+    activation_fn: Option<String>,
+}
+
+impl Settings {
+    fn read(root: &Path) -> Result<Self> {
+        read_typed(&root.join(SETTINGS)).map(Option::unwrap_or_default)
+    }
+
+    /// The first prompt of these names that the folder gives, or its default one. An empty one is
+    /// none: sentence-transformers writes empty ones for `query` and `document` by itself.
+    fn prompt(&self, names: &[&str]) -> String {
+        let given = |name: &str| self.prompts.get(name)?.clone().filter(|text| !text.is_empty());
+        let default = || self.prompts.get(self.default_prompt_name.as_ref()?)?.clone();
+        names.iter().find_map(|name| given(name)).or_else(default).unwrap_or_default()
+    }
+}
+
+/// Reads a file whose keys are all known; `None` where there is none.
+fn read_typed<T: DeserializeOwned>(at: &Path) -> Result<Option<T>> {
+    let Some(bytes) = read_optional(at)? else { return Ok(None) };
+    let value = serde_json::from_slice(&bytes).map_err(|error| {
+        problem!(at, "keys and values that are understood", "{error}", DOCUMENTED)
+    })?;
+    Ok(Some(value))
+}
+
+/// `config.json` of `Pooling`.
+#[derive(Debug, Deserialize)]
+struct PoolingConfig {
+    #[serde(alias = "word_embedding_dimension")]
+    embedding_dimension: usize,
+    #[serde(default)]
+    pooling_mode: Option<OneOrMore>,
+    #[serde(default = "yes")]
+    include_prompt: bool,
+    #[serde(flatten)]
+    switches: Switches,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum OneOrMore {
+    One(String),
+    More(Vec<String>),
+}
+
+/// The switches of older folders.
+type Switches = Map<String, Value>;
+
+/// `config.json` of `Dense`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DenseConfig {
+    in_features: usize,
+    out_features: usize,
+    #[serde(default = "yes")]
+    bias: bool,
+    #[serde(default = "tanh")]
+    activation_function: String,
+    #[serde(default)]
+    module_input_name: Option<String>,
+    #[serde(default)]
+    module_output_name: Option<String>,
+    #[serde(default)]
+    use_residual: bool,
+}
+
+/// `config.json` of `LayerNorm`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LayerNormConfig {
+    dimension: usize,
+}
+
+/// `config.json` of `Normalize`, which older folders have none of.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NormalizeConfig {
+    #[serde(default)]
+    module_input_name: Option<String>,
+    #[serde(default)]
+    module_output_name: Option<String>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn tanh() -> String {
+    "torch.nn.modules.activation.Tanh".to_owned()
+}
+
+/// The values of a module that reads and writes the text's vector.
+fn check_names(at: &Path, names: [&Option<String>; 2]) -> Result<()> {
+    let other = names.into_iter().flatten().find(|name| *name != "sentence_embedding");
+    match other {
+        Some(name) => {
+            let expected = "module_input_name and module_output_name `sentence_embedding`";
+            bail!(at, expected, "`{name}`", DOCUMENTED)
+        }
+        None => Ok(()),
+    }
+}
+
+impl Sentence {
+    /// What a folder without `modules.json` gets, as in sentence-transformers: the mean of the
+    /// tokens' vectors.
+    pub fn usual(hidden: usize) -> Self {
+        Self {
+            poolings: vec![Pooling::Mean],
+            modules: Vec::new(),
+            full_dim: hidden,
+            dim: hidden,
+            similarity: Similarity::Cosine,
+            query_prompt: String::new(),
+            document_prompt: String::new(),
+        }
+    }
+
+    /// Whether its vectors are those that the mean of the tokens' vectors has by cosine.
+    pub fn is_usual(&self) -> bool {
+        let modules = vec![Module::Normalize; self.modules.len().min(1)];
+        *self == Self { modules, ..Self::usual(self.full_dim) }
+    }
+
+    /// Reads what the folder says of its vectors.
+    pub(crate) fn read(root: &Path, hidden: usize, modules: Option<&Modules>) -> Result<Self> {
+        let mut sentence = Self::usual(hidden);
+        let settings = Settings::read(root)?;
+        let settings_at = root.join(SETTINGS);
+        if let Some(other) =
+            settings.model_type.as_ref().filter(|kind| *kind != "SentenceTransformer")
+        {
+            bail!(&settings_at, "model_type `SentenceTransformer`", "`{other}`", DOCUMENTED);
+        }
+        if let Some(modules) = modules {
+            sentence.poolings.clear();
+            for entry in &modules.rest {
+                sentence.add(root, modules, entry, &settings)?;
+            }
+            if sentence.poolings.is_empty() {
+                let hint =
+                    "an encoder's folder of sentence-transformers lists Transformer and Pooling";
+                bail!(&modules.at, "a Pooling", "none", hint);
+            }
+        }
+        sentence.dim = sentence.full_dim;
+        match settings.truncate_dim {
+            Some(0) => bail!(&settings_at, "truncate_dim of at least 1", "0", DOCUMENTED),
+            Some(most) => sentence.dim = most.min(sentence.full_dim),
+            None => {}
+        }
+        sentence.similarity = match settings.similarity_fn_name.as_deref() {
+            None | Some("cosine") => Similarity::Cosine,
+            Some("dot" | "dot_score") => Similarity::Dot,
+            Some(other) => {
+                bail!(&settings_at, "similarity_fn_name `cosine` or `dot`", "`{other}`", DOCUMENTED)
+            }
+        };
+        if let Some(name) = &settings.default_prompt_name
+            && !settings.prompts.contains_key(name)
+        {
+            bail!(&settings_at, "a prompt `{name}`, default_prompt_name", "none", DOCUMENTED);
+        }
+        sentence.query_prompt = settings.prompt(&["query"]);
+        sentence.document_prompt = settings.prompt(&["document", "passage", "corpus"]);
+        Ok(sentence)
+    }
+
+    /// The same, but for what a system says itself.
+    pub fn read_as(mut self, folder: &Path, reading: &Reading) -> Result<Self> {
+        if let Some(pooling) = reading.pooling {
+            let shapes_vectors = self.modules.iter().any(|module| *module != Module::Normalize);
+            if shapes_vectors && self.poolings.len() != 1 {
+                let found =
+                    format!("{} poolings, whose vectors a module takes", self.poolings.len());
+                bail!(folder, "a model with one pooling, for `pooling`", found, DOCUMENTED);
+            }
+            if !shapes_vectors {
+                self.full_dim /= self.poolings.len();
+                self.dim = self.dim.min(self.full_dim);
+            }
+            self.poolings = vec![pooling];
+        }
+        self.similarity = reading.similarity.unwrap_or(self.similarity);
+        self.query_prompt = reading.query_prompt.clone().unwrap_or(self.query_prompt);
+        self.document_prompt = reading.document_prompt.clone().unwrap_or(self.document_prompt);
+        Ok(self)
+    }
+
+    /// Adds what an entry of `modules.json` says.
+    fn add(
+        &mut self,
+        root: &Path,
+        list: &Modules,
+        entry: &Entry,
+        settings: &Settings,
+    ) -> Result<()> {
+        let path = root.join(&entry.path);
+        let at = path.join("config.json");
+        let pooled = !self.poolings.is_empty();
+        match (entry.class(), pooled) {
+            (Some("Pooling"), false) => {
+                let config: PoolingConfig = needed(&at)?;
+                let has_prompts = settings.prompts.values().flatten().any(|text| !text.is_empty());
+                if !config.include_prompt && has_prompts {
+                    let hint = "prompts whose tokens do not count are not supported";
+                    bail!(&at, "include_prompt true beside prompts", "false", hint);
+                }
+                self.poolings = poolings(&at, &config)?;
+                expect_dim(&at, "embedding_dimension", config.embedding_dimension, self.full_dim)?;
+                self.full_dim *= self.poolings.len();
+            }
+            (Some("Dense"), true) => {
+                let config: DenseConfig = needed(&at)?;
+                check_names(&at, [&config.module_input_name, &config.module_output_name])?;
+                if config.use_residual {
+                    bail!(&at, "use_residual false", "true", DOCUMENTED);
+                }
+                expect_dim(&at, "in_features", config.in_features, self.full_dim)?;
+                let activation = activation(&at, &config.activation_function)?;
+                let [from, to] = [config.in_features, config.out_features].map(signed);
+                let mut expected = vec![("linear.weight", vec![to, from])];
+                if config.bias {
+                    expected.push(("linear.bias", vec![to]));
+                }
+                let weights = weights_of(&path, &expected)?;
+                self.full_dim = config.out_features;
+                self.modules.push(Module::Dense { weights, bias: config.bias, activation });
+            }
+            (Some("LayerNorm"), true) => {
+                let config: LayerNormConfig = needed(&at)?;
+                expect_dim(&at, "dimension", config.dimension, self.full_dim)?;
+                let size = vec![signed(config.dimension)];
+                let expected = [("norm.weight", size.clone()), ("norm.bias", size)];
+                let weights = weights_of(&path, &expected)?;
+                self.modules.push(Module::LayerNorm { weights });
+            }
+            (Some("Normalize"), true) => {
+                if let Some(config) = read_typed::<NormalizeConfig>(&at)? {
+                    check_names(&at, [&config.module_input_name, &config.module_output_name])?;
+                }
+                self.modules.push(Module::Normalize);
+            }
+            // It does nothing but in training.
+            (Some("Dropout"), _) => {}
+            _ => {
+                let expected = if pooled {
+                    "Dense, LayerNorm or Normalize after Pooling"
+                } else {
+                    "Pooling after Transformer"
+                };
+                bail!(&list.at, expected, (format!("`{}`", entry.r#type)), DOCUMENTED)
+            }
+        }
+        Ok(())
+    }
+
+    /// What of it, beyond the mean, the vectors depend on.
+    pub fn digest(&self) -> String {
+        let modules: Vec<String> = self.modules.iter().map(Module::to_string).collect();
+        let Self { poolings, dim, similarity, query_prompt, document_prompt, .. } = self;
+        format!(
+            "{poolings:?} {modules:?} {dim} {similarity:?} {query_prompt:?} {document_prompt:?}"
+        )
+    }
+
+    /// The files with weights of their own.
+    pub(crate) fn weights(&self) -> impl Iterator<Item = &Path> {
+        self.modules.iter().filter_map(|module| match module {
+            Module::Dense { weights, .. } | Module::LayerNorm { weights } => {
+                Some(weights.as_path())
+            }
+            Module::Normalize => None,
+        })
+    }
+}
+
+fn needed<T: DeserializeOwned>(at: &Path) -> Result<T> {
+    let found = read_typed(at)?;
+    Ok(found.ok_or_else(|| {
+        problem!(
+            at,
+            "the configuration of a module",
+            "no such file",
+            "modules.json names its folder"
+        )
+    })?)
+}
+
+/// A size as headers have it.
+fn signed(size: usize) -> i64 {
+    i64::try_from(size).unwrap_or(i64::MAX)
+}
+
+fn expect_dim(at: &Path, key: &str, found: usize, expected: usize) -> Result<()> {
+    if found == expected {
+        return Ok(());
+    }
+    let hint = "the files are of different models";
+    bail!(at, "{key} {expected}, as what is in front of it gives", "{found}", hint)
+}
+
+fn poolings(at: &Path, config: &PoolingConfig) -> Result<Vec<Pooling>> {
+    let known = |name: &str| -> Result<Pooling> {
+        let pooling = Pooling::deserialize(Value::String(name.to_owned()));
+        Ok(pooling.map_err(|_| {
+            let hint = "`cls`, `max`, `mean`, `mean_sqrt_len_tokens`, `weightedmean` and \
+                        `lasttoken` are known";
+            problem!(at, "a pooling_mode that is known", "`{name}`", hint)
+        })?)
+    };
+    let mut switched = Vec::new();
+    for (key, value) in &config.switches {
+        if !SWITCHES.iter().any(|(known, _)| known == key) || !value.is_boolean() {
+            bail!(
+                at,
+                "a key of Pooling, true or false",
+                "`{key}` with the value {value}",
+                DOCUMENTED
+            );
+        }
+    }
+    for (key, pooling) in SWITCHES {
+        if config.switches.get(key) == Some(&Value::Bool(true)) {
+            switched.push(pooling);
+        }
+    }
+    let poolings = match &config.pooling_mode {
+        Some(OneOrMore::One(name)) => vec![known(name)?],
+        Some(OneOrMore::More(names)) => {
+            names.iter().map(|name| known(name)).collect::<Result<_>>()?
+        }
+        None if switched.is_empty() => vec![Pooling::Mean],
+        None => switched,
+    };
+    if poolings.is_empty() || poolings.len() > SWITCHES.len() {
+        bail!(at, "one to six poolings", (poolings.len().to_string()), DOCUMENTED);
+    }
+    Ok(poolings)
+}
+
+fn activation(at: &Path, name: &str) -> Result<Activation> {
+    Ok(match name.rsplit_once('.').map_or(name, |(_, class)| class) {
+        "Identity" | "None" => Activation::Identity,
+        "Tanh" | "tanh" => Activation::Tanh,
+        "ReLU" => Activation::Relu,
+        "GELU" => Activation::Gelu,
+        "SiLU" => Activation::Silu,
+        "Sigmoid" => Activation::Sigmoid,
+        _ => {
+            let expected = "activation_function Identity, Tanh, ReLU, GELU, SiLU or Sigmoid";
+            bail!(at, expected, "`{name}`", DOCUMENTED)
+        }
+    })
+}
+
+/// The weights of a module, which must hold these tensors and no others.
+fn weights_of(folder: &Path, expected: &[(&str, Vec<i64>)]) -> Result<PathBuf> {
+    let path = weights_in(folder)?;
+    let found = read_shapes(&path)?;
+    for (name, size) in expected {
+        if found.get(*name) != Some(size) {
+            let found =
+                found.get(*name).map_or_else(|| "none".to_owned(), |size| format!("{size:?}"));
+            bail!(
+                &path,
+                "{name} of the shape {size:?}",
+                found,
+                "the files are of different models"
+            );
+        }
+    }
+    if let Some(other) = found.keys().find(|name| !expected.iter().any(|(known, _)| known == name))
+    {
+        bail!(&path, "no tensor but those of the module", "`{other}`", DOCUMENTED);
+    }
+    Ok(path)
+}
+
+/// `sentence_bert_config.json`, or one of its older names.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TransformerConfig {
+    #[serde(default)]
+    pub(crate) max_seq_length: Option<usize>,
+    #[serde(default)]
+    pub(crate) do_lower_case: bool,
+    #[serde(default, rename = "transformer_task")]
+    _task: Value,
+    /// Read below: what else than the usual would change the vectors.
+    #[serde(default)]
+    modality_config: Map<String, Value>,
+    #[serde(default)]
+    module_output_name: Option<String>,
+    // Whether padding is computed, which no number depends on.
+    #[serde(default, rename = "unpad_inputs")]
+    _unpad_inputs: Value,
+    #[serde(default)]
+    processing_kwargs: Map<String, Value>,
+    #[serde(default, alias = "model_kwargs")]
+    model_args: Map<String, Value>,
+    #[serde(default, alias = "processor_kwargs", alias = "tokenizer_kwargs")]
+    tokenizer_args: Map<String, Value>,
+    #[serde(default, alias = "config_kwargs")]
+    config_args: Map<String, Value>,
+}
+
+impl TransformerConfig {
+    const NAMES: [&'static str; 7] = [
+        "sentence_bert_config.json",
+        "sentence_roberta_config.json",
+        "sentence_distilbert_config.json",
+        "sentence_camembert_config.json",
+        "sentence_albert_config.json",
+        "sentence_xlm-roberta_config.json",
+        "sentence_xlnet_config.json",
+    ];
+
+    /// Reads the first of its names that is in a transformer's folder.
+    pub(crate) fn read(path: &Path) -> Result<Self> {
+        for name in Self::NAMES {
+            let at = path.join(name);
+            if let Some(config) = read_typed::<Self>(&at)? {
+                config.check(&at)?;
+                return Ok(config);
+            }
+        }
+        Ok(Self::default())
+    }
+
+    fn check(&self, at: &Path) -> Result<()> {
+        let kinds = [
+            ("processing_kwargs", &self.processing_kwargs),
+            ("model_args", &self.model_args),
+            ("tokenizer_args", &self.tokenizer_args),
+            ("config_args", &self.config_args),
+        ];
+        if let Some((key, value)) = kinds.into_iter().find(|(_, value)| !value.is_empty()) {
+            bail!(at, "{key} {{}}", (Value::Object(value.clone()).to_string()), DOCUMENTED);
+        }
+        for (key, value) in &self.modality_config {
+            let output = string_or(&value["method_output_name"], "");
+            let is_text = matches!(key.as_str(), "text" | "message")
+                && string_or(&value["method"], "") == "forward"
+                && matches!(output.as_str(), "last_hidden_state" | "logits");
+            if !is_text {
+                let found = format!("`{key}` {value}");
+                bail!(at, "a modality_config of text, by `forward`", found, DOCUMENTED);
+            }
+        }
+        match self.module_output_name.as_deref() {
+            None | Some("token_embeddings" | "scores") => {}
+            Some(other) => {
+                bail!(at, "module_output_name `token_embeddings`", "`{other}`", DOCUMENTED)
+            }
+        }
+        match self.max_seq_length {
+            Some(found @ ..3) => bail!(at, "max_seq_length of at least 3", "{found}", DOCUMENTED),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Checks what a folder of a cross-encoder says beside its weights: one score per pair, without
+/// prompts, of which the activation changes no order.
+pub(crate) fn check_cross_encoder(
+    root: &Path,
+    modules: Option<&Modules>,
+    (at_config, config): (&Path, &Value),
+) -> Result<()> {
+    let at = root.join(SETTINGS);
+    let settings = Settings::read(root)?;
+    if let Some(other) = settings.model_type.as_ref().filter(|kind| *kind != "CrossEncoder") {
+        bail!(&at, "model_type `CrossEncoder`", "`{other}`", DOCUMENTED);
+    }
+    if settings.prompts.values().flatten().any(|text| !text.is_empty()) {
+        bail!(&at, "a cross-encoder without prompts", "prompts", DOCUMENTED);
+    }
+    if let Some(modules) = modules
+        && let Some(other) = modules.rest.first()
+    {
+        let expected = "Transformer alone, as a cross-encoder has it";
+        bail!(&modules.at, expected, (format!("`{}`", other.r#type)), DOCUMENTED);
+    }
+    let older = [
+        &config["sbert_ce_default_activation_function"],
+        &config["sentence_transformers"]["activation_fn"],
+    ];
+    let named = older.map(|value| (value.as_str().map(str::to_owned), at_config));
+    let named = named.into_iter().chain([(settings.activation_fn, at.as_path())]);
+    for (name, at) in named.filter_map(|(name, at)| Some((name?, at))) {
+        match name.rsplit_once('.').map_or(name.as_str(), |(_, class)| class) {
+            "Identity" | "Sigmoid" => {}
+            _ => bail!(at, "an activation Identity or Sigmoid", "`{name}`", DOCUMENTED),
+        }
+    }
+    Ok(())
+}
+
+/// What `tokenizer_config.json` says that matters here; its other keys are of the library that wrote
+/// it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Words {
+    /// Whether BERT's own tokenizer makes letters small.
+    pub lower_case: bool,
+    /// Whether it takes accents off; `None`: where letters are made small.
+    pub strip_accents: Option<bool>,
+    /// Whether it takes each Chinese character for a word.
+    pub chinese_chars: bool,
+    /// Whether the model is told which text of a pair a token is of; `None`: as its family is.
+    pub segments: Option<bool>,
+    /// The longest text, where it says one.
+    pub most: Option<usize>,
+    /// The class that reads it in Hugging Face's library.
+    pub class: Option<String>,
+}
+
+impl Words {
+    pub(crate) fn read(path: &Path) -> Result<Self> {
+        let at = path.join("tokenizer_config.json");
+        let object = match read_optional(&at)? {
+            Some(bytes) => read_object(&at, &bytes)?,
+            None => Map::new(),
+        };
+        let flag = |key: &str| -> Result<Option<bool>> {
+            match object.get(key) {
+                None | Some(Value::Null) => Ok(None),
+                Some(Value::Bool(flag)) => Ok(Some(*flag)),
+                Some(other) => bail!(&at, "{key} true or false", "{other}", DOCUMENTED),
+            }
+        };
+        let names = object.get("model_input_names").and_then(Value::as_array);
+        let segments = names.map(|names| names.iter().any(|name| name == "token_type_ids"));
+        let class = object.get("tokenizer_class").and_then(Value::as_str).map(str::to_owned);
+        // The class that release 5 of the library writes for a tokenizer of no model of its own.
+        let generic = class.as_deref() == Some("TokenizersBackend");
+        let segments = segments.or(generic.then_some(false));
+        // Where no length was given, the library writes 10 to the 30.
+        let most = object.get("model_max_length").and_then(Value::as_u64);
+        let most = most.and_then(|most| usize::try_from(most).ok()).filter(|&most| most > 2);
+        Ok(Self {
+            lower_case: flag("do_lower_case")?.unwrap_or(true),
+            strip_accents: flag("strip_accents")?,
+            chinese_chars: flag("tokenize_chinese_chars")?.unwrap_or(true),
+            segments,
+            most,
+            class,
+        })
+    }
+
+    /// What of it is not usual, for a model with `vocab.txt` alone (`alone`) or with a tokenizer of
+    /// its own.
+    pub(crate) fn digest(&self, alone: bool) -> Option<String> {
+        let usual = Self { lower_case: true, chinese_chars: true, ..Self::default() };
+        let Self { lower_case, strip_accents, chinese_chars, segments, .. } = self;
+        let mut text = String::new();
+        if alone && (*lower_case, *strip_accents, *chinese_chars) != (usual.lower_case, None, true)
+        {
+            text = format!("{lower_case} {strip_accents:?} {chinese_chars}");
+        }
+        if *segments == Some(false) {
+            text += " one segment";
+        }
+        (!text.is_empty()).then_some(text)
+    }
+}

@@ -1,0 +1,316 @@
+//! Collections of one's own through every command, in each form; a bank of questions alone; and
+//! what newcomers stumbled over.
+
+use crate::common::{Bench, root};
+use serde_json::{Value, json};
+
+/// The sample of documents of one's own, in a form, as `data`.
+fn bench(form: &str) -> Bench {
+    let bench = Bench::new();
+    let read = |name: &str| {
+        std::fs::read_to_string(root().join("data/sample-own").join(name)).expect("the sample")
+    };
+    let objects = |name: &str| -> Vec<Value> {
+        read(name).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    };
+    let text = |value: &Value| value.as_str().unwrap_or("which telescope should i buy").to_owned();
+    let lines = |all: &[Value]| all.iter().map(|one| one.to_string() + "\n").collect::<String>();
+    let documents = objects("documents.jsonl");
+    let contents = |one: &Value| format!("{} {}", text(&one["title"]), text(&one["text"]));
+    match form {
+        "beir" => {
+            let beir =
+                |one: &Value| json!({"_id": one["id"], "title": one["title"], "text": one["text"]});
+            bench
+                .write("data/corpus.jsonl", lines(&documents.iter().map(beir).collect::<Vec<_>>()));
+        }
+        "msmarco" => {
+            let row = |one: &Value| format!("{}\t{}\n", text(&one["id"]), contents(one));
+            bench.write("data/collection.tsv", documents.iter().map(row).collect::<String>());
+        }
+        "anserini" => {
+            let anserini = |one: &Value| json!({"id": one["id"], "contents": contents(one)});
+            let all: Vec<Value> = documents.iter().map(anserini).collect();
+            for (part, piece) in all.chunks(15).enumerate() {
+                bench.write(&format!("data/passages/{part}.jsonl"), lines(piece));
+            }
+        }
+        _ => bench.write("data/documents.jsonl", read("documents.jsonl")),
+    }
+    let mut queries = String::new();
+    for split in ["train", "dev"] {
+        let requests = objects(&format!("requests.{split}.jsonl"));
+        let qrels = read(&format!("qrels.{split}.txt"));
+        match form {
+            "beir" => {
+                for one in &requests {
+                    queries.push_str(
+                        &(json!({"_id": one["id"], "text": text(&one["text"])}).to_string() + "\n"),
+                    );
+                }
+                let rows =
+                    qrels.lines().map(|line| line.replace(" 0 ", "\t").replace(' ', "\t") + "\n");
+                let rows: String = rows.collect();
+                bench.write(
+                    &format!("data/qrels/{split}.tsv"),
+                    "query-id\tcorpus-id\tscore\n".to_owned() + &rows,
+                );
+            }
+            "msmarco" => {
+                let row = |one: &Value| format!("{}\t{}\n", text(&one["id"]), text(&one["text"]));
+                bench.write(
+                    &format!("data/queries.{split}.tsv"),
+                    requests.iter().map(row).collect::<String>(),
+                );
+                bench.write(&format!("data/qrels.{split}.tsv"), qrels);
+            }
+            _ => {
+                bench.write(&format!("data/requests.{split}.jsonl"), lines(&requests));
+                bench.write(&format!("data/qrels.{split}.txt"), qrels);
+            }
+        }
+    }
+    if form == "beir" {
+        bench.write("data/queries.jsonl", queries);
+    }
+    bench
+}
+
+#[test]
+fn every_command_works_on_every_form() {
+    let system = "name = \"mine\"\n[[stages]]\nstage = \"bm25\"\nanalyzer = \"english\"\n\
+                  variant = \"lucene\"\ndepth = 30\n[[expected]]\ncollection = \"mine\"\n\
+                  bank = \"38f1b87dce06\"\nsplit = \"dev\"\n[expected.measures]\n\"nDCG@10\" = 0.9\n";
+    let mut figures = Vec::new();
+    for form in ["export", "beir", "msmarco", "anserini"] {
+        let bench = bench(form);
+        bench.write("mine.toml", system);
+        bench.succeed("data check --data data");
+        bench.succeed("data stats --data data");
+        bench.succeed("-q run mine.toml --data data --split dev -o a.run");
+        bench.succeed("-q run mine.toml --data data --split dev --set bm25.k1=0.4 -o b.run");
+        let scored = bench.succeed("eval a.run --data data --split dev --format json");
+        figures.push(scored.stdout);
+        bench.succeed("compare a.run b.run --data data --split dev");
+        bench.succeed("report a.run b.run --data data --split dev");
+        bench.succeed("tune mine.toml --data data --grid bm25.k1=0.4,1.2 -m nDCG@10 --folds 3");
+        bench.succeed("validate a.run --data data --split dev");
+        bench.succeed("explain saddle bike/4 --data data --system mine.toml");
+        bench.succeed("doctor --data data");
+        let asked =
+            bench.succeed("ask saddle --data data --max-turns 1 --system bm25-conversation");
+        assert!(asked.stdout.contains("heel"), "{}", asked.stdout);
+        // The figures that it expects are others: the check says so.
+        let reproduced = bench.run(&["reproduce", "mine.toml", "--data", "data", "--runs", "r"]);
+        assert!(reproduced.stdout.contains("nDCG@10"), "{reproduced:?}");
+        bench.succeed("data export --data data -o again");
+        bench.succeed("-q run mine.toml --data again --split dev -o again.run");
+        let again = bench.succeed("eval again.run --data again --split dev --format json");
+        assert_eq!(again.stdout, figures[figures.len() - 1], "{form}");
+    }
+    // Requests of tables have no turns.
+    assert!(figures[1..].windows(2).take(1).all(|pair| pair[0] == pair[1]), "{figures:?}");
+    assert_eq!(figures[0], figures[3]);
+}
+
+#[test]
+fn documents_alone_are_ranked() {
+    let bench = Bench::new();
+    bench.write(
+        "data/mine.jsonl",
+        "{\"id\": \"a\", \"contents\": \"red tea\"}\n{\"id\": \"b\", \"contents\": \"a car\"}\n",
+    );
+    bench.write("requests.jsonl", "{\"id\": 1, \"text\": \"tea\"}\n");
+    let ranked = bench.succeed("rank bm25-english --data data --requests requests.jsonl --depth 1");
+    assert!(ranked.stdout.contains("\"a\""), "{}", ranked.stdout);
+    let refused = bench.run(&["run", "bm25", "--data", "data"]);
+    assert!(
+        refused.status == Some(2) && refused.stderr.contains("queries.dev.jsonl"),
+        "{refused:?}"
+    );
+}
+
+#[test]
+fn a_bank_of_questions_alone_is_asked_from() {
+    let bench = Bench::with_sample();
+    let bank = bench.text("data/question_bank.tsv");
+    let bank: String = bank
+        .lines()
+        .filter(|line| !line.starts_with("Q00001\t"))
+        .map(|line| line.to_owned() + "\n")
+        .collect();
+    bench.write("mine/question_bank.tsv", bank);
+    let asked = bench.run(&[
+        "ask",
+        "tell me about saturn",
+        "--data",
+        "mine",
+        "--max-turns",
+        "1",
+        "--system",
+        "bm25-conversation",
+    ]);
+    assert_eq!(asked.status, Some(0), "{}", asked.stderr);
+    assert!(asked.stdout.contains("saturn"), "{}", asked.stdout);
+    assert_eq!(asked.stderr.matches("has no need labels").count(), 1, "{}", asked.stderr);
+    bench.succeed("data check --data mine");
+    bench.write("requests.jsonl", "{\"id\": 1, \"text\": \"tell me about saturn\"}\n");
+    bench.succeed("-q run bm25-tuned --data mine --requests requests.jsonl -o a.run");
+    // With labels for the same bank elsewhere, a model can be trained there and named here.
+    bench.write("labelled/question_bank.tsv", bench.read("mine/question_bank.tsv"));
+    let train = bench.text("data/train.tsv");
+    let train: String = train
+        .lines()
+        .filter(|line| !line.contains("\tQ00001\t"))
+        .map(|line| line.to_owned() + "\n")
+        .collect();
+    bench.write("labelled/train.tsv", train);
+    bench.succeed("-q need train bm25-conversation --data labelled -o need.json");
+    let ranked = bench.succeed(
+        "rank bm25-conversation --data mine --need-model need.json --requests requests.jsonl",
+    );
+    assert!(!ranked.stdout.contains("\"need\":null"), "{}", ranked.stdout);
+    let refused =
+        bench.run(&["rank", "bm25-english", "--data", "mine", "--need-model", "need.json"]);
+    assert_eq!(refused.status, Some(2), "{refused:?}");
+}
+
+#[test]
+fn another_parameter_is_another_file() {
+    let bench = bench("export");
+    for line in ["", " --k1 0.9 --b 0.4", " --set bm25.k1=0.5"] {
+        bench.succeed(&format!("run bm25 --data data{line} --split dev"));
+    }
+    let folder = std::fs::read_dir(bench.path("runs")).unwrap().next().unwrap().unwrap().path();
+    let mut names: Vec<String> = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| std::path::Path::new(name).extension().is_some_and(|ending| ending == "run"))
+        .collect();
+    names.sort();
+    assert_eq!(names, ["bm25-k1-0.5.dev.run", "bm25-k1-0.9-b-0.4.dev.run", "bm25.dev.run"]);
+    let run = std::fs::read_to_string(folder.join("bm25-k1-0.5.dev.run")).unwrap();
+    assert!(run.lines().all(|line| line.ends_with(" bm25-k1-0.5")));
+}
+
+#[test]
+fn a_repeated_document_counts_once_with_one_warning() {
+    let bench = bench("export");
+    bench.write(
+        "a.run",
+        "d1 0 bike/1 1 4 a\nd1 0 bread/4 2 3 a\nd1 0 bread/4 3 2 a\nd1 0 bike/1 4 1 a\n",
+    );
+    let scored = bench.succeed("eval a.run --data data --split dev -m RR -m P@5");
+    assert!(scored.stdout.contains("0.062500"), "RR is 1/2 of 8 requests: {}", scored.stdout);
+    assert_eq!(scored.stderr.matches("2 lines repeat a document").count(), 1, "{}", scored.stderr);
+    bench.write("b.run", "d1 0 bread/4 1 4 b\n");
+    bench.succeed("compare a.run b.run --data data --split dev -m nDCG@10");
+    bench.succeed("eval a.run --data data --split dev -m RR --ties interval");
+}
+
+#[test]
+fn candidates_that_match_nothing_are_refused_and_others_counted() {
+    let bench = bench("export");
+    let line = "run bm25 --data data --split dev --candidates given.run -o a.run";
+    let words: Vec<&str> = line.split(' ').collect();
+    bench.write("given.run", "x1 0 bike/1 1 4 a\n");
+    let refused = bench.run(&words);
+    assert!(refused.status == Some(2) && refused.stderr.contains("such as `x1`"), "{refused:?}");
+    bench.write("given.run", "d1 0 nothing/1 1 4 a\n");
+    let refused = bench.run(&words);
+    assert!(
+        refused.status == Some(2) && refused.stderr.contains("none of the others"),
+        "{refused:?}"
+    );
+    bench.write("given.run", "d1 0 bread/4 1 4 a\nd1 0 nothing/1 2 3 a\n");
+    let done = bench.succeed(line);
+    assert!(done.stderr.contains("no candidates for 7 of 8 requests"), "{}", done.stderr);
+    assert!(done.stderr.contains("1 of 2 lines name documents without a text"), "{}", done.stderr);
+}
+
+#[test]
+fn systems_are_listed_with_what_they_need() {
+    let listed = Bench::new().succeed("systems --format tsv").stdout;
+    assert!(listed.contains("ikat-bm25\tstatements, passages\t"), "{listed}");
+    assert!(listed.lines().any(|line| line.starts_with("bm25\tdocuments\t")), "{listed}");
+    assert!(listed.contains("judgements of train"), "{listed}");
+}
+
+#[test]
+fn nothing_is_fetched_into_a_folder_of_ones_own() {
+    let bench = bench("export");
+    let refused = bench.run(&["data", "fetch", "--data", "data"]);
+    assert!(refused.status == Some(2) && refused.stderr.contains("files of own"), "{refused:?}");
+    bench.write("data/documents.jsonl", "{\"id\": 1}\n");
+    let doctor = bench.run(&["doctor", "--data", "data"]);
+    assert!(!doctor.stderr.contains("data fetch"), "{}", doctor.stderr);
+}
+
+#[test]
+fn labels_of_files_are_as_good_as_those_of_a_split() {
+    let bench = bench("export");
+    for (k1, name) in [("0.9", "a"), ("0.2", "b")] {
+        bench.succeed(&format!(
+            "-q run bm25-english --data data --k1 {k1} --split dev -o {name}.run"
+        ));
+    }
+    // A glob takes the records along.
+    let labels = "--qrels data/qrels.dev.txt --requests data/requests.dev.jsonl";
+    let by_file =
+        bench.succeed(&format!("compare a.run a.run.json b.run b.run.json -m nDCG@10 {labels}"));
+    let by_split = bench.succeed("compare a.run b.run -m nDCG@10 --data data --split dev");
+    assert_eq!(by_file.stdout, by_split.stdout);
+    bench.succeed(&format!("report a.run a.run.json b.run {labels} -o page.html"));
+    assert!(bench.text("page.html").contains("knee pain when cycling"));
+    let tuned = |labels: &str| {
+        let line = "tune bm25-english --data data --grid bm25.k1=0.2,0.9 -m nDCG@10 --folds 3";
+        bench.succeed(&format!("{line} {labels}")).stdout
+    };
+    assert_eq!(tuned(labels), tuned("--split dev"));
+}
+
+#[test]
+fn rankings_that_were_written_beside_a_submission_are_scored() {
+    let bench = Bench::new();
+    for entry in std::fs::read_dir(root().join("data/sample-ikat")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        bench.write(&format!("ikat/{name}"), std::fs::read(&path).unwrap());
+    }
+    // All files of `passages/` are passages.
+    std::fs::create_dir(bench.path("ikat/passages")).unwrap();
+    std::fs::rename(bench.path("ikat/passages.jsonl"), bench.path("ikat/passages/part-1.jsonl"))
+        .unwrap();
+    bench.succeed("-q run ikat-bm25 --data ikat --split 2023-test -o a.json");
+    let whole = bench.succeed("eval a.json --data ikat --split 2023-test --format tsv").stdout;
+    for task in ["statements", "passages"] {
+        let run = format!("a.{task}.run");
+        let scored =
+            bench.succeed(&format!("eval {run} --data ikat --split 2023-test --format tsv")).stdout;
+        assert!(scored.lines().skip(1).all(|line| line.starts_with(task)), "{scored}");
+        let first =
+            |text: &str| text.lines().find(|line| line.starts_with(task)).map(str::to_owned);
+        let figure =
+            |line: Option<String>| line.and_then(|line| Some(line.split_once('\t')?.1.to_owned()));
+        if task == "passages" {
+            assert_eq!(figure(first(&scored)), figure(first(&whole)));
+        }
+        bench.write("b.run", bench.read(&run));
+        bench.succeed(&format!("compare {run} b.run --data ikat --split 2023-test"));
+    }
+    let refused = bench.run(&[
+        "compare",
+        "a.statements.run",
+        "a.passages.run",
+        "--data",
+        "ikat",
+        "--split",
+        "2023-test",
+    ]);
+    assert_eq!(refused.status, Some(2), "{refused:?}");
+    // Passages may be given as folders.
+    bench.succeed(
+        "-q run ikat-bm25 --data ikat --split 2023-test --passages ikat/passages -o b.json",
+    );
+    assert_eq!(bench.read("b.passages.run"), bench.read("a.passages.run"));
+}
