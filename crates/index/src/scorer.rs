@@ -219,6 +219,13 @@ impl Scorer {
         Ok(matched)
     }
 
+    /// The share of the documents that have a token, 0 to 1.
+    pub fn document_share(&self, token: &str) -> Result<f32, Error> {
+        let matched = self.matched(&[token.to_owned()], None)?;
+        let frequency = matched.first().map_or(0, |matched| matched.info.doc_freq);
+        Ok(frequency as f32 / self.documents.max(1) as f32)
+    }
+
     fn idf(&self, doc_freq: u32) -> f64 {
         let idf = self.model.idf(self.documents as f64, f64::from(doc_freq));
         self.floor.filter(|_| idf < 0.0).unwrap_or(idf)

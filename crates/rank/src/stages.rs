@@ -16,6 +16,7 @@ mod fuse;
 mod meaning;
 mod no_question;
 mod open_questions;
+mod rm3;
 mod stop;
 pub use stop::STOPS;
 mod ties;
@@ -39,5 +40,6 @@ pub(crate) const STAGES: &[(&str, Factory)] = &[
     ("no_question", no_question::build),
     ("open_questions", open_questions::build),
     ("rerank", cross_encoder::build_rerank),
+    ("rm3", rm3::build),
     ("stop", stop::build),
 ];

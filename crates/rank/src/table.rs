@@ -138,6 +138,12 @@ impl<'i> Table<'i> {
         }
     }
 
+    /// Takes keys out, where they are there, as a table of their own.
+    pub(crate) fn take_keys(&mut self, keys: &[&str]) -> Self {
+        let taken = keys.iter().filter_map(|key| self.entries.remove_entry(*key)).collect();
+        Self { file: self.file, span: self.span.clone(), entries: taken }
+    }
+
     /// Takes a key out that holds a table, if it is there.
     pub(crate) fn take_table(&mut self, key: &str) -> Result<Option<Self>> {
         self.entries.remove(key).map(|value| Self::of(self.file, value)).transpose()

@@ -23,13 +23,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Retrieves: whatever ranking comes in is replaced.
 #[derive(Serialize)]
-struct Retrieve {
-    analyzer: Analyzer,
+pub(super) struct Retrieve {
+    pub(super) analyzer: Analyzer,
     #[serde(flatten)]
     model: Bm25,
     depth: NonZeroUsize,
     pad: bool,
-    ties: Ties,
+    pub(super) ties: Ties,
     #[serde(flatten)]
     conversation: Option<Conversation<TermHistory>>,
     #[serde(skip)]
@@ -37,8 +37,8 @@ struct Retrieve {
 }
 
 /// Precomputed from the documents, independent of requests.
-struct Ready {
-    scorer: Scorer,
+pub(super) struct Ready {
+    pub(super) scorer: Scorer,
     order: Order,
 }
 
@@ -57,12 +57,17 @@ struct Given {
     ties: Ties,
 }
 
-pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
+pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
+    Ok(Box::new(retrieve(build)?))
+}
+
+/// What the keys of the stage describe.
+pub(super) fn retrieve(mut build: Build) -> Result<Retrieve> {
     let conversation = Conversation::take(&mut build.table)?;
     let (model, given) = read(build.table)?;
     let Given { analyzer, depth, pad, ties, .. } = given;
     let ready = Mutex::default();
-    Ok(Box::new(Retrieve { analyzer, model, depth, pad, ties, conversation, ready }))
+    Ok(Retrieve { analyzer, model, depth, pad, ties, conversation, ready })
 }
 
 fn read(table: Table) -> Result<(Bm25, Given)> {
@@ -89,7 +94,7 @@ fn read(table: Table) -> Result<(Bm25, Given)> {
 impl Retrieve {
     /// What the last batch has left, if that was over the same index: requests that come one by one
     /// would otherwise each read all documents.
-    fn ready(&self, context: &Context) -> Result<Arc<Ready>> {
+    pub(super) fn ready(&self, context: &Context) -> Result<Arc<Ready>> {
         let index = context.index(self.analyzer)?;
         // A poisoned lock means that another thread panicked while preparing; nothing is half set.
         let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
@@ -131,7 +136,7 @@ impl Retrieve {
     }
 
     /// The tokens of a request, and how much each counts.
-    fn query(&self, request: &Request) -> (Vec<String>, Option<Vec<f64>>) {
+    pub(super) fn query(&self, request: &Request) -> (Vec<String>, Option<Vec<f64>>) {
         let Some(terms) = self.terms(request) else {
             return (self.analyzer.tokens(&request.flatten()), None);
         };
@@ -143,16 +148,17 @@ impl Retrieve {
         (all, Some(weights))
     }
 
-    fn rank(
+    /// Ranks the documents of a request for tokens, with how much each counts.
+    pub(super) fn rank(
         &self,
         Ready { scorer, order }: &Ready,
         request: &Request,
+        (tokens, weights): &(Vec<String>, Option<Vec<f64>>),
         scratch: &mut Scratch,
     ) -> Result<Ranking> {
-        let (tokens, weights) = self.query(request);
         let depth = request.depth(self.depth.get());
         let query = Query {
-            tokens: &tokens,
+            tokens,
             weights: weights.as_deref(),
             among: request.candidates.as_deref(),
             depth: order.depth(depth, self.pad),
@@ -169,7 +175,7 @@ impl Stage for Retrieve {
     fn apply(&self, batch: &Batch, _: Vec<Ranking>) -> Result<Vec<Ranking>> {
         let ready = self.ready(batch.context)?;
         let rank = |scratch: &mut Scratch, request: &Request| {
-            let ranking = self.rank(&ready, request, scratch)?;
+            let ranking = self.rank(&ready, request, &self.query(request), scratch)?;
             (batch.progress)(1);
             Ok(ranking)
         };

@@ -2,11 +2,13 @@
 
 use clariq_collections::clariq::{Bank, BankRow, NO_QUESTION};
 use clariq_core::{
-    ConversationEncoder, Doc, Embeddings, Encoder, Error, History, HistoryWeights, Judged, Model,
-    ModelKind, ModelName, Models, PairScorer, Progress, Ranking, Request, Surroundings, Utterance,
+    ConversationEncoder, Doc, Documents, Embeddings, Encoder, Error, History, HistoryWeights,
+    Judged, Model, ModelKind, ModelName, Models, PairScorer, Progress, Ranking, Request,
+    Surroundings, Utterance,
 };
-use clariq_index::{BuildOptions, DocumentIndex};
+use clariq_index::{Analyzer, BuildOptions, DocumentIndex};
 use clariq_rank::{Context, System};
+use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;
 
@@ -133,14 +135,21 @@ impl Surroundings for &Earlier {
     }
 }
 
+/// Opens indexes in a folder.
+pub(crate) fn index_below(
+    folder: &Path,
+) -> impl Fn(Analyzer, &dyn Documents) -> Result<DocumentIndex, Error> + Sync {
+    move |analyzer, documents| {
+        let folder = folder.join(analyzer.name());
+        let options = BuildOptions::default();
+        Ok(DocumentIndex::open_or_build(&folder, documents, analyzer, &options)?.0)
+    }
+}
+
 /// Calls a function with a context over the bank.
 pub(crate) fn with_context<T>(earlier: &Earlier, call: impl FnOnce(&Context) -> T) -> T {
     let (bank, folder) = (bank(), TempDir::new().unwrap());
-    let mut context = Context::new(&bank, |analyzer, documents| {
-        let folder = folder.path().join(analyzer.name());
-        let options = BuildOptions::default();
-        Ok(DocumentIndex::open_or_build(&folder, documents, analyzer, &options)?.0)
-    });
+    let mut context = Context::new(&bank, index_below(folder.path()));
     context.models = &Counts;
     context.surroundings = Some(Box::new(earlier));
     call(&context)

@@ -4,4 +4,5 @@ mod common;
 mod elasticsearch;
 mod needs;
 mod refusals;
+mod rm3;
 mod stages;

@@ -36,6 +36,7 @@ fn with_need(need: u8, case: Case) -> Case {
 }
 
 const BM25: &str = "stage = \"bm25\"\nanalyzer = \"english\"\ndepth = 5";
+const RM3: &str = "stage = \"rm3\"\nanalyzer = \"english\"\ndepth = 5";
 const PADDED: &str = "stage = \"bm25\"\nanalyzer = \"english\"\ndepth = 5\npad = true";
 const NUMPY: &str =
     "stage = \"bm25\"\nanalyzer = \"english\"\ndepth = 5\npad = true\nties = \"numpy\"";
@@ -91,6 +92,9 @@ fn cases() -> Vec<Case> {
         case("stage = \"exclude_asked\"", &["red", "red  fox", "no"], &["Q2", "Q3"], &["Q2", "Q3"]),
         case("stage = \"exclude_asked\"\nby = \"words\"", &["red", "red  fox", "no"], &["Q2", "Q3"], &["Q3"]),
         case("stage = \"feedback\"\nquestions = 1", &["red"], &["Q2", "Q3", "Q4", "Q5"], &["Q4", "Q2", "Q5", "Q3"]),
+        // Of five documents, a word of one is in more than a tenth: the query stays as it is.
+        case(RM3, &["red fox"], &["Q5"], &["Q2", "Q3", "Q4"]),
+        own(case(RM3, &["red fox"], &["Q3"], &["Q3", "Q4"])),
         Case {
             // Each alone would begin with Q3; the second is nearer to it.
             stage: "stage = \"competition\"\nrounds = 1\nprize = 0.1",
@@ -195,7 +199,7 @@ fn every_stage_has_an_example() {
 }
 
 /// Stages that score by what they explain; the others tell why a document is where it is.
-const SCORING: [&str; 9] = [
+const SCORING: [&str; 10] = [
     "bm25",
     "candidates",
     "dense",
@@ -205,6 +209,7 @@ const SCORING: [&str; 9] = [
     "rerank",
     "open_questions",
     "fuse",
+    "rm3",
 ];
 
 #[test]

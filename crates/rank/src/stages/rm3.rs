@@ -1,0 +1,192 @@
+//! Stage `rm3`: expands the query by terms of the best documents so far, and retrieves again.
+//!
+//! The relevance model RM3 (Abdul-Jaleel et al., TREC 2004) as Anserini computes it, in single
+//! precision: each of the first documents is the distribution of
+//! its most frequent terms, and counts by its score; the terms that then weigh most, as a
+//! distribution, are mixed with that of the query's own terms. Terms that weigh the same are taken
+//! in alphabetical order.
+
+use crate::build::{Build, positive};
+use crate::context::Context;
+use crate::stage::{About, Batch, Stage};
+use crate::stages::bm25::{self, Ready, Retrieve};
+use crate::stages::ties::Ties;
+use clariq_core::{Doc, Explanation, Ranking, Request, Result, bail};
+use clariq_index::{Scorer, Scratch};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+
+/// Terms that more of the documents have say nothing of what was asked.
+const LARGEST_SHARE: f32 = 0.1;
+
+/// Documents whose terms weigh no more than this in all are left out.
+const LEAST_WEIGHT: f32 = 0.001;
+
+#[derive(Serialize)]
+struct Rm3 {
+    #[serde(flatten)]
+    retrieve: Retrieve,
+    #[serde(flatten)]
+    feedback: Feedback,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Feedback {
+    /// How many of the first documents are taken.
+    #[serde(default = "positive::<10>")]
+    documents: NonZeroUsize,
+    /// How many terms are taken, of each document and of all.
+    #[serde(default = "positive::<10>")]
+    terms: NonZeroUsize,
+    /// What the query's own terms weigh; the others weigh 1 minus this.
+    #[serde(default = "half")]
+    weight: f32,
+}
+
+fn half() -> f32 {
+    0.5
+}
+
+pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
+    let at = build.table.at("weight");
+    let feedback: Feedback = build.table.take_keys(&["documents", "terms", "weight"]).read()?;
+    if !(0.0..=1.0).contains(&feedback.weight) {
+        let hint = "0 leaves out the query's own terms, 1 those of the documents";
+        bail!(at, "a weight from 0 to 1", (feedback.weight.to_string()), hint);
+    }
+    Ok(Box::new(Rm3 { retrieve: bm25::retrieve(build)?, feedback }))
+}
+
+/// Terms and what they weigh.
+type Terms = BTreeMap<String, f32>;
+
+/// Scales weights so that they sum to 1, signs aside.
+fn scale(terms: &mut Terms) {
+    let sum: f64 = terms.values().map(|weight| f64::from(weight.abs())).sum();
+    if sum > 0.0 {
+        for weight in terms.values_mut() {
+            *weight = (f64::from(*weight) / sum) as f32;
+        }
+    }
+}
+
+/// Keeps the terms that weigh most.
+fn prune(terms: Terms, most: NonZeroUsize) -> Terms {
+    let mut terms: Vec<_> = terms.into_iter().collect();
+    // A stable sort: equal weights stay in the order of the terms.
+    terms.sort_by(|a, b| b.1.total_cmp(&a.1));
+    terms.truncate(most.get());
+    terms.into_iter().collect()
+}
+
+/// Whether a term may expand a query, whatever the documents are.
+fn is_word(term: &str) -> bool {
+    (2..=20).contains(&term.len())
+        && term.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+}
+
+impl Rm3 {
+    /// The most frequent terms of a document, with their counts.
+    fn terms(&self, context: &Context, scorer: &Scorer, doc: Doc) -> Result<Terms> {
+        let mut counts = Terms::new();
+        for token in self.retrieve.analyzer.tokens(&context.documents.text(doc)?) {
+            if is_word(&token) {
+                *counts.entry(token).or_default() += 1.0;
+            }
+        }
+        let mut terms = Terms::new();
+        for (term, count) in counts {
+            if scorer.document_share(&term)? <= LARGEST_SHARE {
+                terms.insert(term, count);
+            }
+        }
+        Ok(prune(terms, self.feedback.terms))
+    }
+
+    /// The terms of the first documents.
+    fn relevance(&self, context: &Context, scorer: &Scorer, mut first: Ranking) -> Result<Terms> {
+        if self.retrieve.ties == Ties::Anserini {
+            // Of equal scores, which have single precision there, it takes the lowest id.
+            first.sort_by(|a, b| {
+                (b.score as f32).total_cmp(&(a.score as f32)).then(a.doc.cmp(&b.doc))
+            });
+        }
+        first.truncate(self.feedback.documents.get());
+        let mut relevance = Terms::new();
+        for hit in first {
+            let terms = self.terms(context, scorer, hit.doc)?;
+            let whole: f32 = terms.values().sum();
+            if whole > LEAST_WEIGHT {
+                for (term, count) in terms {
+                    *relevance.entry(term).or_default() += count / whole * hit.score as f32;
+                }
+            }
+        }
+        let mut relevance = prune(relevance, self.feedback.terms);
+        scale(&mut relevance);
+        Ok(relevance)
+    }
+
+    /// The query that retrieves: its own terms and those of the documents found so far.
+    fn query(
+        &self,
+        context: &Context,
+        scorer: &Scorer,
+        request: &Request,
+        before: Ranking,
+    ) -> Result<(Vec<String>, Option<Vec<f64>>)> {
+        let (tokens, weights) = self.retrieve.query(request);
+        let weights = weights.unwrap_or_else(|| vec![1.0; tokens.len()]);
+        let mut own = Terms::new();
+        for (token, weight) in tokens.into_iter().zip(weights) {
+            *own.entry(token).or_default() += weight as f32;
+        }
+        scale(&mut own);
+        let weight = self.feedback.weight;
+        for own in own.values_mut() {
+            *own *= weight;
+        }
+        for (term, found) in self.relevance(context, scorer, before)? {
+            let own = own.entry(term).or_default();
+            *own = (f64::from(*own) + (1.0 - f64::from(weight)) * f64::from(found)) as f32;
+        }
+        let (terms, weights) =
+            own.into_iter().map(|(term, weight)| (term, f64::from(weight))).unzip();
+        Ok((terms, Some(weights)))
+    }
+}
+
+impl Stage for Rm3 {
+    fn about(&self) -> About {
+        About::new("rm3", self)
+    }
+
+    fn apply(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
+        let context = batch.context;
+        let ready: &Ready = &*self.retrieve.ready(context)?;
+        let rank = |scratch: &mut Scratch, (request, before): (&Request, Ranking)| {
+            let query = self.query(context, &ready.scorer, request, before)?;
+            let ranking = self.retrieve.rank(ready, request, &query, scratch)?;
+            (batch.progress)(1);
+            Ok(ranking)
+        };
+        batch.requests.par_iter().zip(rankings).map_init(Scratch::default, rank).collect()
+    }
+
+    fn explain(&self, one: &Batch, doc: Doc, before: &Ranking) -> Result<Option<Explanation>> {
+        let Some(request) = one.requests.first() else { return Ok(None) };
+        let ready = self.retrieve.ready(one.context)?;
+        let (terms, weights) = self.query(one.context, &ready.scorer, request, before.clone())?;
+        let words = ready.scorer.explain(&terms, doc)?.parts;
+        let weighed = terms.iter().zip(weights.into_iter().flatten()).zip(words);
+        let parts = weighed.map(|((term, weight), word)| {
+            let what = format!("{weight:.6} × `{term}`");
+            Explanation::of(weight * word.value, what, vec![word])
+        });
+        let what = "sum over the terms of the expanded query";
+        Ok(Some(Explanation::sum(what, parts.collect())))
+    }
+}
