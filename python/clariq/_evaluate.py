@@ -4,41 +4,61 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 import warnings
-from typing import Dict, Iterable, Optional, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, Union
 
 from ._command import data_arguments, run_process
 
+Scored = Union["os.PathLike[str]", str, Mapping[Any, Mapping[Any, float]], Any]
+"""A file in TREC format; or ``{request: {document: value}}``, as pytrec_eval takes; or a frame, as
+PyTerrier (``qid, docno``) and ir_measures (``query_id, doc_id``) have: scores are in the column
+``score``, grades in ``label`` or ``relevance``.
+"""
+
 
 def evaluate(
-    run: "os.PathLike[str] | str",
+    run: Scored,
     measures: Union[str, Iterable[object]] = ("R@5", "R@10", "R@20", "R@30"),
     *,
     split: Optional[str] = None,
     data: "os.PathLike[str] | str | None" = None,
-    qrels: "os.PathLike[str] | str | None" = None,
-) -> Dict[str, float]:
-    """Scores a run file.
+    qrels: Optional[Scored] = None,
+    ties: Optional[str] = None,
+    per_topic: bool = False,
+) -> Dict[str, Any]:
+    """Scores a run.
 
     Warnings of the command, for example about requests that the run does not answer, are issued as
     Python warnings.
 
+    >>> run, qrels = {"1": {"a": 2.0, "b": 1.0}}, {"1": {"b": 1}}
+    >>> evaluate(run, ["RR"], qrels=qrels)
+    {'RR': 0.5}
+
     Args:
-        run: The run, in TREC format.
+        run: The run.
         measures: Names such as ``R@30``, ``nDCG@3``, ``AP``, ``RR``, or measures of ir_measures;
             or a single name.
         split: The split whose labels are used; the default is ``dev``.
         data: The folder of the collection. The default is ``data/clariq`` if it exists, and
             otherwise the built-in sample.
-        qrels: TREC qrels to use instead of the labels of a split.
+        qrels: Judgements to use instead of the labels of a split.
+        ties: How equal scores are ordered: ``id`` (the default) or ``official``, as the command
+            explains; or ``interval`` for the lowest and the highest mean of any order.
+        per_topic: Whether to return the values of each request as well.
 
     Returns:
-        The mean of each measure over all labelled requests, by its name as given.
+        The mean of each measure over all labelled requests, by its name as given. With
+        ``per_topic``, the values of each measure by request, and its mean as that of ``all``. With
+        ``ties="interval"``, a value is a tuple of the lowest and the highest.
 
     Raises:
         ClariqError: If the run, a measure or the labels are refused.
         FileNotFoundError: If there is no command.
-        ValueError: If two names mean the same measure, or one means several.
+        KeyError: If a frame has none of the columns.
+        ValueError: If two names mean the same measure, or one means several, or if an id has
+            white space.
     """
     given = [measures] if isinstance(measures, str) else measures
     names = list(dict.fromkeys(str(measure) for measure in given))
@@ -46,16 +66,70 @@ def evaluate(
         return {}
     words = ["eval", "--format=json", *data_arguments(data)]
     words += [f"--measure={name}" for name in names]
-    if split is not None:
-        words.append(f"--split={split}")
-    if qrels is not None:
-        words.append(f"--qrels={os.fspath(qrels)}")
-    done = run_process([*words, "--", os.fspath(run)])
+    words += [] if split is None else [f"--split={split}"]
+    words += [] if ties is None else [f"--ties={ties}"]
+    words += ["--per-topic"] if per_topic else []
+    with tempfile.TemporaryDirectory(prefix="clariq-") as folder:
+        if qrels is not None:
+            judged = _path(qrels, f"{folder}/qrels", ["label", "relevance"], _judgement)
+            words.append(f"--qrels={judged}")
+        done = run_process([*words, "--", _path(run, f"{folder}/run", ["score"], _hit)])
     for line in done.stderr.splitlines():
         if line.startswith("warning: "):
             warnings.warn(line[len("warning: ") :], stacklevel=2)
-    # The rows are in the order of the names, but show the canonical name of each measure.
-    values = [float(row["value"]) for row in json.loads(done.stdout)]
-    if len(values) != len(names):
-        raise ValueError(f"{len(names)} names of {len(values)} measures: {', '.join(names)}")
-    return dict(zip(names, values))
+    # The rows have the canonical name of each measure, in the order of the names; with the values
+    # of topics, measures take turns.
+    rows = json.loads(done.stdout)
+    canonical = list(dict.fromkeys(row["measure"] for row in rows))
+    if len(canonical) != len(names) or (not per_topic and len(rows) != len(names)):
+        raise ValueError(f"{len(names)} names of {len(canonical)} measures: {', '.join(names)}")
+    if not per_topic:
+        return {name: _value(row) for name, row in zip(names, rows)}
+    values: Dict[str, Any] = {name: {} for name in names}
+    name_of = dict(zip(canonical, names))
+    for row in rows:
+        values[name_of[row["measure"]]][row["topic"]] = _value(row)
+    return values
+
+
+def _value(row: Mapping[str, Any]) -> "float | Tuple[float, float]":
+    if "value" in row:
+        return float(row["value"])
+    return float(row["lowest"]), float(row["highest"])
+
+
+def _hit(topic: str, document: str, score: Any) -> str:
+    return f"{topic} Q0 {document} 0 {float(score)!r} run"
+
+
+def _judgement(topic: str, document: str, grade: Any) -> str:
+    return f"{topic} 0 {document} {int(grade)}"
+
+
+def _path(
+    given: Scored, path: str, columns: List[str], line: Callable[[str, str, Any], str]
+) -> str:
+    """The path of a file; what is no file is written to `path`."""
+    if isinstance(given, (str, os.PathLike)):
+        return os.fspath(given)
+    with open(path, "w", encoding="utf-8") as file:
+        for topic, document, value in _rows(given, columns):
+            if len(topic.split()) != 1 or len(document.split()) != 1:
+                raise ValueError(f"an id has no white space: {topic!r}, {document!r}")
+            file.write(line(topic, document, value) + "\n")
+    return path
+
+
+def _rows(given: Any, columns: List[str]) -> Iterator[Tuple[str, str, Any]]:
+    if isinstance(given, Mapping):
+        for topic, values in given.items():
+            for document, value in values.items():
+                yield str(topic), str(document), value
+        return
+    sought = [["qid", "query_id"], ["docno", "doc_id"], columns]
+    found = [next((name for name in some if name in given.columns), None) for some in sought]
+    if None in found:
+        expected = ", ".join(" or ".join(some) for some in sought)
+        raise KeyError(f"a frame with the columns {expected}; it has {', '.join(given.columns)}")
+    for topic, document, value in zip(*(given[name].tolist() for name in found)):
+        yield str(topic), str(document), value

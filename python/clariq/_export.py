@@ -6,11 +6,48 @@ import json
 import os
 import tempfile
 from pathlib import Path
-from typing import Dict, Iterator, List, NamedTuple, Tuple
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from ._command import data_arguments, run_command
 
 _FIRST = ["train", "dev", "test"]
+
+
+class Said(NamedTuple):
+    """An utterance of a conversation; ``speaker`` is ``user`` or ``system``."""
+
+    speaker: str
+    text: str
+
+
+class Facet(NamedTuple):
+    """An information need that a request can stand for."""
+
+    id: str
+    text: str
+
+
+class ExportedRequest(NamedTuple):
+    """A request, and what is known of it.
+
+    Attributes:
+        id: Its id.
+        utterance: What was said last; of a request of a single turn, the request.
+        history: What was said before, oldest first.
+        resolved: The utterance as people wrote it so that it can be understood alone. Systems that
+            use it are manual ones.
+        statements: What the user says about themselves.
+        need: The label: how much clarification it needs, 1 to 4.
+        facets: The labels: the information needs that it can stand for.
+    """
+
+    id: str
+    utterance: str
+    history: Tuple[Said, ...]
+    resolved: Optional[str]
+    statements: Tuple[str, ...]
+    need: Optional[int]
+    facets: Tuple[Facet, ...]
 
 
 class Exported(NamedTuple):
@@ -18,12 +55,12 @@ class Exported(NamedTuple):
 
     Attributes:
         documents: Ids and texts.
-        requests: By split, ids and texts.
+        requests: By split.
         qrels: By split with labels, ids of requests and documents, and grades.
     """
 
     documents: List[Tuple[str, str]]
-    requests: Dict[str, List[Tuple[str, str]]]
+    requests: Dict[str, List[ExportedRequest]]
     qrels: Dict[str, List[Tuple[str, str, int]]]
 
 
@@ -40,8 +77,8 @@ def export(data: "os.PathLike[str] | str | None") -> Exported:
         requests = _by_split(root, "requests.", ".jsonl")
         qrels = _by_split(root, "qrels.", ".txt")
         return Exported(
-            list(_texts(root / "documents.jsonl")),
-            {split: list(_texts(path)) for split, path in requests.items()},
+            [(str(row["id"]), row["text"]) for row in _rows(root / "documents.jsonl")],
+            {split: _requests(root, split, path) for split, path in requests.items()},
             {split: list(_judgements(path)) for split, path in qrels.items()},
         )
 
@@ -53,11 +90,32 @@ def _by_split(root: Path, before: str, after: str) -> Dict[str, Path]:
     return {split: paths[split] for split in [*known, *sorted(paths.keys() - known)]}
 
 
-def _texts(path: Path) -> Iterator[Tuple[str, str]]:
+def _rows(path: Path) -> Iterator[Dict[str, Any]]:
     with open(path, encoding="utf-8") as file:
-        for line in file:
-            row = json.loads(line)
-            yield str(row["id"]), row["text"]
+        yield from map(json.loads, file)
+
+
+def _requests(root: Path, split: str, path: Path) -> List[ExportedRequest]:
+    known = root / f"annotations.{split}.jsonl"
+    annotations = {row["id"]: row for row in _rows(known)} if known.exists() else {}
+    requests = []
+    for row in _rows(path):
+        said = row.get("said", [{"user": row.get("text")}])
+        turns = [Said(speaker, text) for one in said for speaker, text in one.items()]
+        about = annotations.get(str(row["id"]), {})
+        facets = tuple(Facet(facet["id"], facet["text"]) for facet in about.get("facets", []))
+        requests.append(
+            ExportedRequest(
+                str(row["id"]),
+                turns[-1].text,
+                tuple(turns[:-1]),
+                about.get("resolved"),
+                tuple(about.get("statements", [])),
+                about.get("need"),
+                facets,
+            )
+        )
+    return requests
 
 
 def _judgements(path: Path) -> Iterator[Tuple[str, str, int]]:

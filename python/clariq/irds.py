@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import Dict, Iterator, List, Optional, Tuple
+from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple, Type
 
-from ._export import export
+from ._export import Facet, Said, export
 from ._extras import extra
 
 with extra("irds"):
@@ -17,10 +17,37 @@ with extra("irds"):
         BaseQueries,
         GenericDoc,
         GenericQrel,
-        GenericQuery,
     )
     from ir_datasets.indices import Docstore
     from ir_datasets.util.docs.lazy import LazyDocsIter
+
+
+class ConversationQuery(NamedTuple):
+    """The last utterance of a conversation, what was said before, and what is known of it.
+
+    Attributes:
+        query_id: Its id.
+        utterance: What was said last; of a request of a single turn, the request.
+        history: What was said before, oldest first, with the ``speaker`` and the ``text``.
+        resolved: The utterance as people wrote it so that it can be understood alone. Systems that
+            use it are manual ones.
+        statements: What the user says about themselves.
+        need: The label: how much clarification it needs, 1 to 4.
+        facets: The labels: the information needs that it can stand for, with ``id`` and ``text``.
+    """
+
+    query_id: str
+    utterance: str
+    history: Tuple[Said, ...]
+    resolved: Optional[str]
+    statements: Tuple[str, ...]
+    need: Optional[int]
+    facets: Tuple[Facet, ...]
+
+    def default_text(self) -> str:
+        """The utterance."""
+        return self.utterance
+
 
 # Registered datasets, by the given name and folder.
 _registered: Dict[Tuple[str, Optional[str]], List[str]] = {}
@@ -56,7 +83,7 @@ def register(data: "os.PathLike[str] | str | None" = None, name: str = "clariq")
     documents = _Documents([GenericDoc(*row) for row in exported.documents], name)
     datasets = {name: Dataset(documents)}
     for split, requests in exported.requests.items():
-        parts = [documents, _Queries([GenericQuery(*row) for row in requests], name)]
+        parts = [documents, _Queries([ConversationQuery(*row) for row in requests], name)]
         if split in exported.qrels:
             parts.append(_Qrels([GenericQrel(*row) for row in exported.qrels[split]]))
         datasets[f"{name}/{split}"] = Dataset(*parts)
@@ -98,14 +125,17 @@ class _Store(Docstore):  # type: ignore[misc]
 
 
 class _Queries(BaseQueries):  # type: ignore[misc]
-    def __init__(self, queries: List[GenericQuery], name: str) -> None:
+    def __init__(self, queries: List[ConversationQuery], name: str) -> None:
         self._queries, self._name = queries, name
 
-    def queries_iter(self) -> Iterator[GenericQuery]:
+    def queries_iter(self) -> Iterator[ConversationQuery]:
         return iter(self._queries)
 
     def queries_count(self) -> int:
         return len(self._queries)
+
+    def queries_cls(self) -> Type[ConversationQuery]:
+        return ConversationQuery
 
     def queries_namespace(self) -> str:
         return self._name

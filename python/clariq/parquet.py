@@ -19,7 +19,18 @@ with extra("parquet"):
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-_TEXTS = pa.schema([("id", pa.string()), ("text", pa.string())])
+_DOCUMENTS = pa.schema([("id", pa.string()), ("text", pa.string())])
+_REQUESTS = pa.schema(
+    [
+        ("id", pa.string()),
+        ("utterance", pa.string()),
+        ("history", pa.list_(pa.struct([("speaker", pa.string()), ("text", pa.string())]))),
+        ("resolved", pa.string()),
+        ("statements", pa.list_(pa.string())),
+        ("need", pa.int32()),
+        ("facets", pa.list_(pa.struct([("id", pa.string()), ("text", pa.string())]))),
+    ]
+)
 _QRELS = pa.schema(
     [("request_id", pa.string()), ("document_id", pa.string()), ("grade", pa.int32())]
 )
@@ -47,8 +58,12 @@ def export_parquet(
             otherwise the built-in sample.
 
     Returns:
-        The Parquet files: columns ``id, text`` (strings) of documents and requests, and
-        ``request_id, document_id`` (strings), ``grade`` (32-bit integer) of qrels.
+        The Parquet files. Documents have the columns ``id, text`` (strings), and qrels
+        ``request_id, document_id`` (strings), ``grade`` (32-bit integer). Requests have ``id``,
+        ``utterance`` (what was said last), ``history`` (what was said before: ``speaker, text``),
+        and what is known of them beyond what systems see: ``resolved`` (the utterance as people
+        wrote it so that it can be understood alone), ``statements`` (what the user says about
+        themselves), ``need`` (1 to 4) and ``facets`` (``id, text``).
 
     Raises:
         clariq.ClariqError: If the data folder is refused.
@@ -57,15 +72,15 @@ def export_parquet(
     exported = export(data)
     root = Path(folder)
     tables: Dict[str, Tuple[Sequence[Tuple[Any, ...]], Any]] = {}
-    tables["documents/train"] = (exported.documents, _TEXTS)
+    tables["documents/train"] = (exported.documents, _DOCUMENTS)
     for split, requests in exported.requests.items():
-        tables[f"requests/{split.replace('-', '_')}"] = (requests, _TEXTS)
+        tables[f"requests/{split.replace('-', '_')}"] = (requests, _REQUESTS)
     for split, judgements in exported.qrels.items():
         tables[f"qrels/{split.replace('-', '_')}"] = (judgements, _QRELS)
     written = []
     for name, (rows, schema) in tables.items():
         path = root / f"{name}.parquet"
-        columns = list(zip(*rows)) or [()] * len(schema)
+        columns = list(zip(*map(_plain, rows))) or [()] * len(schema)
         arrays = [pa.array(column, field.type) for column, field in zip(columns, schema)]
         _write(path, pa.table(arrays, schema=schema))
         written.append(path)
@@ -74,6 +89,17 @@ def export_parquet(
     temporary.write_text(_card(list(tables)), encoding="utf-8")
     temporary.replace(card)
     return written
+
+
+def _plain(row: Tuple[Any, ...]) -> List[Any]:
+    """A row whose named tuples are mappings, which Arrow takes for structs."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return [one._asdict() if hasattr(one, "_asdict") else one for one in value]
+        return value
+
+    return [plain(value) for value in row]
 
 
 def _write(path: Path, table: Any) -> None:

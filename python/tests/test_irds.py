@@ -46,6 +46,24 @@ def test_every_split_of_another_collection_is_there():
     assert test.queries_count() == 46 and test.qrels_count() == 98
 
 
+def test_queries_have_the_fields_of_a_conversation():
+    import clariq.irds
+
+    clariq.irds.register(IKAT, name="fields")
+    queries = list(ir_datasets.load("fields/2023-test").queries_iter())
+    assert ir_datasets.load("fields/2023-test").queries_cls() is type(queries[0])
+    first, second = queries[:2]
+    assert first.query_id == "1-1_1" and first.history == ()
+    assert [said.speaker for said in second.history] == ["user", "system"]
+    assert second.history[0].text == first.utterance == first.default_text()
+    assert second.resolved not in (None, second.utterance)
+    assert first.statements == second.statements and len(first.statements) > 1
+    clariq.irds.register(name="labels")
+    labelled = list(ir_datasets.load("labels/dev").queries_iter())
+    assert all(query.need in (1, 2, 3, 4) and query.facets for query in labelled)
+    assert all(query.resolved is None and not query.statements for query in labelled)
+
+
 def test_iterators_of_documents_are_sliced():
     import clariq.irds
 

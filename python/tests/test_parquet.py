@@ -2,10 +2,13 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import clariq
+
+IKAT = Path(__file__).resolve().parents[2] / "data" / "sample-ikat"
 
 pq = pytest.importorskip("pyarrow.parquet")
 
@@ -22,6 +25,11 @@ def test_every_split_is_written_with_its_labels(tmp_path):
     exported = export(None)
     documents = pq.read_table(files[0]).to_pylist()
     assert [(row["id"], row["text"]) for row in documents] == exported.documents
+    requests = pq.read_table(tmp_path / "requests/dev.parquet").to_pylist()
+    for row, request in zip(requests, exported.requests["dev"]):
+        assert row.pop("facets") == [facet._asdict() for facet in request.facets]
+        assert row.pop("history") == [] and row.pop("statements") == []
+        assert list(row.values()) == [request.id, request.utterance, None, request.need]
     qrels = pq.read_table(tmp_path / "qrels/dev.parquet").to_pylist()
     assert [tuple(row.values()) for row in qrels] == exported.qrels["dev"]
     assert {path.name for path in tmp_path.iterdir()} == {
@@ -30,6 +38,21 @@ def test_every_split_is_written_with_its_labels(tmp_path):
     before = files[1].read_bytes()
     export_parquet(tmp_path)
     assert files[1].read_bytes() == before
+
+
+def test_a_conversation_keeps_its_speakers(tmp_path):
+    from clariq._export import export
+    from clariq.parquet import export_parquet
+
+    export_parquet(tmp_path, IKAT)
+    rows = pq.read_table(tmp_path / "requests/2023_test.parquet").to_pylist()
+    requests = export(IKAT).requests["2023-test"]
+    assert len(rows) == len(requests) == 46
+    for row, request in zip(rows, requests):
+        assert row["history"] == [said._asdict() for said in request.history]
+        assert (row["id"], row["resolved"]) == (request.id, request.resolved)
+        assert tuple(row["statements"]) == request.statements
+    assert max(len(row["history"]) for row in rows) > 2
 
 
 def load(folder, part, **keys):
@@ -43,7 +66,7 @@ def test_datasets_loads_what_is_written(tmp_path):
 
     export_parquet(tmp_path)
     dev = load(tmp_path, "requests", split="dev")
-    assert len(dev) == 15 and set(dev.column_names) == {"id", "text"}
+    assert len(dev) == 15 and {"id", "utterance", "history"} <= set(dev.column_names)
     assert set(load(tmp_path, "qrels")) == {"train", "dev", "test"}
     documents = load(tmp_path, "documents")
     assert set(documents) == {"train"}
@@ -52,9 +75,12 @@ def test_datasets_loads_what_is_written(tmp_path):
 
 def test_datasets_loads_splits_of_other_names(tmp_path, monkeypatch):
     import clariq.parquet
-    from clariq._export import Exported
+    from clariq._export import Exported, ExportedRequest
 
-    requests = {"2023-test": [("1", "a"), ("2", "b")], "2024": [("3", "c")]}
+    def request(id, text):
+        return ExportedRequest(id, text, (), None, (), None, ())
+
+    requests = {"2023-test": [request("1", "a"), request("2", "b")], "2024": [request("3", "c")]}
     exported = Exported([("d", "text")], requests, {"2023-test": [("1", "d", 1)]})
     monkeypatch.setattr(clariq.parquet, "export", lambda data: exported)
     clariq.parquet.export_parquet(tmp_path)

@@ -1,5 +1,11 @@
 """The PyTerrier transformers, without Java."""
 
+import copy
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 import clariq
@@ -97,8 +103,7 @@ def test_an_experiment_has_the_figures_of_eval(tmp_path):
     clariq.run_command(["-q", "run", "bm25-tuned", "--split", "dev", "-o", str(run)])
     clariq.irds.register(name="experiment")
     dataset = ir_datasets.load("experiment/dev")
-    topics = pd.DataFrame(dataset.queries_iter())[["query_id", "text"]]
-    topics.columns = ["qid", "query"]
+    topics = pt.get_dataset("irds:experiment/dev").get_topics("utterance")
     qrels = pd.DataFrame(dataset.qrels_iter())[["query_id", "doc_id", "relevance"]]
     qrels.columns = ["qid", "docno", "label"]
     from ir_measures import R
@@ -107,3 +112,83 @@ def test_an_experiment_has_the_figures_of_eval(tmp_path):
     expected = clariq.evaluate(run, ["R@5", "R@10", "R@20", "R@30"])
     for name, value in expected.items():
         assert table[name].iloc[0] == pytest.approx(value, abs=1e-9)
+
+
+def test_one_process_ranks_until_it_is_closed():
+    from clariq.pt import Rank, Rerank
+
+    with Rank("bm25", depth=2) as first:
+        found = first(frame("how do I pitch a tent"))
+        process = first._session._process
+        assert len(first(frame("sourdough", "planets"))) == 4
+        assert first._session._process is process and process.poll() is None
+        again = copy.deepcopy(first)
+        assert again._session is None and again(frame("how do I pitch a tent")).equals(found)
+        again.close()
+    assert process.poll() is not None
+    assert len(first(frame("sourdough"))) == 2
+    process = first._session._process
+    del first
+    assert process.wait(timeout=10) is not None
+    second = Rerank("bm25-tuned")
+    for rows in (1, 2):
+        assert len(second(found[:rows])) == rows
+    second.close()
+
+
+def test_a_history_is_part_of_the_request():
+    from clariq.pt import Rank
+
+    said = [{"user": "tell me about saturn"}, {"system": "do you mean the planet"}, {"user": "no"}]
+    direct = clariq.rank([{"id": "0", "said": said}], "bm25-conversation", 3)
+    history = [{"speaker": who, "text": text} for one in said[:-1] for who, text in one.items()]
+    for turns in (history, [tuple(one.values()) for one in history]):
+        found = Rank("bm25-conversation", 3)(frame("no").assign(history=[turns]))
+        assert list(found["score"]) == [hit.score for hit in direct[0].ranking]
+    plain = Rank("bm25-conversation", 3)(frame("no").assign(history=[None], statements=[()]))
+    assert not plain["docno"].equals(found["docno"])
+    for wrong in ("saturn", [("somebody", "saturn")]):
+        with pytest.raises(ValueError, match="saturn|somebody"):
+            Rank("bm25-conversation")(frame("no").assign(history=[wrong]))
+
+
+def test_rerank_takes_texts_of_no_collection():
+    from clariq.pt import Rerank
+
+    rows = [(7, "red apples", doc, text) for doc, text in
+            [(1, "the sky is blue"), (2, "apples that are red"), (3, "an apple tree")]]  # fmt: skip
+    pairs = pd.DataFrame(rows, columns=["qid", "query", "docno", "text"])
+    found = Rerank("bm25", own_texts=True)(pairs)
+    assert found["docno"].iloc[0] == "2" and set(found["docno"]) == {"1", "2", "3"}
+    assert found["qid"].tolist() == [7, 7, 7] and found["text"].iloc[0] == "apples that are red"
+    assert len(Rerank("bm25", own_texts=True)(pairs[:0])) == 0
+    twice = pd.concat([pairs, pairs.assign(qid=8, text="another")])
+    with pytest.raises(ValueError, match="two texts"):
+        Rerank("bm25", own_texts=True)(twice)
+    with pytest.raises(ValueError, match="own_texts"):
+        Rerank("bm25", own_texts=True, data="data")
+
+
+def test_pyterrier_finds_the_module_and_indexes(tmp_path):
+    tomllib = pytest.importorskip("tomllib")
+    python = Path(__file__).resolve().parents[1]
+    points = tomllib.loads((python / "pyproject.toml").read_text())["project"]["entry-points"]
+    package = tmp_path / "clariq-0.dist-info"
+    package.mkdir()
+    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: clariq\nVersion: 0\n")
+    lines = [f"[{group}]\n{key} = {value}" for group, entries in points.items()
+             for key, value in entries.items()]  # fmt: skip
+    (package / "entry_points.txt").write_text("\n".join(lines))
+    index = tmp_path / "idx"
+    clariq.run_command(["-q", "index", "build", "--index", str(index)])
+    program = f"""
+import pandas as pd, pyterrier as pt
+index = pt.Artifact.load({str(index)!r})
+assert isinstance(index, pt.clariq.Index)
+queries = pd.DataFrame([["1", "how do I pitch a tent"]], columns=["qid", "query"])
+assert index.rank(depth=3)(queries).equals(pt.clariq.Rank(depth=3)(queries))
+"""
+    path = os.pathsep.join([str(tmp_path), str(python)])
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": path})  # fmt: skip
+    assert done.returncode == 0, done.stderr

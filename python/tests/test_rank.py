@@ -336,3 +336,22 @@ def test_a_missing_extra_is_named(module, library, extra):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stderr.splitlines()[-1].startswith("ImportError: ")
     assert f"`pip install clariq[{extra}]`" in done.stderr
+
+
+def test_runs_and_judgements_need_no_file():
+    run, grades = {"1": {"a": 2.0, "b": 2.0}, 2: {"c": 1.5}}, {"1": {"b": 1}, "2": {"d": 2}}
+    assert clariq.evaluate(run, ["RR", "R@1"], qrels=grades) == {"RR": 0.5, "R@1": 0.5}
+    values = clariq.evaluate(run, ["RR", "R@1"], qrels=grades, per_topic=True)
+    assert values["R@1"] == {"1": 1.0, "2": 0.0, "all": 0.5} and list(values) == ["RR", "R@1"]
+    between = clariq.evaluate(run, "RR", qrels=grades, ties="interval")
+    assert between == {"RR": (0.25, 0.5)}
+    with pytest.warns(UserWarning, match="repeat a score"):
+        assert clariq.evaluate(run, "RR", qrels=grades, ties="official") == {"RR": 0.0}
+    with pytest.raises(ValueError, match="white space"):
+        clariq.evaluate({"1 2": {"a": 1}}, "RR", qrels=grades)
+    pd = pytest.importorskip("pandas")
+    hits = pd.DataFrame([("1", "a", 2.0), ("1", "b", 1.0)], columns=["qid", "docno", "score"])
+    judged = pd.DataFrame([("1", "b", 1)], columns=["query_id", "doc_id", "relevance"])
+    assert clariq.evaluate(hits, "RR", qrels=judged) == {"RR": 0.5}
+    with pytest.raises(KeyError, match="docno or doc_id"):
+        clariq.evaluate(hits[["qid", "score"]], "RR", qrels=judged)

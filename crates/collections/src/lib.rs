@@ -61,6 +61,7 @@ pub use validation::{Validation, ValidationOptions, Verdict};
 use clariq_core::{Documents, Error, Problem, Request, TextKeeper, Utterance, bail, problem};
 use clariq_files::{Qrels, Source};
 use evaluation::Evaluation;
+use serde::Serialize;
 use std::any::Any;
 use std::collections::HashSet;
 
@@ -84,6 +85,35 @@ pub struct ResolvedTurn {
     pub said: Vec<Utterance>,
     /// The utterance, resolved.
     pub resolved: String,
+}
+
+/// What is known of a request beyond what a system sees: labels, and what people wrote. Data
+/// exports have it beside the requests.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Annotation {
+    /// The request's id.
+    pub id: String,
+    /// The last utterance as people wrote it so that it can be understood alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resolved: Option<String>,
+    /// What the user says about themselves.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub statements: Vec<String>,
+    /// How much clarification the request needs, 1 to 4.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub need: Option<u8>,
+    /// The information needs that the request can stand for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub facets: Vec<AnnotatedFacet>,
+}
+
+/// An information need behind a request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AnnotatedFacet {
+    /// Its id in the released files.
+    pub id: String,
+    /// The information need in full.
+    pub text: String,
 }
 
 /// Requests one by one, in the order of their file.
@@ -200,6 +230,13 @@ pub trait Collection: Any + Send + Sync {
 
     /// The judgements of a split for a task; `None` where it has none.
     fn qrels(&self, split: &str, task: &str) -> Result<Option<Qrels>, Error>;
+
+    /// What is known of the requests of a split beyond what systems see; requests of which nothing
+    /// is known may be left out.
+    fn annotations(&self, split: &str) -> Result<Vec<Annotation>, Error> {
+        let _ = split;
+        Ok(Vec::new())
+    }
 
     /// Utterances that people resolved, for training alone: no system sees them. None of them is of
     /// a split that requests are answered of.

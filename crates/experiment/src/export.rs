@@ -2,38 +2,62 @@
 
 use clariq_collections::Collection;
 use clariq_core::Error;
-use clariq_core::{Doc, Documents};
+use clariq_core::{Doc, Documents, Request, Speaker};
 use clariq_files::{Qrels, Staged};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes `documents.jsonl`, and for each split that is there `requests.<split>.jsonl` (both lines
-/// of `{"id", "text"}`) and, if it has labels, `qrels.<split>.txt`; all of a task. The files take
-/// their names when all are complete; each is given with its number of lines.
+/// Writes `documents.jsonl` (lines of `{"id", "text"}`), and for each split that is there
+/// `requests.<split>.jsonl`, in the form that [`crate::requests`] reads; if it has labels,
+/// `qrels.<split>.txt`; and if more is known of its requests, `annotations.<split>.jsonl`; all of a
+/// task. The files take their names when all are complete; each is given with its number of lines.
 pub fn export(
     collection: &dyn Collection,
     task: &str,
     folder: &Path,
 ) -> Result<Vec<(PathBuf, usize)>, Error> {
-    let mut files =
-        vec![stage(folder.join("documents.jsonl"), &texts(collection.documents(task)?)?)?];
+    let documents = collection.documents(task)?;
+    let mut files = vec![stage(folder.join("documents.jsonl"), &texts(documents)?)?];
     for split in collection.splits().iter().filter(|split| collection.has(split)) {
         let (mut requests, mut judgements) = (Vec::new(), Vec::new());
         let qrels = collection.qrels(split, task)?;
         for request in collection.requests(split, task)? {
             let request = request?;
-            requests.push(json!({ "id": request.id, "text": request.flatten() }).to_string());
+            requests.push(line_of(&request, documents).to_string());
             judgements.extend(qrels.iter().flat_map(|qrels| lines_of(qrels, request.id.as_str())));
         }
         files.push(stage(folder.join(format!("requests.{split}.jsonl")), &requests)?);
         if qrels.is_some() {
             files.push(stage(folder.join(format!("qrels.{split}.txt")), &judgements)?);
         }
+        let known: Vec<String> =
+            collection.annotations(split)?.iter().map(|known| json!(known).to_string()).collect();
+        if !known.is_empty() {
+            files.push(stage(folder.join(format!("annotations.{split}.jsonl")), &known)?);
+        }
     }
     let (staged, listed): (Vec<_>, Vec<_>) = files.into_iter().unzip();
     staged.into_iter().try_for_each(Staged::commit)?;
     Ok(listed)
+}
+
+/// A request as `clariq rank` reads it.
+fn line_of(request: &Request, documents: &dyn Documents) -> Value {
+    let mut line = if request.has_turns() {
+        let said = request.said.iter().map(|said| match said.speaker {
+            Speaker::User => json!({ "user": said.text }),
+            Speaker::System => json!({ "system": said.text }),
+        });
+        json!({ "id": request.id, "said": said.collect::<Vec<_>>() })
+    } else {
+        json!({ "id": request.id, "text": request.opening() })
+    };
+    if let Some(candidates) = &request.candidates {
+        let ids = candidates.iter().map(|&doc| documents.id(doc));
+        line["candidates"] = ids.collect::<Vec<_>>().into();
+    }
+    line
 }
 
 fn texts(documents: &dyn Documents) -> Result<Vec<String>, Error> {
@@ -68,6 +92,10 @@ mod tests {
         let (sample, folder) =
             (clariq_collections::open(&DataDir::Sample).unwrap(), tempfile::tempdir().unwrap());
         let files = export(&*sample, "questions", folder.path()).unwrap();
+        let files: Vec<_> = files
+            .into_iter()
+            .filter(|(path, _)| !path.to_string_lossy().contains("annotations"))
+            .collect();
         let names: Vec<_> =
             files.iter().map(|(path, _)| path.file_name().unwrap().to_str().unwrap()).collect();
         let of = |split: &str| [format!("requests.{split}.jsonl"), format!("qrels.{split}.txt")];
@@ -82,5 +110,50 @@ mod tests {
         assert_eq!(files[4].1, judged);
         let qrels = clariq_files::read_qrels(&clariq_files::Source::new(&files[4].0)).unwrap();
         assert_eq!(qrels.len(), judged);
+    }
+
+    #[test]
+    fn what_is_written_is_read_back_the_same() {
+        let ikat = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/sample-ikat");
+        for data in [DataDir::Sample, DataDir::Folder(ikat.into())] {
+            let folder = tempfile::tempdir().unwrap();
+            let given = clariq_collections::open(&data).unwrap();
+            let task = given.tasks()[0];
+            export(&*given, task, folder.path()).unwrap();
+            let back = DataDir::Folder(folder.path().to_owned());
+            let back = clariq_collections::open(&back).unwrap();
+            assert_eq!(back.kind(), "own");
+            let texts = |collection: &dyn Collection, task| {
+                texts(collection.documents(task).unwrap()).unwrap()
+            };
+            assert_eq!(texts(&*back, "documents"), texts(&*given, task));
+            let splits: Vec<_> =
+                given.splits().iter().filter(|split| given.has(split)).copied().collect();
+            assert!(!splits.is_empty());
+            for split in splits {
+                let requests = |collection: &dyn Collection, task| -> Vec<Request> {
+                    collection.requests(split, task).unwrap().map(Result::unwrap).collect()
+                };
+                assert_eq!(requests(&*back, "documents"), requests(&*given, task), "{split}");
+                let qrels = given.qrels(split, task).unwrap();
+                assert_eq!(back.qrels(split, "documents").unwrap(), qrels, "{split}");
+            }
+        }
+    }
+
+    #[test]
+    fn labels_and_what_people_wrote_are_beside_the_requests() {
+        let ikat = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/sample-ikat");
+        let keys = |data: DataDir, split: &str| {
+            let folder = tempfile::tempdir().unwrap();
+            let collection = clariq_collections::open(&data).unwrap();
+            export(&*collection, collection.tasks()[0], folder.path()).unwrap();
+            let path = folder.path().join(format!("annotations.{split}.jsonl"));
+            let text = std::fs::read_to_string(path).unwrap();
+            let line: Value = serde_json::from_str(text.lines().nth(1).unwrap()).unwrap();
+            line.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(keys(DataDir::Sample, "dev"), "id need facets");
+        assert_eq!(keys(DataDir::Folder(ikat.into()), "2023-test"), "id resolved statements");
     }
 }

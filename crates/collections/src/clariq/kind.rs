@@ -6,7 +6,7 @@ use crate::clariq::evaluation::{Official, names};
 use crate::clariq::released::RELEASED;
 use crate::clariq::{check, stats};
 use crate::evaluation::Evaluation;
-use crate::{Collection, Kind, Requests, Statistics};
+use crate::{AnnotatedFacet, Annotation, Collection, Kind, Requests, Statistics};
 use clariq_core::{Documents, Error, Problem, Request, problem};
 use clariq_files::{Qrels, Source};
 
@@ -78,6 +78,24 @@ impl Collection for ClariQ {
         split: &'static str,
     ) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
         Ok(Some(Box::new(Official::new(self, known(split)))))
+    }
+
+    fn annotations(&self, split: &str) -> Result<Vec<Annotation>, Error> {
+        let Some(labels) = self.split(known(split))?.labels else { return Ok(Vec::new()) };
+        let mut annotations: Vec<Annotation> = labels
+            .topics
+            .iter()
+            .map(|topic| Annotation {
+                id: topic.id.to_string(),
+                need: topic.need.map(u8::from),
+                ..Annotation::default()
+            })
+            .collect();
+        for facet in &labels.facets {
+            let (id, text) = (facet.id.to_string(), facet.description.clone());
+            annotations[facet.topic].facets.push(AnnotatedFacet { id, text });
+        }
+        Ok(annotations)
     }
 
     fn is_sample(&self) -> bool {

@@ -7,12 +7,12 @@ use super::folder::{Folder, Split};
 use super::passage_ids::PassageIds;
 use super::passages::{read_all, read_bank};
 use super::qrels::{citation_judgements, of_labels, statement_judgements};
-use super::topics::{Conversation, Topics};
+use super::topics::{Conversation, Topics, Turn};
 use super::validate::{Options, validate};
 use crate::evaluation::Evaluation;
 use crate::{
-    AnswerForm, Bank, BankRow, Class, Collection, DataDir, Kind, Requests, ResolvedTurn,
-    Statistics, ValidationOptions, cast,
+    Annotation, AnswerForm, Bank, BankRow, Class, Collection, DataDir, Kind, Requests,
+    ResolvedTurn, Statistics, ValidationOptions, cast,
 };
 use clariq_core::{Doc, Documents, Error, ProblemKind, Request, TextKeeper, bail, problem};
 use clariq_files::{Judgement, Qrels, Source};
@@ -285,6 +285,17 @@ impl Collection for Ikat {
             citation_judgements(topics)
         };
         of_labels(split.topics_file(), &labels)
+    }
+
+    fn annotations(&self, split: &str) -> Result<Vec<Annotation>, Error> {
+        let topics = self.topics(split_of(split)?)?;
+        let annotation = |(conversation, turn): (&Conversation, &Turn)| Annotation {
+            id: turn.id.to_string(),
+            resolved: (!turn.resolved.trim().is_empty()).then(|| turn.resolved.clone()),
+            statements: conversation.statements.clone(),
+            ..Annotation::default()
+        };
+        Ok(topics.turns().map(annotation).collect())
     }
 
     /// Those of TREC `CAsT`, whose files may lie beside the track's own: the track's resolved

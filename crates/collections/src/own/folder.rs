@@ -111,16 +111,15 @@ impl<'a> Folder<'a> {
             "dev" => &["dev.small", "dev"],
             "test" => &["test", "eval.small", "eval"],
             "all" => {
-                let others = ["train", "dev", "test"];
-                if others.iter().any(|other| self.split(other).is_some_and(|files| files.is_shared))
-                {
+                let mut others = super::SPLITS.iter().filter(|other| **other != "all");
+                if others.any(|other| self.split(other).is_some_and(|files| files.is_shared)) {
                     return None;
                 }
                 let qrels = ["qrels.txt", "qrels.tsv", "qrels"].map(str::to_owned);
                 let qrels = self.first(qrels).filter(|file| Path::new(&file.name()).is_file());
                 return Some(SplitFiles { name, requests: shared()?, qrels, is_shared: false });
             }
-            _ => &["train"],
+            other => &[other],
         };
         aliases.iter().find_map(|alias| {
             let qrels = ["qrels/{}.tsv", "qrels/{}.txt", "qrels.{}.tsv", "qrels.{}.txt"];

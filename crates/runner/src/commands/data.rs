@@ -104,8 +104,9 @@ fn stats(settings: &Settings) -> Result<Outcome, Failure> {
 
 #[derive(Args)]
 pub(crate) struct ExportArgs {
-    /// Folder for the files: `documents.jsonl`, and for each split `requests.<split>.jsonl` and
-    /// `qrels.<split>.txt`
+    /// Folder for the files: `documents.jsonl`, and for each split `requests.<split>.jsonl`,
+    /// `qrels.<split>.txt`, and `annotations.<split>.jsonl` with what is known of the requests
+    /// beyond what systems see (needs, facets, resolved utterances, statements)
     #[arg(long, short, value_name = "DIR")]
     output: PathBuf,
 }
