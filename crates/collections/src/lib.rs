@@ -54,7 +54,7 @@ pub use ikat::validate::MAX_WARNINGS;
 pub use ikat::{convert, passage_ids};
 pub use kinds::{KINDS, Kind, Open, Validate, check, kind_of, open, open_keeping, protect};
 pub use own::folder::document_files;
-pub use own::requests::last_said_in;
+pub use own::requests::{last_said_in, texts_in};
 pub use statistics::{Amount, Statistics, StatisticsRow};
 pub use validation::{Validation, ValidationOptions, Verdict};
 
@@ -188,6 +188,13 @@ pub trait Collection: Any + Send + Sync {
     /// split into folds.
     fn conversation_of<'r>(&self, request: &'r str) -> &'r str {
         request
+    }
+
+    /// The id of the request whose last utterance of the user is the one so many before the last in
+    /// this request; `None` where earlier utterances are of no request.
+    fn turn_before(&self, request: &str, back: usize) -> Option<String> {
+        let _ = (request, back);
+        None
     }
 
     /// Whether it is a sample that is part of the program, whose runs are kept apart.

@@ -48,7 +48,8 @@
 //! let measures = parse_measures("R@30")?;
 //! let (grid, measures) = (&grid, &measures);
 //! let (system, labels, task) = ("bm25", Labels::Split("train"), None);
-//! let tuned = Search { system, grid, labels, task, measures, by: 0, folds: 2 }.run(&session)?;
+//! let search = Search { system, rewrites: None, grid, labels, task, measures, by: 0, folds: 2 };
+//! let tuned = search.run(&session)?;
 //! println!("{}: {:.4} on held-out topics", tuned.best_first()[0], tuned.held_out().means[0]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -73,6 +74,7 @@ pub mod recipes;
 pub mod record;
 pub mod reproduce;
 pub mod requests;
+mod rewrites;
 pub mod run;
 mod sentences;
 mod session;
@@ -86,6 +88,7 @@ pub use cache::KeptTexts;
 pub use clariq_core::{Observer, Silent, Task};
 pub use needs::{HeldOut, NeedModels, Predict};
 pub use plan::Plan;
+pub use rewrites::Rewrites;
 pub use session::{Contexts, Options, Session};
 pub use system::{Answer, Listed, Outcome, Part, Query, Statements, System, Traces};
 pub use systems::Loaded;

@@ -21,7 +21,7 @@ use crate::session::{Contexts, Session};
 use crate::system::System;
 use crate::systems::Loaded;
 use blocks::Write;
-use clariq_collections::Collection;
+use clariq_collections::{Class, Collection};
 use clariq_core::{Error, Problem, ProblemKind, problem, sha256_hex};
 use clariq_files::{Staged, Target, refuse_input};
 use partial::{Partial, Progress};
@@ -124,6 +124,10 @@ impl<'a> Job<'a> {
         tag: Option<&str>,
     ) -> Result<Self, Error> {
         input.check(loaded)?;
+        let session = contexts.session();
+        if let Some(rewrites) = &loaded.rewrites {
+            rewrites.check(input, session.observer)?;
+        }
         let predict = match input.in_memory() {
             Some(requests) => Predict::Split(input.name(), requests),
             None => Predict::ForStages,
@@ -132,7 +136,6 @@ impl<'a> Job<'a> {
         let full_name = loaded.full_name();
         let tag = tag.unwrap_or(&full_name);
         let tag: String = tag.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
-        let session = contexts.session();
         let mut made_by = json!({
             "clariq": env!("CARGO_PKG_VERSION"),
             "system": loaded.name,
@@ -144,6 +147,9 @@ impl<'a> Job<'a> {
             "run_tag": tag,
             "collection": session.collection.label(),
         });
+        if let Some(rewrites) = &loaded.rewrites {
+            made_by["rewrites"] = rewrites.describe();
+        }
         if let Some(arithmetic) = Arithmetic::of(session, loaded) {
             made_by["arithmetic"] = json!(arithmetic);
         }
@@ -295,7 +301,11 @@ fn describe_plan(system: &System) -> Result<Map<String, Value>, Error> {
             let tasks = plan.tasks();
             let tasks = tasks.map(|(task, pipeline)| (task.to_owned(), pipeline.parameters()));
             described.insert("tasks".to_owned(), Value::Object(tasks.collect()));
-            described.insert("answer".to_owned(), json!(plan.config));
+            let mut answer = json!(plan.config);
+            if system.loaded.class() == Some(Class::Manual) {
+                answer["class"] = Class::Manual.name().into();
+            }
+            described.insert("answer".to_owned(), answer);
             for &part in system.parts() {
                 let documents = system.documents(part)?;
                 let of_task = json!({ "sha256": documents.checksum(), "count": documents.len() });

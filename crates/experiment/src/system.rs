@@ -231,11 +231,15 @@ impl<'a> System<'a> {
         Ok(request.need)
     }
 
-    /// The requests with their needs, as stages see them.
+    /// The requests with their needs and what was rewritten, as stages see them.
     fn requests(&self, queries: &[Query]) -> Result<Vec<Request>, Error> {
         let mut requests: Vec<Request> =
             queries.iter().map(|query| query.request.clone()).collect();
         self.needs.predict(&mut requests)?;
+        if let Some(rewrites) = &self.loaded.rewrites {
+            let collection = self.session().collection;
+            requests.iter_mut().for_each(|request| rewrites.apply(collection, request));
+        }
         Ok(requests)
     }
 

@@ -2,14 +2,16 @@
 
 use crate::plan::{AnswerConfig, PASSAGES, Plan, STATEMENTS};
 use crate::recipes;
+use crate::rewrites::Rewrites;
 use crate::session::Session;
-use clariq_collections::{Collection, KINDS};
+use clariq_collections::{Class, Collection, KINDS};
 use clariq_core::{Error, ModelKind, Problem, TrainOn, bail, problem, sha256_hex};
 use clariq_eval::parse_measure;
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use clariq_need::NeedConfig;
 use clariq_rank::{ConversationConfig, Expected, Override, System as Parsed, Uses};
 use std::path::Path;
+use std::sync::Arc;
 
 /// The systems of `configs/`, in the order in which `reproduce` shows them.
 const BUILT_IN: &[(&str, &str)] = built_in!("../configs/"
@@ -50,6 +52,8 @@ pub struct Loaded {
     pub conversation: ConversationConfig,
     /// The figures that it should reach.
     pub expected: Vec<Expected>,
+    /// What replaces utterances of its requests.
+    pub rewrites: Option<Arc<Rewrites>>,
 }
 
 impl Loaded {
@@ -113,10 +117,30 @@ impl Loaded {
             need,
             conversation,
             expected,
+            rewrites: None,
         };
         loaded.check_training_declared()?;
         check_measures(&loaded.expected)?;
         Ok(loaded)
+    }
+
+    /// The system with these rewrites of its requests, which it declares, and after which its runs
+    /// are named.
+    #[must_use]
+    pub fn with_rewrites(mut self, rewrites: Option<&Arc<Rewrites>>) -> Self {
+        if let Some(rewrites) = rewrites {
+            self.variant += &suffix(&format!("-rewrites-{}", rewrites.stem()), rewrites.sha256());
+            self.uses.push(rewrites.by());
+        }
+        Self { rewrites: rewrites.cloned(), ..self }
+    }
+
+    /// The class of its runs, where it answers: what people rewrote makes a manual run, whatever
+    /// else the system sees.
+    pub fn class(&self) -> Option<Class> {
+        let by_people = self.uses.contains(&Uses::RewritesByPeople);
+        let class = self.plan.answer()?.class();
+        Some(if by_people { Class::Manual } else { class })
     }
 
     /// Its name, with the parameters that are overridden: what files and lines of runs are named
@@ -230,13 +254,18 @@ fn variant_of(declared: &Loaded, source: &Source, overrides: &[Override]) -> Str
     let changed: Vec<&Override> = overrides.iter().filter(changes).collect();
     let short = |one: &&Override| format!("-{}-{}", one.key, one.value.trim_matches('"'));
     let name = changed.iter().map(short).collect::<Vec<_>>().concat();
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if name.len() <= LONGEST_VARIANT && name.chars().all(is_plain) {
-        return name;
-    }
     let whole = |one: &&Override| format!("{}.{}={}\n", one.stage, one.key, one.value);
     let all = changed.iter().map(whole).collect::<Vec<_>>().concat();
-    format!("-{}", &sha256_hex(all.as_bytes())[..12])
+    suffix(&name, &sha256_hex(all.as_bytes()))
+}
+
+/// A part of a file name, or the first digits of a checksum where it cannot be one.
+fn suffix(name: &str, checksum: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if name.len() <= LONGEST_VARIANT && name.chars().all(is_plain) {
+        return name.to_owned();
+    }
+    format!("-{}", &checksum[..12])
 }
 
 /// Refuses a system that expects figures on a split that the collection never has.

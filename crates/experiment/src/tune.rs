@@ -1,6 +1,7 @@
 //! Grid search over the parameters of a system, judged by cross-validation over conversations.
 
 use crate::needs::Predict;
+use crate::rewrites::Rewrites;
 use crate::run::{FileInput, FileKind, Input, SplitInput, as_run};
 use crate::session::{Contexts, Session};
 use crate::system::{Part, Query, System};
@@ -14,6 +15,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The most points of a grid: the figures of all of them, for every topic, are kept.
 pub const MOST_POINTS: usize = 10_000;
@@ -107,6 +109,8 @@ pub enum Labels<'a> {
 pub struct Search<'a> {
     /// The system: a configuration file, or the name of a built-in one.
     pub system: &'a str,
+    /// What replaces utterances of the requests.
+    pub rewrites: Option<&'a Arc<Rewrites>>,
     /// What is tried.
     pub grid: &'a Grid,
     /// What is tried on.
@@ -176,7 +180,7 @@ impl Search<'_> {
             Labels::Files { .. } => (session.clone(), ""),
         };
         let contexts = Contexts::new(&session);
-        let first = Loaded::open_any(self.system, &self.grid.points().next().unwrap_or_default())?;
+        let first = self.open(&self.grid.points().next().unwrap_or_default())?;
         let mut queries = read_queries(&session, &first, self.labels)?;
         let requests: Vec<Request> = queries.iter().map(|query| query.request.clone()).collect();
         let predict = Predict::Split(name, &requests);
@@ -192,7 +196,7 @@ impl Search<'_> {
         let bar = session.observer.begin("tune", Some(self.grid.points as u64));
         let mut trials = Vec::with_capacity(self.grid.points);
         for values in self.grid.points() {
-            let loaded = Loaded::open_any(self.system, &values)?;
+            let loaded = self.open(&values)?;
             let system = System::open_predicting(&contexts, &loaded, Predict::Never)?;
             let run = as_run(documents, &requests, &system.rank_part(&queries, part)?);
             trials.push(judge.trial(values, &run));
@@ -200,6 +204,10 @@ impl Search<'_> {
         }
         bar.finish(&format!("{} points", trials.len()));
         Ok(Tuned { trials, by: self.by, fold_of, folds: self.folds })
+    }
+
+    fn open(&self, values: &[Override]) -> Result<Loaded, Error> {
+        Ok(Loaded::open_any(self.system, values)?.with_rewrites(self.rewrites))
     }
 
     /// The part of the system whose task is tuned.
@@ -243,6 +251,9 @@ fn read_queries(session: &Session, loaded: &Loaded, labels: Labels) -> Result<Ve
         }
     };
     input.check(loaded)?;
+    if let Some(rewrites) = &loaded.rewrites {
+        rewrites.check(&*input, session.observer)?;
+    }
     input.read(0, &mut |query| {
         queries.push(query);
         ControlFlow::Continue(())

@@ -16,6 +16,10 @@ pub enum Uses {
     DevLabels,
     /// The other requests of the batch.
     Batch,
+    /// Utterances that a model rewrote elsewhere.
+    RewritesByModel,
+    /// Utterances that people rewrote.
+    RewritesByPeople,
 }
 
 impl fmt::Display for Uses {
@@ -24,6 +28,8 @@ impl fmt::Display for Uses {
             Self::TrainLabels => "train-labels",
             Self::DevLabels => "dev-labels",
             Self::Batch => "batch",
+            Self::RewritesByModel => "rewrites-by-model",
+            Self::RewritesByPeople => "rewrites-by-people",
         })
     }
 }

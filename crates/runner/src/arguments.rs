@@ -5,11 +5,14 @@ use crate::output::Format;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use clariq_core::{Isa, Name, Precision, bail};
+use clariq_experiment::Rewrites;
 use clariq_experiment::systems::parse_assignment;
+use clariq_files::Source;
 use clariq_index::{Analyzer, Variant};
-use clariq_rank::Override;
+use clariq_rank::{Override, Uses};
 use std::collections::HashSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Flags that every subcommand has. Short help leaves them out.
 #[derive(Args, Clone)]
@@ -126,6 +129,32 @@ pub(crate) struct Judged {
     /// Requests that --qrels judges, as JSON lines or a table of ids and texts
     #[arg(long, value_name = "FILE", requires = "qrels")]
     pub(crate) requests: Option<PathBuf>,
+}
+
+/// Utterances that were rewritten elsewhere.
+#[derive(Args, Clone, Default)]
+pub(crate) struct Rewritten {
+    /// File of rewritten utterances, which replace what the user said: JSON lines or a table of ids
+    /// of requests (of iKAT's turns, such as 9-1_3) and texts
+    #[arg(long, value_name = "FILE", requires = "rewritten_by")]
+    pub(crate) rewrites: Option<PathBuf>,
+    /// Who wrote --rewrites: a model, or people, which makes a run for iKAT a manual one
+    #[arg(long, value_name = "WHO", requires = "rewrites", value_parser = writers())]
+    pub(crate) rewritten_by: Option<Uses>,
+}
+
+impl Rewritten {
+    /// Reads the file, if one is named.
+    pub(crate) fn read(&self) -> Result<Option<Arc<Rewrites>>, Failure> {
+        let Some((file, by)) = self.rewrites.as_ref().zip(self.rewritten_by) else {
+            return Ok(None);
+        };
+        Ok(Some(Arc::new(Rewrites::read(&Source::new(file), by)?)))
+    }
+}
+
+fn writers() -> impl TypedValueParser<Value = Uses> {
+    one_of(&[("model", Uses::RewritesByModel, ""), ("people", Uses::RewritesByPeople, "")])
 }
 
 /// Parameters that override those of a configuration.

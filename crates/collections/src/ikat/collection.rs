@@ -241,6 +241,12 @@ impl Collection for Ikat {
         request.rsplit_once('_').map_or(request, |(conversation, _)| conversation)
     }
 
+    fn turn_before(&self, request: &str, back: usize) -> Option<String> {
+        let (conversation, turn) = request.rsplit_once('_')?;
+        let turn = turn.parse::<usize>().ok()?.checked_sub(back).filter(|turn| *turn > 0)?;
+        Some(format!("{conversation}_{turn}"))
+    }
+
     fn is_sample(&self) -> bool {
         self.folder == Folder::Sample
     }

@@ -1,13 +1,15 @@
 //! Requests as JSON lines or as a table.
 
 use crate::json::{self, Node, Parsed, Value};
-use clariq_core::{Doc, Documents, Error, Request, TopicId, Utterance};
+use clariq_core::{Doc, Documents, Error, Request, Speaker, TopicId, Utterance, bail};
 use clariq_files::table::{Sink, shorten, strictly};
 use clariq_files::{Input, MOST_OF_A_TABLE, MOST_TOPICS, Source};
 use std::collections::HashMap;
 
 const FORM: &str = "a line is {\"id\": …, \"text\": …}, {\"id\": …, \"said\": [{\"user\": …}, …]}, or an \
                     id, a tab and a text";
+
+const FORM_OF_TEXTS: &str = "a line is {\"id\": …, \"text\": …}, or an id, a tab and a text";
 
 /// Finds a document by its id.
 type Find<'f> = &'f dyn Fn(&str) -> Option<Doc>;
@@ -23,6 +25,20 @@ pub fn last_said_in(source: &Source) -> Result<HashMap<TopicId, String>, Error> 
     let input = source.read()?;
     let requests = strictly(|sink| parse(&input, &|_| Some(Doc(0)), sink))?;
     Ok(requests.iter().map(|request| (request.id.as_str().into(), request.last_said())).collect())
+}
+
+/// The texts of a file in the form of requests, by their ids. A conversation in place of a text is an
+/// error.
+pub fn texts_in(input: &Input) -> Result<HashMap<String, String>, Error> {
+    let requests = strictly(|sink| parse(input, &|_| None, sink))?;
+    let is_text =
+        |request: &Request| matches!(&request.said[..], [said] if said.speaker == Speaker::User);
+    if let Some(request) = requests.iter().find(|request| !is_text(request)) {
+        let found = format!("a conversation, `{}`", shorten(request.id.as_str()));
+        bail!(&*input.name, "a text for every id", found, FORM_OF_TEXTS);
+    }
+    let pair = |request: Request| (request.id.to_string(), request.last_said());
+    Ok(requests.into_iter().map(pair).collect())
 }
 
 /// Reads what can be read of a file of requests: every problem goes to `sink`, and its request is

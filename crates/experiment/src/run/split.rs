@@ -13,6 +13,7 @@ use clariq_core::{
 };
 use clariq_files::table::strictly;
 use clariq_files::{Run, RunLine, Source, parse_run, put_run_lines, strictly_decreasing};
+use clariq_rank::Uses;
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
@@ -77,7 +78,8 @@ impl<'a> SplitInput<'a> {
         };
         loaded.check_tasks(collection)?;
         let class = config.class();
-        let form = collection.answer_form(split, class).ok_or_else(|| {
+        let declared = loaded.class().unwrap_or(class);
+        let form = collection.answer_form(split, declared).ok_or_else(|| {
             let expected = "a collection that answers are handed in for";
             let hint = "--data names a folder with the files of iKAT";
             problem!(&*loaded.file, expected, (collection.kind()), hint)
@@ -173,7 +175,8 @@ impl Input for SplitInput<'_> {
         if let Some((given, _)) = &self.given {
             described.insert("candidates".to_owned(), given.describe());
         }
-        if !loaded.uses.is_empty() {
+        let others = [Uses::TrainLabels, Uses::DevLabels, Uses::Batch];
+        if others.iter().any(|uses| loaded.uses.contains(uses)) {
             let mut checksums = Map::new();
             for split in collection.splits().iter().filter(|split| collection.has(split)) {
                 let (_, checksum) = digest(&collection.source(split)?)?;

@@ -114,9 +114,18 @@ fn parameters_of_a_task_are_tuned_over_conversations() {
         let search = |axes: &[&str], task| {
             let (grid, measures) = (&Grid::parse(axes).unwrap(), &measures);
             let (system, split, folds) = ("ikat-bm25", "2023-test", 3);
-            Search { system, grid, labels: Labels::Split(split), task, measures, by: 0, folds }
-                .run(session)
-                .unwrap()
+            Search {
+                system,
+                rewrites: None,
+                grid,
+                labels: Labels::Split(split),
+                task,
+                measures,
+                by: 0,
+                folds,
+            }
+            .run(session)
+            .unwrap()
         };
         let axes = ["passages.bm25.k1=0.5,0.9", "passages.bm25.history.user=0.1,0.5"];
         let tuned = search(&axes, None);

@@ -1,6 +1,6 @@
 //! `clariq explain`: where the score of a document comes from.
 
-use crate::arguments::{IndexPlace, Parameters};
+use crate::arguments::{IndexPlace, Parameters, Rewritten};
 use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Format, Sheet, stdout};
 use crate::settings::Settings;
@@ -29,6 +29,8 @@ pub(crate) struct ExplainArgs {
     /// the only split of the collection]
     #[arg(long, value_name = "SPLIT")]
     pub(crate) split: Option<String>,
+    #[command(flatten)]
+    rewritten: Rewritten,
     #[command(flatten)]
     pub(crate) parameters: Parameters,
     #[command(flatten)]
@@ -68,12 +70,17 @@ struct Explained {
 pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Outcome, Failure> {
     let (text, id) = arguments.words()?;
     let loaded = settings.load(&arguments.system, &arguments.parameters.overrides()?)?;
+    let loaded = loaded.with_rewrites(arguments.rewritten.read()?.as_ref());
     let collection = settings.collection_for(slice::from_ref(&loaded))?;
     let split = collection.find_split_or(arguments.split.as_deref(), "dev")?;
     let session = settings.session(&*collection, &arguments.place)?.answering(split);
     let contexts = Contexts::new(&session);
     let query = match &arguments.topic {
-        Some(topic) => find_topic(&session, &loaded, split, topic)?,
+        Some(topic) => find_topic(settings, &session, &loaded, split, topic)?,
+        None if loaded.rewrites.is_some() => {
+            let hint = "rewrites are found by the ids of requests";
+            bail!("--rewrites", "--topic beside it", "the text of a request", hint)
+        }
         None => Request::new("request", text.unwrap_or_default()).into(),
     };
     let system = System::open(&contexts, &loaded)?;
@@ -87,6 +94,7 @@ pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Ou
 
 /// The request of that id, as the system sees it.
 fn find_topic(
+    settings: &Settings,
     session: &Session,
     loaded: &Loaded,
     split: &'static str,
@@ -94,6 +102,9 @@ fn find_topic(
 ) -> Result<Query, Failure> {
     loaded.check_tasks(session.collection)?;
     let input = SplitInput::open(session, loaded, split, None)?;
+    if let Some(rewrites) = &loaded.rewrites {
+        rewrites.check(&input, settings)?;
+    }
     let mut found = None;
     let _ = input.read(0, &mut |query| {
         if query.request.id.as_str() != topic {

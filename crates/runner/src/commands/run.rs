@@ -27,8 +27,11 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, F
         let system = arguments.configs.first().map(String::as_str);
         return shard::merge(settings, plan, system, output);
     }
-    let load = |name: &String| settings.load(name, &overrides);
-    let systems: Vec<Loaded> = arguments.configs.iter().map(load).collect::<Result<_, _>>()?;
+    let rewrites = arguments.rewritten.read()?;
+    let load =
+        |name: &String| Ok(settings.load(name, &overrides)?.with_rewrites(rewrites.as_ref()));
+    let systems: Vec<Loaded> =
+        arguments.configs.iter().map(load).collect::<Result<_, Failure>>()?;
     check_names_differ(&systems)?;
     let candidates = arguments.candidates.as_ref();
     let given = candidates.map(|path| Given::read(&Source::new(path))).transpose()?;
@@ -99,11 +102,8 @@ fn run_all(
             Cell::path(&path),
         ];
         if answers {
-            let class = loaded
-                .plan
-                .answer()
-                .map_or(Cell::Nothing, |config| Cell::text(config.class().name()));
-            row.insert(1, class);
+            let class = loaded.class();
+            row.insert(1, class.map_or(Cell::Nothing, |class| Cell::text(class.name())));
         }
         sheet.row(row);
     }
@@ -126,6 +126,10 @@ fn check_arguments(arguments: &RunArgs, overrides: &[Override]) -> Result<(), Fa
         let expected = "a file: --shard and --merge write a record beside it";
         let found = format!("`{}`", output.display());
         bail!("--output", expected, found, "write to a file, and print that");
+    }
+    if arguments.rewritten.rewrites.is_some() && has_parts {
+        let hint = "put the rewrites into the file of requests that is cut into shards";
+        bail!("--rewrites", "no --shard and no --merge beside it", "one of them", hint);
     }
     if arguments.merge.is_some() && (arguments.place.index.is_some() || !overrides.is_empty()) {
         let hint = "they are what the parts were made with: give them to --shard";

@@ -1,6 +1,6 @@
 //! `clariq tune`: the best parameters on a labelled split, and what such a choice is worth.
 
-use crate::arguments::IndexPlace;
+use crate::arguments::{IndexPlace, Rewritten};
 use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet};
 use crate::runs::measures;
@@ -41,6 +41,8 @@ pub(crate) struct TuneArgs {
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) top: usize,
     #[command(flatten)]
+    rewritten: Rewritten,
+    #[command(flatten)]
     pub(crate) place: IndexPlace,
 }
 
@@ -65,7 +67,10 @@ pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome,
     let session = settings.session(&*collection, &arguments.place)?;
     let (system, task) = (&arguments.config, arguments.task.as_deref());
     let (grid, measures, folds) = (&grid, &measures, arguments.folds);
-    let tuned = Search { system, grid, labels, task, measures, by, folds }.run(&session)?;
+    let rewrites = arguments.rewritten.read()?;
+    let rewrites = rewrites.as_ref();
+    let search = Search { system, rewrites, grid, labels, task, measures, by, folds };
+    let tuned = search.run(&session)?;
     let names = measures.iter().map(|measure| measure.name());
     let columns: Vec<String> = ["parameters".to_owned()].into_iter().chain(names).collect();
     let mut sheet = Sheet::new(&columns);

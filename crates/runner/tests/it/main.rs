@@ -27,6 +27,7 @@ mod rank;
 mod readme;
 mod real_data;
 mod report;
+mod rewrites;
 mod run;
 mod run_conversations;
 mod shard;

@@ -1,6 +1,6 @@
 //! The arguments of `clariq run`.
 
-use crate::arguments::{IndexPlace, Parameters, parse_name};
+use crate::arguments::{IndexPlace, Parameters, Rewritten, parse_name};
 use clap::Args;
 use clariq_core::Name;
 use std::path::PathBuf;
@@ -67,6 +67,8 @@ pub(crate) struct RunArgs {
     /// Need model that `clariq need train -o` wrote, instead of the one that the system declares
     #[arg(long, value_name = "FILE")]
     pub(crate) need_model: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) rewritten: Rewritten,
     #[command(flatten)]
     pub(crate) parameters: Parameters,
     #[command(flatten)]
