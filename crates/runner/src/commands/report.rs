@@ -11,6 +11,7 @@ use clariq_core::bail;
 use clariq_experiment::record;
 use clariq_files::{Source, Target};
 use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -49,9 +50,14 @@ pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outc
     let (judged, split) = (&arguments.judged, arguments.split.as_deref());
     let labels = Labels::open(settings, judged, split, &paths[0])?;
     let (split, kind) = labels.names();
+    let records: Vec<_> = paths.iter().map(|path| record_of(settings, path)).collect();
     let mut shown = Vec::new();
-    for (path, name) in paths.iter().zip(runs::names(&paths)) {
-        shown.push(PageRun { name, file: Source::new(path), uses: uses(settings, path) });
+    for (index, (path, mut name)) in paths.iter().zip(runs::names(&paths)).enumerate() {
+        let differing = differing_parameters(&records, index);
+        if !differing.is_empty() {
+            name = format!("{name} ({})", differing.join(", "));
+        }
+        shown.push(PageRun { name, file: Source::new(path), uses: uses(&records[index]) });
     }
     let needs = runs::names(&arguments.needs).into_iter();
     let needs: Vec<_> = needs.zip(arguments.needs.iter().map(Source::new)).collect();
@@ -103,23 +109,63 @@ fn inputs_stay<'a>(
     }
 }
 
-/// What the record beside a run declares that it uses, where there is a record of this run. A record
-/// of another run is mentioned.
-fn uses(settings: &Settings, run: &Path) -> Vec<String> {
+/// The record beside a run, where it is of this run, and nothing otherwise. A record of another run
+/// is mentioned.
+fn record_of(settings: &Settings, run: &Path) -> Value {
     let declared = || {
         let record = record::read(run)?;
         let bytes = Source::new(run).read().ok()?.bytes;
         let mut kinds = ["run", "submission"].into_iter();
         kinds.find(|kind| record::contradicts(run, kind, &bytes) == Some(false))?;
-        let uses = record["uses"].as_array()?.iter().filter_map(Value::as_str);
-        Some(uses.map(str::to_owned).collect())
+        Some(record)
     };
-    let found: Option<Vec<String>> = declared();
+    let found: Option<Value> = declared();
     if found.is_none() && record::path_of(run).exists() {
         settings
             .note(&format!("warning: {}: the record beside it is of another run", run.display()));
     }
     found.unwrap_or_default()
+}
+
+/// What a record declares that its run uses.
+fn uses(record: &Value) -> Vec<String> {
+    let uses = record["uses"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    uses.map(str::to_owned).collect()
+}
+
+/// The parameters of a run that are others in another run of the same system: `bm25.k1 0.9`.
+fn differing_parameters(records: &[Value], index: usize) -> Vec<String> {
+    let mut own = BTreeMap::new();
+    parameters("", &records[index]["stages"], &mut own);
+    let mut differing = BTreeSet::new();
+    for other in records.iter().filter(|other| other["system"] == records[index]["system"]) {
+        let mut theirs = BTreeMap::new();
+        parameters("", &other["stages"], &mut theirs);
+        differing.extend(own.iter().filter(|(key, value)| theirs.get(*key) != Some(*value)));
+    }
+    differing.into_iter().map(|(key, value)| format!("{key} {value}")).collect()
+}
+
+/// Collects the parameters below a value of a record, each under its stage and key.
+fn parameters(key: &str, value: &Value, found: &mut BTreeMap<String, String>) {
+    match value {
+        Value::Array(all) => all.iter().for_each(|one| parameters(key, one, found)),
+        Value::Object(fields) => {
+            let key = fields.get("stage").and_then(Value::as_str).unwrap_or(key);
+            for (name, value) in fields.iter().filter(|(name, _)| *name != "stage") {
+                let dot = if key.is_empty() { "" } else { "." };
+                parameters(&format!("{key}{dot}{name}"), value, found);
+            }
+        }
+        leaf => {
+            let text = leaf.as_str().map_or_else(|| leaf.to_string(), str::to_owned);
+            let all = found.entry(key.to_owned()).or_default();
+            if !all.is_empty() {
+                all.push(' ');
+            }
+            all.push_str(&text);
+        }
+    }
 }
 
 fn summary(arguments: &ReportArgs, runs: usize, split: &str, rendered: &Rendered) -> Sheet {

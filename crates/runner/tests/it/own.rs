@@ -261,7 +261,10 @@ fn labels_of_files_are_as_good_as_those_of_a_split() {
     let by_split = bench.succeed("compare a.run b.run -m nDCG@10 --data data --split dev");
     assert_eq!(by_file.stdout, by_split.stdout);
     bench.succeed(&format!("report a.run a.run.json b.run {labels} -o page.html"));
-    assert!(bench.text("page.html").contains("knee pain when cycling"));
+    let page = bench.text("page.html");
+    for shown in ["knee pain when cycling", "a (bm25.k1 0.9)", "b (bm25.k1 0.2)"] {
+        assert!(page.contains(shown), "{shown}");
+    }
     let tuned = |labels: &str| {
         let line = "tune bm25-english --data data --grid bm25.k1=0.2,0.9 -m nDCG@10 --folds 3";
         bench.succeed(&format!("{line} {labels}")).stdout
