@@ -419,6 +419,11 @@ impl Model {
         if pieces > MOST_PIECES || bytes > MOST_OF_PIECES || merges > 2 * MOST_PIECES {
             return Err(format!("{pieces} words of {bytes} bytes, and {merges} merges"));
         }
+        // The library cuts words behind its length, wherever that is.
+        let prefix = self.continuing_subword_prefix.as_ref();
+        if usual == ModelType::Bpe && prefix.is_some_and(|prefix| !prefix.is_empty()) {
+            return Err("a BPE model with a prefix of continuing_subword_prefix".to_owned());
+        }
         let affixes = [&self.continuing_subword_prefix, &self.end_of_word_suffix];
         affixes.into_iter().flatten().try_for_each(|text| check_token(text))?;
         if self.max_input_chars_per_word.is_some_and(|most| most > MOST_OF_A_TOKEN as u64) {
@@ -717,6 +722,11 @@ mod tests {
                 "a model without",
             ),
             ("model", json!({"vocab": {"a": 0}, "merges": [], "dropout": 0.5}), "a dropout"),
+            (
+                "model",
+                json!({"vocab": {"a": 0}, "merges": ["a a"], "continuing_subword_prefix": "##"}),
+                "a BPE model with a prefix",
+            ),
             (
                 "model",
                 json!({"vocab": {"a": 0}, "max_input_chars_per_word": 1_000_000_000}),
