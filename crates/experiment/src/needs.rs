@@ -55,6 +55,12 @@ impl Needs {
             Predict::ForStages | Predict::Split(..) => loaded.plan.sees_need(),
         };
         if !is_wanted {
+            let named = session.options.need_model.as_ref();
+            if let (Predict::ForStages, Some(file)) = (predict, named) {
+                let expected = "a system whose stages look at predicted needs";
+                let found = format!("{} with `{}`", file.display(), loaded.name);
+                bail!("--need-model", expected, found, "leave it out: it would change nothing");
+            }
             return Ok(Self::None);
         }
         if let Predict::Split(split, requests) = predict {

@@ -58,7 +58,8 @@ pub(crate) struct RunArgs {
         long,
         value_name = "PLAN",
         requires = "output",
-        conflicts_with_all = ["split", "conversations", "requests", "resume", "run_tag", "shard"]
+        conflicts_with_all =
+            ["split", "conversations", "requests", "resume", "run_tag", "shard", "need_model"]
     )]
     pub(crate) merge: Option<PathBuf>,
     /// Run tag, the last field of every line [default: the system's name]
