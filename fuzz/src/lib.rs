@@ -13,7 +13,7 @@ mod systems;
 mod tokenizers;
 
 pub use models::models;
-pub use plans::plans;
+pub use plans::{plans, records};
 pub use readers::*;
 pub use systems::systems;
 pub use tokenizers::tokenizers;

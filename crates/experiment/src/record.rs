@@ -10,6 +10,7 @@ use clariq_core::{Error, Reading, read_regular, sha256_hex, sha256_of_stream};
 use clariq_files::{Staged, with_ending};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// Bytes that a record may have: a thousand times what most have.
@@ -62,22 +63,44 @@ pub(crate) fn stage_json(path: &Path, value: &impl Serialize) -> Result<Staged, 
     })
 }
 
+/// What makes the lines of a run, as its record begins, in one checksum.
+pub(crate) fn fingerprint_of(made_by: &Value) -> String {
+    sha256_hex(made_by.to_string().as_bytes())
+}
+
+/// What is read of the record beside a run.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Record {
+    /// The system.
+    pub system: String,
+    /// Its stages with their parameters; nothing for a system that answers.
+    pub stages: Value,
+    /// What its system uses beyond one request.
+    pub uses: Vec<String>,
+    bank: Option<Digest>,
+    outputs: HashMap<String, Digest>,
+}
+
+/// The checksum of a file of a run, or of its documents; what else is said of it stays unread.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Digest {
+    pub(crate) sha256: String,
+}
+
 /// The record of a run; `None` where there is none that can be read.
-pub fn read(run: &Path) -> Option<Value> {
+pub fn read(run: &Path) -> Option<Record> {
     serde_json::from_slice(&read_regular(&path_of(run), MOST_OF_A_RECORD).ok()?).ok()
 }
 
 /// Whether a run's record has another checksum for its `kind` of output; `None` without a record.
 pub fn contradicts(run: &Path, kind: &str, bytes: &[u8]) -> Option<bool> {
-    let record = read(run)?;
-    let checksum = record["outputs"][kind]["sha256"].as_str()?;
-    Some(checksum != sha256_hex(bytes))
+    Some(read(run)?.outputs.get(kind)?.sha256 != sha256_hex(bytes))
 }
 
 /// The checksum of the documents that a run ranks; `None` where no record says so.
 pub fn documents_of(run: &Path) -> Option<String> {
-    let record = read(run)?;
-    Some(record["bank"]["sha256"].as_str()?.to_owned())
+    Some(read(run)?.bank?.sha256)
 }
 
 /// `X.run` has its need file at `X.need`; a name without `.run` gets `.need` appended.

@@ -22,7 +22,7 @@ use crate::system::System;
 use crate::systems::Loaded;
 use blocks::Write;
 use clariq_collections::{Class, Collection};
-use clariq_core::{Error, Problem, ProblemKind, problem, sha256_hex};
+use clariq_core::{Error, Problem, ProblemKind, problem};
 use clariq_files::{Staged, Target, refuse_input};
 use partial::{Partial, Progress};
 use serde_json::{Map, Value, json};
@@ -159,9 +159,9 @@ impl<'a> Job<'a> {
         Ok(Self { system, input, tag, made_by })
     }
 
-    /// What makes the lines, as the record begins, in one checksum.
+    /// What makes the lines, in one checksum.
     pub(crate) fn fingerprint(&self) -> String {
-        sha256_hex(self.made_by.to_string().as_bytes())
+        record::fingerprint_of(&self.made_by)
     }
 
     /// Ranks and writes, as [`run`] says.

@@ -8,13 +8,13 @@ mod cut;
 
 pub use cut::cut;
 
-use crate::record::{self, Arithmetic, MOST_OF_A_RECORD};
+use crate::record::{self, Arithmetic, Digest, MOST_OF_A_RECORD, fingerprint_of};
 use crate::run::{Cut, FileInput, FileKind, Job, RunOptions};
 use crate::session::Contexts;
 use crate::systems::Loaded;
 use clariq_core::{Error, Problem, bail, open_regular, problem, read_regular, sha256_of_file};
 use clariq_files::{Source, Staged, protect, refuse_input};
-use serde::de::DeserializeOwned;
+use clariq_rank::{ConversationConfig, Uses};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
@@ -111,9 +111,14 @@ impl Planned {
         Ok(Self { path: path.to_owned(), plan })
     }
 
-    /// Parses the record of a part of a run by this plan; `path` is where it lies.
-    pub fn parse_record(&self, path: &Path, text: &[u8]) -> Result<Part, Error> {
-        Part::parse(text, path, self.plan.input.kind)
+    /// Parses the record of a part of a run; `path` is where it lies.
+    pub fn parse_record(path: &Path, text: &[u8]) -> Result<Part, Error> {
+        serde_json::from_slice(text).map_err(|error| {
+            let line = text.split(|&byte| byte == b'\n').nth(error.line().max(1) - 1);
+            let line = String::from_utf8_lossy(line.unwrap_or_default());
+            let expected = "the record of a part as `clariq run --shard` writes it";
+            problem!(path, expected, (format!("`{}`: {error}", line.trim())), HOW).into()
+        })
     }
 
     fn beside(&self, name: &str) -> PathBuf {
@@ -225,9 +230,7 @@ impl Planned {
         let run = Staged::new(output, |out| {
             paths.iter().try_for_each(|path| io::copy(&mut open_regular(path)?, out).map(drop))
         })?;
-        let Some(Part { mut record, .. }) = first else { return Ok(()) };
-        record.retain(|key, _| key != "part" && key != "outputs");
-        let (mut made_by, input) = (Value::Object(record), &self.plan.input);
+        let (mut made_by, input) = (json!(first), &self.plan.input);
         input.kind.count(&mut made_by, input.contexts, input.bad_records);
         record::put(output, made_by, vec![("run", output.to_owned(), run)])
     }
@@ -274,12 +277,21 @@ impl Planned {
         };
         let text = read_regular(&record::path_of(path), MOST_OF_A_RECORD).ok();
         let text = text.ok_or_else(|| refuse("without a record"))?;
-        let part = self.parse_record(&record::path_of(path), &text)?;
-        if part.made.shard != index || part.made.sha256 != *shard.sha256 {
+        let part = Self::parse_record(&record::path_of(path), &text)?;
+        if part.made.fingerprint != fingerprint_of(&json!(part)) {
+            return Err(refuse("whose record is not as it was written").into());
+        }
+        let Cut { kind, file, sha256, .. } = self.plan.input.clone();
+        let whole = FileRead { file, sha256, count: shard.contexts, bad_lines: 0 };
+        let read = match kind {
+            FileKind::Conversations => &part.conversations,
+            FileKind::Requests => &part.requests,
+        };
+        if part.made.shard != index || part.made.sha256 != *shard.sha256 || *read != Some(whole) {
             return Err(refuse("which was made of another shard").into());
         }
         let sha256 = Some(path).filter(|path| path.is_file()).map(sha256_of_file);
-        if sha256.ok_or_else(|| refuse("which is missing"))?? != part.sha256 {
+        if sha256.ok_or_else(|| refuse("which is missing"))?? != part.outputs.run.sha256 {
             return Err(refuse("which is not as it was written").into());
         }
         if self.plan.fingerprint.as_ref().is_some_and(|it| *it != part.made.fingerprint) {
@@ -300,15 +312,53 @@ const ALIKE: &str = "`--isa avx2` for `clariq data shard` and every `clariq run 
 
 const HOW: &str = "`clariq run SYSTEM --shard plan.json:I` makes part I again";
 
-/// The record of a part.
-#[derive(Clone)]
+/// The record of a part. It is written without what tells parts from each other, as what made it.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Part {
-    made: MadeOf,
-    /// The checksum of its run.
-    sha256: String,
+    clariq: String,
+    system: String,
+    config_sha256: String,
+    uses: Vec<Uses>,
+    models: Map<String, Value>,
+    need: Value,
+    seed: u64,
+    run_tag: String,
+    collection: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     arithmetic: Option<Arithmetic>,
-    /// All of the record.
-    record: Map<String, Value>,
+    stages: Vec<Map<String, Value>>,
+    bank: Bank,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conversation: Option<ConversationConfig>,
+    skip_bad: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conversations: Option<FileRead>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requests: Option<FileRead>,
+    #[serde(rename = "part", skip_serializing)]
+    made: MadeOf,
+    #[serde(skip_serializing)]
+    outputs: Outputs,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Bank {
+    sha256: String,
+    questions: u64,
+}
+
+/// The whole file that a part is of, and what was read of it for the part.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileRead {
+    file: String,
+    sha256: String,
+    #[serde(alias = "contexts", skip_serializing)]
+    count: u64,
+    #[serde(alias = "bad_records", skip_serializing)]
+    bad_lines: u64,
 }
 
 /// What tells a part from others.
@@ -320,40 +370,10 @@ struct MadeOf {
     sha256: String,
 }
 
-impl Part {
-    /// Parses the record at `path` of a part over a file of that kind.
-    fn parse(text: &[u8], path: &Path, kind: FileKind) -> Result<Self, Error> {
-        #[derive(Deserialize)]
-        struct Outputs {
-            run: Digest,
-        }
-        #[derive(Deserialize)]
-        struct Digest {
-            sha256: String,
-        }
-
-        let record: Map<String, Value> = serde_json::from_slice(text)
-            .map_err(|error| problem!(path, "the record of a part", (error.to_string()), HOW))?;
-        let _: Map<String, Value> = value(&record, kind.key(), path)?;
-        let outputs: Outputs = value(&record, "outputs", path)?;
-        Ok(Self {
-            made: value(&record, "part", path)?,
-            sha256: outputs.run.sha256,
-            arithmetic: value(&record, "arithmetic", path)?,
-            record,
-        })
-    }
-}
-
-/// The value of a key of the record at `path`.
-fn value<T: DeserializeOwned>(
-    record: &Map<String, Value>,
-    key: &str,
-    path: &Path,
-) -> Result<T, Error> {
-    T::deserialize(record.get(key).unwrap_or(&Value::Null)).map_err(|error| {
-        problem!(path, "`{key}` as `clariq run --shard` writes it", (error.to_string()), HOW).into()
-    })
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Outputs {
+    run: Digest,
 }
 
 /// How many lines a shard has: one for each context.
@@ -373,21 +393,20 @@ mod tests {
 
     #[test]
     fn records_of_parts_are_typed_and_errors_name_file_and_key() {
-        let record = r#"{"system": "bm25", "requests": {"file": "r"}, "part": {"fingerprint": "f",
-            "shard": 0, "sha256": "s"}, "outputs": {"run": {"file": "a.run", "sha256": "t"}}}"#;
-        let path = Path::new("a.run.json");
-        let parse = |text: &str| Part::parse(text.as_bytes(), path, FileKind::Requests);
-        let part = parse(record).unwrap();
-        assert_eq!((&*part.made.fingerprint, &*part.sha256), ("f", "t"));
+        let text = String::from_utf8_lossy(include_bytes!("../../../fuzz/corpus/records/part"));
+        let parse = |text: &str| Planned::parse_record(Path::new("a.run.json"), text.as_bytes());
+        let part = parse(&text).unwrap();
+        assert_eq!(part.made.fingerprint, fingerprint_of(&json!(part)));
         for (key, from, to) in [
-            ("`requests`", r#"{"file": "r"}"#, r#""x""#),
-            ("`requests`", "requests", "conversations"),
-            ("`part`", r#""shard": 0"#, r#""shard": "0""#),
-            ("`outputs`", r#""run": "#, r#""runs": "#),
-            ("`arithmetic`", r#""system": "bm25""#, r#""arithmetic": 1"#),
-            ("record", "{\"system", "[{\"system"),
+            ("\"requests\"", "\"requests\": {", "\"requests\": \"x\", \"unknown\": {"),
+            ("\"seed\"", "\"seed\": ", "\"seed\": -"),
+            ("\"shard\"", "\"shard\": ", "\"shard\": {}, \"shard\": "),
+            ("`runs`", "\"run\": ", "\"runs\": "),
+            ("`systems`", "\"system\"", "\"systems\""),
+            ("\"arithmetic\"", "\"need\"", "\"arithmetic\": 1, \"need\""),
+            ("[{", "{", "[{"),
         ] {
-            let error = parse(&record.replace(from, to)).map(drop).unwrap_err().to_string();
+            let error = parse(&text.replacen(from, to, 1)).map(drop).unwrap_err().to_string();
             assert!(error.contains("a.run.json") && error.contains(key), "{error}");
         }
     }

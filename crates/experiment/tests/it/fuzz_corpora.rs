@@ -1,4 +1,4 @@
-//! `systems` and `plans` of `fuzz/` keep their promises on everything that fuzzing began with or
+//! `systems`, `plans` and `records` of `fuzz/` keep their promises on everything that fuzzing began with or
 //! stumbled over.
 
 #[path = "../../../../fuzz/src/plans.rs"]
@@ -16,7 +16,8 @@ use std::path::Path;
 #[test]
 fn every_file_of_the_corpora_passes_its_check() {
     let corpora = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
-    for (name, check) in [("plans", plans::plans as fn(&[u8])), ("systems", systems::systems)] {
+    let plans = ("plans", plans::plans as fn(&[u8]));
+    for (name, check) in [plans, ("records", plans::records), ("systems", systems::systems)] {
         let mut files = 0;
         for entry in fs::read_dir(corpora.join(name)).unwrap() {
             let path = entry.unwrap().path();

@@ -8,7 +8,7 @@ use crate::settings::Settings;
 use clap::Args;
 use clariq_collections::evaluation::{PageAsked, PageRun, Rendered};
 use clariq_core::bail;
-use clariq_experiment::record;
+use clariq_experiment::record::{self, Record};
 use clariq_files::{Source, Target};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,7 +57,7 @@ pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outc
         if !differing.is_empty() {
             name = format!("{name} ({})", differing.join(", "));
         }
-        shown.push(PageRun { name, file: Source::new(path), uses: uses(&records[index]) });
+        shown.push(PageRun { name, file: Source::new(path), uses: records[index].uses.clone() });
     }
     let needs = runs::names(&arguments.needs).into_iter();
     let needs: Vec<_> = needs.zip(arguments.needs.iter().map(Source::new)).collect();
@@ -111,7 +111,7 @@ fn inputs_stay<'a>(
 
 /// The record beside a run, where it is of this run, and nothing otherwise. A record of another run
 /// is mentioned.
-fn record_of(settings: &Settings, run: &Path) -> Value {
+fn record_of(settings: &Settings, run: &Path) -> Record {
     let declared = || {
         let record = record::read(run)?;
         let bytes = Source::new(run).read().ok()?.bytes;
@@ -119,7 +119,7 @@ fn record_of(settings: &Settings, run: &Path) -> Value {
         kinds.find(|kind| record::contradicts(run, kind, &bytes) == Some(false))?;
         Some(record)
     };
-    let found: Option<Value> = declared();
+    let found: Option<Record> = declared();
     if found.is_none() && record::path_of(run).exists() {
         settings
             .note(&format!("warning: {}: the record beside it is of another run", run.display()));
@@ -127,20 +127,14 @@ fn record_of(settings: &Settings, run: &Path) -> Value {
     found.unwrap_or_default()
 }
 
-/// What a record declares that its run uses.
-fn uses(record: &Value) -> Vec<String> {
-    let uses = record["uses"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    uses.map(str::to_owned).collect()
-}
-
 /// The parameters of a run that are others in another run of the same system: `bm25.k1 0.9`.
-fn differing_parameters(records: &[Value], index: usize) -> Vec<String> {
+fn differing_parameters(records: &[Record], index: usize) -> Vec<String> {
     let mut own = BTreeMap::new();
-    parameters("", &records[index]["stages"], &mut own);
+    parameters("", &records[index].stages, &mut own);
     let mut differing = BTreeSet::new();
-    for other in records.iter().filter(|other| other["system"] == records[index]["system"]) {
+    for other in records.iter().filter(|other| other.system == records[index].system) {
         let mut theirs = BTreeMap::new();
-        parameters("", &other["stages"], &mut theirs);
+        parameters("", &other.stages, &mut theirs);
         differing.extend(own.iter().filter(|(key, value)| theirs.get(*key) != Some(*value)));
     }
     differing.into_iter().map(|(key, value)| format!("{key} {value}")).collect()

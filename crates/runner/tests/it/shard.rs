@@ -120,6 +120,11 @@ fn bad_requests_are_refused_or_counted() {
         ("run bm25 --data data --requests requests.jsonl --split dev", "no --split beside it"),
         ("run bm25 --data data --skip-bad", "--conversations or --requests beside it"),
         ("run bm25 --data data --requests gone.jsonl", "nothing at that path"),
+        (
+            "run bm25 --data data --requests requests.jsonl --skip-bad --need-model m.json",
+            "a system whose stages look at predicted needs",
+        ),
+        ("run --merge s/plan.json -o m.run --need-model m.json", "no --need-model beside it"),
     ] {
         let refused = bench.run(&line.split(' ').collect::<Vec<_>>());
         assert_eq!(refused.status, Some(2), "{line}: {}", refused.stderr);
@@ -168,13 +173,18 @@ fn a_part_is_made_once_and_again_where_it_is_damaged() {
     run(1);
     let part = "s/bm25-multi-turn.part-00001.run";
     let good = bench.read(part);
-    let damages: [fn(&Bench); 4] = [
+    let damages: [fn(&Bench); 5] = [
         |bench| bench.write("s/bm25-multi-turn.part-00001.run", "cut"),
         |bench| bench.remove("s/bm25-multi-turn.part-00001.run"),
         |bench| bench.remove("s/bm25-multi-turn.part-00001.run.json"),
         |bench| {
             bench.edit("s/bm25-multi-turn.part-00001.run.json", |text| {
                 text.replace("shard\": 1", "shard\": 0")
+            });
+        },
+        |bench| {
+            bench.edit("s/bm25-multi-turn.part-00001.run.json", |text| {
+                text.replace("seed\": 42", "seed\": 43")
             });
         },
     ];
