@@ -238,7 +238,9 @@ impl<'a> System<'a> {
         self.needs.predict(&mut requests)?;
         if let Some(rewrites) = &self.loaded.rewrites {
             let collection = self.session().collection;
-            requests.iter_mut().for_each(|request| rewrites.apply(collection, request));
+            for request in &mut requests {
+                rewrites.apply(collection, request);
+            }
         }
         Ok(requests)
     }

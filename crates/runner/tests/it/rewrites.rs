@@ -20,17 +20,17 @@ fn bench() -> Bench {
     bench.write("manual.toml", system.replace("\"automatic\"", "\"manual\""));
     let topics: Value =
         serde_json::from_slice(&bench.read("data/2023_test_topics.json")).expect("JSON");
-    let (mut lines, mut table) = (String::new(), String::new());
+    let (mut lines, mut table) = (Vec::new(), Vec::new());
     for topic in topics.as_array().expect("topics") {
         for turn in topic["turns"].as_array().expect("turns") {
             let id = format!("{}_{}", topic["number"].as_str().expect("a number"), turn["turn_id"]);
             let text = turn["resolved_utterance"].as_str().expect("a text");
-            lines += &format!("{}\n", json!({ "id": id, "text": text }));
-            table += &format!("{id}\t{text}\n");
+            lines.push(json!({ "id": id, "text": text }).to_string());
+            table.push(format!("{id}\t{text}"));
         }
     }
-    bench.write("all.jsonl", lines);
-    bench.write("all.tsv", table);
+    bench.write("all.jsonl", lines.join("\n"));
+    bench.write("all.tsv", table.join("\n"));
     bench
 }
 
