@@ -183,43 +183,54 @@ mod tests {
         files
     }
 
-    #[test]
-    fn a_failed_data_shard_leaves_the_plan_before_it_whole() {
+    /// Calls `test` with a file of requests, and a folder for its shards.
+    fn with_requests(requests: usize, test: impl FnOnce(&Contexts, &Path, &Path)) {
         let folder = tempfile::tempdir().unwrap();
         let (file, shards) = (folder.path().join("r.jsonl"), folder.path().join("s"));
+        write_requests(&file, requests, "");
         let collection = clariq_collections::open(&DataDir::Sample).unwrap();
         let options = Options { cache: folder.path().join("cache"), ..Options::default() };
         let session = Session::new(&*collection, options).unwrap();
-        let contexts = Contexts::new(&session);
-        let cut =
-            |count| cut(&contexts, &file, false, NonZeroUsize::new(count).unwrap(), &shards, None);
-        write_requests(&file, 30, "");
-        cut(10).unwrap();
-        let before = files(&shards);
-        assert_eq!(before.len(), 4);
-        write_requests(&file, 100, "{}\n");
-        cut(10).unwrap_err();
-        assert_eq!(files(&shards), before);
-        write_requests(&file, 15, "");
-        for generation in [1, 0, 1] {
-            let plan = cut(10).unwrap();
-            let names = plan.shards.iter().map(|shard| shard.file.clone());
-            assert!(names.eq((0..2).map(|index| shard_name(index, generation))));
-            assert_eq!(files(&shards).len(), 3);
-        }
-
-        several_at_once_leave_a_plan_with_its_shards(&cut, &shards);
-        plans_that_contradict_themselves_are_refused(&contexts, &shards);
-        a_bad_first_line_does_not_say_what_a_file_holds(&contexts, folder.path());
-        another_fingerprint_takes_no_place_of_a_part(&contexts, &shards);
+        test(&Contexts::new(&session), &file, &shards);
     }
 
-    fn several_at_once_leave_a_plan_with_its_shards(
-        cut: &(dyn Fn(usize) -> Result<Plan, Error> + Sync),
+    fn cut_by(
+        count: usize,
+        contexts: &Contexts,
+        file: &Path,
         shards: &Path,
-    ) {
+    ) -> Result<Plan, Error> {
+        cut(contexts, file, false, NonZeroUsize::new(count).unwrap(), shards, None)
+    }
+
+    #[test]
+    fn a_failed_data_shard_leaves_the_plan_before_it_whole() {
+        with_requests(30, |contexts, file, shards| {
+            cut_by(10, contexts, file, shards).unwrap();
+            let before = files(shards);
+            assert_eq!(before.len(), 4);
+            write_requests(file, 100, "{}\n");
+            cut_by(10, contexts, file, shards).unwrap_err();
+            assert_eq!(files(shards), before);
+            write_requests(file, 15, "");
+            for generation in [1, 0, 1] {
+                let plan = cut_by(10, contexts, file, shards).unwrap();
+                let names = plan.shards.iter().map(|shard| shard.file.clone());
+                assert!(names.eq((0..2).map(|index| shard_name(index, generation))));
+                assert_eq!(files(shards).len(), 3);
+            }
+        });
+    }
+
+    #[test]
+    fn data_shards_at_once_leave_a_plan_with_its_shards() {
+        with_requests(15, several_at_once);
+    }
+
+    fn several_at_once(contexts: &Contexts, file: &Path, shards: &Path) {
+        let cut = |count| cut_by(count, contexts, file, shards).unwrap();
         thread::scope(|scope| {
-            let cutting = [3, 5, 7].map(|count| scope.spawn(move || cut(count).unwrap()));
+            let cutting = [3, 5, 7].map(|count| scope.spawn(move || cut(count)));
             for cutting in cutting {
                 cutting.join().unwrap();
             }
@@ -232,7 +243,13 @@ mod tests {
         }
     }
 
-    fn plans_that_contradict_themselves_are_refused(contexts: &Contexts, shards: &Path) {
+    #[test]
+    fn a_plan_that_lists_a_shard_twice_or_other_contexts_is_refused() {
+        with_requests(15, altered_plans);
+    }
+
+    fn altered_plans(contexts: &Contexts, file: &Path, shards: &Path) {
+        cut_by(7, contexts, file, shards).unwrap();
         let path = shards.join("altered.json");
         let whole = fs::read(shards.join("plan.json")).unwrap();
         let read = |change: &dyn Fn(&mut Plan)| {
@@ -261,26 +278,34 @@ mod tests {
         let (bm25, last) = (Loaded::open("bm25", &[]).unwrap(), altered.plan.shards.len() - 1);
         let error = altered.run_shard(contexts, &bm25, last, None).unwrap_err().to_string();
         assert!(error.contains("as it was cut"), "{error}");
-        fs::remove_file(&path).unwrap();
     }
 
-    fn a_bad_first_line_does_not_say_what_a_file_holds(contexts: &Contexts, folder: &Path) {
-        let (file, shards) = (folder.join("bad.jsonl"), folder.join("bad"));
+    #[test]
+    fn a_bad_first_line_does_not_say_what_a_file_holds() {
+        with_requests(15, bad_first_lines);
+    }
+
+    fn bad_first_lines(contexts: &Contexts, file: &Path, shards: &Path) {
+        let sound = fs::read_to_string(file).unwrap();
         let ten = NonZeroUsize::new(10).unwrap();
         for bad in ["{\"id\": 1}", "{broken", "7", "garbage", "{}"] {
-            write_requests(&file, 15, "");
-            let sound = fs::read_to_string(&file).unwrap();
-            fs::write(&file, format!("{bad}\n{sound}")).unwrap();
-            let plan = cut(contexts, &file, true, ten, &shards, None).unwrap();
+            fs::write(file, format!("{bad}\n{sound}")).unwrap();
+            let plan = cut(contexts, file, true, ten, shards, None).unwrap();
             assert_eq!((plan.input.contexts, plan.input.bad_records), (15, 1), "{bad}");
-            assert!(cut(contexts, &file, false, ten, &shards, None).is_err(), "{bad}");
+            assert!(cut(contexts, file, false, ten, shards, None).is_err(), "{bad}");
             // Nothing is left of a file of such lines alone.
-            fs::write(&file, format!("{bad}\n{bad}\n")).unwrap();
-            assert!(cut(contexts, &file, true, ten, &shards, None).is_err(), "{bad}");
+            fs::write(file, format!("{bad}\n{bad}\n")).unwrap();
+            assert!(cut(contexts, file, true, ten, shards, None).is_err(), "{bad}");
         }
     }
 
-    fn another_fingerprint_takes_no_place_of_a_part(contexts: &Contexts, shards: &Path) {
+    #[test]
+    fn another_fingerprint_takes_no_place_of_a_part() {
+        with_requests(15, parts_of_others);
+    }
+
+    fn parts_of_others(contexts: &Contexts, file: &Path, shards: &Path) {
+        cut_by(10, contexts, file, shards).unwrap();
         let planned = Planned::read(&shards.join("plan.json")).unwrap();
         let load = |k1: &str| {
             let (stage, key, value) = ("bm25".to_owned(), "k1".to_owned(), k1.to_owned());

@@ -37,6 +37,16 @@ fn the_table_fits_a_terminal_and_its_note_explains_the_mark() {
 }
 
 #[test]
+fn documents_that_a_run_repeats_are_warned_of() {
+    let bench = with_runs();
+    bench.edit("bm25.run", |run| format!("{run}{}\n", run.lines().next().expect("a line")));
+    let found = compare(&bench, "none.run bm25.run -m R@5");
+    let warning =
+        "warning: bm25.run: 1 lines repeat a document of their topic, whose best line counts";
+    assert!(found.stderr.contains(warning), "{}", found.stderr);
+}
+
+#[test]
 fn figures_are_those_of_eval_and_what_was_compared_adds_up() {
     let bench = with_runs();
     let rows = json(&compare(&bench, "none.run bm25.run --format json --topics 3"));

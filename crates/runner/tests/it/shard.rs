@@ -170,6 +170,9 @@ fn a_part_is_made_once_and_again_where_it_is_damaged() {
     };
     run(0);
     assert!(run(0).stderr.contains("is there already, whole"));
+    let line = "run bm25-multi-turn --data data --shard s/plan.json:0 --index idx -o other.run";
+    bench.succeed(line);
+    assert!(bench.path("idx/clariq-index.sha256").exists(), "the index that is named is used");
     run(1);
     let part = "s/bm25-multi-turn.part-00001.run";
     let good = bench.read(part);
