@@ -28,11 +28,13 @@ mod numpy_order;
 mod pruned;
 mod scorer;
 mod text_store;
+mod weighting;
 
 pub use analysis::Analyzer;
 pub use bm25::{Bm25, Variant, byte_length};
 pub use build::BuildOptions;
 pub use document_index::{DocumentIndex, IndexStats, Opened};
 pub use numpy_order::NumpyOrder;
-pub use scorer::{Depth, Query, Scorer, Scratch};
+pub use scorer::{Scorer, Scratch};
 pub use text_store::{TextStore, TextWriter};
+pub use weighting::{Depth, Query};

@@ -9,7 +9,7 @@
 //! left out and nothing else, so the hits, their scores and their order are those of the exhaustive
 //! search, bit for bit.
 
-use crate::scorer::{Matched, Query, Scorer};
+use crate::weighting::{Matched, Query, Weighting};
 use clariq_core::{Doc, Error, Hit, Ranking, best_first};
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -52,14 +52,14 @@ pub(crate) struct Pruner {
 }
 
 impl Pruner {
-    /// Of a scorer whose norms are known; nothing for parameters with which scores leave the usual
+    /// Of a weighting whose norms are known; nothing for parameters with which scores leave the usual
     /// range.
-    pub(crate) fn new(scorer: &Scorer) -> Option<Self> {
-        let model = &scorer.model;
+    pub(crate) fn new(weighting: &Weighting) -> Option<Self> {
+        let model = &weighting.model;
         let lengths: Vec<u32> =
-            scorer.index.lengths.iter().map(|&tokens| model.length(tokens)).collect();
+            weighting.index.lengths.iter().map(|&tokens| model.length(tokens)).collect();
         let (starts, exact) = classes(&lengths);
-        let norm = |&length: &u32| model.norm(f64::from(length), scorer.mean_length);
+        let norm = |&length: &u32| model.norm(f64::from(length), weighting.mean_length);
         let norms: Vec<f64> = starts.iter().map(norm).collect();
         // Saturation falls with the length and rises with the count.
         let mut saturations = vec![0.0; COUNTS * CLASSES];
@@ -99,7 +99,7 @@ impl Pruner {
 
     /// The highest saturation of a token in each window, where it is in more documents than there
     /// are windows. Computed from all its postings when it is first searched.
-    fn bounds(&self, scorer: &Scorer, token: &Matched) -> Result<Option<Arc<[f32]>>, Error> {
+    fn bounds(&self, weighting: &Weighting, token: &Matched) -> Result<Option<Arc<[f32]>>, Error> {
         if token.info.doc_freq as usize <= self.windows() {
             return Ok(None);
         }
@@ -109,7 +109,7 @@ impl Pruner {
             return Ok(Some(Arc::clone(bounds)));
         }
         let mut bounds = vec![0.0_f32; self.windows()];
-        let mut blocks = scorer.blocks(token)?;
+        let mut blocks = weighting.blocks(token)?;
         while !blocks.docs().is_empty() {
             for (&document, &count) in blocks.docs().iter().zip(blocks.freqs()) {
                 let saturation = self.saturation(count, self.classes[document as usize]);
@@ -130,7 +130,7 @@ impl Pruner {
     /// The best `limit` hits of a query whose tokens all add to the score.
     pub(crate) fn rank(
         &self,
-        scorer: &Scorer,
+        weighting: &Weighting,
         matched: &[Matched],
         query: &Query,
         limit: usize,
@@ -139,7 +139,7 @@ impl Pruner {
             return Ok(Ranking::new());
         }
         for hopes in [true, false] {
-            let mut search = Search::new(self, scorer, matched, query, limit)?;
+            let mut search = Search::new(self, weighting, matched, query, limit)?;
             for window in 0..self.windows() {
                 search.window(window);
                 // Seldom enough to cost nothing.
@@ -181,7 +181,7 @@ fn classes(lengths: &[u32]) -> (Vec<u32>, bool) {
 /// A query that is ranked.
 struct Search<'s> {
     pruner: &'s Pruner,
-    scorer: &'s Scorer,
+    weighting: &'s Weighting,
     matched: &'s [Matched<'s>],
     query: &'s Query<'s>,
     /// The list of each of the tokens.
@@ -204,7 +204,7 @@ struct Search<'s> {
 impl<'s> Search<'s> {
     fn new(
         pruner: &'s Pruner,
-        scorer: &'s Scorer,
+        weighting: &'s Weighting,
         matched: &'s [Matched<'s>],
         query: &'s Query<'s>,
         limit: usize,
@@ -214,7 +214,7 @@ impl<'s> Search<'s> {
         for token in matched {
             let list = *known.entry(token.info.postings_range.start).or_insert(lists.len());
             if list == lists.len() {
-                lists.push(List::new(pruner, scorer, token)?);
+                lists.push(List::new(pruner, weighting, token)?);
             }
             lists[list].factor += token.idf * token.weight;
             of_token.push(list);
@@ -224,7 +224,7 @@ impl<'s> Search<'s> {
         order.sort_by_key(|&list| Reverse(lists[list].doc_freq));
         Ok(Self {
             pruner,
-            scorer,
+            weighting,
             matched,
             query,
             of_token,
@@ -234,7 +234,7 @@ impl<'s> Search<'s> {
             searched: Vec::new(),
             candidates: Vec::new(),
             sums: [0.0; WINDOW],
-            best: Best::new(&scorer.index.docs, limit, matched.len()),
+            best: Best::new(&weighting.index.docs, limit, matched.len()),
         })
     }
 
@@ -325,19 +325,19 @@ impl<'s> Search<'s> {
     /// Scores a document as the exhaustive search does: by adding what the tokens contribute, in
     /// their order.
     fn score(&mut self, document: u32) {
-        let Self { pruner, scorer, lists, .. } = self;
+        let Self { pruner, weighting, lists, .. } = self;
         let norm = match &pruner.norms {
             Some(norms) => norms[usize::from(pruner.classes[document as usize])],
-            None => scorer.norms[document as usize],
+            None => weighting.norms[document as usize],
         };
         let mut score = 0.0;
         for (token, &list) in self.matched.iter().zip(&self.of_token) {
             if let Some(count) = lists[list].count(document) {
-                score += scorer.contribution(token.idf, count, norm) * token.weight;
+                score += weighting.contribution(token.idf, count, norm) * token.weight;
             }
         }
         if score >= self.best.worst.max(self.best.hoped)
-            && self.query.admits(scorer.index.docs[document as usize])
+            && self.query.admits(weighting.index.docs[document as usize])
         {
             self.best.add(score, document);
         }
@@ -360,13 +360,13 @@ struct List {
 }
 
 impl List {
-    fn new(pruner: &Pruner, scorer: &Scorer, token: &Matched) -> Result<Self, Error> {
+    fn new(pruner: &Pruner, weighting: &Weighting, token: &Matched) -> Result<Self, Error> {
         Ok(Self {
-            blocks: scorer.blocks(token)?,
+            blocks: weighting.blocks(token)?,
             doc_freq: token.info.doc_freq as usize,
             per_window: token.info.doc_freq as usize / pruner.windows(),
             factor: 0.0,
-            bounds: pruner.bounds(scorer, token)?,
+            bounds: pruner.bounds(weighting, token)?,
             most: pruner.most,
             documents: Vec::new(),
             counts: Vec::new(),
@@ -538,107 +538,6 @@ impl<'s> Best<'s> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::Analyzer;
-    use crate::bm25::{Bm25, Variant};
-    use crate::build::BuildOptions;
-    use crate::document_index::DocumentIndex;
-    use crate::scorer::{Depth, Scratch};
-    use clariq_collections::clariq::{Bank, BankRow};
-    use proptest::prelude::*;
-
-    const VARIANTS: [Variant; 5] =
-        [Variant::Okapi, Variant::Lucene, Variant::LuceneDefault, Variant::Plus, Variant::L];
-
-    /// A document is the ranks of its words, of which low ones are frequent; some are long.
-    fn documents() -> impl Strategy<Value = Vec<Vec<u32>>> {
-        let word = prop_oneof![0..4_u32, 0..16_u32, 0..60_u32];
-        let length = prop_oneof![20 => 0..12_usize, 1 => 100..400_usize];
-        let document =
-            length.prop_flat_map(move |length| prop::collection::vec(word.clone(), length));
-        prop::collection::vec(document, 1..500)
-    }
-
-    /// Words with their weights, some of them again and again.
-    fn request() -> impl Strategy<Value = Vec<(u32, f64)>> {
-        let word = prop_oneof![2 => 0..6_u32, 2 => 0..62_u32];
-        prop::collection::vec((word, prop_oneof![Just(1.0), 0.01..4.0_f64]), 0..9)
-    }
-
-    fn models() -> impl Strategy<Value = Vec<Bm25>> {
-        let k1 = prop_oneof![1 => Just(0.0), 6 => 0.0..3.0_f64, 1 => 0.0..1000.0_f64];
-        let b = prop_oneof![1 => Just(0.0), 1 => Just(1.0), 6 => 0.0..1.0_f64];
-        let delta = prop_oneof![1 => Just(0.0), 6 => 0.0..2.0_f64];
-        (k1, b, delta).prop_map(|(k1, b, delta)| {
-            VARIANTS.map(|variant| Bm25 { variant, k1, b, delta }).to_vec()
-        })
-    }
-
-    fn name(word: u32) -> String {
-        format!("w{word}")
-    }
-
-    fn index(documents: &[Vec<u32>]) -> Arc<DocumentIndex> {
-        let row = |(place, words): (usize, &Vec<u32>)| BankRow {
-            id: format!("Q{place:05}").as_str().into(),
-            text: words.iter().copied().map(name).collect::<Vec<_>>().join(" "),
-        };
-        let bank = Bank::from_rows(documents.iter().enumerate().map(row).collect());
-        let folder = tempfile::tempdir().unwrap();
-        let options = BuildOptions::default();
-        DocumentIndex::rebuild(folder.path(), &bank, Analyzer::English, &options).unwrap().into()
-    }
-
-    /// Documents and scores to the last bit.
-    fn bits(hits: &[Hit]) -> Vec<(Doc, u64)> {
-        hits.iter().map(|hit| (hit.doc, hit.score.to_bits())).collect()
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig {
-            failure_persistence: None,
-            ..ProptestConfig::with_cases(100)
-        })]
-
-        #[test]
-        fn hits_are_those_of_the_exhaustive_search(
-            mut documents in documents(),
-            sorted in prop::bool::ANY,
-            requests in prop::collection::vec(request(), 1..6),
-            models in models(),
-            limits in prop::collection::vec(0..60_usize, 2),
-            every in 1..4_usize,
-        ) {
-            if sorted {
-                // The first windows promise more than the others hold.
-                documents.sort_by_key(Vec::len);
-            }
-            let index = index(&documents);
-            let among: Vec<Doc> = Doc::all(documents.len()).step_by(every).collect();
-            for model in models {
-                let scorer = Scorer::new(&index, model).unwrap();
-                let pruner = Pruner::new(&scorer).unwrap();
-                for request in &requests {
-                    let tokens: Vec<String> = request.iter().map(|&(word, _)| name(word)).collect();
-                    let weights: Vec<f64> = request.iter().map(|&(_, weight)| weight).collect();
-                    for (&limit, weighted) in limits.iter().zip([false, true]) {
-                        let query = Query {
-                            tokens: &tokens,
-                            weights: weighted.then_some(&weights),
-                            among: (every > 1).then_some(&among),
-                            depth: Depth { limit, pad: weighted },
-                        };
-                        let limit = limit.min(documents.len());
-                        let matched = scorer.matched(&tokens, query.weights).unwrap();
-                        if Pruner::takes(&matched) {
-                            let expected = scorer.rank(&query, &mut Scratch::default()).unwrap();
-                            let found = scorer.rank_pruned(&pruner, &matched, &query, limit).unwrap();
-                            prop_assert_eq!(bits(&found), bits(&expected), "{:?} {:?}", model, query);
-                        }
-                    }
-                }
-            }
-        }
-    }
 
     #[test]
     fn a_class_is_no_longer_than_its_lengths() {
