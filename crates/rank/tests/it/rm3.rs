@@ -79,7 +79,7 @@ fn terms_weights_and_rankings_are_those_of_anserini() {
 
 #[test]
 fn a_weight_is_a_share_of_the_query() {
-    for (keys, says) in [("weight = 1.5", "a weight from 0 to 1"), ("terms = 0", "nonzero")] {
+    for (keys, says) in [("weight = 1.5", "a weight from 0 to 1"), ("terms = 0", "at least 1")] {
         let stage = "stage = \"rm3\"\nanalyzer = \"lucene\"\ndepth = 9";
         let text = format!("name = \"rm3\"\n[[stages]]\n{stage}\n{keys}");
         let error = System::parse("rm3.toml", &text, &[]).err().unwrap().to_string();
