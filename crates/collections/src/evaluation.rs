@@ -93,6 +93,10 @@ pub struct Asked<'a> {
     pub full: bool,
     /// The values of every topic, wherever they go.
     pub by_topic: bool,
+    /// Judgements in place of some of the split's.
+    pub qrels: Option<&'a Path>,
+    /// Written answers in place of the split's.
+    pub answers: Option<&'a Path>,
 }
 
 impl Asked<'_> {
@@ -108,6 +112,8 @@ impl Asked<'_> {
             ("--full", self.full),
             ("--out-file", self.out_file),
             ("--task", self.task != Task::Ranking),
+            ("--qrels", self.qrels.is_some()),
+            ("--answers", self.answers.is_some()),
         ];
         let foreign = given.iter().find(|(flag, given)| *given && !flags.contains(flag));
         if let Some((flag, _)) = foreign {

@@ -16,7 +16,7 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 /// JSON values that topics, a pool or a line may have: twenty times what any has.
-const MOST_VALUES: usize = 1 << 18;
+pub(crate) const MOST_VALUES: usize = 1 << 18;
 /// Turns that a conversation may have.
 const MOST_TURNS: usize = 200;
 /// JSON values that a run may have: a thousand passages for each of six hundred turns.

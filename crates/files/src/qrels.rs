@@ -1,5 +1,6 @@
 //! TREC qrels, `<topic or facet> 0 <document> <relevance>`: their lines, and the grades by topic.
-//! Those of BEIR have a header and no constant: `query-id corpus-id score`.
+//! Files whose first line has three fields have no constant; those of BEIR also have a header,
+//! `query-id corpus-id score`.
 
 use crate::lines::{for_each_line, has_few_topics};
 use crate::source::{Input, MOST_OF_A_TABLE, Source};
@@ -30,8 +31,11 @@ pub fn read_qrels(source: &Source) -> Result<Vec<Judgement>, Error> {
 pub fn parse_qrels(input: &Input, sink: Sink) -> Vec<Judgement> {
     const HEADER: &str = "query-id";
     let mut judgements = Vec::new();
-    let is_beir = input.bytes.trim_ascii_start().starts_with(HEADER.as_bytes());
-    let (form, document, grade) = if is_beir {
+    let first = input.bytes.trim_ascii_start();
+    let is_beir = first.starts_with(HEADER.as_bytes());
+    let first = first.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let fields = first.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
+    let (form, document, grade) = if is_beir || fields.count() == 3 {
         ("<topic> <document> <relevance>", 1, 2)
     } else {
         ("<topic> 0 <document> <relevance>", 2, 3)
@@ -172,6 +176,16 @@ mod tests {
         assert_eq!(found, [judged("q1", "a/b:1", 2)]);
         let bad = format!("{text}q1\tx\n");
         let problem = read_qrels(&Source::memory("a.tsv", bad.into_bytes())).unwrap_err();
+        assert_eq!(problem.to_problem().at.line, Some(3));
+    }
+
+    #[test]
+    fn three_fields_have_no_constant() {
+        let text = "0_8\tp:1 \t2\n0_8\tp:2\t0\n";
+        let found = read_qrels(&Source::memory("a.txt", text.as_bytes())).unwrap();
+        assert_eq!(found, [judged("0_8", "p:1", 2), judged("0_8", "p:2", 0)]);
+        let bad = format!("{text}0_8 0 p:3 1\n");
+        let problem = read_qrels(&Source::memory("a.txt", bad.into_bytes())).unwrap_err();
         assert_eq!(problem.to_problem().at.line, Some(3));
     }
 

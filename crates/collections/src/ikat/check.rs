@@ -2,30 +2,21 @@
 
 use super::folder::{Folder, Split};
 use super::passages::{Passage, for_each_passage};
-use super::qrels::parse_statement_qrels;
+use super::qrels::RELEASED;
 use super::topics::Topics;
 use crate::CheckReport;
 use crate::cast::{check_training_files, training_files};
 use clariq_core::{Error, Location, Problem, problem};
-use clariq_files::table::{Sink, shorten};
-use clariq_files::{Input, Source, parse_qrels};
+use clariq_files::Source;
+use clariq_files::table::shorten;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
-
-/// The files of judgements, and how each is read.
-const JUDGEMENTS: [(&str, Parse); 3] = [
-    ("ptkb_rel_org", |input, sink| drop(parse_statement_qrels(input, sink))),
-    ("ptkb_rel_nist", |input, sink| drop(parse_statement_qrels(input, sink))),
-    ("2023-qrels.all-turns.txt", |input, sink| drop(parse_qrels(input, sink))),
-];
-
-type Parse = fn(&Input, Sink);
 
 /// The files that a folder has, read or not.
 pub(super) fn files(folder: &Folder) -> Vec<Source> {
     let topics = Split::ALL.into_iter().map(Split::topics_file);
-    let judgements = JUDGEMENTS.iter().map(|(name, _)| *name);
-    let others = topics.chain(judgements).chain(training_files());
+    let labels = RELEASED.iter().map(|(_, name, _)| *name);
+    let others = topics.chain(labels).chain(training_files());
     let others = others.filter_map(|name| folder.file(name));
     others.chain(folder.passage_files()).collect()
 }
@@ -42,8 +33,12 @@ pub(super) fn check(folder: &Folder) -> Result<CheckReport, Error> {
             }
         })?;
     }
-    for (name, parse) in JUDGEMENTS {
-        report.read(name, folder.file(name), parse)?;
+    for (split, name, judged) in RELEASED {
+        // Of the later years few have the labels.
+        let file = folder.file(name);
+        if file.is_some() || split == Split::Test2023 {
+            report.read(name, file, |input, sink| judged.check(input, sink))?;
+        }
     }
     let passages = folder.passage_files();
     if passages.is_empty() {

@@ -2,13 +2,102 @@
 //!
 //! The files are TREC qrels, so [`clariq_files::read_qrels`] reads those of passages as they are.
 //! Labels of statements are made from the topics here, and NIST's of 2025 get the numbers that
-//! everything else uses.
+//! everything else uses. Answers that people wrote are JSON by turn.
 
+use super::folder::Split;
 use super::topics::Topics;
-use clariq_core::Error;
+use crate::json::{self, Node, Parsed};
+use clariq_core::{Error, bail};
 use clariq_files::table::{Sink, strictly};
 use clariq_files::{Input, Judgement, MOST_OF_A_TABLE, Qrels, Source, parse_qrels};
 use compact_str::{CompactString, ToCompactString};
+
+/// What a released file says of the turns of a split.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Judged {
+    /// Statements, by the organisers.
+    Organisers,
+    /// Statements, by NIST.
+    Nist,
+    /// Passages, by NIST.
+    Passages,
+    /// Passages, by an LLM.
+    PassagesByModel,
+    /// Nothing: they are answers that people wrote.
+    Answers,
+}
+
+/// The files of labels, as they are released.
+pub(super) const RELEASED: [(Split, &str, Judged); 10] = [
+    (Split::Test2023, "ptkb_rel_org", Judged::Organisers),
+    (Split::Test2023, "ptkb_rel_nist", Judged::Nist),
+    (Split::Test2023, "2023-qrels.all-turns.txt", Judged::Passages),
+    (Split::Test2024, "2024_test_qrels.trec", Judged::Passages),
+    (Split::Test2024, "gold_response_and_nuggets_human.json", Judged::Answers),
+    (Split::Test2025, "ptkb-relevance-organizers.trec", Judged::Organisers),
+    (Split::Test2025, "qrels-ptkb-nist.trec", Judged::Nist),
+    (Split::Test2025, "qrels-nist.trec", Judged::Passages),
+    (Split::Test2025, "qrels-llm.txt", Judged::PassagesByModel),
+    (Split::Test2025, "gold-response-nist.json", Judged::Answers),
+];
+
+impl Judged {
+    /// Reads what can be read of a file.
+    pub(super) fn check(self, input: &Input, sink: Sink) {
+        match self {
+            Self::Organisers | Self::Nist => drop(parse_statement_qrels(input, sink)),
+            Self::Passages | Self::PassagesByModel => drop(parse_qrels(input, sink)),
+            Self::Answers => drop(parse_answers(input, sink)),
+        }
+    }
+}
+
+/// Refuses labels of turns that the topics do not have: they would be another year's.
+pub(super) fn check_turns<'l>(
+    source: &Source,
+    mut turns: impl Iterator<Item = &'l str>,
+    topics: &Topics,
+) -> Result<(), Error> {
+    let Some(turn) = turns.find(|turn| topics.turn(turn).is_none()) else { return Ok(()) };
+    let hint = "are they the labels of another year? --split names the year of the run";
+    let expected = format!("turns of {}", topics.name);
+    bail!(source.name(), expected, "`{turn}`", hint)
+}
+
+/// Reads answers that people wrote, by turn; the first problem is the error.
+pub(super) fn read_answers(source: &Source) -> Result<Vec<(String, String)>, Error> {
+    let input = source.read_at_most(MOST_OF_A_TABLE)?;
+    strictly(|sink| parse_answers(&input, sink))
+}
+
+/// Reads what can be read of answers: an object of texts, as in 2025, or of objects whose
+/// `manual.response` is the text, as in 2024. Turns without an answer are left out.
+fn parse_answers(input: &Input, sink: Sink) -> Vec<(String, String)> {
+    const FORM: &str = "answers are one JSON object, `{\"1-1_3\": \"…\"}` as in 2025 or \
+                        `{\"0_8\": {\"manual\": {\"response\": \"…\"}}}` as in 2024";
+    let Some(root) = json::parse(json::MOST_VALUES, input, sink) else { return Vec::new() };
+    let Some(turns) = root.object() else {
+        sink(root.unlike("answers by turn").in_file(&input.name, FORM));
+        return Vec::new();
+    };
+    let mut answers = Vec::new();
+    for (turn, node) in turns {
+        match answer(node) {
+            Ok(text) if text.trim().is_empty() => {}
+            Ok(text) => answers.push((turn.clone().into_owned(), text.to_owned())),
+            Err(fault) => sink(fault.in_file(&input.name, FORM)),
+        }
+    }
+    answers
+}
+
+fn answer<'n>(node: &'n Node) -> Parsed<&'n str> {
+    match node.object() {
+        Some([]) => Ok(""),
+        Some(_) => node.field("manual")?.text_of("response"),
+        None => node.as_text("answer"),
+    }
+}
 
 /// Reads labels of statements; the first problem is the error.
 ///

@@ -5,6 +5,7 @@ mod eval_table;
 mod fetch;
 mod fuzz_corpora;
 mod ikat;
+mod ikat_labels;
 mod ikat_passage_ids;
 mod ikat_validator;
 mod own;

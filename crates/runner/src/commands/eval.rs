@@ -20,7 +20,8 @@ pub(crate) use arguments::EvalArgs;
 pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome, Failure> {
     let measures = runs::measures(&arguments.measures)?;
     let asked = arguments.asked(&measures, settings.format)?;
-    if let Some(file) = &arguments.qrels {
+    if let Some(file) = arguments.judgements(&asked) {
+        let asked = Asked { qrels: None, ..asked };
         let scored = ByQrels::read(&Source::new(file))?.score(&asked)?;
         return print(settings, arguments, &asked, &scored, "");
     }

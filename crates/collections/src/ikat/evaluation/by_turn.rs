@@ -7,6 +7,13 @@ use clariq_eval::{
 };
 use clariq_files::{Qrels, Run};
 
+/// The measures of passages by grades, where none is named: nDCG counts all of them, the others
+/// those from 2, as the track's published figures do.
+const BY_GRADE: [&str; 6] =
+    ["nDCG@3", "nDCG@5", "nDCG@10", "RR(rel=2)", "R(rel=2)@10", "R(rel=2)@100"];
+/// The same where all parts are shown.
+const FEW_BY_GRADE: [&str; 2] = ["nDCG@3", "nDCG@5"];
+
 /// The part of passages by what the organisers' responses cite.
 pub(super) const CITED: &str = "passages (cited)";
 
@@ -81,10 +88,16 @@ pub fn columns(
             continue;
         }
         let usual = part.usual(only.is_some());
-        let parsed =
-            if part.is_ranking() && measures.is_empty() { parse(usual)? } else { Vec::new() };
-        let by = if measures.is_empty() { &parsed } else { measures };
         for (name, qrels) in labels.of(part) {
+            let usual = match (part, only) {
+                (Part::Passages, _) if name == CITED => usual,
+                (Part::Passages, None) => &FEW_BY_GRADE,
+                (Part::Passages, Some(_)) => &BY_GRADE,
+                _ => usual,
+            };
+            let parsed =
+                if part.is_ranking() && measures.is_empty() { parse(usual)? } else { Vec::new() };
+            let by = if measures.is_empty() { &parsed } else { measures };
             match part {
                 Part::Statements => columns.extend(ranked(&evaluated.statements, qrels, by, name)),
                 Part::Passages => columns.extend(ranked(&evaluated.passages, qrels, by, name)),
@@ -104,15 +117,17 @@ pub fn columns(
 impl Labels {
     /// The labels of a part with the name of both; responses have none.
     fn of(&self, part: Part) -> Vec<(&'static str, &Qrels)> {
-        let both = match part {
+        let named = match part {
             Part::Statements => {
                 [("statements (organisers)", &self.organisers), ("statements (NIST)", &self.nist)]
             }
             Part::Sets => [("sets (organisers)", &self.organisers), ("sets (NIST)", &self.nist)],
-            Part::Passages => [(CITED, &self.cited), ("passages (graded by NIST)", &self.graded)],
+            Part::Passages => [(CITED, &self.cited), ("", &None)],
             Part::Responses => return Vec::new(),
         };
-        both.into_iter().filter_map(|(name, qrels)| Some((name, qrels.as_ref()?))).collect()
+        let named = named.into_iter().filter_map(|(name, qrels)| Some((name, qrels.as_ref()?)));
+        let graded = self.graded.iter().filter(|_| part == Part::Passages);
+        named.chain(graded.map(|(name, qrels)| (*name, qrels))).collect()
     }
 }
 
@@ -150,7 +165,7 @@ fn of_responses(evaluated: &Evaluated, labels: &Labels, name: &str, n: usize) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ikat::evaluation::{figures, sets};
+    use crate::ikat::evaluation::{figures, graded, sets};
     use crate::ikat::run::{RankedStatement, Response, Submission, SubmittedTurn};
     use crate::ikat::{Folder, Ikat, Split};
 
@@ -196,16 +211,18 @@ mod tests {
         let (evaluated, labels) = sample();
         let mut known = figures(&evaluated, &labels).unwrap();
         known.extend(sets(&evaluated, &labels));
+        known.extend(graded(&evaluated, &labels).unwrap());
         for part in Part::ALL {
             let columns = columns(&evaluated, &labels, Some(part), &[]).unwrap();
             assert!(!columns.is_empty());
-            for column in columns.iter().filter(|column| column.part != "passages (graded by NIST)")
-            {
+            for column in columns {
                 let name = match part {
-                    Part::Passages => format!("passages {}", column.measure),
+                    Part::Passages if column.part == CITED => {
+                        format!("passages {}", column.measure)
+                    }
                     Part::Responses => format!("response {}", column.measure),
                     Part::Sets => format!("{} macro {}", column.part, column.measure),
-                    Part::Statements => column.name(),
+                    Part::Statements | Part::Passages => column.name(),
                 };
                 let (_, expected) = known.iter().find(|(known, _)| *known == name).expect(&name);
                 assert!(column.mean() == *expected && *expected > 0.0, "{name}");

@@ -1,14 +1,15 @@
 //! The figures of a run: rankings and sets of statements, passages, and responses.
 
-use crate::ikat::qrels::of_labels;
+use crate::ikat::qrels::{Judged, RELEASED, check_turns, of_labels, read_answers};
 use crate::ikat::run::{Submission, SubmittedTurn};
 use crate::ikat::{
-    Ikat, Split, Year, citation_judgements, read_statement_qrels, statement_judgements,
+    Ikat, Split, Topics, Year, citation_judgements, read_statement_qrels, statement_judgements,
 };
-use clariq_core::{Error, QuestionId, TopicId};
+use clariq_core::{Error, QuestionId, TopicId, bail};
 use clariq_eval::{SetReport, Unjudged, score_sets};
 use clariq_files::{Judgement, Qrels, Run, RunLine, Source, read_qrels};
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 
 /// What is scored of a run.
 #[derive(Default)]
@@ -31,40 +32,116 @@ pub struct Labels {
     pub nist: Option<Qrels>,
     /// The passages that the organisers' responses cite.
     pub cited: Option<Qrels>,
-    /// NIST's graded labels of passages.
-    pub graded: Option<Qrels>,
-    /// The organisers' responses to the turns that cite a passage.
+    /// Graded labels of passages, by who graded them; NIST's first.
+    pub graded: Vec<(&'static str, Qrels)>,
+    /// The answers that people wrote; where there are none, the organisers' responses to the turns
+    /// that cite a passage.
     pub responses: HashMap<String, String>,
 }
 
+/// The parts of passages by graded labels.
+const GRADED_BY_NIST: &str = "passages (graded by NIST)";
+const GRADED_BY_MODEL: &str = "passages (graded by an LLM)";
+const GRADED_BY_FILE: &str = "passages (graded by --qrels)";
+
 impl Labels {
-    /// Reads the labels of a split.
+    /// Reads the labels of a split: those in the topics, and the files that the folder has.
     pub fn read(ikat: &Ikat, split: Split) -> Result<Self, Error> {
-        let judged = |name, read: fn(&Source) -> Result<Vec<Judgement>, Error>| {
-            let file = ikat.folder().file(name).filter(|_| split == Split::Test2023);
-            file.map(|file| Qrels::from_judgements(name, &read(&file)?)).transpose()
-        };
         let topics = ikat.topics(split)?;
         let cites = |turn: &crate::ikat::Turn| {
             turn.citations.as_ref().is_some_and(|citations| !citations.is_empty())
         };
         let turns = topics.turns().filter(|(_, turn)| cites(turn));
         let file = split.topics_file();
-        Ok(Self {
+        let mut labels = Self {
             organisers: of_labels(file, &statement_judgements(topics))?,
-            nist: judged("ptkb_rel_nist", read_statement_qrels)?,
+            nist: None,
             cited: of_labels(file, &citation_judgements(topics))?,
-            graded: judged("2023-qrels.all-turns.txt", read_qrels)?,
+            graded: Vec::new(),
             responses: turns
                 .map(|(_, turn)| (turn.id.as_str().to_owned(), turn.response.clone()))
                 .collect(),
-        })
+        };
+        for (_, name, judged) in RELEASED.iter().filter(|(of, ..)| *of == split) {
+            let Some(file) = ikat.folder().file(name) else { continue };
+            match judged {
+                Judged::Organisers if labels.organisers.is_some() => {}
+                Judged::Organisers => {
+                    let mut judgements = read_statement_qrels(&file)?;
+                    // As in 2023, where turns without a relevant statement are left out.
+                    let relevant = judgements.iter().filter(|label| label.relevance > 0);
+                    let turns: HashSet<_> = relevant.map(|label| label.topic.clone()).collect();
+                    judgements.retain(|label| turns.contains(&label.topic));
+                    labels.organisers = Some(qrels(&file, &judgements, topics)?);
+                }
+                Judged::Nist => {
+                    labels.nist = Some(qrels(&file, &read_statement_qrels(&file)?, topics)?);
+                }
+                Judged::Passages | Judged::PassagesByModel => {
+                    let by_people = *judged == Judged::Passages;
+                    let part = if by_people { GRADED_BY_NIST } else { GRADED_BY_MODEL };
+                    labels.graded.push((part, qrels(&file, &read_qrels(&file)?, topics)?));
+                }
+                Judged::Answers => labels.take_answers(&file, topics)?,
+            }
+        }
+        Ok(labels)
+    }
+
+    /// Takes files that a user names in place of those of the folder.
+    pub(super) fn take(
+        &mut self,
+        graded: Option<&Path>,
+        answers: Option<&Path>,
+        topics: &Topics,
+    ) -> Result<(), Error> {
+        if let Some(file) = graded {
+            let file = Source::new(file);
+            let judgements = read_qrels(&file)?;
+            let is_statement = |label: &Judgement| !label.document.contains(':');
+            if let Some(Judgement { topic, document, .. }) =
+                judgements.iter().find(|label| is_statement(label))
+            {
+                let hint =
+                    "labels of statements are read from the data folder under their released names";
+                bail!(
+                    file.name(),
+                    "grades of passages, page:number",
+                    "`{document}` of `{topic}`",
+                    hint
+                );
+            }
+            self.graded = vec![(GRADED_BY_FILE, qrels(&file, &judgements, topics)?)];
+        }
+        answers.map_or(Ok(()), |file| self.take_answers(&Source::new(file), topics))
+    }
+
+    fn take_answers(&mut self, file: &Source, topics: &Topics) -> Result<(), Error> {
+        let answers = read_answers(file)?;
+        check_turns(file, answers.iter().map(|(turn, _)| turn.as_str()), topics)?;
+        self.responses = answers.into_iter().collect();
+        Ok(())
+    }
+
+    /// The labels of passages by NIST, or by the file that a user named.
+    pub(super) fn graded_by_people(&self) -> Option<&Qrels> {
+        let by_people = |(part, _): &&(&str, Qrels)| *part != GRADED_BY_MODEL;
+        self.graded.iter().find(by_people).map(|(_, qrels)| qrels)
     }
 
     /// Whether there is nothing to score by.
     pub fn are_absent(&self) -> bool {
-        [&self.organisers, &self.nist, &self.cited, &self.graded].iter().all(|one| one.is_none())
+        let statements_and_citations = [&self.organisers, &self.nist, &self.cited];
+        statements_and_citations.iter().all(|one| one.is_none())
+            && self.graded.is_empty()
+            && self.responses.is_empty()
     }
+}
+
+/// The labels of a file, which are of turns of these topics.
+fn qrels(file: &Source, judgements: &[Judgement], topics: &Topics) -> Result<Qrels, Error> {
+    check_turns(file, judgements.iter().map(|label| label.topic.as_str()), topics)?;
+    Qrels::from_judgements(&file.name(), judgements)
 }
 
 impl Evaluated {

@@ -51,6 +51,14 @@ pub fn figures(evaluated: &Evaluated, labels: &Labels) -> Result<Vec<(String, f6
     Ok(figures)
 }
 
+/// The figures of passages by graded labels. Of the passages that are here few are graded, so that
+/// they say little of a system that ranks these.
+pub fn graded(evaluated: &Evaluated, labels: &Labels) -> Result<Vec<(String, f64)>, Error> {
+    let passages = columns(evaluated, labels, Some(Part::Passages), &[])?;
+    let graded = passages.iter().filter(|of| of.part != CITED);
+    Ok(graded.map(|of| (of.name(), of.mean())).collect())
+}
+
 /// Precision, recall and F1 of the sets of statements, micro and macro.
 pub fn sets(evaluated: &Evaluated, labels: &Labels) -> Vec<(String, f64)> {
     let mut figures = Vec::new();
@@ -72,7 +80,7 @@ fn set_reports(evaluated: &Evaluated, labels: &Labels) -> Vec<(&'static str, Set
     let [organisers, judged, nist] = SETS;
     if let Some(qrels) = &labels.organisers {
         reports.push((organisers, evaluated.score_sets(qrels, None, Unjudged::Wrong)));
-        if let Some(graded) = &labels.graded {
+        if let Some(graded) = labels.graded_by_people() {
             let turns = turns_of(graded);
             let report = evaluated.score_sets(qrels, Some(&turns), Unjudged::Wrong);
             reports.push((judged, report));

@@ -2,7 +2,7 @@
 //! responses.
 
 use super::page::{Comparison, Entry, render};
-use super::{Evaluated, Labels, Part, columns, figures, sets};
+use super::{Evaluated, Labels, Part, columns, figures, graded, sets};
 use crate::Collection;
 use crate::evaluation::{
     Asked, By, Columns, Evaluation, PageAsked, PageRun, Rendered, Scored, Topics, Written, counted,
@@ -24,18 +24,25 @@ pub(crate) struct Track<'a> {
 }
 
 impl<'a> Track<'a> {
-    /// Reads the labels of a split, or the problem that there are none.
+    /// Reads the labels of a split, if there are any.
     pub(crate) fn open(ikat: &'a Ikat, split: Split) -> Result<Self, Error> {
         let labels = Labels::read(ikat, split)?;
-        if labels.are_absent() {
-            let hint = "the labels of this year are not released: use 2023-test";
-            let found = "topics without labels";
-            let problem = problem!(ikat.location(), "labels of {split}", found, hint);
-            return Err(problem.kind(ProblemKind::MissingFile).into());
-        }
         let topics = ikat.topics(split)?;
         let turns = Topics::new(&topics.name, topics.turns().map(|(_, turn)| &turn.id));
         Ok(Self { ikat, split, labels, turns })
+    }
+
+    /// The labels, or the problem that there are none.
+    fn labels(&self) -> Result<&Labels, Error> {
+        if self.labels.are_absent() {
+            let hint = "data/README.md names the files of labels; `clariq eval` also takes --qrels \
+                        and --answers";
+            let found = "topics without labels";
+            let problem =
+                problem!(self.ikat.location(), (format!("labels of {}", self.split)), found, hint);
+            return Err(problem.kind(ProblemKind::MissingFile).into());
+        }
+        Ok(&self.labels)
     }
 
     /// Reads a TREC run, such as `clariq run` writes beside what is handed in: a ranking of
@@ -100,21 +107,37 @@ fn repeated(submission: &Submission) -> usize {
 
 impl Evaluation for Track<'_> {
     fn score(&self, asked: &Asked) -> Result<Scored, Error> {
-        asked.takes("runs of iKAT", &[])?;
+        asked.takes("runs of iKAT", &["--qrels", "--answers"])?;
+        let mut named = None;
+        if asked.qrels.is_some() || asked.answers.is_some() {
+            let labels = named.insert(Labels::read(self.ikat, self.split)?);
+            labels.take(asked.qrels, asked.answers, self.ikat.topics(self.split)?)?;
+        }
+        let labels = named.as_ref().map_or_else(|| self.labels(), Ok)?;
         if let Some((part, evaluated, warnings)) = self.ranking(&Source::new(&asked.file))? {
-            let columns = columns(&evaluated, &self.labels, Some(part), asked.measures)?;
+            if asked.answers.is_some() {
+                let hint = "leave it out, or score what is handed in";
+                bail!("--answers", "a run with responses beside it", "a TREC run", hint);
+            }
+            let columns = columns(&evaluated, labels, Some(part), asked.measures)?;
+            if columns.is_empty() {
+                let expected = format!("labels of {} of {}", part.name(), self.split);
+                let hint = "data/README.md names the files of labels";
+                bail!(self.ikat.location(), expected, "other labels alone", hint);
+            }
             let figures = columns.iter().map(|column| (column.name(), column.mean())).collect();
             return Ok(Scored { figures, warnings, ..Scored::default() });
         }
         let (_, evaluated, warnings) = self.read(&Source::new(&asked.file))?;
         let figures = if asked.measures.is_empty() {
-            let mut rows = figures(&evaluated, &self.labels)?;
+            let mut rows = figures(&evaluated, labels)?;
             // Sets are shown in full.
             rows.retain(|(name, _)| !name.starts_with("sets "));
-            rows.extend(sets(&evaluated, &self.labels));
+            rows.extend(sets(&evaluated, labels));
+            rows.extend(graded(&evaluated, labels)?);
             rows
         } else {
-            let columns = columns(&evaluated, &self.labels, None, asked.measures)?;
+            let columns = columns(&evaluated, labels, None, asked.measures)?;
             columns.iter().map(|column| (column.name(), column.mean())).collect()
         };
         Ok(Scored { figures, warnings, ..Scored::default() })
@@ -131,7 +154,7 @@ impl Evaluation for Track<'_> {
         let (statements, passages) = ((written.ranking)(STATEMENTS)?, (written.ranking)(PASSAGES)?);
         // What is handed in has only the first of the rankings.
         let evaluated = Evaluated { statements, passages, ..evaluated };
-        let figures = figures(&evaluated, &self.labels)?;
+        let figures = figures(&evaluated, self.labels()?)?;
         Ok(Scored { figures, ..Scored::default() })
     }
 
@@ -151,11 +174,11 @@ impl Evaluation for Track<'_> {
                 let (expected, found) = (format!("--task {}", of.name()), part.name());
                 bail!("--task", expected, "`{found}`", "a TREC run ranks for one task");
             }
-            let columns = columns(&evaluated, &self.labels, Some(of), by.measures)?;
+            let columns = columns(&evaluated, self.labels()?, Some(of), by.measures)?;
             return Ok(Columns { columns, warnings });
         }
         let (_, evaluated, warnings) = self.read(source)?;
-        Ok(Columns { columns: columns(&evaluated, &self.labels, part, by.measures)?, warnings })
+        Ok(Columns { columns: columns(&evaluated, self.labels()?, part, by.measures)?, warnings })
     }
 
     fn page(&self, asked: &PageAsked) -> Result<Rendered, Error> {
@@ -171,7 +194,7 @@ impl Evaluation for Track<'_> {
             runs.push(Entry {
                 name: name.clone(),
                 uses: uses.clone(),
-                columns: columns(&evaluated, &self.labels, None, &[])?,
+                columns: columns(&evaluated, self.labels()?, None, &[])?,
                 submission,
                 statements: evaluated.statements,
                 passages: evaluated.passages,

@@ -4,10 +4,11 @@ use crate::arguments::one_of;
 use crate::output::Format;
 use clap::Args;
 use clap::builder::TypedValueParser;
+use clariq_collections::Kind;
 use clariq_collections::evaluation::{Asked, Task, TieRule};
 use clariq_core::{Problem, problem};
 use clariq_eval::{Measure, Ties};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
@@ -22,18 +23,23 @@ pub(crate) struct EvalArgs {
     #[arg(long, aliases = ["eval_task", "eval-task"], value_parser = tasks(),
           default_value = "question_relevance")]
     task: Task,
-    /// Split whose labels are used: train, dev or test of ClariQ; 2023-train or 2023-test of iKAT;
-    /// 2022 of CAsT [default: dev; 2023-test for iKAT, whose submissions end in .json; 2022 for
-    /// CAsT]
+    /// Split whose labels are used: train, dev or test of ClariQ; 2023-train, 2023-test, 2024 or
+    /// 2025 of iKAT; 2022 of CAsT [default: dev; 2023-test for iKAT, whose submissions end in
+    /// .json; 2022 for CAsT]
     #[arg(long, aliases = ["experiment_type", "experiment-type"], value_name = "SPLIT")]
     pub(super) split: Option<String>,
     /// Measure, such as nDCG@10, R@30, AP, RR, P@5, Success@5, RBP(p=0.8) or recall_30; can be
     /// repeated
     #[arg(short = 'm', long = "measure", value_name = "NAME")]
     pub(super) measures: Vec<String>,
-    /// TREC qrels to use instead of the labels of --split
-    #[arg(long, value_name = "FILE", conflicts_with = "split")]
+    /// TREC qrels to use instead of the labels of --split; with a --split of iKAT, instead of its
+    /// grades of passages
+    #[arg(long, value_name = "FILE")]
     pub(super) qrels: Option<PathBuf>,
+    /// Written answers that responses are compared with, for runs of iKAT: JSON by turn, as
+    /// released for 2024 or 2025
+    #[arg(long, value_name = "FILE")]
+    answers: Option<PathBuf>,
     /// Also print the figures of every topic, with -m or --qrels (`trec_eval -q`)
     #[arg(long)]
     per_topic: bool,
@@ -85,6 +91,13 @@ fn tie_rules() -> impl TypedValueParser<Value = TieRule> {
 }
 
 impl EvalArgs {
+    /// The judgements that stand for a whole collection: neither a split nor what was handed in to
+    /// one needs them beside its own.
+    pub(super) fn judgements(&self, asked: &Asked) -> Option<&Path> {
+        let alone = self.split.is_none() && Kind::of_file(&asked.file).is_none();
+        self.qrels.as_deref().filter(|_| alone)
+    }
+
     /// What is asked; whoever scores it refuses the flags that say nothing there.
     ///
     /// # Errors
@@ -119,6 +132,8 @@ impl EvalArgs {
             place: self.place,
             full: self.full,
             by_topic: self.per_topic || self.out_file.is_some(),
+            qrels: self.qrels.as_deref(),
+            answers: self.answers.as_deref(),
         })
     }
 }
@@ -160,8 +175,8 @@ mod tests {
             };
             let measures = runs::measures(&only.eval.measures).unwrap();
             let Ok(asked) = only.eval.asked(&measures, only.format) else { return false };
-            let scored = match only.eval.qrels {
-                Some(_) => self.by_qrels.score(&asked),
+            let scored = match only.eval.judgements(&asked) {
+                Some(_) => self.by_qrels.score(&Asked { qrels: None, ..asked }),
                 None => self.official.score(&asked),
             };
             match scored {

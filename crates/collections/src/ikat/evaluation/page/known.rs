@@ -61,7 +61,7 @@ impl<'a> Known<'a> {
             label.is_relevant = true;
             label.words.push("cited".to_owned());
         }
-        if let Some(grade) = grade(self.labels.graded.as_ref(), turn, id) {
+        if let Some(grade) = grade(self.labels.graded_by_people(), turn, id) {
             label.is_relevant |= grade >= RELEVANT;
             label.words.push(format!("NIST {grade}"));
         }
