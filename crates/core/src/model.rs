@@ -239,6 +239,11 @@ pub trait Models: Send + Sync {
         Ok(Arc::new(self.encoder(model)?.encode_documents(texts, progress)?))
     }
 
+    /// Encodes requests, each text by itself ([`Encoder::encode_apart`]); may come from a cache.
+    fn embed_apart(&self, model: &ModelName, texts: &[&str]) -> Result<Embeddings> {
+        self.encoder(model)?.encode_apart(texts, &|_| {})
+    }
+
     /// Opens a model that must be an encoder.
     fn encoder(&self, model: &ModelName) -> Result<Arc<dyn Encoder>> {
         let Model::Encoder(encoder) = self.open(model)? else { return Err(model.mismatch()) };

@@ -17,6 +17,10 @@ use std::hash::Hash;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, MutexGuard, PoisonError};
 pub use training::Again;
+pub(crate) use vectors::Apart;
+
+/// Documents of requests, such as sentences, that are fewer are encoded sooner than kept.
+const FEWEST_KEPT: usize = 1000;
 
 impl Session<'_> {
     /// Trains a recipe unless its model of this data is there already. Returns the folder of the
@@ -46,6 +50,16 @@ impl Session<'_> {
             checksums.insert(model.label(), checksum);
         }
         Ok(checksums)
+    }
+
+    /// Where vectors are kept.
+    fn vectors_folder(&self) -> PathBuf {
+        self.options.cache.join("embeddings")
+    }
+
+    /// Writes the vectors of texts that were computed for a split.
+    pub(crate) fn keep_vectors(&self) {
+        lock(&self.models.apart).values_mut().for_each(Apart::keep);
     }
 
     /// Says how many texts and pairs each model has cut, where these are twice as many as when it was
@@ -135,8 +149,15 @@ impl Models for Session<'_> {
         progress: Progress,
     ) -> Result<Arc<Embeddings>, Error> {
         let encoder = self.encoder(model)?;
+        let folder = self.vectors_folder();
         if !self.keeps {
-            return Ok(Arc::new(encoder.encode_documents(texts, progress)?));
+            // The sentences of a whole split come again, those of a few requests hardly.
+            let recur = self.split.is_some() && texts.len() >= FEWEST_KEPT;
+            return Ok(Arc::new(if recur {
+                vectors::cached(&folder, &*encoder, texts, self.observer, progress)?
+            } else {
+                encoder.encode_documents(texts, progress)?
+            }));
         }
         // A collection has documents for each of its tasks.
         let separated = texts.iter().flat_map(|text| [text.as_bytes(), b"\0"]);
@@ -147,11 +168,23 @@ impl Models for Session<'_> {
                 task.advance(texts);
                 progress(texts);
             };
-            let folder = self.options.cache.join("embeddings");
             let bank = vectors::cached(&folder, encoder.as_ref(), texts, self.observer, &count)?;
             task.finish(&format!("{} questions encoded", bank.len()));
             Ok(Arc::new(bank))
         })
+    }
+
+    /// The texts of a split come again with every system; others may be without end.
+    fn embed_apart(&self, model: &ModelName, texts: &[&str]) -> Result<Embeddings, Error> {
+        let encoder = self.encoder(model)?;
+        if self.split.is_none() {
+            return encoder.encode_apart(texts, &|_| {});
+        }
+        let mut apart = lock(&self.models.apart);
+        let apart = apart
+            .entry(encoder.checksum().to_owned())
+            .or_insert_with(|| Apart::read(&self.vectors_folder(), &*encoder));
+        apart.encode(&*encoder, texts)
     }
 }
 

@@ -171,6 +171,7 @@ impl<'a> Job<'a> {
         } else {
             self.write(path, options)?
         };
+        self.system.session().keep_vectors();
         self.report(progress, &skipped);
         Ok(Done { requests: progress.requests, lines: progress.lines })
     }

@@ -1,6 +1,7 @@
 //! A session: a collection, the options of the work on it, and the models that are open.
 
 use crate::cache;
+use crate::models::Apart;
 use clariq_collections::{Around, Collection};
 use clariq_core::{
     Documents, Embeddings, Engine, Error, Model, ModelName, ModelOptions, NoModels, Precision,
@@ -64,6 +65,8 @@ pub(crate) struct OpenedModels {
     /// How many texts each has cut, as far as that was reported.
     pub(crate) cut: Cached<ModelName, usize>,
     pub(crate) banks: Cached<String, Arc<Embeddings>>,
+    /// Vectors of requests, by the encoder's checksum.
+    pub(crate) apart: Cached<String, Apart>,
 }
 
 /// A collection with the options of the work on it, an engine for learned models, and an observer.
@@ -124,7 +127,8 @@ impl<'a> Session<'a> {
         Self { options, models: Arc::default(), ..self.clone() }
     }
 
-    /// The same session for documents of a few requests, whose indexes and vectors are not kept.
+    /// The same session for documents of a few requests, whose indexes are not kept, and vectors
+    /// only where there are many.
     pub(crate) fn passing(&self) -> Self {
         Self { keeps: false, ..self.clone() }
     }

@@ -1,12 +1,15 @@
-//! Vectors of a bank in the cache, kept under what made them.
+//! Vectors of texts in the cache, kept under what made them.
 
 use crate::cache::{self, State};
-use clariq_core::{Embeddings, Encoder, Error, Observer, Progress, problem, read_regular, sha256};
+use clariq_core::{
+    Embeddings, Encoder, Error, Observer, Progress, problem, read_regular, sha256, sha256_hex,
+};
 use clariq_files::write_atomically;
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const TENSOR: &str = "embeddings";
 const FILE: &str = "vectors.safetensors";
@@ -49,20 +52,34 @@ fn read(path: &Path, rows: usize) -> Option<Embeddings> {
     let tensors = SafeTensors::deserialize(&file).ok()?;
     let tensor = tensors.tensor(TENSOR).ok()?;
     let &[found, dim] = tensor.shape() else { return None };
-    if found != rows || tensor.dtype() != Dtype::F32 {
-        return None;
-    }
-    let values = tensor
-        .data()
-        .chunks_exact(4)
-        .map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]]));
-    Some(Embeddings { dim, values: values.collect() })
+    (found == rows).then_some(())?;
+    Some(Embeddings { dim, values: values(&tensor)? })
+}
+
+fn values(tensor: &TensorView) -> Option<Vec<f32>> {
+    let four = |four: &[u8]| f32::from_le_bytes([four[0], four[1], four[2], four[3]]);
+    (tensor.dtype() == Dtype::F32).then(|| tensor.data().chunks_exact(4).map(four).collect())
 }
 
 fn write(entry: &Path, embeddings: &Embeddings) -> Result<(), Error> {
-    let bytes: Vec<u8> = embeddings.values.iter().flat_map(|value| value.to_le_bytes()).collect();
-    let view = TensorView::new(Dtype::F32, vec![embeddings.len(), embeddings.dim], &bytes);
-    let file = view.and_then(|view| safetensors::serialize([(TENSOR, view)], &None));
+    let shape = vec![embeddings.len(), embeddings.dim];
+    write_tensors(entry, [(TENSOR, shape, &*embeddings.values)])
+}
+
+fn write_tensors<'t>(
+    entry: &Path,
+    tensors: impl IntoIterator<Item = (&'t str, Vec<usize>, &'t [f32])>,
+) -> Result<(), Error> {
+    let bytes = |(name, shape, values): (&'t str, _, &[f32])| {
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        (name, shape, bytes)
+    };
+    let tensors: Vec<(&str, Vec<usize>, Vec<u8>)> = tensors.into_iter().map(bytes).collect();
+    let views = tensors.iter().map(|(name, shape, bytes)| {
+        TensorView::new(Dtype::F32, shape.clone(), bytes).map(|view| (*name, view))
+    });
+    let views: Result<Vec<_>, _> = views.collect();
+    let file = views.and_then(|views| safetensors::serialize(views, &None));
     let file = file.map_err(|error| problem!(entry, "vectors that can be written", "{error}"))?;
     let made = cache::beside(entry, "made");
     let put = || {
@@ -73,6 +90,79 @@ fn write(entry: &Path, embeddings: &Embeddings) -> Result<(), Error> {
     put().inspect_err(|_| {
         let _ = fs::remove_dir_all(&made);
     })
+}
+
+/// So many texts are kept: 50 MB of vectors of length 384.
+const MOST_TEXTS: usize = 32_768;
+
+/// Vectors of texts that an encoder was given each by itself, with those of earlier commands.
+pub(crate) struct Apart {
+    entry: PathBuf,
+    /// By the SHA-256 of the text.
+    vectors: BTreeMap<String, Box<[f32]>>,
+    /// Whether some are not on the disk.
+    is_new: bool,
+}
+
+impl Apart {
+    /// Those of an encoder that `folder` has.
+    pub(super) fn read(folder: &Path, encoder: &dyn Encoder) -> Self {
+        let entry = folder.join(format!("apart-{}", sha256_hex(encoder.checksum().as_bytes())));
+        let vectors = match cache::check(&entry) {
+            State::Sound => read_apart(&entry.join(FILE)).unwrap_or_default(),
+            // What is damaged is written again.
+            State::Damaged { .. } | State::Absent => BTreeMap::new(),
+        };
+        Self { entry, vectors, is_new: false }
+    }
+
+    /// The vectors of some texts; what is not known yet is computed.
+    pub(super) fn encode(
+        &mut self,
+        encoder: &dyn Encoder,
+        texts: &[&str],
+    ) -> Result<Embeddings, Error> {
+        let keys: Vec<String> = texts.iter().map(|text| sha256_hex(text.as_bytes())).collect();
+        let known: Vec<_> = keys.iter().map(|key| self.vectors.get(key).cloned()).collect();
+        let unknown = texts.iter().zip(&known).filter(|(_, known)| known.is_none());
+        let missing: Vec<&str> = unknown.map(|(text, _)| *text).collect();
+        let new = match missing[..] {
+            [] => Embeddings::default(),
+            _ => encoder.encode_apart(&missing, &|_| {})?,
+        };
+        if self.vectors.len() + missing.len() > MOST_TEXTS {
+            self.vectors.clear();
+        }
+        let (mut values, mut rows) = (Vec::new(), new.rows());
+        for (key, known) in keys.into_iter().zip(known) {
+            if let Some(vector) = &known {
+                values.extend_from_slice(vector);
+            } else if let Some(vector) = rows.next() {
+                values.extend_from_slice(vector);
+                if self.vectors.len() < MOST_TEXTS {
+                    self.vectors.insert(key, vector.into());
+                    self.is_new = true;
+                }
+            }
+        }
+        Ok(Embeddings { dim: values.len() / texts.len().max(1), values })
+    }
+
+    /// Writes what is new. As with banks, what cannot be written is computed again.
+    pub(super) fn keep(&mut self) {
+        if std::mem::take(&mut self.is_new) {
+            let tensors = self.vectors.iter().map(|(key, row)| (&**key, vec![row.len()], &**row));
+            let _ = write_tensors(&self.entry, tensors);
+        }
+    }
+}
+
+fn read_apart(path: &Path) -> Option<BTreeMap<String, Box<[f32]>>> {
+    let file = read_regular(path, MOST_OF_A_VECTOR * MOST_TEXTS as u64).ok()?;
+    let tensors = SafeTensors::deserialize(&file).ok()?;
+    let vector =
+        |(key, tensor): (&str, TensorView)| Some((key.to_owned(), values(&tensor)?.into()));
+    tensors.iter().map(vector).collect()
 }
 
 #[cfg(test)]
@@ -93,6 +183,29 @@ mod tests {
         fn checksum(&self) -> &str {
             self.1
         }
+    }
+
+    #[test]
+    fn texts_by_themselves_are_kept_between_commands() {
+        let folder = tempfile::tempdir().unwrap();
+        let encoder = Lengths(AtomicUsize::new(0), "one");
+        let calls = || encoder.0.load(Ordering::Relaxed);
+        let get = |texts: &[&str]| {
+            let mut apart = Apart::read(folder.path(), &encoder);
+            let found = apart.encode(&encoder, texts).unwrap();
+            apart.keep();
+            found.values
+        };
+        assert_eq!(get(&["a", "bcd", "a"]), [1.0, 0.1, 3.0, 0.1, 1.0, 0.1]);
+        let first = calls();
+        assert_eq!(get(&["bcd", "a"]), [3.0, 0.1, 1.0, 0.1]);
+        assert_eq!(calls(), first);
+        assert_eq!(get(&["bcd", "ef", "a"]), [3.0, 0.1, 2.0, 0.1, 1.0, 0.1]);
+        assert_eq!(calls(), first + 1, "one text is new");
+        let entry = fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
+        fs::write(entry.join(FILE), "damaged").unwrap();
+        assert_eq!(get(&["ef"]), [2.0, 0.1]);
+        assert_eq!(get(&[]), [] as [f32; 0]);
     }
 
     #[test]

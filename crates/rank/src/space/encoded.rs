@@ -78,7 +78,7 @@ impl Encoded {
         }
         let encoded = match missing[..] {
             [] => Embeddings::default(),
-            _ => models.encoder(&self.model)?.encode_apart(&missing, &|_| {})?,
+            _ => models.embed_apart(&self.model, &missing)?,
         };
         let dim = self.documents.dim;
         let mut values = Vec::with_capacity(texts.len() * dim);
