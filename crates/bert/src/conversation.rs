@@ -15,7 +15,7 @@ use clariq_core::{
 };
 use clariq_files::MOST_OF_A_TABLE;
 use clariq_model::{ModelFolder, Sentence};
-use serde_json::Value;
+use serde::Deserialize;
 use std::path::Path;
 
 /// Where texts are cut, in tokens: the last utterance, an earlier one, and the sentences at the end
@@ -54,12 +54,15 @@ impl BertConversationEncoder {
 
 /// The recipe that a folder was trained by.
 fn recipe_of(folder: &Path) -> Result<Recipe> {
+    #[derive(Deserialize)]
+    struct Described {
+        recipe: Recipe,
+    }
+
     let path = folder.join("training.json");
     let described = read_regular(&path, MOST_OF_A_TABLE).ok();
-    let described: Option<Value> = described.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    let recipe = described.map(|mut described| described["recipe"].take());
-    let recipe = recipe.and_then(|recipe| serde_json::from_value(recipe).ok());
-    Ok(recipe.ok_or_else(|| other_kind(&path, "no recipe that can be read"))?)
+    let described = described.and_then(|bytes| serde_json::from_slice::<Described>(&bytes).ok());
+    Ok(described.ok_or_else(|| other_kind(&path, "no recipe that can be read"))?.recipe)
 }
 
 fn other_kind(path: &Path, found: &str) -> Problem {
