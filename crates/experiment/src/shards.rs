@@ -12,7 +12,9 @@ use crate::record::{self, Arithmetic, Digest, MOST_OF_A_RECORD, fingerprint_of};
 use crate::run::{Cut, FileInput, FileKind, Job, RunOptions};
 use crate::session::Contexts;
 use crate::systems::Loaded;
-use clariq_core::{Error, Problem, bail, open_regular, problem, read_regular, sha256_of_file};
+use clariq_core::{
+    Error, Location, Problem, bail, open_regular, problem, read_regular, sha256_of_file,
+};
 use clariq_files::{Source, Staged, protect, refuse_input};
 use clariq_rank::{ConversationConfig, Uses};
 use serde::{Deserialize, Serialize};
@@ -116,8 +118,11 @@ impl Planned {
         serde_json::from_slice(text).map_err(|error| {
             let line = text.split(|&byte| byte == b'\n').nth(error.line().max(1) - 1);
             let line = String::from_utf8_lossy(line.unwrap_or_default());
+            let at = Location::line(path.display().to_string(), error.line() as u64);
             let expected = "the record of a part as `clariq run --shard` writes it";
-            problem!(path, expected, (format!("`{}`: {error}", line.trim())), HOW).into()
+            let problem = Problem::of_serde(at, &error.to_string(), expected).hint(HOW);
+            let found = format!("`{}`: {}", line.trim(), problem.found);
+            Problem { found, ..problem }.into()
         })
     }
 

@@ -259,9 +259,10 @@ mod tests {
             Planned::read(&path)
         };
         assert!(read(&|_| {}).is_ok());
-        let changes: [&dyn Fn(&mut Plan); 5] = [
+        let changes: [&dyn Fn(&mut Plan); 6] = [
             &|plan| plan.shards.extend(plan.shards.clone()),
             &|plan| plan.shards[1].file = plan.shards[0].file.clone(),
+            &|plan| plan.shards[1].first += 1,
             &|plan| plan.shards[0].contexts += 1,
             &|plan| plan.shards.last_mut().unwrap().contexts = u64::MAX,
             &|plan| plan.input.contexts += 1,
