@@ -170,7 +170,7 @@ pub struct ResponseRule {
 }
 
 /// What the guidelines allow a response.
-const MOST_TOKENS: usize = 250;
+pub(crate) const MOST_TOKENS: usize = 250;
 /// What the validator accepts.
 const MOST_PASSAGES: usize = 1000;
 

@@ -136,24 +136,8 @@ impl<'a> Job<'a> {
         let full_name = loaded.full_name();
         let tag = tag.unwrap_or(&full_name);
         let tag: String = tag.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
-        let mut made_by = json!({
-            "clariq": env!("CARGO_PKG_VERSION"),
-            "system": loaded.name,
-            "config_sha256": loaded.checksum,
-            "uses": loaded.uses_for(session.split),
-            "models": system.weights(),
-            "need": system.needs().record(),
-            "seed": session.options.seed,
-            "run_tag": tag,
-            "collection": session.collection.label(),
-        });
-        if let Some(rewrites) = &loaded.rewrites {
-            made_by["rewrites"] = rewrites.describe();
-        }
-        if let Some(arithmetic) = Arithmetic::of(session, loaded) {
-            made_by["arithmetic"] = json!(arithmetic);
-        }
-        for (key, value) in describe_plan(&system)?.into_iter().chain(input.describe(loaded)?) {
+        let mut made_by = describe(&system, &tag)?;
+        for (key, value) in input.describe(loaded)? {
             made_by[key] = value;
         }
         Ok(Self { system, input, tag, made_by })
@@ -286,6 +270,32 @@ impl<'a> Job<'a> {
             ));
         }
     }
+}
+
+/// How a record begins: what it says of a system.
+pub(crate) fn describe(system: &System, tag: &str) -> Result<Value, Error> {
+    let (session, loaded) = (system.session(), system.loaded);
+    let mut made_by = json!({
+        "clariq": env!("CARGO_PKG_VERSION"),
+        "system": loaded.name,
+        "config_sha256": loaded.checksum,
+        "uses": loaded.uses_for(session.split),
+        "models": system.weights(),
+        "need": system.needs().record(),
+        "seed": session.options.seed,
+        "run_tag": tag,
+        "collection": session.collection.label(),
+    });
+    if let Some(rewrites) = &loaded.rewrites {
+        made_by["rewrites"] = rewrites.describe();
+    }
+    if let Some(arithmetic) = Arithmetic::of(session, loaded) {
+        made_by["arithmetic"] = json!(arithmetic);
+    }
+    for (key, value) in describe_plan(system)? {
+        made_by[key] = value;
+    }
+    Ok(made_by)
 }
 
 /// What the record says of a system: its stages and what they rank, by task if there are several.

@@ -31,6 +31,6 @@ pub use output::{Staged, Target, with_ending, write_atomically};
 pub use python::python_float;
 pub use qrels::{Judgement, Qrels, TopicJudgements, parse_qrels, read_qrels};
 pub use run::{Run, RunLine, parse_run, put_run_lines, read_run, strictly_decreasing};
-pub use server::{Access, Authorities, Patience, Reply, Server};
+pub use server::{Access, Authorities, Exchange, Patience, Reply, Server, check_address};
 pub use source::{Input, MOST_OF_A_CONFIGURATION, MOST_OF_A_RUN, MOST_OF_A_TABLE, Source};
 pub use spool::Spool;

@@ -2,7 +2,7 @@
 
 use crate::http::{configure, describe};
 use crate::source::{MOST_OF_A_TABLE, Source};
-use clariq_core::{Error, Location, Problem, ProblemKind, problem};
+use clariq_core::{Error, Location, Problem, ProblemKind, bail, problem};
 use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
 use std::io::Read;
@@ -71,6 +71,18 @@ impl Authorities {
     }
 }
 
+/// Refuses what is not the address of a server, and one with a name, a password or a query.
+pub fn check_address(at: impl Into<Location>, url: &str, hint: &str) -> Result<(), Error> {
+    let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+    if rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(['@', '?', '#'])) {
+        return Ok(());
+    }
+    let expected = "an address such as http://localhost:9200, without name or password";
+    // What is before the `@` may be a password.
+    let found = if url.contains('@') { "another one".to_owned() } else { format!("`{url}`") };
+    bail!(at, expected, found, hint);
+}
+
 /// One address of a server.
 pub struct Server {
     url: String,
@@ -85,6 +97,20 @@ pub enum Reply<T> {
     Whole(T),
     /// That the server was too busy, in its words: asking again may help.
     Busy(String),
+}
+
+/// What came of a request that was sent once.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Exchange {
+    /// An answer.
+    Answer {
+        /// Its status.
+        status: u16,
+        /// Its body.
+        body: Vec<u8>,
+    },
+    /// None, or none that is whole, and why: nobody knows whether the server acted on the request.
+    Nothing(String),
 }
 
 /// Why a question has no answer, and whether asking again may help.
@@ -147,17 +173,36 @@ impl Server {
         }
     }
 
-    fn post(&self, content_type: &str, question: &str) -> Result<Vec<u8>, Failure> {
-        let mut request = self.agent.post(&self.url).header("Content-Type", content_type);
-        if let Some(authorization) = &self.access.authorization {
-            request = request.header("Authorization", authorization);
+    /// Sends one request, once: `question` as JSON, or a `GET` without one. `path` follows the
+    /// address, and the answer has at most `most` bytes.
+    ///
+    /// # Errors
+    ///
+    /// An address that cannot be requested, a certificate that is not trusted, and a longer answer.
+    pub fn exchange(
+        &self,
+        path: &str,
+        question: Option<&str>,
+        most: u64,
+    ) -> Result<Exchange, Error> {
+        let question = question.map(|question| ("application/json", question));
+        match self.send(&format!("{}{path}", self.url), question, |_| most) {
+            Ok((status, body, None)) if body.len() as u64 <= most => {
+                Ok(Exchange::Answer { status: status.as_u16(), body })
+            }
+            Ok((.., None)) => Err(self.too_long(most).into()),
+            Ok((.., Some(Failure::Busy(trouble)))) | Err(Failure::Busy(trouble)) => {
+                Ok(Exchange::Nothing(trouble))
+            }
+            Ok((.., Some(Failure::Refused(problem)))) | Err(Failure::Refused(problem)) => {
+                Err(Error::Problem(problem))
+            }
         }
-        let response = request.send(question).map_err(|error| self.failure(&error))?;
-        let status = response.status();
-        let mut answer = Vec::new();
-        let most = if status == StatusCode::OK { MOST } else { SHOWN };
-        let body = response.into_body().into_reader().take(most + 1);
-        let came = { body }.read_to_end(&mut answer);
+    }
+
+    fn post(&self, content_type: &str, question: &str) -> Result<Vec<u8>, Failure> {
+        let most = |status| if status == StatusCode::OK { MOST } else { SHOWN };
+        let (status, answer, cut) = self.send(&self.url, Some((content_type, question)), most)?;
         if status != StatusCode::OK {
             let said = String::from_utf8_lossy(&answer);
             let found = format!("status {status}: {}", said.trim());
@@ -173,12 +218,43 @@ impl Server {
             }
             return Err(problem.into());
         }
-        came.map_err(|error| self.failure(&ureq::Error::from(error)))?;
+        cut.map_or(Ok(()), Err)?;
         if answer.len() as u64 > MOST {
-            let found = format!("an answer of more than {} MiB", MOST >> 20);
-            return Err(self.problem(found).into());
+            return Err(self.too_long(MOST).into());
         }
         Ok(answer)
+    }
+
+    /// The status of an answer with its first bytes, one more than `most` at most, and what cut it
+    /// short, if anything did. Without a question, the request is a `GET`.
+    fn send(
+        &self,
+        url: &str,
+        question: Option<(&str, &str)>,
+        most: impl Fn(StatusCode) -> u64,
+    ) -> Result<(StatusCode, Vec<u8>, Option<Failure>), Failure> {
+        let access = self.access.authorization.iter();
+        let headers = access.map(|authorization| ("Authorization", authorization.as_str()));
+        let sent = match question {
+            None => headers
+                .fold(self.agent.get(url), |get, (name, value)| get.header(name, value))
+                .call(),
+            Some((content_type, question)) => {
+                let headers = headers.chain([("Content-Type", content_type)]);
+                let post = self.agent.post(url);
+                headers.fold(post, |post, (name, value)| post.header(name, value)).send(question)
+            }
+        };
+        let response = sent.map_err(|error| self.failure(&error))?;
+        let status = response.status();
+        let mut answer = Vec::new();
+        let mut body = response.into_body().into_reader().take(most(status) + 1);
+        let cut = body.read_to_end(&mut answer).err();
+        Ok((status, answer, cut.map(|error| self.failure(&ureq::Error::from(error)))))
+    }
+
+    fn too_long(&self, most: u64) -> Problem {
+        self.problem(format!("an answer of more than {} MiB", most >> 20))
     }
 
     fn problem(&self, found: String) -> Problem {

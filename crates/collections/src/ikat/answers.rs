@@ -57,7 +57,7 @@ impl Form<'_> {
             _ => Vec::new(),
         };
         let id = answer.request.as_str().to_owned();
-        Ok(SubmittedTurn { id, responses: vec![response], references, line: 0 })
+        Ok(SubmittedTurn { id, responses: vec![response], references, ..Default::default() })
     }
 
     fn passage(&self, hit: &Hit, answer: &Answer) -> RankedPassage {

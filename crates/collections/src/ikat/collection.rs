@@ -12,7 +12,7 @@ use super::validate::{Options, validate};
 use crate::evaluation::Evaluation;
 use crate::{
     Annotation, AnswerForm, Bank, BankRow, Class, Collection, DataDir, Kind, Requests,
-    ResolvedTurn, Statistics, ValidationOptions, cast,
+    ResolvedTurn, Statistics, cast,
 };
 use clariq_core::{Doc, Documents, Error, ProblemKind, Request, TextKeeper, bail, problem};
 use clariq_files::{Judgement, Qrels, Source};
@@ -37,9 +37,7 @@ pub(crate) const KIND: Kind = Kind {
     validate: |data, split, run, options| {
         let topics = folder_of(data).unwrap_or(Folder::Sample).topics(split_of(split)?)?;
         let passage_ids = options.passage_ids.map(PassageIds::open).transpose()?;
-        let ValidationOptions { tokens, max_warnings, .. } = *options;
-        let options = Options { passage_ids: passage_ids.as_ref(), tokens, max_warnings };
-        validate(run, &topics, &options)
+        validate(run, &topics, &Options::new(options, passage_ids.as_ref()))
     },
     figures: || names().collect(),
 };

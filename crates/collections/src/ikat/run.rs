@@ -2,7 +2,8 @@
 //! each year.
 //!
 //! 2023 and 2024: one JSON object, read by the rules of proto3's JSON form. 2025: JSON lines, one
-//! per turn. A reader of this module refuses what the official programs refuse to read; what they
+//! per turn; so are conversations with a simulated user, in the server's form or as 2025 released
+//! them. A reader of this module refuses what the official programs refuse to read; what they
 //! only warn of is the business of
 //! [`validate`](crate::ikat::validate).
 
@@ -23,6 +24,9 @@ use clariq_files::{Input, Source, Target};
 /// Bytes that a run may have, unpacked: a thousand passages with their texts for each of 500 turns.
 pub(super) const MOST_OF_A_RUN: u64 = 256 << 20;
 
+/// The type of a run that consists of conversations with a simulated user.
+pub const INTERACTIVE: &str = "interactive";
+
 /// A run of one system over the turns of a year.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Submission {
@@ -31,7 +35,8 @@ pub struct Submission {
     /// The name of the run; 2025 calls it `run_id`.
     pub run_name: String,
     /// The class of the system in the words of the year, see
-    /// [`Class::run_type`](super::Class::run_type).
+    /// [`Class::run_type`](super::Class::run_type); [`INTERACTIVE`] for conversations with a
+    /// simulated user.
     pub run_type: String,
     /// Who hands it in; in 2025 alone.
     pub team: String,
@@ -46,6 +51,8 @@ pub struct Submission {
 pub struct SubmittedTurn {
     /// The turn, `9-1_3`.
     pub id: String,
+    /// What a simulated user said in it; `None` where the topics have the utterances.
+    pub utterance: Option<String>,
     /// The responses, best first.
     pub responses: Vec<Response>,
     /// The ranked passages; in 2025 alone. The other years have them in each response.
@@ -98,7 +105,13 @@ pub struct RankedStatement {
 }
 
 impl Submission {
-    /// Reads a run in the form of `year`; the first problem is the error.
+    /// Whether it consists of conversations with a simulated user: its turns are of no topics file.
+    pub fn is_interactive(&self) -> bool {
+        self.run_type == INTERACTIVE
+    }
+
+    /// Reads a run in the form of `year`, or of the interactive task; the first problem is the
+    /// error.
     pub fn read(source: &Source, year: Year) -> Result<Self, Error> {
         let input = source.read_at_most(MOST_OF_A_RUN)?;
         strictly(|sink| Self::parse(&input, year, sink))
@@ -127,7 +140,7 @@ impl Submission {
 
     /// Reads what can be read: every problem goes to `sink`, and its turn is left out.
     pub fn parse(input: &Input, year: Year, sink: Sink) -> Self {
-        if year == Year::Y2025 {
+        if year == Year::Y2025 || lines::is_interactive(input) {
             return lines::read(input, sink, None);
         }
         match json::parse(MOST_VALUES_OF_A_RUN, input, sink) {

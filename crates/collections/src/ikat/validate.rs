@@ -3,18 +3,21 @@
 //! The checks are those of the track's own programs (irlabamsterdam/iKAT at 0539930:
 //! `run_validation/main.py` of 2023 and 2024, `validate_trec_ikat25.py` of 2025). They stop at the
 //! first error; here all findings are listed, and the verdict is the same, because any error is an
-//! error. Where the program of 2025 crashes, the verdict is an error.
+//! error. Where the program of 2025 crashes, the verdict is an error. For conversations with a
+//! simulated user there is no such program: what the server takes is accepted.
 
+mod interactive;
 mod let_through;
 mod lines;
 mod object;
 
-pub use crate::validation::{Validation, Verdict};
+pub use crate::validation::{Validation, ValidationOptions, Verdict};
 
 use super::passage_ids::PassageIds;
-use super::run::{MOST_OF_A_RUN, Submission};
+use super::run::lines::is_interactive;
+use super::run::{MOST_OF_A_RUN, Submission, SubmittedTurn};
 use super::topics::{Topics, Year};
-use clariq_core::{Error, Findings, Location, Problem, Severity};
+use clariq_core::{Error, Findings, Location, Problem, Severity, bail};
 use clariq_files::{Input, Source};
 
 /// The number of warnings from which the validators of 2023 and 2024 give up: one more is an error.
@@ -34,6 +37,12 @@ pub struct Options<'a> {
     pub max_warnings: usize,
 }
 
+impl<'a> Options<'a> {
+    pub(super) fn new(of: &ValidationOptions<'a>, passage_ids: Option<&'a PassageIds>) -> Self {
+        Self { passage_ids, tokens: of.tokens, max_warnings: of.max_warnings }
+    }
+}
+
 /// Checks a run against the topics of its year.
 ///
 /// ```
@@ -49,9 +58,31 @@ pub struct Options<'a> {
 /// # Ok::<(), clariq_core::Error>(())
 /// ```
 pub fn validate(run: &Source, topics: &Topics, options: &Options) -> Result<Validation, Error> {
+    Ok(check_run(&run.read_at_most(MOST_OF_A_RUN)?, topics, options))
+}
+
+/// Checks conversations with a simulated user, whose topics no file has: citations, tokens and
+/// statements. Their statements are compared with a user's by [`validate`].
+pub fn validate_interactive(
+    run: &Source,
+    options: &ValidationOptions,
+) -> Result<Validation, Error> {
+    let passage_ids = options.passage_ids.map(PassageIds::open).transpose()?;
+    let options = Options::new(options, passage_ids.as_ref());
     let input = run.read_at_most(MOST_OF_A_RUN)?;
+    if !is_interactive(&input) {
+        let expected = "conversations with a simulated user, whose turns no split has";
+        let hint = "--split says what any other run answers";
+        bail!(&*input.name, expected, "another file", hint);
+    }
+    let name = input.name.clone();
+    let topics = Topics { name, year: Year::Y2025, conversations: Vec::new() };
+    Ok(check_run(&input, &topics, &options))
+}
+
+fn check_run(input: &Input, topics: &Topics, options: &Options) -> Validation {
     let mut check = Check {
-        input: &input,
+        input,
         topics,
         options,
         errors: 0,
@@ -60,13 +91,18 @@ pub fn validate(run: &Source, topics: &Topics, options: &Options) -> Result<Vali
         let_through: Findings::default(),
     };
     let submission = match topics.year {
+        _ if is_interactive(input) => interactive::check(&mut check),
         Year::Y2023 | Year::Y2024 => object::check(&mut check),
         Year::Y2025 => lines::check(&mut check),
     };
     let_through::check(&mut check, &submission);
     let verdict = check.verdict(&submission);
     let Check { official, let_through, .. } = check;
-    Ok(Validation { verdict, official, let_through, answered: submission.turns.len() })
+    let turns = submission.turns.iter();
+    let is_answered =
+        |turn: &&SubmittedTurn| !submission.is_interactive() || !turn.responses.is_empty();
+    let answered = turns.filter(is_answered).count();
+    Validation { verdict, official, let_through, answered }
 }
 
 /// A run while it is checked.

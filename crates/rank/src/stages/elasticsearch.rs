@@ -7,9 +7,9 @@ use crate::build::{Build, number, positive};
 use crate::stage::{About, Batch, Stage};
 use crate::stages::candidates::rank_found;
 use clariq_core::{
-    Doc, Explanation, Problem, ProblemKind, Ranking, Request, Result, bail, parse_json, problem,
+    Doc, Explanation, Problem, ProblemKind, Ranking, Request, Result, parse_json, problem,
 };
-use clariq_files::{Access, Authorities, Patience, Reply, Server, Source};
+use clariq_files::{Access, Authorities, Patience, Reply, Server, Source, check_address};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::num::NonZeroUsize;
@@ -67,12 +67,7 @@ struct Elasticsearch {
 pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
     let at = build.table.at("url");
     let keys: Keys = build.table.read()?;
-    let rest = keys.url.strip_prefix("http://").or_else(|| keys.url.strip_prefix("https://"));
-    if !rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(['@', '?', '#'])) {
-        let expected = "an address such as \"http://localhost:9200\", without name or password";
-        let found = rest.map_or_else(|| format!("`{}`", keys.url), |_| "another one".to_owned());
-        bail!(at, expected, found, (authorization_hint()))
-    }
+    check_address(at, &keys.url, &authorization_hint())?;
     let patience =
         Patience { timeout: Duration::from_secs(keys.timeout.get() as u64), retries: keys.retries };
     let url = format!("{}/_msearch?filter_path={PARTS}", keys.url.trim_end_matches('/'));

@@ -6,7 +6,9 @@ use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::{Args, ValueEnum};
 use clariq_collections::convert::convert_to_trec;
-use clariq_collections::{KINDS, MAX_WARNINGS, Validation, ValidationOptions, Verdict};
+use clariq_collections::{
+    KINDS, MAX_WARNINGS, Validation, ValidationOptions, Verdict, validate_interactive,
+};
 use clariq_core::{Findings, Severity, bail};
 use clariq_files::{Source, Target};
 use std::path::PathBuf;
@@ -18,9 +20,9 @@ pub(crate) struct ValidateArgs {
     #[arg(value_name = "RUN")]
     run: PathBuf,
     /// Split of the run: 2023-train, 2023-test, 2024 or 2025 of iKAT; train, dev or test of ClariQ;
-    /// 2022 of CAsT
+    /// 2022 of CAsT. Conversations with a simulated user need none
     #[arg(long, value_name = "SPLIT")]
-    split: String,
+    split: Option<String>,
     /// iKAT: file of all passage ids, from `clariq data passage-ids`; other passages cause a
     /// warning
     #[arg(long, value_name = "FILE")]
@@ -32,17 +34,23 @@ pub(crate) struct ValidateArgs {
 
 pub(crate) fn validate(settings: &Settings, arguments: &ValidateArgs) -> Result<Outcome, Failure> {
     let file = Source::new(&arguments.run);
-    let Some(kind) = settings.kind_with_split(&arguments.split) else {
-        let splits: Vec<&str> = KINDS.iter().flat_map(|kind| kind.splits).copied().collect();
-        let (splits, name) = (splits.join(", "), &arguments.split);
-        bail!("--split", "one of {splits}", "`{name}`", "--split says what the run answers");
-    };
     let options = ValidationOptions {
         passage_ids: arguments.passage_ids.as_deref(),
         tokens: &clariq_text::tokens::count,
         max_warnings: arguments.max_warnings,
     };
-    let found = (kind.validate)(&settings.data_of(kind), &arguments.split, &file, &options)?;
+    let found = match &arguments.split {
+        None => validate_interactive(&file, &options)?,
+        Some(split) => {
+            let Some(kind) = settings.kind_with_split(split) else {
+                let splits = KINDS.iter().flat_map(|kind| kind.splits).copied();
+                let splits = splits.collect::<Vec<_>>().join(", ");
+                let hint = "--split says what the run answers";
+                bail!("--split", "one of {splits}", "`{split}`", hint);
+            };
+            (kind.validate)(&settings.data_of(kind), split, &file, &options)?
+        }
+    };
     print_findings(&found.official, None);
     print_findings(&found.let_through, Some("let through"));
     sheet(&file.name(), &found).print(settings.format)?;

@@ -31,6 +31,7 @@ mod rewrites;
 mod run;
 mod run_conversations;
 mod shard;
+mod simulate;
 #[path = "../../../collections/tests/it/validator_cases.rs"]
 mod validator_cases;
 mod without_learned;

@@ -3,6 +3,7 @@
 
 mod conversations;
 mod known;
+pub(crate) mod talks;
 
 use super::Labels;
 use crate::Collection;

@@ -1,8 +1,8 @@
-//! The run of 2025: JSON lines, one per turn.
+//! The run of 2025, and conversations with a simulated user: JSON lines, one per turn.
 
-use super::{RankedPassage, RankedStatement, Response, Submission, SubmittedTurn};
+use super::{INTERACTIVE, RankedPassage, RankedStatement, Response, Submission, SubmittedTurn};
 use crate::ikat::topics::Year;
-use crate::json::{self, Node, Parsed};
+use crate::json::{self, Node, Parsed, Value};
 use clariq_core::{ProblemKind, problem};
 use clariq_files::Input;
 use clariq_files::table::Sink;
@@ -46,10 +46,27 @@ pub(in crate::ikat) fn read(input: &Input, sink: Sink, mut check: Option<Check>)
 
 /// Whether the first of several lines is a turn.
 pub(super) fn is_json_lines(input: &Input) -> bool {
-    let text = input.bytes.trim_ascii();
-    let Some(end) = text.iter().position(|&byte| byte == b'\n') else { return false };
-    let first = str::from_utf8(&text[..end]).ok();
-    first.and_then(|line| json::parse_text(1, line).ok()).is_some_and(|node| is_entry(&node))
+    input.bytes.trim_ascii().contains(&b'\n') && first_is(input, is_entry)
+}
+
+/// Whether the first line is a turn of a conversation with a simulated user.
+pub(in crate::ikat) fn is_interactive(input: &Input) -> bool {
+    first_is(input, is_talk)
+}
+
+fn first_is(input: &Input, is: fn(&Node) -> bool) -> bool {
+    let first = input.bytes.trim_ascii().split(|&byte| byte == b'\n').next();
+    let first = first.and_then(|line| str::from_utf8(line).ok());
+    first.and_then(|line| json::parse_text(1, line).ok()).is_some_and(|node| is(&node))
+}
+
+/// The server of the task names the turn in the metadata; 2025 released its runs with their type.
+fn is_talk(node: &Node) -> bool {
+    let metadata = node.get("metadata");
+    metadata.is_some_and(|metadata| {
+        let kind = metadata.get("type").or(metadata.get("run_type")).and_then(Node::text);
+        metadata.get("topic_id").is_some() || kind == Some(INTERACTIVE)
+    })
 }
 
 /// Whether a value has what every turn of this form has, and no run of another.
@@ -58,10 +75,13 @@ pub(super) fn is_entry(node: &Node) -> bool {
 }
 
 fn entry(node: &Node, line: u64) -> Parsed<([String; 3], SubmittedTurn)> {
+    if is_talk(node) {
+        return talk(node, line);
+    }
     let metadata = node.field("metadata")?;
     let [team, name, kind] = METADATA.map(|key| metadata.text_of(key));
     let metadata = [team?, name?, kind?].map(str::to_owned);
-    let references = scores(node, "references")?;
+    let references = scores(node.field("references")?, "references")?;
     let responses = match node.get("responses") {
         Some(responses) => responses.as_list("responses")?,
         None => &[],
@@ -69,7 +89,41 @@ fn entry(node: &Node, line: u64) -> Parsed<([String; 3], SubmittedTurn)> {
     let responses = responses.iter().zip(1..).map(|(item, rank)| response(item, rank));
     let responses = responses.collect::<Parsed<_>>()?;
     let id = node.text_of("turn_id")?.to_owned();
-    Ok((metadata, SubmittedTurn { id, responses, references, line }))
+    Ok((metadata, SubmittedTurn { id, responses, references, line, ..Default::default() }))
+}
+
+/// A turn of a conversation with a simulated user. The keys of the server's dump begin with
+/// `assistant_`, those of the runs released for 2025 do not; the last turn of a conversation has no
+/// text, because nobody answers a goodbye.
+fn talk(node: &Node, line: u64) -> Parsed<([String; 3], SubmittedTurn)> {
+    let metadata = node.field("metadata")?;
+    let team = metadata.optional_text("team_id")?.unwrap_or_default();
+    let metadata_of = [team, metadata.text_of("run_id")?, INTERACTIVE].map(str::to_owned);
+    let ids = [metadata.get("topic_id"), node.get("turn_id"), metadata.get("turn_id")];
+    let id = match ids.into_iter().flatten().next() {
+        Some(id) => id.as_text("topic_id")?.to_owned(),
+        None => return Err(metadata.unlike("a key `topic_id`")),
+    };
+    let all = node.list_of("responses")?;
+    let said = all.first().map(|first| first.optional_text("user_utterance")).transpose()?;
+    let utterance = Some(said.flatten().unwrap_or_default().to_owned());
+    let mut responses = Vec::with_capacity(all.len());
+    for (node, rank) in all.iter().zip(1..) {
+        let of = |key: &str| node.get(&format!("assistant_{key}")).or(node.get(key));
+        let Some(text) = of("text").filter(|text| text.value != Value::Null) else { continue };
+        let statements = of("meta").and_then(|meta| meta.get("ptkb_provenance"));
+        let statements = match statements.or(node.get("ptkb_provenance")) {
+            Some(named) if named.value != Value::Null => statements_of(named)?,
+            _ => Vec::new(),
+        };
+        let cited = of("citations").filter(|cited| cited.value != Value::Null);
+        let passages = cited.map_or(Ok(Vec::new()), |cited| scores(cited, "citations"))?;
+        let passages = passages.into_iter().map(|passage| RankedPassage { used: true, ..passage });
+        let (text, passages) = (text.as_text("text")?.to_owned(), passages.collect());
+        responses.push(Response { rank, text, passages, statements, line: node.line });
+    }
+    let references = responses.first().map_or(Vec::new(), |first| first.passages.clone());
+    Ok((metadata_of, SubmittedTurn { id, utterance, responses, references, line }))
 }
 
 fn response(node: &Node, rank: i64) -> Parsed<Response> {
@@ -77,25 +131,27 @@ fn response(node: &Node, rank: i64) -> Parsed<Response> {
         Some(node) => node.integer().ok_or_else(|| node.unlike("a whole number as rank"))?,
         None => rank,
     };
-    let cited = scores(node, "citations")?.into_iter();
+    let cited = scores(node.field("citations")?, "citations")?.into_iter();
     let cited = cited.map(|passage| RankedPassage { used: true, ..passage });
-    let statement = |node: &Node| {
-        let text = node.as_text("ptkb_provenance")?.to_owned();
-        Ok(RankedStatement { text, line: node.line, ..Default::default() })
-    };
-    let statements = node.list_of("ptkb_provenance")?.iter().map(statement);
     Ok(Response {
         rank: i32::try_from(rank).map_err(|_| node.unlike("a rank of at most 32 bits"))?,
         text: node.text_of("text")?.to_owned(),
         passages: cited.collect(),
-        statements: statements.collect::<Parsed<_>>()?,
+        statements: statements_of(node.field("ptkb_provenance")?)?,
         line: node.line,
     })
 }
 
+fn statements_of(node: &Node) -> Parsed<Vec<RankedStatement>> {
+    let statement = |node: &Node| {
+        let text = node.as_text("ptkb_provenance")?.to_owned();
+        Ok(RankedStatement { text, line: node.line, ..Default::default() })
+    };
+    node.as_list("ptkb_provenance")?.iter().map(statement).collect()
+}
+
 /// An object of passage ids and scores.
 fn scores(node: &Node, key: &str) -> Parsed<Vec<RankedPassage>> {
-    let node = node.field(key)?;
     let expected = format!("`{key}` as an object of passage ids and scores");
     let fields = node.object().ok_or_else(|| node.unlike(expected))?;
     let references = fields.iter().map(|(id, node)| {

@@ -66,8 +66,8 @@ fn turn(node: &Node, year: Year) -> Parsed<SubmittedTurn> {
     Ok(SubmittedTurn {
         id: turn.text("turn_id")?,
         responses: turn.repeated("responses", |node| response(node, year))?,
-        references: Vec::new(),
         line: node.line,
+        ..Default::default()
     })
 }
 

@@ -47,7 +47,7 @@ impl Check<'_> {
 
     fn turn_beyond(&mut self, submission: &Submission, turn: &SubmittedTurn) {
         let SubmittedTurn { id, responses, .. } = turn;
-        if responses.is_empty() {
+        if responses.is_empty() && turn.utterance.is_none() {
             let hint = "a turn without one scores nothing";
             self.note(problem!(self.at(turn.line), "a response", "none in turn {id}", hint));
         }
@@ -108,7 +108,7 @@ impl Check<'_> {
         turn: &str,
         response: &Response,
     ) {
-        let mut seen = HashSet::new();
+        let (mut seen, topics) = (HashSet::new(), self.topics);
         for statement in &response.statements {
             let line = statement.line;
             let name = if year == Year::Y2025 { &statement.text } else { &statement.id };
@@ -122,7 +122,9 @@ impl Check<'_> {
             if year == Year::Y2024 && name == "0" {
                 let hint = "statements are numbered from 1";
                 self.note(problem!(self.at(line), "a statement from 1", found, hint));
-            } else if year == Year::Y2025 && !conversation.is_some_and(is_known) {
+            } else if year == Year::Y2025
+                && conversation.map_or(!topics.conversations.is_empty(), |it| !is_known(it))
+            {
                 let hint = "statements are given by their text, as it is in the topics";
                 self.note(problem!(self.at(line), "a statement of this user", found, hint));
             }

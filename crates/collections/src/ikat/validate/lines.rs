@@ -55,7 +55,7 @@ fn words(text: &str) -> usize {
 }
 
 /// `clueweb22-en0004-50-00170:0`: four, two and five digits, and the number of the passage.
-fn is_passage_id(id: &str) -> bool {
+pub(super) fn is_passage_id(id: &str) -> bool {
     let digits = |text: &str, count: Option<usize>| {
         !text.is_empty()
             && text.bytes().all(|byte| byte.is_ascii_digit())

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 /// ranks.
 const SHOWN: usize = 5;
 /// The characters that are shown of a passage.
-const EXCERPT: usize = 240;
+pub(super) const EXCERPT: usize = 240;
 
 /// The id of a turn on the page.
 pub(super) fn anchor(conversation: usize, turn: u32) -> String {

@@ -1,0 +1,88 @@
+//! The page about conversations with a simulated user: what was said, beside the statements and
+//! passages that each response names.
+
+use super::STYLE;
+use super::conversations::EXCERPT;
+use crate::Collection;
+use crate::ikat::run::{Submission, SubmittedTurn};
+use crate::ikat::{Ikat, PASSAGES};
+use clariq_report::page::{Page, Section};
+use clariq_report::words::{count, shorten};
+use maud::{Markup, html};
+
+/// Renders the page; every run has a name. Passages are shown as far as the collection has them.
+pub(crate) fn render(title: &str, ikat: &Ikat, runs: &[(&str, &Submission)]) -> String {
+    let turns = |submission: &Submission| submission.turns.len();
+    let all = runs.iter().map(|(_, submission)| turns(submission)).sum();
+    let content = html! {
+        section id="conversations" {
+            h2 { "Conversations" }
+            p {
+                "Open a conversation to see what the simulated user said, and each response with "
+                "the statements and passages that it names."
+            }
+            @for (name, submission) in runs {
+                h3 { (name) }
+                @for turns in submission.turns.chunk_by(|a, b| topic(a) == topic(b)) {
+                    (conversation(ikat, turns))
+                }
+            }
+        }
+    };
+    Page {
+        title,
+        lead: format!("{} with simulated users, {}.", count(runs.len(), "run"), count(all, "turn")),
+        sections: vec![Section { id: "conversations", name: "Conversations", content }],
+        footer: html! { "Texts of passages are those of " (ikat.label()) "." },
+        style: STYLE,
+    }
+    .render()
+}
+
+/// The conversation of a turn.
+fn topic(turn: &SubmittedTurn) -> &str {
+    turn.id.rsplit_once('_').map_or(&turn.id, |(topic, _)| topic)
+}
+
+fn conversation(ikat: &Ikat, turns: &[SubmittedTurn]) -> Markup {
+    html! {
+        details.topic {
+            summary {
+                span.number { (topic(&turns[0])) } " "
+                span.request { (turns[0].utterance.as_deref().unwrap_or_default()) } " "
+                span.range { (count(turns.len(), "turn")) }
+            }
+            div.inside { @for turn in turns { (details(ikat, turn)) } }
+        }
+    }
+}
+
+fn details(ikat: &Ikat, turn: &SubmittedTurn) -> Markup {
+    let passages = ikat.ranked_in(PASSAGES);
+    let text = |id: &str| {
+        let text = passages.find(id).and_then(|passage| passages.text(passage).ok());
+        text.map_or_else(String::new, |text| shorten(text.trim(), EXCERPT))
+    };
+    html! {
+        div.answer {
+            h3 { "User: " (turn.utterance.as_deref().unwrap_or_default()) }
+            @for response in &turn.responses {
+                div.lists {
+                    div.list {
+                        h4 { "Statements" }
+                        ul { @for statement in &response.statements { li { (statement.text) } } }
+                    }
+                    div.list {
+                        h4 { "Passages" }
+                        ol {
+                            @for passage in &response.passages {
+                                li { (text(&passage.id)) " " span.id { (passage.id) } }
+                            }
+                        }
+                    }
+                    div.list { h4 { "Response" } p.response { (response.text) } }
+                }
+            }
+        }
+    }
+}
