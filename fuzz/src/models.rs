@@ -1,7 +1,7 @@
 //! Model folders: `config.json` and weights that are accepted belong together.
 
 use clariq_core::Error;
-use clariq_model::{Family, Shape, check_head, check_layout, parse_header};
+use clariq_model::{Family, Shape, T5Shape, check_head, check_layout, parse_header};
 use std::path::Path;
 
 /// Reads the bytes up to the first NUL as `config.json` and the rest as `model.safetensors`.
@@ -10,6 +10,7 @@ use std::path::Path;
 pub fn models(bytes: &[u8]) {
     let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
     let (config, weights) = (&bytes[..end], bytes.get(end + 1..).unwrap_or_default());
+    t5(config, weights);
     let shape = match Shape::parse(Path::new("config.json"), config) {
         Ok((_, shape)) => Some(shape),
         Err(error) => {
@@ -33,6 +34,24 @@ pub fn models(bytes: &[u8]) {
     assert!(sizes.into_iter().all(|size| (1..=most).contains(&size)), "{shape:?}");
     match check_head(at, &shape, &tensors) {
         Ok(classes) => assert!((1..=2).contains(&classes)),
+        Err(error) => is_helpful(name, &error),
+    }
+}
+
+/// The same for a T5, whose tensors no family spells otherwise.
+fn t5(config: &[u8], weights: &[u8]) {
+    let (name, at) = ("model.safetensors", Path::new("model.safetensors"));
+    let shape = match T5Shape::parse(Path::new("config.json"), config, None) {
+        Ok(shape) => shape,
+        Err(error) => return is_helpful("config.json", &error),
+    };
+    let Ok(tensors) = parse_header(at, weights, Family::Bert) else { return };
+    match shape.check_tensors(at, &tensors) {
+        Ok(()) => {
+            let sizes = [shape.hidden, shape.layers, shape.intermediate, shape.vocabulary];
+            let most = i64::try_from(weights.len()).expect("a file in memory");
+            assert!(sizes.into_iter().all(|size| (1..=most).contains(&size)), "{shape:?}");
+        }
         Err(error) => is_helpful(name, &error),
     }
 }

@@ -1,13 +1,13 @@
 //! What a model folder says of texts; `scripts/check-models` sets it beside Hugging Face's libraries.
 //!
-//! Reads one JSON object per line of standard input: `folder`, `kind` (`encoder` or
-//! `cross-encoder`), `requests`, `documents`. Writes one per line: `scores`, a row per request, or
-//! `refused`, the message.
+//! Reads one JSON object per line of standard input: `folder`, `kind` (`encoder`, `cross-encoder` or
+//! `rewriter`), `requests`, `documents`, and for the last `decoding`. Writes one per line: `scores`, a
+//! row per request, or `written`, ids and a text per request, or `refused`, the message.
 
-use clariq_bert::{BertEncoder, CrossEncoder};
-use clariq_core::{Encoder, ModelOptions, PairScorer, Result};
+use clariq_bert::{BertEncoder, CrossEncoder, T5};
+use clariq_core::{Decoding, Encoder, ModelOptions, PairScorer, Result, Rewriter};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::error::Error;
 use std::path::PathBuf;
 
@@ -18,6 +18,7 @@ struct Task {
     kind: String,
     requests: Vec<String>,
     documents: Vec<String>,
+    decoding: Option<Decoding>,
 }
 
 impl Task {
@@ -44,16 +45,31 @@ impl Task {
     }
 }
 
+impl Task {
+    /// What a T5 writes for each request.
+    fn written(&self, decoding: &Decoding) -> Result<Vec<Value>> {
+        let options = ModelOptions { threads: 2, ..ModelOptions::default() };
+        let model = T5::open(&self.folder, &options)?;
+        let texts: Vec<&str> = self.requests.iter().map(String::as_str).collect();
+        let (ids, texts) =
+            (model.ids(&texts, decoding, &|_| {})?, model.rewrite(&texts, decoding, &|_| {})?);
+        let both = ids.into_iter().zip(texts);
+        Ok(both.map(|(ids, text)| json!({ "ids": ids, "text": text })).collect())
+    }
+
+    fn answer(&self) -> Result<Value> {
+        Ok(match &self.decoding {
+            Some(decoding) => json!({ "written": self.written(decoding)? }),
+            None => json!({ "scores": self.scores()? }),
+        })
+    }
+}
+
 fn main() -> std::result::Result<(), Box<dyn Error>> {
     for line in std::io::stdin().lines() {
         let task: Task = serde_json::from_str(&line?)?;
-        println!(
-            "{}",
-            match task.scores() {
-                Ok(scores) => json!({ "scores": scores }),
-                Err(error) => json!({ "refused": error.to_string() }),
-            }
-        );
+        let refused = |error: clariq_core::Error| json!({ "refused": error.to_string() });
+        println!("{}", task.answer().unwrap_or_else(refused));
     }
     Ok(())
 }

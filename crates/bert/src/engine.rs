@@ -2,11 +2,12 @@
 
 use crate::conversation::BertConversationEncoder;
 use crate::models::{BertEncoder, CrossEncoder};
+use crate::t5::T5;
 use crate::train::train;
 use clariq_core::{
     Engine, Model, ModelKind, ModelOptions, Result, Trained, Training, TrainingEvent,
 };
-use clariq_model::ModelFolder;
+use clariq_model::{ModelFolder, T5Folder};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -31,6 +32,9 @@ impl Engine for Torch {
     }
 
     fn describe_model(&self, folder: &Path) -> Result<String> {
+        if T5Folder::is_one(folder) {
+            return Ok(T5Folder::open(folder)?.describe());
+        }
         ModelFolder::open(folder)?.describe()
     }
 
@@ -43,6 +47,7 @@ impl Engine for Torch {
             ModelKind::CrossEncoder => {
                 Model::CrossEncoder(Arc::new(CrossEncoder::open(folder, options)?))
             }
+            ModelKind::Rewriter => Model::Rewriter(Arc::new(T5::open(folder, options)?)),
         })
     }
 

@@ -156,7 +156,7 @@ fn wide(values: &[u32]) -> Vec<i64> {
 }
 
 /// Refuses words whose ids the table of word embeddings does not have.
-fn check_words(path: &Path, tokenizer: &Tokenizer, vocabulary: i64) -> Result<()> {
+pub(crate) fn check_words(path: &Path, tokenizer: &Tokenizer, vocabulary: i64) -> Result<()> {
     let words = tokenizer.get_vocab(true);
     match words.iter().max_by_key(|(word, id)| (**id, word.as_str())) {
         Some((word, &id)) if i64::from(id) >= vocabulary => bail!(

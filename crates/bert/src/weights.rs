@@ -6,7 +6,7 @@ use clariq_files::write_atomically;
 use clariq_model::{Family, ModelFolder, own_name, usual_name};
 use safetensors::tensor::{Dtype, TensorView};
 use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use tch::{Kind, TchError, Tensor};
 
 /// Tensors by their usual names: those that `BertModel` has in Hugging Face's library, without the
@@ -19,22 +19,9 @@ pub struct Weights {
 impl Weights {
     /// Reads the weights of a model, whose tensors were checked when the folder was opened.
     pub fn read(folder: &ModelFolder) -> Result<Self> {
-        let mut tensors = BTreeMap::new();
-        for path in &folder.weights {
-            let named = Tensor::read_safetensors(path).map_err(|error| {
-                let hint =
-                    "copy the file again from where the model came from; it may be truncated";
-                problem!(path, "weights that can be read", (first_line(&error)), hint)
-            })?;
-            for (name, tensor) in named {
-                if matches!(tensor.kind(), Kind::Float | Kind::Half | Kind::BFloat16 | Kind::Double)
-                {
-                    let name = usual_name(folder.shape.family, &name);
-                    tensors.insert(name, tensor.to_kind(Kind::Float));
-                }
-            }
-        }
-        Ok(Self { tensors })
+        let named = read_all(&folder.weights)?.into_iter();
+        let usual = |(name, tensor): (String, _)| (usual_name(folder.shape.family, &name), tensor);
+        Ok(Self { tensors: named.map(usual).collect() })
     }
 
     /// The tensor of that name.
@@ -58,6 +45,23 @@ impl Weights {
         let named = named.map(|(name, tensor)| (own_name(family, name, beside_head), tensor));
         write_tensors(path, named, ("format", "pt".to_owned()))
     }
+}
+
+/// The floating-point tensors of files by their own names, as 32-bit floats on the CPU.
+pub(crate) fn read_all(files: &[PathBuf]) -> Result<BTreeMap<String, Tensor>> {
+    let mut tensors = BTreeMap::new();
+    for path in files {
+        let named = Tensor::read_safetensors(path).map_err(|error| {
+            let hint = "copy the file again from where the model came from; it may be truncated";
+            problem!(path, "weights that can be read", (first_line(&error)), hint)
+        })?;
+        for (name, tensor) in named {
+            if matches!(tensor.kind(), Kind::Float | Kind::Half | Kind::BFloat16 | Kind::Double) {
+                tensors.insert(name, tensor.to_kind(Kind::Float));
+            }
+        }
+    }
+    Ok(tensors)
 }
 
 /// Writes a safetensors file with one entry of metadata, in place of the one before.

@@ -41,8 +41,8 @@ pub use isa::Isa;
 pub use json::parse_json;
 pub use judgements::{Judged, Need, Surroundings};
 pub use model::{
-    ConversationEncoder, Encoder, Model, ModelKind, ModelName, ModelOptions, Models, NoModels,
-    PairScorer, Pooling, Precision, Progress, Reading, Similarity,
+    ConversationEncoder, Decoding, Encoder, Model, ModelKind, ModelName, ModelOptions, Models,
+    NoModels, PairScorer, Pooling, Precision, Progress, Reading, Rewriter, Similarity,
 };
 pub use observer::{Observer, Silent, Task};
 pub use printable::{Escaped, fixed, printable};

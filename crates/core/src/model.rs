@@ -7,6 +7,7 @@ use crate::problem;
 use crate::problem::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 /// Called with the number of items finished since the last call, from any thread.
@@ -135,6 +136,39 @@ pub trait PairScorer: Send + Sync {
     fn checksum(&self) -> &str;
 }
 
+/// How a model writes a text: the best of some that it writes token by token.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Decoding {
+    /// Texts that are continued at each step; with 1, always the most probable token.
+    pub beams: NonZeroUsize,
+    /// The exponent of a text's length that its log-probability is divided by.
+    pub length_penalty: f64,
+    /// Tokens of a text at most, with the one that it begins behind.
+    pub max_length: usize,
+    /// Whether the search ends as soon as there are as many whole texts as beams.
+    pub early_stopping: bool,
+}
+
+/// Conversations as texts in, their last utterances out, written so that each can be understood alone.
+pub trait Rewriter: Send + Sync {
+    /// Writes a text for each, in order; it does not depend on the others. `progress` counts texts.
+    fn rewrite(
+        &self,
+        texts: &[&str],
+        decoding: &Decoding,
+        progress: Progress,
+    ) -> Result<Vec<String>>;
+
+    /// How many texts were longer than the model reads, and were cut, so far.
+    fn cut(&self) -> usize {
+        0
+    }
+
+    /// What identifies the weights and everything else that the texts depend on.
+    fn checksum(&self) -> &str;
+}
+
 /// The kinds of learned models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ModelKind {
@@ -144,6 +178,8 @@ pub enum ModelKind {
     ConversationEncoder,
     /// Pairs to scores.
     CrossEncoder,
+    /// Texts to texts.
+    Rewriter,
 }
 
 impl fmt::Display for ModelKind {
@@ -152,6 +188,7 @@ impl fmt::Display for ModelKind {
             Self::Encoder => "an encoder",
             Self::ConversationEncoder => "a conversational encoder",
             Self::CrossEncoder => "a cross-encoder",
+            Self::Rewriter => "a model that rewrites utterances",
         })
     }
 }
@@ -165,6 +202,8 @@ pub enum Model {
     ConversationEncoder(Arc<dyn ConversationEncoder>),
     /// See [`ModelKind::CrossEncoder`].
     CrossEncoder(Arc<dyn PairScorer>),
+    /// See [`ModelKind::Rewriter`].
+    Rewriter(Arc<dyn Rewriter>),
 }
 
 impl Model {
@@ -174,6 +213,7 @@ impl Model {
             Self::Encoder(model) => model.checksum(),
             Self::ConversationEncoder(model) => model.checksum(),
             Self::CrossEncoder(model) => model.checksum(),
+            Self::Rewriter(model) => model.checksum(),
         }
     }
 
@@ -184,6 +224,7 @@ impl Model {
             // The parts of a conversation have fixed lengths.
             Self::ConversationEncoder(_) => 0,
             Self::CrossEncoder(model) => model.cut(),
+            Self::Rewriter(model) => model.cut(),
         }
     }
 }
@@ -242,6 +283,23 @@ pub trait Models: Send + Sync {
     /// Encodes requests, each text by itself ([`Encoder::encode_apart`]); may come from a cache.
     fn embed_apart(&self, model: &ModelName, texts: &[&str]) -> Result<Embeddings> {
         self.encoder(model)?.encode_apart(texts, &|_| {})
+    }
+
+    /// Rewrites what each text is of; may come from a cache.
+    fn rewrite(
+        &self,
+        model: &ModelName,
+        texts: &[&str],
+        decoding: &Decoding,
+        progress: Progress,
+    ) -> Result<Vec<String>> {
+        self.rewriter(model)?.rewrite(texts, decoding, progress)
+    }
+
+    /// Opens a model that must rewrite utterances.
+    fn rewriter(&self, model: &ModelName) -> Result<Arc<dyn Rewriter>> {
+        let Model::Rewriter(rewriter) = self.open(model)? else { return Err(model.mismatch()) };
+        Ok(rewriter)
     }
 
     /// Opens a model that must be an encoder.

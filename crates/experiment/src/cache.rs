@@ -3,8 +3,8 @@
 //! An entry is a folder with a [`manifest`], which is written before the folder takes its name. An
 //! entry whose files differ from it is made again.
 
-use clariq_core::{AddText, Checksum, Documents, Error, TextKeeper, sha256_of_file};
-use clariq_files::{manifest, with_ending};
+use clariq_core::{AddText, Checksum, Documents, Error, Observer, TextKeeper, sha256_of_file};
+use clariq_files::{manifest, with_ending, write_atomically};
 use clariq_index::{BuildOptions, TextStore};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -66,6 +66,57 @@ pub(crate) fn remove(entry: &Path) -> Result<(), Error> {
     fs::rename(entry, &aside)
         .and_then(|()| fs::remove_dir_all(&aside))
         .map_err(Error::io("replace", entry))
+}
+
+/// An entry of one file.
+pub(crate) struct Kept<'k> {
+    pub(crate) entry: PathBuf,
+    pub(crate) file: &'k str,
+    /// What it holds, in the plural, for messages.
+    pub(crate) what: &'k str,
+}
+
+impl Kept<'_> {
+    /// What `read` finds in the file, or else what `make` makes, kept as the bytes of `put`. A damaged
+    /// entry is made again.
+    pub(crate) fn read_or_make<T>(
+        &self,
+        observer: &dyn Observer,
+        read: impl FnOnce(&Path) -> Option<T>,
+        make: impl FnOnce() -> Result<T, Error>,
+        put: impl FnOnce(&T) -> Result<Vec<u8>, Error>,
+    ) -> Result<T, Error> {
+        match check(&self.entry) {
+            State::Sound => {
+                if let Some(found) = read(&self.entry.join(self.file)) {
+                    return Ok(found);
+                }
+            }
+            State::Damaged { found } => observer.note(&format!(
+                "note: the {} in {} are damaged and are computed again: {found}",
+                self.what,
+                self.entry.display()
+            )),
+            State::Absent => {}
+        }
+        let made = make()?;
+        // The cache is a convenience: a full disk must not stop a run that needs no file.
+        let _ = put(&made).and_then(|bytes| self.write(&bytes));
+        Ok(made)
+    }
+
+    /// Puts these bytes in place of what is there.
+    pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), Error> {
+        let made = beside(&self.entry, "made");
+        let put = || {
+            fs::create_dir_all(&made).map_err(Error::io("create", &made))?;
+            write_atomically(&made.join(self.file), |out| out.write_all(bytes))?;
+            store(&made, &self.entry)
+        };
+        put().inspect_err(|_| {
+            let _ = fs::remove_dir_all(&made);
+        })
+    }
 }
 
 /// A folder beside an entry that no other process uses.

@@ -3,13 +3,14 @@
 mod examples;
 mod training;
 mod vectors;
+mod written;
 
 use crate::cache::{self, State};
 use crate::recipes;
 use crate::session::{Cached, Located, Session};
 use clariq_core::{
-    Embeddings, Error, Model, ModelKind, ModelName, Models, Precision, Progress, Reading, Recipe,
-    Trained, bail, sha256,
+    Decoding, Embeddings, Error, Model, ModelKind, ModelName, Models, Precision, Progress, Reading,
+    Recipe, Trained, bail, sha256,
 };
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
@@ -185,6 +186,18 @@ impl Models for Session<'_> {
             .entry(encoder.checksum().to_owned())
             .or_insert_with(|| Apart::read(&self.vectors_folder(), &*encoder));
         apart.encode(&*encoder, texts)
+    }
+
+    fn rewrite(
+        &self,
+        model: &ModelName,
+        texts: &[&str],
+        decoding: &Decoding,
+        progress: Progress,
+    ) -> Result<Vec<String>, Error> {
+        // Whatever is ranked for them, the requests are the same.
+        let (rewriter, folder) = (self.rewriter(model)?, self.options.cache.join("rewrites"));
+        written::cached(&folder, &*rewriter, texts, decoding, self.observer, progress)
     }
 }
 

@@ -29,7 +29,7 @@ pub fn find_kind(name: &str, kind: ModelKind) -> Result<Option<Recipe>, Error> {
         Some(recipe) if recipe.objective.kind() != kind => {
             let (at, found) = (format!("model `{name}`"), recipe.objective.kind());
             let hint = "`rerank` and `cross_encode` take cross-encoders, `meaning` a conversational \
-                        encoder, all others encoders";
+                        encoder, `rewrite` the folder of a T5, all others encoders";
             bail!(at, "{kind}", "{found}", hint)
         }
         found => Ok(found),
@@ -56,6 +56,7 @@ pub(crate) fn unknown(models: &Path, name: &str) -> Problem {
     let recipes: Vec<_> = BUILT_IN.iter().map(|(name, _)| format!("`{name}`")).collect();
     let expected = format!("a folder, a recipe ({}), or an installed model", recipes.join(", "));
     let found = format!("nothing of that name in {} either", models.display());
-    let hint = "`clariq setup` installs all-MiniLM-L6-v2; `clariq doctor` shows what is there";
+    let hint = "`clariq setup` installs all-MiniLM-L6-v2, and `clariq doctor` shows what is there; \
+                --set names another, such as rerank.model=FOLDER";
     problem!(format!("model `{name}`"), expected, found, hint)
 }

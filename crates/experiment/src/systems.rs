@@ -18,7 +18,7 @@ const BUILT_IN: &[(&str, &str)] = built_in!("../configs/"
     "no-question" "bm25" "bm25-english" "bm25-tuned" "dense" "dense-tuned" "bert-reranker"
     "bert-ranker" "strict" "best" "bm25-multi-turn" "bm25-conversation" "dense-conversation"
     "cast-bm25" "ikat-bm25" "ikat-dense" "ikat-automatic" "ikat-encoder" "ikat-manual"
-    "ikat-only-response"
+    "ikat-rewritten" "ikat-reranked" "ikat-only-response"
 );
 
 /// The names of all built-in systems.
@@ -126,13 +126,21 @@ impl Loaded {
 
     /// The system with these rewrites of its requests, which it declares, and after which its runs
     /// are named.
-    #[must_use]
-    pub fn with_rewrites(mut self, rewrites: Option<&Arc<Rewrites>>) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// A system whose own model rewrites utterances.
+    pub fn with_rewrites(mut self, rewrites: Option<&Arc<Rewrites>>) -> Result<Self, Error> {
         if let Some(rewrites) = rewrites {
+            if self.plan.models().iter().any(|model| model.kind == ModelKind::Rewriter) {
+                let found = format!("`{}`, which has a key `rewrite`", self.name);
+                let hint = "the rewrites would be rewritten; leave one of the two out";
+                bail!("--rewrites", "a system without a model that rewrites", found, hint);
+            }
             self.variant += &suffix(&format!("-rewrites-{}", rewrites.stem()), rewrites.sha256());
             self.uses.push(rewrites.by());
         }
-        Self { rewrites: rewrites.cloned(), ..self }
+        Ok(Self { rewrites: rewrites.cloned(), ..self })
     }
 
     /// The class of its runs, where it answers: what people rewrote makes a manual run, whatever

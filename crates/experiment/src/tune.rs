@@ -207,7 +207,7 @@ impl Search<'_> {
     }
 
     fn open(&self, values: &[Override]) -> Result<Loaded, Error> {
-        Ok(Loaded::open_any(self.system, values)?.with_rewrites(self.rewrites))
+        Loaded::open_any(self.system, values)?.with_rewrites(self.rewrites)
     }
 
     /// The part of the system whose task is tuned.

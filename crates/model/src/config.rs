@@ -147,7 +147,7 @@ fn usual_epsilon() -> f64 {
 }
 
 /// More layers than any published model has.
-const MOST_LAYERS: i64 = 1000;
+pub(crate) const MOST_LAYERS: i64 = 1000;
 
 /// The names that DistilBERT gives to what others call otherwise.
 const OF_DISTILBERT: [(&str, &str); 6] = [

@@ -198,7 +198,7 @@ fn check_words(at: &Path, shape: &Shape, words: &Words, alone: bool) -> Result<(
 }
 
 /// The files with the weights of a transformer.
-fn weights_of_model(path: &Path) -> Result<Vec<PathBuf>> {
+pub(crate) fn weights_of_model(path: &Path) -> Result<Vec<PathBuf>> {
     let index = path.join(INDEX);
     if path.join(WEIGHTS).is_file() || !index.is_file() {
         return Ok(vec![weights_in(path)?]);

@@ -10,6 +10,7 @@ mod files;
 mod folder;
 mod layout;
 mod sentence;
+mod t5;
 mod tensors;
 mod tokenizer;
 
@@ -19,5 +20,6 @@ pub use layout::{
     check_head, check_layout, head_names, layer_tensor, own_name, parse_header, usual_name,
 };
 pub use sentence::{Module, Sentence, Words};
+pub use t5::{HEAD as T5_HEAD, T5Folder, T5Shape};
 pub use tensors::Tensors;
 pub use tokenizer::{MOST_OF_A_TEXT, check_tokenizer, read_tokenizer};

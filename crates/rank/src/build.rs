@@ -1,10 +1,12 @@
 //! Making stages of the tables that declare them.
 
 use crate::pipeline::Pipeline;
+use crate::rewrite::{REWRITE, Rewrite};
 use crate::space::SpaceConfig;
 use crate::stage::Stage;
 use crate::table::Table;
 use clariq_core::{Result, bail};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::cell::RefCell;
 use std::num::NonZeroUsize;
@@ -50,11 +52,38 @@ pub(crate) struct Build<'i> {
     beside: Beside<'i>,
 }
 
-/// Makes the stages that tables declare.
-pub(crate) fn build_pipeline<'i>(tables: Vec<Table<'i>>, beside: Beside<'i>) -> Result<Pipeline> {
-    let stages =
-        tables.into_iter().map(|table| build_stage(table, beside)).collect::<Result<_>>()?;
-    Ok(Pipeline { stages })
+/// Takes the keys `stages` and `rewrite` out of a table, and makes the pipeline that they declare.
+pub(crate) fn take_pipeline<'i>(table: &mut Table<'i>, beside: Beside<'i>) -> Result<Pipeline> {
+    let rewrite = table.take_table(REWRITE)?.map(|mut rewrite| {
+        beside.override_keys(&mut rewrite, REWRITE);
+        Rewrite::read(rewrite)
+    });
+    let stages = table.take_tables("stages")?.into_iter();
+    let stages = stages.map(|table| build_stage(table, beside)).collect::<Result<_>>()?;
+    Ok(Pipeline { rewrite: rewrite.transpose()?, stages })
+}
+
+/// The same for a table that must hold nothing else.
+pub(crate) fn build_pipeline<'i>(mut table: Table<'i>, beside: Beside<'i>) -> Result<Pipeline> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Nothing {}
+
+    let pipeline = take_pipeline(&mut table, beside)?;
+    table.read::<Nothing>()?;
+    Ok(pipeline)
+}
+
+impl<'i> Beside<'i> {
+    /// Sets the keys of a stage's table that are given in place of the file's.
+    fn override_keys(&self, table: &mut Table<'i>, stage: &str) {
+        for (index, change) in table.file.overrides.iter().enumerate() {
+            if let Some(key) = change.key_of(self.task, stage) {
+                table.set(key, index);
+                self.used.borrow_mut()[index] = true;
+            }
+        }
+    }
 }
 
 fn build_stage<'i>(mut table: Table<'i>, beside: Beside<'i>) -> Result<Box<dyn Stage>> {
@@ -65,12 +94,7 @@ fn build_stage<'i>(mut table: Table<'i>, beside: Beside<'i>) -> Result<Box<dyn S
         let hint = "configs/README.md lists all stages and their keys";
         bail!((table.file.at(span)), expected, "`{name}`", hint)
     };
-    for (index, change) in table.file.overrides.iter().enumerate() {
-        if let Some(key) = change.key_of(beside.task, &name) {
-            table.set(key, index);
-            beside.used.borrow_mut()[index] = true;
-        }
-    }
+    beside.override_keys(&mut table, &name);
     factory(Build { table, beside })
 }
 
@@ -78,7 +102,7 @@ impl Build<'_> {
     /// Makes the pipelines that a list of tables holds, for a stage that has pipelines inside.
     pub(crate) fn inner(&mut self, key: &str) -> Result<Vec<Pipeline>> {
         let inputs = self.table.take_tables(key)?.into_iter();
-        inputs.map(|input| build_pipeline(input.into_stages()?, self.beside)).collect()
+        inputs.map(|input| build_pipeline(input, self.beside)).collect()
     }
 
     /// The space that the stage works in: its own, or that of the system.

@@ -38,6 +38,7 @@
 mod build;
 mod context;
 mod pipeline;
+mod rewrite;
 mod space;
 mod stage;
 mod stages;

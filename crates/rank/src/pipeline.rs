@@ -1,12 +1,16 @@
 //! Stages in the order in which they are applied.
 
+use crate::rewrite::{REWRITE, Rewrite};
 use crate::stage::{About, Batch, Stage};
-use clariq_core::{Doc, Explanation, Ranking, Result};
+use clariq_core::{Doc, Explanation, Ranking, Request, Result};
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 /// Stages in the order in which they are applied.
 pub struct Pipeline {
+    /// What rewrites the requests first.
+    pub(crate) rewrite: Option<Rewrite>,
     /// The stages.
     pub stages: Vec<Box<dyn Stage>>,
 }
@@ -30,14 +34,37 @@ impl Pipeline {
     /// Ranks documents for every request of a batch, in their order, beginning with `rankings`:
     /// usually [`Batch::unranked`]. `batch.progress` counts (request, stage) pairs.
     pub fn run(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
+        let requests = self.requests(batch)?;
+        let batch = &Batch { requests: &requests, ..*batch };
         self.stages.iter().try_fold(rankings, |rankings, stage| stage.apply(batch, rankings))
+    }
+
+    /// The requests as the stages see them.
+    fn requests<'b>(&self, batch: &Batch<'b>) -> Result<Cow<'b, [Request]>> {
+        Ok(match &self.rewrite {
+            Some(rewrite) => Cow::Owned(rewrite.apply(batch)?),
+            None => Cow::Borrowed(batch.requests),
+        })
     }
 
     /// Follows one document through all stages, for a batch of one request whose ranking so far is
     /// `before`.
     pub fn explain(&self, one: &Batch, doc: Doc, before: &Ranking) -> Result<Vec<StageTrace>> {
         let mut ranking = before.clone();
-        let mut traces = Vec::with_capacity(self.stages.len());
+        let mut traces = Vec::with_capacity(self.stages.len() + 1);
+        let requests = self.requests(one)?;
+        let one = &Batch { requests: &requests, ..*one };
+        if self.rewrite.is_some() {
+            let index = ranking.iter().position(|hit| hit.doc == doc);
+            let text = requests.first().map(Request::last_said).unwrap_or_default();
+            traces.push(StageTrace {
+                stage: REWRITE,
+                rank: index.map(|index| index + 1),
+                score: index.map(|index| ranking[index].score),
+                length: ranking.len(),
+                explanation: Some(Explanation::value(0.0, format!("the utterance as \"{text}\""))),
+            });
+        }
         for stage in &self.stages {
             let before = ranking.clone();
             ranking = stage.apply(one, vec![ranking])?.pop().unwrap_or_default();
@@ -55,7 +82,7 @@ impl Pipeline {
 
     /// The stages' descriptions of themselves.
     pub fn about(&self) -> impl Iterator<Item = About> {
-        self.stages.iter().map(|stage| stage.about())
+        self.rewrite.iter().map(Rewrite::about).chain(self.stages.iter().map(|stage| stage.about()))
     }
 
     /// All stages with their parameters, as they are written beside a run.

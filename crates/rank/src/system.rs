@@ -1,6 +1,6 @@
 //! Systems: TOML files with a pipeline, a need model, what they look at, and expected figures.
 
-use crate::build::{Beside, build_pipeline};
+use crate::build::{Beside, build_pipeline, take_pipeline};
 use crate::pipeline::Pipeline;
 use crate::space::SpaceConfig;
 use crate::stage::Uses;
@@ -134,12 +134,18 @@ impl System {
         let used = RefCell::new(vec![false; overrides.len()]);
         let need = table.has("need");
         let beside = Beside { registry: STAGES, space: &space, need, task: None, used: &used };
-        let pipeline = build_pipeline(table.take_tables("stages")?, beside)?;
+        let mut pipeline = take_pipeline(&mut table, beside)?;
         let mut tasks = BTreeMap::new();
         for (task, table) in table.take_named_tables("tasks")? {
             let beside = Beside { task: Some(&task), ..beside };
-            let pipeline = build_pipeline(table.into_stages()?, beside)?;
-            tasks.insert(task, pipeline);
+            let own = build_pipeline(table, beside)?;
+            tasks.insert(
+                task,
+                Pipeline { rewrite: own.rewrite.or(pipeline.rewrite.clone()), ..own },
+            );
+        }
+        if !tasks.is_empty() {
+            pipeline.rewrite = None;
         }
         if let Some((unused, _)) = overrides.iter().zip(used.take()).find(|(_, used)| !used) {
             let hint = "leave the option out, or choose a system that has the stage";

@@ -171,17 +171,6 @@ impl<'i> Table<'i> {
         named.entries.into_iter().map(table).collect()
     }
 
-    /// The tables `stages` of a table that must hold nothing else.
-    pub(crate) fn into_stages(mut self) -> Result<Vec<Self>> {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct Nothing {}
-
-        let stages = self.take_tables("stages")?;
-        self.read::<Nothing>()?;
-        Ok(stages)
-    }
-
     /// Sets a key, or `table.key`, to the value of that override: TOML, or else a string.
     pub(crate) fn set(&mut self, key: &'i str, index: usize) {
         let text = self.file.overrides[index].value.as_str();

@@ -153,7 +153,7 @@ fn card(about: &Description) -> String {
             "Conversational encoder: the mean of the first text's tokens at length 1, added to the \
              base's vector of the conversation",
         ),
-        ModelKind::CrossEncoder => ("transformers", "Cross-encoder of (request, question) pairs"),
+        _ => ("transformers", "Cross-encoder of (request, question) pairs"),
     };
     let mut text = format!(
         "---\nlibrary_name: {library}\nlanguage: en\ntags: [clariq, clarifying-questions]\n---\n\n# {}\n\n{}\n\n{kind}, \

@@ -3,4 +3,5 @@
 mod folders;
 mod fuzz_corpora;
 mod golden;
+mod rewriting;
 mod training;

@@ -1,14 +1,12 @@
 //! Vectors of texts in the cache, kept under what made them.
 
-use crate::cache::{self, State};
+use crate::cache::{self, Kept, State};
 use clariq_core::{
     Embeddings, Encoder, Error, Observer, Progress, problem, read_regular, sha256, sha256_hex,
 };
-use clariq_files::write_atomically;
 use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, TensorView};
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 const TENSOR: &str = "embeddings";
@@ -27,24 +25,22 @@ pub(super) fn cached(
 ) -> Result<Embeddings, Error> {
     let separated = texts.iter().flat_map(|text| [text.as_bytes(), b"\0"]);
     let made_of = sha256(std::iter::once(encoder.checksum().as_bytes()).chain(separated));
-    let entry = folder.join(made_of.short());
-    match cache::check(&entry) {
-        State::Sound => {
-            if let Some(found) = read(&entry.join(FILE), texts.len()) {
-                progress(texts.len() as u64);
-                return Ok(found);
-            }
-        }
-        State::Damaged { found } => observer.note(&format!(
-            "note: the vectors in {} are damaged and are computed again: {found}",
-            entry.display()
-        )),
-        State::Absent => {}
-    }
-    let embeddings = encoder.encode_documents(texts, progress)?;
-    // The cache is a convenience: a full disk must not stop a run that needs no file.
-    let _ = write(&entry, &embeddings);
-    Ok(embeddings)
+    let kept = kept(folder.join(made_of.short()));
+    let read = |path: &Path| {
+        let found = read(path, texts.len())?;
+        progress(texts.len() as u64);
+        Some(found)
+    };
+    kept.read_or_make(
+        observer,
+        read,
+        || encoder.encode_documents(texts, progress),
+        |made| bytes_of([(TENSOR, vec![made.len(), made.dim], &*made.values)]),
+    )
+}
+
+fn kept(entry: PathBuf) -> Kept<'static> {
+    Kept { entry, file: FILE, what: "vectors" }
 }
 
 fn read(path: &Path, rows: usize) -> Option<Embeddings> {
@@ -61,15 +57,10 @@ fn values(tensor: &TensorView) -> Option<Vec<f32>> {
     (tensor.dtype() == Dtype::F32).then(|| tensor.data().chunks_exact(4).map(four).collect())
 }
 
-fn write(entry: &Path, embeddings: &Embeddings) -> Result<(), Error> {
-    let shape = vec![embeddings.len(), embeddings.dim];
-    write_tensors(entry, [(TENSOR, shape, &*embeddings.values)])
-}
-
-fn write_tensors<'t>(
-    entry: &Path,
+/// The content of a file of tensors, each with its name and shape.
+fn bytes_of<'t>(
     tensors: impl IntoIterator<Item = (&'t str, Vec<usize>, &'t [f32])>,
-) -> Result<(), Error> {
+) -> Result<Vec<u8>, Error> {
     let bytes = |(name, shape, values): (&'t str, _, &[f32])| {
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
         (name, shape, bytes)
@@ -80,16 +71,7 @@ fn write_tensors<'t>(
     });
     let views: Result<Vec<_>, _> = views.collect();
     let file = views.and_then(|views| safetensors::serialize(views, &None));
-    let file = file.map_err(|error| problem!(entry, "vectors that can be written", "{error}"))?;
-    let made = cache::beside(entry, "made");
-    let put = || {
-        fs::create_dir_all(&made).map_err(Error::io("create", &made))?;
-        write_atomically(&made.join(FILE), |out| out.write_all(&file))?;
-        cache::store(&made, entry)
-    };
-    put().inspect_err(|_| {
-        let _ = fs::remove_dir_all(&made);
-    })
+    Ok(file.map_err(|error| problem!(FILE, "vectors that can be written", "{error}"))?)
 }
 
 /// So many texts are kept: 50 MB of vectors of length 384.
@@ -152,7 +134,7 @@ impl Apart {
     pub(super) fn keep(&mut self) {
         if std::mem::take(&mut self.is_new) {
             let tensors = self.vectors.iter().map(|(key, row)| (&**key, vec![row.len()], &**row));
-            let _ = write_tensors(&self.entry, tensors);
+            let _ = bytes_of(tensors).and_then(|bytes| kept(self.entry.clone()).write(&bytes));
         }
     }
 }
@@ -169,6 +151,7 @@ fn read_apart(path: &Path) -> Option<BTreeMap<String, Box<[f32]>>> {
 mod tests {
     use super::*;
     use clariq_core::Silent;
+    use std::fs;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     struct Lengths(AtomicUsize, &'static str);

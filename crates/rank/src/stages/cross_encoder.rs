@@ -6,8 +6,8 @@ use crate::build::Build;
 use crate::context::Context;
 use crate::stage::{About, Batch, Stage};
 use clariq_core::{
-    Doc, Explanation, Hit, ModelKind, ModelName, Progress, Ranking, Reading, Request, Result, bail,
-    rank_by_score,
+    Doc, Explanation, History, Hit, ModelKind, ModelName, Progress, Ranking, Reading, Request,
+    Result, bail, rank_by_score,
 };
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -29,12 +29,45 @@ struct CrossEncoder {
     max_tokens: Option<usize>,
     /// How many documents are reordered, or kept.
     depth: NonZeroUsize,
+    /// What of a conversation the pairs have.
+    #[serde(skip_serializing_if = "Query::is_all")]
+    query: Query,
+}
+
+/// What of a conversation is read together with a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Query {
+    /// Everything said, as one text.
+    #[default]
+    All,
+    /// The user's last utterance.
+    Last,
+    /// That behind what led to it, as [`History::in_context`] has it.
+    Context,
+}
+
+impl Query {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn is_all(&self) -> bool {
+        *self == Self::All
+    }
+
+    fn of(self, request: &Request) -> Cow<'_, str> {
+        match self {
+            Self::All => request.flatten(),
+            Self::Last => request.last_said().into(),
+            Self::Context => History::of(&request.said).in_context().into(),
+        }
+    }
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Given {
     model: String,
+    #[serde(default)]
+    query: Query,
     max_tokens: Option<usize>,
     depth: Option<NonZeroUsize>,
 }
@@ -45,18 +78,18 @@ const USUAL_DEPTH: NonZeroUsize = NonZeroUsize::new(30).unwrap();
 const RERANK: &str = "rerank";
 
 pub(super) fn build_rerank(build: Build) -> Result<Box<dyn Stage>> {
-    let Given { model, max_tokens, depth } = build.table.read()?;
+    let Given { model, query, max_tokens, depth } = build.table.read()?;
     let depth = depth.unwrap_or(USUAL_DEPTH);
-    Ok(Box::new(CrossEncoder { stage: RERANK, model, max_tokens, depth }))
+    Ok(Box::new(CrossEncoder { stage: RERANK, model, max_tokens, depth, query }))
 }
 
 pub(super) fn build_cross_encode(build: Build) -> Result<Box<dyn Stage>> {
     let at = build.table.at("depth");
-    let Given { model, max_tokens, depth } = build.table.read()?;
+    let Given { model, query, max_tokens, depth } = build.table.read()?;
     let Some(depth) = depth else {
         bail!(at, "a key `depth`", "a table without it", "it says how many documents are kept")
     };
-    Ok(Box::new(CrossEncoder { stage: "cross_encode", model, max_tokens, depth }))
+    Ok(Box::new(CrossEncoder { stage: "cross_encode", model, max_tokens, depth, query }))
 }
 
 impl CrossEncoder {
@@ -80,7 +113,7 @@ impl CrossEncoder {
                 text.insert(context.documents.text(doc)?);
             }
         }
-        let said: Vec<Cow<str>> = requests.iter().map(Request::flatten).collect();
+        let said: Vec<Cow<str>> = requests.iter().map(|request| self.query.of(request)).collect();
         let mut pairs: Vec<(&str, &str)> = Vec::new();
         for (said, docs) in said.iter().zip(docs) {
             pairs.extend(docs.iter().map(|doc| (said.as_ref(), texts[doc].as_ref())));

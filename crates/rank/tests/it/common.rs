@@ -2,9 +2,9 @@
 
 use clariq_collections::clariq::{Bank, BankRow, NO_QUESTION};
 use clariq_core::{
-    ConversationEncoder, Doc, Documents, Embeddings, Encoder, Error, History, HistoryWeights,
-    Judged, Model, ModelKind, ModelName, Models, PairScorer, Progress, Ranking, Request,
-    Surroundings, Utterance,
+    ConversationEncoder, Decoding, Doc, Documents, Embeddings, Encoder, Error, History,
+    HistoryWeights, Judged, Model, ModelKind, ModelName, Models, PairScorer, Progress, Ranking,
+    Request, Rewriter, Surroundings, Utterance,
 };
 use clariq_index::{Analyzer, BuildOptions, DocumentIndex};
 use clariq_rank::{Context, System};
@@ -92,6 +92,26 @@ impl PairScorer for Counts {
     }
 }
 
+/// What follows the last separator, with "them" taken to be red boats; nothing for "hm".
+impl Rewriter for Counts {
+    fn rewrite(
+        &self,
+        texts: &[&str],
+        decoding: &Decoding,
+        progress: Progress,
+    ) -> Result<Vec<String>, Error> {
+        assert_eq!(decoding.beams.get(), 4);
+        progress(texts.len() as u64);
+        let last = |text: &&str| text.rsplit(" ||| ").next().unwrap_or_default().to_owned();
+        let write = |text| last(text).replace("them", "red boats").replace("hm", "");
+        Ok(texts.iter().map(write).collect())
+    }
+
+    fn checksum(&self) -> &'static str {
+        "red boats"
+    }
+}
+
 impl Models for Counts {
     fn open(&self, model: &ModelName) -> Result<Model, Error> {
         let space = if model.name == "boats" { "words" } else { "others" };
@@ -99,6 +119,7 @@ impl Models for Counts {
             ModelKind::Encoder => Model::Encoder(Arc::new(Counts)),
             ModelKind::ConversationEncoder => Model::ConversationEncoder(Arc::new(Boats(space))),
             ModelKind::CrossEncoder => Model::CrossEncoder(Arc::new(Counts)),
+            ModelKind::Rewriter => Model::Rewriter(Arc::new(Counts)),
         })
     }
 }

@@ -4,5 +4,6 @@ mod common;
 mod elasticsearch;
 mod needs;
 mod refusals;
+mod rewrite;
 mod rm3;
 mod stages;

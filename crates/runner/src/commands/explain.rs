@@ -70,7 +70,7 @@ struct Explained {
 pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Outcome, Failure> {
     let (text, id) = arguments.words()?;
     let loaded = settings.load(&arguments.system, &arguments.parameters.overrides()?)?;
-    let loaded = loaded.with_rewrites(arguments.rewritten.read()?.as_ref());
+    let loaded = loaded.with_rewrites(arguments.rewritten.read()?.as_ref())?;
     let collection = settings.collection_for(slice::from_ref(&loaded))?;
     let split = collection.find_split_or(arguments.split.as_deref(), "dev")?;
     let session = settings.session(&*collection, &arguments.place)?.answering(split);

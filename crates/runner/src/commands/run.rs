@@ -29,7 +29,7 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, F
     }
     let rewrites = arguments.rewritten.read()?;
     let load =
-        |name: &String| Ok(settings.load(name, &overrides)?.with_rewrites(rewrites.as_ref()));
+        |name: &String| Ok(settings.load(name, &overrides)?.with_rewrites(rewrites.as_ref())?);
     let systems: Vec<Loaded> =
         arguments.configs.iter().map(load).collect::<Result<_, Failure>>()?;
     check_names_differ(&systems)?;

@@ -30,6 +30,9 @@ fn needs(loaded: &Loaded) -> Vec<String> {
     if loaded.needs_models() {
         needs.push("learned models".to_owned());
     }
+    // `clariq setup` installs the one, and the others are trained.
+    let is_own = |name: &str| name != "all-MiniLM-L6-v2" && !recipes::is_recipe(name);
+    needs.extend(models.iter().filter(|model| is_own(&model.name)).map(|model| model.name.clone()));
     if models.iter().any(|model| {
         model.kind != ModelKind::ConversationEncoder && recipes::is_recipe(&model.name)
     }) {

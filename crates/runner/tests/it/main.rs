@@ -20,6 +20,8 @@ mod learned_conversations;
 #[cfg(feature = "bert")]
 mod learned_history;
 #[cfg(feature = "bert")]
+mod learned_rewriting;
+#[cfg(feature = "bert")]
 mod learned_shards;
 mod need;
 mod own;

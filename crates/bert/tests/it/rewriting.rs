@@ -1,0 +1,154 @@
+//! T5 against transformers, token by token; golden files by `scripts/check-t5`.
+
+use clariq_bert::T5;
+use clariq_core::{Decoding, ModelOptions, Reading, Rewriter};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+#[derive(Deserialize)]
+struct Golden {
+    texts: Vec<String>,
+    models: BTreeMap<String, Vec<Row>>,
+}
+
+#[derive(Deserialize)]
+struct Row {
+    decoding: Decoding,
+    written: Vec<Written>,
+}
+
+#[derive(Deserialize)]
+struct Written {
+    ids: Vec<i64>,
+    text: String,
+}
+
+fn data() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/t5")
+}
+
+fn golden() -> Golden {
+    serde_json::from_slice(&fs::read(data().join("written.json")).unwrap()).unwrap()
+}
+
+fn open(folder: &Path, threads: usize, reading: Reading) -> Result<T5, String> {
+    let options = ModelOptions { threads, reading, ..ModelOptions::default() };
+    T5::open(folder, &options).map_err(|error| error.to_string())
+}
+
+fn greedy() -> Decoding {
+    let (beams, max_length) = (NonZeroUsize::MIN, 20);
+    Decoding { beams, length_penalty: 1.0, max_length, early_stopping: true }
+}
+
+#[test]
+fn greedy_and_beam_search_write_what_transformers_writes() {
+    let Golden { texts, models } = golden();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    assert_eq!(models.len(), 2);
+    for (name, rows) in &models {
+        let model = open(&data().join(name), 2, Reading::default()).unwrap();
+        for Row { decoding, written } in rows {
+            let ids = model.ids(&texts, decoding, &|_| {}).unwrap();
+            let expected: Vec<&[i64]> = written.iter().map(|row| &row.ids[..]).collect();
+            assert_eq!(ids, expected, "{name} {decoding:?}");
+            let written_here = model.rewrite(&texts, decoding, &|_| {}).unwrap();
+            let expected: Vec<&str> = written.iter().map(|row| &*row.text).collect();
+            assert_eq!(written_here, expected, "{name} {decoding:?}");
+        }
+    }
+}
+
+#[test]
+fn a_text_alone_and_on_one_thread_is_written_the_same() {
+    let Golden { texts, .. } = golden();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let decoding = Decoding { beams: NonZeroUsize::new(4).unwrap(), ..greedy() };
+    let folder = data().join("t5-1.1");
+    let together = open(&folder, 3, Reading::default()).unwrap();
+    let together = together.rewrite(&texts, &decoding, &|_| {}).unwrap();
+    let alone = open(&folder, 1, Reading::default()).unwrap();
+    for (text, expected) in texts.iter().zip(together) {
+        assert_eq!(alone.rewrite(&[text], &decoding, &|_| {}).unwrap(), [expected]);
+    }
+    assert_eq!(alone.rewrite(&[], &decoding, &|_| {}).unwrap(), [""; 0]);
+}
+
+#[test]
+fn the_end_of_a_long_text_is_read() {
+    let read = |most| open(&data().join("t5"), 1, Reading::cut_at(most)).unwrap();
+    let model = read(4);
+    let write = |model: &T5, text: &str| model.ids(&[text], &greedy(), &|_| {}).unwrap();
+    let long = "running ".repeat(40_000) + "how much is it";
+    assert_eq!(write(&model, &long), write(&model, "tell me how much is it"));
+    assert_eq!(model.cut(), 2);
+    assert_ne!(read(4).checksum(), read(5).checksum());
+    assert!(open(&data().join("t5"), 1, Reading::cut_at(1)).is_err());
+}
+
+/// A copy of a model that a test may damage.
+fn copy(name: &str) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    for entry in fs::read_dir(data().join(name)).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), folder.path().join(entry.file_name())).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn folders_that_are_almost_right_are_refused() {
+    let refused = |name: &str, change: &dyn Fn(&Path)| {
+        let folder = copy(name);
+        change(folder.path());
+        open(folder.path(), 1, Reading::default()).err().unwrap_or_default()
+    };
+    let edit = |file: &'static str, from: &'static str, to: &'static str| {
+        move |folder: &Path| {
+            let at = folder.join(file);
+            let text = fs::read_to_string(&at).unwrap();
+            assert!(text.contains(from), "{from}");
+            fs::write(at, text.replacen(from, to, 1)).unwrap();
+        }
+    };
+    let remove =
+        |file: &'static str| move |folder: &Path| fs::remove_file(folder.join(file)).unwrap();
+    let config = "config.json";
+    for (name, change, says) in [
+        (
+            "t5",
+            &edit(config, "\"d_ff\": 12", "\"d_ff\": 13") as &dyn Fn(&Path),
+            "of the shape [13, 8]",
+        ),
+        ("t5", &edit(config, "\"num_layers\": 1", "\"num_layers\": 2"), "num_decoder_layers"),
+        ("t5", &edit(config, "\"relu\"", "\"gated-gelu\""), "tensors of a T5"),
+        (
+            "t5-1.1",
+            &edit(config, "\"scale_decoder_outputs\": false", "\"scale_decoder_outputs\": true"),
+            "lm_head.weight equal to shared.weight",
+        ),
+        ("t5", &edit(config, "\"t5\"", "\"umt5\""), "model_type `t5`"),
+        ("t5", &edit("tokenizer.json", "\"Unigram\"", "\"Octogram\""), "a tokenizer"),
+        ("t5", &remove(config), "no such file"),
+        ("t5", &remove("tokenizer.json"), "save_pretrained"),
+        ("t5", &remove("model.safetensors"), "weights: model.safetensors"),
+        (
+            "t5",
+            &|folder| {
+                fs::rename(folder.join("model.safetensors"), folder.join("pytorch_model.bin"))
+                    .unwrap()
+            },
+            "pickle",
+        ),
+    ] {
+        let error = refused(name, change);
+        assert!(error.contains(says), "{says}: {error}");
+    }
+    let model = open(&data().join("t5"), 1, Reading::default()).unwrap();
+    let many = Decoding { beams: NonZeroUsize::new(64).unwrap(), ..greedy() };
+    assert!(model.rewrite(&["a"], &many, &|_| {}).is_err(), "more beams than words");
+}

@@ -1,0 +1,136 @@
+//! The key `rewrite` of a pipeline: its stages see requests whose last utterance a model has written
+//! so that it can be understood alone.
+
+use crate::build::{number, positive};
+use crate::stage::{About, Batch};
+use crate::table::Table;
+use clariq_core::{Decoding, ModelKind, ModelName, Reading, Request, Result, Speaker, bail};
+use serde::{Deserialize, Serialize};
+use std::num::NonZeroUsize;
+
+/// The name by which overrides and explanations know it.
+pub(crate) const REWRITE: &str = "rewrite";
+
+/// The table `rewrite`. Its defaults are those of the organisers' baseline of TREC iKAT 2023
+/// (irlabamsterdam/iKAT, `2023/scripts/baselines/code/baseline_runs.py`).
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Rewrite {
+    /// The T5.
+    model: String,
+    /// Texts that are continued at each step; with 1, always the most probable token.
+    #[serde(default = "positive::<4>")]
+    beams: NonZeroUsize,
+    /// The exponent of a text's length that its log-probability is divided by.
+    #[serde(default = "number::<2, _>")]
+    length_penalty: f64,
+    /// Tokens that are written at most, and one more.
+    #[serde(default = "number::<250, _>")]
+    max_length: usize,
+    /// Whether the search ends as soon as there are as many whole texts as beams.
+    #[serde(default = "yes")]
+    early_stopping: bool,
+    /// Tokens that are read at most, the last ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<usize>,
+    /// What is in front of every utterance that is read.
+    #[serde(default = "usual_separator")]
+    separator: String,
+    /// Whether what the system said is read.
+    #[serde(default = "yes")]
+    responses: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn usual_separator() -> String {
+    " ||| ".to_owned()
+}
+
+/// More beams and tokens would take memory and time without limit.
+const MOST_BEAMS: usize = 64;
+const MOST_TOKENS: usize = 1024;
+
+impl Rewrite {
+    pub(crate) fn read(table: Table) -> Result<Self> {
+        let [beams_at, penalty_at, length_at] =
+            ["beams", "length_penalty", "max_length"].map(|key| table.at(key));
+        let read: Self = table.read()?;
+        if read.beams.get() > MOST_BEAMS {
+            bail!(beams_at, "beams from 1 to {MOST_BEAMS}", (read.beams.to_string()));
+        }
+        if !read.length_penalty.is_finite() {
+            bail!(penalty_at, "length_penalty as a number", (read.length_penalty.to_string()));
+        }
+        if !(2..=MOST_TOKENS).contains(&read.max_length) {
+            bail!(length_at, "max_length from 2 to {MOST_TOKENS}", (read.max_length.to_string()));
+        }
+        Ok(read)
+    }
+
+    fn model_name(&self) -> ModelName {
+        let reading = Reading { max_tokens: self.max_tokens, ..Reading::default() };
+        ModelName { reading, ..ModelName::new(&*self.model, ModelKind::Rewriter) }
+    }
+
+    pub(crate) fn about(&self) -> About {
+        About { models: vec![self.model_name()], ..About::new(REWRITE, self) }
+    }
+
+    /// The requests of a batch with their last utterances rewritten. Where the model writes nothing,
+    /// the utterance stays.
+    pub(crate) fn apply(&self, batch: &Batch) -> Result<Vec<Request>> {
+        let texts: Vec<String> = batch.requests.iter().map(|request| self.text(request)).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let decoding = Decoding {
+            beams: self.beams,
+            length_penalty: self.length_penalty,
+            max_length: self.max_length,
+            early_stopping: self.early_stopping,
+        };
+        let models = batch.context.models;
+        let written = models.rewrite(&self.model_name(), &texts, &decoding, batch.progress)?;
+        let mut requests = batch.requests.to_vec();
+        for (request, text) in requests.iter_mut().zip(written) {
+            let mut said = request.said.iter_mut().rev();
+            let last = said.find(|said| said.speaker == Speaker::User);
+            if let Some(last) = last.filter(|_| !text.trim().is_empty()) {
+                last.text = text;
+            }
+        }
+        Ok(requests)
+    }
+
+    /// What the model reads: everything said up to the user's last utterance.
+    fn text(&self, request: &Request) -> String {
+        let is_of_user = |speaker| speaker == Speaker::User;
+        let end = request.said.iter().rposition(|said| is_of_user(said.speaker));
+        let said = request.said[..end.map_or(0, |last| last + 1)].iter();
+        let said = said.filter(|said| self.responses || is_of_user(said.speaker));
+        said.flat_map(|said| [&*self.separator, &*said.text]).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clariq_core::Utterance;
+
+    fn rewrite(keys: &str) -> Rewrite {
+        toml::from_str(&format!("model = \"t5\"\n{keys}")).unwrap()
+    }
+
+    #[test]
+    fn the_organisers_form_is_read() {
+        let mut request = Request::new("1", "a");
+        assert_eq!(rewrite("").text(&request), " ||| a");
+        request.said.extend([Utterance::system("b"), Utterance::user("c"), Utterance::system("d")]);
+        assert_eq!(rewrite("").text(&request), " ||| a ||| b ||| c");
+        let other = rewrite("separator = \"/\"\nresponses = false");
+        assert_eq!(other.text(&request), "/a/c");
+        request.said.clear();
+        assert_eq!(rewrite("").text(&request), "");
+    }
+}
