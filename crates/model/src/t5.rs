@@ -82,19 +82,17 @@ fn usual_epsilon() -> f64 {
 
 /// Keys that change nothing of what is written: they are about training and other programs, repeat
 /// another key, or are given where a text is written.
-const IGNORED: [&str; 25] = [
+const IGNORED: [&str; 23] = [
     "_from_model_config",
     "_name_or_path",
     "architectures",
     "bos_token_id",
     "classifier_dropout",
-    "dense_act_fn",
     "dropout_rate",
     "dtype",
     "early_stopping",
     "gradient_checkpointing",
     "initializer_factor",
-    "is_gated_act",
     "length_penalty",
     "max_length",
     "max_new_tokens",
@@ -110,11 +108,15 @@ const IGNORED: [&str; 25] = [
     "use_cache",
 ];
 /// Keys of which one value alone is supported.
-const ONLY_USUAL: [(&str, &str); 4] = [
+const ONLY_USUAL: [(&str, &str); 8] = [
+    ("dense_act_fn", "\"relu\""),
+    ("is_gated_act", "false"),
     ("do_sample", "false"),
     ("is_decoder", "false"),
     ("is_encoder_decoder", "true"),
     ("no_repeat_ngram_size", "0"),
+    ("dense_act_fn", "\"gelu_new\""),
+    ("is_gated_act", "true"),
 ];
 /// Keys that `generation_config.json` may have in place of `config.json`.
 const IDS: [&str; 3] = ["pad_token_id", "eos_token_id", "decoder_start_token_id"];
@@ -161,7 +163,9 @@ impl T5Shape {
 
     fn check(&self, at: &Path) -> Result<()> {
         for (key, value) in self.rest.iter().filter(|(_, value)| !value.is_null()) {
-            let usual = ONLY_USUAL.iter().find(|(known, _)| known == key);
+            // The first two or the last two repeat `feed_forward_proj`.
+            let usual = ONLY_USUAL.iter().skip(if self.is_gated() { 2 } else { 0 });
+            let usual = usual.take(6).find(|(known, _)| known == key);
             let is_fine = match usual {
                 Some((_, usual)) => *value == usual.parse::<Value>().unwrap_or_default(),
                 None => IGNORED.contains(&&**key),
@@ -401,6 +405,8 @@ mod tests {
             ),
             ("bad_words_ids", json!([[1]]), "`bad_words_ids`: [[1]]"),
             ("is_encoder_decoder", json!(false), "is_encoder_decoder true"),
+            ("dense_act_fn", json!("gelu_new"), "dense_act_fn \"relu\""),
+            ("is_gated_act", json!(true), "is_gated_act false"),
         ] {
             let error = parse(key, value, None).unwrap_err().to_string();
             assert!(error.starts_with("config.json: ") && error.contains(says), "{error}");

@@ -125,7 +125,7 @@ fn folders_that_are_almost_right_are_refused() {
             "of the shape [13, 8]",
         ),
         ("t5", &edit(config, "\"num_layers\": 1", "\"num_layers\": 2"), "num_decoder_layers"),
-        ("t5", &edit(config, "\"relu\"", "\"gated-gelu\""), "tensors of a T5"),
+        ("t5", &edit(config, "\"relu\"", "\"silu\""), "dense_act_fn \"relu\""),
         (
             "t5-1.1",
             &edit(config, "\"scale_decoder_outputs\": false", "\"scale_decoder_outputs\": true"),
@@ -140,7 +140,7 @@ fn folders_that_are_almost_right_are_refused() {
             "t5",
             &|folder| {
                 fs::rename(folder.join("model.safetensors"), folder.join("pytorch_model.bin"))
-                    .unwrap()
+                    .unwrap();
             },
             "pickle",
         ),

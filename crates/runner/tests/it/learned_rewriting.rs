@@ -59,6 +59,19 @@ fn a_t5_rewrites_what_users_say() {
         assert!(bench.read(other) == bench.read("a.json"));
         assert_eq!(record(&bench, other)["models"], made_by["models"]);
     }
+    // It reads what its class sees: no resolved utterance.
+    let sample = root().join("data/sample-ikat");
+    let topics = fs::read_to_string(sample.join("2023_test_topics.json")).expect("topics");
+    let mut topics: Value = serde_json::from_str(&topics).expect("JSON");
+    for topic in topics.as_array_mut().expect("topics") {
+        for turn in topic["turns"].as_array_mut().expect("turns") {
+            turn["resolved_utterance"] = "scrambled".into();
+        }
+    }
+    bench.write("data/2023_test_topics.json", topics.to_string());
+    bench.write("data/passages.jsonl", fs::read(sample.join("passages.jsonl")).expect("passages"));
+    bench.succeed(&format!("{REWRITTEN} --data data -o d.json"));
+    assert!(bench.read("d.json") == bench.read("a.json"));
     let explained = bench.succeed(
         "-q explain --system ikat-rewritten.toml --split 2023-test --topic 1-1_2 1 --set rewrite.model=t5 --set rewrite.max_length=12",
     );
@@ -91,14 +104,15 @@ fn a_run_of_another_engine_rewrites_and_a_cross_encoder_make_a_submission() {
     let bench = bench();
     let topics = root().join("data/sample-ikat/2023_test_topics.json");
     let topics: Value = serde_json::from_slice(&fs::read(topics).expect("a file")).expect("JSON");
-    let mut rewrites = String::new();
+    let mut rewrites = Vec::new();
     for topic in topics.as_array().expect("topics") {
         for turn in topic["turns"].as_array().expect("turns") {
             let (number, text) = (topic["number"].as_str(), turn["resolved_utterance"].as_str());
-            rewrites += &format!("{}_{}\t{}\n", number.unwrap(), turn["turn_id"], text.unwrap());
+            let (number, text) = (number.unwrap(), text.unwrap());
+            rewrites.push(format!("{number}_{}\t{text}\n", turn["turn_id"]));
         }
     }
-    bench.write("llm.tsv", rewrites);
+    bench.write("llm.tsv", rewrites.concat());
     bench.succeed("-q run ikat-bm25 --split 2023-test -o first.json");
     let passages = fs::read(root().join("data/sample-ikat/passages.jsonl")).expect("passages");
     bench.write("passages.jsonl", passages);
