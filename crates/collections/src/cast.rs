@@ -5,6 +5,7 @@
 //! of clarifying questions.
 
 mod pool;
+mod released;
 mod resolved;
 mod topics;
 
@@ -39,6 +40,7 @@ pub(crate) const KIND: Kind = Kind {
     check,
     validate: by_topics,
     figures: Vec::new,
+    released: Some(released::RELEASE),
 };
 
 const SPLITS: [&str; 1] = ["2022"];

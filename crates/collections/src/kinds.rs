@@ -1,5 +1,6 @@
 //! The registry of collections: how each is recognised, opened and checked.
 
+use crate::clariq::Release;
 use crate::{CheckReport, Collection, DataDir, Validation, ValidationOptions};
 use clariq_core::{Error, Problem, ProblemKind, TextKeeper, problem};
 use clariq_files::Source;
@@ -41,6 +42,8 @@ pub struct Kind {
     pub validate: Validate,
     /// The names of the figures of its own that configurations may expect.
     pub figures: fn() -> Vec<String>,
+    /// Where its files can be fetched, as far as their digests are known.
+    pub released: Option<Release>,
 }
 
 /// All collections, in the order in which a folder is compared with them.
@@ -95,7 +98,7 @@ fn unrecognised(data: &DataDir) -> Problem {
     };
     let signs = signs.join(", ");
     let hint = "check the path; data/README.md lists the files of each collection, and `clariq data \
-                fetch --data DIR` downloads those of ClariQ into another folder";
+                fetch` downloads those that are public into another folder";
     problem!(data.to_string(), "a folder with the files of a collection: {signs}", found, hint)
         .kind(ProblemKind::MissingFile)
 }

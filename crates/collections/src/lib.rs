@@ -49,7 +49,7 @@ pub use bank::{Bank, BankRow};
 pub use check::CheckReport;
 pub use clariq::DataDir;
 pub use clariq::evaluation::{Choice, Leaderboard, NeedReport, OracleAsked, Placement, oracle_run};
-pub use clariq::{RELEASED, conversation, fetch};
+pub use clariq::{Release, conversation, fetch};
 pub use ikat::validate::{MAX_WARNINGS, validate_interactive};
 pub use ikat::{convert, passage_ids};
 pub use kinds::{KINDS, Kind, Open, Validate, check, kind_of, open, open_keeping, protect};

@@ -36,6 +36,7 @@ pub(crate) const KIND: Kind = Kind {
     check,
     validate: by_topics,
     figures: Vec::new,
+    released: None,
 };
 
 /// `all` are requests that belong to no other split; the others behind the usual three are those of

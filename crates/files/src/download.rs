@@ -23,7 +23,7 @@ const CHECK_ADDRESS: &str = "check the address after `--from`";
 /// A file as its publisher describes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Published<'a> {
-    /// The name, at the origin and in the data folder: one path component.
+    /// The path at the origin.
     pub name: &'a str,
     /// The SHA-256 in lower-case hexadecimal; `None` where the published bytes are not known.
     pub sha256: Option<&'a str>,

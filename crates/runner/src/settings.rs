@@ -23,7 +23,7 @@ pub(crate) enum Verbosity {
 /// The common flags, resolved.
 pub(crate) struct Settings {
     pub(crate) data: DataDir,
-    data_was_named: bool,
+    pub(crate) data_was_named: bool,
     pub(crate) threads: usize,
     pub(crate) seed: u64,
     /// Where learned models are run.

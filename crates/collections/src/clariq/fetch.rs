@@ -1,4 +1,4 @@
-//! Fetching the released `ClariQ` files into a data folder.
+//! Fetching released files into a data folder.
 //!
 //! ```no_run
 //! use clariq_collections::clariq::fetch::{FetchRequest, fetch};
@@ -9,7 +9,7 @@
 //! # Ok::<(), clariq_core::Error>(())
 //! ```
 
-use crate::clariq::released::{RELEASED, RELEASED_AT, Released};
+use crate::clariq::released::{RELEASE, Release, Released};
 use clariq_core::{Error, Observer, ProblemKind, bail, problem};
 use clariq_files::Lock;
 use clariq_files::download::{Downloader, Limits, Local, Origin, Published};
@@ -32,12 +32,17 @@ pub struct FetchRequest {
 }
 
 impl FetchRequest {
-    /// All files but the archives, from the public repository into a folder.
+    /// All files of `ClariQ` but the archives, from the public repository into a folder.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self::of(&RELEASE, folder)
+    }
+
+    /// All files of a release but the archives, from where they were released into a folder.
+    pub fn of(release: &Release, folder: impl Into<PathBuf>) -> Self {
         Self {
-            origin: Origin::Url(RELEASED_AT.to_owned()),
+            origin: Origin::Url(release.at.to_owned()),
             folder: folder.into(),
-            files: RELEASED.iter().copied().filter(|file| !file.archive).collect(),
+            files: release.files.iter().copied().filter(|file| !file.archive).collect(),
             force: false,
             limits: Limits::default(),
         }
@@ -105,7 +110,7 @@ pub fn fetch(request: &FetchRequest, observer: &dyn Observer) -> Result<Vec<Fetc
 }
 
 fn published(file: &Released) -> Published<'static> {
-    Published { name: file.name, sha256: file.sha256, most_bytes: file.most_bytes }
+    Published { name: file.path, sha256: file.sha256, most_bytes: file.most_bytes }
 }
 
 fn fetch_file(
@@ -141,8 +146,8 @@ fn refuse_different(request: &FetchRequest, files: &[(Released, Local)]) -> Resu
 }
 
 fn missing(request: &FetchRequest, file: &Released) -> Error {
-    let location = request.origin.locate(file.name);
-    let hint = "`--from` names the folder or address that train.tsv is in directly: check it";
+    let location = request.origin.locate(file.path);
+    let hint = "`--from` names the folder or address that this path follows: check it";
     let problem = match request.origin {
         Origin::Url(_) => {
             problem!(location, "the file as it was released", "no such file on the server", hint)

@@ -3,7 +3,7 @@
 use crate::clariq::by_topics;
 use crate::clariq::collection::{ClariQ, DataDir, Split};
 use crate::clariq::evaluation::{Official, names};
-use crate::clariq::released::RELEASED;
+use crate::clariq::released::{RELEASE, RELEASED};
 use crate::clariq::{check, stats};
 use crate::evaluation::Evaluation;
 use crate::{AnnotatedFacet, Annotation, Collection, Kind, Requests, Statistics};
@@ -26,6 +26,7 @@ pub(crate) const KIND: Kind = Kind {
     check: check::check,
     validate: by_topics,
     figures: names,
+    released: Some(RELEASE),
 };
 
 const SPLITS: [&str; 3] = [Split::Train.name(), Split::Dev.name(), Split::Test.name()];

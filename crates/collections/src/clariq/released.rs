@@ -9,8 +9,10 @@ const LARGEST: u64 = 100 << 20;
 /// One released file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Released {
-    /// The name, at the origin and in the data folder: one path component.
+    /// The name in the data folder: one path component.
     pub name: &'static str,
+    /// Its path at the origin.
+    pub path: &'static str,
     /// The SHA-256 in lower-case hexadecimal; `None` where the released bytes are not known.
     pub sha256: Option<&'static str>,
     /// The size in bytes, or the most that it can be where the size is not known.
@@ -21,6 +23,17 @@ pub struct Released {
     /// tables.
     pub archive: bool,
 }
+
+/// Where the files of a collection were released.
+#[derive(Debug, Clone, Copy)]
+pub struct Release {
+    /// The address that their paths follow.
+    pub at: &'static str,
+    /// The files.
+    pub files: &'static [Released],
+}
+
+pub(crate) const RELEASE: Release = Release { at: RELEASED_AT, files: RELEASED };
 
 /// All released files that any command reads.
 pub const RELEASED: &[Released] = &[
@@ -72,7 +85,17 @@ pub fn released(name: &str) -> Option<&'static Released> {
 }
 
 const fn known(name: &'static str, most_bytes: u64, sha256: &'static str) -> Released {
-    Released { name, sha256: Some(sha256), most_bytes, required: false, archive: false }
+    Released { name, path: name, sha256: Some(sha256), most_bytes, required: false, archive: false }
+}
+
+/// A file that has another name at the origin, or is in a folder there.
+pub(crate) const fn found_at(
+    path: &'static str,
+    name: &'static str,
+    bytes: u64,
+    sha256: &'static str,
+) -> Released {
+    Released { path, ..known(name, bytes, sha256) }
 }
 
 const fn required(name: &'static str, bytes: u64, sha256: &'static str) -> Released {
@@ -80,7 +103,7 @@ const fn required(name: &'static str, bytes: u64, sha256: &'static str) -> Relea
 }
 
 const fn unknown(name: &'static str) -> Released {
-    Released { name, sha256: None, most_bytes: LARGEST, required: false, archive: false }
+    Released { path: name, sha256: None, most_bytes: LARGEST, ..known(name, 0, "") }
 }
 
 const fn archive(name: &'static str) -> Released {
@@ -90,10 +113,12 @@ const fn archive(name: &'static str) -> Released {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::KINDS;
 
     #[test]
     fn names_are_plain_and_digests_are_whole() {
-        for file in RELEASED {
+        let releases = KINDS.iter().filter_map(|kind| kind.released);
+        for file in releases.flat_map(|release| release.files) {
             let plain = !file.name.contains(['/', '\\']) && !file.name.starts_with('.');
             assert!(plain, "{}", file.name);
             let whole = |digest: &str| {

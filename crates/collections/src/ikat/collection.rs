@@ -40,6 +40,7 @@ pub(crate) const KIND: Kind = Kind {
         validate(run, &topics, &Options::new(options, passage_ids.as_ref()))
     },
     figures: || names().collect(),
+    released: Some(super::released::RELEASE),
 };
 
 /// The statements of a user, of which each conversation has its own.

@@ -1,11 +1,13 @@
 //! Fetching into a data folder: what is right stays, what differs is kept unless it is to go, and
 //! processes wait.
 
+use crate::released::released;
 use clariq_collections::clariq::Released;
 use clariq_collections::clariq::fetch::{FetchRequest, Outcome, fetch};
+use clariq_collections::{DataDir, KINDS, kind_of};
 use clariq_core::{Observer, ProblemKind, Silent, sha256_hex};
-use clariq_files::Lock;
 use clariq_files::download::Origin;
+use clariq_files::{Lock, Source};
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tempfile::TempDir;
@@ -13,7 +15,7 @@ use tempfile::TempDir;
 /// A released file; digests are leaked, as the real ones are part of the program.
 fn file(name: &'static str, released: Option<&[u8]>, required: bool) -> Released {
     let sha256 = released.map(|bytes| &*sha256_hex(bytes).leak());
-    Released { name, sha256, most_bytes: 100, required, archive: false }
+    Released { name, path: name, sha256, most_bytes: 100, required, archive: false }
 }
 
 fn known(name: &'static str, bytes: &[u8]) -> Released {
@@ -117,4 +119,36 @@ fn whoever_waits_for_another_fetch_is_told() {
         drop(lock);
         assert_eq!(other.join().unwrap().len(), 1);
     });
+}
+
+/// The files of iKAT and CAsT are fetched by their paths at the origin, and are the released ones.
+#[test]
+fn released_files_have_their_names_and_digests() {
+    for (name, files) in [("ikat", 7), ("cast", 7)] {
+        let Some(shared) = released(name) else { return };
+        let kind = KINDS.iter().find(|kind| kind.name.eq_ignore_ascii_case(name)).unwrap();
+        let release = kind.released.unwrap();
+        let outer = tempfile::tempdir().unwrap();
+        let origin = outer.path().join("origin");
+        for file in release.files {
+            let found = ["", "topics", "passages", "qrels"].into_iter().find_map(|below| {
+                let path = shared.join(below).join(file.name);
+                let packed = shared.join(below).join(format!("{}.gz", file.name));
+                [path, packed].into_iter().find(|path| path.exists())
+            });
+            let bytes = Source::new(found.unwrap()).read().unwrap().bytes;
+            assert_eq!(bytes.len() as u64, file.most_bytes, "{}", file.name);
+            let target = origin.join(file.path);
+            fs::create_dir_all(target.parent().unwrap()).unwrap();
+            fs::write(target, bytes).unwrap();
+        }
+        let mut request = FetchRequest::of(&release, outer.path().join("data"));
+        request.origin = Origin::Folder(origin);
+        let all = outcomes(&request);
+        assert_eq!(all.len(), files);
+        let came = |one: &Outcome| matches!(one, Outcome::Fetched { verified: true, .. });
+        assert!(all.iter().all(came), "{all:?}");
+        let fetched = DataDir::Folder(request.folder.clone());
+        assert_eq!(kind_of(&fetched).unwrap().name, kind.name);
+    }
 }

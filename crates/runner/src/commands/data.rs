@@ -4,13 +4,13 @@ use crate::arguments::one_of;
 use crate::commands::shard;
 use crate::failure::{Failure, Outcome, print_findings};
 use crate::output::{Cell, Format, Sheet, stdout};
-use crate::settings::{Settings, USUAL_DATA};
-use clap::builder::TypedValueParser;
+use crate::settings::Settings;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use clariq_collections::conversation::{Order, Shape, synthesize as synthesize_files};
 use clariq_collections::fetch::{FetchRequest, Outcome as FetchOutcome, fetch as fetch_files};
 use clariq_collections::passage_ids::{MEMORY, build};
-use clariq_collections::{Amount, DataDir, KINDS, RELEASED, check as check_folder, kind_of};
+use clariq_collections::{Amount, DataDir, KINDS, Kind, Release, check as check_folder, kind_of};
 use clariq_core::{Severity, bail};
 use clariq_experiment::Observer;
 use clariq_experiment::export::export as write_files;
@@ -26,7 +26,7 @@ pub(crate) enum DataCommand {
     Check,
     /// Count requests, documents, labels and words
     Stats,
-    /// Download the released ClariQ files and verify them
+    /// Download the released files of a collection and verify them
     Fetch(FetchArgs),
     /// Write the collection as JSON lines and TREC qrels, for other tools
     Export(ExportArgs),
@@ -178,7 +178,12 @@ fn segment(settings: &Settings, arguments: &SegmentArgs) -> Result<Outcome, Fail
 
 #[derive(Args)]
 pub(crate) struct FetchArgs {
-    /// Download from this URL, or copy from this folder
+    /// Collection; of iKAT topics, canonical passages and labels of 2023, of CAsT topics and the
+    /// question pool
+    #[arg(long, value_name = "NAME", default_value = "ClariQ", ignore_case = true,
+          value_parser = collections())]
+    collection: String,
+    /// Download from this URL, or copy from this folder; the files have the paths of their release
     #[arg(long, value_name = "URL|DIR")]
     from: Option<String>,
     /// Also download the archives with conversations and multi-turn evaluation tables (large)
@@ -189,19 +194,34 @@ pub(crate) struct FetchArgs {
     force: bool,
 }
 
+/// The collections with a release.
+fn releases() -> impl Iterator<Item = (&'static Kind, Release)> {
+    KINDS.iter().filter_map(|kind| Some((kind, kind.released?)))
+}
+
+fn collections() -> impl TypedValueParser<Value = String> {
+    PossibleValuesParser::new(releases().map(|(kind, _)| kind.name))
+}
+
 fn fetch(settings: &Settings, arguments: &FetchArgs) -> Result<Outcome, Failure> {
-    let folder = match &settings.data {
-        DataDir::Folder(folder) => folder.clone(),
-        DataDir::Sample => PathBuf::from(USUAL_DATA),
+    let wanted = |(kind, _): &(&Kind, _)| kind.name.eq_ignore_ascii_case(&arguments.collection);
+    let Some((kind, release)) = releases().find(wanted) else {
+        unreachable!("clap takes no other")
     };
-    if let Some(other) = kind_of(&settings.data).ok().filter(|kind| kind.name != KINDS[0].name) {
+    let folder = match &settings.data {
+        DataDir::Folder(folder) if settings.data_was_named => folder.clone(),
+        _ => PathBuf::from(kind.usual),
+    };
+    let there = kind_of(&DataDir::Folder(folder.clone())).ok();
+    if let Some(other) = there.filter(|other| other.name != kind.name) {
         let (found, hint) = (format!("files of {}", other.name), "name another folder");
-        bail!(&folder, "a folder for the files of ClariQ", found, hint);
+        let expected = format!("a folder for the files of {}", kind.name);
+        bail!(&folder, expected, found, hint);
     }
     settings.note(&format!("note: fetching into {}", folder.display()));
-    let mut request = FetchRequest { force: arguments.force, ..FetchRequest::new(folder) };
+    let mut request = FetchRequest { force: arguments.force, ..FetchRequest::of(&release, folder) };
     if arguments.all {
-        request.files = RELEASED.to_vec();
+        request.files = release.files.to_vec();
     }
     if let Some(from) = &arguments.from {
         request.origin = Origin::parse(from)?;
