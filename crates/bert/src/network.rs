@@ -3,9 +3,9 @@
 //! Devlin, Chang, Lee and Toutanova, "BERT: Pre-training of Deep Bidirectional Transformers for
 //! Language Understanding", NAACL 2019. The other families compute the same layers: RoBERTa and
 //! MPNet count positions from the padding token, MPNet adds what tokens' distances weigh to
-//! attention, ELECTRA and ALBERT have shorter vectors of words, ALBERT repeats its layers, DistilBERT
-//! has no segments; and each has its own head of a classifier. It differs from a literal transcription in what it leaves
-//! out: query, key and value are one matrix product; nothing but attention sees padding; where only
+//! attention, DeBERTa attends to distances beside words, ELECTRA and ALBERT have shorter vectors of
+//! words, ALBERT repeats its layers, DistilBERT has no segments; and each has its own head of a
+//! classifier. It differs from a literal transcription in what it leaves out: query, key and value are one matrix product; nothing but attention sees padding; where only
 //! `[CLS]` is looked at, the last layer computes nothing else. The tests hold it against the literal
 //! transcription of `rust_bert`, and against golden files of transformers.
 
@@ -15,14 +15,19 @@ mod tests;
 use crate::batch::Batch;
 use crate::pooling::{Head, activate, mean_of, unit};
 use crate::products::{Linear, Products};
-use crate::weights::{Weights, torch};
+use crate::weights::{SELF, Weights, torch};
 use clariq_core::{Error, Precision, Result, bail};
-use clariq_model::{Activation, Family, ModelFolder, Shape, head_names, layer_tensor};
+use clariq_model::{
+    Activation, DISTANCE_NORM, Disentangled, Family, ModelFolder, Shape, distance_parts,
+    distance_table, head_names, layer_tensor,
+};
 use tch::{Device, Kind, Tensor};
 
 #[derive(Debug, Clone)]
 struct Layer {
     query_key_value: Linear,
+    /// DeBERTa's projections of distances to keys and to queries, where they are not those of words.
+    of_distances: Option<[Linear; 2]>,
     attention: Linear,
     attention_norm: Linear,
     inner: Linear,
@@ -37,7 +42,7 @@ pub(crate) struct Network {
     products: Products,
     /// The table of word embeddings, of which training keeps the rows that occur in its data.
     pub(crate) words: Tensor,
-    positions: Tensor,
+    positions: Option<Tensor>,
     /// The id of the padding token in `words`, where positions are counted from it. A text that has
     /// this token in its midst counts on behind it.
     pub(crate) padding: Option<i64>,
@@ -48,8 +53,12 @@ pub(crate) struct Network {
     /// From the words' shorter vectors to those of the layers.
     project: Option<Linear>,
     layers: Vec<Layer>,
-    /// What distances between tokens add to attention, buckets × heads.
+    /// What distances between tokens add to attention, buckets × heads; in DeBERTa the vectors of
+    /// distances, rows × hidden.
     distances: Option<Tensor>,
+    distance_norm: Option<Linear>,
+    /// 0 for the biases of keys, which the first DeBERTa does not have, and 1 for the others.
+    has_bias: Option<Tensor>,
     /// The two layers over the first token that score a pair.
     dense: Option<Linear>,
     classifier: Option<Linear>,
@@ -70,6 +79,14 @@ pub(crate) fn decays(name: &str) -> bool {
 fn list<'n>(all: &mut Vec<Parameter<'n>>, name: &str, linear: &'n mut Linear) {
     all.push((format!("{name}.weight"), &mut linear.weight));
     all.push((format!("{name}.bias"), &mut linear.bias));
+}
+
+/// What distances between the tokens of a batch are to attention.
+enum Distances {
+    /// Added to it, 1 × heads × tokens × tokens.
+    Weights(Tensor),
+    /// Attended to: the vectors of the distances that occur, and the row of each pair of tokens.
+    Vectors(Tensor, Tensor),
 }
 
 /// Which vectors of the last layer are wanted.
@@ -110,10 +127,22 @@ impl Network {
             let fused = |rest: &str| {
                 let part =
                     |name| get(&layer_tensor(number, &format!("attention.self.{name}.{rest}")));
-                Ok::<_, Error>(Tensor::cat(&[part("query")?, part("key")?, part("value")?], 0))
+                let [query, key, value] = SELF.map(part);
+                Ok::<_, Error>(Tensor::cat(&[query?, key?, value?], 0))
             };
+            let [to_key, to_query] = distance_parts(shape.family);
+            let has_own = |distances: &&Disentangled| !distances.is_shared;
+            let of_distances = shape.disentangled.as_ref().filter(has_own).map(|_| {
+                let weight = get(&layer_tensor(number, &format!("{to_key}.weight")))?;
+                let bias = match shape.family {
+                    Family::Deberta => Tensor::zeros([shape.hidden], (kind, device)),
+                    _ => get(&layer_tensor(number, &format!("{to_key}.bias")))?,
+                };
+                Ok::<_, Error>([Linear { weight, bias }, part(to_query)?])
+            });
             layers.push(Layer {
                 query_key_value: Linear { weight: fused("weight")?, bias: fused("bias")? },
+                of_distances: of_distances.transpose()?,
                 attention: part("attention.output.dense")?,
                 attention_norm: part("attention.output.LayerNorm")?,
                 inner: part("intermediate.dense")?,
@@ -121,20 +150,29 @@ impl Network {
                 norm: part("output.LayerNorm")?,
             });
         }
-        let table = |name: &str, rows: i64| (rows > 0).then(|| get(name)).transpose();
+        let table = |name: &str, is_there: bool| is_there.then(|| get(name)).transpose();
+        let has_distances = shape.buckets > 0 || shape.disentangled.is_some();
+        let is_normed = shape.disentangled.as_ref().is_some_and(|distances| distances.is_normed);
+        let has_bias = (shape.family == Family::Deberta).then(|| {
+            let ones = Tensor::ones([3 * shape.hidden], (kind, device));
+            let _ = ones.narrow(0, shape.hidden, shape.hidden).zero_();
+            ones
+        });
         let (dense, classifier) = head_names(shape.family);
         Ok(Self {
             shape: shape.clone(),
             products: Products::Usual,
             words: get(WORDS)?,
-            positions: get(POSITIONS)?,
+            positions: table(POSITIONS, shape.adds_positions)?,
             padding: shape.positions_after(),
-            segments: table(SEGMENTS, shape.segments)?,
+            segments: table(SEGMENTS, shape.segments > 0)?,
             uses_segments: folder.uses_segments(),
             embedding_norm: linear("embeddings.LayerNorm")?,
             project: optional(PROJECT)?,
             layers,
-            distances: table(DISTANCES, shape.buckets)?,
+            distances: table(distance_table(shape.family), has_distances)?,
+            distance_norm: is_normed.then(|| linear(DISTANCE_NORM)).transpose()?,
+            has_bias,
             dense: optional(dense)?,
             classifier: optional(classifier)?,
             head,
@@ -148,7 +186,7 @@ impl Network {
             shape: self.shape.clone(),
             products: self.products,
             words: self.words.shallow_clone(),
-            positions: self.positions.shallow_clone(),
+            positions: shared(&self.positions),
             padding: self.padding,
             segments: shared(&self.segments),
             uses_segments: self.uses_segments,
@@ -156,6 +194,8 @@ impl Network {
             project: self.project.clone(),
             layers: self.layers.clone(),
             distances: shared(&self.distances),
+            distance_norm: self.distance_norm.clone(),
+            has_bias: shared(&self.has_bias),
             dense: self.dense.clone(),
             classifier: self.classifier.clone(),
             head: self.head.replica(),
@@ -180,14 +220,21 @@ impl Network {
 
     /// Every tensor that training may change.
     pub(crate) fn parameters(&mut self) -> Vec<Parameter<'_>> {
-        let (dense, classifier) = head_names(self.shape.family);
-        let mut all =
-            vec![(WORDS.to_owned(), &mut self.words), (POSITIONS.to_owned(), &mut self.positions)];
-        let tables = [(SEGMENTS, &mut self.segments), (DISTANCES, &mut self.distances)];
+        let family = self.shape.family;
+        let (dense, classifier) = head_names(family);
+        let mut all = vec![(WORDS.to_owned(), &mut self.words)];
+        let tables = [
+            (POSITIONS, &mut self.positions),
+            (SEGMENTS, &mut self.segments),
+            (distance_table(family), &mut self.distances),
+        ];
         for (name, table) in tables {
             all.extend(table.as_mut().map(|table| (name.to_owned(), table)));
         }
         list(&mut all, "embeddings.LayerNorm", &mut self.embedding_norm);
+        if let Some(norm) = &mut self.distance_norm {
+            list(&mut all, DISTANCE_NORM, norm);
+        }
         if let Some(project) = &mut self.project {
             list(&mut all, PROJECT, project);
         }
@@ -203,6 +250,14 @@ impl Network {
             for (name, linear) in parts {
                 list(&mut all, &layer_tensor(number, name), linear);
             }
+            let parts = layer.of_distances.as_mut().into_iter().flatten();
+            for (name, linear) in distance_parts(family).into_iter().zip(parts) {
+                list(&mut all, &layer_tensor(number, name), linear);
+            }
+        }
+        if family == Family::Deberta {
+            let [to_key, _] = distance_parts(family);
+            all.retain(|(name, _)| !name.ends_with(&format!("{to_key}.bias")));
         }
         for (name, linear) in [(dense, &mut self.dense), (classifier, &mut self.classifier)] {
             if let Some(linear) = linear {
@@ -221,7 +276,7 @@ impl Network {
                 tensors.insert(name, tensor.contiguous());
                 continue;
             };
-            for (part, tensor) in ["query", "key", "value"].iter().zip(tensor.chunk(3, 0)) {
+            for (part, tensor) in SELF.iter().zip(tensor.chunk(3, 0)) {
                 tensors.insert(format!("{stem}attention.self.{part}{rest}"), tensor.contiguous());
             }
         }
@@ -233,11 +288,12 @@ impl Network {
         let ((texts, tokens), hidden) = (batch.size(), self.shape.hidden);
         let mut states = self.embed(batch)?;
         let distances = self.distances(tokens)?;
+        let distances = distances.as_ref();
         let repeats = self.shape.layers as f64 / self.layers.len() as f64;
         for number in 0..self.shape.layers {
             let wanted = if number + 1 == self.shape.layers { wanted } else { Wanted::All };
             let layer = &self.layers[(number as f64 / repeats) as usize];
-            states = self.layer(layer, &states, batch, wanted, distances.as_ref())?;
+            states = self.layer(layer, &states, batch, wanted, distances)?;
         }
         if wanted == Wanted::First {
             return Ok(states);
@@ -259,13 +315,16 @@ impl Network {
                 table.get(0)
             };
         }
-        let sum = if let Some(id) = self.padding {
-            words + rows(&self.positions, &batch.packed(&self.positions_behind(id, batch))?)?
-        } else if let Some(padding) = &batch.padding {
-            words + rows(&self.positions, &padding.positions)?
-        } else {
-            let positions = self.positions.narrow(0, 0, tokens).unsqueeze(0);
-            (words.view([texts, tokens, width]) + positions).view([texts * tokens, width])
+        let sum = match (&self.positions, self.padding, &batch.padding) {
+            (None, ..) => words,
+            (Some(table), Some(id), _) => {
+                words + rows(table, &batch.packed(&self.positions_behind(id, batch))?)?
+            }
+            (Some(table), None, Some(padding)) => words + rows(table, &padding.positions)?,
+            (Some(table), None, None) => {
+                let positions = table.narrow(0, 0, tokens).unsqueeze(0);
+                (words.view([texts, tokens, width]) + positions).view([texts * tokens, width])
+            }
         };
         let embedded = self.dropped(self.norm(&sum, &self.embedding_norm)?, batch, Wanted::All)?;
         match &self.project {
@@ -282,19 +341,28 @@ impl Network {
         counted.cumsum(1, Kind::Int64) * counted + first
     }
 
-    /// What distances between tokens add to attention, 1 × heads × tokens × tokens: in buckets that
-    /// grow with the distance, as in Raffel et al., JMLR 2020, with 32 buckets up to 128 tokens.
-    fn distances(&self, tokens: i64) -> Result<Option<Tensor>> {
+    /// What the distances of so many tokens are to attention.
+    fn distances(&self, tokens: i64) -> Result<Option<Distances>> {
         let Some(table) = &self.distances else { return Ok(None) };
         let number = Tensor::arange(tokens, (Kind::Int64, table.device()));
         let to = number.unsqueeze(1) - number.unsqueeze(0);
-        let (exact, most) = (8, 16);
-        let far = (to.abs().to_kind(Kind::Float) / f64::from(exact)).log() / 16_f64.ln() * 8.0;
-        let far = (far.clamp_min(0.0).to_kind(Kind::Int64) + i64::from(exact)).clamp_max(most - 1);
-        let near = to.abs().lt(i64::from(exact));
-        let bucket = to.abs().where_self(&near, &far) + to.lt(0).to_kind(Kind::Int64) * most;
-        let added = rows(table, &bucket.view([-1]))?.view([tokens, tokens, -1]);
-        Ok(Some(added.permute([2, 0, 1]).unsqueeze(0)))
+        let Some(distances) = &self.shape.disentangled else {
+            return Ok(Some(Distances::Weights(added_by_distance(table, &to)?)));
+        };
+        let span = distances.span;
+        let row = |distance: i64| {
+            let row = distances.row(distance.abs());
+            (span + row * distance.signum()).clamp(0, 2 * span - 1)
+        };
+        let (first, last) = (row(1 - tokens), row(tokens - 1));
+        let occurring: Vec<i64> = (1 - tokens..tokens).map(|to| row(to) - first).collect();
+        let occurring = Tensor::from_slice(&occurring).to_device(table.device());
+        let at = occurring.index_select(0, &(to + tokens - 1).view([-1])).view([tokens, tokens]);
+        let mut vectors = table.narrow(0, first, last + 1 - first);
+        if let Some(norm) = &self.distance_norm {
+            vectors = self.norm(&vectors, norm)?;
+        }
+        Ok(Some(Distances::Vectors(vectors, at)))
     }
 
     fn layer(
@@ -303,7 +371,7 @@ impl Network {
         states: &Tensor,
         batch: &Batch,
         wanted: Wanted,
-        distances: Option<&Tensor>,
+        distances: Option<&Distances>,
     ) -> Result<Tensor> {
         let before = match (wanted, &batch.padding) {
             (Wanted::All, _) => states.shallow_clone(),
@@ -313,8 +381,15 @@ impl Network {
                 states.view([texts, tokens, self.shape.hidden]).select(1, 0)
             }
         };
-        let projected = self.products.linear(&own.query_key_value, states)?;
-        let mixed = self.attend(&projected, batch, wanted, distances)?;
+        let projected = match &self.has_bias {
+            None => self.products.linear(&own.query_key_value, states)?,
+            Some(has_bias) => {
+                let Linear { weight, bias } = &own.query_key_value;
+                let without = Linear { weight: weight.shallow_clone(), bias: bias * has_bias };
+                self.products.linear(&without, states)?
+            }
+        };
+        let mixed = self.attend(own, &projected, batch, wanted, distances)?;
         let attended =
             self.dropped(self.products.linear(&own.attention, &mixed)?, batch, wanted)? + before;
         let attended = self.norm(&attended, &own.attention_norm)?;
@@ -329,10 +404,11 @@ impl Network {
     /// the texts side by side; gives the wanted rows.
     fn attend(
         &self,
+        own: &Layer,
         projected: &Tensor,
         batch: &Batch,
         wanted: Wanted,
-        distances: Option<&Tensor>,
+        distances: Option<&Distances>,
     ) -> Result<Tensor> {
         let ((texts, tokens), hidden) = (batch.size(), self.shape.hidden);
         let (heads, width) = (self.shape.heads, hidden / self.shape.heads);
@@ -345,7 +421,7 @@ impl Network {
         if wanted == Wanted::First {
             query = query.narrow(2, 0, 1);
         }
-        let weights = self.attention_weights(&query, &key, batch, distances)?;
+        let weights = self.attention_weights(own, &query, &key, batch, distances)?;
         let mixed = self.products.matmul(&weights, &value)?;
         let mixed = mixed.transpose(1, 2).reshape([-1, hidden]);
         match &batch.padding {
@@ -357,15 +433,29 @@ impl Network {
     /// How much of each key every query takes, texts × heads × queries × keys.
     fn attention_weights(
         &self,
+        own: &Layer,
         query: &Tensor,
         key: &Tensor,
         batch: &Batch,
-        distances: Option<&Tensor>,
+        distances: Option<&Distances>,
     ) -> Result<Tensor> {
-        let scale = 1.0 / (query.size()[3] as f64).sqrt();
-        let mut scores = self.products.matmul(&(query * scale), &key.transpose(-2, -1))?;
-        if let Some(distances) = distances {
-            scores += distances.narrow(2, 0, query.size()[2]);
+        // The variance of three products is three times that of one.
+        let terms = if matches!(distances, Some(Distances::Vectors(..))) { 3.0 } else { 1.0 };
+        let scale = 1.0 / (query.size()[3] as f64 * terms).sqrt();
+        let query = query * scale;
+        let mut scores = self.products.matmul(&query, &key.transpose(-2, -1))?;
+        match distances {
+            None => {}
+            Some(Distances::Weights(added)) => scores += added.narrow(2, 0, query.size()[2]),
+            Some(Distances::Vectors(vectors, at)) => {
+                let [of_key, of_query] = self.project_distances(own, vectors, batch)?;
+                let size = scores.size();
+                let at = at.narrow(0, 0, size[2]).expand(&size, false);
+                let to_distance = self.products.matmul(&query, &of_key)?;
+                scores += to_distance.gather(-1, &at, false);
+                let from_distance = self.products.matmul(key, &(of_query * scale))?;
+                scores += from_distance.gather(-1, &at.transpose(-2, -1), false).transpose(-2, -1);
+            }
         }
         if let Some(padding) = &batch.padding {
             scores += &padding.mask;
@@ -376,6 +466,33 @@ impl Network {
             return dropped.map_err(torch("dropout"));
         }
         Ok(weights)
+    }
+
+    /// The vectors of distances as keys and as queries, 1 × heads × width × rows.
+    fn project_distances(
+        &self,
+        own: &Layer,
+        vectors: &Tensor,
+        batch: &Batch,
+    ) -> Result<[Tensor; 2]> {
+        let (hidden, heads) = (self.shape.hidden, self.shape.heads);
+        let dropout = self.shape.dropout;
+        let dropped = (batch.train && dropout > 0.0).then(|| vectors.f_dropout(dropout, true));
+        let dropped = dropped.transpose().map_err(torch("dropout"))?;
+        let vectors = dropped.as_ref().unwrap_or(vectors);
+        let project = |linear: &Linear| {
+            let projected = self.products.linear(linear, vectors)?;
+            Ok::<_, Error>(projected.view([1, -1, heads, hidden / heads]).permute([0, 2, 3, 1]))
+        };
+        if let Some([to_key, to_query]) = &own.of_distances {
+            return Ok([project(to_key)?, project(to_query)?]);
+        }
+        let part = |number: i64| {
+            let Linear { weight, bias } = &own.query_key_value;
+            let narrow = |tensor: &Tensor| tensor.narrow(0, number * hidden, hidden);
+            project(&Linear { weight: narrow(weight), bias: narrow(bias) })
+        };
+        Ok([part(1)?, part(0)?])
     }
 
     fn norm(&self, states: &Tensor, norm: &Linear) -> Result<Tensor> {
@@ -438,7 +555,7 @@ impl Network {
         };
         let activation = match self.shape.family {
             Family::DistilBert => Activation::Relu,
-            Family::Electra => Activation::Gelu,
+            Family::Electra | Family::Deberta | Family::DebertaV2 => Activation::Gelu,
             _ => Activation::Tanh,
         };
         let first = self.products.linear(dense, &self.forward(batch, Wanted::First)?)?;
@@ -462,6 +579,19 @@ impl Network {
     }
 }
 
+/// What distances between tokens add to attention, 1 × heads × tokens × tokens: in buckets that grow
+/// with the distance, as in Raffel et al., JMLR 2020, with 32 buckets up to 128 tokens.
+fn added_by_distance(table: &Tensor, to: &Tensor) -> Result<Tensor> {
+    let (exact, most) = (8, 16);
+    let far = (to.abs().to_kind(Kind::Float) / f64::from(exact)).log() / 16_f64.ln() * 8.0;
+    let far = (far.clamp_min(0.0).to_kind(Kind::Int64) + i64::from(exact)).clamp_max(most - 1);
+    let near = to.abs().lt(i64::from(exact));
+    let bucket = to.abs().where_self(&near, &far) + to.lt(0).to_kind(Kind::Int64) * most;
+    let tokens = to.size()[0];
+    let added = rows(table, &bucket.view([-1]))?.view([tokens, tokens, -1]);
+    Ok(added.permute([2, 0, 1]).unsqueeze(0))
+}
+
 /// Rows of a table by number. Their gradient is that of an embedding: added up in one pass.
 fn rows(table: &Tensor, numbers: &Tensor) -> Result<Tensor> {
     Tensor::f_embedding(table, numbers, -1, false, false).map_err(torch("looking up rows"))
@@ -470,7 +600,6 @@ fn rows(table: &Tensor, numbers: &Tensor) -> Result<Tensor> {
 const WORDS: &str = "embeddings.word_embeddings.weight";
 const POSITIONS: &str = "embeddings.position_embeddings.weight";
 const SEGMENTS: &str = "embeddings.token_type_embeddings.weight";
-const DISTANCES: &str = "encoder.relative_attention_bias.weight";
 const PROJECT: &str = "embeddings_project";
 
 /// The part of a layer that holds query, key and value together.

@@ -3,11 +3,14 @@
 
 use clariq_core::{Error, Result, problem};
 use clariq_files::write_atomically;
-use clariq_model::{Family, ModelFolder, own_name, usual_name};
+use clariq_model::{FUSED, Family, ModelFolder, Shape, layer_tensor, own_name, usual_name};
 use safetensors::tensor::{Dtype, TensorView};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use tch::{Kind, TchError, Tensor};
+
+/// The parts of attention, which the network has in one matrix.
+pub(crate) const SELF: [&str; 3] = ["query", "key", "value"];
 
 /// Tensors by their usual names: those that `BertModel` has in Hugging Face's library, without the
 /// prefix `bert.`. Heads keep their own names.
@@ -21,7 +24,56 @@ impl Weights {
     pub fn read(folder: &ModelFolder) -> Result<Self> {
         let named = read_all(&folder.weights)?.into_iter();
         let usual = |(name, tensor): (String, _)| (usual_name(folder.shape.family, &name), tensor);
-        Ok(Self { tensors: named.map(usual).collect() })
+        let mut weights = Self { tensors: named.map(usual).collect() };
+        if folder.shape.family == Family::Deberta {
+            weights.split(&folder.shape)?;
+        }
+        Ok(weights)
+    }
+
+    /// Takes apart what the first DeBERTa has in one tensor, head by head: query, key and value. A key
+    /// has no bias there.
+    fn split(&mut self, shape: &Shape) -> Result<()> {
+        let &Shape { hidden, heads, .. } = shape;
+        for layer in 0..shape.groups {
+            let [fused, query, value] = FUSED.map(|part| layer_tensor(layer, part));
+            let parts = self.get(&fused)?.view([heads, 3, hidden / heads, hidden]).unbind(1);
+            let bias = [self.get(&query)?.shallow_clone(), self.get(&value)?.shallow_clone()];
+            let [query_bias, value_bias] = bias;
+            let key_bias = value_bias.zeros_like();
+            let biases = [query_bias, key_bias, value_bias];
+            for ((name, part), bias) in SELF.into_iter().zip(parts).zip(biases) {
+                let name = |rest| layer_tensor(layer, &format!("attention.self.{name}.{rest}"));
+                self.tensors.insert(name("weight"), part.reshape([hidden, hidden]));
+                self.tensors.insert(name("bias"), bias);
+            }
+            for name in [fused, query, value] {
+                self.tensors.remove(&name);
+            }
+        }
+        Ok(())
+    }
+
+    /// The tensors as the family has them: the reverse of `split`.
+    fn join(&self, shape: &Shape) -> Result<BTreeMap<String, Tensor>> {
+        let &Shape { hidden, heads, .. } = shape;
+        let copies =
+            self.tensors.iter().map(|(name, tensor)| (name.clone(), tensor.shallow_clone()));
+        let mut tensors: BTreeMap<String, Tensor> = copies.collect();
+        for layer in (0..shape.groups).filter(|_| shape.family == Family::Deberta) {
+            let mut take = |name: &str, rest: &str| {
+                let name = layer_tensor(layer, &format!("attention.self.{name}.{rest}"));
+                tensors.remove(&name).ok_or_else(|| problem!("weights", "a tensor {name}", "none"))
+            };
+            let [query, key, value] = SELF.map(|name| take(name, "weight"));
+            let parts = [query?, key?, value?].map(|part| part.view([heads, -1, hidden]));
+            let joined = Tensor::cat(&parts, 1).view([3 * hidden, hidden]);
+            let [query, _, value] = SELF.map(|name| take(name, "bias"));
+            for (name, tensor) in FUSED.into_iter().zip([joined, query?, value?]) {
+                tensors.insert(layer_tensor(layer, name), tensor);
+            }
+        }
+        Ok(tensors)
     }
 
     /// The tensor of that name.
@@ -40,8 +92,9 @@ impl Weights {
 
     /// Writes `model.safetensors` with the metadata that `from_pretrained` wants, and the names of a
     /// family's model alone or beside a head.
-    pub fn write(&self, path: &Path, family: Family, beside_head: bool) -> Result<()> {
-        let named = self.tensors.iter();
+    pub fn write(&self, path: &Path, shape: &Shape, beside_head: bool) -> Result<()> {
+        let (family, joined) = (shape.family, self.join(shape)?);
+        let named = joined.iter();
         let named = named.map(|(name, tensor)| (own_name(family, name, beside_head), tensor));
         write_tensors(path, named, ("format", "pt".to_owned()))
     }

@@ -1,5 +1,6 @@
 //! The families of encoders and the sizes of a model, read from its `config.json`.
 
+use crate::deberta::Disentangled;
 use clariq_core::{Result, bail, problem};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -25,10 +26,14 @@ pub enum Family {
     Albert,
     /// Song et al., NeurIPS 2020: positions relative to each other as well.
     Mpnet,
+    /// He et al., ICLR 2021: words and distances are attended to apart.
+    Deberta,
+    /// Its second and third version (He et al., ICLR 2023): distances in buckets.
+    DebertaV2,
 }
 
 /// Every `model_type` that is understood.
-const FAMILIES: [(&str, Family); 8] = [
+const FAMILIES: [(&str, Family); 10] = [
     ("bert", Family::Bert),
     ("roberta", Family::Roberta),
     ("xlm-roberta", Family::Roberta),
@@ -37,12 +42,19 @@ const FAMILIES: [(&str, Family); 8] = [
     ("electra", Family::Electra),
     ("albert", Family::Albert),
     ("mpnet", Family::Mpnet),
+    ("deberta", Family::Deberta),
+    ("deberta-v2", Family::DebertaV2),
 ];
 
 impl Family {
     /// Whether the first position is that after the padding token's id, as in fairseq.
     fn positions_follow_padding(self) -> bool {
         matches!(self, Self::Roberta | Self::Mpnet)
+    }
+
+    /// Whether distances between tokens are attended to.
+    pub(crate) fn is_deberta(self) -> bool {
+        matches!(self, Self::Deberta | Self::DebertaV2)
     }
 
     /// Whether a model with `vocab.txt` alone is read as BERT's tokenizer reads it.
@@ -60,6 +72,8 @@ impl fmt::Display for Family {
             Self::Electra => "ELECTRA",
             Self::Albert => "ALBERT",
             Self::Mpnet => "MPNet",
+            Self::Deberta => "DeBERTa",
+            Self::DebertaV2 => "DeBERTa-v2",
         })
     }
 }
@@ -101,6 +115,12 @@ pub struct Shape {
     /// Buckets of distances between tokens, in MPNet; 0 elsewhere.
     #[serde(rename = "relative_attention_num_buckets", default)]
     pub buckets: i64,
+    /// How DeBERTa attends to distances; `None` elsewhere.
+    #[serde(skip)]
+    pub disentangled: Option<Disentangled>,
+    /// Whether the position of a word is added to its vector.
+    #[serde(rename = "position_biased_input", default = "yes")]
+    pub adds_positions: bool,
     /// The id of the padding token, which positions are counted from in RoBERTa and MPNet.
     #[serde(rename = "pad_token_id", default)]
     padding: Option<i64>,
@@ -142,6 +162,10 @@ fn bert() -> Family {
     Family::Bert
 }
 
+fn yes() -> bool {
+    true
+}
+
 fn usual_epsilon() -> f64 {
     1e-12
 }
@@ -160,12 +184,15 @@ const OF_DISTILBERT: [(&str, &str); 6] = [
 ];
 
 /// Keys whose usual value is the only one that the layers here compute, with what another means.
-const ONLY_USUAL: [(&str, &[&str], &str); 8] = [
+const ONLY_USUAL: [(&str, &[&str], &str); 11] = [
     ("position_embedding_type", &["\"absolute\"", "null"], "relative positions are not supported"),
     ("is_decoder", &["false", "null"], "a decoder's tokens see only what is before them"),
     ("add_cross_attention", &["false", "null"], "a decoder is no encoder of texts"),
     ("pruned_heads", &["{}", "null"], "save the model again with its heads whole"),
     ("sinusoidal_pos_embds", &["false", "true", "null"], "positions are read from the weights"),
+    ("conv_kernel_size", &["0", "null"], "a convolution over tokens is not supported"),
+    ("talking_head", &["false", "null"], "heads that talk to each other are not supported"),
+    ("pooler_hidden_act", &["\"gelu\"", "null"], "published DeBERTa models have no other pooler"),
     ("inner_group_num", &["1", "null"], "published ALBERT models have one layer in a group"),
     ("quantization_config", &["null"], "save the model with numbers of 16 or 32 bits"),
     ("auto_map", &["null", "{}"], "such a model computes with Python code that comes with it"),
@@ -198,6 +225,9 @@ impl Shape {
         })?;
         shape.complete(family, &config);
         shape.check(at)?;
+        if family.is_deberta() {
+            shape.disentangled = Some(Disentangled::read(at, &shape, &config)?);
+        }
         shape.activation = match config.get(activation) {
             None if family == Family::Albert => Activation::GeluTanh,
             None => Activation::Gelu,
@@ -224,6 +254,7 @@ impl Shape {
         }
         match family {
             Family::DistilBert | Family::Mpnet => self.segments = 0,
+            Family::Deberta | Family::DebertaV2 => self.segments = self.segments.max(0),
             _ if !has("type_vocab_size") => self.segments = 2,
             _ => {}
         }
@@ -236,6 +267,11 @@ impl Shape {
             Family::Mpnet if has("relative_attention_num_buckets") => {}
             Family::Mpnet => self.buckets = 32,
             _ => self.buckets = 0,
+        }
+        if !family.is_deberta() {
+            self.adds_positions = true;
+        } else if !has("layer_norm_eps") {
+            self.epsilon = 1e-7;
         }
         self.padding = match self.padding {
             _ if !family.positions_follow_padding() => None,
@@ -268,7 +304,7 @@ impl Shape {
         ];
         match self.family {
             Family::Mpnet => sizes.push(("relative_attention_num_buckets", self.buckets)),
-            Family::DistilBert => {}
+            Family::DistilBert | Family::Deberta | Family::DebertaV2 => {}
             _ => sizes.push(("type_vocab_size", self.segments)),
         }
         if let Some((name, size)) = sizes.into_iter().find(|(_, size)| *size < 1) {

@@ -166,7 +166,9 @@ impl ModelFolder {
 
     /// Whether the model is told which text of a pair a token is of.
     pub fn uses_segments(&self) -> bool {
-        let usual = matches!(self.shape.family, Family::Bert | Family::Electra | Family::Albert);
+        let family = self.shape.family;
+        let usual = matches!(family, Family::Bert | Family::Electra | Family::Albert)
+            || family.is_deberta();
         self.shape.segments > 1 && self.words.segments.unwrap_or(usual)
     }
 

@@ -58,6 +58,17 @@ const PARTS_OF_MPNET: [&str; 8] = [
     "output.LayerNorm",
 ];
 
+const PARTS_OF_DEBERTA_V2: [&str; 8] = [
+    "attention.self.query_proj",
+    "attention.self.key_proj",
+    "attention.self.value_proj",
+    "attention.output.dense",
+    "attention.output.LayerNorm",
+    "intermediate.dense",
+    "output.dense",
+    "output.LayerNorm",
+];
+
 /// What a family's own names begin with where a head lies beside the model, what is in front of and
 /// behind the number of a layer, and its parts.
 type Spelling = (&'static str, [&'static str; 2], &'static [&'static str; 8]);
@@ -73,8 +84,36 @@ fn spelling(family: Family) -> Spelling {
             ("albert.", ["encoder.albert_layer_groups.", ".albert_layers.0."], &PARTS_OF_ALBERT)
         }
         Family::Mpnet => ("mpnet.", usual, &PARTS_OF_MPNET),
+        // Query, key and value of the first version are one tensor, which is taken apart when it is
+        // read.
+        Family::Deberta => ("deberta.", usual, &PARTS),
+        Family::DebertaV2 => ("deberta.", usual, &PARTS_OF_DEBERTA_V2),
     }
 }
+
+/// What the first DeBERTa calls query, key and value together, head by head, and the biases of
+/// queries and values; keys have none.
+pub const FUSED: [&str; 3] =
+    ["attention.self.in_proj.weight", "attention.self.q_bias", "attention.self.v_bias"];
+
+/// What DeBERTa calls the projections of distances to keys and to queries, where they have their own.
+pub fn distance_parts(family: Family) -> [&'static str; 2] {
+    match family {
+        Family::Deberta => ["attention.self.pos_proj", "attention.self.pos_q_proj"],
+        _ => ["attention.self.pos_key_proj", "attention.self.pos_query_proj"],
+    }
+}
+
+/// What a family calls the table of distances.
+pub fn distance_table(family: Family) -> &'static str {
+    match family {
+        Family::Mpnet => "encoder.relative_attention_bias.weight",
+        _ => "encoder.rel_embeddings.weight",
+    }
+}
+
+/// The name of the norm that DeBERTa's table of distances may have.
+pub const DISTANCE_NORM: &str = "encoder.LayerNorm";
 
 /// What ALBERT calls the table's own layer and the pooler, with their usual names.
 const OF_ALBERT: [(&str, &str); 2] =
@@ -114,7 +153,8 @@ pub fn own_name(family: Family, usual: &str, beside_head: bool) -> String {
     let (dense, out) = head_names(family);
     let is_of_head =
         |head: &str| usual.strip_prefix(head).is_some_and(|rest| rest.starts_with('.'));
-    if is_of_head(out) || (is_of_head(dense) && dense != POOLER) {
+    let is_in_model = matches!(family, Family::Bert | Family::Albert);
+    if is_of_head(out) || (is_of_head(dense) && !is_in_model) {
         return usual.to_owned();
     }
     let prefix = if beside_head { prefix } else { "" };
@@ -160,10 +200,12 @@ fn usual(at: &Path, own: Tensors, family: Family) -> Result<Tensors> {
 const POOLER: &str = "pooler.dense";
 
 /// The two layers that score a pair by its first token, by name: the one whose values are activated
-/// (BERT's and ALBERT's pooler), and the one that gives a number per class.
+/// (the pooler of BERT, ALBERT and DeBERTa), and the one that gives a number per class.
 pub fn head_names(family: Family) -> (&'static str, &'static str) {
     match family {
-        Family::Bert | Family::Albert => (POOLER, "classifier"),
+        Family::Bert | Family::Albert | Family::Deberta | Family::DebertaV2 => {
+            (POOLER, "classifier")
+        }
         Family::DistilBert => ("pre_classifier", "classifier"),
         Family::Roberta | Family::Electra | Family::Mpnet => {
             ("classifier.dense", "classifier.out_proj")
@@ -259,17 +301,21 @@ fn dense(shape: &Shape) -> [(String, Vec<i64>); 2] {
 /// Every tensor of the architecture with its shape, the pooler and heads left out.
 fn tensors_of(shape: &Shape) -> Vec<(String, Vec<i64>)> {
     let &Shape { hidden, embedding, intermediate: inner, .. } = shape;
-    let mut all = vec![
-        ("embeddings.word_embeddings.weight".to_owned(), vec![shape.vocabulary, embedding]),
-        ("embeddings.position_embeddings.weight".to_owned(), vec![shape.positions, embedding]),
-    ];
+    let words = "embeddings.word_embeddings.weight".to_owned();
+    let mut all = vec![(words, vec![shape.vocabulary, embedding])];
+    if shape.adds_positions {
+        let name = "embeddings.position_embeddings.weight";
+        all.push((name.to_owned(), vec![shape.positions, embedding]));
+    }
     if shape.segments > 0 {
         let name = "embeddings.token_type_embeddings.weight";
         all.push((name.to_owned(), vec![shape.segments, embedding]));
     }
+    let table = distance_table(shape.family).to_owned();
     if shape.buckets > 0 {
-        let name = "encoder.relative_attention_bias.weight";
-        all.push((name.to_owned(), vec![shape.buckets, shape.heads]));
+        all.push((table, vec![shape.buckets, shape.heads]));
+    } else if let Some(distances) = &shape.disentangled {
+        all.push((table, vec![distances.span.saturating_mul(2), hidden]));
     }
     let mut add = |name: String, size: &[i64]| {
         all.push((format!("{name}.weight"), size.to_vec()));
@@ -289,10 +335,33 @@ fn tensors_of(shape: &Shape) -> Vec<(String, Vec<i64>)> {
         &[hidden, inner],
         &[hidden],
     ];
+    let is_fused = shape.family == Family::Deberta;
     for layer in 0..shape.groups {
-        for (name, size) in PARTS.into_iter().zip(sizes) {
+        for (name, size) in PARTS.into_iter().zip(sizes).skip(if is_fused { 3 } else { 0 }) {
             add(layer_tensor(layer, name), size);
         }
+    }
+    let Some(distances) = &shape.disentangled else { return all };
+    if distances.is_normed {
+        add(DISTANCE_NORM.to_owned(), &[hidden]);
+    }
+    let [key, query] = distance_parts(shape.family);
+    for layer in (0..shape.groups).filter(|_| !distances.is_shared) {
+        add(layer_tensor(layer, query), &[hidden, hidden]);
+        if !is_fused {
+            add(layer_tensor(layer, key), &[hidden, hidden]);
+        }
+    }
+    let key = format!("{key}.weight");
+    let [fused, query_bias, value_bias] = FUSED;
+    for layer in (0..shape.groups).filter(|_| is_fused) {
+        let own = [
+            (fused, vec![hidden.saturating_mul(3), hidden]),
+            (query_bias, vec![hidden]),
+            (value_bias, vec![hidden]),
+            (&key, vec![hidden, hidden]),
+        ];
+        all.extend(own.map(|(part, size)| (layer_tensor(layer, part), size)));
     }
     all
 }

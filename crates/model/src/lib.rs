@@ -6,6 +6,7 @@
 //! is refused by file and key.
 
 mod config;
+mod deberta;
 mod files;
 mod folder;
 mod layout;
@@ -15,9 +16,11 @@ mod tensors;
 mod tokenizer;
 
 pub use config::{Activation, Family, Shape};
+pub use deberta::Disentangled;
 pub use folder::ModelFolder;
 pub use layout::{
-    check_head, check_layout, head_names, layer_tensor, own_name, parse_header, usual_name,
+    DISTANCE_NORM, FUSED, check_head, check_layout, distance_parts, distance_table, head_names,
+    layer_tensor, own_name, parse_header, usual_name,
 };
 pub use sentence::{Module, Sentence, Words};
 pub use t5::{HEAD as T5_HEAD, T5Folder, T5Shape};

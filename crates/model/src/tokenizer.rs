@@ -35,8 +35,9 @@ const MOST_TIMES: usize = 400;
 /// Bytes that Unicode's compatibility forms and canonical ones make of one (UAX #15).
 const COMPATIBILITY_TIMES: usize = 11;
 const CANONICAL_TIMES: usize = 3;
-/// The one regular expression in published normalisers: several blanks.
-const BLANKS: &str = " {2,}";
+/// The regular expressions in published normalisers: several blanks, and what transformers 5 has for
+/// DeBERTa-v2.
+const BLANKS: [&str; 2] = [" {2,}", r"\s{2,}|[\n\r\t]"];
 
 const HINT: &str = "copy the file again from where the model came from; what tokenizers of BERT, \
                     RoBERTa, XLM-R, ALBERT, DeBERTa and MPNet have is read";
@@ -301,14 +302,17 @@ impl Normalizer {
             Self::Prepend { prepend } => check_token(prepend).map(|()| 1)?,
             Self::Replace { pattern, content } => {
                 let (Pattern::String(found) | Pattern::Regex(found)) = pattern;
-                if matches!(pattern, Pattern::Regex(_)) && found != BLANKS {
+                if matches!(pattern, Pattern::Regex(_)) && !BLANKS.contains(&&**found) {
                     return Err("a regular expression that no published model has".to_owned());
                 }
                 if found.is_empty() {
                     return Err("an empty pattern that is replaced".to_owned());
                 }
                 check_token(found)?;
-                let shortest = if found == BLANKS { 2 } else { found.len() };
+                let shortest = match pattern {
+                    Pattern::Regex(_) => 1,
+                    Pattern::String(_) => found.len(),
+                };
                 content.len().div_ceil(shortest).max(1)
             }
             Self::Precompiled { precompiled_charsmap } => precompiled_times(precompiled_charsmap)?,
@@ -615,7 +619,13 @@ mod tests {
                 sequence(json!([quotes, {"type": "NFKD"}, {"type": "StripAccents"},
                     {"type": "Lowercase"}, precompiled(&map("0123456789a")), blanks])),
             ),
-            // DeBERTa's.
+            // DeBERTa's, as it was published and as transformers 5 writes it.
+            (
+                "normalizer",
+                sequence(json!([{"type": "Replace", "pattern": {"Regex": "\\s{2,}|[\\n\\r\\t]"},
+                    "content": " "}, {"type": "NFC"},
+                    {"type": "Strip", "strip_left": false, "strip_right": true}])),
+            ),
             (
                 "normalizer",
                 sequence(json!([{"type": "Strip", "strip_left": true, "strip_right": true},

@@ -60,8 +60,8 @@ pub(crate) fn write_folder(into: &Path, about: &Description, weights: &Weights) 
     put("curve.csv", curve.csv().as_bytes())?;
     put("curve.svg", curve.svg(&format!("{}: loss by step", recipe.name)).as_bytes())?;
     put("README.md", card(about).as_bytes())?;
-    let family = about.base.shape.family;
-    weights.write(&into.join("model.safetensors"), family, kind == ModelKind::CrossEncoder)
+    let shape = &about.base.shape;
+    weights.write(&into.join("model.safetensors"), shape, kind == ModelKind::CrossEncoder)
 }
 
 fn config(about: &Description) -> Value {
@@ -107,6 +107,8 @@ fn class_of(model_type: &str) -> &'static str {
         "electra" => "Electra",
         "albert" => "Albert",
         "mpnet" => "MPNet",
+        "deberta" => "Deberta",
+        "deberta-v2" => "DebertaV2",
         _ => "Bert",
     }
 }

@@ -3,7 +3,6 @@
 use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder, Prompt, Tokenize, Weights};
 use clariq_collections::clariq::{ClariQ, DataDir, Split};
 use clariq_core::{Encoder, Error, ModelOptions, PairScorer, Precision};
-use clariq_model::Family;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -93,13 +92,14 @@ fn minilm_with_a_head() -> tempfile::TempDir {
     for name in ["config.json", "vocab.txt", "tokenizer.json"] {
         fs::copy(minilm().join(name), folder.path().join(name)).unwrap();
     }
-    let mut weights = Weights::read(&ModelFolder::open(&minilm()).unwrap()).unwrap();
+    let base = ModelFolder::open(&minilm()).unwrap();
+    let mut weights = Weights::read(&base).unwrap();
     let head: Vec<f32> = (0..384).map(|place| f64::from(place).cos() as f32).collect();
     weights
         .tensors
         .insert("classifier.weight".to_owned(), tch::Tensor::from_slice(&head).view([1, 384]));
     weights.tensors.insert("classifier.bias".to_owned(), tch::Tensor::from_slice(&[0.0_f32]));
-    weights.write(&folder.path().join("model.safetensors"), Family::Bert, true).unwrap();
+    weights.write(&folder.path().join("model.safetensors"), &base.shape, true).unwrap();
     folder
 }
 
@@ -219,8 +219,9 @@ fn old_spellings_and_prefixes_are_the_same_model() {
 #[test]
 fn weights_that_are_written_are_read_again() {
     let folder = tiny();
-    let weights = Weights::read(&ModelFolder::open(folder.path()).unwrap()).unwrap();
-    weights.write(&folder.path().join("model.safetensors"), Family::Bert, true).unwrap();
+    let model = ModelFolder::open(folder.path()).unwrap();
+    let weights = Weights::read(&model).unwrap();
+    weights.write(&folder.path().join("model.safetensors"), &model.shape, true).unwrap();
     let again = Weights::read(&ModelFolder::open(folder.path()).unwrap()).unwrap();
     assert_eq!(
         weights.tensors.keys().collect::<Vec<_>>(),

@@ -1,5 +1,6 @@
 //! The integration tests of this crate, a module per subject.
 
+mod families;
 mod folders;
 mod fuzz_corpora;
 mod golden;

@@ -1,5 +1,6 @@
 //! Training learns, resumes to the same bytes, and leaves a folder that can be used.
 
+use crate::families::{families, folder as family_folder};
 use clariq_bert::train::train as run_training;
 use clariq_bert::{BertConversationEncoder, BertEncoder, CrossEncoder, ModelFolder, Weights};
 use clariq_core::{
@@ -99,22 +100,23 @@ fn train(
     resume: bool,
     tell: &mut dyn FnMut(&TrainingEvent),
 ) -> (f64, f64) {
-    train_on(1, recipe, folder, resume, tell)
+    train_on(1, &tiny(), recipe, folder, resume, tell)
 }
 
 fn train_on(
     threads: usize,
+    base: &Path,
     recipe: &Recipe,
     folder: &Path,
     resume: bool,
     tell: &mut dyn FnMut(&TrainingEvent),
 ) -> (f64, f64) {
-    let (base, options) = (tiny(), ModelOptions { threads, ..ModelOptions::default() });
+    let options = ModelOptions { threads, ..ModelOptions::default() };
     let examples = examples_of(recipe);
-    let teacher = BertEncoder::open(&base, &options).unwrap();
+    let teacher = BertEncoder::open(base, &options).unwrap();
     let training = Training {
         recipe,
-        base: &base,
+        base,
         examples: &examples,
         data: String::new(),
         teacher: Some(&teacher),
@@ -223,7 +225,7 @@ fn training_does_not_depend_on_the_number_of_threads() {
         let folder = tempfile::tempdir().unwrap();
         let models = [1, 2, 5].map(|threads| {
             let model = folder.path().join(threads.to_string());
-            train_on(threads, &recipe(objective, 1.0), &model, false, &mut |_| {});
+            train_on(threads, &tiny(), &recipe(objective, 1.0), &model, false, &mut |_| {});
             files(&model)
         });
         assert!(models.iter().all(|model| *model == models[0]), "{objective}");
@@ -252,6 +254,30 @@ fn an_interrupted_training_ends_with_the_same_bytes() {
         });
         assert_eq!(resumed, Some(2), "{objective}");
         assert_eq!(files(&whole), files(&broken), "{objective}");
+    }
+}
+
+#[test]
+fn every_family_learns_and_resumes_to_the_same_bytes() {
+    let _alone = alone();
+    for family in families() {
+        let (name, base) = (&family["name"], family_folder(&family));
+        for objective in OBJECTIVES {
+            let folder = tempfile::tempdir().unwrap();
+            let recipe = recipe(objective, 4.0);
+            let (whole, broken) = (folder.path().join("whole"), folder.path().join("broken"));
+            let (first, last) = train_on(1, base.path(), &recipe, &whole, false, &mut |_| {});
+            assert!(last < first, "{name}, {objective}: {first} {last}");
+            let interrupted = catch_unwind(AssertUnwindSafe(|| {
+                train_on(1, base.path(), &recipe, &broken, false, &mut |event| {
+                    assert!(!matches!(event, TrainingEvent::Step { step: 4, .. }), "interrupted");
+                });
+            }));
+            assert!(interrupted.is_err());
+            train_on(1, base.path(), &recipe, &broken, true, &mut |_| {});
+            assert!(files(&whole) == files(&broken), "{name}, {objective}");
+            ModelFolder::open(&whole).unwrap();
+        }
     }
 }
 

@@ -1,0 +1,94 @@
+//! A tiny model of every family against transformers: `families.json` by `scripts/make-bert-golden`.
+//! Its weights are made here, by the formula of that script, and its tokenizer is that of `tiny`.
+
+use clariq_bert::{BertEncoder, CrossEncoder};
+use clariq_core::{Encoder, ModelOptions, PairScorer};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+pub(crate) fn families() -> Vec<Value> {
+    read("families.json").as_array().unwrap().clone()
+}
+
+fn read(file: &str) -> Value {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(file);
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+/// The folder of a family's model.
+pub(crate) fn folder(family: &Value) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let put = |name: &str, text: String| fs::write(folder.path().join(name), text).unwrap();
+    put("config.json", family["config"].to_string());
+    put("tokenizer.json", tokenizer().to_string());
+    let tensors = family["tensors"].as_object().unwrap().iter();
+    let tensors: Vec<(&String, tch::Tensor)> = tensors
+        .map(|(name, size)| {
+            let size: Vec<i64> = serde_json::from_value(size.clone()).unwrap();
+            (name, tch::Tensor::from_slice(&numbers(name, &size)).view(&*size))
+        })
+        .collect();
+    tch::Tensor::write_safetensors(&tensors, folder.path().join("model.safetensors")).unwrap();
+    folder
+}
+
+/// The numbers of a tensor: a hash of its name, mixed with each one's place; norms are about 1.
+fn numbers(name: &str, size: &[i64]) -> Vec<f32> {
+    let hash = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(16_777_619);
+    let seed = name.bytes().fold(2_166_136_261, hash);
+    let is_norm = size.len() == 1 && name.ends_with("weight");
+    let number = |place: u32| {
+        let mixed = seed.wrapping_add(place.wrapping_mul(2_654_435_761));
+        let mixed = (mixed ^ (mixed >> 16)).wrapping_mul(0x45d_9f3b);
+        let uniform = f64::from(mixed ^ (mixed >> 16)) / 2_f64.powi(32) - 0.5;
+        if is_norm { (1.0 + 0.4 * uniform) as f32 } else { uniform as f32 }
+    };
+    (0..size.iter().product::<i64>() as u32).map(number).collect()
+}
+
+fn tokenizer() -> Value {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tiny/vocab.txt");
+    let words = fs::read_to_string(path).unwrap();
+    let vocabulary: serde_json::Map<String, Value> =
+        words.lines().zip(0..).map(|(word, id)| (word.to_owned(), json!(id))).collect();
+    json!({
+        "normalizer": {"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true,
+            "strip_accents": null, "lowercase": true},
+        "pre_tokenizer": {"type": "BertPreTokenizer"},
+        "post_processor": {"type": "BertProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2]},
+        "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+            "max_input_chars_per_word": 100, "vocab": vocabulary},
+    })
+}
+
+#[test]
+fn every_family_equals_transformers() {
+    let texts: Vec<String> = serde_json::from_value(read("golden.json")["texts"].clone()).unwrap();
+    let pairs: Vec<(String, String)> =
+        serde_json::from_value(read("golden.json")["pairs"].clone()).unwrap();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let pairs: Vec<(&str, &str)> = pairs.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+    let families = families();
+    assert_eq!(families.len(), 9);
+    for family in families {
+        let (name, folder) = (&family["name"], folder(&family));
+        let near = |found: f32, expected: f64, size: f64| {
+            let difference = (f64::from(found) - expected).abs();
+            assert!(difference < 1e-5 * size, "{name}: {found}, expected {expected}");
+        };
+        let expected: Vec<Vec<f64>> = serde_json::from_value(family["vectors"].clone()).unwrap();
+        let encoder = BertEncoder::open(folder.path(), &ModelOptions::default()).unwrap();
+        let vectors = encoder.encode(&texts, &|_| {}).unwrap();
+        for (row, expected) in vectors.rows().zip(expected) {
+            row.iter().zip(expected).for_each(|(&found, expected)| near(found, expected, 1.0));
+        }
+        let expected: Vec<f64> = serde_json::from_value(family["logits"].clone()).unwrap();
+        let largest = expected.iter().fold(1.0, |most: f64, logit| most.max(logit.abs()));
+        let scorer = CrossEncoder::open(folder.path(), &ModelOptions::default()).unwrap();
+        for (found, expected) in scorer.score(&pairs, &|_| {}).unwrap().into_iter().zip(expected) {
+            near(found, expected, largest);
+        }
+    }
+}
