@@ -5,7 +5,7 @@ use crate::files::{WEIGHTS, missing, read_object, read_optional, weights_in};
 use crate::layout::{check_head, check_layout, head_names, read_header};
 use crate::sentence::{Module, Modules, Sentence, TransformerConfig, Words, check_cross_encoder};
 use crate::tensors::Tensors;
-use clariq_core::{Result, bail, sha256, sha256_hex, sha256_of_file};
+use clariq_core::{ProblemKind, Result, bail, problem, sha256, sha256_hex, sha256_of_file};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -42,6 +42,8 @@ pub struct ModelFolder {
 
 /// The files that a tokenizer can be read from, in the order in which they are looked for.
 const TOKENIZERS: [&str; 2] = ["tokenizer.json", "vocab.txt"];
+const SAVE_TOKENIZER: &str =
+    "save the tokenizer in Python by `AutoTokenizer.from_pretrained(DIR).save_pretrained(DIR)`";
 const INDEX: &str = "model.safetensors.index.json";
 
 impl ModelFolder {
@@ -60,7 +62,9 @@ impl ModelFolder {
         let weights = weights_of_model(&path)?;
         let tokenizer = TOKENIZERS.iter().map(|name| path.join(name)).find(|path| path.is_file());
         let Some(tokenizer) = tokenizer else {
-            return Err(missing(&path, "a tokenizer: tokenizer.json or vocab.txt").into());
+            let expected = "a tokenizer: tokenizer.json or vocab.txt";
+            let absent = problem!(&path, expected, "no such file", SAVE_TOKENIZER);
+            return Err(absent.kind(ProblemKind::MissingFile).into());
         };
         let mut tensors = Tensors::new();
         for file in &weights {
@@ -185,8 +189,7 @@ fn check_words(at: &Path, shape: &Shape, words: &Words, alone: bool) -> Result<(
     if !alone {
         return Ok(());
     }
-    let hint =
-        "save the tokenizer in Python by `AutoTokenizer.from_pretrained(DIR).save_pretrained(DIR)`";
+    let hint = SAVE_TOKENIZER;
     if !shape.family.has_words_of_bert() {
         bail!(at, (format!("tokenizer.json, which {} needs", shape.family)), "vocab.txt", hint);
     }
