@@ -275,8 +275,9 @@ impl Shape {
         }
         self.padding = match self.padding {
             _ if !family.positions_follow_padding() => None,
-            None => Some(1),
-            given => given,
+            // Hugging Face's MPNet counts from 1, whatever its configuration says.
+            Some(given) if family != Family::Mpnet => Some(given),
+            _ => Some(1),
         };
     }
 

@@ -45,7 +45,8 @@ fn numbers(name: &str, size: &[i64]) -> Vec<f32> {
         let uniform = f64::from(mixed ^ (mixed >> 16)) / 2_f64.powi(32) - 0.5;
         if is_norm { (1.0 + 0.4 * uniform) as f32 } else { uniform as f32 }
     };
-    (0..size.iter().product::<i64>() as u32).map(number).collect()
+    let count = u32::try_from(size.iter().product::<i64>()).unwrap();
+    (0..count).map(number).collect()
 }
 
 fn tokenizer() -> Value {

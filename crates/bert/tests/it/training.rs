@@ -262,21 +262,27 @@ fn every_family_learns_and_resumes_to_the_same_bytes() {
     let _alone = alone();
     for family in families() {
         let (name, base) = (&family["name"], family_folder(&family));
-        for objective in OBJECTIVES {
+        // One of an encoder and one of a cross-encoder: the others differ in no layer.
+        for objective in &OBJECTIVES[..2] {
             let folder = tempfile::tempdir().unwrap();
-            let recipe = recipe(objective, 4.0);
-            let (whole, broken) = (folder.path().join("whole"), folder.path().join("broken"));
-            let (first, last) = train_on(1, base.path(), &recipe, &whole, false, &mut |_| {});
+            let train = |epochs: f64, model: &str, resume, stop: bool| {
+                let recipe = Recipe { evaluate_every: 1000, ..recipe(objective, epochs) };
+                let model = folder.path().join(model);
+                train_on(1, base.path(), &recipe, &model, resume, &mut |event| {
+                    let at_fourth = matches!(event, TrainingEvent::Step { step: 4, .. });
+                    assert!(!(stop && at_fourth), "interrupted here");
+                })
+            };
+            let (first, last) = train(12.0, "learned", false, false);
             assert!(last < first, "{name}, {objective}: {first} {last}");
-            let interrupted = catch_unwind(AssertUnwindSafe(|| {
-                train_on(1, base.path(), &recipe, &broken, false, &mut |event| {
-                    assert!(!matches!(event, TrainingEvent::Step { step: 4, .. }), "interrupted");
-                });
-            }));
+            train(2.0, "whole", false, false);
+            let interrupted = catch_unwind(AssertUnwindSafe(|| train(2.0, "broken", false, true)));
             assert!(interrupted.is_err());
-            train_on(1, base.path(), &recipe, &broken, true, &mut |_| {});
-            assert!(files(&whole) == files(&broken), "{name}, {objective}");
-            ModelFolder::open(&whole).unwrap();
+            train(2.0, "broken", true, false);
+            let [whole, broken] =
+                ["whole", "broken"].map(|model| files(&folder.path().join(model)));
+            assert!(whole == broken, "{name}, {objective}");
+            ModelFolder::open(&folder.path().join("learned")).unwrap();
         }
     }
 }
