@@ -206,12 +206,13 @@ impl Talk {
             Some(known) if utterance.is_of(known) && utterance.history == known.history => {
                 return Meaning::Before;
             }
-            // Whoever talked on under this name, it was not this journal.
+            // Whoever talked on under this name, it was not this journal. A topic that is not over
+            // is followed by no other.
             Some(known)
                 if !known.ends_topic
                     && (self.pending.is_none()
-                        || utterance.is_of(known)
-                            && !utterance.history.starts_with(&known.history)) =>
+                        || !utterance.is_of(known)
+                        || !utterance.history.starts_with(&known.history)) =>
             {
                 let found = "another history than that of the journal";
                 return Meaning::Broken(None, found.to_owned());
@@ -223,8 +224,7 @@ impl Talk {
     }
 
     fn take(&mut self, utterance: Utterance) {
-        let goes_on =
-            self.known.as_ref().is_some_and(|known| !known.ends_topic && utterance.is_of(known));
+        let goes_on = self.known.as_ref().is_some_and(|known| !known.ends_topic);
         self.end_turn();
         if !goes_on {
             let (topic, user) = (utterance.topic.clone(), utterance.user.clone());

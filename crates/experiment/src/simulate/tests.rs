@@ -730,6 +730,11 @@ fn nobody_else_talks_in_a_run() {
     });
     let error = bench.talk(&fake.url, true, &echo).unwrap_err().to_string();
     assert!(error.contains("another history"), "{error}");
+    // Nor does a topic begin before the last one has ended: that would never end.
+    let other = r#"{"topic_id": "7", "history": [{"role": "user", "content": "a"}]}"#;
+    let faults = (1..20).map(|number| (number, Fault::Says(other.to_owned())));
+    let error = Bench::new().run(&Fake::with(faults)).unwrap_err().to_string();
+    assert!(error.contains("another history"), "{error}");
 }
 
 #[test]
