@@ -25,6 +25,8 @@ pub(crate) struct Beside<'i> {
     pub(crate) need: bool,
     /// The task whose pipeline is made, in a system of several.
     pub(crate) task: Option<&'i str>,
+    /// Whether the requests of the pipeline that is made were rewritten.
+    pub(crate) is_rewritten: bool,
     /// For each parameter that replaces one of the file, whether a stage has it.
     pub(crate) used: &'i RefCell<Vec<bool>>,
 }
@@ -58,6 +60,8 @@ pub(crate) fn take_pipeline<'i>(table: &mut Table<'i>, beside: Beside<'i>) -> Re
         beside.override_keys(&mut rewrite, REWRITE);
         Rewrite::read(rewrite)
     });
+    let is_rewritten = beside.is_rewritten || rewrite.is_some();
+    let beside = Beside { is_rewritten, ..beside };
     let stages = table.take_tables("stages")?.into_iter();
     let stages = stages.map(|table| build_stage(table, beside)).collect::<Result<_>>()?;
     Ok(Pipeline { rewrite: rewrite.transpose()?, stages })
@@ -102,7 +106,15 @@ impl Build<'_> {
     /// Makes the pipelines that a list of tables holds, for a stage that has pipelines inside.
     pub(crate) fn inner(&mut self, key: &str) -> Result<Vec<Pipeline>> {
         let inputs = self.table.take_tables(key)?.into_iter();
-        inputs.map(|input| build_pipeline(input, self.beside)).collect()
+        let build = |input: Table| {
+            if self.beside.is_rewritten && input.has(REWRITE) {
+                let hint = "leave it out around the stage, or in all of its inputs";
+                let at = input.at(REWRITE);
+                bail!(at, "requests that are rewritten once", "`rewrite` within `rewrite`", hint);
+            }
+            build_pipeline(input, self.beside)
+        };
+        inputs.map(build).collect()
     }
 
     /// The space that the stage works in: its own, or that of the system.

@@ -133,11 +133,19 @@ impl System {
             table.take_table("space")?.map(Table::read).transpose()?.unwrap_or_default();
         let used = RefCell::new(vec![false; overrides.len()]);
         let need = table.has("need");
-        let beside = Beside { registry: STAGES, space: &space, need, task: None, used: &used };
+        let beside = Beside {
+            registry: STAGES,
+            space: &space,
+            need,
+            task: None,
+            is_rewritten: false,
+            used: &used,
+        };
         let mut pipeline = take_pipeline(&mut table, beside)?;
+        let is_rewritten = pipeline.rewrite.is_some();
         let mut tasks = BTreeMap::new();
         for (task, table) in table.take_named_tables("tasks")? {
-            let beside = Beside { task: Some(&task), ..beside };
+            let beside = Beside { task: Some(&task), is_rewritten, ..beside };
             let own = build_pipeline(table, beside)?;
             tasks.insert(
                 task,

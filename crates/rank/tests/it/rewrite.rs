@@ -68,6 +68,16 @@ fn pipelines_without_a_model_of_their_own_have_that_of_the_system() {
     let models: Vec<String> =
         system.pipeline.about().flat_map(|stage| stage.models).map(|model| model.name).collect();
     assert_eq!(models, ["d"]);
+    for twice in [
+        format!("rewrite = {{ model = \"a\" }}\n{fused}"),
+        format!(
+            "rewrite = {{ model = \"a\" }}\n{}",
+            fused.replace("[[stages", "[[tasks.one.stages")
+        ),
+    ] {
+        let refused = parse(&twice, &[]).err().unwrap_or_default();
+        assert!(refused.contains("`rewrite` within `rewrite`"), "{refused}");
+    }
 }
 
 #[test]
