@@ -262,7 +262,7 @@ fn serve(mut stream: TcpStream, state: &Mutex<State>) {
         }
         other => {
             if matches!(other, Some(Fault::Late)) {
-                thread::sleep(Duration::from_millis(400));
+                thread::sleep(Duration::from_millis(300));
             }
             let fails = matches!(other, Some(Fault::UserFails));
             state.lock().unwrap().answer(&path, &body, fails)
@@ -296,14 +296,28 @@ struct Bench {
     mode: Mode,
     timeout: Duration,
     retries: u32,
+    pause: Duration,
     topics: Vec<Topics>,
 }
 
 impl Bench {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let timeout = Duration::from_millis(200);
-        Self { folder, mode: Mode::Run, timeout, retries: 4, topics: Vec::new() }
+        // Longer than a busy machine takes.
+        let timeout = Duration::from_secs(10);
+        let pause = Duration::ZERO;
+        Self { folder, mode: Mode::Run, timeout, retries: 4, pause, topics: Vec::new() }
+    }
+
+    /// For a server with that fault. What is taken late must be taken while the session is still
+    /// asked for, or it would be sent again.
+    fn before(fault: &Fault) -> Self {
+        let usual = Self::new();
+        let pause =
+            if matches!(fault, Fault::Late) { Duration::from_millis(100) } else { usual.pause };
+        let is_slow = matches!(fault, Fault::Late | Fault::Slow);
+        let timeout = if is_slow { Duration::from_millis(200) } else { usual.timeout };
+        Self { timeout, pause, ..usual }
     }
 
     fn journal(&self) -> PathBuf {
@@ -311,8 +325,7 @@ impl Bench {
     }
 
     fn client(&self, url: &str) -> Client {
-        let waiting =
-            Waiting { timeout: self.timeout, retries: self.retries, pause: Duration::ZERO };
+        let waiting = Waiting { timeout: self.timeout, retries: self.retries, pause: self.pause };
         Client::new(url, TOKEN_VALUE, waiting).unwrap()
     }
 
@@ -446,7 +459,7 @@ fn a_request_that_fails_is_sent_again_if_it_was_not_taken() {
                 continue;
             }
             let what = format!("request {number}: {fault:?}");
-            let (bench, fake) = (Bench::new(), Fake::with([(number, fault)]));
+            let (bench, fake) = (Bench::before(&fault), Fake::with([(number, fault)]));
             let (submission, differences) = bench.run(&fake).expect(&what);
             is_as_usual(&fake, &submission, &differences, &what);
         }
@@ -460,7 +473,7 @@ fn an_interrupted_run_continues_from_its_journal() {
             for torn in [0, 1, 7] {
                 let what = format!("request {number}: {fault:?}, {torn}");
                 let fake = Fake::with([(number, fault.clone())]);
-                let mut bench = Bench { retries: 0, ..Bench::new() };
+                let mut bench = Bench { retries: 0, ..Bench::before(&fault) };
                 // Without retries, the session is not asked for with success everywhere.
                 fake.change(|state| {
                     state.faults.insert(number + 1, Fault::Drop);
@@ -551,7 +564,7 @@ fn a_run_id_is_used_once() {
     }
     // The first request came through after all.
     let fake = Fake::with([(0, Fault::Late), (1, Fault::Status(428, "{}"))]);
-    let bench = Bench { retries: 1, ..Bench::new() };
+    let bench = Bench { retries: 1, ..Bench::before(&Fault::Late) };
     let (submission, _) = bench.run(&fake).unwrap();
     assert_eq!(answered(&submission), expected());
 }
@@ -593,7 +606,8 @@ fn a_debug_run_ends_where_its_budget_does() {
 #[test]
 fn a_lost_last_goodbye_ends_a_debug_run_too() {
     for fault in [Fault::Cut(200), Fault::Slow] {
-        let (bench, fake) = (Bench { mode: Mode::Debug, ..Bench::new() }, Fake::with([(4, fault)]));
+        let (bench, fake) =
+            (Bench { mode: Mode::Debug, ..Bench::before(&fault) }, Fake::with([(4, fault)]));
         let (submission, _) = bench.run(&fake).unwrap();
         assert_eq!(answered(&submission), expected());
         let last = fake.paths().last().cloned();
