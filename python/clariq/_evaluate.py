@@ -58,7 +58,7 @@ def evaluate(
         FileNotFoundError: If there is no command.
         KeyError: If a frame has none of the columns.
         ValueError: If two names mean the same measure, or one means several, or if an id has
-            white space.
+            white space, or a grade is no whole number.
     """
     given = [measures] if isinstance(measures, str) else measures
     names = list(dict.fromkeys(str(measure) for measure in given))
@@ -103,6 +103,8 @@ def _hit(topic: str, document: str, score: Any) -> str:
 
 
 def _judgement(topic: str, document: str, grade: Any) -> str:
+    if int(grade) != grade:
+        raise ValueError(f"a grade is a whole number, not {grade!r}")
     return f"{topic} 0 {document} {int(grade)}"
 
 

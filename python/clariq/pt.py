@@ -62,6 +62,7 @@ class Rank(pt.Transformer):
         self.system, self.depth, self.data = system, depth, data
         self.batch, self.arguments = batch, arguments
         self._session: Optional[Session] = None
+        self._opened: Any = None
 
     def __repr__(self) -> str:
         options = {key: getattr(self, key) for key in ("depth", "data", "batch", "arguments")}
@@ -97,8 +98,11 @@ class Rank(pt.Transformer):
         if self.batch:
             answers = rank(requests, self.system, depth, batch=True, **keys)
         else:
-            if self._session is None:
-                self._session = Session(self.system, depth, **keys)
+            # PyTerrier's grid searches set the attributes of a transformer that was applied.
+            wanted = (self.system, depth, self.data, tuple(self.arguments))
+            if self._session is None or self._opened != wanted:
+                self.close()
+                self._session, self._opened = Session(self.system, depth, **keys), wanted
             answers = self._session.rank_many(requests)
         return [answer.ranking for answer in answers]
 

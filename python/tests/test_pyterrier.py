@@ -130,6 +130,12 @@ def test_one_process_ranks_until_it_is_closed():
     process = first._session._process
     del first
     assert process.wait(timeout=10) is not None
+    second = Rank("bm25", depth=2)
+    assert len(second(frame("sourdough"))) == 2
+    old = second._session._process
+    second.set_parameter("depth", 3)
+    assert len(second(frame("sourdough"))) == 3 and old.poll() is not None
+    second.close()
     second = Rerank("bm25-tuned")
     for rows in (1, 2):
         assert len(second(found[:rows])) == rows

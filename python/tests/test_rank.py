@@ -347,6 +347,8 @@ def test_runs_and_judgements_need_no_file():
     assert between == {"RR": (0.25, 0.5)}
     with pytest.warns(UserWarning, match="repeat a score"):
         assert clariq.evaluate(run, "RR", qrels=grades, ties="official") == {"RR": 0.0}
+    with pytest.raises(ValueError, match="whole number"):
+        clariq.evaluate(run, "RR", qrels={"1": {"b": 1.5}})
     with pytest.raises(ValueError, match="white space"):
         clariq.evaluate({"1 2": {"a": 1}}, "RR", qrels=grades)
     pd = pytest.importorskip("pandas")

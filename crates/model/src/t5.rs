@@ -107,17 +107,6 @@ const IGNORED: [&str; 23] = [
     "transformers_version",
     "use_cache",
 ];
-/// Keys of which one value alone is supported.
-const ONLY_USUAL: [(&str, &str); 8] = [
-    ("dense_act_fn", "\"relu\""),
-    ("is_gated_act", "false"),
-    ("do_sample", "false"),
-    ("is_decoder", "false"),
-    ("is_encoder_decoder", "true"),
-    ("no_repeat_ngram_size", "0"),
-    ("dense_act_fn", "\"gelu_new\""),
-    ("is_gated_act", "true"),
-];
 /// Keys that `generation_config.json` may have in place of `config.json`.
 const IDS: [&str; 3] = ["pad_token_id", "eos_token_id", "decoder_start_token_id"];
 const MODEL_TYPE: &str = "t5";
@@ -161,18 +150,28 @@ impl T5Shape {
         self.scale_decoder_outputs.unwrap_or(self.tie_word_embeddings != Some(false))
     }
 
+    /// The value of a key of which one alone is supported. The first two repeat `feed_forward_proj`.
+    fn only_value(&self, key: &str) -> Option<Value> {
+        Some(match key {
+            "dense_act_fn" => if self.is_gated() { "gelu_new" } else { "relu" }.into(),
+            "is_gated_act" => self.is_gated().into(),
+            "do_sample" | "is_decoder" => false.into(),
+            "is_encoder_decoder" => true.into(),
+            "no_repeat_ngram_size" => 0.into(),
+            _ => return None,
+        })
+    }
+
     fn check(&self, at: &Path) -> Result<()> {
         for (key, value) in self.rest.iter().filter(|(_, value)| !value.is_null()) {
-            // The first two or the last two repeat `feed_forward_proj`.
-            let usual = ONLY_USUAL.iter().skip(if self.is_gated() { 2 } else { 0 });
-            let usual = usual.take(6).find(|(known, _)| known == key);
-            let is_fine = match usual {
-                Some((_, usual)) => *value == usual.parse::<Value>().unwrap_or_default(),
+            let only = self.only_value(key);
+            let is_fine = match &only {
+                Some(only) => value == only,
                 None => IGNORED.contains(&&**key),
             };
             if !is_fine {
                 let hint = "it may change what is written; remove the key where it does not";
-                let expected = usual.map_or("keys of T5".to_owned(), |(_, u)| format!("{key} {u}"));
+                let expected = only.map_or("keys of T5".to_owned(), |only| format!("{key} {only}"));
                 bail!(at, expected, "`{key}`: {value}", hint);
             }
         }
