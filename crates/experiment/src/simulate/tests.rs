@@ -1,9 +1,11 @@
 //! Runs against servers on this machine: one that behaves as the published server does and fails on
 //! demand, and one that replays a recording.
 
+use super::dump::submitted;
 use super::*;
+use clariq_collections::ikat::run::{Response as Submitted, Submission};
 use clariq_core::Silent;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
