@@ -6,7 +6,7 @@ use clariq_collections::{Collection, texts_in};
 use clariq_core::{Error, Observer, Request, Speaker, bail, printable, sha256_hex};
 use clariq_files::{MOST_OF_A_TABLE, Source};
 use clariq_rank::Uses;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
@@ -18,11 +18,17 @@ const SHOWN: usize = 200;
 pub struct Rewrites {
     /// The file as it was named, for messages.
     name: String,
-    /// Its name without the folder.
-    file: String,
-    sha256: String,
+    read: RewritesFile,
     by: Uses,
     texts: HashMap<String, String>,
+}
+
+/// What tells rewrites from others: a file's name without the folder, and its content.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RewritesFile {
+    pub(crate) file: String,
+    pub(crate) sha256: String,
 }
 
 impl Rewrites {
@@ -36,7 +42,7 @@ impl Rewrites {
         let input = source.read_at_most(MOST_OF_A_TABLE)?;
         let (sha256, texts) = (sha256_hex(&input.bytes), texts_in(&input)?);
         let file = input.name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
-        Ok(Self { name: input.name, file, sha256, by, texts })
+        Ok(Self { name: input.name, read: RewritesFile { file, sha256 }, by, texts })
     }
 
     /// Who wrote them, as a system declares it.
@@ -46,17 +52,40 @@ impl Rewrites {
 
     /// The name of the file up to the first dot.
     pub(crate) fn stem(&self) -> &str {
-        self.file.split('.').next().unwrap_or_default()
-    }
-
-    /// The SHA-256 of the file's content.
-    pub(crate) fn sha256(&self) -> &str {
-        &self.sha256
+        self.read.file.split('.').next().unwrap_or_default()
     }
 
     /// What tells them from others, for a record.
-    pub(crate) fn describe(&self) -> Value {
-        json!({ "file": self.file, "sha256": self.sha256 })
+    pub(crate) fn describe(&self) -> &RewritesFile {
+        &self.read
+    }
+
+    /// Whether the last utterance of a request has a rewrite.
+    pub fn has(&self, request: &Request) -> bool {
+        self.texts.contains_key(request.id.as_str())
+    }
+
+    /// Counts the requests of a shard that have a rewrite, and reports how many have none. The ids
+    /// of no request may be of other shards.
+    pub(crate) fn count(&self, shard: &dyn Input, observer: &dyn Observer) -> Result<u64, Error> {
+        let (mut all, mut known) = (0, 0);
+        shard.read(0, &mut |query| {
+            all += 1;
+            known += u64::from(self.has(&query.request));
+            ControlFlow::Continue(())
+        })?;
+        self.report_missing(all - known, all, observer);
+        Ok(known)
+    }
+
+    /// Reports how many of `all` requests have no rewrite.
+    pub fn report_missing(&self, missing: u64, all: u64, observer: &dyn Observer) {
+        if missing > 0 {
+            let name = &self.name;
+            observer.note(&format!(
+                "warning: {name}: {missing} of {all} requests have no rewrite, and stay as they are"
+            ));
+        }
     }
 
     /// Replaces what the user said in a request, in earlier turns as well. What has no rewrite stays.
@@ -85,7 +114,7 @@ impl Rewrites {
         let mut example = String::new();
         input.read(0, &mut |query| {
             all += 1;
-            known += usize::from(self.texts.contains_key(query.request.id.as_str()));
+            known += u64::from(self.has(&query.request));
             others.remove(query.request.id.as_str());
             example = query.request.id.to_string();
             ControlFlow::Continue(())
@@ -97,12 +126,7 @@ impl Rewrites {
             let hint = format!("ids there are like `{example}`; --split names another split");
             bail!(&**name, "rewrites of requests of {location}", "`{other}` and the like", hint);
         }
-        if known < all {
-            let without = all - known;
-            observer.note(&format!(
-                "warning: {name}: {without} of {all} requests have no rewrite, and stay as they are"
-            ));
-        }
+        self.report_missing(all - known, all, observer);
         if unknown > 0 {
             observer.note(&format!(
                 "warning: {name}: {unknown} ids are of no request of {location}, such as `{other}`"

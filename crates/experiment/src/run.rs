@@ -103,6 +103,9 @@ pub fn run(
         let beside = beside.chain([record::path_of(path)]).chain(partial::paths_of(&files));
         files.iter().cloned().chain(beside).try_for_each(|file| refuse_input(&file))?;
     }
+    if let Some(rewrites) = &loaded.rewrites {
+        rewrites.check(input, contexts.session().observer)?;
+    }
     Job::new(contexts, loaded, input, options.tag)?.run(options, path)
 }
 
@@ -124,10 +127,6 @@ impl<'a> Job<'a> {
         tag: Option<&str>,
     ) -> Result<Self, Error> {
         input.check(loaded)?;
-        let session = contexts.session();
-        if let Some(rewrites) = &loaded.rewrites {
-            rewrites.check(input, session.observer)?;
-        }
         let predict = match input.in_memory() {
             Some(requests) => Predict::Split(input.name(), requests),
             None => Predict::ForStages,
@@ -287,7 +286,7 @@ pub(crate) fn describe(system: &System, tag: &str) -> Result<Value, Error> {
         "collection": session.collection.label(),
     });
     if let Some(rewrites) = &loaded.rewrites {
-        made_by["rewrites"] = rewrites.describe();
+        made_by["rewrites"] = json!(rewrites.describe());
     }
     if let Some(arithmetic) = Arithmetic::of(session, loaded) {
         made_by["arithmetic"] = json!(arithmetic);

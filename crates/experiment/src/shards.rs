@@ -9,6 +9,7 @@ mod cut;
 pub use cut::cut;
 
 use crate::record::{self, Arithmetic, Digest, MOST_OF_A_RECORD, fingerprint_of};
+use crate::rewrites::{Rewrites, RewritesFile};
 use crate::run::{Cut, FileInput, FileKind, Job, RunOptions};
 use crate::session::Contexts;
 use crate::systems::Loaded;
@@ -22,6 +23,7 @@ use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The form of `plan.json`.
 const FORM: u32 = 2;
@@ -186,13 +188,17 @@ impl Planned {
                 return Ok(path);
             }
             Ok(_) if output.is_none() => {
-                let expected = "no part of another system, or of other parameters or weights";
+                let expected =
+                    "no part of another system, or of other parameters, rewrites or weights";
                 let hint = "-o names another file for this part, or the same, to replace it";
                 bail!(&*path, expected, "one", hint);
             }
             _ => {}
         }
-        let made = json!(MadeOf { fingerprint, shard: index, sha256: shard.sha256.clone() });
+        let count = |rewrites: &Arc<Rewrites>| rewrites.count(&input, session.observer);
+        let rewritten = loaded.rewrites.as_ref().map(count).transpose()?;
+        let sha256 = shard.sha256.clone();
+        let made = json!(MadeOf { fingerprint, shard: index, sha256, rewritten });
         let options = RunOptions { part: Some(&made), ..RunOptions::default() };
         job.run(&options, &path)?;
         Ok(path)
@@ -212,6 +218,11 @@ impl Planned {
 
     /// Puts the parts of a run together, as the run over the whole file would have been written,
     /// and its record. Every part is verified first.
+    ///
+    /// # Errors
+    ///
+    /// A part that is not whole, parts that do not belong together, and rewrites that are of no
+    /// request of any part.
     pub fn merge(&self, system: Option<&str>, output: &Path) -> Result<(), Error> {
         let system = system.map_or_else(|| self.only_system(), |name| Ok(name.to_owned()))?;
         for (index, shard) in self.plan.shards.iter().enumerate() {
@@ -222,7 +233,7 @@ impl Planned {
         }
         refuse_inputs(output)?;
         let mut first: Option<Part> = None;
-        let mut paths = Vec::with_capacity(self.plan.shards.len());
+        let (mut paths, mut rewritten) = (Vec::with_capacity(self.plan.shards.len()), 0);
         for index in 0..self.plan.shards.len() {
             let path = self.part(&system, index);
             let part = self.whole_part(&path, index)?;
@@ -230,7 +241,14 @@ impl Planned {
             if part.made.fingerprint != first.made.fingerprint {
                 return Err(self.differs(first, &part, &path).into());
             }
+            rewritten += part.made.rewritten.unwrap_or_default();
             paths.push(path);
+        }
+        if let (0, Some(rewrites)) = (rewritten, first.as_ref().and_then(|it| it.rewrites.as_ref()))
+        {
+            let (file, all) = (&rewrites.file, &self.plan.input.file);
+            let found = format!("`{file}`, with ids of none of them");
+            bail!(&*self.path, "rewrites of requests of `{all}`", found, "make the parts again");
         }
         let run = Staged::new(output, |out| {
             paths.iter().try_for_each(|path| io::copy(&mut open_regular(path)?, out).map(drop))
@@ -247,6 +265,14 @@ impl Planned {
         if planned != found {
             let expected = format!("parts whose learned models computed with {planned}");
             return problem!(&*self.path, expected, "`{path}`, with {found}", ALIKE);
+        }
+        if first.rewrites != part.rewrites {
+            let [planned, found] = [first, part].map(|part| match &part.rewrites {
+                Some(RewritesFile { file, sha256 }) => format!("`{file}`, {}", short(sha256)),
+                None => "none".to_owned(),
+            });
+            let expected = format!("parts with the same rewrites: {planned}");
+            return problem!(&*self.path, expected, "`{path}`, with {found}", HOW);
         }
         let expected = "parts of one system, made with the same weights";
         problem!(&*self.path, expected, "`{path}`, made otherwise", "make that part again")
@@ -331,6 +357,8 @@ pub struct Part {
     run_tag: String,
     collection: String,
     #[serde(skip_serializing_if = "Option::is_none")]
+    rewrites: Option<RewritesFile>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     arithmetic: Option<Arithmetic>,
     stages: Vec<Map<String, Value>>,
     bank: Bank,
@@ -373,6 +401,9 @@ struct MadeOf {
     fingerprint: String,
     shard: usize,
     sha256: String,
+    /// How many of its requests have a rewrite, where the run has any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rewritten: Option<u64>,
 }
 
 #[derive(Clone, Deserialize)]

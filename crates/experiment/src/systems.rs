@@ -137,7 +137,8 @@ impl Loaded {
                 let hint = "the rewrites would be rewritten; leave one of the two out";
                 bail!("--rewrites", "a system without a model that rewrites", found, hint);
             }
-            self.variant += &suffix(&format!("-rewrites-{}", rewrites.stem()), rewrites.sha256());
+            self.variant +=
+                &suffix(&format!("-rewrites-{}", rewrites.stem()), &rewrites.describe().sha256);
             self.uses.push(rewrites.by());
         }
         Ok(Self { rewrites: rewrites.cloned(), ..self })

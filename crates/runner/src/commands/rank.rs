@@ -1,6 +1,6 @@
 //! `clariq rank`: what a system ranks, and answers, for requests as they come.
 
-use crate::arguments::{IndexPlace, Parameters};
+use crate::arguments::{IndexPlace, Parameters, Rewritten};
 use crate::failure::{Failure, Outcome, bad_lines_are, error_object};
 use crate::output::{Format, open_delimited, stdout};
 use crate::settings::Settings;
@@ -8,16 +8,18 @@ use clap::Args;
 use clariq_core::{Error, Hit, Problem, ProblemKind, bail, problem};
 use clariq_experiment::requests::{ARCHIVE, Requests};
 use clariq_experiment::{
-    Answer, Contexts, Listed, Outcome as Ranked, Part, Predict, Query, System,
+    Answer, Contexts, Listed, Outcome as Ranked, Part, Predict, Query, Rewrites, System,
 };
 use clariq_files::Source;
 use clariq_files::archive::Archive;
 use clariq_rank::{Override, Uses};
 use serde_json::{Value, json};
+use std::cell::Cell;
 use std::io::{self, BufRead, BufReader, Write};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::slice;
+use std::sync::Arc;
 
 /// Requests that are held for one batch.
 const MOST_IN_BATCH: usize = 100_000;
@@ -47,6 +49,8 @@ pub(crate) struct RankArgs {
     #[arg(long, value_name = "FILE")]
     need_model: Option<PathBuf>,
     #[command(flatten)]
+    rewritten: Rewritten,
+    #[command(flatten)]
     pub(crate) parameters: Parameters,
     #[command(flatten)]
     place: IndexPlace,
@@ -58,6 +62,8 @@ struct Printer<'a> {
     format: Format,
     /// Documents for a request at most.
     depth: usize,
+    /// How many requests were answered, and how many of them without a rewrite.
+    answered: Cell<(u64, u64)>,
 }
 
 pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome, Failure> {
@@ -70,7 +76,8 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome,
         bail!("--set", "no `bm25.depth` beside --depth", "--depth {depth}", hint);
     }
     let depth = arguments.depth.map_or(USUAL_DEPTH, NonZeroUsize::get);
-    let loaded = settings.load(&arguments.system, &overrides)?;
+    let rewrites = arguments.rewritten.read()?;
+    let loaded = settings.load(&arguments.system, &overrides)?.with_rewrites(rewrites.as_ref())?;
     let archive = match Source::new(&arguments.requests) {
         Source::Stdin => None,
         source => Some(Archive::new(&[source], &ARCHIVE)?),
@@ -90,7 +97,7 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome,
     let contexts = Contexts::new(&session);
     let system = System::open_predicting(&contexts, &loaded, Predict::Always)?;
     system.warm_up()?;
-    let printer = Printer { system, format, depth };
+    let printer = Printer { system, format, depth, answered: Cell::default() };
     let mut requests = Requests::new(name, lines, session.documents, loaded.answers());
     if printer.format == Format::Trec {
         requests = requests.with_unique_ids();
@@ -100,6 +107,10 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome,
     } else {
         rank_each(&printer, &mut requests, arguments.skip_bad)?
     };
+    if let Some(rewrites) = &loaded.rewrites {
+        let (all, missing) = printer.answered.get();
+        rewrites.report_missing(missing, all, settings);
+    }
     if bad > 0 {
         let what =
             if printer.format == Format::Jsonl { "answered with an error" } else { "left out" };
@@ -199,11 +210,15 @@ pub(super) fn response_json(
 
 impl Printer<'_> {
     fn put(&self, out: &mut dyn Write, query: &Query, ranked: &Ranked) -> Result<(), Failure> {
+        let (all, missing) = self.answered.get();
+        let has_none = |rewrites: &Arc<Rewrites>| !rewrites.has(&query.request);
+        let is_missing = self.system.loaded.rewrites.as_ref().is_some_and(has_none);
+        self.answered.set((all + 1, missing + u64::from(is_missing)));
         if self.format == Format::Jsonl {
             return Ok(writeln!(out, "{}", self.object(query, ranked)?)?);
         }
         // The other forms hold one ranking.
-        let (id, tag) = (&query.request.id, &self.system.loaded.name);
+        let (id, tag) = (&query.request.id, self.system.loaded.full_name());
         let listed = self.list(query, Part::Documents, &ranked.ranking)?;
         let ranking = (1_u64..).zip(listed);
         if self.format == Format::Trec {

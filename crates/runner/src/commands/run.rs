@@ -127,13 +127,12 @@ fn check_arguments(arguments: &RunArgs, overrides: &[Override]) -> Result<(), Fa
         let found = format!("`{}`", output.display());
         bail!("--output", expected, found, "write to a file, and print that");
     }
-    if arguments.rewritten.rewrites.is_some() && has_parts {
-        let hint = "put the rewrites into the file of requests that is cut into shards";
-        bail!("--rewrites", "no --shard and no --merge beside it", "one of them", hint);
-    }
-    if arguments.merge.is_some() && (arguments.place.index.is_some() || !overrides.is_empty()) {
+    let is_made_with = arguments.place.index.is_some()
+        || arguments.rewritten.rewrites.is_some()
+        || !overrides.is_empty();
+    if arguments.merge.is_some() && is_made_with {
         let hint = "they are what the parts were made with: give them to --shard";
-        bail!("--merge", "no parameters and no --index beside it", "some", hint);
+        bail!("--merge", "no parameters, --rewrites or --index beside it", "some", hint);
     }
     if arguments.skip_bad && !arguments.is_of_a_file() {
         let (expected, found) = ("--conversations or --requests beside it", "a run over a split");
