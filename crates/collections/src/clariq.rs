@@ -29,9 +29,7 @@ mod validate;
 pub use crate::bank::{Bank, BankRow, NO_QUESTION};
 pub use check::check;
 pub use collection::{ClariQ, DataDir, Split, SplitData};
-pub use eval_table::{
-    BEST, Builder as EvalTableBuilder, ContextId, EvalTable, MetricTable, Scores, TableRow, WORST,
-};
+pub use eval_table::{BEST, Context, ContextId, EvalTable, MetricTable, WORST};
 pub(crate) use kind::KIND;
 pub use labelled::{Facet, Labelled, LabelledRow, Topic, parse_requests, read_requests};
 pub use need_file::{NeedLine, parse_need_file, put_need_lines, read_need_file, write_need_file};

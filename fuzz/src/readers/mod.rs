@@ -14,7 +14,7 @@ pub use ikat::{cast, ikat_passages, ikat_run, ikat_topics};
 pub use lines::{need, qrels, run, text_run};
 pub use own::own;
 pub use pages::pages;
-pub use table::{pickle, pickled};
+pub use table::{Figures, figures, pickle, pickled};
 pub use tsv::tsv;
 
 use clariq_core::{Error, Problem, ProblemKind, Severity};

@@ -1,7 +1,7 @@
 //! Evaluation tables: a pickle holds the whole table.
 
 use super::{NAME, read_back};
-use clariq_collections::clariq::{ContextId, EvalTable, MetricTable, Scores};
+use clariq_collections::clariq::{Context, ContextId, EvalTable, MetricTable};
 use clariq_core::Error;
 use clariq_files::Source;
 use clariq_pickle::{PickleWriter, Plan, Sink, Value, fold};
@@ -19,51 +19,58 @@ pub fn pickle(bytes: &[u8]) {
     }
 }
 
+/// The figures of a table, with the bits of each: metrics, contexts and questions in file order.
+pub type Figures = Vec<(String, Vec<(ContextId, Vec<(String, Option<u64>)>)>)>;
+
+/// All figures of a table.
+pub fn figures(table: &EvalTable) -> Figures {
+    let question = |(id, figure): (&str, Option<f64>)| (id.to_owned(), figure.map(f64::to_bits));
+    let context =
+        |(id, context): (ContextId, Context)| (id, context.questions().map(question).collect());
+    let metric =
+        |metric: MetricTable| (metric.name.to_owned(), metric.contexts().map(context).collect());
+    table.metrics().map(metric).collect()
+}
+
 fn comes_back(table: &EvalTable) {
     let mut rows = 0;
-    for metric in table.metrics().filter_map(|name| table.metric(name)) {
-        for context in metric.contexts() {
-            for (question, scores) in
-                metric.questions(&context).expect("a context that was just listed")
-            {
+    for metric in table.metrics() {
+        for (id, context) in metric.contexts() {
+            for (question, figure) in context.questions() {
                 rows += 1;
                 if rows > ROWS {
                     return;
                 }
-                let found = table.value(metric.name(), &context, question);
-                assert_eq!(found.map(f64::to_bits), scores.with_answer.map(f64::to_bits));
+                let found = metric.context(&id).and_then(|context| context.figure(question));
+                assert_eq!(found.map(f64::to_bits), figure.map(f64::to_bits));
             }
         }
     }
     let read = |source: &Source| EvalTable::read(std::slice::from_ref(source));
-    assert!(read_back(pickled(table).unwrap(), read) == *table);
+    let all = figures(table);
+    assert!(figures(&read_back(pickled(&all).unwrap(), read)) == all);
 }
 
-/// The table as a pickle of plain floats, protocol 4.
-pub fn pickled(table: &EvalTable) -> io::Result<Vec<u8>> {
-    type Writer<'w> = PickleWriter<&'w mut Vec<u8>>;
-    let question = |writer: &mut Writer, (id, scores): (&str, Scores)| {
-        writer.text(id)?;
-        let named = [("no_answer", scores.no_answer), ("with_answer", scores.with_answer)];
-        let present = named.into_iter().filter_map(|(name, score)| Some((name, score?)));
-        writer.dict(present, |writer, (name, score)| {
-            writer.text(name)?;
-            writer.float(score)
-        })
-    };
-    let metric = |writer: &mut Writer, metric: MetricTable| {
-        writer.text(metric.name())?;
-        writer.dict(metric.contexts(), |writer, context| {
-            match &context {
+/// The figures as a pickle of plain floats, protocol 4.
+pub fn pickled(table: &Figures) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut writer = PickleWriter::new(&mut bytes)?;
+    writer.dict(table, |writer, (metric, contexts)| {
+        writer.text(metric)?;
+        writer.dict(contexts, |writer, (id, questions)| {
+            match id {
                 ContextId::Number(number) => writer.int(*number)?,
                 ContextId::Facet(facet) => writer.text(facet.as_str())?,
             }
-            writer.dict(metric.questions(&context).expect("a context of the table"), question)
+            writer.dict(questions, |writer, (question, figure)| {
+                writer.text(question)?;
+                writer.dict(figure, |writer, bits| {
+                    writer.text("with_answer")?;
+                    writer.float(f64::from_bits(*bits))
+                })
+            })
         })
-    };
-    let mut bytes = Vec::new();
-    let mut writer = PickleWriter::new(&mut bytes)?;
-    writer.dict(table.metrics().filter_map(|name| table.metric(name)), metric)?;
+    })?;
     writer.finish()?;
     Ok(bytes)
 }

@@ -2,27 +2,11 @@
 //! `ClariQ`'s evaluation tables hold the published figures, per metric, facet (or conversation) and
 //! question.
 //!
-//! They are Python pickles of `{metric: {context: {question: {"no_answer": x, "with_answer":
-//! y}}}}`, plain, packed, or in pieces. [`EvalTable::open`] finds and reads them without Python,
-//! within about the size of the unpacked file.
-//!
-//! ```
-//! use clariq_collections::clariq::eval_table::{Builder, ContextId, Scores};
-//!
-//! let mut builder = Builder::default();
-//! let scores = |with_answer| Scores { no_answer: None, with_answer: Some(with_answer) };
-//! builder.add("P1", &ContextId::from("F0010"), [("Q00002", scores(0.5)), ("MIN", scores(0.0))])?;
-//! let table = builder.finish()?;
-//!
-//! assert_eq!(table.value("P1", &"F0010".into(), "Q00002"), Some(0.5));
-//! assert_eq!(table.value("P1", &"F0010".into(), "Q09999"), None);
-//! # Ok::<(), String>(())
-//! ```
+//! They are Python pickles of `{metric: {context: {question: {"with_answer": figure}}}}`, plain,
+//! packed, or in pieces. [`EvalTable::open`] finds and reads them without Python, within about the
+//! size of the unpacked file. What else they say of a question (`no_answer`) is passed over.
 
-mod columns;
 mod fold;
-
-pub use columns::Scores;
 
 use crate::clariq::collection::DataDir;
 use crate::clariq::unreadable;
@@ -30,10 +14,10 @@ use clariq_core::{Error, FacetId, ProblemKind, problem};
 use clariq_files::Source;
 use clariq_files::archive::{Archive, Form};
 use clariq_pickle::{Plan, fold as fold_pickle};
-use columns::{Block, Key, Metric, Symbols};
-use std::collections::{HashMap, HashSet};
+use fold::Key;
+use indexmap::{IndexMap, IndexSet};
 use std::fmt;
-use std::sync::Arc;
+use std::ops::Range;
 
 /// The candidate that represents the worst question of a context: what an unsuitable question
 /// counts as.
@@ -90,11 +74,15 @@ pub fn locate(data: &DataDir, stem: &str) -> Option<Vec<Source>> {
     (!pieces.is_empty()).then_some(pieces)
 }
 
-/// An evaluation table.
-#[derive(Clone, Default)]
+/// All names, each once; a symbol is the position of one.
+type Symbols = IndexSet<Box<str>>;
+
+/// An evaluation table: ten million figures in memory.
+#[derive(Debug, Default)]
 pub struct EvalTable {
     symbols: Symbols,
-    metrics: Vec<Metric>,
+    /// By the symbols of their names.
+    metrics: IndexMap<u32, Metric>,
 }
 
 impl EvalTable {
@@ -129,199 +117,87 @@ impl EvalTable {
         tables.finish(whole).map_err(|found| archive.problem(FORM.what, found))
     }
 
-    /// The names of the metrics in file order.
-    pub fn metrics(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.parts().map(MetricTable::name)
+    /// The metrics in file order.
+    pub fn metrics(&self) -> impl ExactSizeIterator<Item = MetricTable<'_>> {
+        let symbols = &self.symbols;
+        self.metrics.iter().map(|(&name, metric)| MetricTable {
+            symbols,
+            name: &symbols[name as usize],
+            metric,
+        })
     }
 
     /// The part of the table that belongs to a metric.
     pub fn metric(&self, name: &str) -> Option<MetricTable<'_>> {
-        self.parts().find(|part| part.name() == name)
-    }
-
-    /// The figure with the answer to a question, which may be [`WORST`] or [`BEST`].
-    pub fn value(&self, metric: &str, context: &ContextId, question: &str) -> Option<f64> {
-        self.metric(metric)?.scores(context, question)?.with_answer
-    }
-
-    fn parts(&self) -> impl ExactSizeIterator<Item = MetricTable<'_>> {
-        self.metrics.iter().map(|metric| MetricTable { table: self, metric })
-    }
-
-    fn context(&self, key: Key) -> ContextId {
-        match key {
-            Key::Number(number) => ContextId::Number(number),
-            Key::Text(symbol) => self.symbols.text(symbol).into(),
-        }
+        self.metrics().find(|metric| metric.name == name)
     }
 }
 
-/// The same names and figures in the same order; a figure that is not a number equals itself.
-impl PartialEq for EvalTable {
-    fn eq(&self, other: &Self) -> bool {
-        let bits = |(question, scores): (_, Scores)| {
-            (question, [scores.no_answer, scores.with_answer].map(|score| score.map(f64::to_bits)))
-        };
-        self.metrics.len() == other.metrics.len()
-            && self.parts().zip(other.parts()).all(|(one, two)| {
-                one.name() == two.name()
-                    && one.contexts().eq(two.contexts())
-                    && (0..one.len())
-                        .all(|at| one.questions_at(at).map(bits).eq(two.questions_at(at).map(bits)))
-            })
-    }
-}
-
-impl fmt::Debug for EvalTable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(self.parts().map(|part| (part.name(), part.len()))).finish()
-    }
+/// The figures of one metric.
+#[derive(Debug, Clone, Default)]
+struct Metric {
+    /// The rows of each context.
+    contexts: IndexMap<Key, Range<usize>>,
+    /// The symbol of a question and its figure, which is not a number where there is none.
+    rows: Vec<(u32, f64)>,
 }
 
 /// The part of a table that belongs to one metric.
 #[derive(Clone, Copy)]
 pub struct MetricTable<'a> {
-    table: &'a EvalTable,
+    symbols: &'a Symbols,
+    /// The metric's name.
+    pub name: &'a str,
     metric: &'a Metric,
 }
 
 impl<'a> MetricTable<'a> {
-    /// The metric's name.
-    pub fn name(self) -> &'a str {
-        self.table.symbols.text(self.metric.name)
-    }
-
-    /// The number of contexts.
-    pub fn len(self) -> usize {
-        self.metric.layout.contexts.len()
-    }
-
-    /// Whether there are no contexts.
-    pub fn is_empty(self) -> bool {
-        self.len() == 0
-    }
-
     /// The contexts in file order.
-    pub fn contexts(self) -> impl ExactSizeIterator<Item = ContextId> + 'a {
-        self.metric.layout.contexts.iter().map(move |&key| self.table.context(key))
-    }
-
-    /// Whether there are figures for a context.
-    pub fn has_context(self, context: &ContextId) -> bool {
-        self.find(context).is_some()
-    }
-
-    /// The figures of a question in a context.
-    pub fn scores(self, context: &ContextId, question: &str) -> Option<Scores> {
-        self.row(self.find(context)?, question).map(|row| self.scores_in(row))
-    }
-
-    /// The candidates of a context in file order, [`WORST`] and [`BEST`] among them, with their
-    /// figures.
-    pub fn questions(
-        self,
-        context: &ContextId,
-    ) -> Option<impl ExactSizeIterator<Item = (&'a str, Scores)>> {
-        self.find(context).map(|position| self.questions_at(position))
-    }
-
-    /// Whether another metric has the same questions in the same contexts, so that a [`TableRow`]
-    /// is one of both.
-    pub fn shares_rows(self, other: Self) -> bool {
-        Arc::ptr_eq(&self.metric.layout, &other.metric.layout)
-    }
-
-    /// The row of a question in the context at a position.
-    pub fn row(self, context: usize, question: &str) -> Option<TableRow> {
-        self.metric.row(context, self.table.symbols.find(question)?).map(TableRow)
-    }
-
-    /// The figures of a row of this metric, or of one that shares its rows.
-    pub fn scores_in(self, TableRow(row): TableRow) -> Scores {
-        self.metric.scores(row)
-    }
-
-    /// The position of a context.
-    fn find(self, context: &ContextId) -> Option<usize> {
-        let key = match context {
-            ContextId::Number(number) => Key::Number(*number),
-            ContextId::Facet(facet) => Key::Text(self.table.symbols.find(facet.as_str())?),
-        };
-        self.metric.layout.find(key)
-    }
-
-    fn questions_at(self, position: usize) -> impl ExactSizeIterator<Item = (&'a str, Scores)> {
-        let Self { table, metric } = self;
-        let name = move |row: usize| table.symbols.text(metric.layout.questions[row]);
-        metric.layout.rows(position).map(move |row| (name(row), metric.scores(row)))
-    }
-}
-
-/// Where the figures of one question in one context are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TableRow(usize);
-
-/// Makes a table of contexts in any order.
-#[derive(Default)]
-pub struct Builder {
-    symbols: Symbols,
-    blocks: Vec<(u32, Block)>,
-    positions: HashMap<u32, usize>,
-}
-
-impl Builder {
-    fn from_blocks(symbols: Symbols, blocks: Vec<(u32, Block)>) -> Self {
-        Self { symbols, blocks, positions: HashMap::new() }
-    }
-
-    fn block(&mut self, metric: &str) -> &mut Block {
-        let name = self.symbols.intern(metric);
-        let position = *self.positions.entry(name).or_insert_with(|| {
-            self.blocks.push((name, Block::default()));
-            self.blocks.len() - 1
-        });
-        &mut self.blocks[position].1
-    }
-
-    /// Adds a metric, which may stay without contexts.
-    pub fn add_metric(&mut self, metric: &str) {
-        self.block(metric);
-    }
-
-    /// Adds a context to a metric. The error says which question is there twice.
-    pub fn add<'a>(
-        &mut self,
-        metric: &str,
-        context: &ContextId,
-        questions: impl IntoIterator<Item = (&'a str, Scores)>,
-    ) -> Result<(), String> {
-        let key = match context {
-            ContextId::Number(number) => Key::Number(*number),
-            ContextId::Facet(facet) => Key::Text(self.symbols.intern(facet.as_str())),
-        };
-        let rows: Vec<_> =
-            questions.into_iter().map(|(id, scores)| (self.symbols.intern(id), scores)).collect();
-        self.block(metric).push(key, &rows).map_err(|twice| {
-            let question = self.symbols.text(twice);
-            format!("the question `{question}` twice in context {context} of metric `{metric}`")
+    pub fn contexts(self) -> impl ExactSizeIterator<Item = (ContextId, Context<'a>)> {
+        self.metric.contexts.iter().map(move |(key, rows)| {
+            let id = match *key {
+                Key::Number(number) => ContextId::Number(number),
+                Key::Text(symbol) => (&*self.symbols[symbol as usize]).into(),
+            };
+            (id, self.context_of(rows))
         })
     }
 
-    /// The table. The error says which metric or context is there twice.
-    pub fn finish(self) -> Result<EvalTable, String> {
-        let mut table =
-            EvalTable { symbols: self.symbols, metrics: Vec::with_capacity(self.blocks.len()) };
-        let mut seen = HashSet::with_capacity(self.blocks.len());
-        for (name, block) in self.blocks {
-            let metric = table.symbols.text(name);
-            if !seen.insert(name) {
-                return Err(format!("the metric `{metric}` twice"));
-            }
-            let twice =
-                |key| format!("the context {} twice in metric `{metric}`", table.context(key));
-            let metric = Metric::new(name, block, &table.metrics).map_err(twice)?;
-            table.metrics.push(metric);
-        }
-        Ok(table)
+    /// The context of that id, if there are figures for it.
+    pub fn context(self, id: &ContextId) -> Option<Context<'a>> {
+        let key = match id {
+            ContextId::Number(number) => Key::Number(*number),
+            ContextId::Facet(facet) => Key::Text(self.symbols.get_index_of(facet.as_str())? as u32),
+        };
+        self.metric.contexts.get(&key).map(|rows| self.context_of(rows))
     }
+
+    fn context_of(self, rows: &Range<usize>) -> Context<'a> {
+        Context { symbols: self.symbols, rows: &self.metric.rows[rows.clone()] }
+    }
+}
+
+/// A context of a metric: a few candidates and their figures with the answer.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    symbols: &'a Symbols,
+    rows: &'a [(u32, f64)],
+}
+
+impl<'a> Context<'a> {
+    /// The candidates in file order, [`WORST`] and [`BEST`] among them, with their figures.
+    pub fn questions(self) -> impl ExactSizeIterator<Item = (&'a str, Option<f64>)> {
+        let Self { symbols, rows } = self;
+        rows.iter().map(|&(question, figure)| (&*symbols[question as usize], number(figure)))
+    }
+
+    /// The figure of a question, which may be [`WORST`] or [`BEST`].
+    pub fn figure(self, question: &str) -> Option<f64> {
+        let symbol = self.symbols.get_index_of(question)? as u32;
+        number(self.rows.iter().find(|(other, _)| *other == symbol)?.1)
+    }
+}
+
+fn number(figure: f64) -> Option<f64> {
+    (!figure.is_nan()).then_some(figure)
 }

@@ -1,12 +1,12 @@
-//! A pickle's dictionaries, folded into columns.
+//! A pickle's dictionaries, folded into a table.
 //!
 //! They arrive from the inside out, so each one's level shows in what is put in it: figures make it
 //! a question's, questions a context's, contexts a metric's, metrics the table. An empty dictionary
 //! can be any of them until its neighbours show which.
 
-use super::columns::{Block, Key, Scores, Symbols};
-use super::{Builder, EvalTable};
-use clariq_pickle::{Dict, Rows, Sink, Value};
+use super::{EvalTable, Metric, Symbols};
+use clariq_pickle::{Dict, Sink, Value};
+use indexmap::IndexMap;
 use std::rc::Rc;
 
 /// Rows that a pickle may repeat by reference without paying for them in bytes; a few bytes could
@@ -15,10 +15,15 @@ const FREE_ROWS: usize = 1 << 20;
 /// Rows that every item may repeat on top of that: more than a context has questions.
 const ROWS_PER_ITEM: usize = 32;
 
-/// The names of a question's two figures. They are the first symbols, so that no text is compared.
-const FIGURES: [&str; 2] = ["with_answer", "no_answer"];
+/// The name of a question's figure is the first symbol, so that no text is compared.
 const WITH_ANSWER: u32 = 0;
-const NO_ANSWER: u32 = 1;
+
+/// A key of a dictionary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Key {
+    Text(u32),
+    Number(i64),
+}
 
 /// The sink that builds a table.
 pub(super) struct Tables {
@@ -29,10 +34,7 @@ pub(super) struct Tables {
 
 impl Default for Tables {
     fn default() -> Self {
-        let mut symbols = Symbols::default();
-        for name in FIGURES {
-            symbols.intern(name);
-        }
+        let symbols = Symbols::from(["with_answer".into()]);
         Self { symbols, items: 0, repeated: 0 }
     }
 }
@@ -42,10 +44,11 @@ impl Default for Tables {
 pub(super) enum Node {
     /// Nothing yet, or nothing but dictionaries that are empty to the bottom.
     Hollow(Vec<(Key, Node)>),
-    Question(Scores),
-    Context(Vec<(u32, Scores)>),
-    Metric(Box<Block>),
-    Table(Vec<(u32, Block)>),
+    /// Its figure, which is not a number where there is none.
+    Question(f64),
+    Context(Vec<(u32, f64)>),
+    Metric(Box<Metric>),
+    Table(IndexMap<u32, Metric>),
 }
 
 impl Default for Node {
@@ -70,10 +73,10 @@ impl Node {
 
     fn empty(level: u8) -> Self {
         match level {
-            QUESTION => Self::Question(Scores::default()),
+            QUESTION => Self::Question(f64::NAN),
             1 => Self::Context(Vec::new()),
             2 => Self::Metric(Box::default()),
-            _ => Self::Table(Vec::new()),
+            _ => Self::Table(IndexMap::new()),
         }
     }
 
@@ -83,9 +86,11 @@ impl Node {
             Self::Hollow(items) => items.iter().fold(1, |sum, (_, node)| sum + node.weight()),
             Self::Question(_) => 1,
             Self::Context(questions) => 1 + questions.len(),
-            Self::Metric(block) => 1 + block.contexts() + block.rows(),
+            Self::Metric(metric) => 1 + metric.contexts.len() + metric.rows.len(),
             Self::Table(metrics) => {
-                metrics.iter().fold(1, |sum, (_, block)| sum + block.contexts() + block.rows())
+                let sizes =
+                    metrics.values().map(|metric| metric.contexts.len() + metric.rows.len());
+                1 + sizes.sum::<usize>()
             }
         }
     }
@@ -107,48 +112,31 @@ impl Sink for Tables {
                 let inner = self.take(inner)?;
                 self.nest(dict, key, inner)
             }
-            Value::Float(value) => self.score(dict, key, Some(value)),
-            Value::Int(value) => self.score(dict, key, Some(value as f64)),
-            Value::None => self.score(dict, key, None),
+            Value::Float(value) if value.is_nan() => {
+                Err("a figure that is not a number".to_owned())
+            }
+            Value::Float(value) => self.score(dict, key, value),
+            Value::Int(value) => self.score(dict, key, value as f64),
+            Value::None => self.score(dict, key, f64::NAN),
             other => Err(format!("{} in place of a figure or a dictionary", other.kind())),
         }
-    }
-
-    fn insert_rows(&mut self, dict: &mut Node, rows: &Rows<Node>) -> bool {
-        if matches!(dict, Node::Hollow(items) if items.is_empty()) {
-            *dict = Node::Context(Vec::new());
-        }
-        let Node::Context(questions) = dict else { return false };
-        questions.reserve(rows.len());
-        for (question, figures) in rows.iter() {
-            let mut scores = Scores::default();
-            for (name, figure) in figures {
-                set(&mut scores, name.tag(|text| self.symbols.intern(text)), Some(figure));
-                self.items += 1;
-            }
-            questions.push((question.tag(|text| self.symbols.intern(text)), scores));
-            self.items += 1;
-        }
-        true
-    }
-}
-
-fn set(scores: &mut Scores, name: u32, value: Option<f64>) {
-    match name {
-        WITH_ANSWER => scores.with_answer = value,
-        NO_ANSWER => scores.no_answer = value,
-        // Whatever else a table says of a question, no figure depends on it.
-        _ => {}
     }
 }
 
 impl Tables {
     fn key(&mut self, key: &Value<Node>) -> Result<Key, String> {
         match key {
-            Value::Text(text) => Ok(Key::Text(text.tag(|text| self.symbols.intern(text)))),
+            Value::Text(text) => Ok(Key::Text(text.tag(|text| self.symbol(text)))),
             Value::Int(number) => Ok(Key::Number(*number)),
             other => Err(format!("{} in place of an id", other.kind())),
         }
+    }
+
+    fn symbol(&mut self, text: &str) -> u32 {
+        // Each has cost its file a few bytes: more than four thousand million of them do not come
+        // in one.
+        let known = self.symbols.get_index_of(text);
+        known.unwrap_or_else(|| self.symbols.insert_full(text.into()).0) as u32
     }
 
     /// The content of a dictionary: moved, or copied where the pickle will refer to it again.
@@ -166,13 +154,14 @@ impl Tables {
         })
     }
 
-    fn score(&mut self, dict: &mut Node, key: Key, value: Option<f64>) -> Result<(), String> {
+    fn score(&mut self, dict: &mut Node, key: Key, value: f64) -> Result<(), String> {
         self.settle(dict, QUESTION)?;
         let Key::Text(name) = key else {
             return Err("a number in place of `with_answer`".to_owned());
         };
-        if let Node::Question(scores) = dict {
-            set(scores, name, value);
+        // Whatever else a table says of a question, no figure depends on it.
+        if let (Node::Question(figure), WITH_ANSWER) = (dict, name) {
+            *figure = value;
         }
         Ok(())
     }
@@ -216,16 +205,24 @@ impl Tables {
     fn put(&mut self, dict: &mut Node, key: Key, inner: Node) -> Result<(), String> {
         match (dict, key, inner) {
             (Node::Hollow(items), key, inner @ Node::Hollow(_)) => items.push((key, inner)),
-            (Node::Context(questions), Key::Text(question), Node::Question(scores)) => {
-                questions.push((question, scores));
+            (Node::Context(questions), Key::Text(question), Node::Question(figure)) => {
+                questions.push((question, figure));
             }
-            (Node::Metric(block), key, Node::Context(questions)) => {
-                block
-                    .push(key, &questions)
-                    .map_err(|twice| self.twice("question", Key::Text(twice)))?;
+            (Node::Metric(metric), key, Node::Context(questions)) => {
+                if let Some(question) = repeated(&questions) {
+                    return Err(self.twice("question", Key::Text(question)));
+                }
+                let start = metric.rows.len();
+                metric.rows.extend(questions);
+                if metric.contexts.insert(key, start..metric.rows.len()).is_some() {
+                    return Err(self.twice("context", key));
+                }
             }
-            (Node::Table(metrics), Key::Text(name), Node::Metric(block)) => {
-                metrics.push((name, *block));
+            (Node::Table(metrics), Key::Text(name), Node::Metric(mut metric)) => {
+                metric.rows.shrink_to_fit();
+                if metrics.insert(name, *metric).is_some() {
+                    return Err(self.twice("metric", key));
+                }
             }
             (Node::Context(_), ..) => return Err("a number in place of a question id".to_owned()),
             (Node::Table(_), ..) => return Err("a number in place of a metric".to_owned()),
@@ -237,7 +234,7 @@ impl Tables {
     fn twice(&self, what: &str, key: Key) -> String {
         match key {
             Key::Text(symbol) => {
-                format!("the {what} `{}` twice in one dictionary", self.symbols.text(symbol))
+                format!("the {what} `{}` twice in one dictionary", self.symbols[symbol as usize])
             }
             Key::Number(number) => format!("the {what} {number} twice in one dictionary"),
         }
@@ -250,9 +247,15 @@ impl Tables {
         };
         let mut whole = self.take(whole)?;
         self.settle(&mut whole, TABLE)?;
-        let Node::Table(blocks) = whole else { return Err("no dictionary of metrics".to_owned()) };
-        Builder::from_blocks(std::mem::take(&mut self.symbols), blocks).finish()
+        let Node::Table(metrics) = whole else { return Err("no dictionary of metrics".to_owned()) };
+        Ok(EvalTable { symbols: self.symbols, metrics })
     }
+}
+
+fn repeated(questions: &[(u32, f64)]) -> Option<u32> {
+    let mut sorted: Vec<u32> = questions.iter().map(|(question, _)| *question).collect();
+    sorted.sort_unstable();
+    sorted.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
 }
 
 #[cfg(test)]
@@ -262,7 +265,7 @@ mod tests {
     use proptest::prelude::*;
     use std::io::{self, Read};
 
-    /// Gives at most so many bytes at once. From one byte no batch of rows can be recognised.
+    /// Gives at most so many bytes at once.
     struct Pieces<'a>(&'a [u8], usize);
 
     impl Read for Pieces<'_> {
@@ -273,7 +276,7 @@ mod tests {
     }
 
     /// The table of a pickle, or the error; and how many slots the machine keeps.
-    fn read(bytes: &[u8], piece: usize) -> (Result<EvalTable, String>, usize) {
+    fn read(bytes: &[u8], piece: usize) -> (Result<String, String>, usize) {
         let plan = match Plan::scan(Pieces(bytes, piece)) {
             Ok(plan) => plan,
             Err(error) => return (Err(error.to_string()), 0),
@@ -281,7 +284,8 @@ mod tests {
         let mut tables = Tables::default();
         let whole = fold(Pieces(bytes, piece), &plan, &mut tables);
         let table = whole.map_err(|error| error.to_string());
-        (table.and_then(|whole| tables.finish(whole)), plan.kept())
+        let table = table.and_then(|whole| tables.finish(whole));
+        (table.map(|table| format!("{:?} {:?}", table.symbols, table.metrics)), plan.kept())
     }
 
     /// Six texts in the first slots of the memo.
@@ -347,19 +351,10 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
         #[test]
-        fn rows_at_once_are_rows_one_by_one(bytes in pickle(), piece in 2_usize..60) {
+        fn where_the_bytes_are_cut_makes_no_difference(bytes in pickle(), piece in 2_usize..60) {
             let one_by_one = read(&bytes, 1);
             prop_assert_eq!(&read(&bytes, piece), &one_by_one);
             prop_assert_eq!(&read(&bytes, usize::MAX), &one_by_one);
         }
-    }
-
-    #[test]
-    fn a_table_of_rows_is_read_by_both_ways() {
-        let row = b"h\x02}\x94(h\x00G\x3f\xe0\0\0\0\0\0\0h\x01G\x40\0\0\0\0\0\0\0u";
-        let bytes = [&texts()[..], b"}(h\x05}(K\x07}\x94(", row, b"uuu."].concat();
-        let table = read(&bytes, usize::MAX).0.unwrap();
-        assert_eq!(table.value("P1", &7.into(), "Q1"), Some(0.5));
-        assert_eq!(read(&bytes, 1).0.unwrap(), table);
     }
 }

@@ -5,7 +5,7 @@
 //! question and its answer, and released as a table. The official scorer looks up the question
 //! that a run puts first.
 
-use crate::clariq::{BEST, ContextId, EvalTable, Labelled, MetricTable, Split, TableRow, WORST};
+use crate::clariq::{BEST, ContextId, EvalTable, Labelled, Split, WORST};
 use clariq_core::{QuestionId, TopicId};
 use clariq_eval::exact_mean;
 use clariq_files::Run;
@@ -81,26 +81,21 @@ fn score(
     let first = first_questions(run);
     let (mut missing, mut not_candidates) = (HashSet::new(), HashSet::new());
     let mut metrics = Vec::new();
-    let mut chosen: Option<(MetricTable, Vec<Chosen>)> = None;
-    for metric in table.metrics().filter_map(|name| table.metric(name)) {
-        // Most metrics of a table are of the same contexts and questions.
-        let (_, contexts) = match chosen.take() {
-            Some((other, contexts)) if other.shares_rows(metric) => {
-                chosen.insert((metric, contexts))
-            }
-            _ => chosen.insert((metric, choose(metric, &first, &answered_by))),
-        };
-        let mut figures = Vec::with_capacity(contexts.len());
-        for context in contexts {
-            let figure = context.own.and_then(|row| metric.scores_in(row).with_answer);
-            let figure = figure.unwrap_or_else(|| {
-                let counted = if context.answered { &mut not_candidates } else { &mut missing };
-                counted.insert(context.id.clone());
-                context.worst.and_then(|row| metric.scores_in(row).with_answer).unwrap_or(0.0)
+    for metric in table.metrics() {
+        let mut figures = Vec::with_capacity(metric.contexts().len());
+        for (id, context) in metric.contexts() {
+            let Some(topic) = answered_by(&id) else { continue };
+            let question = first.get(topic.as_str()).map(|first| first.question.as_str());
+            // Naming the best is not a way to reach it.
+            let own = question.filter(|question| *question != BEST).unwrap_or(WORST);
+            let figure = question.and_then(|_| context.figure(own)).unwrap_or_else(|| {
+                let counted = if question.is_some() { &mut not_candidates } else { &mut missing };
+                counted.insert(id.clone());
+                question.and_then(|_| context.figure(WORST)).unwrap_or(0.0)
             });
-            figures.push((context.id.clone(), figure));
+            figures.push((id, figure));
         }
-        metrics.push(MetricScores { name: metric.name().to_owned(), contexts: figures });
+        metrics.push(MetricScores { name: metric.name.to_owned(), contexts: figures });
     }
     DocumentRelevance {
         metrics,
@@ -108,38 +103,6 @@ fn score(
         missing: missing.len(),
         not_candidates: not_candidates.len(),
     }
-}
-
-/// What a run does in a context.
-struct Chosen {
-    id: ContextId,
-    /// Whether it asks anything.
-    answered: bool,
-    /// The question that it asks.
-    own: Option<TableRow>,
-    /// The worst question, where the run asks something.
-    worst: Option<TableRow>,
-}
-
-fn choose(
-    metric: MetricTable,
-    first: &HashMap<&str, First>,
-    answered_by: impl Fn(&ContextId) -> Option<TopicId>,
-) -> Vec<Chosen> {
-    let mut chosen = Vec::with_capacity(metric.len());
-    for (position, id) in metric.contexts().enumerate() {
-        let Some(topic) = answered_by(&id) else { continue };
-        let question = first.get(topic.as_str()).map(|first| first.question.as_str());
-        // Naming the best is not a way to reach it.
-        let own = question.map(|question| if question == BEST { WORST } else { question });
-        chosen.push(Chosen {
-            id,
-            answered: question.is_some(),
-            own: own.and_then(|question| metric.row(position, question)),
-            worst: question.and_then(|_| metric.row(position, WORST)),
-        });
-    }
-    chosen
 }
 
 /// The first question of a topic.
@@ -174,29 +137,15 @@ mod tests {
     use super::*;
     use crate::clariq::evaluation::tests::labels;
     use crate::clariq::evaluation::tests::run;
-    use crate::clariq::{EvalTableBuilder, Scores};
-
-    fn table() -> EvalTable {
-        let scores = |with_answer| Scores { no_answer: None, with_answer: Some(with_answer) };
-        let mut builder = EvalTableBuilder::default();
-        for (context, figures) in [
-            ("F0", [("Q1", 0.5), ("MIN", 0.1), ("MAX", 0.9)]),
-            ("F1", [("Q2", 0.4), ("MIN", 0.2), ("MAX", 0.8)]),
-        ] {
-            builder
-                .add(
-                    "P1",
-                    &ContextId::from(context),
-                    figures.map(|(question, figure)| (question, scores(figure))),
-                )
-                .unwrap();
-        }
-        builder.finish().unwrap()
-    }
+    use crate::clariq::evaluation::tests::table;
 
     fn figures(lines: &[(&str, &str, f64)]) -> (Vec<f64>, DocumentRelevance) {
         let labels = labels(&[("1", &["Q1"]), ("2", &["Q2"])]);
-        let scores = document_relevance(&run(lines), &table(), &labels);
+        let table = table(&[
+            ("F0".into(), &[("Q1", 0.5), ("MIN", 0.1), ("MAX", 0.9)]),
+            ("F1".into(), &[("Q2", 0.4), ("MIN", 0.2), ("MAX", 0.8)]),
+        ]);
+        let scores = document_relevance(&run(lines), &table, &labels);
         (scores.metrics[0].contexts.iter().map(|(_, figure)| *figure).collect(), scores)
     }
 

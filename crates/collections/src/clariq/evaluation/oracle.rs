@@ -3,7 +3,7 @@
 use super::table_stem;
 use crate::Collection;
 use crate::clariq::{
-    BEST, ClariQ, ContextId, EvalTable, Labelled, MetricTable, NO_QUESTION, Split, WORST,
+    BEST, ClariQ, Context, ContextId, EvalTable, Labelled, NO_QUESTION, Split, WORST,
     put_text_run_line,
 };
 use clariq_core::{Error, Problem, Result, TopicId, bail, problem};
@@ -30,34 +30,27 @@ fn oracle_of_topics(
     choice: Choice,
 ) -> Option<Vec<(TopicId, String)>> {
     let metric = table.metric(metric)?;
-    let mut facets: Vec<Vec<ContextId>> = vec![Vec::new(); labels.topics.len()];
+    let mut facets: Vec<Vec<Context>> = vec![Vec::new(); labels.topics.len()];
     for facet in &labels.facets {
         let context = ContextId::Facet(facet.id.clone());
-        if metric.has_context(&context) {
-            facets[facet.topic].push(context);
-        }
+        facets[facet.topic].extend(metric.context(&context));
     }
     let topics = labels.topics.iter().zip(facets).filter(|(_, facets)| !facets.is_empty());
     let chosen = topics.filter_map(|(topic, facets)| {
         let question = match choice {
             Choice::Worst => WORST.to_owned(),
-            Choice::Best => best_of(metric, &facets)?,
+            Choice::Best => best_of(&facets)?,
         };
         Some((topic.id.clone(), question))
     });
     Some(chosen.collect())
 }
 
-fn best_of(metric: MetricTable, facets: &[ContextId]) -> Option<String> {
-    let candidates: BTreeSet<&str> = facets
-        .iter()
-        .filter_map(|facet| metric.questions(facet))
-        .flatten()
-        .map(|(question, _)| question)
-        .collect();
-    let figure = |facet: &ContextId, question: &str| {
-        let scores = metric.scores(facet, question).or_else(|| metric.scores(facet, WORST));
-        scores.and_then(|scores| scores.with_answer).unwrap_or(0.0)
+fn best_of(facets: &[Context]) -> Option<String> {
+    let candidates = facets.iter().flat_map(|facet| facet.questions());
+    let candidates: BTreeSet<&str> = candidates.map(|(question, _)| question).collect();
+    let figure = |facet: &Context, question: &str| {
+        facet.figure(question).or_else(|| facet.figure(WORST)).unwrap_or(0.0)
     };
     let sum = |question: &str| facets.iter().map(|facet| figure(facet, question)).sum::<f64>();
     let named = candidates.into_iter().filter(|question| ![BEST, WORST].contains(question));
@@ -73,14 +66,12 @@ fn oracle_of_contexts(
     choice: Choice,
 ) -> Option<Vec<(i64, String)>> {
     let metric = table.metric(metric)?;
-    let mut chosen = Vec::with_capacity(metric.len());
-    for context in metric.contexts() {
-        let ContextId::Number(number) = context else { continue };
-        let Some(questions) = metric.questions(&context) else { continue };
-        let figures = questions.filter(|(question, _)| ![BEST, WORST].contains(question));
-        let figures: BTreeMap<&str, f64> = figures
-            .filter_map(|(question, scores)| Some((question, scores.with_answer?)))
-            .collect();
+    let mut chosen = Vec::new();
+    for (id, context) in metric.contexts() {
+        let ContextId::Number(number) = id else { continue };
+        let figures = context.questions().filter(|(id, _)| ![BEST, WORST].contains(id));
+        let figures: BTreeMap<&str, f64> =
+            figures.filter_map(|(question, figure)| Some((question, figure?))).collect();
         let sign = if choice == Choice::Best { 1.0 } else { -1.0 };
         let best = figures.into_iter().max_by(|a, b| (sign * a.1).total_cmp(&(sign * b.1)));
         chosen.extend(best.map(|(question, _)| (number, question.to_owned())));
@@ -150,7 +141,7 @@ pub fn oracle_run(collection: &dyn Collection, asked: &OracleAsked) -> Result<Or
 }
 
 fn no_metric(metric: &str, table: &EvalTable) -> Problem {
-    let names: Vec<String> = table.metrics().map(|name| format!("`{name}`")).collect();
+    let names: Vec<String> = table.metrics().map(|table| format!("`{}`", table.name)).collect();
     let (names, hint) = (names.join(", "), "leave --metric out to choose by MRR100");
     problem!("--metric", "a metric of the table, one of {names}", "`{metric}`", hint)
 }
@@ -159,25 +150,13 @@ fn no_metric(metric: &str, table: &EvalTable) -> Problem {
 mod tests {
     use super::*;
     use crate::clariq::evaluation::tests::labels;
-    use crate::clariq::{EvalTableBuilder, Scores};
-
-    fn table<'a>(
-        contexts: impl IntoIterator<Item = (ContextId, Vec<(&'a str, f64)>)>,
-    ) -> EvalTable {
-        let scores = |figure| Scores { no_answer: None, with_answer: Some(figure) };
-        let mut builder = EvalTableBuilder::default();
-        for (context, figures) in contexts {
-            let figures = figures.into_iter().map(|(question, figure)| (question, scores(figure)));
-            builder.add("P1", &context, figures).unwrap();
-        }
-        builder.finish().unwrap()
-    }
+    use crate::clariq::evaluation::tests::table;
 
     #[test]
     fn a_topic_gets_the_question_that_is_best_over_its_facets() {
         let labels = labels(&[("1", &["Q1"]), ("2", &["Q2"])]);
-        let figures = vec![("Q1", 0.5), ("Q2", 0.5), ("Q3", 0.4), ("MIN", 0.1), ("MAX", 0.9)];
-        let table = table([(ContextId::from("F0"), figures)]);
+        let figures = [("Q1", 0.5), ("Q2", 0.5), ("Q3", 0.4), ("MIN", 0.1), ("MAX", 0.9)];
+        let table = table(&[("F0".into(), &figures)]);
         let chosen = |choice| oracle_of_topics(&table, "P1", &labels, choice).unwrap();
         assert_eq!(
             chosen(Choice::Best),
@@ -190,9 +169,9 @@ mod tests {
 
     #[test]
     fn a_context_gets_its_own() {
-        let table = table([
-            (ContextId::Number(968), vec![("Q1", 0.5), ("Q2", 0.6), ("MIN", 0.1), ("MAX", 0.9)]),
-            (ContextId::Number(7), vec![("MIN", 0.1)]),
+        let table = table(&[
+            (968.into(), &[("Q1", 0.5), ("Q2", 0.6), ("MIN", 0.1), ("MAX", 0.9)]),
+            (7.into(), &[("MIN", 0.1)]),
         ]);
         let chosen = |choice| oracle_of_contexts(&table, "P1", choice).unwrap();
         assert_eq!(chosen(Choice::Best), [(968, "Q2".to_owned())]);

@@ -1,9 +1,12 @@
 //! Small labels, runs and pages for tests.
 
 use super::page::{Comparison, Entry, NeedEntry};
-use crate::clariq::{Bank, BankRow, Facet, Labelled, LabelledRow, Split, Topic};
+use crate::clariq::{
+    Bank, BankRow, ContextId, EvalTable, Facet, Labelled, LabelledRow, Split, Topic,
+};
 use clariq_core::Need;
-use clariq_files::{Run, RunLine};
+use clariq_files::{Run, RunLine, Source};
+use clariq_pickle::PickleWriter;
 
 /// A request that would be markup if it were not escaped.
 pub(crate) const ATTACK: &str = "<script>alert(\"1\")</script> & 'friends'";
@@ -47,6 +50,30 @@ pub(crate) fn labels(topics: &[(&str, &[&str])]) -> Labelled {
         }));
     }
     labelled
+}
+
+/// A table of the metric `P1`, through a pickle.
+pub(crate) fn table(contexts: &[(ContextId, &[(&str, f64)])]) -> EvalTable {
+    let mut bytes = Vec::new();
+    let mut writer = PickleWriter::new(&mut bytes).unwrap();
+    let written = writer.dict(["P1"], |writer, metric| {
+        writer.text(metric)?;
+        writer.dict(contexts, |writer, (id, figures)| {
+            match id {
+                ContextId::Number(number) => writer.int(*number)?,
+                ContextId::Facet(facet) => writer.text(facet.as_str())?,
+            }
+            writer.dict(*figures, |writer, &(question, figure)| {
+                writer.text(question)?;
+                writer.dict([figure], |writer, figure| {
+                    writer.text("with_answer")?;
+                    writer.float(figure)
+                })
+            })
+        })
+    });
+    written.and_then(|()| writer.finish()).unwrap();
+    EvalTable::read(&[Source::memory("table", bytes)]).unwrap()
 }
 
 /// Two topics, the first with [`ATTACK`] as its request, and some runs.
