@@ -5,7 +5,6 @@
 //! of clarifying questions.
 
 mod pool;
-mod released;
 mod resolved;
 mod topics;
 
@@ -15,7 +14,7 @@ pub use topics::{Conversation, Topics, Turn};
 
 use crate::clariq::by_topics;
 use crate::statistics::{Figure, Statistics, Words};
-use crate::{Bank, CheckReport, Collection, DataDir, Kind, Requests, ResolvedTurn};
+use crate::{Bank, CheckReport, Collection, DataDir, Kind, Release, Requests, ResolvedTurn};
 use clariq_core::{Documents, Error, ProblemKind, Request, problem};
 use clariq_files::{Qrels, Source, read_qrels};
 use resolved::RESOLVED_2019;
@@ -40,12 +39,15 @@ pub(crate) const KIND: Kind = Kind {
     check,
     validate: by_topics,
     figures: Vec::new,
-    released: Some(released::RELEASE),
+    released: Some(Release {
+        at: "https://raw.githubusercontent.com/daltonj/treccastweb/33846610b736da392efeab00e4c6f4519e0dacf1/",
+        table: include_str!("../released/cast.tsv"),
+    }),
 };
 
 const SPLITS: [&str; 1] = ["2022"];
 
-/// The released files, under the names that the track gave them with the year in front.
+/// The released files have the year in front of their names, which some have not at the origin.
 const POOL: &str = "2022_mixed_initiative_question_pool.json";
 const TOPICS: &str = "2022_automatic_evaluation_topics_tree_v1.0.json";
 

@@ -1,16 +1,5 @@
 //! The `ClariQ` files, in and out: topics, facets, the question bank, relevance labels, run files
 //! and need files.
-//!
-//! ```
-//! use clariq_collections::clariq::{ClariQ, DataDir, Split};
-//!
-//! let sample = ClariQ::open(DataDir::Sample)?;
-//! let dev = sample.split(Split::Dev)?;
-//! let first = &dev.topics[0];
-//! assert!(!first.request.is_empty());
-//! assert_eq!(sample.bank.text(sample.bank.find("Q00001").unwrap()), "");
-//! # Ok::<(), clariq_core::Error>(())
-//! ```
 
 mod check;
 mod collection;
@@ -21,7 +10,6 @@ pub mod fetch;
 mod kind;
 mod labelled;
 mod need_file;
-mod released;
 mod stats;
 mod text_run;
 mod validate;
@@ -33,8 +21,6 @@ pub use eval_table::{BEST, Context, ContextId, EvalTable, MetricTable, WORST};
 pub(crate) use kind::KIND;
 pub use labelled::{Facet, Labelled, LabelledRow, Topic, parse_requests, read_requests};
 pub use need_file::{NeedLine, parse_need_file, put_need_lines, read_need_file, write_need_file};
-pub(crate) use released::found_at;
-pub use released::{RELEASED, RELEASED_AT, Release, Released, released};
 pub use text_run::{parse_text_run, put_text_run_line, read_text_run};
 pub(crate) use validate::by_topics;
 pub use validate::validate;

@@ -25,7 +25,6 @@ mod folder;
 pub mod passage_ids;
 pub(crate) mod passages;
 mod qrels;
-mod released;
 pub mod run;
 mod stats;
 mod topics;

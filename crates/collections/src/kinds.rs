@@ -1,7 +1,6 @@
 //! The registry of collections: how each is recognised, opened and checked.
 
-use crate::clariq::Release;
-use crate::{CheckReport, Collection, DataDir, Validation, ValidationOptions};
+use crate::{CheckReport, Collection, DataDir, Release, Validation, ValidationOptions};
 use clariq_core::{Error, Problem, ProblemKind, TextKeeper, problem};
 use clariq_files::Source;
 use std::path::Path;

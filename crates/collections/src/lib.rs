@@ -40,6 +40,7 @@ mod json;
 mod kinds;
 mod lines;
 mod own;
+mod released;
 mod statistics;
 mod validation;
 
@@ -49,12 +50,13 @@ pub use bank::{Bank, BankRow};
 pub use check::CheckReport;
 pub use clariq::DataDir;
 pub use clariq::evaluation::{Choice, Leaderboard, NeedReport, OracleAsked, Placement, oracle_run};
-pub use clariq::{Release, conversation, fetch};
+pub use clariq::{conversation, fetch};
 pub use ikat::validate::{MAX_WARNINGS, validate_interactive};
 pub use ikat::{convert, passage_ids};
 pub use kinds::{KINDS, Kind, Open, Validate, check, kind_of, open, open_keeping, protect};
 pub use own::folder::document_files;
 pub use own::requests::{last_said_in, texts_in};
+pub use released::{Release, Released};
 pub use statistics::{Amount, Statistics, StatisticsRow};
 pub use validation::{Validation, ValidationOptions, Verdict};
 
@@ -70,7 +72,7 @@ type Embedded = (&'static str, &'static str, &'static [u8]);
 
 fn find_embedded(files: &[Embedded], name: &str) -> Option<Source> {
     let (_, name, bytes) = files.iter().find(|(file, ..)| *file == name)?;
-    Some(Source::Embedded { name, bytes })
+    Some(Source::memory(*name, *bytes))
 }
 
 /// An utterance of a user in its conversation, and the same as people wrote it so that it can be

@@ -91,11 +91,8 @@ impl Default for Limits {
 pub enum Local {
     /// Nothing.
     Absent,
-    /// The published file; `verified` says that its digest is known.
-    Same {
-        /// Whether a digest is known, and right.
-        verified: bool,
-    },
+    /// The published file, as far as its digest is known.
+    Same,
     /// Another file: what is known of it.
     Different(String),
 }
@@ -116,10 +113,10 @@ impl Published<'_> {
         if let Some(what) = stand_in(path)? {
             return Ok(Local::Different(what.to_owned()));
         }
-        let Some(expected) = self.sha256 else { return Ok(Local::Same { verified: false }) };
+        let Some(expected) = self.sha256 else { return Ok(Local::Same) };
         let found = sha256_of_file(path)?;
         let same = found == expected;
-        Ok(if same { Local::Same { verified: true } } else { Local::Different(found) })
+        Ok(if same { Local::Same } else { Local::Different(found) })
     }
 }
 

@@ -5,8 +5,8 @@ use crate::check::CheckReport;
 use crate::clariq::collection::{DataDir, Split, unknown_questions};
 use crate::clariq::conversation::{Reading, read_records};
 use crate::clariq::eval_table::{EvalTable, locate};
+use crate::clariq::kind::RELEASE;
 use crate::clariq::labelled::{Labelled, Topic, parse_requests};
-use crate::clariq::released::released;
 use clariq_core::{Error, Findings, Problem, TopicId, problem, sha256_hex};
 use clariq_files::table::Sink;
 use clariq_files::{Input, Judgement, Source, parse_qrels};
@@ -68,7 +68,8 @@ impl Checker<'_> {
         name: &str,
         parse: impl FnOnce(&Input, Sink) -> T,
     ) -> Result<Option<T>, Error> {
-        let digest = released(name).and_then(|file| file.sha256);
+        let released = RELEASE.files().into_iter().find(|file| file.name == name);
+        let digest = released.and_then(|file| file.sha256);
         let digest = digest.filter(|_| *self.data != DataDir::Sample);
         self.report.read(name, self.data.file(name), |input, sink| {
             if digest.is_some_and(|digest| sha256_hex(&input.bytes) != digest) {

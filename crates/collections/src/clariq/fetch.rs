@@ -1,15 +1,7 @@
 //! Fetching released files into a data folder.
 //!
-//! ```no_run
-//! use clariq_collections::clariq::fetch::{FetchRequest, fetch};
-//!
-//! for file in fetch(&FetchRequest::new("data/clariq"), &clariq_core::Silent)? {
-//!     println!("{}: {:?}", file.name, file.outcome);
-//! }
-//! # Ok::<(), clariq_core::Error>(())
-//! ```
 
-use crate::clariq::released::{RELEASE, Release, Released};
+use crate::{Release, Released};
 use clariq_core::{Error, Observer, ProblemKind, bail, problem};
 use clariq_files::Lock;
 use clariq_files::download::{Downloader, Limits, Local, Origin, Published};
@@ -32,17 +24,12 @@ pub struct FetchRequest {
 }
 
 impl FetchRequest {
-    /// All files of `ClariQ` but the archives, from the public repository into a folder.
-    pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self::of(&RELEASE, folder)
-    }
-
     /// All files of a release but the archives, from where they were released into a folder.
     pub fn of(release: &Release, folder: impl Into<PathBuf>) -> Self {
         Self {
             origin: Origin::Url(release.at.to_owned()),
             folder: folder.into(),
-            files: release.files.iter().copied().filter(|file| !file.archive).collect(),
+            files: release.files().into_iter().filter(|file| !file.archive).collect(),
             force: false,
             limits: Limits::default(),
         }
@@ -50,41 +37,28 @@ impl FetchRequest {
 }
 
 /// The result for one file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// It was fetched.
-    Fetched {
-        /// How many bytes were fetched in this call: fewer than the file has where an earlier one was
-        /// continued.
-        bytes: u64,
-        /// Whether a digest is known, and right.
-        verified: bool,
-    },
+    /// It was fetched, so many bytes in this call: fewer than the file has where an earlier one was
+    /// continued.
+    Fetched(u64),
     /// It was there already.
-    Present {
-        /// Whether a digest is known, and right.
-        verified: bool,
-    },
+    Present,
     /// The origin has no such file, and no system needs it.
     NotThere,
 }
 
-/// A file and its result.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fetched {
-    /// The released name.
-    pub name: &'static str,
-    /// The result.
-    pub outcome: Outcome,
-}
-
-/// Fetches the files of a request. A file that is there already is not fetched again.
+/// Fetches the files of a request. A file that is there already is not fetched again. The digest of
+/// every file whose digest is known has been found right.
 ///
 /// The first error ends it; what was complete by then stays, and the next call skips it. Where a
 /// file in the folder differs from the released one, nothing is fetched without
 /// [`FetchRequest::force`]: the error names it. Other errors are those of
 /// [`Downloader::fetch`], and a required file that the origin does not have.
-pub fn fetch(request: &FetchRequest, observer: &dyn Observer) -> Result<Vec<Fetched>, Error> {
+pub fn fetch(
+    request: &FetchRequest,
+    observer: &dyn Observer,
+) -> Result<Vec<(Released, Outcome)>, Error> {
     let folder = &request.folder;
     fs::create_dir_all(folder).map_err(Error::io("write", folder))?;
     let wait = || {
@@ -99,12 +73,12 @@ pub fn fetch(request: &FetchRequest, observer: &dyn Observer) -> Result<Vec<Fetc
     let downloader = Downloader::new(&request.origin, &request.limits);
     let fetch_one = |(file, local): (Released, Local)| {
         let outcome = match local {
-            Local::Same { verified } => Outcome::Present { verified },
+            Local::Same => Outcome::Present,
             Local::Absent | Local::Different(_) => {
                 fetch_file(request, &downloader, &file, observer)?
             }
         };
-        Ok(Fetched { name: file.name, outcome })
+        Ok((file, outcome))
     };
     files.into_iter().map(fetch_one).collect()
 }
@@ -121,7 +95,7 @@ fn fetch_file(
 ) -> Result<Outcome, Error> {
     let target = request.folder.join(file.name);
     match downloader.fetch(&published(file), &target, observer)? {
-        Some(bytes) => Ok(Outcome::Fetched { bytes, verified: file.sha256.is_some() }),
+        Some(bytes) => Ok(Outcome::Fetched(bytes)),
         None if file.required => Err(missing(request, file)),
         None => Ok(Outcome::NotThere),
     }

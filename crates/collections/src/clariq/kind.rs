@@ -3,10 +3,9 @@
 use crate::clariq::by_topics;
 use crate::clariq::collection::{ClariQ, DataDir, Split};
 use crate::clariq::evaluation::{Official, names};
-use crate::clariq::released::{RELEASE, RELEASED};
 use crate::clariq::{check, stats};
 use crate::evaluation::Evaluation;
-use crate::{AnnotatedFacet, Annotation, Collection, Kind, Requests, Statistics};
+use crate::{AnnotatedFacet, Annotation, Collection, Kind, Release, Requests, Statistics};
 use clariq_core::{Documents, Error, Problem, Request, problem};
 use clariq_files::{Qrels, Source};
 
@@ -20,13 +19,19 @@ pub(crate) const KIND: Kind = Kind {
     usual_split: SPLITS[1],
     endings: &[],
     has_sample: true,
-    is_in: |data| RELEASED.iter().any(|file| data.file(file.name).is_some()),
-    files: |data| RELEASED.iter().filter_map(|file| data.file(file.name)).collect(),
+    is_in: |data| RELEASE.files().iter().any(|file| data.file(file.name).is_some()),
+    files: |data| RELEASE.files().iter().filter_map(|file| data.file(file.name)).collect(),
     open: |data, _| Ok(Box::new(ClariQ::open(data.clone())?)),
     check: check::check,
     validate: by_topics,
     figures: names,
     released: Some(RELEASE),
+};
+
+/// All files that any command reads, at the commit that their digests belong to.
+pub(super) const RELEASE: Release = Release {
+    at: "https://raw.githubusercontent.com/aliannejadi/ClariQ/46885a544581a0af8aff0681d29e4971807e2912/data/",
+    table: include_str!("../../released/clariq.tsv"),
 };
 
 const SPLITS: [&str; 3] = [Split::Train.name(), Split::Dev.name(), Split::Test.name()];

@@ -40,7 +40,10 @@ pub(crate) const KIND: Kind = Kind {
         validate(run, &topics, &Options::new(options, passage_ids.as_ref()))
     },
     figures: || names().collect(),
-    released: Some(super::released::RELEASE),
+    released: Some(crate::Release {
+        at: "https://raw.githubusercontent.com/",
+        table: include_str!("../../released/ikat.tsv"),
+    }),
 };
 
 /// The statements of a user, of which each conversation has its own.

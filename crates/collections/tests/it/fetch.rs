@@ -2,9 +2,8 @@
 //! processes wait.
 
 use crate::released::released;
-use clariq_collections::clariq::Released;
 use clariq_collections::clariq::fetch::{FetchRequest, Outcome, fetch};
-use clariq_collections::{DataDir, KINDS, kind_of};
+use clariq_collections::{DataDir, KINDS, Released, kind_of};
 use clariq_core::{Observer, ProblemKind, Silent, sha256_hex};
 use clariq_files::download::Origin;
 use clariq_files::{Lock, Source};
@@ -30,13 +29,14 @@ fn arrange(files: &[(&str, &str)], wanted: &[Released]) -> (TempDir, FetchReques
     for (name, content) in files {
         fs::write(origin.join(name), content).unwrap();
     }
-    let mut request = FetchRequest::new(outer.path().join("data"));
+    let release = KINDS[0].released.unwrap();
+    let mut request = FetchRequest::of(&release, outer.path().join("data"));
     (request.origin, request.files) = (Origin::Folder(origin), wanted.to_vec());
     (outer, request)
 }
 
 fn outcomes(request: &FetchRequest) -> Vec<Outcome> {
-    fetch(request, &Silent).unwrap().into_iter().map(|file| file.outcome).collect()
+    fetch(request, &Silent).unwrap().into_iter().map(|(_, outcome)| outcome).collect()
 }
 
 #[test]
@@ -44,11 +44,10 @@ fn what_is_there_already_is_not_fetched_again() {
     let wanted =
         [known("train.tsv", b"T"), file("train.qrel", None, false), file("no", None, false)];
     let (_outer, request) = arrange(&[("train.tsv", "T"), ("train.qrel", "Q")], &wanted);
-    let fetched = |verified| Outcome::Fetched { bytes: 1, verified };
-    let present = |verified| Outcome::Present { verified };
-    assert_eq!(outcomes(&request), [fetched(true), fetched(false), Outcome::NotThere]);
+    let fetched = Outcome::Fetched(1);
+    assert_eq!(outcomes(&request), [fetched, fetched, Outcome::NotThere]);
     assert_eq!(fs::read(request.folder.join("train.tsv")).unwrap(), b"T");
-    assert_eq!(outcomes(&request), [present(true), present(false), Outcome::NotThere]);
+    assert_eq!(outcomes(&request), [Outcome::Present, Outcome::Present, Outcome::NotThere]);
 }
 
 #[test]
@@ -70,8 +69,7 @@ fn a_differing_local_file_is_kept_unless_it_is_to_be_replaced() {
     assert!(!path("question_bank.tsv").exists(), "nothing is fetched before that is settled");
 
     request.force = true;
-    let fetched = Outcome::Fetched { bytes: 1, verified: true };
-    assert_eq!(outcomes(&request), [fetched.clone(), fetched.clone(), fetched]);
+    assert_eq!(outcomes(&request), [Outcome::Fetched(1); 3]);
     assert_eq!(fs::read(request.folder.join("dev.tsv")).unwrap(), b"D");
 }
 
@@ -91,7 +89,7 @@ fn twenty_fetches_into_one_folder_all_succeed() {
         let all: Vec<_> = (0..20).map(|_| scope.spawn(|| outcomes(&request))).collect();
         all.into_iter().map(|one| one.join().unwrap()).collect()
     });
-    let came = |outcome: &Outcome| matches!(outcome, Outcome::Fetched { .. });
+    let came = |outcome: &Outcome| matches!(outcome, Outcome::Fetched(_));
     assert_eq!(finished.iter().flatten().filter(|outcome| came(outcome)).count(), 2);
     assert_eq!(fs::read_to_string(request.folder.join("train.tsv")).unwrap(), body);
 }
@@ -130,7 +128,7 @@ fn released_files_have_their_names_and_digests() {
         let release = kind.released.unwrap();
         let outer = tempfile::tempdir().unwrap();
         let origin = outer.path().join("origin");
-        for file in release.files {
+        for file in release.files() {
             let found = ["", "topics", "passages", "qrels"].into_iter().find_map(|below| {
                 let path = shared.join(below).join(file.name);
                 let packed = shared.join(below).join(format!("{}.gz", file.name));
@@ -146,7 +144,7 @@ fn released_files_have_their_names_and_digests() {
         request.origin = Origin::Folder(origin);
         let all = outcomes(&request);
         assert_eq!(all.len(), files);
-        let came = |one: &Outcome| matches!(one, Outcome::Fetched { verified: true, .. });
+        let came = |one: &Outcome| matches!(one, Outcome::Fetched(_));
         assert!(all.iter().all(came), "{all:?}");
         let fetched = DataDir::Folder(request.folder.clone());
         assert_eq!(kind_of(&fetched).unwrap().name, kind.name);

@@ -10,7 +10,9 @@ use clap::{Args, Subcommand};
 use clariq_collections::conversation::{Order, Shape, synthesize as synthesize_files};
 use clariq_collections::fetch::{FetchRequest, Outcome as FetchOutcome, fetch as fetch_files};
 use clariq_collections::passage_ids::{MEMORY, build};
-use clariq_collections::{Amount, DataDir, KINDS, Kind, Release, check as check_folder, kind_of};
+use clariq_collections::{
+    Amount, DataDir, KINDS, Kind, Release, Released, check as check_folder, kind_of,
+};
 use clariq_core::{Severity, bail};
 use clariq_experiment::Observer;
 use clariq_experiment::export::export as write_files;
@@ -221,26 +223,24 @@ fn fetch(settings: &Settings, arguments: &FetchArgs) -> Result<Outcome, Failure>
     settings.note(&format!("note: fetching into {}", folder.display()));
     let mut request = FetchRequest { force: arguments.force, ..FetchRequest::of(&release, folder) };
     if arguments.all {
-        request.files = release.files.to_vec();
+        request.files = release.files();
     }
     if let Some(from) = &arguments.from {
         request.origin = Origin::parse(from)?;
     }
     let fetched = fetch_files(&request, settings)?;
     let mut sheet = Sheet::new(&["file", "outcome"]);
-    for file in &fetched {
-        sheet.row(vec![Cell::text(file.name), Cell::text(describe(&file.outcome))]);
+    for (file, outcome) in &fetched {
+        sheet.row(vec![Cell::text(file.name), Cell::text(describe(file, *outcome))]);
     }
     sheet.print(settings.format)
 }
 
-fn describe(outcome: &FetchOutcome) -> String {
-    let checked = |verified| if verified { "checksum verified" } else { "no published checksum" };
-    match *outcome {
-        FetchOutcome::Fetched { bytes, verified } => {
-            format!("fetched, {bytes} bytes, {}", checked(verified))
-        }
-        FetchOutcome::Present { verified } => format!("there already, {}", checked(verified)),
+fn describe(file: &Released, outcome: FetchOutcome) -> String {
+    let checked = file.sha256.map_or("no published checksum", |_| "checksum verified");
+    match outcome {
+        FetchOutcome::Fetched(bytes) => format!("fetched, {bytes} bytes, {checked}"),
+        FetchOutcome::Present => format!("there already, {checked}"),
         FetchOutcome::NotThere => "not released there".to_owned(),
     }
 }
@@ -291,7 +291,6 @@ fn synthesize(settings: &Settings, arguments: &SynthesizeArgs) -> Result<Outcome
     if !outputs.iter().any(|path| Target::new(path).is_stream()) {
         sheet.print(settings.format)?;
     }
-    settings.note(&made.remark);
     Ok(Outcome::Done)
 }
 

@@ -14,16 +14,13 @@
 use super::{Conversation, Record, Turn, put_json_lines, put_pickle};
 use crate::Collection;
 use crate::bank::NO_QUESTION;
-use crate::clariq::collection::{ClariQ, DataDir, Split};
+use crate::clariq::collection::{ClariQ, Split};
 use crate::clariq::labelled::{Labelled, LabelledRow};
 use clariq_core::{Error, bail};
-use clariq_files::{Target, read_qrels};
+use clariq_files::Target;
 use std::collections::{HashMap, HashSet};
 use std::iter;
 use std::path::{Path, PathBuf};
-
-/// Contexts of the published run `dev_bm25_multi_turn`, and how many of them have no turns yet.
-const PUBLISHED: (usize, usize) = (15_345, 158);
 
 /// Two digits for each place, and three turns before the next question.
 const PLACES: i64 = 100;
@@ -71,8 +68,6 @@ pub struct Synthesized {
     pub facets: usize,
     /// Contexts with no turns, one, two and so on.
     pub contexts: Vec<usize>,
-    /// Why there are more or fewer contexts than in the published run.
-    pub remark: String,
 }
 
 /// Makes the conversations of a labelled split and writes them to files, whose names end in
@@ -94,8 +89,7 @@ pub fn synthesize(
             if pickle { put_pickle(out, records) } else { put_json_lines(out, records) }
         })?;
     }
-    let (facets, contexts) = (labels.facets.len(), synthesis.counts());
-    Ok(Synthesized { facets, contexts, remark: synthesis.remark(split, &clariq.data) })
+    Ok(Synthesized { facets: labels.facets.len(), contexts: synthesis.counts() })
 }
 
 /// Whether a name asks for a pickle; else for JSON lines.
@@ -108,13 +102,6 @@ fn is_pickle(path: &Path) -> Result<bool, Error> {
     }
     let expected = "a name that ends in .jsonl or .pkl, or either with .gz";
     bail!(path, expected, "another ending", "the ending selects the format");
-}
-
-/// The facets with a relevant document, where the folder has their judgements.
-fn judged_facets(data: &DataDir) -> Option<HashSet<String>> {
-    let judgements = read_qrels(&data.file("dev.qrel")?).ok()?;
-    let relevant = judgements.into_iter().filter(|judged| judged.relevance > 0);
-    Some(relevant.map(|judged| judged.topic.to_string()).collect())
 }
 
 /// The conversations that the rows of a labelled file make.
@@ -163,37 +150,6 @@ impl<'a> Synthesis<'a> {
             self.contexts(facet).for_each(|context| counts[context.len()] += 1);
         }
         counts
-    }
-
-    /// How many contexts belong to each facet, in file order.
-    pub fn counts_by_facet(&self) -> impl Iterator<Item = (&'a str, usize)> {
-        self.facets.iter().map(|facet| {
-            (self.labelled.facets[facet.place].id.as_str(), self.contexts(facet).count())
-        })
-    }
-
-    /// Why there are more or fewer contexts than in the published run.
-    fn remark(&self, split: Split, data: &DataDir) -> String {
-        let total: usize = self.counts().iter().sum();
-        if split != Split::Dev {
-            return format!(
-                "{total} contexts; ids are made of facet and questions, see `clariq data \
-                 synthesize --help`"
-            );
-        }
-        let (published, single) = PUBLISHED;
-        let text = format!(
-            "{total} contexts here, {published} in the published run of dev ({single} without \
-             turns): that was made from an earlier release with other facet numbers and rows, so \
-             the two cannot be joined"
-        );
-        let Some(judged) = judged_facets(data) else { return text };
-        let judged = self.counts_by_facet().filter(|(id, _)| judged.contains(*id));
-        let count: usize = judged.map(|(_, count)| count).sum();
-        format!(
-            "{text}.\nAnd it left out facets for which no document is relevant, because its \
-             evaluation table has no figures for them: without those, {count} here"
-        )
     }
 
     /// All records, facet by facet, shorter conversations first.

@@ -1,0 +1,74 @@
+//! The public files of collections, each at one commit of its repository, with what is known of
+//! their bytes: the tables in `released/`.
+
+/// GitHub takes no larger file into a repository: 100 MiB.
+const LARGEST: u64 = 100 << 20;
+
+/// One released file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Released {
+    /// The name in the data folder: one path component.
+    pub name: &'static str,
+    /// Its path at the origin.
+    pub path: &'static str,
+    /// The SHA-256 in lower-case hexadecimal; `None` where the released bytes are not known.
+    pub sha256: Option<&'static str>,
+    /// The size in bytes, or the most that it can be where the size is not known.
+    pub most_bytes: u64,
+    /// Whether the data folder is of no use without it.
+    pub required: bool,
+    /// Whether it is one of the large packed files with conversations and multi-turn evaluation
+    /// tables.
+    pub archive: bool,
+}
+
+/// Where the files of a collection were released.
+#[derive(Debug, Clone, Copy)]
+pub struct Release {
+    /// The address that their paths follow.
+    pub at: &'static str,
+    /// The table of the files.
+    pub(crate) table: &'static str,
+}
+
+impl Release {
+    /// The files. A field is empty where it is not known, the path where it is the name.
+    pub fn files(&self) -> Vec<Released> {
+        self.table.lines().skip(1).filter_map(parse).collect()
+    }
+}
+
+fn parse(line: &'static str) -> Option<Released> {
+    let fields: Vec<&str> = line.split('\t').collect();
+    let [name, needed, bytes, sha256, path] = fields[..] else { return None };
+    Some(Released {
+        name,
+        path: if path.is_empty() { name } else { path },
+        sha256: Some(sha256).filter(|sha256| !sha256.is_empty()),
+        most_bytes: bytes.parse().unwrap_or(LARGEST),
+        required: needed == "always",
+        archive: needed == "archive",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::KINDS;
+
+    #[test]
+    fn names_are_plain_and_digests_are_whole() {
+        for release in KINDS.iter().filter_map(|kind| kind.released) {
+            assert_eq!(release.files().len() + 1, release.table.lines().count());
+            for file in release.files() {
+                let plain = !file.name.contains(['/', '\\']) && !file.name.starts_with('.');
+                assert!(plain && !file.name.is_empty(), "{}", file.name);
+                let whole = |digest: &str| {
+                    digest.len() == 64 && digest.bytes().all(|b| b"0123456789abcdef".contains(&b))
+                };
+                assert!(file.sha256.is_none_or(whole), "{}", file.name);
+                assert!(!file.required || file.most_bytes < LARGEST, "{}", file.name);
+            }
+        }
+    }
+}
