@@ -6,7 +6,6 @@ use std::cell::Cell;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::rc::Rc;
-use std::vec;
 
 /// Positions of the magic and of the checksum in a tar header (POSIX.1-2001, pax).
 const TAR_MAGIC: (usize, &[u8]) = (257, b"ustar");
@@ -48,8 +47,8 @@ impl Archive {
     /// All pieces behind each other, without gzip or Zstandard around them.
     pub fn open(&self) -> Result<Box<dyn Read + '_>, Error> {
         let opened = self.pieces.iter().map(|piece| piece.open().map(|(_, reader)| reader));
-        let mut pieces = opened.collect::<Result<Vec<_>, _>>()?.into_iter();
-        let joined = Box::new(Joined { current: pieces.next(), pieces });
+        let pieces: Vec<Box<dyn Read>> = opened.collect::<Result<_, _>>()?;
+        let joined = pieces.into_iter().rfold(Box::new(io::empty()) as Box<dyn Read>, join);
         let (head, reader) = peek(joined, MAGIC).map_err(|error| self.broken(error))?;
         match Packed::of(&head) {
             Some(packed) => Unpacked::open(packed, reader).map_err(|error| self.broken(error)),
@@ -139,9 +138,7 @@ impl Archive {
         let (head, mut content) =
             peek(content, BYTE_ORDER_MARK.len()).map_err(|error| self.broken(error))?;
         if head == BYTE_ORDER_MARK {
-            content
-                .read_exact(&mut [0; BYTE_ORDER_MARK.len()])
-                .map_err(|error| self.broken(error))?;
+            self.drain(content.by_ref().take(head.len() as u64))?;
         }
         Ok(content)
     }
@@ -228,6 +225,11 @@ impl Read for Counted<'_> {
     }
 }
 
+/// A reader of a piece and what follows it.
+fn join<'a>(rest: Box<dyn Read + 'a>, piece: Box<dyn Read + 'a>) -> Box<dyn Read + 'a> {
+    Box::new(piece.chain(rest))
+}
+
 /// The first bytes of a reader, and a reader of all of it.
 fn peek<'a>(
     mut reader: Box<dyn Read + 'a>,
@@ -236,22 +238,4 @@ fn peek<'a>(
     let mut head = Vec::new();
     reader.by_ref().take(count as u64).read_to_end(&mut head)?;
     Ok((head.clone(), Box::new(io::Cursor::new(head).chain(reader))))
-}
-
-/// Readers behind each other.
-struct Joined<'a> {
-    current: Option<Box<dyn Read + 'a>>,
-    pieces: vec::IntoIter<Box<dyn Read + 'a>>,
-}
-
-impl Read for Joined<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while let Some(current) = &mut self.current {
-            match current.read(buffer)? {
-                0 if !buffer.is_empty() => self.current = self.pieces.next(),
-                count => return Ok(count),
-            }
-        }
-        Ok(0)
-    }
 }

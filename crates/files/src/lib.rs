@@ -1,7 +1,7 @@
 //! Bytes in and out: sources, atomic output, tables, lines, archives, downloads, TREC runs and
 //! qrels.
 //!
-//! Every reader takes a [`Source`] (a path, standard input, memory or an embedded file; plain or
+//! Every reader takes a [`Source`] (a path, standard input or memory; plain or
 //! gzip), names the file and line of whatever is wrong in a [`Problem`](clariq_core::Problem), and
 //! every writer replaces its target only when it is complete. A `read_…` stops at the first
 //! problem; the `parse_…` of the same name hands on all of them.

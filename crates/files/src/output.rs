@@ -89,11 +89,20 @@ impl Staged {
         path: &Path,
         fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<Self, Error> {
-        refuse_input(path)?;
-        Self::write(path, fill).map_err(Error::io("write", path))
+        let (file, staged) = Self::begin(path)?;
+        let filled = fill_file(file, &staged.path, fill).and_then(|file| file.sync_all());
+        filled.map_err(Error::io("write", path))?;
+        Ok(staged)
     }
 
-    fn write(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Self> {
+    /// Makes an empty temporary file beside `path`, which is to be filled and flushed to the disk
+    /// before it is committed.
+    pub fn begin(path: &Path) -> Result<(fs::File, Self), Error> {
+        refuse_input(path)?;
+        Self::create(path).map_err(Error::io("write", path))
+    }
+
+    fn create(path: &Path) -> io::Result<(fs::File, Self)> {
         if path.is_dir() {
             return Err(io::Error::new(io::ErrorKind::IsADirectory, "a directory has that name"));
         }
@@ -108,8 +117,7 @@ impl Staged {
         let mut prefix = OsString::from(".");
         prefix.push(path.file_name().unwrap_or_default());
         let (file, listed) = temporary::file_in(folder, &prefix)?;
-        fill_file(file, &path, fill)?.sync_all()?;
-        Ok(Self { file: listed, path })
+        Ok((file, Self { file: listed, path }))
     }
 
     /// Reads the complete content.

@@ -157,38 +157,25 @@ fn score(field: &str) -> Option<f64> {
     field.parse().ok().filter(|score: &f64| score.is_finite())
 }
 
-/// Writes rankings as lines of a run, best first, ranks from 1, scores [strictly
-/// decreasing](strictly_decreasing) within a topic. A tag with white space in it is written with `_`
-/// instead.
-pub fn put_run_lines<T, D, R>(
+/// Writes the ranking of a topic as lines of a run, best first, ranks from 1, scores [strictly
+/// decreasing](strictly_decreasing). A tag with white space in it is written with `_` instead.
+pub fn put_run_lines<D: fmt::Display>(
     out: &mut dyn io::Write,
-    rankings: impl IntoIterator<Item = (T, R)>,
+    topic: impl fmt::Display,
+    ranking: impl IntoIterator<Item = (D, f64)>,
     tag: &str,
-) -> io::Result<()>
-where
-    T: fmt::Display,
-    D: fmt::Display,
-    R: IntoIterator<Item = (D, f64)>,
-{
-    let tag: String = tag.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
-    for (topic, ranking) in rankings {
-        let (questions, scores): (Vec<_>, Vec<_>) = ranking.into_iter().unzip();
-        let scores = strictly_decreasing(&scores);
-        for (rank, (question, score)) in (1..).zip(questions.iter().zip(scores)) {
-            check_finite(score)?;
-            // A negative zero is written as zero.
-            let score = score + 0.0;
-            writeln!(out, "{topic} 0 {question} {rank} {score} {tag}")?;
+) -> io::Result<()> {
+    let tag = tag.replace(char::is_whitespace, "_");
+    let (questions, scores): (Vec<_>, Vec<_>) = ranking.into_iter().unzip();
+    for (rank, (question, score)) in (1..).zip(questions.iter().zip(strictly_decreasing(&scores))) {
+        if !score.is_finite() {
+            let found = format!("a score is not finite: {score}");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, found));
         }
+        // A negative zero is written as zero.
+        writeln!(out, "{topic} 0 {question} {rank} {} {tag}", score + 0.0)?;
     }
     Ok(())
-}
-
-fn check_finite(score: f64) -> io::Result<()> {
-    if score.is_finite() {
-        return Ok(());
-    }
-    Err(io::Error::new(io::ErrorKind::InvalidData, format!("a score is not finite: {score}")))
 }
 
 /// The scores of a ranking, lowered where needed so that they strictly decrease, in order. Finite
@@ -328,7 +315,7 @@ mod tests {
             let ids: Vec<QuestionId> = (0..scores.len()).map(|n| format!("Q{n:05}").as_str().into()).collect();
             let nudged = strictly_decreasing(&scores);
             let ranking: Vec<_> = ids.iter().zip(scores.iter().copied()).collect();
-            write_atomically(&path, |out| put_run_lines(out, [(&topic, ranking)], "my tag")).unwrap();
+            write_atomically(&path, |out| put_run_lines(out, &topic, ranking, "my tag")).unwrap();
             let run = read_run(&Source::new(&path)).unwrap();
             prop_assert_eq!(&run.tag, "my_tag");
             prop_assert_eq!(run.lines.iter().map(|line| line.score).collect::<Vec<_>>(), nudged);

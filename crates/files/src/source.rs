@@ -1,4 +1,4 @@
-//! Sources of bytes: a path, standard input, memory, or a file inside the program.
+//! Sources of bytes: a path, standard input, or memory.
 
 use crate::spool::Spool;
 use clariq_core::{Error, Problem, ProblemKind, bail, open_regular, problem, sha256_of_stream};
@@ -37,14 +37,8 @@ pub enum Source {
     Stdin,
     /// What standard input held, which can be read more than once.
     Spooled(Arc<Spool>),
-    /// A file that is part of the program.
-    Embedded {
-        /// The name shown in messages.
-        name: &'static str,
-        /// Its content.
-        bytes: &'static [u8],
-    },
-    /// Bytes that the program has already: made by it, or received from somewhere else than a file.
+    /// Bytes that the program has already: part of it, made by it, or received from somewhere else
+    /// than a file.
     Memory {
         /// The name shown in messages.
         name: String,
@@ -91,7 +85,6 @@ impl Source {
         match self {
             Self::Path(path) => path.display().to_string(),
             Self::Stdin | Self::Spooled(_) => "<stdin>".to_owned(),
-            Self::Embedded { name, .. } => (*name).to_owned(),
             Self::Memory { name, .. } => name.clone(),
         }
     }
@@ -120,11 +113,11 @@ impl Source {
     /// than `most` bytes is an error before it fills the memory, however small it is packed.
     pub fn read_at_most(&self, most: u64) -> Result<Input, Error> {
         let name = self.name();
-        let bytes = match self {
-            Self::Embedded { bytes, .. } if !bytes.starts_with(GZIP_MAGIC) => Cow::Borrowed(*bytes),
-            _ => Cow::Owned(self.unpack(&name, most)?),
-        };
-        Ok(Input { name, bytes: without_byte_order_mark(bytes) })
+        let mut bytes = self.unpack(&name, most)?;
+        if bytes.starts_with(BYTE_ORDER_MARK) {
+            bytes.drain(..BYTE_ORDER_MARK.len());
+        }
+        Ok(Input { name, bytes: bytes.into() })
     }
 
     fn unpack(&self, name: &str, most: u64) -> Result<Vec<u8>, Error> {
@@ -169,7 +162,6 @@ impl Source {
             }
             Self::Stdin => (0, Box::new(io::stdin().lock())),
             Self::Spooled(spool) => (spool.size(), Box::new(spool.open())),
-            Self::Embedded { bytes, .. } => (bytes.len() as u64, Box::new(*bytes)),
             Self::Memory { bytes, .. } => (bytes.len() as u64, Box::new(&**bytes)),
         })
     }
@@ -225,19 +217,6 @@ fn missing_file(path: &Path) -> Problem {
     let found = if dangling { "a link to nothing" } else { "nothing at that path" };
     let hint = "check the path; `clariq doctor` lists the data that can be found";
     problem!(path, "a file", found, hint).kind(ProblemKind::MissingFile)
-}
-
-fn without_byte_order_mark(bytes: Cow<'static, [u8]>) -> Cow<'static, [u8]> {
-    if !bytes.starts_with(BYTE_ORDER_MARK) {
-        return bytes;
-    }
-    match bytes {
-        Cow::Borrowed(bytes) => Cow::Borrowed(&bytes[BYTE_ORDER_MARK.len()..]),
-        Cow::Owned(mut bytes) => {
-            bytes.drain(..BYTE_ORDER_MARK.len());
-            Cow::Owned(bytes)
-        }
-    }
 }
 
 /// The error of a stream that cannot be read: a damaged archive, unless the operating system

@@ -11,9 +11,9 @@ use rayon::prelude::*;
 use serde::Deserialize;
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{self, Write};
+use std::io::{BufWriter, Write};
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The bytes of the longest line: a file of another kind does not fill the memory.
 const LONGEST_LINE: u64 = 64 << 20;
@@ -130,59 +130,41 @@ fn segment_into(
             protect(path);
         }
     }
-    let [json, web, hashes] = [JSON_LINES, TRECWEB, HASHES].map(|name| folder.join(name));
-    let (json, (web, (hashes, progress))) = stage(&json, |json_out| {
-        stage(&web, |web_out| {
-            stage(&hashes, |hashes_out| {
-                let mut outputs = Outputs([
-                    (json.as_path(), json_out),
-                    (web.as_path(), web_out),
-                    (hashes.as_path(), hashes_out),
-                ]);
-                segment_all(pages, &mut outputs, report)
-            })
-        })
-    })?;
-    [json, web, hashes].into_iter().try_for_each(Staged::commit)?;
+    let outputs = [JSON_LINES, TRECWEB, HASHES].map(|name| Output::begin(folder.join(name)));
+    let mut outputs = outputs.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let progress = segment_all(pages, &mut outputs, report)?;
+    let staged = outputs.into_iter().map(Output::finish).collect::<Result<Vec<_>, _>>()?;
+    staged.into_iter().try_for_each(Staged::commit)?;
     Ok(progress)
 }
 
-/// Stages the file at `path` with what `fill` writes, whose own error is handed on.
-fn stage<T>(
-    path: &Path,
-    fill: impl FnOnce(&mut dyn Write) -> Result<T, Error>,
-) -> Result<(Staged, T), Error> {
-    let mut outcome = None;
-    let staged = Staged::new(path, |out| {
-        let filled = fill(out);
-        let is_filled = filled.is_ok();
-        outcome = Some(filled);
-        if is_filled { Ok(()) } else { Err(io::Error::other("nothing to write")) }
-    });
-    // Without an outcome nothing was filled, and the file could not be created.
-    match (outcome, staged) {
-        (Some(filled), staged) => filled.and_then(|value| Ok((staged?, value))),
-        (None, Err(error)) => Err(error),
-        (None, Ok(_)) => unreachable!("a file that was staged has been filled"),
-    }
+/// A file that is being written.
+struct Output {
+    path: PathBuf,
+    out: BufWriter<fs::File>,
+    staged: Staged,
 }
 
-/// The files that are being written, each with its path for messages.
-struct Outputs<'a>([(&'a Path, &'a mut dyn Write); 3]);
+impl Output {
+    fn begin(path: PathBuf) -> Result<Self, Error> {
+        let (file, staged) = Staged::begin(&path)?;
+        Ok(Self { path, out: BufWriter::new(file), staged })
+    }
 
-impl Outputs<'_> {
-    fn write(&mut self, cut: &Cut) -> Result<(), Error> {
-        let contents = [&cut.json, &cut.web, &cut.hashes];
-        for ((path, out), content) in self.0.iter_mut().zip(contents) {
-            out.write_all(content.as_bytes()).map_err(Error::io("write", *path))?;
-        }
-        Ok(())
+    fn write(&mut self, content: &str) -> Result<(), Error> {
+        self.out.write_all(content.as_bytes()).map_err(Error::io("write", &self.path))
+    }
+
+    fn finish(mut self) -> Result<Staged, Error> {
+        let done = self.out.flush().and_then(|()| self.out.get_ref().sync_all());
+        done.map_err(Error::io("write", &self.path))?;
+        Ok(self.staged)
     }
 }
 
 fn segment_all(
     pages: &[Source],
-    outputs: &mut Outputs,
+    outputs: &mut [Output],
     report: &mut dyn FnMut(Progress),
 ) -> Result<Progress, Error> {
     let mut progress = Progress::default();
@@ -199,7 +181,10 @@ fn segment_all(
             });
             for cut in cuts {
                 let cut = cut.map_err(Error::Problem)?;
-                outputs.write(&cut)?;
+                for (output, content) in outputs.iter_mut().zip([&cut.json, &cut.web, &cut.hashes])
+                {
+                    output.write(content)?;
+                }
                 progress.pages += 1;
                 progress.passages += cut.passages;
             }

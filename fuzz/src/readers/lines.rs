@@ -19,8 +19,14 @@ type Ranking<'a> = (&'a TopicId, Vec<(&'a QuestionId, f64)>);
 pub fn run(bytes: &[u8]) {
     let Some(run) = both(bytes, parse_run, read_run) else { return };
     let mut rankings = rankings(&run);
-    let mut written = Vec::new();
-    put_run_lines(&mut written, rankings.clone(), &run.tag).unwrap();
+    let put = |rankings: &[Ranking]| {
+        let mut written = Vec::new();
+        for (topic, ranking) in rankings {
+            put_run_lines(&mut written, topic, ranking.iter().copied(), &run.tag).unwrap();
+        }
+        written
+    };
+    let written = put(&rankings);
     for (_, ranking) in &mut rankings {
         let scores: Vec<f64> = ranking.iter().map(|(_, score)| *score).collect();
         let lowered = strictly_decreasing(&scores);
@@ -34,9 +40,7 @@ pub fn run(bytes: &[u8]) {
     let tag: String = run.tag.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
     assert_eq!(again.tag, tag);
     assert_eq!(self::rankings(&again), rankings);
-    let mut twice = Vec::new();
-    put_run_lines(&mut twice, rankings, &run.tag).unwrap();
-    assert_eq!(written, twice, "strict scores need no lowering");
+    assert_eq!(written, put(&rankings), "strict scores need no lowering");
 }
 
 /// Topics in the order of their first lines, each with its lines by descending score.

@@ -79,7 +79,7 @@ pub(super) fn put_ranking(
 ) -> io::Result<u64> {
     let ranking = &outcome.ranking;
     let hits = ranking.iter().map(|hit| (documents.id(hit.doc), hit.score));
-    put_run_lines(out, [(&request.id, hits)], writing.tag)?;
+    put_run_lines(out, &request.id, hits, writing.tag)?;
     Ok(ranking.len() as u64)
 }
 

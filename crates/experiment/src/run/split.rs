@@ -124,7 +124,7 @@ impl<'a> SplitInput<'a> {
                 let name = self.collection.name_in_runs(task, &documents.id(hit.doc)).to_owned();
                 (name, hit.score)
             };
-            put_run_lines(out, [(id, ranking.iter().map(name))], tag)?;
+            put_run_lines(out, id, ranking.iter().map(name), tag)?;
         }
         Ok((statements.len() + passages.len()) as u64)
     }
