@@ -56,13 +56,6 @@ impl Class {
     }
 
     /// The class of this name, in any spelling of TREC iKAT.
-    ///
-    /// ```
-    /// use clariq_collections::Class;
-    ///
-    /// assert_eq!(Class::parse("generation-only"), Some(Class::OnlyResponse));
-    /// assert_eq!(Class::parse("auto"), None);
-    /// ```
     pub fn parse(name: &str) -> Option<Self> {
         match name {
             "automatic" => Some(Self::Automatic),

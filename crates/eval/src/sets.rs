@@ -45,21 +45,6 @@ pub struct SetReport {
 ///
 /// Each topic of `chosen` is named once; documents that are named again count once. Judged topics
 /// that are missing there have an empty set.
-///
-/// ```
-/// use clariq_eval::{Qrels, Unjudged, score_sets};
-/// use clariq_files::Judgement;
-///
-/// let judged = |document: &str, relevance| {
-///     Judgement { topic: "9-1_3".into(), document: document.into(), relevance }
-/// };
-/// let judgements = [judged("1", 1), judged("2", 0), judged("4", 1), judged("5", 1)];
-/// let qrels = Qrels::from_judgements("ptkb.qrels", &judgements)?;
-/// let chosen = [("9-1_3".into(), vec!["1".into(), "2".into()])];
-/// let report = score_sets(&chosen, &qrels, 1, Unjudged::LeftOut);
-/// assert_eq!((report.micro.precision, report.micro.f1), (0.5, 0.4));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 pub fn score_sets(
     chosen: &[(TopicId, Vec<QuestionId>)],
     qrels: &Qrels,

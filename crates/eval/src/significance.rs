@@ -51,13 +51,6 @@ pub struct PairedTest {
 /// The randomisation test is exact where at most 16 topics differ; else it draws `rounds` sign
 /// patterns from `seed`. The same arguments give the same result on every machine.
 ///
-/// ```
-/// use clariq_eval::{ROUNDS, paired_test};
-/// let test = paired_test(&[0.5, 0.4, 0.9, 0.3], &[0.4, 0.4, 0.5, 0.1], ROUNDS, 42);
-/// assert_eq!((test.wins, test.ties, test.losses), (3, 1, 0));
-/// assert_eq!(test.randomisation_p, 0.25, "two of eight sign patterns are as extreme");
-/// ```
-///
 /// # Panics
 ///
 /// If the two do not have the same number of topics.

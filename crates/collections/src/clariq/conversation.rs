@@ -5,23 +5,6 @@
 //! table of conversations that people had.
 //! [`read_records`] reads them one by one, so that a file of a million records needs no more
 //! memory than a small one.
-//!
-//! ```
-//! use clariq_collections::clariq::conversation::{Reading, Record, read_records};
-//! use clariq_files::Source;
-//! use std::ops::ControlFlow;
-//!
-//! let line = br#"{"initial_request": "Tell me about Saturn.", "context_id": 7,
-//!     "conversation_context": [{"question": "which one", "answer": "the car"}]}"#;
-//! let line: Vec<u8> = line.iter().copied().filter(|&byte| byte != b'\n').collect();
-//! let mut turns = 0;
-//! let counts = read_records(&Source::memory("chat.jsonl", line), &Reading::default(), &mut |record: Record| {
-//!     turns += record.conversation.turns.len();
-//!     ControlFlow::Continue(())
-//! })?;
-//! assert_eq!((counts.records, turns), (1, 1));
-//! # Ok::<(), clariq_core::Error>(())
-//! ```
 
 mod dictionary;
 mod draft;

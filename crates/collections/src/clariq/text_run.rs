@@ -56,13 +56,6 @@ pub fn parse_text_run(input: &Input, bank: &Bank, sink: Sink) -> Run {
 
 /// Writes one line. A text is written in double quotes, and a quote inside it is doubled, as pandas
 /// reads it.
-///
-/// ```
-/// let mut out = Vec::new();
-/// clariq_collections::clariq::put_text_run_line(&mut out, 968, "a \"b\" c", 0, 5.0, "mine")?;
-/// assert_eq!(out, b"968 0 \"a \"\"b\"\" c\" 0 5 mine\n");
-/// # Ok::<(), std::io::Error>(())
-/// ```
 pub fn put_text_run_line(
     out: &mut dyn Write,
     context: impl fmt::Display,
@@ -71,12 +64,8 @@ pub fn put_text_run_line(
     score: f64,
     tag: &str,
 ) -> io::Result<()> {
-    write!(out, "{context} 0 \"")?;
-    for (place, part) in text.split('"').enumerate() {
-        out.write_all(if place > 0 { b"\"\"" } else { b"" })?;
-        out.write_all(part.as_bytes())?;
-    }
-    writeln!(out, "\" {rank} {score} {tag}")
+    let text = text.replace('"', "\"\"");
+    writeln!(out, "{context} 0 \"{text}\" {rank} {score} {tag}")
 }
 
 fn parse_line(
@@ -123,6 +112,9 @@ mod tests {
     fn texts_become_ids() {
         let text = "968 0 \"which one\" 0 5 t\r\n969 0 \"\" 0 4 t\n970 0 \"a \"\"b\"\" c\" 0 1e1 t\n971 0 \"no\" 0 1 t\n";
         assert_eq!(read(text).unwrap(), ["Q2", "Q00001", "Q3", NOT_IN_THE_BANK]);
+        let mut out = Vec::new();
+        put_text_run_line(&mut out, 970, "a \"b\" c", 0, 10.0, "t").unwrap();
+        assert_eq!(out, b"970 0 \"a \"\"b\"\" c\" 0 10 t\n");
     }
 
     #[test]

@@ -29,20 +29,6 @@ pub(crate) fn by_topics(
 }
 
 /// Checks a run, or a need file if its first line has two fields, against the topics of a split.
-///
-/// ```
-/// use clariq_collections::Verdict;
-/// use clariq_collections::clariq::{ClariQ, DataDir, Split, validate};
-/// use clariq_files::Source;
-///
-/// let sample = ClariQ::open(DataDir::Sample)?;
-/// let topics = sample.split(Split::Dev)?.topics;
-/// let run = Source::memory("mine.run", *b"13 0 Q00001 1 2.5 mine\n13 0 Q99999 2 2.5 mine\n");
-/// let found = validate(&run, topics.iter().map(|topic| &topic.id), &sample.bank)?;
-/// assert_eq!(found.verdict, Verdict::Accepted { warnings: 0 });
-/// assert_eq!(found.let_through.iter().len(), 3, "a tie, an unknown question, missing topics");
-/// # Ok::<(), clariq_core::Error>(())
-/// ```
 pub fn validate<'a>(
     file: &Source,
     topics: impl Iterator<Item = &'a TopicId>,

@@ -40,7 +40,7 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Leaderboard {
     /// The measures, named as the official scorer names them.
-    pub measures: Vec<&'static str>,
+    pub measures: &'static [&'static str],
     /// The positions in `measures` that order the entries: the first decides, the others where it does
     /// not.
     pub ordered_by: &'static [usize],
@@ -90,66 +90,45 @@ const TABLES: [Table; 7] = [
 ];
 
 impl LeaderboardTask {
-    /// The columns of its tables with the official scorer's names, and which of them decide.
-    fn measures(self) -> (&'static [(&'static str, &'static str)], &'static [usize]) {
+    /// The official scorer's names of its columns, and which of them decide.
+    fn measures(self) -> (&'static [&'static str], &'static [usize]) {
         match self {
-            Self::QuestionRelevance => (
-                &[
-                    ("recall5", "Recall5"),
-                    ("recall10", "Recall10"),
-                    ("recall20", "Recall20"),
-                    ("recall30", "Recall30"),
-                ],
-                &[3, 2],
-            ),
-            Self::DocumentRelevance | Self::MultiTurnDocumentRelevance => (
-                &[("mrr100", "MRR100"), ("p1", "P1"), ("ndcg3", "NDCG3"), ("ndcg5", "NDCG5")],
-                &[2],
-            ),
-            Self::ClarificationNeed => {
-                (&[("precision", "Precision"), ("recall", "Recall"), ("f1", "F1")], &[2])
+            Self::QuestionRelevance => (&["Recall5", "Recall10", "Recall20", "Recall30"], &[3, 2]),
+            Self::DocumentRelevance | Self::MultiTurnDocumentRelevance => {
+                (&["MRR100", "P1", "NDCG3", "NDCG5"], &[2])
             }
+            Self::ClarificationNeed => (&["Precision", "Recall", "F1"], &[2]),
         }
     }
 }
 
 impl Leaderboard {
     /// The leaderboard of a task on a split; `None` where none was published.
-    ///
-    /// ```
-    /// use clariq_collections::clariq::Split;
-    /// use clariq_collections::clariq::evaluation::{Leaderboard, LeaderboardTask};
-    /// let board = Leaderboard::published(LeaderboardTask::QuestionRelevance, Split::Dev).unwrap();
-    /// let placement = board.place(&[0.3246, 0.5638, 0.6675, 0.6913]);
-    /// assert_eq!((placement.rank, placement.ranked), (26, 28));
-    /// ```
     pub fn published(task: LeaderboardTask, split: Split) -> Option<Self> {
         let (.., prefix, text) =
             TABLES.into_iter().find(|table| (table.0, table.1) == (task, split))?;
-        let (columns, ordered_by) = task.measures();
+        let (measures, ordered_by) = task.measures();
         let mut lines = text.lines();
         let header: Vec<&str> = lines.next()?.split('\t').collect();
-        let positions = columns
-            .iter()
-            .map(|(column, _)| {
-                header.iter().position(|name| name.strip_prefix(prefix) == Some(column))
-            })
-            .collect::<Option<Vec<usize>>>()?;
+        let position = |measure: &&str| {
+            let column = format!("{prefix}{}", measure.to_lowercase());
+            header.iter().position(|name| *name == column)
+        };
+        let positions = measures.iter().map(position).collect::<Option<Vec<usize>>>()?;
         let entries = lines.map(|line| entry(line, &positions)).collect::<Option<Vec<Entry>>>()?;
-        Some(Self {
-            measures: columns.iter().map(|(_, name)| *name).collect(),
-            ordered_by,
-            entries,
-        })
+        Some(Self { measures, ordered_by, entries })
+    }
+
+    /// What orders the entries, in units of the fourth decimal.
+    pub(crate) fn key(&self, figures: &[f64]) -> Vec<i64> {
+        self.ordered_by.iter().map(|&index| rounded(figures[index])).collect()
     }
 
     /// Places a run by its figures, one for each of [`Leaderboard::measures`], rounded to the four
     /// decimals of the published ones.
     pub fn place(&self, figures: &[f64]) -> Placement {
         let own: Vec<i64> = figures.iter().map(|&figure| rounded(figure)).collect();
-        let key = |figures: &[f64]| {
-            self.ordered_by.iter().map(|&index| rounded(figures[index])).collect::<Vec<_>>()
-        };
+        let key = |figures: &[f64]| self.key(figures);
         let own_key = key(figures);
         let mut order: Vec<usize> = (0..self.entries.len()).collect();
         // Stable: equals stay in the published order.

@@ -2,12 +2,11 @@
 //! them.
 
 use super::{Comparison, Entry};
-use crate::clariq::Topic;
 use crate::clariq::evaluation::{CUTOFFS, QuestionRelevance, question_relevance};
+use crate::clariq::{Labelled, Topic};
 use clariq_core::QuestionId;
-use clariq_eval::{Ties, exact_mean, ordered_lines};
-use clariq_files::Run;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use clariq_eval::{Ties, exact_mean, ordered_lines, sort_by_topic};
+use std::collections::{BTreeSet, HashSet};
 
 /// The depth of the lists shown: the largest depth that the challenge measures.
 pub(crate) const DEPTH: usize = 30;
@@ -39,28 +38,14 @@ pub(crate) struct Judged<'a> {
 impl<'a> Judged<'a> {
     pub(crate) fn new(comparison: &Comparison<'a>) -> Self {
         let labels = comparison.labels;
-        let scores: Vec<QuestionRelevance> = comparison
-            .runs
-            .iter()
-            .map(|entry| question_relevance(&entry.run, labels, Ties::Official))
-            .collect();
-        let mut judged: HashMap<&str, JudgedTopic> = labels
-            .topics
-            .iter()
-            .zip(labels.relevant())
-            .map(|(topic, relevant)| {
-                (topic.id.as_str(), JudgedTopic { topic, relevant: relevant.into_iter().collect() })
-            })
-            .collect();
-        let order = scores.first().map_or(&[][..], |scores| &scores.topics);
-        let topics: Vec<_> =
-            order.iter().filter_map(|(topic, _)| judged.remove(topic.as_str())).collect();
-        let runs = comparison
-            .runs
-            .iter()
-            .zip(scores)
-            .map(|(entry, scores)| score(entry, scores, &topics))
-            .collect();
+        let topics = labels.topics.iter().zip(labels.relevant());
+        let judged = |(topic, relevant): (&'a Topic, HashSet<QuestionId>)| JudgedTopic {
+            topic,
+            relevant: relevant.into_iter().collect(),
+        };
+        let mut topics: Vec<JudgedTopic> = topics.map(judged).collect();
+        sort_by_topic(&mut topics, |judged| judged.topic.id.as_str());
+        let runs = comparison.runs.iter().map(|entry| score(entry, labels, &topics)).collect();
         Self { topics, runs }
     }
 }
@@ -72,12 +57,14 @@ impl Scored<'_> {
     }
 }
 
-fn score<'a>(entry: &'a Entry, scores: QuestionRelevance, topics: &[JudgedTopic]) -> Scored<'a> {
-    let mut lists = first_questions(&entry.run);
-    let lists: Vec<Vec<&QuestionId>> = topics
-        .iter()
-        .map(|judged| lists.remove(judged.topic.id.as_str()).unwrap_or_default())
-        .collect();
+fn score<'a>(entry: &'a Entry, labels: &Labelled, topics: &[JudgedTopic]) -> Scored<'a> {
+    let scores = question_relevance(&entry.run, labels, Ties::Official);
+    let mut lines = ordered_lines(&entry.run, Ties::Official);
+    let mut first = |judged: &JudgedTopic| -> Vec<&'a QuestionId> {
+        let lines = lines.remove(&judged.topic.id).unwrap_or_default();
+        lines.into_iter().take(DEPTH).map(|line| &line.question).collect()
+    };
+    let lists: Vec<Vec<&QuestionId>> = topics.iter().map(&mut first).collect();
     let curves: Vec<Vec<f64>> = topics
         .iter()
         .zip(&lists)
@@ -86,16 +73,6 @@ fn score<'a>(entry: &'a Entry, scores: QuestionRelevance, topics: &[JudgedTopic]
     let curve =
         (0..DEPTH).map(|depth| exact_mean(curves.iter().map(|curve| curve[depth]))).collect();
     Scored { entry, lists, means: scores.means(), scores, curve }
-}
-
-/// The first questions of each topic under the official tie rule.
-fn first_questions(run: &Run) -> HashMap<&str, Vec<&QuestionId>> {
-    let topics = ordered_lines(run, Ties::Official).into_iter();
-    topics
-        .map(|(topic, lines)| {
-            (topic.as_str(), lines.into_iter().take(DEPTH).map(|line| &line.question).collect())
-        })
-        .collect()
 }
 
 /// Recall at depth 1, 2, … of one topic.
@@ -112,7 +89,7 @@ fn recall_curve(list: &[&QuestionId], relevant: &BTreeSet<QuestionId>) -> Vec<f6
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clariq::evaluation::tests::{Small, run};
+    use crate::clariq::evaluation::tests::Small;
 
     #[test]
     fn the_curve_goes_through_the_official_figures() {
@@ -137,15 +114,16 @@ mod tests {
 
     #[test]
     fn of_equal_scores_the_first_line_stays() {
-        let run = run(&[
+        let lines = [
             ("1", "Q1", 1.0),
             ("1", "Q2", 2.0),
             ("1", "Q3", 1.0),
             ("1", "Q4", -0.0),
             ("1", "Q5", 0.0),
-        ]);
-        let first: Vec<_> =
-            first_questions(&run)["1"].iter().map(|question| question.as_str()).collect();
+        ];
+        let small = Small::new(&[("run", &lines)]);
+        let lists = &Judged::new(&small.comparison()).runs[0].lists;
+        let first: Vec<_> = lists[0].iter().map(|question| question.as_str()).collect();
         assert_eq!(first, ["Q2", "Q1", "Q4"]);
     }
 }

@@ -55,7 +55,7 @@ fn part(title: &str, what: &str, board: &Leaderboard, entries: Vec<(String, Vec<
         .map(|(name, figures)| Placed { name, placement: board.place(&figures), figures })
         .collect();
     // The sort is stable: equal runs keep their given order.
-    placed.sort_by_key(|run| (run.placement.before, Reverse(sort_key(board, &run.figures))));
+    placed.sort_by_key(|run| (run.placement.before, Reverse(board.key(&run.figures))));
     let order = board.place(&vec![0.0; board.measures.len()]).order;
     html! {
         h3 { (title) }
@@ -71,11 +71,6 @@ fn part(title: &str, what: &str, board: &Leaderboard, entries: Vec<(String, Vec<
     }
 }
 
-/// The key that entries are ordered by, in units of the fourth decimal.
-fn sort_key(board: &Leaderboard, figures: &[f64]) -> Vec<i64> {
-    board.ordered_by.iter().map(|&measure| (figures[measure] * 1e4).round() as i64).collect()
-}
-
 fn table(what: &str, board: &Leaderboard, order: &[usize], placed: &[Placed]) -> Markup {
     html! {
         table {
@@ -83,7 +78,7 @@ fn table(what: &str, board: &Leaderboard, order: &[usize], placed: &[Placed]) ->
             thead {
                 tr {
                     th scope="col" { "rank" } th.text scope="col" { "entry" }
-                    @for measure in &board.measures {
+                    @for measure in board.measures {
                         th scope="col" { (shorten_measure(measure)) }
                     }
                 }
