@@ -250,7 +250,7 @@ fn check(data: &DataDir) -> Result<CheckReport, Error> {
         let find = |id: &str| ids.contains_key(id).then_some(Doc(0));
         let is_known = report.files.contains(&requests.name());
         let mut read = |input: &Input, sink: Sink| {
-            let read = requests::parse(input, &find, sink);
+            let read = requests::parse(input, Some(&find), sink);
             asked.extend(read.into_iter().map(|request| request.id.to_string()));
         };
         if is_known {

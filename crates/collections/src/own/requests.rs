@@ -11,26 +11,26 @@ const FORM: &str = "a line is {\"id\": …, \"text\": …}, {\"id\": …, \"said
 
 const FORM_OF_TEXTS: &str = "a line is {\"id\": …, \"text\": …}, or an id, a tab and a text";
 
-/// Finds a document by its id.
-type Find<'f> = &'f dyn Fn(&str) -> Option<Doc>;
+/// Finds a document by its id; nothing where what is ranked for a request is of no interest.
+type Find<'f> = Option<&'f dyn Fn(&str) -> Option<Doc>>;
 
 /// Reads requests in the order of their file; the first problem is the error.
 pub(super) fn read(source: &Source, documents: &dyn Documents) -> Result<Vec<Request>, Error> {
     let input = source.read_at_most(MOST_OF_A_TABLE)?;
-    strictly(|sink| parse(&input, &|id| documents.find(id), sink))
+    strictly(|sink| parse(&input, Some(&|id| documents.find(id)), sink))
 }
 
 /// What the user said last in every request of a file, whatever it is to be ranked for it.
 pub fn last_said_in(source: &Source) -> Result<HashMap<TopicId, String>, Error> {
     let input = source.read()?;
-    let requests = strictly(|sink| parse(&input, &|_| Some(Doc(0)), sink))?;
+    let requests = strictly(|sink| parse(&input, None, sink))?;
     Ok(requests.iter().map(|request| (request.id.as_str().into(), request.last_said())).collect())
 }
 
 /// The texts of a file in the form of requests, by their ids. A conversation in place of a text is an
 /// error.
 pub fn texts_in(input: &Input) -> Result<HashMap<String, String>, Error> {
-    let requests = strictly(|sink| parse(input, &|_| None, sink))?;
+    let requests = strictly(|sink| parse(input, Some(&|_| None), sink))?;
     let is_text =
         |request: &Request| matches!(&request.said[..], [said] if said.speaker == Speaker::User);
     if let Some(request) = requests.iter().find(|request| !is_text(request)) {
@@ -95,6 +95,11 @@ fn request(node: &Node, find: Find) -> Parsed<Request> {
     let mut request = Request { said, ..Request::new(&*id, "") };
     if request.opening().trim().is_empty() {
         return Err(node.fault("a request that says something", "an empty one"));
+    }
+    let Some(find) = find else { return Ok(request) };
+    if let Some(statements) = node.get("statements") {
+        let expected = "a request without `statements`, which only systems for iKAT rank";
+        return Err(statements.fault(expected, "`statements`"));
     }
     if let Some(candidates) = node.get("candidates") {
         let document = |node: &Node| {

@@ -194,6 +194,13 @@ fn what_is_wrong_is_refused_with_its_line() {
             "requests.dev.jsonl:1: expected a document of the collection",
         ),
         (
+            vec![
+                corpus,
+                ("requests.dev.jsonl", "{\"id\": 1, \"text\": \"x\", \"statements\": [\"I ski\"]}"),
+            ],
+            "requests.dev.jsonl:1: expected a request without `statements`",
+        ),
+        (
             vec![corpus, ("requests.dev.jsonl", "{\"id\": 1, \"said\": [{\"robot\": \"x\"}]}")],
             "{\"user\": …}",
         ),

@@ -246,6 +246,38 @@ fn what_was_trained_is_found_again_and_other_data_train_anew() {
     assert!(forced.stderr.contains("it is kept in"), "{}", forced.stderr);
 }
 
+#[test]
+fn models_learn_from_labels_of_ones_own() {
+    let bench = bench();
+    for file in fs::read_dir(root().join("data/sample-own")).expect("the sample") {
+        let file = file.expect("a file").path();
+        let name = file.file_name().expect("a name").to_string_lossy().into_owned();
+        bench.write(&format!("own/{name}"), fs::read(&file).expect("its content"));
+    }
+    let mining =
+        "name = \"mining\"\n[[stages]]\nstage = \"bm25\"\nanalyzer = \"english\"\ndepth = 20";
+    bench.write("mining.toml", mining);
+    bench
+        .write("scorer.toml", recipe("scorer", &LISTS.replace("\"bm25\"", "\"mining.toml\""), 2.0));
+    bench.write("vectors.toml", recipe("vectors", "kind = \"in-batch-softmax\"\nbatch = 4", 2.0));
+    bench.succeed("train vectors.toml scorer.toml --data own");
+    bench.write(
+        "trained.toml",
+        "name = \"trained\"\nuses = [\"train-labels\"]\n[space]\nmodels = { \"vectors.toml\" = 1.0 }\n\
+         [[stages]]\nstage = \"dense\"\n[[stages]]\nstage = \"rerank\"\nmodel = \"scorer.toml\"\ndepth = 5",
+    );
+    // What was trained is what the system opens, and what it reaches is shown with no figure expected.
+    let reproduced = bench.succeed("reproduce trained.toml --data own --split dev");
+    assert!(!reproduced.stderr.contains("training"), "{}", reproduced.stderr);
+    assert!(reproduced.stdout.contains("nDCG@10"), "{}", reproduced.stdout);
+    let qrels = "own/qrels.train.txt";
+    bench.edit(qrels, |text| {
+        text.lines().filter(|line| !line.starts_with("t3 ")).collect::<Vec<_>>().join("\n")
+    });
+    let other = bench.succeed("train vectors.toml --data own");
+    assert!(other.stderr.contains("it is kept in"), "other labels train anew: {}", other.stderr);
+}
+
 /// What is wrong, how it is made so, the command, and what the message must hold.
 type Case = (&'static str, fn(&Bench), &'static str, [&'static str; 3]);
 
