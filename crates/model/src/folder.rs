@@ -3,8 +3,9 @@
 use crate::config::{COPY_AGAIN, Family, Shape};
 use crate::files::{WEIGHTS, missing, read_object, read_optional, weights_in};
 use crate::layout::{check_head, check_layout, head_names, read_header};
-use crate::sentence::{Module, Modules, Sentence, TransformerConfig, Words, check_cross_encoder};
+use crate::sentence::{Module, Modules, Sentence, check_cross_encoder};
 use crate::tensors::Tensors;
+use crate::transformer::{TransformerConfig, Words};
 use clariq_core::{ProblemKind, Result, bail, problem, sha256, sha256_hex, sha256_of_file};
 use serde_json::Value;
 use std::collections::BTreeSet;

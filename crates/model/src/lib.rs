@@ -14,6 +14,7 @@ mod sentence;
 mod t5;
 mod tensors;
 mod tokenizer;
+mod transformer;
 
 pub use config::{Activation, Family, Shape};
 pub use deberta::Disentangled;
@@ -22,7 +23,8 @@ pub use layout::{
     DISTANCE_NORM, FUSED, check_head, check_layout, distance_parts, distance_table, head_names,
     layer_tensor, own_name, parse_header, usual_name,
 };
-pub use sentence::{Module, Sentence, Words};
+pub use sentence::{Module, Sentence};
 pub use t5::{HEAD as T5_HEAD, T5Folder, T5Shape};
 pub use tensors::Tensors;
 pub use tokenizer::{MOST_OF_A_TEXT, check_tokenizer, read_tokenizer};
+pub use transformer::Words;

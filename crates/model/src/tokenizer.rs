@@ -4,8 +4,8 @@
 //! The crate `tokenizers` believes such a file: a pattern can make a text a thousand times as long
 //! with every step, and a template can name what is not there.
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
+mod precompiled;
+
 use clariq_core::{Result, parse_json, problem};
 use clariq_files::{MOST_OF_A_TABLE, Source};
 use serde::Deserialize;
@@ -223,7 +223,7 @@ enum Decoder {
 struct Model {
     r#type: Option<ModelType>,
     vocab: Vocabulary,
-    merges: Option<Count>,
+    merges: Option<Vec<IgnoredAny>>,
     continuing_subword_prefix: Option<String>,
     end_of_word_suffix: Option<String>,
     max_input_chars_per_word: Option<u64>,
@@ -255,9 +255,6 @@ struct Vocabulary {
     pieces: usize,
     bytes: usize,
 }
-
-/// How many items a list has.
-struct Count(usize);
 
 impl Tokenizer {
     fn check(&self, vocabulary: i64) -> Checked {
@@ -315,13 +312,11 @@ impl Normalizer {
                 };
                 content.len().div_ceil(shortest).max(1)
             }
-            Self::Precompiled { precompiled_charsmap } => precompiled_times(precompiled_charsmap)?,
+            Self::Precompiled { precompiled_charsmap } => precompiled::times(precompiled_charsmap)?,
             Self::Sequence { normalizers } => {
-                let mut all = 1_usize;
-                for normalizer in normalizers {
-                    all = all.saturating_mul(normalizer.times(steps)?);
-                }
-                all
+                normalizers.iter().try_fold(1_usize, |all, step| {
+                    step.times(steps).map(|times| all.saturating_mul(times))
+                })?
             }
         })
     }
@@ -335,11 +330,9 @@ impl PreTokenizer {
             Self::ByteLevel { .. } => 2,
             Self::Metaspace { replacement, .. } => replacement.len_utf8(),
             Self::Sequence { pretokenizers } => {
-                let mut all = 1_usize;
-                for pre_tokenizer in pretokenizers {
-                    all = all.saturating_mul(pre_tokenizer.times(steps)?);
-                }
-                all
+                pretokenizers.iter().try_fold(1_usize, |all, step| {
+                    step.times(steps).map(|times| all.saturating_mul(times))
+                })?
             }
             _ => 1,
         })
@@ -419,7 +412,7 @@ impl Model {
         if self.r#type.is_some_and(|found| found != usual) {
             return Err("a model without the parts of its type".to_owned());
         }
-        let merges = self.merges.as_ref().map_or(0, |merges| merges.0);
+        let merges = self.merges.as_ref().map_or(0, Vec::len);
         if pieces > MOST_PIECES || bytes > MOST_OF_PIECES || merges > 2 * MOST_PIECES {
             return Err(format!("{pieces} words of {bytes} bytes, and {merges} merges"));
         }
@@ -483,77 +476,9 @@ impl<'de> Deserialize<'de> for Vocabulary {
     }
 }
 
-impl<'de> Deserialize<'de> for Count {
-    fn deserialize<D: Deserializer<'de>>(values: D) -> Result<Self, D::Error> {
-        struct Items;
-
-        impl<'de> Visitor<'de> for Items {
-            type Value = Count;
-
-            fn expecting(&self, out: &mut fmt::Formatter) -> fmt::Result {
-                out.write_str("a list")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Count, A::Error> {
-                let mut count = 0;
-                while items.next_element::<IgnoredAny>()?.is_some() {
-                    count += 1;
-                }
-                Ok(Count(count))
-            }
-        }
-
-        values.deserialize_seq(Items)
-    }
-}
-
-/// How many bytes `SentencePiece`'s compiled map makes of one at most. The map is a double-array trie
-/// (Aoe, 1989) over the bytes of what is replaced, behind its size, and then the replacements, each
-/// of which ends with a NUL.
-fn precompiled_times(base64: &str) -> Checked<usize> {
-    let wrong = || "a precompiled map that is not whole".to_owned();
-    let bytes = BASE64_STANDARD.decode(base64).map_err(|_| wrong())?;
-    let (size, rest) = bytes.split_first_chunk().ok_or_else(wrong)?;
-    let size = u32::from_le_bytes(*size) as usize / 4 * 4;
-    let (trie, texts) = rest.split_at_checked(size).ok_or_else(wrong)?;
-    let units: Vec<usize> = trie
-        .chunks_exact(4)
-        .map(|unit| u32::from_le_bytes([unit[0], unit[1], unit[2], unit[3]]) as usize)
-        .collect();
-    let texts = std::str::from_utf8(texts).map_err(|_| wrong())?;
-    let offset = |unit: usize| (unit >> 10) << ((unit & (1 << 9)) >> 6);
-    let mut times = 1;
-    let mut seen = vec![false; units.len()];
-    let mut open = vec![(offset(*units.first().ok_or_else(wrong)?), 1)];
-    while let Some((base, depth)) = open.pop() {
-        // Whatever byte a text has next, the library looks it up.
-        if base | 0xff >= units.len() {
-            return Err(wrong());
-        }
-        for byte in 1..=usize::from(u8::MAX) {
-            let at = base ^ byte;
-            let Some(&unit) = units.get(at).filter(|unit| **unit & ((1 << 31) | 0xff) == byte)
-            else {
-                continue;
-            };
-            if std::mem::replace(&mut seen[at], true) {
-                return Err("a precompiled map that leads back into itself".to_owned());
-            }
-            let next = at ^ offset(unit);
-            if (unit >> 8) & 1 == 1 {
-                let start = units.get(next).ok_or_else(wrong)? & ((1 << 31) - 1);
-                let text = texts.get(start..).ok_or_else(wrong)?;
-                let length = text.find('\0').unwrap_or(text.len());
-                times = times.max(length.div_ceil(depth));
-            }
-            open.push((next, depth + 1));
-        }
-    }
-    Ok(times)
-}
-
 #[cfg(test)]
 mod tests {
+    use super::precompiled::tests::map;
     use super::*;
     use serde_json::{Value, json};
 
@@ -584,19 +509,6 @@ mod tests {
         let problem = error.unwrap_or_else(|| panic!("{value} is accepted"));
         assert_eq!(problem.at.file, "tokenizer.json");
         problem.found
-    }
-
-    /// A compiled map that replaces `a` by a text: units of the root, of `a`, and of its value.
-    fn map(text: &str) -> String {
-        let mut units = vec![0_u32; 512];
-        // The root's children lie at 256 and on, `a` among them, whose value is at 1.
-        units[0] = 256 << 10;
-        let at = 256 ^ u32::from(b'a');
-        units[at as usize] = ((at ^ 1) << 10) | (1 << 8) | u32::from(b'a');
-        units[1] = 1 << 31;
-        let units: Vec<u8> = units.iter().flat_map(|unit| unit.to_le_bytes()).collect();
-        let size = (units.len() as u32).to_le_bytes();
-        BASE64_STANDARD.encode([&size, &*units, text.as_bytes(), b"\0"].concat())
     }
 
     fn precompiled(map: &str) -> Value {
@@ -749,16 +661,5 @@ mod tests {
         }
         let many = format!("{{\"model\": [{}0]}}", "0,".repeat(MOST_VALUES));
         assert!(check_tokenizer(Path::new("x"), many.as_bytes(), 4).is_err());
-    }
-
-    #[test]
-    fn a_precompiled_map_that_leads_back_into_itself_is_refused() {
-        let mut bytes = BASE64_STANDARD.decode(map("b")).unwrap();
-        // The children of `a` are those of the root.
-        let at = 256 ^ usize::from(b'a');
-        let unit = (((at as u32) ^ 256) << 10) | u32::from(b'a');
-        bytes[4 + 4 * at..][..4].copy_from_slice(&unit.to_le_bytes());
-        let found = refusal("normalizer", &precompiled(&BASE64_STANDARD.encode(bytes)));
-        assert!(found.contains("leads back"), "{found}");
     }
 }
