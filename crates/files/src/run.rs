@@ -32,8 +32,6 @@ pub struct RunLine {
 pub struct Run {
     /// The file, for messages.
     pub name: String,
-    /// The run's own name: the last field of its first line.
-    pub tag: String,
     /// All lines.
     pub lines: Vec<RunLine>,
 }
@@ -68,9 +66,6 @@ fn parse_line_by_line(input: &Input, sink: Sink) -> Run {
             let hint = "write scores as 12.5 or 1.25e1";
             return sink(line.problem("a finite score in the fifth field", hint));
         };
-        if run.lines.is_empty() {
-            line.fields.get(5).copied().unwrap_or_default().clone_into(&mut run.tag);
-        }
         run.lines.push(RunLine {
             topic: line.fields[0].into(),
             question: line.fields[2].into(),
@@ -105,9 +100,7 @@ fn parse_sound(input: &Input, pieces: usize) -> Option<Run> {
     .into_iter();
     let mut lines = parsed.next()?;
     parsed.for_each(|more| lines.extend(more));
-    let first = lines.first()?;
-    let tag = text.split('\n').nth(first.line as usize - 1)?.split_ascii_whitespace().nth(5);
-    Some(Run { name: input.name.clone(), tag: tag.unwrap_or_default().to_owned(), lines })
+    (!lines.is_empty()).then(|| Run { name: input.name.clone(), lines })
 }
 
 /// A text in so many pieces of about equal length, each of whole lines.
@@ -242,7 +235,6 @@ mod tests {
     fn lines_keep_their_order_and_duplicates() {
         let run = parse("8 0 Q2 0 1e1 bm25\r\n8 0 Q2 1 9 bm25\n\n7 0 Q1 7 10 x\n").unwrap();
         assert_eq!(run.lines.len(), 3);
-        assert_eq!(run.tag, "bm25");
         assert_eq!((run.lines[0].score, run.lines[2].line), (10.0, 4));
     }
 
@@ -317,7 +309,7 @@ mod tests {
             let ranking: Vec<_> = ids.iter().zip(scores.iter().copied()).collect();
             write_atomically(&path, |out| put_run_lines(out, &topic, ranking, "my tag")).unwrap();
             let run = read_run(&Source::new(&path)).unwrap();
-            prop_assert_eq!(&run.tag, "my_tag");
+            prop_assert!(std::fs::read_to_string(&path).unwrap().ends_with(" my_tag\n"));
             prop_assert_eq!(run.lines.iter().map(|line| line.score).collect::<Vec<_>>(), nudged);
             prop_assert_eq!(run.lines.into_iter().map(|line| line.question).collect::<Vec<_>>(), ids);
         }

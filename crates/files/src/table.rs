@@ -31,11 +31,6 @@ impl Row<'_> {
         self.at.1
     }
 
-    /// A problem at this row.
-    pub fn problem(&self, expected: impl Into<String>, found: impl Into<String>) -> Problem {
-        Problem::at(self.at, expected, found)
-    }
-
     /// Whether a field can be an id: a run file separates ids by blanks, so that none may be empty
     /// or hold one.
     pub fn check_id(&self, column: &str, id: &str) -> Result<(), Box<Problem>> {

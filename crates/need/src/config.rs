@@ -125,12 +125,6 @@ impl NeedConfig {
         Self::Lexical { c, prior_power, train_on: TrainOn::Train }
     }
 
-    /// The model `full` with its default parameters.
-    pub fn full() -> Self {
-        let (c, prior_power) = DEFAULTS;
-        Self::Full { c, prior_power, encoder: default_encoder(), train_on: TrainOn::Train }
-    }
-
     /// Reads the table `[need]`. Errors name the line of the key.
     pub fn read(section: Section) -> Result<Self, Error> {
         let at = section.at.clone();

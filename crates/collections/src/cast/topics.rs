@@ -34,10 +34,6 @@ pub struct Topics {
 pub struct Conversation {
     /// Its number, `31`.
     pub number: String,
-    /// What it is about; in 2019 alone.
-    pub title: String,
-    /// A longer description; in 2019 alone.
-    pub description: String,
     /// The turns, each behind its parent.
     pub turns: Vec<Turn>,
 }
@@ -177,9 +173,7 @@ fn conversation(node: &Node) -> Parsed<Conversation> {
         }
         turns.push(turn);
     }
-    let text = |key| Parsed::Ok(node.optional_text(key)?.unwrap_or_default().to_owned());
-    let (title, description) = (text("title")?, text("description")?);
-    Ok(Conversation { number, title, description, turns })
+    Ok(Conversation { number, turns })
 }
 
 fn turn(node: &Node, id: TopicId, positions: &HashMap<String, usize>) -> Parsed<Turn> {

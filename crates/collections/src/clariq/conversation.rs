@@ -20,7 +20,7 @@ pub use write::{put_json_lines, put_pickle};
 
 use crate::bank::Bank;
 use clariq_core::{
-    Error, FacetId, Location, Problem, Request, RequestId, TopicId, Utterance, is_refusal, problem,
+    Error, FacetId, Location, Problem, Request, RequestId, TopicId, Utterance, problem,
 };
 use clariq_files::Source;
 use clariq_files::archive::{Archive, Form};
@@ -49,13 +49,6 @@ pub struct Turn {
     pub answer: String,
 }
 
-impl Turn {
-    /// Whether the answer begins with "no".
-    pub fn is_refused(&self) -> bool {
-        is_refusal(&self.answer)
-    }
-}
-
 /// A request and the turns that followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conversation {
@@ -72,11 +65,6 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    /// A conversation in which nothing was asked yet.
-    pub fn new(id: i64, request: impl Into<String>) -> Self {
-        Self { id, topic: "".into(), facet: "".into(), request: request.into(), turns: Vec::new() }
-    }
-
     /// Whether a question was asked; blanks between words do not matter.
     pub fn asked_words(&self, question: &str) -> bool {
         let same = |turn: &Turn| turn.question.split_whitespace().eq(question.split_whitespace());

@@ -37,12 +37,7 @@ pub fn parse_text_run(input: &Input, bank: &Bank, sink: Sink) -> Run {
     while let Some((at, record)) = records.next() {
         any = true;
         match record.and_then(|record| parse_line(record, at, &ids)) {
-            Ok((line, tag)) => {
-                if run.lines.is_empty() {
-                    run.tag = tag;
-                }
-                run.lines.push(line);
-            }
+            Ok(line) => run.lines.push(line),
             Err(problem) => sink(*problem),
         }
     }
@@ -72,12 +67,12 @@ fn parse_line(
     record: &[Cow<[u8]>],
     at: (&str, u64),
     ids: &HashMap<&str, &str>,
-) -> Result<(RunLine, String), Box<Problem>> {
+) -> Result<RunLine, Box<Problem>> {
     let mut fields = Vec::with_capacity(record.len());
     for bytes in record {
         fields.push(std::str::from_utf8(bytes).map_err(|_| Box::new(not_utf8(at, "line", bytes)))?);
     }
-    let [topic, _, text, _, score, tag] = fields[..] else {
+    let [topic, _, text, _, score, _] = fields[..] else {
         let found = format!("{} fields", fields.len());
         let hint = "the text is in double quotes, and a quote inside it is doubled";
         return Err(Box::new(problem!(at, "6 fields, `{FORM}`", found, hint)));
@@ -88,7 +83,7 @@ fn parse_line(
         return Err(Box::new(problem!(at, expected, "`{score}`", hint)));
     };
     let question = ids.get(text).copied().unwrap_or(NOT_IN_THE_BANK).into();
-    Ok((RunLine { topic: topic.into(), question, score, line: at.1 }, tag.to_owned()))
+    Ok(RunLine { topic: topic.into(), question, score, line: at.1 })
 }
 
 #[cfg(test)]

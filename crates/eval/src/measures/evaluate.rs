@@ -14,10 +14,6 @@ pub struct Scores {
     pub topics: Vec<(TopicId, Vec<f64>)>,
     /// The means over these topics, each rounded once.
     pub means: Vec<f64>,
-    /// How many judged topics the run does not answer; each counts 0.
-    pub missing: usize,
-    /// How many topics of the run are not judged; they are left out.
-    pub unknown: usize,
 }
 
 impl Scores {
@@ -49,8 +45,6 @@ pub fn evaluate(measures: &[Box<dyn Measure>], run: &RankedRun, qrels: &Qrels) -
     Scores {
         measures: measures.iter().map(|measure| measure.name()).collect(),
         means: (0..measures.len()).map(mean).collect(),
-        missing: topics.iter().filter(|(topic, _)| run.ranking(topic).is_empty()).count(),
-        unknown: run.topics().filter(|topic| qrels.topic(topic).is_none()).count(),
         topics,
     }
 }
@@ -70,6 +64,6 @@ mod tests {
         let run = RankedRun::new(&run(&[("10", "Q1", 1.0), ("77", "Q1", 1.0)]));
         let scores = evaluate(&parse_measures("R@5 AP").unwrap(), &run, &qrels);
         assert_eq!(scores.topics, [("9".into(), vec![0.0, 0.0]), ("10".into(), vec![1.0, 1.0])]);
-        assert_eq!((scores.means, scores.missing, scores.unknown), (vec![0.5, 0.5], 1, 1));
+        assert_eq!(scores.means, [0.5, 0.5]);
     }
 }

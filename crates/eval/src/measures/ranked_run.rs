@@ -57,11 +57,6 @@ impl RankedRun {
     pub fn ranking(&self, topic: &TopicId) -> &[QuestionId] {
         self.topics.get(topic).map_or(&[], Vec::as_slice)
     }
-
-    /// The topics that the run answers, in no order.
-    pub fn topics(&self) -> impl Iterator<Item = &TopicId> {
-        self.topics.keys()
-    }
 }
 
 #[cfg(test)]

@@ -9,6 +9,11 @@ use clariq_need::{Classifier, NeedConfig, Training};
 use std::collections::HashMap;
 use std::sync::Arc;
 
+fn full() -> NeedConfig {
+    let (c, prior_power, train_on) = (0.03, 0.25, TrainOn::Train);
+    NeedConfig::Full { c, prior_power, encoder: "all-MiniLM-L6-v2".to_owned(), train_on }
+}
+
 const MAJORITY: NeedConfig = NeedConfig::Majority { train_on: TrainOn::Train };
 
 fn without_vectors() -> [NeedConfig; 2] {
@@ -16,7 +21,7 @@ fn without_vectors() -> [NeedConfig; 2] {
 }
 
 fn with_vectors() -> [NeedConfig; 3] {
-    [MAJORITY, NeedConfig::lexical(), NeedConfig::full()]
+    [MAJORITY, NeedConfig::lexical(), full()]
 }
 
 /// Vectors of letter counts: texts that share letters are near each other.
@@ -179,8 +184,7 @@ fn a_label_that_was_never_seen_is_never_given() {
 fn models_that_do_not_fit_are_refused() {
     let (collection, models) = (sample(), LetterModels("a"));
     let train = collection.labelled(Split::Train).unwrap();
-    let text = String::from_utf8(written(&trained(&NeedConfig::full(), &models, &train).unwrap()))
-        .unwrap();
+    let text = String::from_utf8(written(&trained(&full(), &models, &train).unwrap())).unwrap();
     let refused = |text: &str, models: &dyn Models, says: &str| {
         let source = Source::memory("bad.json", text.as_bytes());
         let error = Classifier::read(&source, &collection.bank, models).err().unwrap().to_string();
@@ -201,7 +205,7 @@ fn models_that_do_not_fit_are_refused() {
 #[test]
 fn without_an_encoder_the_hint_names_the_model_that_needs_none() {
     let train = sample().labelled(Split::Train).unwrap();
-    let error = trained(&NeedConfig::full(), &NoModels, &train).err().unwrap();
+    let error = trained(&full(), &NoModels, &train).err().unwrap();
     let report = error.to_problem();
     assert!(report.hint.contains("model = \"lexical\""), "{}", report.hint);
 }

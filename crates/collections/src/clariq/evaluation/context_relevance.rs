@@ -50,7 +50,8 @@ pub struct ContextScorer<'a> {
     relevant: HashMap<&'a str, HashSet<QuestionId>>,
     /// Facet and question of answers that are no refusals.
     answered: HashSet<(&'a str, &'a str)>,
-    found: ContextRelevance,
+    /// What was found so far.
+    pub found: ContextRelevance,
 }
 
 impl<'a> ContextScorer<'a> {
@@ -93,11 +94,6 @@ impl<'a> ContextScorer<'a> {
         self.found.new += usize::from(text.is_none_or(|text| !conversation.asked_words(text)));
         let key = (conversation.facet.as_str(), question.as_str());
         self.found.answered += usize::from(self.answered.contains(&key));
-    }
-
-    /// What was found.
-    pub fn finish(self) -> ContextRelevance {
-        self.found
     }
 }
 
@@ -144,9 +140,13 @@ mod tests {
         ]);
         let mut scorer = ContextScorer::new(&run, &bank, &labels);
         for id in 1..=7 {
-            let mut conversation = Conversation::new(id, "r");
-            conversation.topic = if id == 7 { "8".into() } else { "9".into() };
-            conversation.facet = "F1".into();
+            let mut conversation = Conversation {
+                id,
+                topic: if id == 7 { "8".into() } else { "9".into() },
+                facet: "F1".into(),
+                request: "r".to_owned(),
+                turns: Vec::new(),
+            };
             if id == 4 {
                 conversation
                     .turns
@@ -154,7 +154,7 @@ mod tests {
             }
             scorer.add(&conversation);
         }
-        let found = scorer.finish();
+        let found = scorer.found;
         let expected = ContextRelevance {
             contexts: 6,
             unknown: 1,

@@ -23,7 +23,6 @@ fn check(run: &str) {
     let measures: Vec<_> = names[1..].iter().map(|name| parse_measure(name).unwrap()).collect();
 
     let scores = evaluate(&measures, &ranked, &qrels);
-    assert_eq!((scores.missing, scores.unknown), (3, 1));
     let topics = scores.topics.iter().map(|(topic, values)| (topic.as_str(), values));
     let ours: Vec<_> = topics.chain([("all", &scores.means)]).collect();
     let theirs: Vec<_> = rows.collect();
