@@ -141,7 +141,7 @@ pub struct Scored {
     /// With [`TieRule::Interval`] the highest.
     pub highest: Option<Vec<f64>>,
     /// The values of every topic for each of the figures, if they were asked for.
-    pub topics: Vec<Vec<(String, f64)>>,
+    pub topics: Vec<Column>,
     /// What the figures pass over.
     pub warnings: Vec<String>,
     /// What is said beside the figures.

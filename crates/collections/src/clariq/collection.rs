@@ -48,25 +48,11 @@ impl DataDir {
 
     /// The file `name`, or the problem that it is not there.
     pub fn require(&self, name: &str) -> Result<Source, Error> {
-        const FOLDER: &str = "a folder with the ClariQ files";
         self.file(name).ok_or_else(|| {
-            let problem = match self {
-                Self::Folder(folder) if !folder.exists() => {
-                    let hint = "check the path; `clariq data fetch` downloads the released files";
-                    problem!(folder, FOLDER, "nothing at that path", hint)
-                }
-                Self::Folder(folder) if !folder.is_dir() => {
-                    let hint = "--data names the folder that holds question_bank.tsv";
-                    problem!(folder, FOLDER, "a file", hint)
-                }
-                _ => problem!(
-                    self.path_of(name),
-                    "`{name}` in the data folder",
-                    "nothing",
-                    "`clariq data fetch` downloads the released files; `clariq data check` says \
-                     what is there"
-                ),
-            };
+            let hint = "`clariq data fetch` downloads the released files; `clariq data check` says \
+                        what is there";
+            let problem =
+                problem!(self.path_of(name), "`{name}` in the data folder", "nothing", hint);
             problem.kind(ProblemKind::MissingFile).into()
         })
     }

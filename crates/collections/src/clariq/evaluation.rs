@@ -16,12 +16,10 @@ mod tests;
 pub use clarification_need::{NeedScores, clarification_need};
 pub use context_relevance::{ContextRelevance, ContextScorer};
 pub use document_relevance::{
-    DocumentRelevance, MetricScores, document_relevance, multi_turn_document_relevance, table_stem,
+    DocumentRelevance, document_relevance, multi_turn_document_relevance, table_stem,
 };
 pub use leaderboard::{Entry, Leaderboard, LeaderboardTask, Placement};
 pub use need_report::{NeedClass, NeedReport, need_report};
 pub(crate) use official::{Official, names};
 pub use oracle::{Choice, OracleAsked, OracleRun, oracle_run};
-pub use question_relevance::{
-    CUTOFFS, QuestionRelevance, RecallInterval, question_relevance, recall_interval,
-};
+pub use question_relevance::{CUTOFFS, QuestionRelevance, question_relevance, recall_interval};

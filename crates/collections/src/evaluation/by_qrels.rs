@@ -149,12 +149,8 @@ impl Evaluation for ByQrels<'_> {
             return Ok(Scored { warnings, ..self.interval(measures, &run) });
         }
         let scores = evaluate(measures, &ranked(&run, ties), &self.qrels);
-        let topics = |measure: usize| {
-            let topics = scores.topics.iter();
-            topics.map(|(topic, values)| (topic.to_string(), values[measure])).collect()
-        };
-        let wanted = if asked.by_topic { measures.len() } else { 0 };
-        Ok(Scored { warnings, topics: (0..wanted).map(topics).collect(), ..named(&scores) })
+        let topics = if asked.by_topic { scores.columns("") } else { Vec::new() };
+        Ok(Scored { topics, warnings, ..named(&scores) })
     }
 
     fn warnings(&self) -> &[String] {

@@ -9,7 +9,8 @@ use crate::runs;
 use crate::settings::Settings;
 use clariq_collections::Collection;
 use clariq_collections::evaluation::{Asked, ByQrels, Evaluation, Form, Scored, Task};
-use clariq_core::bail;
+use clariq_core::{TopicId, bail};
+use clariq_eval::Column;
 use clariq_experiment::record;
 use clariq_files::{Source, python_float, write_atomically};
 use std::io::{self, Write};
@@ -156,10 +157,10 @@ fn sheet(scored: &Scored, per_topic: bool) -> Sheet {
     let mut add = |name: &str, topic: &str, value: f64| {
         sheet.row(vec![Cell::text(name), Cell::text(topic), Cell::Figure(value, 6)]);
     };
-    let topics = scored.topics.first().filter(|_| per_topic).map_or(0, Vec::len);
-    for topic in 0..topics {
-        for ((name, _), values) in scored.figures.iter().zip(&scored.topics) {
-            add(name, &values[topic].0, values[topic].1);
+    let first = scored.topics.first().filter(|_| per_topic);
+    for topic in 0..first.map_or(0, |column| column.values.len()) {
+        for ((name, _), Column { values, .. }) in scored.figures.iter().zip(&scored.topics) {
+            add(name, values[topic].0.as_str(), values[topic].1);
         }
     }
     scored.figures.iter().for_each(|(name, mean)| add(name, "all", *mean));
@@ -169,9 +170,11 @@ fn sheet(scored: &Scored, per_topic: bool) -> Sheet {
 /// `{"Recall5": {"101": 0.2, …}, …}`, spaced as Python's `json.dump` does.
 fn write_per_topic(scored: &Scored, out: &mut dyn Write) -> io::Result<()> {
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
-    let metrics = scored.figures.iter().zip(&scored.topics).map(|((name, _), figures)| {
-        let figures =
-            figures.iter().map(|(id, figure)| format!("{}: {}", quoted(id), python_float(*figure)));
+    let metrics = scored.figures.iter().zip(&scored.topics).map(|((name, _), column)| {
+        let figure = |(id, figure): &(TopicId, f64)| {
+            format!("{}: {}", quoted(id.as_str()), python_float(*figure))
+        };
+        let figures = column.values.iter().map(figure);
         format!("{}: {{{}}}", quoted(name), figures.collect::<Vec<_>>().join(", "))
     });
     write!(out, "{{{}}}", metrics.collect::<Vec<_>>().join(", "))

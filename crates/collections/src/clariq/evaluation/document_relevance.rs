@@ -7,33 +7,15 @@
 
 use crate::clariq::{BEST, ContextId, EvalTable, Labelled, Split, WORST};
 use clariq_core::{QuestionId, TopicId};
-use clariq_eval::exact_mean;
+use clariq_eval::Column;
 use clariq_files::Run;
 use std::collections::{HashMap, HashSet};
-
-/// The figures of one metric.
-#[derive(Debug, Clone, PartialEq)]
-pub struct MetricScores {
-    /// The metric, as the table names it.
-    pub name: String,
-    /// Each context with its figure, in the table's order.
-    pub contexts: Vec<(ContextId, f64)>,
-}
-
-impl MetricScores {
-    /// The mean over contexts, rounded once as Python's `statistics.mean` does; `None` without
-    /// contexts.
-    pub fn mean(&self) -> Option<f64> {
-        (!self.contexts.is_empty())
-            .then(|| exact_mean(self.contexts.iter().map(|(_, figure)| *figure)))
-    }
-}
 
 /// Document relevance of a run, and what its author may not expect.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DocumentRelevance {
-    /// All metrics of the table, in its order.
-    pub metrics: Vec<MetricScores>,
+    /// All metrics of the table, in its order, with the contexts in its order.
+    pub metrics: Vec<Column>,
     /// Topics or contexts whose highest score occurs on more than one line: the last of them in the
     /// file counts, where the official scorer's unstable sort leaves it open.
     pub tied: usize,
@@ -82,9 +64,10 @@ fn score(
     let (mut missing, mut not_candidates) = (HashSet::new(), HashSet::new());
     let mut metrics = Vec::new();
     for metric in table.metrics() {
-        let mut figures = Vec::with_capacity(metric.contexts().len());
+        let mut values = Vec::with_capacity(metric.contexts().len());
         for (id, context) in metric.contexts() {
             let Some(topic) = answered_by(&id) else { continue };
+            let id = TopicId::from(id.to_string().as_str());
             let question = first.get(topic.as_str()).map(|first| first.question.as_str());
             // Naming the best is not a way to reach it.
             let own = question.filter(|question| *question != BEST).unwrap_or(WORST);
@@ -93,9 +76,9 @@ fn score(
                 counted.insert(id.clone());
                 question.and_then(|_| context.figure(WORST)).unwrap_or(0.0)
             });
-            figures.push((id, figure));
+            values.push((id, figure));
         }
-        metrics.push(MetricScores { name: metric.name.to_owned(), contexts: figures });
+        metrics.push(Column { part: String::new(), measure: metric.name.to_owned(), values });
     }
     DocumentRelevance {
         metrics,
@@ -146,7 +129,7 @@ mod tests {
             ("F1".into(), &[("Q2", 0.4), ("MIN", 0.2), ("MAX", 0.8)]),
         ]);
         let scores = document_relevance(&run(lines), &table, &labels);
-        (scores.metrics[0].contexts.iter().map(|(_, figure)| *figure).collect(), scores)
+        (scores.metrics[0].values.iter().map(|(_, figure)| *figure).collect(), scores)
     }
 
     #[test]

@@ -15,9 +15,8 @@ use crate::evaluation::{
     TieRule, Topics, Written, counted, passed_over,
 };
 use clariq_core::{Error, ProblemKind, TopicId, bail};
-use clariq_eval::{Ties, diagnose};
+use clariq_eval::{Column, Ties, diagnose};
 use clariq_files::{Run, Source, python_float, read_run};
-use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -68,33 +67,22 @@ impl<'a> Official<'a> {
             "--task question_relevance",
             &["--ties", "--out-file", "--leaderboard", "--place"],
         )?;
-        let (source, large) = (Source::new(&asked.file), is_large(&asked.file));
-        let (labels, run) = both(large, || self.labels(), || read_run(&source));
-        let (labels, run) = (labels?, run?);
+        let (labels, run) = (self.labels()?, read_run(&Source::new(&asked.file))?);
         let ties = if let Some(TieRule::Order(ties)) = asked.ties { ties } else { Ties::Official };
         let topics = labels.topics.iter().map(|topic| &topic.id);
-        let (found, scores) = both(
-            large,
-            || diagnose(&run, topics, Some(&self.clariq.bank)),
-            || question_relevance(&run, labels, ties),
-        );
+        let found = diagnose(&run, topics, Some(&self.clariq.bank));
+        let scores = question_relevance(&run, labels, ties);
         let is_interval = asked.ties == Some(TieRule::Interval);
         let warnings = passed_over(&found, if is_interval { Ties::Id } else { ties });
         let names = CUTOFFS.iter().map(|cutoff| format!("Recall{cutoff}"));
         if is_interval {
-            let interval = recall_interval(&run, labels);
-            let figures = names.zip(interval.lowest).collect();
-            let highest = Some(interval.highest.to_vec());
+            let [lowest, highest] = recall_interval(&run, labels);
+            let (figures, highest) = (names.zip(lowest).collect(), Some(highest.to_vec()));
             return Ok(Scored { figures, highest, warnings, ..Scored::default() });
         }
-        let values = |index: usize| {
-            let topics = scores.topics.iter();
-            topics.map(|(topic, recalls)| (topic.to_string(), recalls[index])).collect()
-        };
-        let wanted = if asked.by_topic { CUTOFFS.len() } else { 0 };
         let scored = Scored {
             figures: names.zip(scores.means()).collect(),
-            topics: (0..wanted).map(values).collect(),
+            topics: if asked.by_topic { scores.columns() } else { Vec::new() },
             warnings,
             form: Form::Lines(line),
             leaderboard: asked.leaderboard.then(|| row(&scores.means())),
@@ -142,11 +130,9 @@ impl<'a> Official<'a> {
         asked.takes("--task document_relevance", &takes)?;
         let stem = table_stem(self.split, asked.multi_turn);
         let scores = self.document_scores(asked, &stem)?;
-        let figures: Vec<(String, f64)> = scores
-            .metrics
-            .iter()
-            .filter_map(|metric| Some((metric.name.clone(), metric.mean()?)))
-            .collect();
+        let known = scores.metrics.iter().filter(|metric| !metric.values.is_empty());
+        let figures: Vec<(String, f64)> =
+            known.map(|metric| (metric.measure.clone(), metric.mean())).collect();
         let (file, split) = (format!("{stem}.pkl"), self.split);
         if figures.len() < scores.metrics.len() || figures.is_empty() {
             let hint = "the table and the labels must be of one release";
@@ -162,13 +148,9 @@ impl<'a> Official<'a> {
             }
             None => None,
         };
-        let values = |metric: &super::MetricScores| {
-            metric.contexts.iter().map(|(context, figure)| (context.to_string(), *figure)).collect()
-        };
-        let wanted = if asked.by_topic { scores.metrics.len() } else { 0 };
         let scored = Scored {
             figures,
-            topics: scores.metrics[..wanted].iter().map(values).collect(),
+            topics: if asked.by_topic { scores.metrics } else { Vec::new() },
             warnings: counted(&[
                 (
                     scores.tied,
@@ -195,12 +177,8 @@ impl<'a> Official<'a> {
     fn document_scores(&self, asked: &Asked, stem: &str) -> Result<DocumentRelevance, Error> {
         let (data, source) = (&self.clariq.data, Source::new(&asked.file));
         if asked.multi_turn {
-            let (run, table) = both(
-                is_large(&asked.file),
-                || read_text_run(&source, &self.clariq.bank),
-                || EvalTable::open(data, stem),
-            );
-            return Ok(multi_turn_document_relevance(&run?, &table?));
+            let run = read_text_run(&source, &self.clariq.bank)?;
+            return Ok(multi_turn_document_relevance(&run, &EvalTable::open(data, stem)?));
         }
         let labels = self.labels()?;
         let run = read_run(&source)?;
@@ -219,7 +197,7 @@ impl<'a> Official<'a> {
             }
             ControlFlow::Continue(())
         })?;
-        let found = scorer.finish();
+        let found = scorer.found;
         if found.contexts == 0 {
             let (name, hint) =
                 (&labels.name, "--split names the labels that the conversations are about");
@@ -283,11 +261,12 @@ impl<'a> Official<'a> {
             table => table?,
         };
         let scores = document_relevance(run, &table, self.labels()?);
-        let metrics = scores.metrics.into_iter().filter_map(|metric| {
-            let mean = metric.mean()?;
-            written.expected.contains(&metric.name.as_str()).then_some((metric.name, mean))
-        });
-        Ok(Scored { figures: metrics.collect(), ..Scored::default() })
+        let is_expected = |metric: &&Column| {
+            !metric.values.is_empty() && written.expected.contains(&&*metric.measure)
+        };
+        let metrics = scores.metrics.iter().filter(is_expected);
+        let figures = metrics.map(|metric| (metric.measure.clone(), metric.mean())).collect();
+        Ok(Scored { figures, ..Scored::default() })
     }
 }
 
@@ -384,20 +363,6 @@ impl Evaluation for Official<'_> {
         });
         Ok(Rendered { html, topics: labels.topics.len(), warnings })
     }
-}
-
-/// Whether a run has so many bytes that a second thread is worth its start.
-fn is_large(run: &Path) -> bool {
-    fs::metadata(run).is_ok_and(|metadata| metadata.len() > 1 << 20)
-}
-
-/// Does both, at the same time if there is much to do.
-fn both<A: Send, B: Send>(
-    much: bool,
-    one: impl FnOnce() -> A + Send,
-    other: impl FnOnce() -> B + Send,
-) -> (A, B) {
-    if much { rayon::join(one, other) } else { (one(), other()) }
 }
 
 fn line(name: &str, figure: f64) -> String {

@@ -151,14 +151,14 @@ fn diagnose_run(comparison: &Comparison, entry: &Entry) -> Vec<String> {
     let found = diagnose(&entry.run, topics, Some(comparison.bank));
     let mut remarks = Vec::new();
     if found.dropped_lines > 0 {
-        let range = recall_interval(&entry.run, comparison.labels);
+        let [lowest, highest] = recall_interval(&entry.run, comparison.labels);
         remarks.push(format!(
             "{} of {} repeat a score and are dropped, as by the official scorer. Over all orders \
              of equal scores, R@30 lies between {} and {}.",
             count(found.dropped_lines, "line"),
             count(found.dropped_topics, "topic"),
-            figure(range.lowest[3]),
-            figure(range.highest[3])
+            figure(lowest[3]),
+            figure(highest[3])
         ));
     }
     let counts = [

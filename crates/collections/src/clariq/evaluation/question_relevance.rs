@@ -78,19 +78,10 @@ fn recalls(lines: &[&RunLine], relevant: &HashSet<QuestionId>) -> [f64; 4] {
     })
 }
 
-/// The range of mean recall at each of [`CUTOFFS`] over all orders of equal
-/// scores, no line dropped.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RecallInterval {
-    /// With every tie broken against the run.
-    pub lowest: [f64; 4],
-    /// With every tie broken in its favour.
-    pub highest: [f64; 4],
-}
-
-/// The interval of a run. Topics are independent, so the bounds of the mean are the means of the
-/// bounds, and a run without ties reaches them.
-pub fn recall_interval(run: &Run, labels: &Labelled) -> RecallInterval {
+/// The lowest and the highest mean recall at each of [`CUTOFFS`] over all orders of equal scores, no
+/// line dropped. Topics are independent, so the bounds of the mean are the means of the bounds, and
+/// a run without ties reaches them.
+pub fn recall_interval(run: &Run, labels: &Labelled) -> [[f64; 4]; 2] {
     let topics = lines_by_topic(run);
     let means = |favour| {
         let scores = score_topics(labels, |topic, relevant| {
@@ -101,7 +92,7 @@ pub fn recall_interval(run: &Run, labels: &Labelled) -> RecallInterval {
         });
         scores.means()
     };
-    RecallInterval { lowest: means(Favour::Against), highest: means(Favour::For) }
+    [Favour::Against, Favour::For].map(means)
 }
 
 #[cfg(test)]
@@ -200,9 +191,9 @@ mod tests {
     fn without_ties_the_interval_is_a_point() {
         let labels = labels(&[("1", &["Q1", "Q2"])]);
         let run = run(&[("1", "Q1", 3.0), ("1", "Q5", 2.0)]);
-        let interval = recall_interval(&run, &labels);
-        assert_eq!(interval.lowest, interval.highest);
-        assert_eq!(interval.lowest, question_relevance(&run, &labels, Ties::Official).means());
+        let [lowest, highest] = recall_interval(&run, &labels);
+        assert_eq!(lowest, highest);
+        assert_eq!(lowest, question_relevance(&run, &labels, Ties::Official).means());
     }
 
     #[test]
@@ -210,9 +201,9 @@ mod tests {
         let labels = labels(&[("1", &["Q1", "Q2"])]);
         let mut lines = vec![("1", "Q1", 2.0)];
         lines.extend(["Q2", "Q3", "Q4", "Q5", "Q6"].map(|question| ("1", question, 1.0)));
-        let interval = recall_interval(&run(&lines), &labels);
-        assert_eq!((interval.lowest[0], interval.highest[0]), (0.5, 1.0));
-        assert_eq!((interval.lowest[1], interval.highest[1]), (1.0, 1.0));
+        let [lowest, highest] = recall_interval(&run(&lines), &labels);
+        assert_eq!((lowest[0], highest[0]), (0.5, 1.0));
+        assert_eq!((lowest[1], highest[1]), (1.0, 1.0));
     }
 
     proptest! {
@@ -229,9 +220,9 @@ mod tests {
             let strict: Vec<_> = (0..).zip(&tied).map(|(index, &(topic, question, score))| {
                 (topic, question, score - f64::from(index) * 1e-6)
             }).collect();
-            let interval = recall_interval(&run(&tied), &labels);
+            let [lowest, highest] = recall_interval(&run(&tied), &labels);
             let recalls = question_relevance(&run(&strict), &labels, Ties::Official).means();
-            for ((lowest, recall), highest) in interval.lowest.iter().zip(&recalls).zip(&interval.highest) {
+            for ((lowest, recall), highest) in lowest.iter().zip(&recalls).zip(&highest) {
                 prop_assert!(lowest <= recall && recall <= highest);
             }
         }
@@ -251,7 +242,7 @@ mod tests {
             });
             let (lowest, highest) = recalls.fold((1.0_f64, 0.0_f64), |(low, high), recall| (low.min(recall), high.max(recall)));
             let interval = recall_interval(&run(&tied), &labels);
-            prop_assert_eq!((interval.lowest[0], interval.highest[0]), (lowest, highest));
+            prop_assert_eq!(interval.map(|recalls| recalls[0]), [lowest, highest]);
         }
     }
 
