@@ -285,6 +285,16 @@ pub trait Models: Send + Sync {
         self.encoder(model)?.encode_apart(texts, &|_| {})
     }
 
+    /// Encodes conversations ([`ConversationEncoder::encode`]); may come from a cache.
+    fn embed_conversations(
+        &self,
+        model: &ModelName,
+        conversations: &[History],
+        untrained: &Embeddings,
+    ) -> Result<Embeddings> {
+        self.conversation_encoder(model)?.encode(conversations, untrained)
+    }
+
     /// Rewrites what each text is of; may come from a cache.
     fn rewrite(
         &self,

@@ -1,13 +1,16 @@
 //! The cache: where indexes, models and vectors are kept between runs.
 //!
 //! An entry is a folder with a [`manifest`], which is written before the folder takes its name. An
-//! entry whose files differ from it is made again.
+//! entry whose files differ from it is made again. Vectors and rewrites, whose entries have no end,
+//! are removed where they were not used for long and take too much space ([`Kept`]).
 
 use clariq_core::{AddText, Checksum, Documents, Error, Observer, TextKeeper, sha256_of_file};
 use clariq_files::{manifest, with_ending, write_atomically};
 use clariq_index::{BuildOptions, TextStore};
+use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::{env, fs};
+use std::time::SystemTime;
+use std::{env, fs, io};
 
 /// The list of an entry's files; `sha256sum -c SHA256SUMS` checks the same.
 pub const SUMS: &str = "SHA256SUMS";
@@ -86,18 +89,14 @@ impl Kept<'_> {
         make: impl FnOnce() -> Result<T, Error>,
         put: impl FnOnce(&T) -> Result<Vec<u8>, Error>,
     ) -> Result<T, Error> {
-        match check(&self.entry) {
-            State::Sound => {
-                if let Some(found) = read(&self.entry.join(self.file)) {
-                    return Ok(found);
-                }
-            }
-            State::Damaged { found } => observer.note(&format!(
+        match self.read(read) {
+            Ok(Some(found)) => return Ok(found),
+            Ok(None) => {}
+            Err(found) => observer.note(&format!(
                 "note: the {} in {} are damaged and are computed again: {found}",
                 self.what,
                 self.entry.display()
             )),
-            State::Absent => {}
         }
         let made = make()?;
         // The cache is a convenience: a full disk must not stop a run that needs no file.
@@ -105,7 +104,25 @@ impl Kept<'_> {
         Ok(made)
     }
 
-    /// Puts these bytes in place of what is there.
+    /// What `read` finds in the file, if there is one, or else how it is damaged. The entry is then
+    /// the last one that was used.
+    pub(crate) fn read<T>(
+        &self,
+        read: impl FnOnce(&Path) -> Option<T>,
+    ) -> Result<Option<T>, String> {
+        match check(&self.entry) {
+            State::Sound => {
+                // Where the time cannot be set, the entry counts as older than it is.
+                let _ =
+                    File::open(&self.entry).and_then(|entry| entry.set_modified(SystemTime::now()));
+                Ok(read(&self.entry.join(self.file)))
+            }
+            State::Damaged { found } => Err(found),
+            State::Absent => Ok(None),
+        }
+    }
+
+    /// Puts these bytes in place of what is there, and makes room for them.
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), Error> {
         let made = beside(&self.entry, "made");
         let put = || {
@@ -115,8 +132,35 @@ impl Kept<'_> {
         };
         put().inspect_err(|_| {
             let _ = fs::remove_dir_all(&made);
-        })
+        })?;
+        let folder = self.entry.parent().unwrap_or(Path::new("."));
+        remove_unused(folder, MOST_KEPT).map_err(Error::io("list", folder))
     }
+}
+
+/// Bytes that the entries beside each other may have, such as all vectors.
+const MOST_KEPT: u64 = 16 << 30;
+
+/// Removes the entries of a folder that were used longest ago, where all of them have more bytes than
+/// `most`. The last one stays, however large. Where another process uses one that is removed, that
+/// computes it again.
+fn remove_unused(folder: &Path, most: u64) -> io::Result<()> {
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let Ok(files) = fs::read_dir(entry.path()) else { continue };
+        let size: io::Result<u64> = files.map(|file| Ok(file?.metadata()?.len())).sum();
+        entries.push((entry.metadata()?.modified()?, size?, entry.path()));
+    }
+    entries.sort_unstable_by(|a, b| b.cmp(a));
+    let mut bytes = 0;
+    for (index, (_, size, entry)) in entries.into_iter().enumerate() {
+        bytes += size;
+        if index > 0 && bytes > most {
+            let _ = remove(&entry);
+        }
+    }
+    Ok(())
 }
 
 /// A folder beside an entry that no other process uses.
@@ -200,6 +244,32 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         remove(&entry).unwrap();
         assert_eq!(check(&entry), State::Absent);
+    }
+
+    #[test]
+    fn what_was_not_used_for_long_makes_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = |name: &str| Kept { entry: folder.path().join(name), file: "f", what: "texts" };
+        let list = || {
+            let entries = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap());
+            let mut names: Vec<_> =
+                entries.map(|entry| entry.file_name().into_string().unwrap()).collect();
+            names.sort();
+            names.concat()
+        };
+        for (name, age) in [("a", 3), ("b", 2), ("c", 1)] {
+            kept(name).write(&[0; 1000]).unwrap();
+            let then = SystemTime::now() - std::time::Duration::from_secs(3600 * age);
+            File::open(kept(name).entry).unwrap().set_modified(then).unwrap();
+        }
+        fs::write(folder.path().join("z"), "no entry").unwrap();
+        assert_eq!(kept("a").read(|file| fs::read(file).ok()).unwrap().unwrap().len(), 1000);
+        remove_unused(folder.path(), 4000).unwrap();
+        assert_eq!(list(), "abcz", "there is room for all");
+        remove_unused(folder.path(), 2500).unwrap();
+        assert_eq!(list(), "acz", "the first was read since");
+        remove_unused(folder.path(), 10).unwrap();
+        assert_eq!(list(), "az", "the last one stays");
     }
 
     /// The sample as a folder, with its passages in no order and some of them twice.

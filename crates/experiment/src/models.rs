@@ -9,10 +9,10 @@ use crate::cache::{self, State};
 use crate::recipes;
 use crate::session::{Cached, Located, Session};
 use clariq_core::{
-    Decoding, Embeddings, Error, Model, ModelKind, ModelName, Models, Precision, Progress, Reading,
-    Recipe, Trained, bail, sha256,
+    Decoding, Embeddings, Error, History, Model, ModelKind, ModelName, Models, Precision, Progress,
+    Reading, Recipe, Trained, bail, sha256, sha256_hex,
 };
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::path::{Path, PathBuf};
@@ -56,6 +56,24 @@ impl Session<'_> {
     /// Where vectors are kept.
     fn vectors_folder(&self) -> PathBuf {
         self.options.cache.join("embeddings")
+    }
+
+    /// What a model computes for each of these keys by itself; `make` computes those at the positions
+    /// that are not kept. Those of a split come again with every system; others may be without end.
+    fn apart(
+        &self,
+        model: &str,
+        keys: Vec<String>,
+        make: impl FnOnce(&[usize]) -> Result<Embeddings, Error>,
+    ) -> Result<Embeddings, Error> {
+        if self.split.is_none() {
+            return make(&(0..keys.len()).collect::<Vec<_>>());
+        }
+        let mut apart = lock(&self.models.apart);
+        let apart = apart
+            .entry(model.to_owned())
+            .or_insert_with(|| Apart::read(&self.vectors_folder(), model));
+        apart.find(keys, make)
     }
 
     /// Writes the vectors of texts that were computed for a split.
@@ -175,17 +193,35 @@ impl Models for Session<'_> {
         })
     }
 
-    /// The texts of a split come again with every system; others may be without end.
     fn embed_apart(&self, model: &ModelName, texts: &[&str]) -> Result<Embeddings, Error> {
         let encoder = self.encoder(model)?;
-        if self.split.is_none() {
-            return encoder.encode_apart(texts, &|_| {});
-        }
-        let mut apart = lock(&self.models.apart);
-        let apart = apart
-            .entry(encoder.checksum().to_owned())
-            .or_insert_with(|| Apart::read(&self.vectors_folder(), &*encoder));
-        apart.encode(&*encoder, texts)
+        let keys = texts.iter().map(|text| sha256_hex(text.as_bytes())).collect();
+        self.apart(encoder.checksum(), keys, |missing| {
+            let missing: Vec<&str> = missing.iter().map(|&at| texts[at]).collect();
+            encoder.encode_apart(&missing, &|_| {})
+        })
+    }
+
+    fn embed_conversations(
+        &self,
+        model: &ModelName,
+        conversations: &[History],
+        untrained: &Embeddings,
+    ) -> Result<Embeddings, Error> {
+        let encoder = self.conversation_encoder(model)?;
+        let keys = conversations.iter().zip(untrained.rows()).map(
+            |(History { now, user, system }, row)| {
+                let row: Vec<u32> = row.iter().map(|value| value.to_bits()).collect();
+                sha256_hex(json!([now, user, system, row]).to_string().as_bytes())
+            },
+        );
+        self.apart(encoder.checksum(), keys.collect(), |missing| {
+            let conversations: Vec<History> =
+                missing.iter().map(|&at| conversations[at].clone()).collect();
+            let rows = missing.iter().flat_map(|&at| untrained.row(at)).copied();
+            let untrained = Embeddings { dim: untrained.dim, values: rows.collect() };
+            encoder.encode(&conversations, &untrained)
+        })
     }
 
     fn rewrite(

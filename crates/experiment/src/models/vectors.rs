@@ -1,6 +1,6 @@
 //! Vectors of texts in the cache, kept under what made them.
 
-use crate::cache::{self, Kept, State};
+use crate::cache::Kept;
 use clariq_core::{
     Embeddings, Encoder, Error, Observer, Progress, problem, read_regular, sha256, sha256_hex,
 };
@@ -77,45 +77,38 @@ fn bytes_of<'t>(
 /// So many texts are kept: 50 MB of vectors of length 384.
 const MOST_TEXTS: usize = 32_768;
 
-/// Vectors of texts that an encoder was given each by itself, with those of earlier commands.
+/// Vectors of texts or conversations that a model was given each by itself, with those of earlier
+/// commands.
 pub(crate) struct Apart {
     entry: PathBuf,
-    /// By the SHA-256 of the text.
+    /// By the SHA-256 of the text, or of all that the vector depends on.
     vectors: BTreeMap<String, Box<[f32]>>,
     /// Whether some are not on the disk.
     is_new: bool,
 }
 
 impl Apart {
-    /// Those of an encoder that `folder` has.
-    pub(super) fn read(folder: &Path, encoder: &dyn Encoder) -> Self {
-        let entry = folder.join(format!("apart-{}", sha256_hex(encoder.checksum().as_bytes())));
-        let vectors = match cache::check(&entry) {
-            State::Sound => read_apart(&entry.join(FILE)).unwrap_or_default(),
-            // What is damaged is written again.
-            State::Damaged { .. } | State::Absent => BTreeMap::new(),
-        };
+    /// Those of the model with this checksum that `folder` has.
+    pub(super) fn read(folder: &Path, model: &str) -> Self {
+        let entry = folder.join(format!("apart-{}", sha256_hex(model.as_bytes())));
+        // What is damaged is written again.
+        let vectors = kept(entry.clone()).read(read_apart).ok().flatten().unwrap_or_default();
         Self { entry, vectors, is_new: false }
     }
 
-    /// The vectors of some texts; what is not known yet is computed.
-    pub(super) fn encode(
+    /// The vectors with these keys; `make` computes those at the positions that are not known yet.
+    pub(super) fn find(
         &mut self,
-        encoder: &dyn Encoder,
-        texts: &[&str],
+        keys: Vec<String>,
+        make: impl FnOnce(&[usize]) -> Result<Embeddings, Error>,
     ) -> Result<Embeddings, Error> {
-        let keys: Vec<String> = texts.iter().map(|text| sha256_hex(text.as_bytes())).collect();
         let known: Vec<_> = keys.iter().map(|key| self.vectors.get(key).cloned()).collect();
-        let unknown = texts.iter().zip(&known).filter(|(_, known)| known.is_none());
-        let missing: Vec<&str> = unknown.map(|(text, _)| *text).collect();
-        let new = match missing[..] {
-            [] => Embeddings::default(),
-            _ => encoder.encode_apart(&missing, &|_| {})?,
-        };
+        let missing: Vec<usize> = (0..keys.len()).filter(|&at| known[at].is_none()).collect();
+        let new = if missing.is_empty() { Embeddings::default() } else { make(&missing)? };
         if self.vectors.len() + missing.len() > MOST_TEXTS {
             self.vectors.clear();
         }
-        let (mut values, mut rows) = (Vec::new(), new.rows());
+        let (mut values, mut rows, count) = (Vec::new(), new.rows(), keys.len());
         for (key, known) in keys.into_iter().zip(known) {
             if let Some(vector) = &known {
                 values.extend_from_slice(vector);
@@ -127,7 +120,7 @@ impl Apart {
                 }
             }
         }
-        Ok(Embeddings { dim: values.len() / texts.len().max(1), values })
+        Ok(Embeddings { dim: values.len() / count.max(1), values })
     }
 
     /// Writes what is new. As with banks, what cannot be written is computed again.
@@ -174,8 +167,13 @@ mod tests {
         let encoder = Lengths(AtomicUsize::new(0), "one");
         let calls = || encoder.0.load(Ordering::Relaxed);
         let get = |texts: &[&str]| {
-            let mut apart = Apart::read(folder.path(), &encoder);
-            let found = apart.encode(&encoder, texts).unwrap();
+            let mut apart = Apart::read(folder.path(), encoder.checksum());
+            let keys = texts.iter().map(|text| sha256_hex(text.as_bytes())).collect();
+            let make = |missing: &[usize]| {
+                let missing: Vec<&str> = missing.iter().map(|&at| texts[at]).collect();
+                encoder.encode_apart(&missing, &|_| {})
+            };
+            let found = apart.find(keys, make).unwrap();
             apart.keep();
             found.values
         };

@@ -38,7 +38,8 @@ impl Meaning {
         let base = space.encoder(encoder.space())?;
         let encode = |texts: &[&str]| base.encode_each(context.documents, context.models, texts);
         let untrained = untrained_vectors(conversations, encoder.weights(), encode)?;
-        let vectors = encoder.encode(conversations, &untrained)?;
+        let vectors =
+            context.models.embed_conversations(&self.model(), conversations, &untrained)?;
         Ok(base.to_documents(&vectors, docs) * self.weight as f32)
     }
 
