@@ -65,6 +65,7 @@ use clariq_files::{Qrels, Source};
 use evaluation::Evaluation;
 use serde::Serialize;
 use std::any::Any;
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// A file that is part of the program: its name, its name for messages, and its bytes.
@@ -167,9 +168,16 @@ pub trait Collection: Any + Send + Sync {
     fn requests(&self, split: &str, task: &str) -> Result<Requests<'_>, Error>;
 
     /// The requests of a split as systems of a class see them, where the collection distinguishes
-    /// classes.
-    fn requests_seen(&self, split: &str, task: &str, class: Class) -> Result<Requests<'_>, Error> {
-        let _ = class;
+    /// classes; with what is known of their users from `earlier` conversations, if the system uses
+    /// that.
+    fn requests_seen(
+        &self,
+        split: &str,
+        task: &str,
+        class: Class,
+        earlier: bool,
+    ) -> Result<Requests<'_>, Error> {
+        let _ = (class, earlier);
         self.requests(split, task)
     }
 
@@ -180,10 +188,10 @@ pub trait Collection: Any + Send + Sync {
         None
     }
 
-    /// What runs of a task call the document of that id.
-    fn name_in_runs<'i>(&self, task: &str, id: &'i str) -> &'i str {
-        let _ = task;
-        id
+    /// What a run of a task calls the document of that id, in the ranking for a request.
+    fn name_in_runs<'i>(&self, request: &str, task: &str, id: &'i str) -> Cow<'i, str> {
+        let _ = (request, task);
+        id.into()
     }
 
     /// What requests of one conversation have in common: they are kept together where labels are

@@ -336,9 +336,11 @@ impl<'a> System<'a> {
             Statements::Own(_) if part == Part::Statements => Ok((doc.index() + 1).to_string()),
             _ => {
                 let id = self.documents(part)?.id(doc);
-                let collection = self.session().collection;
+                let (collection, request) = (self.session().collection, query.request.id.as_str());
                 Ok(match part {
-                    Part::Statements => collection.name_in_runs(STATEMENTS, &id).to_owned(),
+                    Part::Statements => {
+                        collection.name_in_runs(request, STATEMENTS, &id).into_owned()
+                    }
                     Part::Documents => id.into_owned(),
                 })
             }

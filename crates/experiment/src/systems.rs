@@ -119,6 +119,11 @@ impl Loaded {
             expected,
             rewrites: None,
         };
+        if loaded.uses.contains(&Uses::EarlierConversations) && !loaded.answers() {
+            let (expected, found) = ("a system with a table [answer]", "one that ranks alone");
+            let hint = "what is known from earlier conversations is a part of iKAT's requests";
+            bail!(&*loaded.file, "{expected}, for uses = [\"earlier-conversations\"]", found, hint);
+        }
         loaded.check_training_declared()?;
         check_measures(&loaded.expected)?;
         Ok(loaded)

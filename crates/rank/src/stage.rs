@@ -20,6 +20,8 @@ pub enum Uses {
     RewritesByModel,
     /// Utterances that people rewrote.
     RewritesByPeople,
+    /// What the same user said in earlier conversations, and of themselves there.
+    EarlierConversations,
 }
 
 impl fmt::Display for Uses {
@@ -30,6 +32,7 @@ impl fmt::Display for Uses {
             Self::Batch => "batch",
             Self::RewritesByModel => "rewrites-by-model",
             Self::RewritesByPeople => "rewrites-by-people",
+            Self::EarlierConversations => "earlier-conversations",
         })
     }
 }

@@ -27,15 +27,19 @@ impl Conversation {
     /// What was said up to the user's turn at `index` (from 0), as a system of `class` may see it: a
     /// manual one sees resolved utterances.
     pub fn said(&self, index: usize, class: Class) -> Vec<Utterance> {
-        let mut said = Vec::with_capacity(2 * index + 1);
-        for (position, turn) in self.turns[..=index].iter().enumerate() {
-            let resolved = (class == Class::Manual).then(|| turn.resolved_or_raw());
-            said.push(Utterance::user(resolved.unwrap_or(&turn.utterance)));
-            if position < index {
-                said.push(Utterance::system(turn.response.as_str()));
-            }
-        }
+        let mut said = self.all_said(class);
+        said.truncate(2 * index + 1);
         said
+    }
+
+    /// All that was said, as a system of `class` may see it in a later conversation.
+    pub(super) fn all_said(&self, class: Class) -> Vec<Utterance> {
+        let said = self.turns.iter().flat_map(|turn| {
+            let resolved = (class == Class::Manual).then(|| turn.resolved_or_raw());
+            let user = Utterance::user(resolved.unwrap_or(&turn.utterance));
+            [user, Utterance::system(turn.response.as_str())]
+        });
+        said.collect()
     }
 
     /// The passages to answer the turn at `index` from, which only a system that answers alone

@@ -16,6 +16,7 @@ use crate::{
 };
 use clariq_core::{Doc, Documents, Error, ProblemKind, Request, TextKeeper, bail, problem};
 use clariq_files::{Judgement, Qrels, Source};
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// TREC iKAT 2023 to 2025: statements of a user and passages, ranked for every turn.
@@ -113,16 +114,25 @@ impl Ikat {
     ///
     /// A manual system gets the resolved utterances in place of the utterances. One that only
     /// responds gets the passages that are given to it as candidates; where none are given, it
-    /// ranks all of them, because a run needs a response to every turn.
+    /// ranks all of them, because a run needs a response to every turn. With `earlier`, a request
+    /// begins with what was said in earlier conversations of the user, and the statements there that
+    /// are not repeated are candidates, too.
     fn requests_for(
         &self,
         split: Split,
         of_statements: bool,
         class: Class,
+        earlier: bool,
     ) -> Result<impl Iterator<Item = Request> + Send, Error> {
-        let conversations = self.topics(split)?.conversations.iter();
-        Ok(conversations.flat_map(move |conversation| {
-            let own = of_statements.then(|| statements_of(split, conversation, &self.statements));
+        let topics = self.topics(split)?;
+        Ok(topics.conversations.iter().flat_map(move |conversation| {
+            let before = topics.before(&conversation.number).filter(move |_| earlier);
+            let own = of_statements.then(|| {
+                let mut docs = self.statements_of(split, conversation, before.clone());
+                docs.sort_unstable();
+                docs
+            });
+            let before: Vec<_> = before.flat_map(|before| before.all_said(class)).collect();
             (0..conversation.turns.len()).map(move |index| {
                 let candidates = match (&own, conversation.given_passages(index, class)) {
                     (Some(own), _) => Some(own.clone()),
@@ -130,9 +140,29 @@ impl Ikat {
                     (None, None) => None,
                 };
                 let id = conversation.turns[index].id.as_str().into();
-                Request { id, said: conversation.said(index, class), candidates, need: None }
+                let said = [before.clone(), conversation.said(index, class)].concat();
+                Request { id, said, candidates, need: None }
             })
         }))
+    }
+
+    /// The statements of the user of a conversation in the order of their numbers, which those of the
+    /// conversations `before` continue; a text that is there already is left out.
+    fn statements_of<'t>(
+        &self,
+        split: Split,
+        conversation: &'t Conversation,
+        before: impl Iterator<Item = &'t Conversation>,
+    ) -> Vec<Doc> {
+        let (mut docs, mut texts) = (Vec::new(), HashSet::new());
+        for one in std::iter::once(conversation).chain(before) {
+            for (number, text) in (1..).zip(&one.statements) {
+                if texts.insert(text) || one.number == conversation.number {
+                    docs.extend(self.statements.find(&statement_id(split, &one.number, number)));
+                }
+            }
+        }
+        docs
     }
 
     /// The given passages as far as the collection has them, `None` where it has none of them.
@@ -178,15 +208,6 @@ fn statement_rows(topics: &[(Split, Topics)]) -> Vec<BankRow> {
     rows
 }
 
-/// The statements of the user of a conversation, in the order of their numbers as documents.
-fn statements_of(split: Split, conversation: &Conversation, bank: &Bank) -> Vec<Doc> {
-    let ids = (1..=conversation.statements.len())
-        .map(|number| statement_id(split, &conversation.number, number));
-    let mut docs: Vec<Doc> = ids.filter_map(|id| bank.find(&id)).collect();
-    docs.sort_unstable();
-    docs
-}
-
 impl Collection for Ikat {
     fn registered(&self) -> &'static Kind {
         &KIND
@@ -222,11 +243,18 @@ impl Collection for Ikat {
     }
 
     fn requests(&self, split: &str, task: &str) -> Result<Requests<'_>, Error> {
-        self.requests_seen(split, task, Class::Automatic)
+        self.requests_seen(split, task, Class::Automatic, false)
     }
 
-    fn requests_seen(&self, split: &str, task: &str, class: Class) -> Result<Requests<'_>, Error> {
-        Ok(Box::new(self.requests_for(split_of(split)?, task == STATEMENTS, class)?.map(Ok)))
+    fn requests_seen(
+        &self,
+        split: &str,
+        task: &str,
+        class: Class,
+        earlier: bool,
+    ) -> Result<Requests<'_>, Error> {
+        let requests = self.requests_for(split_of(split)?, task == STATEMENTS, class, earlier)?;
+        Ok(Box::new(requests.map(Ok)))
     }
 
     fn answer_form(&self, split: &str, class: Class) -> Option<Box<dyn AnswerForm + '_>> {
@@ -235,8 +263,22 @@ impl Collection for Ikat {
         Some(Box::new(Form { year, class, statements, passages }))
     }
 
-    fn name_in_runs<'i>(&self, task: &str, id: &'i str) -> &'i str {
-        if task == STATEMENTS { statement_number(id) } else { id }
+    /// A statement of an earlier conversation has the number that it continues the user's with.
+    fn name_in_runs<'i>(&self, request: &str, task: &str, id: &'i str) -> Cow<'i, str> {
+        if task != STATEMENTS {
+            return id.into();
+        }
+        let number = self.conversation_of(request);
+        let earlier = || {
+            let (split, rest) = id.split_once('/')?;
+            let split = Split::parse(split).filter(|_| !rest.starts_with(&format!("{number}/")))?;
+            let topics = self.topics(split).ok()?;
+            let docs =
+                self.statements_of(split, topics.conversation(number)?, topics.before(number));
+            let index = docs.iter().position(|&doc| self.statements.id(doc).as_str() == id)?;
+            Some((index + 1).to_string())
+        };
+        earlier().map_or_else(|| statement_number(id).into(), Cow::Owned)
     }
 
     fn conversation_of<'r>(&self, request: &'r str) -> &'r str {
@@ -321,6 +363,7 @@ impl Collection for Ikat {
 mod tests {
     use super::*;
     use clariq_core::Utterance;
+    use serde_json::json;
 
     fn sample() -> Ikat {
         Ikat::open(Folder::Sample).unwrap()
@@ -331,7 +374,7 @@ mod tests {
         let sample = sample();
         let split = Split::Test2023;
         let requests = |task, class| -> Vec<Request> {
-            let requests = sample.requests_seen(split.name(), task, class).unwrap();
+            let requests = sample.requests_seen(split.name(), task, class, false).unwrap();
             requests.map(Result::unwrap).collect()
         };
         let topics = sample.topics(split).unwrap();
@@ -377,6 +420,63 @@ mod tests {
                 assert_eq!(bank.text(doc).unwrap(), conversation.statements[number - 1]);
             }
         }
+    }
+
+    #[test]
+    fn what_a_user_said_in_an_earlier_conversation_is_known_where_it_is_used() {
+        let folder = tempfile::tempdir().unwrap();
+        let conversation = |number: &str, statements: &[&str]| {
+            let turn = |turn: u32| {
+                json!({
+                    "turn_id": turn,
+                    "user_utterance": format!("utterance {number} {turn}"),
+                    "resolved_utterance": format!("resolved {number} {turn}"),
+                    "response": format!("response {number} {turn}"),
+                })
+            };
+            json!({"number": number, "title": "t", "ptkb": statements, "responses": [turn(1), turn(2)]})
+        };
+        let topics = json!([
+            conversation("1-1", &["I ride.", "I am tall."]),
+            conversation("1-2", &["I am tall.", "I cook."]),
+            conversation("11-1", &["I cook."]),
+        ]);
+        std::fs::write(folder.path().join("2025_test_topics.json"), topics.to_string()).unwrap();
+        let ikat = Ikat::open(Folder::Path(folder.path().to_owned())).unwrap();
+        let bank = ikat.ranked_in(STATEMENTS);
+        let seen = |class, earlier| -> Vec<String> {
+            let requests = ikat.requests_seen("2025", STATEMENTS, class, earlier).unwrap();
+            let shown = requests.map(|request| {
+                let Request { id, said, candidates, .. } = request.unwrap();
+                let names = candidates.unwrap().into_iter().map(|doc| {
+                    let name =
+                        ikat.name_in_runs(id.as_str(), STATEMENTS, &bank.id(doc)).into_owned();
+                    format!("{name} {}", bank.text(doc).unwrap())
+                });
+                let said: Vec<String> = said.into_iter().map(|said| said.text).collect();
+                format!("{id}: {} | {}", said.join(", "), names.collect::<Vec<_>>().join(" "))
+            });
+            shown.collect()
+        };
+        let (alone, known) = (seen(Class::Automatic, false), seen(Class::Automatic, true));
+        assert_eq!(alone[2], "1-2_1: utterance 1-2 1 | 1 I am tall. 2 I cook.");
+        for other in [0, 1, 4, 5] {
+            assert_eq!(alone[other], known[other], "nothing came before");
+        }
+        assert_eq!(
+            known[2],
+            "1-2_1: utterance 1-1 1, response 1-1 1, utterance 1-1 2, response 1-1 2, \
+             utterance 1-2 1 | 3 I ride. 1 I am tall. 2 I cook."
+        );
+        let manual = &seen(Class::Manual, true)[2];
+        assert!(manual.starts_with("1-2_1: resolved 1-1 1, response 1-1 1, res"), "{manual}");
+        // In 2023, two conversations are of two users.
+        let sample = sample();
+        let of_sample = |earlier| -> Vec<Request> {
+            let requests = sample.requests_seen("2023-test", STATEMENTS, Class::Manual, earlier);
+            requests.unwrap().map(Result::unwrap).collect()
+        };
+        assert_eq!(of_sample(true), of_sample(false));
     }
 
     #[test]

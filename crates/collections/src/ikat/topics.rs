@@ -120,6 +120,15 @@ impl Topics {
         self.conversations.iter().find(|conversation| conversation.number == number)
     }
 
+    /// The conversations that the same user had before this one. In 2025, `3-1` and `3-2` are of one
+    /// user; in the other years, no two conversations are.
+    pub fn before<'t>(&'t self, number: &'t str) -> impl Iterator<Item = &'t Conversation> + Clone {
+        let user_of = |number: &'t str| number.rsplit_once('-').map(|(user, _)| user);
+        let user = user_of(number).filter(|_| self.year == Year::Y2025);
+        let before = self.conversations.iter().take_while(move |other| other.number != number);
+        before.filter(move |other| user.is_some() && user_of(&other.number) == user)
+    }
+
     /// The turn with this name, and its conversation.
     pub fn turn(&self, id: &str) -> Option<(&Conversation, &Turn)> {
         let (number, _) = id.rsplit_once('_')?;

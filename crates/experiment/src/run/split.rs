@@ -39,6 +39,8 @@ enum Output<'a> {
 /// How requests are answered.
 struct Answers<'a> {
     class: Class,
+    /// Whether requests have what is known from earlier conversations.
+    earlier: bool,
     form: Box<dyn AnswerForm + 'a>,
     statements: &'a dyn Documents,
     passages: &'a dyn Documents,
@@ -77,7 +79,7 @@ impl<'a> SplitInput<'a> {
             return Ok(Self { collection, split, given, output });
         };
         loaded.check_tasks(collection)?;
-        let class = config.class();
+        let (class, earlier) = (config.class(), loaded.uses.contains(&Uses::EarlierConversations));
         let declared = loaded.class().unwrap_or(class);
         let form = collection.answer_form(split, declared).ok_or_else(|| {
             let expected = "a collection that answers are handed in for";
@@ -87,14 +89,15 @@ impl<'a> SplitInput<'a> {
         let (statements, passages) =
             (collection.documents(STATEMENTS)?, collection.documents(PASSAGES)?);
         let given = given.zip(candidates(passages)?);
-        let requests = collection.requests_seen(split, PASSAGES, class)?;
+        let requests = collection.requests_seen(split, PASSAGES, class, earlier)?;
         let ids = requests.map(|request| Ok(request?.id)).collect::<Result<Vec<_>, Error>>()?;
         if let Some((_, candidates)) = &given {
             candidates.check(ids.iter(), session.observer)?;
         }
         let requests = ids.len();
         let most = config.passages;
-        let output = Output::Answers(Answers { class, form, statements, passages, most, requests });
+        let output =
+            Output::Answers(Answers { class, earlier, form, statements, passages, most, requests });
         Ok(Self { collection, split, given, output })
     }
 
@@ -121,7 +124,8 @@ impl<'a> SplitInput<'a> {
         ];
         for (out, task, documents, ranking) in rankings {
             let name = |hit: &Hit| {
-                let name = self.collection.name_in_runs(task, &documents.id(hit.doc)).to_owned();
+                let doc = documents.id(hit.doc);
+                let name = self.collection.name_in_runs(id.as_str(), task, &doc).into_owned();
                 (name, hit.score)
             };
             put_run_lines(out, id, ranking.iter().map(name), tag)?;
@@ -205,7 +209,8 @@ impl Input for SplitInput<'_> {
             }
             Output::Answers(answers) => answers,
         };
-        let seen = |task| self.collection.requests_seen(self.split, task, answers.class);
+        let Answers { class, earlier, .. } = *answers;
+        let seen = |task| self.collection.requests_seen(self.split, task, class, earlier);
         // The two differ in their candidates alone.
         for (of_user, request) in seen(STATEMENTS)?.zip(seen(PASSAGES)?).skip(done) {
             let (statements, mut request) = (Statements::Known(of_user?.candidates), request?);

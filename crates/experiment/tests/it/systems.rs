@@ -7,6 +7,7 @@ use clariq_eval::parse_measures;
 use clariq_experiment::ask::{Asker, Move};
 use clariq_experiment::tune::{Grid, Labels, Search};
 use clariq_experiment::{Contexts, Loaded, Options, Part, Query, Session, Statements, System};
+use clariq_files::Source;
 use std::slice;
 
 /// Calls `test` with a session on a collection, on one of its splits if any is named.
@@ -43,12 +44,25 @@ fn candidates_restrict_what_is_ranked() {
 
 /// The turns of a split, with the statements of their users as the collection has them.
 fn turns(ikat: &Ikat, split: &str) -> Vec<Query> {
-    let seen = |task| ikat.requests_seen(split, task, Class::Automatic).unwrap();
+    let seen = |task| ikat.requests_seen(split, task, Class::Automatic, false).unwrap();
     let query = |(request, of_user): (Result<Request, _>, Result<Request, _>)| Query {
         request: request.unwrap(),
         statements: Statements::Known(of_user.unwrap().candidates),
     };
     seen(PASSAGES).zip(seen(STATEMENTS)).map(query).collect()
+}
+
+#[test]
+fn only_systems_that_answer_use_earlier_conversations() {
+    let configured = |text: &str| {
+        let text = format!("name = \"x\"\nuses = [\"earlier-conversations\"]\n{text}");
+        Loaded::read(&Source::memory("x.toml", text.into_bytes()), &[])
+    };
+    let ranks = configured("[[stages]]\nstage = \"bm25\"\n").err().unwrap().to_string();
+    assert!(ranks.contains("x.toml: expected a system with a table [answer]"), "{ranks}");
+    let answers = include_str!("../../configs/ikat-bm25.toml").split_once("description").unwrap().1;
+    let loaded = configured(&format!("description{answers}")).unwrap();
+    assert_eq!(loaded.uses_for(Some("2025"))[0].to_string(), "earlier-conversations");
 }
 
 #[test]

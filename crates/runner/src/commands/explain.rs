@@ -130,7 +130,8 @@ fn find_document(system: &System, query: &Query, id: &str) -> Result<(Part, Doc)
             _ => query.request.candidates.as_ref(),
         };
         let collection = system.session().collection;
-        let named = |doc: &Doc| collection.name_in_runs(task, &documents.id(*doc)) == id;
+        let request = query.request.id.as_str();
+        let named = |doc: &Doc| collection.name_in_runs(request, task, &documents.id(*doc)) == id;
         if let Some(doc) = documents.find(id).or_else(|| own?.iter().copied().find(named)) {
             return Ok((part, doc));
         }

@@ -6,6 +6,7 @@ use crate::ikat::topics::{Conversation, Year};
 use clariq_core::problem;
 use clariq_files::table::shorten;
 use std::collections::{HashMap, HashSet};
+use std::iter;
 
 /// Reports what is let through of a run as far as it could be read.
 pub(super) fn check(check: &mut Check, submission: &Submission) {
@@ -118,7 +119,10 @@ impl Check<'_> {
                 let hint = "only the first one counts";
                 self.note(problem!(self.at(line), "every statement once", found, hint));
             }
-            let is_known = |conversation: &Conversation| conversation.statements.contains(name);
+            let is_known = |conversation: &Conversation| {
+                let mut all = iter::once(conversation).chain(topics.before(&conversation.number));
+                all.any(|one| one.statements.contains(name))
+            };
             if year == Year::Y2024 && name == "0" {
                 let hint = "statements are numbered from 1";
                 self.note(problem!(self.at(line), "a statement from 1", found, hint));
