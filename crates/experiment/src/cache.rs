@@ -2,7 +2,7 @@
 //!
 //! An entry is a folder with a [`manifest`], which is written before the folder takes its name. An
 //! entry whose files differ from it is made again. Vectors and rewrites, whose entries have no end,
-//! are removed where they were not used for long and take too much space ([`Kept`]).
+//! are removed where they were not used for long and take too much space.
 
 use clariq_core::{AddText, Checksum, Documents, Error, Observer, TextKeeper, sha256_of_file};
 use clariq_files::{manifest, with_ending, write_atomically};

@@ -1,8 +1,7 @@
 //! A collection in the plain forms that other tools read: JSON lines and TREC qrels.
 
 use clariq_collections::Collection;
-use clariq_core::Error;
-use clariq_core::{Doc, Documents, Request, Speaker};
+use clariq_core::{Doc, Documents, Error, ProblemKind, Request, Speaker};
 use clariq_files::{Qrels, Staged};
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -11,14 +10,21 @@ use std::path::{Path, PathBuf};
 /// Writes `documents.jsonl` (lines of `{"id", "text"}`), and for each split that is there
 /// `requests.<split>.jsonl`, in the form that [`crate::requests`] reads; if it has labels,
 /// `qrels.<split>.txt`; and if more is known of its requests, `annotations.<split>.jsonl`; all of a
-/// task. The files take their names when all are complete; each is given with its number of lines.
+/// task. Topics of iKAT alone have no documents. The files take their names when all are complete;
+/// each is given with its number of lines.
 pub fn export(
     collection: &dyn Collection,
     task: &str,
     folder: &Path,
 ) -> Result<Vec<(PathBuf, usize)>, Error> {
-    let documents = collection.documents(task)?;
-    let mut files = vec![stage(folder.join("documents.jsonl"), &texts(documents)?)?];
+    let documents = match collection.documents(task) {
+        Err(Error::Problem(problem)) if problem.kind == ProblemKind::Empty => None,
+        documents => Some(documents?),
+    };
+    let mut files = Vec::new();
+    if let Some(documents) = documents {
+        files.push(stage(folder.join("documents.jsonl"), &texts(documents)?)?);
+    }
     for split in collection.splits().iter().filter(|split| collection.has(split)) {
         let (mut requests, mut judgements) = (Vec::new(), Vec::new());
         let qrels = collection.qrels(split, task)?;
@@ -43,7 +49,7 @@ pub fn export(
 }
 
 /// A request as `clariq rank` reads it.
-fn line_of(request: &Request, documents: &dyn Documents) -> Value {
+fn line_of(request: &Request, documents: Option<&dyn Documents>) -> Value {
     let mut line = if request.has_turns() {
         let said = request.said.iter().map(|said| match said.speaker {
             Speaker::User => json!({ "user": said.text }),
@@ -53,7 +59,7 @@ fn line_of(request: &Request, documents: &dyn Documents) -> Value {
     } else {
         json!({ "id": request.id, "text": request.opening() })
     };
-    if let Some(candidates) = &request.candidates {
+    if let Some((candidates, documents)) = request.candidates.as_ref().zip(documents) {
         let ids = candidates.iter().map(|&doc| documents.id(doc));
         line["candidates"] = ids.collect::<Vec<_>>().into();
     }
@@ -155,5 +161,18 @@ mod tests {
         };
         assert_eq!(keys(DataDir::Sample, "dev"), "id need facets");
         assert_eq!(keys(DataDir::Folder(ikat.into()), "2023-test"), "id resolved statements");
+    }
+
+    #[test]
+    fn topics_alone_give_their_requests() {
+        let (data, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let topics = "2023_test_topics.json";
+        let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/sample-ikat");
+        std::fs::copy(sample.join(topics), data.path().join(topics)).unwrap();
+        let collection = clariq_collections::open(&DataDir::Folder(data.path().into())).unwrap();
+        let files = export(&*collection, collection.tasks()[0], folder.path()).unwrap();
+        let names = files.iter().map(|(path, _)| path.file_name().unwrap().to_str().unwrap());
+        let expected = ["requests", "qrels", "annotations"].map(|kind| format!("{kind}.2023-test"));
+        assert!(names.zip(expected).all(|(name, kind)| name.starts_with(&kind)) && files[0].1 > 0);
     }
 }

@@ -232,7 +232,9 @@ impl Collection for Ikat {
         let documents = self.ranked_in(task);
         if documents.is_empty() {
             let hint = "put passages into that folder; `clariq data segment` makes them of pages";
-            bail!(self.location(), "passages, such as `passages.jsonl`", "topics alone", hint);
+            let expected = "passages, such as `passages.jsonl`";
+            let problem = problem!(self.location(), expected, "topics alone", hint);
+            return Err(problem.kind(ProblemKind::Empty).into());
         }
         Ok(documents)
     }
