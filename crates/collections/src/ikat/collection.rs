@@ -14,7 +14,7 @@ use crate::{
     Annotation, AnswerForm, Bank, BankRow, Class, Collection, DataDir, Kind, Requests,
     ResolvedTurn, Statistics, cast,
 };
-use clariq_core::{Doc, Documents, Error, ProblemKind, Request, TextKeeper, bail, problem};
+use clariq_core::{Doc, Documents, Error, ProblemKind, Request, TextKeeper, problem};
 use clariq_files::{Judgement, Qrels, Source};
 use std::borrow::Cow;
 use std::collections::HashSet;
