@@ -37,11 +37,21 @@ struct Fields {
     statements: Option<Vec<String>>,
 }
 
+/// An id, which may be a number in JSON.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Id {
+pub(crate) enum Id {
     Number(i64),
     Text(String),
+}
+
+impl Id {
+    pub(crate) fn into_text(self) -> String {
+        match self {
+            Self::Number(number) => number.to_string(),
+            Self::Text(text) => text,
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -119,10 +129,7 @@ impl<'a> Requests<'a> {
             let found = format!("`{}`, wrong at column {}", printable(text, SHOWN), error.column());
             self.problem(FORM, &found)
         })?;
-        let id = match fields.id {
-            Id::Number(number) => number.to_string(),
-            Id::Text(text) => text,
-        };
+        let id = fields.id.into_text();
         if id.is_empty() || id.contains(char::is_whitespace) {
             return Err(self.problem("an id without blanks", &format!("`{id}`")));
         }

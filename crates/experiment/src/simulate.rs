@@ -20,7 +20,7 @@ use crate::system::{Part, Query, Statements, System};
 use clariq_collections::Class;
 use clariq_collections::ikat::Topics;
 use clariq_collections::ikat::run::put_submission;
-use clariq_core::{Doc, Error, Hit, Observer, Request, Utterance as Said, bail, printable};
+use clariq_core::{Doc, Error, Hit, Observer, Request, bail, printable};
 use clariq_files::{Source, Staged, refuse_input, with_ending};
 use clariq_text::tokens;
 use client::Journal;
@@ -81,17 +81,9 @@ pub struct Done {
     pub differences: Vec<String>,
 }
 
-/// What a system answers to an utterance.
-#[derive(Debug, Clone, Default)]
-struct Response {
-    text: String,
-    /// Passages with their scores, best first.
-    citations: Vec<(String, f64)>,
-    statements: Vec<String>,
-}
-
-/// Answers the user of a conversation.
-type Respond<'r> = &'r dyn Fn(Request, Vec<String>) -> Result<Response, Error>;
+/// Answers the user of a conversation, who has these statements: `response`, `citations` and `meta`
+/// of a request to the server.
+type Respond<'r> = &'r dyn Fn(Request, Vec<String>) -> Result<Value, Error>;
 
 /// Talks until the server has no more topics, and writes the run to `path`, with a record beside it.
 ///
@@ -147,7 +139,7 @@ fn check_system(system: &System) -> Result<(), Error> {
 /// The response of a system: within the limit by a count that is never below the server's, for which
 /// white space beyond a blank is a token, and with citations by score, among which are the passages
 /// that it is made of.
-fn respond(system: &System, request: Request, statements: Vec<String>) -> Result<Response, Error> {
+fn respond(system: &System, request: Request, statements: Vec<String>) -> Result<Value, Error> {
     let query = Query { request, statements: Statements::Own(statements) };
     let outcome = system.rank(slice::from_ref(&query))?.pop().unwrap_or_default();
     let answer = outcome.answer.unwrap_or_default();
@@ -159,11 +151,13 @@ fn respond(system: &System, request: Request, statements: Vec<String>) -> Result
     let best = system.list(&query, Part::Documents, &best.copied().collect::<Vec<_>>())?;
     let chosen = system.list(&query, Part::Statements, &answer.chosen)?;
     let text = squeeze(&answer.text);
-    Ok(Response {
-        text: tokens::first(&text, MOST_TOKENS).to_owned(),
-        citations: best.into_iter().map(|passage| (passage.id, passage.score)).collect(),
-        statements: chosen.into_iter().map(|statement| statement.text).collect(),
-    })
+    let best = best.into_iter().map(|passage| (passage.id, json!(passage.score)));
+    let chosen: Vec<String> = chosen.into_iter().map(|statement| statement.text).collect();
+    Ok(json!({
+        "response": tokens::first(&text, MOST_TOKENS),
+        "citations": best.collect::<Map<_, _>>(),
+        "meta": { "ptkb_provenance": chosen },
+    }))
 }
 
 /// The words of a text with one blank between them. Python takes four more characters for blanks.
@@ -420,19 +414,12 @@ impl Conversation<'_> {
         }
         let statements = statements.into_iter().filter(|text| !text.trim().is_empty()).collect();
         let id = format!("{topic}_{}", turns.len());
-        let said: Vec<Said> = said;
-        let response = respond(Request { said, ..Request::new(id.as_str(), "") }, statements)?;
-        if response.text.is_empty() {
+        let mut body = respond(Request { said, ..Request::new(id.as_str(), "") }, statements)?;
+        if body["response"] == "" {
             self.observer.note(&format!("warning: an empty response to turn {id}"));
         }
-        let citations: Map<String, Value> =
-            response.citations.into_iter().map(|(id, score)| (id, json!(score))).collect();
-        Ok(json!({
-            "run_id": self.asked.run_id,
-            "response": response.text,
-            "citations": citations,
-            "meta": { "ptkb_provenance": response.statements },
-        }))
+        body["run_id"] = self.asked.run_id.into();
+        Ok(body)
     }
 }
 

@@ -33,14 +33,9 @@ pub struct Waiting {
     pub pause: Duration,
 }
 
-/// What was heard of a request.
-#[derive(Debug)]
-pub(super) enum Heard {
-    /// A status, and the text of the answer.
-    Answer(u16, String),
-    /// No answer, or none that is whole, and why.
-    Nothing(String),
-}
+/// What was heard of a request: a status and the text of the answer, or why there is none that is
+/// whole.
+pub(super) type Heard = Result<(u16, String), String>;
 
 /// The client of one team.
 pub struct Client {
@@ -105,9 +100,9 @@ impl Client {
                 self.pause(attempt - 1);
             }
             match self.exchange(path, None)? {
-                Heard::Answer(status, text) if status < 500 => return Ok((status, text)),
-                Heard::Answer(status, text) => trouble = in_words(status, &text),
-                Heard::Nothing(why) => trouble = why,
+                Ok((status, text)) if status < 500 => return Ok((status, text)),
+                Ok((status, text)) => trouble = in_words(status, &text),
+                Err(why) => trouble = why,
             }
         }
         Err(self.unanswered(&trouble).into())
@@ -124,11 +119,11 @@ impl Client {
                 // A text in JSON may have had the token with escapes.
                 let text = as_text(&body).replace(&self.token, "…");
                 let body = read(&text).unwrap_or_else(|_| Value::from(text.as_str()));
-                (Heard::Answer(status, text), json!({ "answer": status, "body": body }))
+                (Ok((status, text)), json!({ "answer": status, "body": body }))
             }
             Exchange::Nothing(why) => {
                 let entry = json!({ "nothing": why });
-                (Heard::Nothing(why), entry)
+                (Err(why), entry)
             }
         };
         self.note(&entry)?;

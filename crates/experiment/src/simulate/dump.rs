@@ -74,7 +74,7 @@ impl Conversation<'_> {
 }
 
 /// A request as the run has it.
-pub(super) fn submitted(body: &Value) -> Submitted {
+fn submitted(body: &Value) -> Submitted {
     let scores = body["citations"].as_object().into_iter().flatten();
     let passages = scores.map(|(id, score)| RankedPassage {
         id: id.clone(),

@@ -2,6 +2,7 @@
 //! interrupted run is replayed through the same functions.
 
 use super::client::{Heard, as_text, read};
+use crate::requests::Id;
 use clariq_core::{Speaker, Utterance as Said};
 use serde::Deserialize;
 use serde_json::Value;
@@ -23,43 +24,23 @@ pub(super) struct Utterance {
 #[derive(Deserialize)]
 struct Fields {
     topic_id: Id,
-    #[serde(default)]
     user_id: Option<Id>,
     history: Vec<Message>,
-    #[serde(default)]
     last_response_of_session: Option<bool>,
-    #[serde(default)]
     last_response_of_run: Option<bool>,
-    #[serde(default)]
     user_meta: Option<Meta>,
 }
 
 #[derive(Deserialize)]
-#[serde(untagged)]
-enum Id {
-    Number(i64),
-    Text(String),
-}
-
-#[derive(Deserialize)]
-struct Message {
-    role: String,
-    content: String,
+#[serde(tag = "role", content = "content", rename_all = "lowercase")]
+enum Message {
+    User(String),
+    Assistant(String),
 }
 
 #[derive(Deserialize)]
 struct Meta {
-    #[serde(default)]
     ptkb: Option<Vec<String>>,
-}
-
-impl Id {
-    fn text(self) -> String {
-        match self {
-            Self::Number(number) => number.to_string(),
-            Self::Text(text) => text,
-        }
-    }
 }
 
 impl Utterance {
@@ -67,22 +48,18 @@ impl Utterance {
         let fields = read(text).and_then(|body| {
             serde_json::from_value::<Fields>(body).map_err(|error| error.to_string())
         })?;
-        let mut history = Vec::with_capacity(fields.history.len());
-        for Message { role, content } in fields.history {
-            history.push(match role.as_str() {
-                "user" => Said::user(content),
-                "assistant" => Said::system(content),
-                other => return Err(format!("a message of `{other}`")),
-            });
-        }
-        if history.is_empty() {
+        if fields.history.is_empty() {
             return Err("a history without a message".to_owned());
         }
+        let history = fields.history.into_iter().map(|message| match message {
+            Message::User(text) => Said::user(text),
+            Message::Assistant(text) => Said::system(text),
+        });
         let ends_run = fields.last_response_of_run.unwrap_or_default();
         Ok(Self {
-            topic: fields.topic_id.text(),
-            user: fields.user_id.map(Id::text).unwrap_or_default(),
-            history,
+            topic: fields.topic_id.into_text(),
+            user: fields.user_id.map(Id::into_text).unwrap_or_default(),
+            history: history.collect(),
             ends_topic: ends_run || fields.last_response_of_session.unwrap_or_default(),
             ends_run,
             statements: fields.user_meta.and_then(|meta| meta.ptkb),
@@ -149,8 +126,7 @@ impl Talk {
         if let Some(path) = entry["request"].as_str() {
             self.send(path, &entry["body"]);
         } else if let Some(status) = entry["answer"].as_u64() {
-            let answer = Heard::Answer(status as u16, as_text(&entry["body"]));
-            self.hear(answer);
+            self.hear(Ok((status as u16, as_text(&entry["body"]))));
         } else if entry["decided"] == "topic" {
             self.end_topic();
         } else if entry["decided"] == "run" {
@@ -173,8 +149,8 @@ impl Talk {
     pub(super) fn hear(&mut self, heard: Heard) -> Meaning {
         let talks = ["/start", "/continue", "/session"];
         let (status, text) = match heard {
-            Heard::Nothing(why) => return Meaning::Broken(None, why),
-            Heard::Answer(status, text) => (status, text),
+            Err(why) => return Meaning::Broken(None, why),
+            Ok(answer) => answer,
         };
         if !talks.iter().any(|path| self.sent.contains(path)) || status >= 500 {
             return Meaning::Broken(Some(status), format!("status {status}"));

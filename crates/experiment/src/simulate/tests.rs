@@ -1,9 +1,8 @@
 //! Runs against servers on this machine: one that behaves as the published server does and fails on
 //! demand, and one that replays a recording.
 
-use super::dump::submitted;
 use super::*;
-use clariq_collections::ikat::run::{Response as Submitted, Submission};
+use clariq_collections::ikat::run::Submission;
 use clariq_core::Silent;
 use std::collections::{HashMap, VecDeque};
 use std::fs;
@@ -363,13 +362,12 @@ impl Bench {
 
 /// A response that is made of the request.
 #[expect(clippy::needless_pass_by_value, clippy::unnecessary_wraps, reason = "as `respond`")]
-fn echo(request: Request, statements: Vec<String>) -> Result<Response, Error> {
-    let text = format!("To {} of {}", request.last_said(), request.said.len());
-    Ok(Response {
-        text,
-        citations: vec![("clueweb22-en0000-00-00000:1".to_owned(), 1.5)],
-        statements,
-    })
+fn echo(request: Request, statements: Vec<String>) -> Result<Value, Error> {
+    Ok(json!({
+        "response": format!("To {} of {}", request.last_said(), request.said.len()),
+        "citations": { "clueweb22-en0000-00-00000:1": 1.5 },
+        "meta": { "ptkb_provenance": statements },
+    }))
 }
 
 /// The turns that were answered, with what was answered.
@@ -622,7 +620,9 @@ fn a_response_that_the_server_counts_otherwise_is_cut() {
     let (bench, fake) = (Bench::new(), Fake::with([]));
     fake.change(|state| state.most_words = 200);
     let long = |request: Request, statements: Vec<String>| {
-        Ok(Response { text: "word ".repeat(250), ..echo(request, statements)? })
+        let mut response = echo(request, statements)?;
+        response["response"] = "word ".repeat(250).into();
+        Ok(response)
     };
     let (submission, differences) = bench.talk(&fake.url, false, &long).unwrap();
     assert_eq!(differences, [""; 0]);
@@ -705,7 +705,7 @@ fn answers_of_another_form_are_refused() {
     let said = format!("{{\"topic_id\": 7, \"history\": {user}, \"new\": {{}}}}");
     let mut talk = Talk::default();
     talk.send("/run/start", &Value::Null);
-    assert!(matches!(talk.hear(client::Heard::Answer(200, said)), Meaning::Taken));
+    assert!(matches!(talk.hear(Ok((200, said))), Meaning::Taken));
 }
 
 #[test]
@@ -835,10 +835,13 @@ fn a_system_answers_within_the_limits() {
     let conversation = &ikat.topics(split).unwrap().conversations[0];
     let request = Request { said: conversation.said(1, Class::Automatic), ..Request::new("1", "") };
     let response = respond(&system, request, conversation.statements.clone()).unwrap();
-    assert!((1..=MOST_TOKENS).contains(&tokens::count(&response.text)));
-    assert_eq!(response.citations.len(), MOST_CITATIONS);
-    assert!(response.citations.windows(2).all(|pair| pair[0].1 > pair[1].1));
-    assert!(conversation.statements.contains(&response.statements[0]));
+    let text = response["response"].as_str().unwrap();
+    assert!((1..=MOST_TOKENS).contains(&tokens::count(text)));
+    let scores: Vec<String> =
+        response["citations"].as_object().unwrap().values().map(Value::to_string).collect();
+    assert_eq!(scores.iter().collect::<HashSet<_>>().len(), MOST_CITATIONS);
+    let named = response["meta"]["ptkb_provenance"][0].as_str().unwrap();
+    assert!(conversation.statements.iter().any(|statement| statement == named));
     // A whole run, as it is written.
     let (fake, path) = (Fake::with([]), folder.path().join("a.jsonl"));
     let bench = Bench::new();
@@ -889,8 +892,7 @@ fn what_the_recorded_answers_mean() {
         }
         let mut talk = Talk::default();
         talk.send(path, &exchange["request"]);
-        let meaning =
-            talk.hear(client::Heard::Answer(status, client::as_text(&exchange["response"])));
+        let meaning = talk.hear(Ok((status, client::as_text(&exchange["response"]))));
         let name = match &meaning {
             Meaning::Taken => "taken",
             Meaning::Failed => "failed",
@@ -961,15 +963,7 @@ fn recorded_runs_are_talked_through() {
         });
         let sent: VecDeque<Value> = sent.map(|exchange| exchange["request"].clone()).collect();
         let (count, sent) = (sent.len(), Mutex::new(sent));
-        let respond = |_: Request, _: Vec<String>| {
-            let body = sent.lock().unwrap().pop_front().unwrap();
-            let Submitted { text, passages, statements, .. } = submitted(&body);
-            Ok(Response {
-                text,
-                citations: passages.into_iter().map(|it| (it.id, it.score)).collect(),
-                statements: statements.into_iter().map(|it| it.text).collect(),
-            })
-        };
+        let respond = |_: Request, _: Vec<String>| Ok(sent.lock().unwrap().pop_front().unwrap());
         let (submission, differences) =
             Bench::new().talk(&replay(exchanges), false, &respond).expect(scenario);
         assert_eq!(differences, [""; 0], "{scenario}");
