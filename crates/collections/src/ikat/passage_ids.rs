@@ -3,11 +3,10 @@
 //!
 //! The collection of the track has 116,838,987 passages. Their ids share most of their characters,
 //! so the set is kept as a minimal automaton (the `fst` crate): about a byte per id, and no false
-//! positives. Building one needs the ids in byte order; those of a file in another order are sorted
-//! in pieces on the disk.
+//! positives. Building one needs the ids in byte order; as many as fit into memory are sorted and
+//! become a set, and the sets are merged.
 
 mod build;
-mod sort;
 
 pub use build::{BuildReport, MEMORY, build};
 

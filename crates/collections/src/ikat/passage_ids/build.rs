@@ -1,16 +1,16 @@
-//! Building the file of passage ids from lists of them, in bounded memory.
+//! Building the file of passage ids from lists of them.
 
-use super::sort::Sorter;
 use crate::json;
 use crate::lines::Lines;
 use clariq_core::{Error, bail};
 use clariq_files::archive::{Archive, Form};
 use clariq_files::table::shorten;
 use clariq_files::{Source, write_atomically};
-use fst::SetBuilder;
+use fst::set::OpBuilder;
+use fst::{Set, SetBuilder, Streamer};
 use std::borrow::Cow;
-use std::io;
 use std::path::Path;
+use std::{io, mem};
 
 /// A longer line names no passage; those of passages with their texts may be long.
 const LONGEST: u64 = 16 << 20;
@@ -20,7 +20,7 @@ static FORM: Form = Form {
     hint: "a line is `page<TAB>number<TAB>md5`, as the track lists them, or `page:number`, or a passage in JSON",
 };
 
-/// The memory that ids of a whole collection wait in, in bytes: they are sorted in eight pieces.
+/// The memory that ids of a whole collection wait in, in bytes.
 pub const MEMORY: usize = 512 << 20;
 
 /// What went into a file of passage ids.
@@ -35,12 +35,11 @@ pub struct BuildReport {
 /// Builds a file of passage ids from lists of them, each plain or gzip, and replaces `path` by it.
 ///
 /// A line is `page<TAB>number<TAB>md5`, `page:number`, or a passage in JSON. `memory` is the number
-/// of bytes that ids wait in before they are sorted and put on the disk beside `path`; [`MEMORY`]
-/// suits a whole collection.
+/// of bytes that ids wait in before they are sorted and become a set of about a byte per id;
+/// [`MEMORY`] suits a whole collection.
 pub fn build(sources: &[Source], path: &Path, memory: usize) -> Result<BuildReport, Error> {
-    let cannot_write = Error::io("write", path);
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut sorter = Sorter::new(folder.unwrap_or(Path::new(".")), memory);
+    let refused = |error: fst::Error| Error::io("write", path)(io::Error::other(error));
+    let (mut waiting, mut bytes, mut given, mut sets) = (Vec::new(), 0, 0, Vec::new());
     for source in sources {
         let archive = Archive::new(std::slice::from_ref(source), &FORM)?;
         archive.with_content(|content| {
@@ -54,26 +53,39 @@ pub fn build(sources: &[Source], path: &Path, memory: usize) -> Result<BuildRepo
                     let found = format!("`{}`", shorten(line));
                     return Err(lines.problem(FORM.what, found).into());
                 };
-                sorter.push(&id).map_err(&cannot_write)?;
+                given += 1;
+                bytes += size_of::<String>() + id.len();
+                waiting.push(id.into_owned());
+                if bytes > memory {
+                    bytes = 0;
+                    sets.push(set_of(mem::take(&mut waiting)).map_err(refused)?);
+                }
             }
             Ok(())
         })?;
     }
-    let given = sorter.len();
     if given == 0 {
         let names: Vec<String> = sources.iter().map(Source::name).collect();
         bail!((names.join(" + ")), (FORM.what), "no id", (FORM.hint));
     }
+    sets.push(set_of(waiting).map_err(refused)?);
     let mut ids = 0;
     write_atomically(path, |out| {
         let mut builder = SetBuilder::new(out).map_err(io::Error::other)?;
-        sorter.for_each_sorted(|id| {
+        let mut merged = sets.iter().collect::<OpBuilder>().union();
+        while let Some(id) = merged.next() {
             ids += 1;
-            builder.insert(id).map_err(io::Error::other)
-        })?;
+            builder.insert(id).map_err(io::Error::other)?;
+        }
         builder.finish().map_err(io::Error::other)
     })?;
     Ok(BuildReport { ids, repeated: given - ids })
+}
+
+fn set_of(mut ids: Vec<String>) -> Result<Set<Vec<u8>>, fst::Error> {
+    ids.sort_unstable();
+    ids.dedup();
+    Set::from_iter(ids)
 }
 
 fn id_of_line(line: &str) -> Option<Cow<'_, str>> {
