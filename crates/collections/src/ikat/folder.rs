@@ -25,14 +25,19 @@ impl Split {
     /// All splits, in the order of their release.
     pub const ALL: [Self; 4] = [Self::Train2023, Self::Test2023, Self::Test2024, Self::Test2025];
 
+    /// Its name, its year, and the file of its topics.
+    fn parts(self) -> (&'static str, Year, &'static str) {
+        match self {
+            Self::Train2023 => ("2023-train", Year::Y2023, "2023_train_topics.json"),
+            Self::Test2023 => ("2023-test", Year::Y2023, "2023_test_topics.json"),
+            Self::Test2024 => ("2024", Year::Y2024, "2024_test_topics.json"),
+            Self::Test2025 => ("2025", Year::Y2025, "2025_test_topics.json"),
+        }
+    }
+
     /// The name on the command line and in file names.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Train2023 => "2023-train",
-            Self::Test2023 => "2023-test",
-            Self::Test2024 => "2024",
-            Self::Test2025 => "2025",
-        }
+        self.parts().0
     }
 
     /// The split of this name.
@@ -49,21 +54,12 @@ impl Split {
 
     /// The year whose form topics and runs of this split have.
     pub fn year(self) -> Year {
-        match self {
-            Self::Train2023 | Self::Test2023 => Year::Y2023,
-            Self::Test2024 => Year::Y2024,
-            Self::Test2025 => Year::Y2025,
-        }
+        self.parts().1
     }
 
     /// The name under which the track releases the topics.
     pub fn topics_file(self) -> &'static str {
-        match self {
-            Self::Train2023 => "2023_train_topics.json",
-            Self::Test2023 => "2023_test_topics.json",
-            Self::Test2024 => "2024_test_topics.json",
-            Self::Test2025 => "2025_test_topics.json",
-        }
+        self.parts().2
     }
 }
 

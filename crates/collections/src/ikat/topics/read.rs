@@ -10,27 +10,13 @@ use std::collections::{HashMap, HashSet};
 const FORM: &str =
     "topics are the JSON files that the track releases, such as 2023_test_topics.json";
 
-/// The names of the fields, which 2025 changed.
-struct Keys {
-    turns: &'static str,
-    utterance: &'static str,
-    relevant: &'static str,
-    citations: &'static str,
-}
-
-const KEYS: Keys = Keys {
-    turns: "turns",
-    utterance: "utterance",
-    relevant: "ptkb_provenance",
-    citations: "response_provenance",
-};
-
-const KEYS_2025: Keys = Keys {
-    turns: "responses",
-    utterance: "user_utterance",
-    relevant: "relevant_ptkbs",
-    citations: "citations",
-};
+/// The fields that 2025 has under another name.
+const RENAMED: [(&str, &str); 4] = [
+    ("turns", "responses"),
+    ("utterance", "user_utterance"),
+    ("ptkb_provenance", "relevant_ptkbs"),
+    ("response_provenance", "citations"),
+];
 
 pub(super) fn topics(input: &Input, sink: Sink) -> Topics {
     let items = json::parse_list(input, "conversations", FORM, sink).unwrap_or_default();
@@ -53,7 +39,7 @@ pub(super) fn topics(input: &Input, sink: Sink) -> Topics {
 
 /// The year whose form a conversation has.
 fn year_of(conversation: &Node) -> Year {
-    if conversation.get(KEYS_2025.turns).is_some() {
+    if conversation.get("responses").is_some() {
         Year::Y2025
     } else if conversation.get("number").is_some_and(|number| number.integer().is_some()) {
         Year::Y2024
@@ -118,7 +104,7 @@ impl Reader {
         conversation: &str,
         statements: &[String],
     ) -> Parsed<Vec<Turn>> {
-        let items = node.list_of(self.keys().turns)?;
+        let items = node.list_of(self.key("turns"))?;
         node.check_turns(items)?;
         let mut turns: Vec<Turn> = Vec::with_capacity(items.len());
         for item in items {
@@ -143,7 +129,7 @@ impl Reader {
         let index = index.ok_or_else(|| number.unlike("a turn number from 1"))?;
         let id = format!("{conversation}_{index}");
         let text = |key| Parsed::Ok(node.optional_text(key)?.unwrap_or_default().to_owned());
-        let utterance = node.text_of(self.keys().utterance)?.to_owned();
+        let utterance = node.text_of(self.key("utterance"))?.to_owned();
         let resolved = text("resolved_utterance")?;
         for (what, text) in [("an utterance", &utterance), ("a resolved utterance", &resolved)] {
             if text.trim().is_empty() {
@@ -169,7 +155,7 @@ impl Reader {
         turn: &str,
         statements: &[String],
     ) -> Parsed<Option<Vec<u32>>> {
-        let key = self.keys().relevant;
+        let key = self.key("ptkb_provenance");
         let Some(labels) = node.get(key) else { return Ok(None) };
         let (mut relevant, mut seen) = (Vec::new(), HashSet::new());
         // Of equal statements, the first.
@@ -196,7 +182,7 @@ impl Reader {
     }
 
     fn citations(&mut self, node: &Node, turn: &str) -> Parsed<Option<Vec<String>>> {
-        let key = self.keys().citations;
+        let key = self.key("response_provenance");
         let Some(citations) = node.get(key) else { return Ok(None) };
         let (mut passages, mut seen) = (Vec::new(), HashSet::new());
         for item in citations.as_list(key)? {
@@ -211,8 +197,10 @@ impl Reader {
         Ok(Some(passages))
     }
 
-    fn keys(&self) -> &'static Keys {
-        if self.year == Year::Y2025 { &KEYS_2025 } else { &KEYS }
+    /// What the year calls a field.
+    fn key(&self, name: &'static str) -> &'static str {
+        let renamed = RENAMED.iter().find(|(old, _)| self.year == Year::Y2025 && *old == name);
+        renamed.map_or(name, |(_, new)| new)
     }
 
     fn warn(&mut self, node: &Node, expected: &str, found: String) {
