@@ -2,7 +2,7 @@
 
 use super::{NAME, both, read_back};
 use clariq_collections::ikat::run::{Submission, put_submission};
-use clariq_collections::ikat::validate::{MAX_WARNINGS, Options, Verdict, validate};
+use clariq_collections::ikat::validate::{MAX_WARNINGS, ValidationOptions, Verdict, validate};
 use clariq_collections::ikat::{Class, Folder, Split, Topics, Year, convert, for_each_passage};
 use clariq_collections::{cast, ikat};
 use clariq_core::{Error, Findings};
@@ -72,7 +72,8 @@ pub fn ikat_run(bytes: &[u8]) {
         );
         let topics = Topics { year, ..topics.clone() };
         let tokens = |text: &str| text.split_whitespace().count();
-        let options = Options { passage_ids: None, tokens: &tokens, max_warnings: MAX_WARNINGS };
+        let options =
+            ValidationOptions { passage_ids: None, tokens: &tokens, max_warnings: MAX_WARNINGS };
         let Ok(validation) = validate(&Source::memory(NAME, bytes), &topics, &options) else {
             continue;
         };

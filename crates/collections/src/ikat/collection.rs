@@ -4,11 +4,10 @@
 use super::answers::{Form, statement_number};
 use super::evaluation::{Track, names};
 use super::folder::{Folder, Split};
-use super::passage_ids::PassageIds;
 use super::passages::{read_all, read_bank};
 use super::qrels::{citation_judgements, of_labels, statement_judgements};
 use super::topics::{Conversation, Topics, Turn};
-use super::validate::{Options, validate};
+use super::validate::validate;
 use crate::evaluation::Evaluation;
 use crate::{
     Annotation, AnswerForm, Bank, BankRow, Class, Collection, DataDir, Kind, Requests,
@@ -37,8 +36,7 @@ pub(crate) const KIND: Kind = Kind {
     check: |data| super::check::check(&folder_of(data).unwrap_or(Folder::Sample)),
     validate: |data, split, run, options| {
         let topics = folder_of(data).unwrap_or(Folder::Sample).topics(split_of(split)?)?;
-        let passage_ids = options.passage_ids.map(PassageIds::open).transpose()?;
-        validate(run, &topics, &Options::new(options, passage_ids.as_ref()))
+        validate(run, &topics, options)
     },
     figures: || names().collect(),
     released: Some(crate::Release {

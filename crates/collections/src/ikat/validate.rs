@@ -26,39 +26,26 @@ pub const MAX_WARNINGS: usize = 2000;
 /// The number of tokens that the guidelines allow a response.
 const MOST_TOKENS: usize = 250;
 
-/// What a check may use beyond the topics.
-pub struct Options<'a> {
-    /// The ids of all passages; without them nobody checks whether a passage exists.
-    pub passage_ids: Option<&'a PassageIds>,
-    /// Counts the tokens of a response, as the guidelines count them.
-    pub tokens: &'a dyn Fn(&str) -> usize,
-    /// The number of warnings that the validators of 2023 and 2024 let pass, [`MAX_WARNINGS`] by
-    /// default.
-    pub max_warnings: usize,
-}
-
-impl<'a> Options<'a> {
-    pub(super) fn new(of: &ValidationOptions<'a>, passage_ids: Option<&'a PassageIds>) -> Self {
-        Self { passage_ids, tokens: of.tokens, max_warnings: of.max_warnings }
-    }
-}
-
 /// Checks a run against the topics of its year.
 ///
 /// ```
-/// use clariq_collections::ikat::validate::{MAX_WARNINGS, Options, Verdict, validate};
+/// use clariq_collections::ikat::validate::{MAX_WARNINGS, ValidationOptions, Verdict, validate};
 /// use clariq_collections::ikat::{Folder, Split};
 /// use clariq_files::Source;
 ///
 /// let topics = Folder::Sample.topics(Split::Test2023)?;
 /// let run = Source::memory("mine.json", *br#"{"run_name": "mine", "run_type": "automatic", "turns": []}"#);
 /// let tokens = |text: &str| text.split_whitespace().count();
-/// let options = Options { passage_ids: None, tokens: &tokens, max_warnings: MAX_WARNINGS };
+/// let options = ValidationOptions { passage_ids: None, tokens: &tokens, max_warnings: MAX_WARNINGS };
 /// assert_eq!(validate(&run, &topics, &options)?.verdict, Verdict::NothingToValidate);
 /// # Ok::<(), clariq_core::Error>(())
 /// ```
-pub fn validate(run: &Source, topics: &Topics, options: &Options) -> Result<Validation, Error> {
-    Ok(check_run(&run.read_at_most(MOST_OF_A_RUN)?, topics, options))
+pub fn validate(
+    run: &Source,
+    topics: &Topics,
+    options: &ValidationOptions,
+) -> Result<Validation, Error> {
+    check_run(&run.read_at_most(MOST_OF_A_RUN)?, topics, options)
 }
 
 /// Checks conversations with a simulated user, whose topics no file has: citations, tokens and
@@ -67,8 +54,6 @@ pub fn validate_interactive(
     run: &Source,
     options: &ValidationOptions,
 ) -> Result<Validation, Error> {
-    let passage_ids = options.passage_ids.map(PassageIds::open).transpose()?;
-    let options = Options::new(options, passage_ids.as_ref());
     let input = run.read_at_most(MOST_OF_A_RUN)?;
     if !is_interactive(&input) {
         let expected = "conversations with a simulated user, whose turns no split has";
@@ -77,14 +62,19 @@ pub fn validate_interactive(
     }
     let name = input.name.clone();
     let topics = Topics { name, year: Year::Y2025, conversations: Vec::new() };
-    Ok(check_run(&input, &topics, &options))
+    check_run(&input, &topics, options)
 }
 
-fn check_run(input: &Input, topics: &Topics, options: &Options) -> Validation {
+fn check_run(
+    input: &Input,
+    topics: &Topics,
+    options: &ValidationOptions,
+) -> Result<Validation, Error> {
     let mut check = Check {
         input,
         topics,
         options,
+        passage_ids: options.passage_ids.map(PassageIds::open).transpose()?,
         errors: 0,
         warnings: 0,
         official: Findings::default(),
@@ -102,14 +92,15 @@ fn check_run(input: &Input, topics: &Topics, options: &Options) -> Validation {
     let is_answered =
         |turn: &&SubmittedTurn| !submission.is_interactive() || !turn.responses.is_empty();
     let answered = turns.filter(is_answered).count();
-    Validation { verdict, official, let_through, answered }
+    Ok(Validation { verdict, official, let_through, answered })
 }
 
 /// A run while it is checked.
 struct Check<'a> {
     input: &'a Input,
     topics: &'a Topics,
-    options: &'a Options<'a>,
+    options: &'a ValidationOptions<'a>,
+    passage_ids: Option<PassageIds>,
     errors: usize,
     warnings: usize,
     official: Findings,
@@ -130,6 +121,11 @@ impl Check<'_> {
 
     fn at(&self, line: u64) -> Location {
         Location::line(&self.input.name, line)
+    }
+
+    /// Whether a passage is looked up, and does not exist.
+    fn is_unknown(&self, passage: &str) -> bool {
+        self.passage_ids.as_ref().is_some_and(|ids| !ids.contains(passage))
     }
 
     /// Counts an error or a warning of the official validator.

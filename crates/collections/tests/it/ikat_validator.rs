@@ -4,8 +4,10 @@
 use crate::released::{file, released};
 use crate::validator_cases::{Case, cases};
 use clariq_collections::ikat::Topics;
-use clariq_collections::ikat::passage_ids::{PassageIds, build};
-use clariq_collections::ikat::validate::{MAX_WARNINGS, Options, Validation, Verdict, validate};
+use clariq_collections::ikat::passage_ids::build;
+use clariq_collections::ikat::validate::{
+    MAX_WARNINGS, Validation, ValidationOptions, Verdict, validate,
+};
 use clariq_core::{Findings, Severity};
 use clariq_files::Source;
 use serde_json::{Value, json};
@@ -14,8 +16,8 @@ fn words(text: &str) -> usize {
     text.split_whitespace().count()
 }
 
-fn options() -> Options<'static> {
-    Options { passage_ids: None, tokens: &words, max_warnings: MAX_WARNINGS }
+fn options() -> ValidationOptions<'static> {
+    ValidationOptions { passage_ids: None, tokens: &words, max_warnings: MAX_WARNINGS }
 }
 
 fn check(run: Vec<u8>, topics: &Topics) -> Validation {
@@ -120,7 +122,6 @@ fn passages_that_do_not_exist_are_counted_once_a_turn() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("passages.ids");
     build(&[Source::memory("ids", *b"clueweb22-en0000-00-00000:0\n")], &path, 1 << 20).unwrap();
-    let ids = PassageIds::open(&path).unwrap();
     let mut run = small_run();
     let missing = json!({"id": "clueweb22-en0000-00-00000:1", "score": 0.5, "used": false});
     for turn in 0..2 {
@@ -129,11 +130,11 @@ fn passages_that_do_not_exist_are_counted_once_a_turn() {
         passages.extend([missing.clone(), missing.clone()]);
     }
     let source = Source::memory("run.json", serde_json::to_vec(&run).unwrap());
-    let options = Options { passage_ids: Some(&ids), ..options() };
+    let options = ValidationOptions { passage_ids: Some(&path), ..options() };
     let validation = validate(&source, &topics, &options).unwrap();
     assert_eq!(validation.verdict, Verdict::Accepted { warnings: 2 });
     assert_eq!(let_through(&validation), 2, "each turn has the passage twice");
-    let strict = Options { max_warnings: 1, ..options };
+    let strict = ValidationOptions { max_warnings: 1, ..options };
     assert_eq!(validate(&source, &topics, &strict).unwrap().verdict, Verdict::Error);
 }
 

@@ -117,11 +117,13 @@ impl Check<'_> {
 
     /// A passage that does not exist is counted once a turn.
     fn unknown_passages(&mut self, turn: &SubmittedTurn) {
-        let Some(ids) = self.options.passage_ids else { return };
+        if self.passage_ids.is_none() {
+            return;
+        }
         let mut seen = HashSet::new();
         let passages = turn.responses.iter().flat_map(|response| &response.passages);
         for passage in passages.filter(|passage| seen.insert(&passage.id)) {
-            if !ids.contains(&passage.id) {
+            if self.is_unknown(&passage.id) {
                 let found = format!("`{}` in turn {}", shorten(&passage.id), turn.id);
                 let hint = "ids are `page:number`, the number from 0";
                 let expected = "a passage of the collection";
