@@ -35,29 +35,10 @@ const MOST_CITATIONS: usize = 10;
 /// A user who has talked for so many turns will not end.
 const MOST_TURNS: usize = 200;
 
-/// Whether a run is judged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// It is not.
-    Debug,
-    /// It is, and counts against the budget of runs.
-    Run,
-}
-
-impl Mode {
-    /// The name in the addresses of the server.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Debug => "debug",
-            Self::Run => "run",
-        }
-    }
-}
-
 /// What is talked about.
 pub struct Asked<'a> {
-    /// Whether the run is judged.
-    pub mode: Mode,
+    /// Whether the run is judged, and counts against the budget of runs.
+    pub is_judged: bool,
     /// The name of the run, which all teams share and nobody uses twice.
     pub run_id: &'a str,
     /// What the run is, for the organisers.
@@ -68,6 +49,13 @@ pub struct Asked<'a> {
     pub team: &'a str,
     /// Whether a run that was interrupted continues.
     pub resume: bool,
+}
+
+impl Asked<'_> {
+    /// The kind of run by its name in the addresses of the server.
+    pub fn mode(&self) -> &'static str {
+        if self.is_judged { "run" } else { "debug" }
+    }
 }
 
 /// The result of a run.
@@ -103,7 +91,7 @@ pub fn simulate(
     let files = asked.topics.iter().map(Source::checksum).collect::<Result<Vec<_>, _>>()?;
     let mut made_by = describe(system, asked.run_id)?;
     made_by["simulation"] = json!({
-        "mode": asked.mode.name(),
+        "mode": asked.mode(),
         "run_id": asked.run_id,
         "description": asked.description,
         "topics_sha256": files,
@@ -192,9 +180,9 @@ struct Conversation<'a> {
 impl Conversation<'_> {
     /// Opens the journal; what it knows of an earlier command is where this one begins.
     fn open(&mut self, path: &Path, made_by: &str) -> Result<(), Error> {
-        let Asked { mode, run_id, description, resume, .. } = self.asked;
+        let Asked { run_id, description, resume, .. } = self.asked;
         let head = json!({
-            "mode": mode.name(),
+            "mode": self.asked.mode(),
             "run_id": run_id,
             "description": description,
             "made_by": made_by,
@@ -227,7 +215,7 @@ impl Conversation<'_> {
     }
 
     fn path(&self, name: &str) -> String {
-        format!("/{}/{name}", self.asked.mode.name())
+        format!("/{}/{name}", self.asked.mode())
     }
 
     fn path_of_run(&self, name: &str) -> String {
@@ -312,7 +300,7 @@ impl Conversation<'_> {
     /// goodbye did not come, the status says whether a topic follows.
     fn without_session(&mut self) -> Result<Next, Error> {
         if self.talk.known.as_ref().is_some_and(|known| !known.ends_topic) {
-            let goes_on = self.asked.mode == Mode::Debug || self.has_open_topics()?;
+            let goes_on = !self.asked.is_judged || self.has_open_topics()?;
             self.decide(if goes_on { "topic" } else { "run" })?;
         }
         Ok(if self.talk.is_over { Next::End } else { Next::Say })
@@ -380,7 +368,7 @@ impl Conversation<'_> {
     /// What follows from a refusal: no more topics, or an error.
     fn take_refusal(&mut self, of_answer: bool, status: u16, text: &str) -> Result<Next, Error> {
         let problem = self.client.refused("a response that the server takes", status, text);
-        let is_debug = self.asked.mode == Mode::Debug && self.talk.known.is_some();
+        let is_debug = !self.asked.is_judged && self.talk.known.is_some();
         match status {
             400 if !of_answer => {}
             403 | 428 if !of_answer && is_debug => {

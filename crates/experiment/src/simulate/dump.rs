@@ -1,7 +1,7 @@
 //! The run that a talk becomes, and what the server's dump of it has otherwise.
 
+use super::Conversation;
 use super::talk::{Session, Turn};
-use super::{Conversation, Mode};
 use clariq_collections::ikat::Year;
 use clariq_collections::ikat::run::{
     INTERACTIVE, RankedPassage, RankedStatement, Response as Submitted, Submission, SubmittedTurn,
@@ -39,7 +39,7 @@ impl Conversation<'_> {
 
     /// What the server's dump has otherwise than the journal, turn by turn.
     pub(super) fn differences(&mut self, ours: &Submission) -> Vec<String> {
-        if self.asked.mode == Mode::Debug {
+        if !self.asked.is_judged {
             return Vec::new();
         }
         let path = self.path_of_run("dump");

@@ -294,7 +294,7 @@ fn serve(mut stream: TcpStream, state: &Mutex<State>) {
 /// What is asked for, and where the journal is.
 struct Bench {
     folder: tempfile::TempDir,
-    mode: Mode,
+    is_judged: bool,
     timeout: Duration,
     retries: u32,
     pause: Duration,
@@ -307,7 +307,7 @@ impl Bench {
         // Longer than a busy machine takes.
         let timeout = Duration::from_secs(10);
         let pause = Duration::ZERO;
-        Self { folder, mode: Mode::Run, timeout, retries: 4, pause, topics: Vec::new() }
+        Self { folder, is_judged: true, timeout, retries: 4, pause, topics: Vec::new() }
     }
 
     /// For a server with that fault. What is taken late must be taken while the session is still
@@ -338,7 +338,7 @@ impl Bench {
         respond: Respond,
     ) -> Result<(Submission, Vec<String>), Error> {
         let asked = Asked {
-            mode: self.mode,
+            is_judged: self.is_judged,
             run_id: "run-1",
             description: "d",
             topics: &[],
@@ -552,8 +552,8 @@ fn a_topic_whose_user_fails_at_once_is_fetched() {
 
 #[test]
 fn a_run_id_is_used_once() {
-    for mode in [Mode::Debug, Mode::Run] {
-        let (bench, fake) = (Bench { mode, ..Bench::new() }, Fake::with([]));
+    for is_judged in [false, true] {
+        let (bench, fake) = (Bench { is_judged, ..Bench::new() }, Fake::with([]));
         fake.change(|state| state.run = Some("run-1".to_owned()));
         let error = bench.run(&fake).unwrap_err().to_problem();
         assert!(error.hint.contains("--run-id"), "{error}");
@@ -590,7 +590,7 @@ fn a_restart_of_the_server_is_told_as_what_it_is() {
 
 #[test]
 fn a_debug_run_ends_where_its_budget_does() {
-    let (bench, fake) = (Bench { mode: Mode::Debug, ..Bench::new() }, Fake::with([]));
+    let (bench, fake) = (Bench { is_judged: false, ..Bench::new() }, Fake::with([]));
     fake.change(|state| state.is_used_up = true);
     let (submission, differences) = bench.run(&fake).unwrap();
     assert_eq!(answered(&submission), expected()[..2]);
@@ -607,7 +607,7 @@ fn a_debug_run_ends_where_its_budget_does() {
 fn a_lost_last_goodbye_ends_a_debug_run_too() {
     for fault in [Fault::Cut(200), Fault::Slow] {
         let (bench, fake) =
-            (Bench { mode: Mode::Debug, ..Bench::before(&fault) }, Fake::with([(4, fault)]));
+            (Bench { is_judged: false, ..Bench::before(&fault) }, Fake::with([(4, fault)]));
         let (submission, _) = bench.run(&fake).unwrap();
         assert_eq!(answered(&submission), expected());
         let last = fake.paths().last().cloned();
@@ -725,7 +725,7 @@ fn a_journal_is_continued_by_what_began_it() {
     bench.run(&fake).unwrap_err();
     let error = bench.run(&fake).unwrap_err().to_problem();
     assert!(error.hint.contains("--resume"), "{error}");
-    let other = Bench { mode: Mode::Debug, ..Bench::new() };
+    let other = Bench { is_judged: false, ..Bench::new() };
     fs::copy(bench.journal(), other.journal()).unwrap();
     let error = other.talk(&fake.url, true, &echo).unwrap_err().to_problem();
     assert!(error.expected.contains("`mode` debug") && error.found == "run", "{error}");
@@ -846,7 +846,7 @@ fn a_system_answers_within_the_limits() {
     let (fake, path) = (Fake::with([]), folder.path().join("a.jsonl"));
     let bench = Bench::new();
     let asked = Asked {
-        mode: Mode::Run,
+        is_judged: true,
         run_id: "run-1",
         description: "d",
         topics: &[],
@@ -984,7 +984,7 @@ fn recorded_failures_are_recovered_from() {
     // The user fails, then reacts to the same response; there the recording ends.
     let bench = Bench { retries: 1, ..Bench::new() };
     let asked = Asked {
-        mode: Mode::Run,
+        is_judged: true,
         run_id: "run-1",
         description: "d",
         topics: &[],

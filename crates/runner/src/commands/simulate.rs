@@ -6,7 +6,7 @@ use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_core::{Name, bail};
-use clariq_experiment::simulate::{Asked, Client, Mode, TOKEN, Waiting, simulate as talk};
+use clariq_experiment::simulate::{Asked, Client, TOKEN, Waiting, simulate as talk};
 use clariq_experiment::{Contexts, System};
 use clariq_files::Source;
 use std::io::{self, IsTerminal};
@@ -85,7 +85,6 @@ pub(crate) fn simulate(settings: &Settings, arguments: &SimulateArgs) -> Result<
     let collection = settings.collection_for(slice::from_ref(&loaded))?;
     let session = settings.session(&*collection, &arguments.place)?;
     let team = client.team()?;
-    let mode = if arguments.run { Mode::Run } else { Mode::Debug };
     let budget = client.budget()?;
     let budget = budget.iter().map(|(mode, left, unit)| format!("{mode}: {left} {unit}"));
     let budget = budget.collect::<Vec<_>>().join(", ");
@@ -98,7 +97,7 @@ pub(crate) fn simulate(settings: &Settings, arguments: &SimulateArgs) -> Result<
     system.warm_up()?;
     let topics: Vec<Source> = arguments.topics.iter().map(Source::new).collect();
     let asked = Asked {
-        mode,
+        is_judged: arguments.run,
         run_id: &arguments.run_id,
         description: &arguments.description,
         topics: &topics,
@@ -111,7 +110,7 @@ pub(crate) fn simulate(settings: &Settings, arguments: &SimulateArgs) -> Result<
     }
     Sheet::of([
         ("system", Cell::text(loaded.full_name())),
-        ("mode", Cell::text(mode.name())),
+        ("mode", Cell::text(asked.mode())),
         ("topics", Cell::count(done.topics)),
         ("turns", Cell::count(done.turns)),
         ("differences", Cell::count(done.differences.len())),
