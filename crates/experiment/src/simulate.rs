@@ -384,9 +384,11 @@ impl Conversation<'_> {
     /// The request with the system's response to what the user said last.
     fn respond(&self, topics: &[Topics], respond: Respond) -> Result<Value, Error> {
         let known = self.talk.known.as_ref().map(|known| known.history.clone());
-        let Some((session, said)) = self.talk.sessions.last().zip(known) else {
+        let Some((session, mut said)) = self.talk.sessions.last().zip(known) else {
             return Ok(Value::Null);
         };
+        // The server keeps a response twice that was sent again because the user failed.
+        said.dedup();
         let Session { topic, turns, .. } = session;
         if turns.len() > MOST_TURNS {
             let found = format!("more of topic {topic}");
