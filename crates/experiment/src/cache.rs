@@ -113,8 +113,7 @@ impl Kept<'_> {
         match check(&self.entry) {
             State::Sound => {
                 // Where the time cannot be set, the entry counts as older than it is.
-                let _ =
-                    File::open(&self.entry).and_then(|entry| entry.set_modified(SystemTime::now()));
+                let _ = set_used(&self.entry, SystemTime::now());
                 Ok(read(&self.entry.join(self.file)))
             }
             State::Damaged { found } => Err(found),
@@ -138,6 +137,11 @@ impl Kept<'_> {
     }
 }
 
+/// Says when an entry was used: the time of its list.
+fn set_used(entry: &Path, now: SystemTime) -> io::Result<()> {
+    File::options().append(true).open(entry.join(SUMS))?.set_modified(now)
+}
+
 /// Bytes that the entries beside each other may have, such as all vectors.
 const MOST_KEPT: u64 = 16 << 30;
 
@@ -150,7 +154,8 @@ fn remove_unused(folder: &Path, most: u64) -> io::Result<()> {
         let entry = entry?;
         let Ok(files) = fs::read_dir(entry.path()) else { continue };
         let size: io::Result<u64> = files.map(|file| Ok(file?.metadata()?.len())).sum();
-        entries.push((entry.metadata()?.modified()?, size?, entry.path()));
+        let used = fs::metadata(entry.path().join(SUMS)).or_else(|_| entry.metadata())?;
+        entries.push((used.modified()?, size?, entry.path()));
     }
     entries.sort_unstable_by(|a, b| b.cmp(a));
     let mut bytes = 0;
@@ -260,7 +265,7 @@ mod tests {
         for (name, age) in [("a", 3), ("b", 2), ("c", 1)] {
             kept(name).write(&[0; 1000]).unwrap();
             let then = SystemTime::now() - std::time::Duration::from_secs(3600 * age);
-            File::open(kept(name).entry).unwrap().set_modified(then).unwrap();
+            set_used(&kept(name).entry, then).unwrap();
         }
         fs::write(folder.path().join("z"), "no entry").unwrap();
         assert_eq!(kept("a").read(|file| fs::read(file).ok()).unwrap().unwrap().len(), 1000);
