@@ -2,23 +2,31 @@
 //! passages and responses of each run side by side.
 
 mod conversations;
-mod known;
 pub(crate) mod talks;
 
 use super::Labels;
 use crate::Collection;
 use crate::ikat::run::Submission;
-use crate::ikat::{Ikat, Split, Topics};
+use crate::ikat::{Ikat, PASSAGES, Split, Topics};
 use clariq_core::TopicId;
 use clariq_eval::Column;
 use clariq_files::Run;
 use clariq_report::differences::{self, Focus, Topic};
 use clariq_report::figures::{self, Compared, Measured, Words};
 use clariq_report::page::{Page, Section};
-use clariq_report::words::count;
-use known::Known;
+use clariq_report::words::{count, shorten};
 use maud::html;
 use std::collections::{HashMap, HashSet};
+
+/// The characters that are shown of a passage.
+const EXCERPT: usize = 240;
+
+/// How the text of a passage begins, where the collection has it.
+fn text_of(ikat: &Ikat, id: &str) -> String {
+    let passages = ikat.ranked_in(PASSAGES);
+    let text = passages.find(id).and_then(|passage| passages.text(passage).ok());
+    text.map_or_else(String::new, |text| shorten(text.trim(), EXCERPT))
+}
 
 pub(crate) const STYLE: &str = include_str!("page/style.css");
 
@@ -90,7 +98,7 @@ fn sections(comparison: &Comparison, compared: &Compared) -> Vec<Section> {
             sections.push(Section { id, name, content: differences::section(compared, &focus) });
         }
     }
-    let content = conversations::section(comparison, &Known::new(comparison));
+    let content = conversations::section(comparison);
     sections.push(Section { id: "conversations", name: "Conversations", content });
     sections
 }

@@ -1,29 +1,63 @@
 //! The conversations: what the user says about themselves, and the turns with what was said, the
 //! organisers' answer, and below it that of each run.
 
-use super::Comparison;
-use super::known::{Answers, Known, Label};
+use super::{Comparison, Entry, text_of};
+use crate::ikat::run::Response;
 use crate::ikat::{Conversation, Turn};
-use clariq_report::words::{count, figure, shorten};
+use clariq_eval::Qrels;
+use clariq_report::words::{count, figure};
 use maud::{Markup, html};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Statements and passages that are shown of a ranking. Below them are the relevant ones of lower
 /// ranks.
 const SHOWN: usize = 5;
-/// The characters that are shown of a passage.
-pub(super) const EXCERPT: usize = 240;
+/// The lowest of NIST's grades of passages that counts as relevant.
+const RELEVANT: i32 = 2;
 
 /// The id of a turn on the page.
 pub(super) fn anchor(conversation: usize, turn: u32) -> String {
     format!("turn-{conversation}-{turn}")
 }
 
-/// Whose lists are shown.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Labels,
-    Run,
+/// What a run says of a turn.
+#[derive(Default)]
+struct Answer<'a> {
+    /// The numbers of the statements, best first.
+    statements: Vec<&'a str>,
+    /// The ids of the passages, best first.
+    passages: Vec<&'a str>,
+    /// The first response.
+    response: Option<&'a Response>,
+    /// The figures of the turn, by the name of the measure.
+    figures: Vec<(String, f64)>,
+}
+
+/// A run, turn by turn.
+struct Answers<'a> {
+    name: &'a str,
+    by_turn: HashMap<&'a str, Answer<'a>>,
+}
+
+impl<'a> Answers<'a> {
+    fn new(entry: &'a Entry) -> Self {
+        let mut by_turn: HashMap<&str, Answer> = HashMap::new();
+        for line in &entry.statements.lines {
+            by_turn.entry(line.topic.as_str()).or_default().statements.push(line.question.as_str());
+        }
+        for line in &entry.passages.lines {
+            by_turn.entry(line.topic.as_str()).or_default().passages.push(line.question.as_str());
+        }
+        for turn in &entry.submission.turns {
+            by_turn.entry(&turn.id).or_default().response = turn.responses.first();
+        }
+        for column in &entry.columns {
+            for (turn, value) in &column.values {
+                by_turn.entry(turn.as_str()).or_default().figures.push((column.name(), *value));
+            }
+        }
+        Self { name: &entry.name, by_turn }
+    }
 }
 
 /// A line of a list.
@@ -36,7 +70,15 @@ struct Item<'a> {
     is_used: bool,
 }
 
-pub(super) fn section(comparison: &Comparison, known: &Known) -> Markup {
+/// How a document of a turn is labelled.
+struct Label {
+    is_relevant: bool,
+    /// Who says what: `organisers`, `NIST 3`.
+    words: Vec<String>,
+}
+
+pub(super) fn section(comparison: &Comparison) -> Markup {
+    let runs: Vec<Answers> = comparison.runs.iter().map(Answers::new).collect();
     html! {
         section id="conversations" {
             h2 { "Conversations" }
@@ -47,94 +89,124 @@ pub(super) fn section(comparison: &Comparison, known: &Known) -> Markup {
                 span.cross { "✗" } " what a run does not have."
             }
             @for (index, conversation) in comparison.topics.conversations.iter().enumerate() {
-                (conversation_details(known, index, conversation))
-            }
-        }
-    }
-}
-
-fn conversation_details(known: &Known, index: usize, conversation: &Conversation) -> Markup {
-    html! {
-        details.topic id={ "conversation-" (index) } {
-            summary {
-                span.number { (conversation.number) } " " span.request { (conversation.title) } " "
-                span.range { (count(conversation.turns.len(), "turn")) }
-            }
-            div.inside {
-                details {
+                details.topic id={ "conversation-" (index) } {
                     summary {
-                        "What the user says about themselves: "
-                        (count(conversation.statements.len(), "statement"))
+                        span.number { (conversation.number) } " "
+                        span.request { (conversation.title) } " "
+                        span.range { (count(conversation.turns.len(), "turn")) }
                     }
-                    ol { @for text in &conversation.statements { li { (text) } } }
-                }
-                @for turn in &conversation.turns {
-                    (details(known, index, conversation, turn))
+                    div.inside {
+                        details {
+                            summary {
+                                "What the user says about themselves: "
+                                (count(conversation.statements.len(), "statement"))
+                            }
+                            ol { @for text in &conversation.statements { li { (text) } } }
+                        }
+                        @for turn in &conversation.turns {
+                            details.topic.turn id=(anchor(index, turn.number)) {
+                                summary {
+                                    span.number { (turn.number) } " "
+                                    span.request { (turn.utterance) }
+                                }
+                                (details(comparison, &runs, conversation, turn))
+                            }
+                        }
+                    }
                 }
             }
         }
     }
 }
 
-fn details(known: &Known, index: usize, conversation: &Conversation, turn: &Turn) -> Markup {
+fn details(
+    comparison: &Comparison,
+    runs: &[Answers],
+    conversation: &Conversation,
+    turn: &Turn,
+) -> Markup {
     html! {
-        details.topic.turn id=(anchor(index, turn.number)) {
-            summary {
-                span.number { (turn.number) } " " span.request { (turn.utterance) }
+        div.inside {
+            @if !turn.resolved.is_empty() && turn.resolved != turn.utterance {
+                p.note { "Resolved: " (turn.resolved) }
             }
-            div.inside {
-                @if !turn.resolved.is_empty() && turn.resolved != turn.utterance {
-                    p.note { "Resolved: " (turn.resolved) }
-                }
-                (reference(known, conversation, turn))
-                @for run in &known.runs { (answer(known, run, conversation, turn)) }
-            }
+            (answer(comparison, conversation, turn, None))
+            @for run in runs { (answer(comparison, conversation, turn, Some(run))) }
         }
     }
 }
 
-/// What the organisers labelled and answered.
-fn reference(known: &Known, conversation: &Conversation, turn: &Turn) -> Markup {
-    let statements = relevant_statements(known, conversation, turn);
-    let statements =
-        statements.iter().map(|number| statement(known, conversation, turn, number, None));
-    let cited = select(&[], turn.citations.iter().flatten().map(String::as_str));
-    let cited = cited.into_iter().map(|(rank, id)| passage(known, turn, id, rank));
-    let [statements, cited] = [statements.collect::<Vec<_>>(), cited.collect()];
+/// What a run gave for a turn, or without one what the organisers labelled and answered.
+fn answer<'a>(
+    comparison: &'a Comparison,
+    conversation: &'a Conversation,
+    turn: &'a Turn,
+    run: Option<&'a Answers>,
+) -> Markup {
+    let nothing = Answer::default();
+    let found = run.and_then(|run| run.by_turn.get(turn.id.as_str())).unwrap_or(&nothing);
+    let response = found.response;
+    let labels = comparison.labels;
+    let of_statement = |number: &str| {
+        let of = [("organisers", &labels.organisers), ("NIST", &labels.nist)];
+        let of = of.iter().filter(|(_, qrels)| grade(qrels.as_ref(), turn, number) > Some(0));
+        let words: Vec<String> = of.map(|(who, _)| (*who).to_owned()).collect();
+        Label { is_relevant: !words.is_empty(), words }
+    };
+    let of_passage = |id: &str| {
+        let cited = grade(labels.cited.as_ref(), turn, id).filter(|grade| *grade > 0);
+        let graded = grade(labels.graded_by_people(), turn, id);
+        let words = cited.map(|_| "cited".to_owned()).into_iter();
+        let words = words.chain(graded.map(|grade| format!("NIST {grade}"))).collect();
+        Label { is_relevant: cited.is_some() || graded >= Some(RELEVANT), words }
+    };
+    let numbers: Vec<String> =
+        (1..=conversation.statements.len()).map(|number| number.to_string()).collect();
+    let wanted = numbers.iter().map(String::as_str).filter(|it| of_statement(it).is_relevant);
+    let statement = |(rank, id): (Option<usize>, _)| {
+        let index = str::parse::<usize>(id).ok().and_then(|number| number.checked_sub(1));
+        let text = index.and_then(|index| conversation.statements.get(index));
+        let text = text.map_or("(not one of the user's)", String::as_str).to_owned();
+        Item { rank, id, text, label: of_statement(id), is_used: false }
+    };
+    let passage = |(rank, id): (Option<usize>, _)| {
+        let used = response.into_iter().flat_map(|response| &response.passages);
+        let is_used = used.filter(|passage| passage.used).any(|passage| passage.id == id);
+        Item { rank, id, text: text_of(comparison.ikat, id), label: of_passage(id), is_used }
+    };
+    let statements = select(&found.statements, wanted).into_iter().map(statement);
+    let cited = turn.citations.iter().flatten().map(String::as_str);
+    let passages = select(&found.passages, cited).into_iter().map(passage);
+    let (statements, passages) = (statements.collect::<Vec<_>>(), passages.collect::<Vec<_>>());
+    let (sign, text) = match run {
+        None => ("✓", turn.response.as_str()),
+        Some(_) => ("✗", response.map_or("", |response| response.text.as_str())),
+    };
     html! {
         div.answer {
-            h3 { "Labels and the organisers' response" }
-            (side_by_side(Kind::Labels, &statements, &cited, &turn.response))
+            h3 { (run.map_or("Labels and the organisers' response", |run| run.name)) }
+            @if run.is_some() {
+                p.note {
+                    @for (index, (name, value)) in found.figures.iter().enumerate() {
+                        @if index > 0 { " · " } (name) " " (figure(*value))
+                    }
+                }
+            }
+            div.lists {
+                div.list { h4 { "Statements" } (list(&statements, sign, "No statement.")) }
+                div.list { h4 { "Passages" } (list(&passages, sign, "No passage.")) }
+                div.list {
+                    h4 { "Response" }
+                    @if text.trim().is_empty() { p.note { "No response." } }
+                    @else { p.response { (text) } }
+                }
+            }
         }
     }
 }
 
-fn answer(known: &Known, run: &Answers, conversation: &Conversation, turn: &Turn) -> Markup {
-    let ranked = run.statements(&turn.id);
-    let wanted = relevant_statements(known, conversation, turn);
-    let statements = select(ranked, wanted.iter().map(String::as_str));
-    let statements = statements
-        .into_iter()
-        .map(|(rank, number)| statement(known, conversation, turn, number, rank));
-    let (ranked, used) = (run.passages(&turn.id), run.used(&turn.id));
-    let passages = select(ranked, turn.citations.iter().flatten().map(String::as_str));
-    let passages = passages.into_iter().map(|(rank, id)| {
-        let item = passage(known, turn, id, rank);
-        Item { is_used: used.contains(id), ..item }
-    });
-    let [statements, passages] = [statements.collect::<Vec<_>>(), passages.collect()];
-    let response = run.response(&turn.id).map_or("", |response| response.text.as_str());
-    html! {
-        div.answer {
-            h3 { (run.entry.name) }
-            p.note {
-                @for (index, (name, value)) in run.figures(&turn.id).iter().enumerate() {
-                    @if index > 0 { " · " } (name) " " (figure(*value))
-                }
-            }
-            (side_by_side(Kind::Run, &statements, &passages, response))
-        }
-    }
+fn grade(qrels: Option<&Qrels>, turn: &Turn, document: &str) -> Option<i32> {
+    qrels?.topic(&turn.id)?.grade(&document.into())
 }
 
 /// The first of a ranking, then what is wanted with the ranks that it has further down, and without
@@ -155,51 +227,8 @@ fn select<'a>(
     selected
 }
 
-/// The numbers of the statements that any labels call relevant.
-fn relevant_statements(known: &Known, conversation: &Conversation, turn: &Turn) -> Vec<String> {
-    let numbers = (1..=conversation.statements.len()).map(|number| number.to_string());
-    numbers.filter(|number| known.statement(&turn.id, number).is_relevant).collect()
-}
-
-fn statement<'a>(
-    known: &Known,
-    conversation: &Conversation,
-    turn: &Turn,
-    number: &'a str,
-    rank: Option<usize>,
-) -> Item<'a> {
-    let index = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-    let text = index.and_then(|index| conversation.statements.get(index));
-    Item {
-        rank,
-        id: number,
-        text: text.map_or("(not one of the user's)", String::as_str).to_owned(),
-        label: known.statement(&turn.id, number),
-        is_used: false,
-    }
-}
-
-fn passage<'a>(known: &Known, turn: &Turn, id: &'a str, rank: Option<usize>) -> Item<'a> {
-    let text = shorten(&known.text(id), EXCERPT);
-    Item { rank, id, text, label: known.passage(&turn.id, id), is_used: false }
-}
-
-fn side_by_side(kind: Kind, statements: &[Item], passages: &[Item], response: &str) -> Markup {
-    html! {
-        div.lists {
-            div.list { h4 { "Statements" } (list(statements, kind, "No statement.")) }
-            div.list { h4 { "Passages" } (list(passages, kind, "No passage.")) }
-            div.list {
-                h4 { "Response" }
-                @if response.trim().is_empty() { p.note { "No response." } }
-                @else { p.response { (response) } }
-            }
-        }
-    }
-}
-
-/// What a run ranks, and below it what it lacks; or, where there is no ranking, what labels name.
-fn list(items: &[Item], kind: Kind, nothing: &str) -> Markup {
+/// What is ranked, and below it what is not: what a run lacks (`✗`), or what labels name (`✓`).
+fn list(items: &[Item], sign: &str, nothing: &str) -> Markup {
     let (ranked, others): (Vec<&Item>, Vec<&Item>) =
         items.iter().partition(|item| item.rank.is_some());
     html! {
@@ -211,10 +240,8 @@ fn list(items: &[Item], kind: Kind, nothing: &str) -> Markup {
                 }
             }
         }
-        @if !others.is_empty() && kind == Kind::Labels {
-            ul { @for item in others { li { (line(item, "✓")) } } }
-        } @else if !others.is_empty() {
-            ul.missed { @for item in others { li { (line(item, "✗")) } } }
+        @if !others.is_empty() {
+            ul.missed[sign == "✗"] { @for item in others { li { (line(item, sign)) } } }
         }
     }
 }

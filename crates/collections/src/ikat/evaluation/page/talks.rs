@@ -1,13 +1,12 @@
 //! The page about conversations with a simulated user: what was said, beside the statements and
 //! passages that each response names.
 
-use super::STYLE;
-use super::conversations::EXCERPT;
+use super::{STYLE, text_of};
 use crate::Collection;
+use crate::ikat::Ikat;
 use crate::ikat::run::{Submission, SubmittedTurn};
-use crate::ikat::{Ikat, PASSAGES};
 use clariq_report::page::{Page, Section};
-use clariq_report::words::{count, shorten};
+use clariq_report::words::count;
 use maud::{Markup, html};
 
 /// Renders the page; every run has a name. Passages are shown as far as the collection has them.
@@ -58,11 +57,6 @@ fn conversation(ikat: &Ikat, turns: &[SubmittedTurn]) -> Markup {
 }
 
 fn details(ikat: &Ikat, turn: &SubmittedTurn) -> Markup {
-    let passages = ikat.ranked_in(PASSAGES);
-    let text = |id: &str| {
-        let text = passages.find(id).and_then(|passage| passages.text(passage).ok());
-        text.map_or_else(String::new, |text| shorten(text.trim(), EXCERPT))
-    };
     html! {
         div.answer {
             h3 { "User: " (turn.utterance.as_deref().unwrap_or_default()) }
@@ -76,7 +70,7 @@ fn details(ikat: &Ikat, turn: &SubmittedTurn) -> Markup {
                         h4 { "Passages" }
                         ol {
                             @for passage in &response.passages {
-                                li { (text(&passage.id)) " " span.id { (passage.id) } }
+                                li { (text_of(ikat, &passage.id)) " " span.id { (passage.id) } }
                             }
                         }
                     }
