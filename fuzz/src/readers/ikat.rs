@@ -64,11 +64,11 @@ pub fn ikat_passages(bytes: &[u8]) {
 /// A run of any year is written and read back, converted, and validated to a verdict that agrees with its reader.
 pub fn ikat_run(bytes: &[u8]) {
     let topics = Folder::Sample.topics(Split::Test2023).expect("the sample");
-    for year in Year::ALL {
+    for year in [Year::Y2023, Year::Y2024, Year::Y2025] {
         let submission = both(
             bytes,
-            |input, sink| Submission::parse(input, year, sink),
-            |source| Submission::read(source, year),
+            |input, sink| Submission::parse(input, Some(year), sink),
+            |source| Submission::read(source, Some(year)),
         );
         let topics = Topics { year, ..topics.clone() };
         let tokens = |text: &str| text.split_whitespace().count();
@@ -98,7 +98,7 @@ fn comes_back(submission: &Submission) {
     if put_submission(&mut written, submission).is_err() || written.is_empty() {
         return;
     }
-    let again = read_back(written, |source| Submission::read(source, submission.year));
+    let again = read_back(written, |source| Submission::read(source, Some(submission.year)));
     let mut lines_again = Vec::new();
     if convert::put_trec(&mut lines_again, &again, NAME).is_ok() {
         assert_eq!(lines, lines_again);

@@ -15,7 +15,7 @@ use std::io::Write;
 /// Writes the passages of a run of any year as a TREC run, atomically where the target is a file.
 pub fn convert_to_trec(run: &Source, target: &Target) -> Result<(), Error> {
     let mut lines = Vec::new();
-    put_trec(&mut lines, &Submission::read_any(run)?, &run.name())?;
+    put_trec(&mut lines, &Submission::read(run, None)?, &run.name())?;
     target.write(|out| out.write_all(&lines))
 }
 

@@ -19,7 +19,7 @@ use super::topics::Year;
 use crate::json::{self, MOST_VALUES_OF_A_RUN};
 use clariq_core::Error;
 use clariq_files::table::{Sink, strictly};
-use clariq_files::{Input, Source, Target};
+use clariq_files::{Input, Source};
 
 /// Bytes that a run may have, unpacked: a thousand passages with their texts for each of 500 turns.
 pub(super) const MOST_OF_A_RUN: u64 = 256 << 20;
@@ -112,45 +112,29 @@ impl Submission {
 
     /// Reads a run in the form of `year`, or of the interactive task; the first problem is the
     /// error.
-    pub fn read(source: &Source, year: Year) -> Result<Self, Error> {
+    ///
+    /// Without a year, the run has the form that it looks like: 2025 is JSON lines, 2023 names
+    /// statements by objects, 2024 by numbers. A run of 2023 or 2024 without any statement has both
+    /// forms, and counts as one of 2024.
+    pub fn read(source: &Source, year: Option<Year>) -> Result<Self, Error> {
         let input = source.read_at_most(MOST_OF_A_RUN)?;
         strictly(|sink| Self::parse(&input, year, sink))
     }
 
-    /// Reads a run of any year by the form that it has; the first problem is the error.
-    ///
-    /// 2025 is JSON lines, 2023 names statements by objects, 2024 by numbers. A run of 2023 or 2024
-    /// without any statement has both forms, and counts as one of 2024.
-    pub fn read_any(source: &Source) -> Result<Self, Error> {
-        let input = source.read_at_most(MOST_OF_A_RUN)?;
-        strictly(|sink| Self::parse_any(&input, sink))
-    }
-
-    fn parse_any(input: &Input, sink: Sink) -> Self {
-        if lines::is_json_lines(input) {
-            return Self::parse(input, Year::Y2025, sink);
-        }
-        match json::parse(MOST_VALUES_OF_A_RUN, input, sink) {
-            // A run of one turn.
-            Some(root) if lines::is_entry(&root) => Self::parse(input, Year::Y2025, sink),
-            Some(root) => object::read(&input.name, &root, object::year_of(&root), sink),
-            None => Self { year: Year::Y2024, ..Self::default() },
-        }
-    }
-
     /// Reads what can be read: every problem goes to `sink`, and its turn is left out.
-    pub fn parse(input: &Input, year: Year, sink: Sink) -> Self {
-        if year == Year::Y2025 || lines::is_interactive(input) {
+    pub fn parse(input: &Input, year: Option<Year>, sink: Sink) -> Self {
+        let is_lines = year.map_or_else(|| lines::is_json_lines(input), |year| year == Year::Y2025);
+        if is_lines || lines::is_interactive(input) {
             return lines::read(input, sink, None);
         }
-        match json::parse(MOST_VALUES_OF_A_RUN, input, sink) {
-            Some(root) => object::read(&input.name, &root, year, sink),
-            None => Self { year, ..Self::default() },
+        match (json::parse(MOST_VALUES_OF_A_RUN, input, sink), year) {
+            (None, year) => Self { year: year.unwrap_or(Year::Y2024), ..Self::default() },
+            // A run of one turn.
+            (Some(root), None) if lines::is_entry(&root) => lines::read(input, sink, None),
+            (Some(root), year) => {
+                let year = year.unwrap_or_else(|| object::year_of(&root));
+                object::read(&input.name, &root, year, sink)
+            }
         }
-    }
-
-    /// Writes the run in the form of its year, atomically where the target is a file.
-    pub fn write(&self, target: &Target) -> Result<(), Error> {
-        target.write(|out| put_submission(out, self))
     }
 }

@@ -19,23 +19,13 @@ pub enum Year {
     Y2025,
 }
 
-impl Year {
-    /// All years, in order.
-    pub const ALL: [Self; 3] = [Self::Y2023, Self::Y2024, Self::Y2025];
-
-    /// The year as a number.
-    pub fn number(self) -> u16 {
-        match self {
-            Self::Y2023 => 2023,
-            Self::Y2024 => 2024,
-            Self::Y2025 => 2025,
-        }
-    }
-}
-
 impl fmt::Display for Year {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.number().fmt(f)
+        f.pad(match self {
+            Self::Y2023 => "2023",
+            Self::Y2024 => "2024",
+            Self::Y2025 => "2025",
+        })
     }
 }
 

@@ -48,7 +48,7 @@ fn released() -> String {
 }
 
 fn read(text: &str) -> Submission {
-    Submission::read_any(&Source::memory("d.jsonl", text.as_bytes().to_vec())).unwrap()
+    Submission::read(&Source::memory("d.jsonl", text.as_bytes().to_vec()), None).unwrap()
 }
 
 fn validated(text: &str) -> Validation {
@@ -81,7 +81,7 @@ fn both_forms_are_read_and_come_back() {
     assert_eq!(run.turns.iter().map(|turn| turn.responses.len()).collect::<Vec<_>>(), [1, 1, 0]);
     // Whatever year is asked for.
     let source = Source::memory("d.jsonl", dump().into_bytes());
-    assert_eq!(Submission::read(&source, Year::Y2023).unwrap(), run);
+    assert_eq!(Submission::read(&source, Some(Year::Y2023)).unwrap(), run);
     let mut lines = Vec::new();
     convert::put_trec(&mut lines, &run, "d.jsonl").unwrap();
     assert_eq!(
@@ -106,7 +106,7 @@ fn what_is_no_turn_is_refused_with_its_line() {
             "{good}{{\"metadata\": {{\"run_id\": \"a\", \"topic_id\": \"2-1_4\"}}, {wrong}}}\n"
         );
         let source = Source::memory("d.jsonl", text.clone().into_bytes());
-        let error = Submission::read_any(&source).unwrap_err().to_string();
+        let error = Submission::read(&source, None).unwrap_err().to_string();
         assert!(error.contains("d.jsonl:4") && error.contains(right), "{error}");
         let found = validated(&text);
         assert_eq!((found.verdict, found.answered), (Verdict::Error, 2));

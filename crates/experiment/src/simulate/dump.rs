@@ -44,7 +44,7 @@ impl Conversation<'_> {
         }
         let path = self.path_of_run("dump");
         let dumped = match self.client.get(&path) {
-            Ok((200, text)) => Submission::read_any(&Source::memory("dump", text.into_bytes())),
+            Ok((200, text)) => Submission::read(&Source::memory("dump", text.into_bytes()), None),
             Ok((status, text)) => Err(self.client.refused("the dump", status, &text).into()),
             Err(error) => Err(error),
         };

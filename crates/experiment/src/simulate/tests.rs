@@ -853,7 +853,7 @@ fn a_system_answers_within_the_limits() {
     let done = simulate(bench.client(&fake.url), &system, &asked, &path).unwrap();
     assert_eq!(done, Done { topics: 2, turns: 3, differences: Vec::new() });
     assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), 5);
-    let submission = Submission::read_any(&Source::new(&path)).unwrap();
+    let submission = Submission::read(&Source::new(&path), None).unwrap();
     assert!(submission.is_interactive() && submission.turns.len() == 5);
     let written = fs::read_to_string(record::path_of(&path)).unwrap();
     assert_eq!(client::read(&written).unwrap()["simulation"]["mode"], "run");

@@ -58,7 +58,9 @@ fn only_systems_that_answer_use_earlier_conversations() {
         let text = format!("name = \"x\"\nuses = [\"earlier-conversations\"]\n{text}");
         Loaded::read(&Source::memory("x.toml", text.into_bytes()), &[])
     };
-    let ranks = configured("[[stages]]\nstage = \"bm25\"\n").err().unwrap().to_string();
+    let ranks =
+        configured("description = \"d\"\n[[stages]]\nstage = \"bm25\"\nanalyzer = \"lucene\"\n");
+    let ranks = ranks.err().unwrap().to_string();
     assert!(ranks.contains("x.toml: expected a system with a table [answer]"), "{ranks}");
     let answers = include_str!("../../configs/ikat-bm25.toml").split_once("description").unwrap().1;
     let loaded = configured(&format!("description{answers}")).unwrap();

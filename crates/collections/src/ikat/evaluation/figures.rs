@@ -2,10 +2,8 @@
 
 use super::by_turn::{CITED, Part, columns};
 use super::evaluate::{Evaluated, Labels};
-use clariq_core::{Error, TopicId};
+use clariq_core::Error;
 use clariq_eval::{Column, SetReport, Unjudged};
-use clariq_files::Qrels;
-use std::collections::HashSet;
 
 /// The label sets of statements, as figures name them.
 const LABEL_SETS: [&str; 2] = ["organisers", "NIST"];
@@ -38,11 +36,8 @@ pub fn figures(evaluated: &Evaluated, labels: &Labels) -> Result<Vec<(String, f6
     let mean = |name: String, column: &Column| (name, column.mean());
     let statements = columns(Part::Statements)?;
     let mut figures: Vec<_> = statements.iter().map(|of| mean(of.name(), of)).collect();
-    for (name, report) in set_reports(evaluated, labels) {
-        for (average, value) in AVERAGES.iter().zip([report.micro.f1, report.macro_average.f1]) {
-            figures.push((format!("sets ({name}) {average}"), value));
-        }
-    }
+    let of_sets = sets(evaluated, labels).into_iter();
+    figures.extend(of_sets.filter(|(name, _)| AVERAGES.iter().any(|of| name.ends_with(of))));
     let passages = columns(Part::Passages)?;
     let cited = passages.iter().filter(|of| of.part == CITED);
     figures.extend(cited.map(|of| mean(format!("passages {}", of.measure), of)));
@@ -81,7 +76,7 @@ fn set_reports(evaluated: &Evaluated, labels: &Labels) -> Vec<(&'static str, Set
     if let Some(qrels) = &labels.organisers {
         reports.push((organisers, evaluated.score_sets(qrels, None, Unjudged::Wrong)));
         if let Some(graded) = labels.graded_by_people() {
-            let turns = turns_of(graded);
+            let turns = graded.topics().map(|(turn, _)| turn.clone()).collect();
             let report = evaluated.score_sets(qrels, Some(&turns), Unjudged::Wrong);
             reports.push((judged, report));
         }
@@ -90,8 +85,4 @@ fn set_reports(evaluated: &Evaluated, labels: &Labels) -> Vec<(&'static str, Set
         reports.push((nist, evaluated.score_sets(qrels, None, Unjudged::LeftOut)));
     }
     reports
-}
-
-fn turns_of(qrels: &Qrels) -> HashSet<TopicId> {
-    qrels.topics().map(|(turn, _)| turn.clone()).collect()
 }

@@ -6,6 +6,7 @@ pub(crate) mod talks;
 
 use super::Labels;
 use crate::Collection;
+use crate::evaluation::PageAsked;
 use crate::ikat::run::Submission;
 use crate::ikat::{Ikat, PASSAGES, Split, Topics};
 use clariq_core::TopicId;
@@ -46,32 +47,30 @@ pub(crate) struct Entry {
 
 /// What a page compares.
 pub(crate) struct Comparison<'a> {
-    pub(crate) title: &'a str,
+    pub(crate) asked: &'a PageAsked<'a>,
     /// Conversations and the texts of passages.
     pub(crate) ikat: &'a Ikat,
     pub(crate) split: Split,
     pub(crate) topics: &'a Topics,
     pub(crate) labels: &'a Labels,
     pub(crate) runs: &'a [Entry],
-    /// The position in `runs` of the run that the others are compared with.
-    pub(crate) baseline: usize,
-    pub(crate) seed: u64,
 }
 
 pub(crate) fn render(comparison: &Comparison) -> String {
+    let PageAsked { title, baseline, seed, .. } = *comparison.asked;
     let runs = comparison.runs.iter().map(|entry| Measured {
         name: &entry.name,
         uses: &entry.uses,
         columns: entry.columns.clone(),
     });
-    let compared = Compared::new(runs.collect(), comparison.baseline, comparison.seed, "turn");
+    let compared = Compared::new(runs.collect(), baseline, seed, "turn");
     Page {
-        title: comparison.title,
+        title,
         lead: describe(comparison),
         sections: sections(comparison, &compared),
         footer: html! {
             "Split " (comparison.split) " of " (comparison.ikat.label()) ", seed "
-            (comparison.seed) ". Equal scores are in the order of descending ids."
+            (seed) ". Equal scores are in the order of descending ids."
         },
         style: STYLE,
     }
@@ -138,7 +137,7 @@ fn describe(comparison: &Comparison) -> String {
     if comparison.runs.len() < 2 {
         return format!("{what}.");
     }
-    format!("{what}; compared with {}.", comparison.runs[comparison.baseline].name)
+    format!("{what}; compared with {}.", comparison.runs[comparison.asked.baseline].name)
 }
 
 /// Turns that a run does not answer.

@@ -73,7 +73,7 @@ impl<'a> Track<'a> {
 
     /// Reads a run, what is scored of it, and what the figures pass over.
     fn read(&self, source: &Source) -> Result<(Submission, Evaluated, Vec<String>), Error> {
-        let submission = Submission::read(source, self.split.year())?;
+        let submission = Submission::read(source, Some(self.split.year()))?;
         if submission.is_interactive() {
             let expected = format!("a run over {}", self.split);
             let found = "conversations with a simulated user";
@@ -96,7 +96,7 @@ impl<'a> Track<'a> {
 impl Track<'_> {
     /// The page about conversations with a simulated user, if the first run is of them.
     fn talks(&self, asked: &PageAsked) -> Result<Option<Rendered>, Error> {
-        let read = |run: &PageRun| Submission::read(&run.file, self.split.year());
+        let read = |run: &PageRun| Submission::read(&run.file, Some(self.split.year()));
         let mut talks = Vec::new();
         for run in asked.runs {
             let submission = read(run)?;
@@ -179,7 +179,7 @@ impl Evaluation for Track<'_> {
             let figures = qrels.by_name(run, written.expected.iter().copied());
             return Ok(Scored { figures, ..Scored::default() });
         }
-        let submission = Submission::read(&Source::new(written.path), self.split.year())?;
+        let submission = Submission::read(&Source::new(written.path), Some(self.split.year()))?;
         let evaluated = Evaluated::of_submission(self.ikat, self.split, &submission);
         let (statements, passages) = ((written.ranking)(STATEMENTS)?, (written.ranking)(PASSAGES)?);
         // What is handed in has only the first of the rankings.
@@ -235,14 +235,12 @@ impl Evaluation for Track<'_> {
         }
         let topics = self.ikat.topics(self.split)?;
         let html = render(&Comparison {
-            title: asked.title,
+            asked,
             ikat: self.ikat,
             split: self.split,
             topics,
             labels: &self.labels,
             runs: &runs,
-            baseline: asked.baseline,
-            seed: asked.seed,
         });
         Ok(Rendered { html, topics: topics.turns().count(), warnings })
     }

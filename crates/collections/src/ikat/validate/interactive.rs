@@ -15,7 +15,7 @@ const MOST_CITATIONS: usize = 10;
 /// of other runs.
 pub(super) fn check(check: &mut Check) -> Submission {
     let input = check.input;
-    let submission = Submission::parse(input, Year::Y2025, &mut |problem| check.add(problem));
+    let submission = Submission::parse(input, Some(Year::Y2025), &mut |problem| check.add(problem));
     for turn in &submission.turns {
         let at = check.at(turn.line);
         if turn.references.len() > MOST_CITATIONS {

@@ -15,7 +15,7 @@ const PREFIX: &str = "clueweb22-";
 /// Reports all errors and warnings, and returns the run as far as it could be read.
 pub(super) fn check(check: &mut Check) -> Submission {
     let (input, year) = (check.input, check.topics.year);
-    let submission = Submission::parse(input, year, &mut |problem| check.add(problem));
+    let submission = Submission::parse(input, Some(year), &mut |problem| check.add(problem));
     if check.errors > 0 || submission.turns.is_empty() {
         return submission;
     }

@@ -137,11 +137,11 @@ fn details(
 }
 
 /// What a run gave for a turn, or without one what the organisers labelled and answered.
-fn answer<'a>(
-    comparison: &'a Comparison,
-    conversation: &'a Conversation,
-    turn: &'a Turn,
-    run: Option<&'a Answers>,
+fn answer(
+    comparison: &Comparison,
+    conversation: &Conversation,
+    turn: &Turn,
+    run: Option<&Answers>,
 ) -> Markup {
     let nothing = Answer::default();
     let found = run.and_then(|run| run.by_turn.get(turn.id.as_str())).unwrap_or(&nothing);
