@@ -97,29 +97,23 @@ fn submitted(body: &Value) -> Submitted {
 
 /// The differences of a turn.
 fn compare(turn: &Turn, our: &SubmittedTurn, their: &SubmittedTurn) -> Vec<String> {
-    let mut differing = Vec::new();
     // Where a user failed, the dump has the response that was sent first in place of the question.
-    if !turn.failed && our.utterance != their.utterance {
-        differing.push("the utterance");
-    }
+    let mut parts = vec![("the utterance", turn.failed || our.utterance == their.utterance)];
+    let scores = |response: &Submitted| -> HashMap<String, u64> {
+        let passages = response.passages.iter();
+        passages.map(|passage| (passage.id.clone(), passage.score.to_bits())).collect()
+    };
+    let texts = |response: &Submitted| -> Vec<String> {
+        response.statements.iter().map(|statement| statement.text.clone()).collect()
+    };
     match (our.responses.first(), their.responses.first()) {
-        (None, None) => {}
-        (Some(our), Some(their)) => {
-            let scores = |response: &Submitted| -> HashMap<String, u64> {
-                let passages = response.passages.iter();
-                passages.map(|passage| (passage.id.clone(), passage.score.to_bits())).collect()
-            };
-            let texts = |response: &Submitted| -> Vec<String> {
-                response.statements.iter().map(|statement| statement.text.clone()).collect()
-            };
-            let parts = [
-                ("the response", our.text == their.text),
-                ("the citations", scores(our) == scores(their)),
-                ("the statements", texts(our) == texts(their)),
-            ];
-            differing.extend(parts.iter().filter(|(_, same)| !same).map(|(part, _)| *part));
-        }
-        _ => differing.push("whether there is a response"),
+        (Some(our), Some(their)) => parts.extend([
+            ("the response", our.text == their.text),
+            ("the citations", scores(our) == scores(their)),
+            ("the statements", texts(our) == texts(their)),
+        ]),
+        (our, their) => parts.push(("whether there is a response", our == their)),
     }
-    differing.iter().map(|part| format!("turn {}: {part}", their.id)).collect()
+    let differing = parts.iter().filter(|(_, same)| !same);
+    differing.map(|(part, _)| format!("turn {}: {part}", their.id)).collect()
 }

@@ -109,17 +109,17 @@ fn talk(node: &Node, line: u64) -> Parsed<([String; 3], SubmittedTurn)> {
     let utterance = Some(said.flatten().unwrap_or_default().to_owned());
     let mut responses = Vec::with_capacity(all.len());
     for (node, rank) in all.iter().zip(1..) {
-        let of = |key: &str| node.get(&format!("assistant_{key}")).or(node.get(key));
-        let Some(text) = of("text").filter(|text| text.value != Value::Null) else { continue };
-        let statements = of("meta").and_then(|meta| meta.get("ptkb_provenance"));
-        let statements = match statements.or(node.get("ptkb_provenance")) {
-            Some(named) if named.value != Value::Null => statements_of(named)?,
-            _ => Vec::new(),
+        let of = |key: &str| {
+            let value = node.get(&format!("assistant_{key}")).or(node.get(key));
+            value.filter(|value| value.value != Value::Null)
         };
-        let cited = of("citations").filter(|cited| cited.value != Value::Null);
-        let passages = cited.map_or(Ok(Vec::new()), |cited| scores(cited, "citations"))?;
-        let passages = passages.into_iter().map(|passage| RankedPassage { used: true, ..passage });
-        let (text, passages) = (text.as_text("text")?.to_owned(), passages.collect());
+        let Some(text) = of("text") else { continue };
+        let named = of("meta").and_then(|meta| meta.get("ptkb_provenance"));
+        let named = named.or(node.get("ptkb_provenance"));
+        let named = named.filter(|named| named.value != Value::Null);
+        let text = text.as_text("text")?.to_owned();
+        let passages = of("citations").map_or(Ok(Vec::new()), cited)?;
+        let statements = named.map_or(Ok(Vec::new()), statements_of)?;
         responses.push(Response { rank, text, passages, statements, line: node.line });
     }
     let references = responses.first().map_or(Vec::new(), |first| first.passages.clone());
@@ -131,12 +131,11 @@ fn response(node: &Node, rank: i64) -> Parsed<Response> {
         Some(node) => node.integer().ok_or_else(|| node.unlike("a whole number as rank"))?,
         None => rank,
     };
-    let cited = scores(node.field("citations")?, "citations")?.into_iter();
-    let cited = cited.map(|passage| RankedPassage { used: true, ..passage });
+    let passages = cited(node.field("citations")?)?;
     Ok(Response {
         rank: i32::try_from(rank).map_err(|_| node.unlike("a rank of at most 32 bits"))?,
         text: node.text_of("text")?.to_owned(),
-        passages: cited.collect(),
+        passages,
         statements: statements_of(node.field("ptkb_provenance")?)?,
         line: node.line,
     })
@@ -148,6 +147,11 @@ fn statements_of(node: &Node) -> Parsed<Vec<RankedStatement>> {
         Ok(RankedStatement { text, line: node.line, ..Default::default() })
     };
     node.as_list("ptkb_provenance")?.iter().map(statement).collect()
+}
+
+fn cited(node: &Node) -> Parsed<Vec<RankedPassage>> {
+    let cited = scores(node, "citations")?.into_iter();
+    Ok(cited.map(|passage| RankedPassage { used: true, ..passage }).collect())
 }
 
 /// An object of passage ids and scores.

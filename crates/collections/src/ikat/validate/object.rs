@@ -205,33 +205,16 @@ impl Check<'_> {
         }
         let mut previous = FIRST;
         for statement in &response.statements {
-            if year == Year::Y2024 {
-                self.numbered_statement(conversation, turn, statement);
-            } else {
-                self.statement(conversation, turn, statement, previous);
-            }
+            self.statement(year, conversation, turn, statement, previous);
             previous = statement.score;
         }
     }
 
-    /// 2024: the number 0 is let through.
-    fn numbered_statement(
-        &mut self,
-        conversation: &Conversation,
-        turn: &str,
-        RankedStatement { id, line, .. }: &RankedStatement,
-    ) {
-        let last = conversation.statements.len();
-        if !id.parse().is_ok_and(|number: usize| number <= last) {
-            let hint = "statements are numbered from 1";
-            let expected = format!("a statement from 1 to {last}");
-            self.add(problem!(self.at(*line), expected, "{id} in turn {turn}", hint));
-        }
-    }
-
-    /// 2023: the id has to be known, and the text has to be that of the topics.
+    /// 2023: the id has to be known, and the text has to be that of the topics. 2024: the number 0
+    /// is let through.
     fn statement(
         &mut self,
+        year: Year,
         conversation: &Conversation,
         turn: &str,
         statement: &RankedStatement,
@@ -239,6 +222,14 @@ impl Check<'_> {
     ) {
         let RankedStatement { id, line, score, .. } = statement;
         let last = conversation.statements.len();
+        let expected = format!("a statement from 1 to {last}");
+        let hint = "statements are numbered from 1";
+        if year == Year::Y2024 {
+            if !id.parse().is_ok_and(|number: usize| number <= last) {
+                self.add(problem!(self.at(*line), expected, "{id} in turn {turn}", hint));
+            }
+            return;
+        }
         let number = id.parse::<usize>().ok().filter(|number| number.to_string() == *id);
         let text = number.and_then(|number| conversation.statements.get(number.checked_sub(1)?));
         let found = format!("`{}` in turn {turn}", shorten(id));
@@ -247,11 +238,7 @@ impl Check<'_> {
                 let hint = "ids are \"1\", \"2\", …";
                 self.add(problem!(self.at(*line), "the id of a statement", found, hint));
             }
-            None => {
-                let expected = format!("a statement from 1 to {last}");
-                let hint = "statements are numbered from 1";
-                self.add(problem!(self.at(*line), expected, found, hint));
-            }
+            None => self.add(problem!(self.at(*line), expected, found, hint)),
             Some(text) if *text != statement.text => {
                 let expected = format!("the text of statement {id}, `{}`", shorten(text));
                 let found = format!("`{}` in turn {turn}", shorten(&statement.text));

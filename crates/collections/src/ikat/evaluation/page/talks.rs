@@ -11,8 +11,7 @@ use maud::{Markup, html};
 
 /// Renders the page; every run has a name. Passages are shown as far as the collection has them.
 pub(crate) fn render(title: &str, ikat: &Ikat, runs: &[(&str, &Submission)]) -> String {
-    let turns = |submission: &Submission| submission.turns.len();
-    let all = runs.iter().map(|(_, submission)| turns(submission)).sum();
+    let all = runs.iter().map(|(_, submission)| submission.turns.len()).sum();
     let content = html! {
         section id="conversations" {
             h2 { "Conversations" }
@@ -23,7 +22,14 @@ pub(crate) fn render(title: &str, ikat: &Ikat, runs: &[(&str, &Submission)]) -> 
             @for (name, submission) in runs {
                 h3 { (name) }
                 @for turns in submission.turns.chunk_by(|a, b| topic(a) == topic(b)) {
-                    (conversation(ikat, turns))
+                    details.topic {
+                        summary {
+                            span.number { (topic(&turns[0])) } " "
+                            span.request { (said(&turns[0])) } " "
+                            span.range { (count(turns.len(), "turn")) }
+                        }
+                        div.inside { @for turn in turns { (details(ikat, turn)) } }
+                    }
                 }
             }
         }
@@ -43,23 +49,15 @@ fn topic(turn: &SubmittedTurn) -> &str {
     turn.id.rsplit_once('_').map_or(&turn.id, |(topic, _)| topic)
 }
 
-fn conversation(ikat: &Ikat, turns: &[SubmittedTurn]) -> Markup {
-    html! {
-        details.topic {
-            summary {
-                span.number { (topic(&turns[0])) } " "
-                span.request { (turns[0].utterance.as_deref().unwrap_or_default()) } " "
-                span.range { (count(turns.len(), "turn")) }
-            }
-            div.inside { @for turn in turns { (details(ikat, turn)) } }
-        }
-    }
+/// What the user says in a turn.
+fn said(turn: &SubmittedTurn) -> &str {
+    turn.utterance.as_deref().unwrap_or_default()
 }
 
 fn details(ikat: &Ikat, turn: &SubmittedTurn) -> Markup {
     html! {
         div.answer {
-            h3 { "User: " (turn.utterance.as_deref().unwrap_or_default()) }
+            h3 { "User: " (said(turn)) }
             @for response in &turn.responses {
                 div.lists {
                     div.list {
