@@ -45,7 +45,7 @@ pub use model::{
     NoModels, PairScorer, Pooling, Precision, Progress, Reading, Rewriter, Similarity,
 };
 pub use observer::{Observer, Silent, Task};
-pub use printable::{Escaped, fixed, printable};
+pub use printable::{Escaped, fixed, is_python_space, printable};
 pub use problem::{Error, Location, Problem, ProblemKind, Result, Severity};
 pub use ranking::{Explanation, Hit, Ranking, best_first, rank_by_score};
 pub use recipe::{Objective, Recipe, Schedule, TrainOn};

@@ -3,6 +3,11 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
+/// Whether Python's `str.isspace` holds of the character.
+pub fn is_python_space(c: char) -> bool {
+    c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
+}
+
 /// A text for a terminal: control characters escaped, because a file could otherwise move the
 /// cursor, and at most `most` characters of it.
 ///

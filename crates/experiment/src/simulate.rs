@@ -20,7 +20,7 @@ use crate::system::{Part, Query, Statements, System};
 use clariq_collections::Class;
 use clariq_collections::ikat::Topics;
 use clariq_collections::ikat::run::put_submission;
-use clariq_core::{Doc, Error, Hit, Observer, Request, bail, printable};
+use clariq_core::{Doc, Error, Hit, Observer, Request, bail, is_python_space, printable};
 use clariq_files::{Source, Staged, refuse_input, with_ending};
 use clariq_text::tokens;
 use client::Journal;
@@ -148,10 +148,9 @@ fn respond(system: &System, request: Request, statements: Vec<String>) -> Result
     }))
 }
 
-/// The words of a text with one blank between them. Python takes four more characters for blanks.
+/// The words of a text with one blank between them.
 fn squeeze(text: &str) -> String {
-    let is_blank = |c: char| c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c);
-    text.split(is_blank).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+    text.split(is_python_space).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// What is done next.

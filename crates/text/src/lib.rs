@@ -10,8 +10,3 @@ pub mod sentences;
 pub mod tokens;
 
 pub use segment::{HASHES, JSON_LINES, Page, Progress, TRECWEB, segment};
-
-/// Whether Python's `str.isspace` holds of the character.
-fn is_space(c: char) -> bool {
-    c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
-}

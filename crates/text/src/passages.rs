@@ -4,7 +4,8 @@
 //! characters count. Passages are windows of ten sentences that start at every fifth one; the
 //! window that reaches the last sentence is the last.
 
-use crate::{is_space, sentences};
+use crate::sentences;
+use clariq_core::is_python_space;
 use std::borrow::Cow;
 
 /// The characters (Unicode code points) of a page that are read.
@@ -29,7 +30,7 @@ pub fn of(page: &str) -> Vec<String> {
 
 /// The text of a page that is cut: without line ends, and no longer than [`CHARACTERS`].
 pub fn page_text(page: &str) -> Cow<'_, str> {
-    let text = page.trim_matches(is_space);
+    let text = page.trim_matches(is_python_space);
     let end = text.char_indices().nth(CHARACTERS).map_or(text.len(), |(index, _)| index);
     let text = &text[..end];
     if text.contains(['\r', '\n']) {

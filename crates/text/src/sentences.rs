@@ -5,7 +5,7 @@
 //! The rules here state both, from "a full stop after an ordinary word: always" to "a number: only
 //! before a word such as *The*", as observed in that segmenter's output.
 
-use crate::is_space;
+use clariq_core::is_python_space;
 
 /// Abbreviations that a sentence does not end with: a name or a number follows.
 const TITLES: &str = "dr e.g gen gov i.e messrs mr mrs ms mt ph.d prof rep rev rs sen st vs";
@@ -72,14 +72,14 @@ pub fn split(text: &str) -> Vec<&str> {
 
 fn without_one_space(sentence: &str) -> &str {
     match sentence.strip_suffix(' ') {
-        Some(shorter) if !shorter.ends_with(is_space) => shorter,
+        Some(shorter) if !shorter.ends_with(is_python_space) => shorter,
         _ => sentence,
     }
 }
 
 /// The words of `text` between white space, with where they start.
 fn words_of(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    text.split(is_space)
+    text.split(is_python_space)
         .filter(|word| !word.is_empty())
         .map(|word| (word.as_ptr() as usize - text.as_ptr() as usize, word))
 }

@@ -84,7 +84,16 @@ impl Ikat {
         for split in folder.splits() {
             topics.push((split, folder.topics(split)?));
         }
-        let statements = Bank::new(statement_rows(&topics), "");
+        let mut rows = Vec::new();
+        for (split, topics) in &topics {
+            for Conversation { number, statements, .. } in &topics.conversations {
+                rows.extend((1..).zip(statements).map(|(n, text)| BankRow {
+                    id: statement_id(*split, number, n).as_str().into(),
+                    text: text.clone(),
+                }));
+            }
+        }
+        let statements = Bank::new(rows, "");
         let passages = read_all(&folder.passage_files(), keeper)?;
         Ok(Self { folder, topics, statements, passages })
     }
@@ -106,42 +115,6 @@ impl Ikat {
     /// The documents of a task, of which there may be none.
     pub fn ranked_in(&self, task: &str) -> &dyn Documents {
         if task == STATEMENTS { &self.statements } else { &*self.passages }
-    }
-
-    /// The requests of a split as a system of `class` sees them.
-    ///
-    /// A manual system gets the resolved utterances in place of the utterances. One that only
-    /// responds gets the passages that are given to it as candidates; where none are given, it
-    /// ranks all of them, because a run needs a response to every turn. With `earlier`, a request
-    /// begins with what was said in earlier conversations of the user, and the statements there that
-    /// are not repeated are candidates, too.
-    fn requests_for(
-        &self,
-        split: Split,
-        of_statements: bool,
-        class: Class,
-        earlier: bool,
-    ) -> Result<impl Iterator<Item = Request> + Send, Error> {
-        let topics = self.topics(split)?;
-        Ok(topics.conversations.iter().flat_map(move |conversation| {
-            let before = topics.before(&conversation.number).filter(move |_| earlier);
-            let own = of_statements.then(|| {
-                let mut docs = self.statements_of(split, conversation, before.clone());
-                docs.sort_unstable();
-                docs
-            });
-            let before: Vec<_> = before.flat_map(|before| before.all_said(class)).collect();
-            (0..conversation.turns.len()).map(move |index| {
-                let candidates = match (&own, conversation.given_passages(index, class)) {
-                    (Some(own), _) => Some(own.clone()),
-                    (None, Some(given)) => self.given(given),
-                    (None, None) => None,
-                };
-                let id = conversation.turns[index].id.as_str().into();
-                let said = [before.clone(), conversation.said(index, class)].concat();
-                Request { id, said, candidates, need: None }
-            })
-        }))
     }
 
     /// The statements of the user of a conversation in the order of their numbers, which those of the
@@ -192,20 +165,6 @@ fn statement_id(split: Split, conversation: &str, number: usize) -> String {
     format!("{split}/{conversation}/{number}")
 }
 
-/// All statements of all splits.
-fn statement_rows(topics: &[(Split, Topics)]) -> Vec<BankRow> {
-    let mut rows = Vec::new();
-    for (split, topics) in topics {
-        for Conversation { number, statements, .. } in &topics.conversations {
-            rows.extend((1..).zip(statements).map(|(n, text)| BankRow {
-                id: statement_id(*split, number, n).as_str().into(),
-                text: text.clone(),
-            }));
-        }
-    }
-    rows
-}
-
 impl Collection for Ikat {
     fn registered(&self) -> &'static Kind {
         &KIND
@@ -246,6 +205,11 @@ impl Collection for Ikat {
         self.requests_seen(split, task, Class::Automatic, false)
     }
 
+    /// A manual system gets the resolved utterances in place of the utterances. One that only
+    /// responds gets the passages that are given to it as candidates; where none are given, it
+    /// ranks all of them, because a run needs a response to every turn. With `earlier`, a request
+    /// begins with what was said in earlier conversations of the user, and the statements there that
+    /// are not repeated are candidates, too.
     fn requests_seen(
         &self,
         split: &str,
@@ -253,8 +217,24 @@ impl Collection for Ikat {
         class: Class,
         earlier: bool,
     ) -> Result<Requests<'_>, Error> {
-        let requests = self.requests_for(split_of(split)?, task == STATEMENTS, class, earlier)?;
-        Ok(Box::new(requests.map(Ok)))
+        let (split, of_statements) = (split_of(split)?, task == STATEMENTS);
+        let topics = self.topics(split)?;
+        Ok(Box::new(topics.conversations.iter().flat_map(move |conversation| {
+            let before = topics.before(&conversation.number).filter(move |_| earlier);
+            let own = of_statements.then(|| {
+                let mut docs = self.statements_of(split, conversation, before.clone());
+                docs.sort_unstable();
+                docs
+            });
+            let before: Vec<_> = before.flat_map(|before| before.all_said(class)).collect();
+            (0..conversation.turns.len()).map(move |index| {
+                let given = || self.given(conversation.given_passages(index, class)?);
+                let candidates = own.clone().or_else(given);
+                let id = conversation.turns[index].id.as_str().into();
+                let said = [before.clone(), conversation.said(index, class)].concat();
+                Ok(Request { id, said, candidates, need: None })
+            })
+        })))
     }
 
     fn answer_form(&self, split: &str, class: Class) -> Option<Box<dyn AnswerForm + '_>> {

@@ -7,6 +7,7 @@
 //! parser only walks over its keys.
 
 use crate::json::{self, Fault, Node, Parsed, Value};
+use clariq_core::is_python_space;
 use clariq_files::table::shorten;
 
 /// The hint of every fault but those that have their own.
@@ -154,8 +155,7 @@ fn float_of_text(text: &str) -> Option<f64> {
 /// The text of a number without what Python allows around and inside it: blanks, and `_` between
 /// digits.
 fn python_number(text: &str) -> Option<String> {
-    let is_blank = |c: char| c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c);
-    let text = text.trim_matches(is_blank);
+    let text = text.trim_matches(is_python_space);
     let bytes = text.as_bytes();
     let is_digit = |index: Option<usize>| {
         index.and_then(|index| bytes.get(index)).is_some_and(u8::is_ascii_digit)

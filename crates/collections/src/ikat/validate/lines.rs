@@ -8,7 +8,7 @@ use super::{Check, MOST_TOKENS};
 use crate::ikat::run::Submission;
 use crate::ikat::run::lines::{FORM, METADATA, read};
 use crate::json::{Node, Value};
-use clariq_core::problem;
+use clariq_core::{is_python_space, problem};
 use clariq_files::table::shorten;
 use std::collections::HashSet;
 use unicode_normalization::UnicodeNormalization;
@@ -49,27 +49,18 @@ fn can_be_sorted(fields: &[(std::borrow::Cow<str>, Node)]) -> bool {
 
 /// The number of words of a text after compatibility normalization (NFKC), split as Python splits.
 fn words(text: &str) -> usize {
-    let is_blank = |c: char| c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c);
-    let normal: String = text.trim_matches(is_blank).nfkc().collect();
-    normal.split(is_blank).filter(|word| !word.is_empty()).count()
+    let normal: String = text.trim_matches(is_python_space).nfkc().collect();
+    normal.split(is_python_space).filter(|word| !word.is_empty()).count()
 }
 
 /// `clueweb22-en0004-50-00170:0`: four, two and five digits, and the number of the passage.
 pub(super) fn is_passage_id(id: &str) -> bool {
-    let digits = |text: &str, count: Option<usize>| {
-        !text.is_empty()
-            && text.bytes().all(|byte| byte.is_ascii_digit())
-            && count.is_none_or(|count| text.len() == count)
-    };
-    let Some((page, passage)) = id.strip_prefix("clueweb22-en").and_then(|id| id.split_once(':'))
-    else {
-        return false;
-    };
-    let parts: Vec<&str> = page.split('-').collect();
-    let lengths = [4, 2, 5];
-    parts.len() == lengths.len()
-        && parts.iter().zip(lengths).all(|(part, length)| digits(part, Some(length)))
-        && digits(passage, None)
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let id = id.strip_prefix("clueweb22-en").and_then(|id| id.split_once(':'));
+    id.is_some_and(|(page, passage)| {
+        let lengths: Vec<usize> = page.split('-').map(str::len).collect();
+        lengths == [4, 2, 5] && page.split('-').all(digits) && digits(passage)
+    })
 }
 
 impl Check<'_> {
