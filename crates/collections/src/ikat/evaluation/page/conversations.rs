@@ -241,7 +241,7 @@ fn list(items: &[Item], sign: &str, nothing: &str) -> Markup {
             }
         }
         @if !others.is_empty() {
-            ul.missed[sign == "✗"] { @for item in others { li { (line(item, sign)) } } }
+            ul class=[(sign == "✗").then_some("missed")] { @for item in others { li { (line(item, sign)) } } }
         }
     }
 }
