@@ -1,6 +1,6 @@
 //! Requests to the server of the task, each in the journal before it is sent, and its answers.
 
-use clariq_core::{Error, Problem, ProblemKind, bail, parse_json, printable, problem};
+use clariq_core::{Error, Location, Problem, ProblemKind, bail, parse_json, printable, problem};
 use clariq_files::{Access, Exchange, Patience, Server, check_address, open_alone};
 use serde_json::{Value, json};
 use std::fs::File;
@@ -226,13 +226,9 @@ impl Journal {
             }
             (end, number) = (end + length as u64, number + 1);
             let Ok(entry) = parse_json::<Value>(&line, 2 * MOST_VALUES) else {
+                let at = Location::line(path.display().to_string(), number);
                 let hint = "a journal is continued as it was written";
-                bail!(
-                    clariq_core::Location::line(path.display().to_string(), number),
-                    "a line of a journal",
-                    "another line",
-                    hint
-                );
+                bail!(at, "a line of a journal", "another line", hint);
             };
             if number == 1 {
                 check_head(path, &entry, head)?;

@@ -25,6 +25,7 @@ pub struct Evaluated {
 }
 
 /// The labels of a split, as far as its folder has them.
+#[derive(Default)]
 pub struct Labels {
     /// The organisers' labels of statements.
     pub organisers: Option<Qrels>,
@@ -55,12 +56,11 @@ impl Labels {
         let file = split.topics_file();
         let mut labels = Self {
             organisers: of_labels(file, &statement_judgements(topics))?,
-            nist: None,
             cited: of_labels(file, &citation_judgements(topics))?,
-            graded: Vec::new(),
             responses: turns
                 .map(|(_, turn)| (turn.id.as_str().to_owned(), turn.response.clone()))
                 .collect(),
+            ..Self::default()
         };
         for (_, name, judged) in RELEASED.iter().filter(|(of, ..)| *of == split) {
             let Some(file) = ikat.folder().file(name) else { continue };
@@ -98,18 +98,11 @@ impl Labels {
         if let Some(file) = graded {
             let file = Source::new(file);
             let judgements = read_qrels(&file)?;
-            let is_statement = |label: &Judgement| !label.document.contains(':');
-            if let Some(Judgement { topic, document, .. }) =
-                judgements.iter().find(|label| is_statement(label))
-            {
+            if let Some(label) = judgements.iter().find(|label| !label.document.contains(':')) {
+                let found = format!("`{}` of `{}`", label.document, label.topic);
                 let hint =
                     "labels of statements are read from the data folder under their released names";
-                bail!(
-                    file.name(),
-                    "grades of passages, page:number",
-                    "`{document}` of `{topic}`",
-                    hint
-                );
+                bail!(file.name(), "grades of passages, page:number", found, hint);
             }
             self.graded = vec![(GRADED_BY_FILE, qrels(&file, &judgements, topics)?)];
         }

@@ -57,12 +57,9 @@ pub(crate) fn read_unique(
         all.windows(2).find(|pair| pair[0].0.id == pair[1].0.id)
     {
         let first_at = Location::line(files[*file].name(), *line);
-        bail!(
-            (&*files[*again].name(), *at),
-            "an id that no other document has",
-            (format!("`{}`, which is at {first_at} already", first.id)),
-            "remove one of the two, or give it an id of its own"
-        );
+        let found = format!("`{}`, which is at {first_at} already", first.id);
+        let hint = "remove one of the two, or give it an id of its own";
+        bail!((&*files[*again].name(), *at), "an id that no other document has", found, hint);
     }
     Ok(Box::new(Bank::new(all.into_iter().map(|(row, ..)| row).collect(), "")))
 }
@@ -88,12 +85,10 @@ pub(crate) fn read_bank(files: &[Source], keep: &dyn Fn(&str) -> bool) -> Result
             let row = || BankRow { id: passage.id.as_str().into(), text: passage.text.clone() };
             let known = rows.entry(passage.id.clone()).or_insert_with(row);
             if known.text != passage.text {
-                bail!(
-                    (&*file.name(), passage.line),
-                    "every passage with one text",
-                    (format!("`{}` with another text", passage.id)),
-                    "the files are of different collections: keep them in folders of their own"
-                );
+                let found = format!("`{}` with another text", passage.id);
+                let hint =
+                    "the files are of different collections: keep them in folders of their own";
+                bail!((&*file.name(), passage.line), "every passage with one text", found, hint);
             }
             Ok(ControlFlow::Continue(()))
         })?;

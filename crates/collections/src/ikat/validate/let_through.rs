@@ -27,12 +27,8 @@ impl Check<'_> {
         for SubmittedTurn { id, line, .. } in &submission.turns {
             if let Some(first) = lines.insert(id, *line) {
                 let found = format!("{} again, which is on line {first} already", shorten(id));
-                self.note(problem!(
-                    self.at(*line),
-                    "every turn once",
-                    found,
-                    "remove one of the two"
-                ));
+                let hint = "remove one of the two";
+                self.note(problem!(self.at(*line), "every turn once", found, hint));
             }
         }
         if submission.year == Year::Y2025 {
