@@ -23,6 +23,9 @@ static FORM: Form = Form {
 /// The memory that ids of a whole collection wait in, in bytes.
 pub const MEMORY: usize = 512 << 20;
 
+/// Bytes that an id takes beside its text while it waits: where it is, and space that is not used.
+const WAITING: usize = 64;
+
 /// What went into a file of passage ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BuildReport {
@@ -54,7 +57,7 @@ pub fn build(sources: &[Source], path: &Path, memory: usize) -> Result<BuildRepo
                     return Err(lines.problem(FORM.what, found).into());
                 };
                 given += 1;
-                bytes += size_of::<String>() + id.len();
+                bytes += WAITING + id.len();
                 waiting.push(id.into_owned());
                 if bytes > memory {
                     bytes = 0;
