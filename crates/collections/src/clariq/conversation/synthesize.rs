@@ -18,8 +18,8 @@ use crate::clariq::collection::{ClariQ, Split};
 use crate::clariq::labelled::{Labelled, LabelledRow};
 use clariq_core::{Error, bail};
 use clariq_files::Target;
+use itertools::{Either, Itertools};
 use std::collections::{HashMap, HashSet};
-use std::iter;
 use std::path::{Path, PathBuf};
 
 /// Two digits for each place, and three turns before the next question.
@@ -198,34 +198,12 @@ impl<'a> Synthesis<'a> {
     }
 
     /// Every context of a facet, as places of its rows.
-    fn contexts<'s>(&'s self, facet: &'s FacetRows) -> impl Iterator<Item = Vec<usize>> + 's {
-        let mut level: Vec<Vec<usize>> = vec![Vec::new()];
-        let mut left = self.shape.turns;
-        iter::from_fn(move || {
-            if left == 0 {
-                return None;
-            }
-            left -= 1;
-            // The longest contexts lead to no longer ones.
-            let next = if left == 0 { Vec::new() } else { self.longer(&level, facet.rows.len()) };
-            Some(std::mem::replace(&mut level, next))
+    fn contexts(&self, facet: &FacetRows) -> impl Iterator<Item = Vec<usize>> + use<> {
+        let (questions, order) = (0..facet.rows.len(), self.shape.order);
+        (0..self.shape.turns).flat_map(move |turns| match order {
+            Order::Combinations => Either::Left(questions.clone().combinations(turns)),
+            Order::Permutations => Either::Right(questions.clone().permutations(turns)),
         })
-        .flatten()
-    }
-
-    fn longer(&self, contexts: &[Vec<usize>], questions: usize) -> Vec<Vec<usize>> {
-        let follows = |context: &[usize], place: usize| match self.shape.order {
-            Order::Combinations => context.last().is_none_or(|&last| last < place),
-            Order::Permutations => !context.contains(&place),
-        };
-        let extend = |context: &Vec<usize>, place| [&context[..], &[place]].concat();
-        let longer = |context: &'_ Vec<usize>| -> Vec<Vec<usize>> {
-            (0..questions)
-                .filter(|&place| follows(context, place))
-                .map(|place| extend(context, place))
-                .collect()
-        };
-        contexts.iter().flat_map(longer).collect()
     }
 }
 
