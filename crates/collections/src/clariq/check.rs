@@ -2,10 +2,9 @@
 
 use crate::bank::{Bank, NO_QUESTION};
 use crate::check::CheckReport;
-use crate::clariq::collection::{DataDir, Split, unknown_questions};
+use crate::clariq::collection::{DataDir, RELEASE, Split, unknown_questions};
 use crate::clariq::conversation::{Reading, read_records};
 use crate::clariq::eval_table::{EvalTable, locate};
-use crate::clariq::kind::RELEASE;
 use crate::clariq::labelled::{Labelled, Topic, parse_requests};
 use clariq_core::{Error, Findings, Problem, TopicId, problem, sha256_hex};
 use clariq_files::table::Sink;
