@@ -2,13 +2,6 @@
 
 /// A number as Python prints it: the shortest decimal that reads back, with `.0` where there is no
 /// other digit behind the point, and an exponent below 10⁻⁴ and from 10¹⁶ on.
-///
-/// ```
-/// use clariq_files::python_float;
-///
-/// assert_eq!(python_float(1.0), "1.0");
-/// assert_eq!(python_float(1e-7), "1e-07");
-/// ```
 pub fn python_float(number: f64) -> String {
     if !number.is_finite() {
         return number.to_string().to_lowercase();

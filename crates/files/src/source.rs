@@ -67,15 +67,6 @@ impl Source {
     }
 
     /// Bytes in memory, under the name that messages are to show.
-    ///
-    /// ```
-    /// use clariq_files::{Source, read_run};
-    ///
-    /// let run = read_run(&Source::memory("answer", *b"101 0 Q00697 1 12.5 mine\n"))?;
-    /// assert_eq!(run.lines[0].score, 12.5);
-    /// assert!(read_run(&Source::memory("answer", *b"101 0\n")).unwrap_err().to_string().starts_with("answer:1: "));
-    /// # Ok::<(), clariq_core::Error>(())
-    /// ```
     pub fn memory(name: impl Into<String>, bytes: impl Into<Arc<[u8]>>) -> Self {
         Self::Memory { name: name.into(), bytes: bytes.into() }
     }

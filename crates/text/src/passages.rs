@@ -16,12 +16,6 @@ pub const SENTENCES: usize = 10;
 pub const STRIDE: usize = 5;
 
 /// The passages of a page's text, each its sentences with a space between two.
-///
-/// ```
-/// let page = "One. Two. Three. Four. Five. Six. Seven. Eight. Nine. Ten. Eleven.";
-/// let passages = clariq_text::passages::of(page);
-/// assert_eq!(passages[1], "Six. Seven. Eight. Nine. Ten. Eleven.");
-/// ```
 pub fn of(page: &str) -> Vec<String> {
     let text = page_text(page);
     let sentences = sentences::split(&text);

@@ -11,14 +11,6 @@ use clariq_core::{Error, Result, problem};
 /// * that of `trec_eval`, `recall_30`, `ndcg_cut_10`, `map`, `recip_rank`, with `.` in place of
 ///   the last `_` as well;
 /// * that of the `ClariQ` scorer, `Recall30`, `NDCG10`, `P5`, `MRR100`.
-///
-/// ```
-/// use clariq_eval::parse_measure;
-/// assert_eq!(parse_measure("recall_30")?.name(), "R@30");
-/// assert_eq!(parse_measure("MRR100")?.name(), "RR@100");
-/// assert_eq!(parse_measure("ndcg@10").unwrap_err().to_problem().hint, "did you mean `nDCG@10`?");
-/// # Ok::<(), clariq_core::Error>(())
-/// ```
 pub fn parse_measure(text: &str) -> Result<Box<dyn Measure>> {
     let text = text.trim();
     let (name, mut given) = split(text).ok_or_else(|| no_form(text))?;
