@@ -92,6 +92,33 @@ fn weights_that_are_cut_are_named() {
     }
 }
 
+#[test]
+fn a_tensor_that_is_missing_or_of_another_type_is_named() {
+    const NAME: &str = "encoder.layer.1.output.dense.weight";
+    let whole = fs::read(tiny().join("model.safetensors")).unwrap();
+    let (length, rest) = whole.split_first_chunk().unwrap();
+    let (header, numbers) = rest.split_at(u64::from_le_bytes(*length) as usize);
+    let header: Value = serde_json::from_slice(header).unwrap();
+    let own = header.as_object().unwrap().keys().find(|name| name.ends_with(NAME)).unwrap().clone();
+    let changes: [&dyn Fn(&mut Value); 2] = [
+        &|header| {
+            let tensor = header[&own].take();
+            header.as_object_mut().unwrap().remove(&own);
+            header["another"] = tensor;
+        },
+        &|header| header[&own]["dtype"] = json!("I32"),
+    ];
+    for change in changes {
+        let (folder, mut header) = (copy(), header.clone());
+        change(&mut header);
+        let header = header.to_string().into_bytes();
+        let file = [&(header.len() as u64).to_le_bytes()[..], &*header, numbers].concat();
+        fs::write(folder.path().join("model.safetensors"), file).unwrap();
+        let problem = refused(folder.path());
+        assert!(problem.found.starts_with(&format!("1 missing, {NAME} first")), "{problem}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn pipes_in_place_of_files_are_not_waited_for() {

@@ -9,7 +9,7 @@ use clariq_core::{Documents, Engine, Isa, ModelKind, ModelOptions};
 use clariq_experiment::{KeptTexts, cache, recipes};
 use clariq_index::{Analyzer, DocumentIndex};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What was looked for, what was found, and the command that fixes it where something is missing.
 type Finding = (&'static str, String, Option<String>);
@@ -174,10 +174,12 @@ fn learned(settings: &Settings) -> Vec<Finding> {
     let entries = std::fs::read_dir(&models).into_iter().flatten().flatten();
     let mut folders: Vec<_> = entries.map(|entry| entry.path()).collect();
     folders.sort();
-    // Beside the models lie what trainings are made of, and their locks.
-    for folder in folders.iter().filter(|folder| folder.extension().is_none()) {
+    // Beside the models lie those that are being made or removed.
+    let is_left =
+        |folder: &&PathBuf| folder.extension().is_none_or(|it| it != "made" && it != "old");
+    for folder in folders.iter().filter(is_left) {
         let name = folder.file_name().unwrap_or_default().to_string_lossy();
-        if let Some(folder) = recipes::installed(&models, &name) {
+        if let Some(folder) = recipes::installed(&models, &folder.to_string_lossy()) {
             let found = match engine.describe_model(&folder) {
                 Ok(described) => format!("{name}: {described}"),
                 Err(error) => {

@@ -105,6 +105,22 @@ fn rankings(run: &str) -> BTreeMap<&str, Vec<(&str, f64)>> {
 }
 
 #[test]
+fn doctor_lists_models_and_what_it_refuses() {
+    let bench = bench();
+    for folder in ["tiny-v1.5", "broken", "broken.7.old"] {
+        for name in ["config.json", "model.safetensors", "vocab.txt"] {
+            let path = format!("cache/models/{folder}/{name}");
+            bench.write(&path, bench.read(&format!("tiny/{name}")));
+        }
+    }
+    bench.edit("cache/models/broken/config.json", |text| text.replacen("\"bert\"", "\"x\"", 1));
+    let told = bench.succeed("doctor --data data --format tsv").stdout;
+    assert!(told.contains("\ttiny-v1.5: BERT, cross-encoder with 2 labels"), "{told}");
+    assert!(told.contains("\tbroken: refused; ") && told.contains("`x`"), "{told}");
+    assert!(!told.contains("broken.7.old"), "{told}");
+}
+
+#[test]
 fn every_learned_stage_ranks_and_threads_change_no_byte() {
     let bench = bench();
     for (name, toml) in systems() {
