@@ -82,11 +82,11 @@ pub mod shards;
 pub mod simulate;
 mod system;
 pub mod systems;
-pub mod train;
 pub mod tune;
 
 pub use cache::KeptTexts;
 pub use clariq_core::{Observer, Silent, Task};
+pub use models::Again;
 pub use needs::{HeldOut, NeedModels, Predict};
 pub use plan::Plan;
 pub use rewrites::Rewrites;

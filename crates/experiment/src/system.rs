@@ -131,11 +131,8 @@ impl<'a> System<'a> {
 
     /// Opens indexes and vectors of the documents before the first request.
     pub fn warm_up(&self) -> Result<(), Error> {
-        let pipeline = match &self.loaded.plan {
-            Plan::Rank(pipeline) => pipeline,
-            Plan::Answer(plan) => &plan.passages,
-        };
-        run(pipeline, self.context(Part::Documents)?, &[], &|_| {}).map(drop)
+        let part = Part::Documents;
+        run(self.pipeline(part), self.context(part)?, &[], &|_| {}).map(drop)
     }
 
     /// What it was opened in.
@@ -170,6 +167,14 @@ impl<'a> System<'a> {
         }
     }
 
+    fn pipeline(&self, part: Part) -> &'a Pipeline {
+        match (&self.loaded.plan, part) {
+            (Plan::Rank(pipeline), _) => pipeline,
+            (Plan::Answer(plan), Part::Statements) => &plan.statements,
+            (Plan::Answer(plan), Part::Documents) => &plan.passages,
+        }
+    }
+
     fn context(&self, part: Part) -> Result<&Context<'a>, Error> {
         self.contexts.of(self.task(part))
     }
@@ -193,35 +198,28 @@ impl<'a> System<'a> {
         progress: Progress,
     ) -> Result<Vec<Outcome>, Error> {
         let requests = self.requests(queries)?;
-        let pipeline = match &self.loaded.plan {
-            Plan::Answer(plan) => {
-                let outcomes = self.answer(plan, queries, &requests, progress)?;
-                self.contexts.session().report_cut();
-                return Ok(outcomes);
+        let outcomes = match &self.loaded.plan {
+            Plan::Answer(plan) => self.answer(plan, queries, &requests, progress)?,
+            Plan::Rank(pipeline) => {
+                let rankings = run(pipeline, self.context(Part::Documents)?, &requests, progress)?;
+                let outcome = |(request, ranking): (&Request, _)| {
+                    let need = request.need;
+                    Outcome { need, ranking, answer: None }
+                };
+                requests.iter().zip(rankings).map(outcome).collect()
             }
-            Plan::Rank(pipeline) => pipeline,
         };
-        let rankings = run(pipeline, self.context(Part::Documents)?, &requests, progress)?;
-        self.contexts.session().report_cut();
-        let outcome = |(request, ranking): (&Request, _)| Outcome {
-            need: request.need,
-            ranking,
-            answer: None,
-        };
-        Ok(requests.iter().zip(rankings).map(outcome).collect())
+        self.session().report_cut();
+        Ok(outcomes)
     }
 
     /// Ranks one part alone.
     pub(crate) fn rank_part(&self, queries: &[Query], part: Part) -> Result<Vec<Ranking>, Error> {
         let requests = self.requests(queries)?;
-        let pipeline = match (&self.loaded.plan, part) {
-            (Plan::Answer(plan), Part::Statements) => {
-                return Ok(self.rank_statements(plan, queries, &requests, &|_| {})?.0);
-            }
-            (Plan::Answer(plan), Part::Documents) => &plan.passages,
-            (Plan::Rank(pipeline), _) => pipeline,
-        };
-        run(pipeline, self.context(part)?, &requests, &|_| {})
+        if let (Plan::Answer(plan), Part::Statements) = (&self.loaded.plan, part) {
+            return Ok(self.rank_statements(plan, queries, &requests, &|_| {})?.0);
+        }
+        run(self.pipeline(part), self.context(part)?, &requests, &|_| {})
     }
 
     /// The predicted need of a request, where the system predicts any.
@@ -290,24 +288,19 @@ impl<'a> System<'a> {
 
     /// Follows a document of a part through the pipelines that rank it.
     pub fn explain(&self, query: &Query, part: Part, doc: Doc) -> Result<Vec<Traces>, Error> {
-        let (queries, task) = (slice::from_ref(query), self.task(part));
+        let queries = slice::from_ref(query);
         let requests = self.requests(queries)?;
-        let (plan, pipeline) = match (&self.loaded.plan, part) {
-            (Plan::Answer(plan), Part::Statements) => (Some(plan), &plan.statements),
-            (Plan::Answer(plan), Part::Documents) => (None, &plan.passages),
-            (Plan::Rank(pipeline), _) => (None, pipeline),
+        let (asked, chosen) = match (&self.loaded.plan, part) {
+            (Plan::Answer(plan), Part::Statements) => {
+                (AskedStatements::new(queries, &requests)?, plan.chosen.as_ref())
+            }
+            _ => (AskedStatements { requests, own: None }, None),
         };
-        let Some(plan) = plan else {
-            let batch = Batch::new(self.context(part)?, &requests);
-            return Ok(vec![(task, pipeline.explain(&batch, doc, &Ranking::new())?)]);
-        };
-        let asked = AskedStatements::new(queries, &requests)?;
         let own = asked.own.as_ref().map(|bank| self.contexts.over(bank));
         let context = own.as_ref().map_or_else(|| self.context(part), Ok)?;
-        let doc =
-            asked.own.as_ref().and_then(|bank| bank.find(&own_id(0, doc.index()))).unwrap_or(doc);
-        let batch = Batch::new(context, &asked.requests);
-        let pipelines = [(task, Some(pipeline)), (CHOSEN, plan.chosen.as_ref())];
+        let of_own = asked.own.as_ref().and_then(|bank| bank.find(&own_id(0, doc.index())));
+        let (doc, batch) = (of_own.unwrap_or(doc), Batch::new(context, &asked.requests));
+        let pipelines = [(self.task(part), Some(self.pipeline(part))), (CHOSEN, chosen)];
         let there = pipelines.into_iter().filter_map(|(task, pipeline)| Some((task, pipeline?)));
         there
             .map(|(task, pipeline)| Ok((task, pipeline.explain(&batch, doc, &Ranking::new())?)))
@@ -332,19 +325,15 @@ impl<'a> System<'a> {
 
     /// What a document of a part is called; of a statement, its number.
     pub fn name(&self, query: &Query, part: Part, doc: Doc) -> Result<String, Error> {
-        match &query.statements {
-            Statements::Own(_) if part == Part::Statements => Ok((doc.index() + 1).to_string()),
-            _ => {
-                let id = self.documents(part)?.id(doc);
-                let (collection, request) = (self.session().collection, query.request.id.as_str());
-                Ok(match part {
-                    Part::Statements => {
-                        collection.name_in_runs(request, STATEMENTS, &id).into_owned()
-                    }
-                    Part::Documents => id.into_owned(),
-                })
-            }
+        if matches!((&query.statements, part), (Statements::Own(_), Part::Statements)) {
+            return Ok((doc.index() + 1).to_string());
         }
+        let id = self.documents(part)?.id(doc);
+        let (collection, request) = (self.session().collection, query.request.id.as_str());
+        Ok(match part {
+            Part::Statements => collection.name_in_runs(request, STATEMENTS, &id).into_owned(),
+            Part::Documents => id.into_owned(),
+        })
     }
 }
 
@@ -371,12 +360,8 @@ impl AskedStatements {
         let own = queries.iter().any(is_own).then(|| Bank::new(rows, ""));
         if own.is_some() && !queries.iter().all(is_own) {
             let expected = "statements of the collection or texts, for all requests alike";
-            bail!(
-                "statements",
-                expected,
-                "both",
-                "rank the two kinds of requests one after the other"
-            );
+            let hint = "rank the two kinds of requests one after the other";
+            bail!("statements", expected, "both", hint);
         }
         let mut with_own = Vec::with_capacity(requests.len());
         for (user, (query, request)) in queries.iter().zip(requests).enumerate() {
@@ -399,12 +384,9 @@ impl AskedStatements {
     fn number(&self, mut rankings: Vec<Ranking>) -> Vec<Ranking> {
         if let Some(bank) = &self.own {
             for hit in rankings.iter_mut().flatten() {
-                let number = bank
-                    .id(hit.doc)
-                    .as_str()
-                    .rsplit_once('/')
-                    .and_then(|(_, number)| number.parse().ok());
-                hit.doc = number.map_or(hit.doc, |number: u32| Doc(number - 1));
+                let number = bank.id(hit.doc).as_str().rsplit_once('/');
+                let number = number.and_then(|(_, number)| number.parse::<u32>().ok());
+                hit.doc = number.map_or(hit.doc, |number| Doc(number - 1));
             }
         }
         rankings

@@ -63,17 +63,18 @@ impl<'a> SplitInput<'a> {
         given: Option<&'a Given>,
     ) -> Result<Self, Error> {
         let collection = session.collection;
-        let candidates = |documents| given.map(|given| given.candidates(documents)).transpose();
+        let candidates = |documents, ids: &mut dyn Iterator<Item = &RequestId>| {
+            let of = |given: &Given| given.candidates(documents, ids, session.observer);
+            given.map(of).transpose()
+        };
         let Some(config) = loaded.plan.answer() else {
             let documents = session.documents;
             let requests = collection.requests(split, session.task)?;
             let mut requests = requests.collect::<Result<Vec<Request>, _>>()?;
-            let given = given.zip(candidates(documents)?);
+            let mut ids = requests.iter().map(|request| &request.id);
+            let given = given.zip(candidates(documents, &mut ids)?);
             if let Some((_, candidates)) = &given {
-                candidates.check(requests.iter().map(|request| &request.id), session.observer)?;
-                for request in &mut requests {
-                    candidates.give(request);
-                }
+                requests.iter_mut().for_each(|request| candidates.give(request));
             }
             let output = Output::Rankings(documents, requests);
             return Ok(Self { collection, split, given, output });
@@ -88,14 +89,10 @@ impl<'a> SplitInput<'a> {
         })?;
         let (statements, passages) =
             (collection.documents(STATEMENTS)?, collection.documents(PASSAGES)?);
-        let given = given.zip(candidates(passages)?);
         let requests = collection.requests_seen(split, PASSAGES, class, earlier)?;
         let ids = requests.map(|request| Ok(request?.id)).collect::<Result<Vec<_>, Error>>()?;
-        if let Some((_, candidates)) = &given {
-            candidates.check(ids.iter(), session.observer)?;
-        }
-        let requests = ids.len();
-        let most = config.passages;
+        let given = given.zip(candidates(passages, &mut ids.iter())?);
+        let (requests, most) = (ids.len(), config.passages);
         let output =
             Output::Answers(Answers { class, earlier, form, statements, passages, most, requests });
         Ok(Self { collection, split, given, output })
@@ -297,84 +294,70 @@ impl Given {
         json!({ "file": file, "sha256": self.sha256 })
     }
 
-    /// The candidates of each request, as far as the documents are there.
+    /// The candidates of each request, as far as the documents are there. Says how many are not, and
+    /// for how many of the requests there are none.
     ///
     /// # Errors
     ///
-    /// No document of the run is one of `documents`.
-    fn candidates(&self, documents: &dyn Documents) -> Result<Candidates, Error> {
-        let mut candidates: HashMap<String, Vec<Doc>> = HashMap::new();
+    /// A run of other requests, and one whose documents are none of `documents`.
+    fn candidates(
+        &self,
+        documents: &dyn Documents,
+        requests: &mut dyn Iterator<Item = &RequestId>,
+        observer: &dyn Observer,
+    ) -> Result<Candidates, Error> {
+        let (mut of, name): (HashMap<String, Vec<Doc>>, _) = (HashMap::new(), &self.run.name);
         let (mut unknown, mut first) = (0, None);
         for line in &self.run.lines {
             if let Some(doc) = documents.find(line.question.as_str()) {
-                candidates.entry(line.topic.to_string()).or_default().push(doc);
+                of.entry(line.topic.to_string()).or_default().push(doc);
             } else {
                 unknown += 1;
                 first.get_or_insert(line);
             }
         }
-        let hint = "--passages names files with the texts of the documents of that run";
-        if let Some(line) = first.filter(|_| candidates.is_empty()) {
-            let at = Location::line(&self.run.name, line.line);
+        if let Some(line) = first.filter(|_| of.is_empty()) {
+            let at = Location::line(name, line.line);
             let found = format!("`{}`, and none of the others either", line.question);
+            let hint = "--passages names files with the texts of the documents of that run";
             bail!(at, "documents whose texts are known", found, hint);
         }
-        let warning = first.map(|line| {
-            let (name, id, all) = (&self.run.name, &line.question, self.run.lines.len());
-            format!("{name}: {unknown} of {all} lines name documents without a text, such as `{id}`, which are left out")
-        });
-        for docs in candidates.values_mut() {
+        for docs in of.values_mut() {
             docs.sort_unstable();
             docs.dedup();
         }
-        Ok(Candidates { name: self.run.name.clone(), of: candidates, warning })
-    }
-}
-
-/// The documents that are ranked for each request.
-struct Candidates {
-    name: String,
-    of: HashMap<String, Vec<Doc>>,
-    warning: Option<String>,
-}
-
-impl Candidates {
-    /// Gives a request its documents; none, where the run has none for it.
-    fn give(&self, request: &mut Request) {
-        request.candidates = Some(self.of.get(request.id.as_str()).cloned().unwrap_or_default());
-    }
-
-    /// Says for how many of the requests there are none, and how many documents are unknown.
-    ///
-    /// # Errors
-    ///
-    /// The run is of other requests.
-    fn check<'r>(
-        &self,
-        requests: impl Iterator<Item = &'r RequestId>,
-        observer: &dyn Observer,
-    ) -> Result<(), Error> {
         let (mut all, mut without) = (0, 0);
         for request in requests {
             all += 1;
-            without += usize::from(!self.of.contains_key(request.as_str()));
+            without += usize::from(!of.contains_key(request.as_str()));
         }
-        let name = &self.name;
         if all > 0 && without == all {
-            let topic = self.of.keys().min().map_or("", String::as_str);
-            let (expected, found) = (
-                "candidates for requests of the split",
-                format!("only for others, such as `{topic}`"),
-            );
-            bail!(&**name, expected, found, "--split names the requests that the run answers");
+            let topic = of.keys().min().map_or("", String::as_str);
+            let found = format!("only for others, such as `{topic}`");
+            let hint = "--split names the requests that the run answers";
+            bail!(&**name, "candidates for requests of the split", found, hint);
         }
         if without > 0 {
             observer
                 .note(&format!("warning: {name}: no candidates for {without} of {all} requests"));
         }
-        if let Some(warning) = &self.warning {
-            observer.note(&format!("warning: {warning}"));
+        if let Some(line) = first {
+            let (id, all) = (&line.question, self.run.lines.len());
+            observer.note(&format!(
+                "warning: {name}: {unknown} of {all} lines name documents without a text, such as \
+                 `{id}`, which are left out"
+            ));
         }
-        Ok(())
+        Ok(Candidates(of))
+    }
+}
+
+/// The documents that are ranked for each request.
+struct Candidates(HashMap<String, Vec<Doc>>);
+
+impl Candidates {
+    /// Gives a request its documents; none, where the run has none for it.
+    fn give(&self, request: &mut Request) {
+        request.candidates = Some(self.0.get(request.id.as_str()).cloned().unwrap_or_default());
     }
 }
