@@ -37,7 +37,7 @@ enum Command {
     /// List the built-in systems, and what each needs
     Systems,
     /// Run systems on a split or a file of requests, and write run files
-    Run(run::arguments::RunArgs),
+    Run(run::RunArgs),
     /// Rank documents for requests from standard input or a file, as JSON lines
     Rank(rank::RankArgs),
     /// Fine-tune the models of a system, or those of a recipe
@@ -141,7 +141,8 @@ pub(crate) fn dispatch(cli: Cli, engine: Option<&'static dyn Engine>) -> Result<
     // Scoring takes milliseconds on one thread, and starting others may take longer than that. For
     // the rest, this could only fail if there were a pool already.
     if !matches!(cli.command, Command::Eval(_)) {
-        let _ = rayon::ThreadPoolBuilder::new().num_threads(settings.threads).build_global();
+        let _ =
+            rayon::ThreadPoolBuilder::new().num_threads(settings.options.threads).build_global();
     }
     cli.command.check_format(settings.format)?;
     match cli.command {

@@ -6,8 +6,8 @@ use crate::learned;
 use crate::output::{Format, say};
 use crate::progress;
 use clariq_collections::{Collection, DataDir, KINDS, Kind, kind_of};
-use clariq_core::{Engine, Isa, Precision, bail};
-use clariq_experiment::{KeptTexts, Loaded, Observer, Options, Session, Task, cache};
+use clariq_core::{Engine, Isa, bail};
+use clariq_experiment::{KeptTexts, Loaded, Observer, Options, Session, Task};
 use clariq_rank::Override;
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -24,13 +24,8 @@ pub(crate) enum Verbosity {
 pub(crate) struct Settings {
     pub(crate) data: DataDir,
     pub(crate) data_was_named: bool,
-    pub(crate) threads: usize,
-    pub(crate) seed: u64,
-    /// Where learned models are run.
-    device: String,
-    /// What they compute with.
-    precision: Precision,
-    /// The instruction set that they are held to.
+    pub(crate) options: Options,
+    /// The instruction set that learned models are held to.
     pub(crate) isa: Option<Isa>,
     /// What opens and trains them, if this build has it.
     pub(crate) engine: Option<&'static dyn Engine>,
@@ -50,18 +45,7 @@ impl Settings {
         common: Common,
         engine: Option<&'static dyn Engine>,
     ) -> Result<Self, Failure> {
-        let Common {
-            data,
-            threads,
-            seed,
-            device,
-            precision,
-            isa,
-            format,
-            verbose,
-            quiet,
-            no_progress,
-        } = common;
+        let Common { data, threads, seed, device, precision, isa, format, .. } = common;
         let threads = match threads {
             Some(threads) if !THREADS.contains(&threads) => {
                 let (first, last) = THREADS.into_inner();
@@ -71,7 +55,7 @@ impl Settings {
             Some(threads) => threads,
             None => std::thread::available_parallelism().map_or(1, usize::from),
         };
-        let verbosity = match (quiet, verbose) {
+        let verbosity = match (common.quiet, common.verbose) {
             (true, _) => Verbosity::Quiet,
             (_, true) => Verbosity::Verbose,
             _ => Verbosity::Normal,
@@ -83,20 +67,10 @@ impl Settings {
             None if usual.join(KINDS[0].sign).exists() => DataDir::Folder(usual.to_owned()),
             None => DataDir::Sample,
         };
-        let progress = !no_progress && !quiet;
-        Ok(Self {
-            data,
-            data_was_named,
-            threads,
-            seed,
-            precision: precision.resolve(isa, &device),
-            device,
-            isa,
-            engine,
-            format,
-            verbosity,
-            progress,
-        })
+        let precision = precision.resolve(isa, &device);
+        let options = Options { threads, seed, device, precision, ..Options::default() };
+        let progress = !common.no_progress && !common.quiet;
+        Ok(Self { data, data_was_named, options, isa, engine, format, verbosity, progress })
     }
 
     /// Reads a system, before anything is printed: another program takes over where it needs a
@@ -195,16 +169,8 @@ impl Settings {
         collection: &'a dyn Collection,
         place: &IndexPlace,
     ) -> Result<Session<'a>, Failure> {
-        let options = Options {
-            threads: self.threads,
-            seed: self.seed,
-            device: self.device.clone(),
-            precision: self.precision,
-            cache: cache::folder(),
-            index: place.index.clone(),
-            memory: place.memory,
-            need_model: None,
-        };
+        let (index, memory) = (place.index.clone(), place.memory);
+        let options = Options { index, memory, ..self.options.clone() };
         let mut session = Session::new(collection, options)?;
         (session.engine, session.observer) = (self.engine, self);
         Ok(session)

@@ -94,7 +94,7 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
     check_columns(&scored)?;
     let columns: Vec<&[Column]> = scored.iter().map(|run| &run.columns[..]).collect();
     let compared = Compared {
-        tested: test_against_baseline(&columns, 0, settings.seed),
+        tested: test_against_baseline(&columns, 0, settings.options.seed),
         runs: scored,
         alpha: arguments.alpha,
         focus: if measures.is_empty() { evaluation.focus() } else { 0 },
@@ -171,7 +171,7 @@ fn explain(settings: &Settings, compared: &Compared, topics: bool) {
          diff: run - baseline; W/T/L: topics won, tied, lost; d: mean / standard deviation of the differences.",
         compared.alpha,
         if count == 1 { "" } else { "s" },
-        settings.seed,
+        settings.options.seed,
     ));
     if topics {
         let focus = columns[compared.focus].name();

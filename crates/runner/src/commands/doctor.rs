@@ -29,7 +29,7 @@ pub(crate) fn doctor(settings: &Settings) -> Result<Outcome, Failure> {
     }
     let mut findings = vec![
         ok("version", format!("clariq {}", env!("CARGO_PKG_VERSION"))),
-        ok("threads", settings.threads.to_string()),
+        ok("threads", settings.options.threads.to_string()),
     ];
     findings.extend(data(settings));
     findings.push(cache_finding());

@@ -1,20 +1,72 @@
 //! `clariq need`: training need models with their report, predicting needs, explaining a label.
 
-mod arguments;
 mod report;
 
 use crate::arguments::IndexPlace;
 use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Format, Sheet, print_all};
 use crate::settings::Settings;
-use arguments::{NeedExplainArgs, NeedPredictArgs, NeedTrainArgs};
+use clap::{Args, Subcommand};
 use clariq_collections::Collection;
 use clariq_core::bail;
 use clariq_experiment::{Loaded, NeedModels};
 use clariq_files::{MOST_OF_A_TABLE, Source, Target};
-use std::path::Path;
+use clariq_need::MOST_REPEATS;
+use std::path::{Path, PathBuf};
 
-pub(crate) use arguments::NeedCommand;
+#[derive(Subcommand)]
+pub(crate) enum NeedCommand {
+    /// Train a model, report by cross-validation and on dev, and save it
+    Train(NeedTrainArgs),
+    /// Write the need file of a split
+    Predict(NeedPredictArgs),
+    /// Show which features drove the label of a request
+    Explain(NeedExplainArgs),
+}
+
+#[derive(Args)]
+pub(crate) struct NeedTrainArgs {
+    /// System with a need model: the name of a built-in one, or a configuration file
+    #[arg(value_name = "CONFIG")]
+    config: String,
+    /// Split that the model will be used for; for test, the key `train_on` is applied
+    #[arg(long, default_value = "dev", value_name = "SPLIT")]
+    split: String,
+    /// Model file to write, as JSON [default: none, only the report]
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Folds of the cross-validation over topics
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = parse_folds)]
+    folds: usize,
+    /// Number of repetitions of the cross-validation with other folds
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = parse_repeats)]
+    repeats: usize,
+}
+
+#[derive(Args)]
+pub(crate) struct NeedPredictArgs {
+    /// Saved model (.json), configuration file, or name of a built-in system
+    #[arg(value_name = "MODEL")]
+    model: String,
+    /// Split to predict
+    #[arg(long, default_value = "dev", value_name = "SPLIT")]
+    split: String,
+    /// Need file to write; `-` for standard output
+    #[arg(long, short, value_name = "FILE", default_value = "-")]
+    output: PathBuf,
+}
+
+#[derive(Args)]
+pub(crate) struct NeedExplainArgs {
+    /// Request of the user
+    request: String,
+    /// Saved model (.json), configuration file, or name of a built-in system
+    #[arg(long, value_name = "MODEL", default_value = "bm25-tuned")]
+    model: String,
+    /// Number of features to print, strongest first
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    top: usize,
+}
 
 pub(crate) fn need(settings: &Settings, command: &NeedCommand) -> Result<Outcome, Failure> {
     let name = match command {
@@ -57,7 +109,8 @@ fn train(settings: &Settings, arguments: &NeedTrainArgs) -> Result<Outcome, Fail
     let collection = settings.collection()?;
     let models = models(settings, &*collection, Some(&arguments.split))?;
     let training = models.training(&arguments.config)?;
-    let passes = training.cross_validate(arguments.folds, arguments.repeats, settings.seed)?;
+    let passes =
+        training.cross_validate(arguments.folds, arguments.repeats, settings.options.seed)?;
     let mut sheets = report::cross_validation(&training, &passes, arguments.folds);
     let classifier = training.fit()?;
     let held_out = models.held_out(&classifier)?;
@@ -114,4 +167,14 @@ fn explain(settings: &Settings, arguments: &NeedExplainArgs) -> Result<Outcome, 
         ]);
     }
     print(settings, vec![("labels", labels), ("features", features)], "features")
+}
+
+/// The data say how many folds there can be; fewer than two are none.
+fn parse_folds(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|folds| *folds >= 2).ok_or("expected at least 2 folds".to_owned())
+}
+
+fn parse_repeats(text: &str) -> Result<usize, String> {
+    let repeats = text.parse().ok().filter(|repeats| (1..=MOST_REPEATS).contains(repeats));
+    repeats.ok_or(format!("expected from 1 to {MOST_REPEATS} repeats"))
 }

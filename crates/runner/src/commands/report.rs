@@ -7,12 +7,10 @@ use crate::runs::{self, Labels};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_collections::evaluation::{PageAsked, PageRun, Rendered};
-use clariq_core::bail;
 use clariq_experiment::record::{self, Record};
-use clariq_files::{Source, Target};
+use clariq_files::{Source, Target, protect, refuse_input};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
@@ -44,7 +42,8 @@ pub(crate) struct ReportArgs {
 
 pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outcome, Failure> {
     let (paths, baseline) = runs_of(arguments);
-    inputs_stay(&arguments.output, paths.iter().chain(&arguments.needs))?;
+    paths.iter().chain(&arguments.needs).for_each(|path| protect(path));
+    refuse_input(&arguments.output)?;
     runs::check_differ(&paths, "RUN")?;
     runs::check_differ(&arguments.needs, "--need")?;
     let (judged, split) = (&arguments.judged, arguments.split.as_deref());
@@ -65,7 +64,7 @@ pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outc
         [only] => format!("{} {split}: {}", kind, only.name),
         runs => format!("{} {split}: {} runs compared", kind, runs.len()),
     });
-    let (title, seed) = (title.as_str(), settings.seed);
+    let (title, seed) = (title.as_str(), settings.options.seed);
     let asked = PageAsked { title, runs: &shown, baseline, needs: &needs, seed };
     let rendered = labels.evaluation(settings)?.page(&asked)?;
     settings.warn(&rendered.warnings);
@@ -86,27 +85,6 @@ fn runs_of(arguments: &ReportArgs) -> (Vec<PathBuf>, usize) {
         0
     });
     (paths, position)
-}
-
-/// Refuses to overwrite a file that the page is made from.
-fn inputs_stay<'a>(
-    output: &Path,
-    mut inputs: impl Iterator<Item = &'a PathBuf>,
-) -> Result<(), Failure> {
-    let Ok(target) = fs::canonicalize(output).map(|path| (path.is_file(), path)) else {
-        return Ok(());
-    };
-    match inputs
-        .find(|input| target.0 && fs::canonicalize(input).is_ok_and(|input| input == target.1))
-    {
-        Some(input) => {
-            let (input, hint) =
-                (input.display(), "name the page after the runs, as in -o report.html");
-            let expected = "a file that is not among the inputs";
-            bail!("--output", expected, "`{input}`, which the page is made from", hint)
-        }
-        None => Ok(()),
-    }
 }
 
 /// The record beside a run, where it is of this run, and nothing otherwise. A record of another run

@@ -1,19 +1,18 @@
 //! `clariq reproduce`: whether every system still reaches the figures in its configuration.
 
-mod figures;
-
 use crate::arguments::IndexPlace;
 use crate::failure::{Failure, Outcome};
 use crate::learned;
+use crate::output::{Cell, Format, Sheet};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_collections::Collection;
 use clariq_core::{Error, ProblemKind};
 use clariq_experiment::Loaded;
-use clariq_experiment::reproduce::{Verdict, check, expecting};
+use clariq_experiment::reproduce::{Figure, Verdict, check, expecting};
 use clariq_experiment::run::usual_path;
 use clariq_experiment::systems::{self, check_names_differ};
-use figures::Figures;
+use clariq_rank::Uses;
 use std::path::PathBuf;
 
 #[derive(Args)]
@@ -51,7 +50,7 @@ pub(crate) fn reproduce(
     }
     let only = arguments.split.as_deref().map(|name| collection.find_split(name)).transpose()?;
     let session = settings.session(&*collection, &arguments.place)?;
-    let (mut figures, mut failed) = (Figures::new(settings.format), false);
+    let mut figures = Vec::new();
     for &split in collection.splits().iter().filter(|split| only.is_none_or(|only| only == **split))
     {
         if !collection.has(split) && only.is_none() {
@@ -68,22 +67,22 @@ pub(crate) fn reproduce(
         } else {
             systems.iter().collect()
         };
-        for figure in check(&session, checked, split, &arguments.runs)? {
-            failed |= figure.verdict == Some(Verdict::Fail);
-            figures.add(&figure, split);
-        }
+        let checked = check(&session, checked, split, &arguments.runs)?;
+        figures.extend(checked.into_iter().map(|figure| (split, figure)));
     }
-    let (sheet, legend) = figures.finish();
-    sheet.print(settings.format)?;
-    if let Some(legend) = legend {
-        settings.note(legend);
+    let for_reading = matches!(settings.format, None | Some(Format::Table));
+    sheet(&figures, for_reading).print(settings.format)?;
+    if for_reading && figures.iter().any(|(_, figure)| !figure.uses.is_empty()) {
+        settings
+            .note("note: uses: t labels of train, d labels of dev (for test alone), b the batch");
     }
     if let Some(first) = systems.first() {
         let path = usual_path(&arguments.runs, &session, first, "");
         let folder = path.parent().unwrap_or(&arguments.runs);
         settings.note(&format!("run files are in {}", folder.display()));
     }
-    Ok(if failed { Outcome::CheckFailed } else { Outcome::Done })
+    let failed = |(_, figure): &(_, Figure)| figure.verdict == Some(Verdict::Fail);
+    Ok(if figures.iter().any(failed) { Outcome::CheckFailed } else { Outcome::Done })
 }
 
 /// Whether the files with resolved utterances are there; what is wrong with them, training reports.
@@ -122,4 +121,46 @@ fn built_in(settings: &Settings, collection: &dyn Collection) -> Result<Vec<Load
         ));
     }
     Ok(systems)
+}
+
+/// The figures beside what was expected and published.
+fn sheet(figures: &[(&str, Figure)], for_reading: bool) -> Sheet {
+    let columns = ["system", "split", "uses", "measure", "published", "expected", "obtained"];
+    let difference = (!for_reading).then_some("difference");
+    let columns: Vec<_> = columns.into_iter().chain(difference).chain(["verdict"]).collect();
+    let mut sheet = Sheet::new(&columns);
+    let number = |value: Option<f64>| value.map_or(Cell::Nothing, |value| Cell::Figure(value, 6));
+    for (split, figure) in figures {
+        let mut row = vec![
+            Cell::text(figure.system),
+            Cell::text(*split),
+            uses_cell(&figure.uses, for_reading),
+            Cell::text(&figure.measure),
+            number(figure.published),
+            number(figure.expected),
+            Cell::Figure(figure.obtained, 6),
+        ];
+        if !for_reading {
+            let difference = figure.expected.map(|expected| figure.obtained - expected);
+            // A difference that is shown as zero has no sign.
+            row.push(number(difference.map(|by| if by.abs() < 5e-7 { 0.0 } else { by })));
+        }
+        let verdict = figure.verdict.map_or("-".to_owned(), |verdict| verdict.to_string());
+        row.push(Cell::text(verdict));
+        sheet.row(row);
+    }
+    sheet
+}
+
+/// What a system looks at beyond one request and the documents: in letters where a line of a
+/// terminal must hold it.
+pub(super) fn uses_cell(uses: &[Uses], in_letters: bool) -> Cell {
+    let names: Vec<String> = uses.iter().map(ToString::to_string).collect();
+    match (uses, in_letters) {
+        ([], _) => Cell::Nothing,
+        (_, true) => {
+            Cell::text(names.iter().filter_map(|it| it.chars().next()).collect::<String>())
+        }
+        (_, false) => Cell::text(names.join(", ")),
+    }
 }

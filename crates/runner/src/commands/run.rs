@@ -1,14 +1,14 @@
 //! `clariq run`: what systems rank for every request of a split or a file.
 
-pub(crate) mod arguments;
-
+use crate::arguments::{IndexPlace, Parameters, Rewritten, parse_name};
+use crate::commands::reproduce::uses_cell;
 use crate::commands::shard;
 use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
-use arguments::RunArgs;
+use clap::Args;
 use clariq_collections::document_files;
-use clariq_core::bail;
+use clariq_core::{Name, bail};
 use clariq_experiment::plan::PASSAGES;
 use clariq_experiment::run::{
     FileInput, FileKind, Given, Input, RunOptions, SplitInput, run as write_run, usual_path,
@@ -17,8 +17,86 @@ use clariq_experiment::systems::{check_expected, check_names_differ};
 use clariq_experiment::{Contexts, KeptTexts, Loaded, Session};
 use clariq_files::{Source, Target};
 use clariq_rank::Override;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+#[derive(Args)]
+pub(crate) struct RunArgs {
+    /// Systems: names of built-in ones, or configuration files
+    #[arg(required_unless_present = "merge", value_name = "CONFIG")]
+    configs: Vec<String>,
+    /// Split to answer [default: dev, or the only one of the collection]
+    #[arg(long, value_name = "SPLIT")]
+    split: Option<String>,
+    /// Run file to write; the need file, the TREC runs of a submission and the record are written
+    /// beside it; `-` for standard output (not with --shard and --merge) [default:
+    /// runs/<system>.<split>.run, or .json for submissions; in runs/<collection>/ for all but the
+    /// released collections]
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// File of conversations to answer instead of a split: a pickle, JSON lines or the
+    /// human-generated table; `-` for standard input [default output: as for a split, with the name
+    /// of the file]
+    #[arg(long, value_name = "FILE", conflicts_with = "split")]
+    conversations: Option<PathBuf>,
+    /// File of requests to answer instead of a split, as JSON lines in the format of `clariq rank`;
+    /// `-` for standard input [default output: as for a split, with the name of the file]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["split", "conversations"])]
+    requests: Option<PathBuf>,
+    /// Rank, for each request, only the documents that this TREC run lists for it; any engine can
+    /// have made the run [default: all documents]
+    #[arg(long, value_name = "RUN",
+          conflicts_with_all = ["conversations", "requests", "shard", "merge"])]
+    candidates: Option<PathBuf>,
+    /// File of passages to use instead of those in the data folder, or folder of such files, as
+    /// JSON lines or `TrecWeb`; can be repeated; with --candidates, only the passages in that run
+    /// are read
+    #[arg(long, value_name = "FILE",
+          conflicts_with_all = ["conversations", "requests", "shard", "merge"])]
+    passages: Vec<PathBuf>,
+    /// Continue an interrupted run; only runs of more than 4,096 requests leave something to continue
+    #[arg(long)]
+    resume: bool,
+    /// Skip bad conversations or lines, and report how many
+    #[arg(long)]
+    skip_bad: bool,
+    /// Rank one shard of a plan of `clariq data shard`, counted from 0
+    /// [default output: <system>.part-<I>.run beside the plan]
+    #[arg(
+        long,
+        value_name = "PLAN:I",
+        conflicts_with_all = ["split", "conversations", "requests", "resume", "run_tag"]
+    )]
+    shard: Option<String>,
+    /// Merge the parts of a plan; if they are of one system, it need not be named
+    #[arg(
+        long,
+        value_name = "PLAN",
+        requires = "output",
+        conflicts_with_all =
+            ["split", "conversations", "requests", "resume", "run_tag", "shard", "need_model"]
+    )]
+    merge: Option<PathBuf>,
+    /// Run tag, the last field of every line [default: the system's name]
+    #[arg(long, value_name = "NAME", value_parser = parse_name)]
+    run_tag: Option<Name>,
+    /// Need model that `clariq need train -o` wrote, instead of the one that the system declares
+    #[arg(long, value_name = "FILE")]
+    need_model: Option<PathBuf>,
+    #[command(flatten)]
+    rewritten: Rewritten,
+    #[command(flatten)]
+    parameters: Parameters,
+    #[command(flatten)]
+    place: IndexPlace,
+}
+
+impl RunArgs {
+    /// Whether a file is answered, and no split.
+    fn is_of_a_file(&self) -> bool {
+        self.conversations.is_some() || self.requests.is_some()
+    }
+}
 
 pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, Failure> {
     let overrides = arguments.parameters.overrides()?;
@@ -98,7 +176,7 @@ fn run_all(
             Cell::text(input.name()),
             Cell::Count(done.requests),
             Cell::Count(done.lines),
-            uses_cell(loaded, session.split),
+            uses_cell(&loaded.uses_for(session.split), false),
             Cell::path(&path),
         ];
         if answers {
@@ -141,10 +219,4 @@ fn check_arguments(arguments: &RunArgs, overrides: &[Override]) -> Result<(), Fa
         bail!("--skip-bad", expected, found, hint);
     }
     Ok(())
-}
-
-/// What a system declares to look at beyond one request and the documents.
-fn uses_cell(loaded: &Loaded, split: Option<&str>) -> Cell {
-    let uses: Vec<String> = loaded.uses_for(split).iter().map(ToString::to_string).collect();
-    if uses.is_empty() { Cell::Nothing } else { Cell::text(uses.join(", ")) }
 }

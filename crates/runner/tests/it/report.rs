@@ -149,10 +149,7 @@ fn bad_input_is_told_and_leaves_nothing() {
             "report runs/sample/bm25.dev.run runs/sample/bm25.dev.run",
             "`runs/sample/bm25.dev.run` twice",
         ),
-        (
-            "report runs/sample/bm25.dev.run -o runs/sample/bm25.dev.run",
-            "which the page is made from",
-        ),
+        ("report runs/sample/bm25.dev.run -o runs/sample/bm25.dev.run", "an output apart from"),
         ("report runs/sample/bm25.dev.run -o runs", "cannot write"),
         (
             "report runs/sample/bm25.dev.run --split tset",

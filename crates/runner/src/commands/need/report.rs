@@ -48,7 +48,7 @@ pub(super) fn cross_validation(training: &Training, passes: &[Repeat], folds: us
 /// The figures of predictions for dev.
 pub(super) fn held_out(settings: &Settings, held_out: &HeldOut) -> Sheets {
     let HeldOut { pairs, confidence, report } = held_out;
-    let (low, high) = need_interval(pairs, ROUNDS, settings.seed);
+    let (low, high) = need_interval(pairs, ROUNDS, settings.options.seed);
     let mut f1 = Sheet::new(&["dev", "weighted F1", "95 % from", "to"]);
     let mut row = vec![Cell::text(format!("{} topics", pairs.len()))];
     row.extend([weighted_f1(pairs), low, high].map(|value| Cell::Figure(value, 4)));
