@@ -18,9 +18,8 @@ pub(crate) struct Bar {
 struct Lines {
     name: String,
     start: Instant,
-    /// When what is counted now began.
-    part: Mutex<Instant>,
-    last: Mutex<Instant>,
+    /// When what is counted now began, and when the last line was printed.
+    times: Mutex<(Instant, Instant)>,
 }
 
 /// How a bar looks on a terminal.
@@ -63,9 +62,9 @@ impl Task for Bar {
         self.bar.reset();
         self.describe(name);
         if let Some(lines) = &self.lines
-            && let Ok(mut part) = lines.part.lock()
+            && let Ok(mut times) = lines.times.lock()
         {
-            *part = Instant::now();
+            times.0 = Instant::now();
         }
     }
 
@@ -84,18 +83,17 @@ impl Task for Bar {
 impl Lines {
     fn start(name: &str) -> Self {
         let start = Instant::now();
-        Self { name: name.to_owned(), start, part: Mutex::new(start), last: Mutex::new(start) }
+        Self { name: name.to_owned(), start, times: Mutex::new((start, start)) }
     }
 
     fn print(&self, bar: &ProgressBar) {
         // Another thread that holds the lock is saying it already.
-        if let Ok(mut last) = self.last.try_lock()
-            && last.elapsed() >= BETWEEN_LINES
+        if let Ok(mut times) = self.times.try_lock()
+            && times.1.elapsed() >= BETWEEN_LINES
         {
-            *last = Instant::now();
+            times.1 = Instant::now();
             let (done, message) = (bar.position(), bar.message());
-            let part = self.part.lock().map_or(self.start, |part| *part);
-            let speed = done as f64 / part.elapsed().as_secs_f64();
+            let speed = done as f64 / times.0.elapsed().as_secs_f64();
             let comma = if message.is_empty() { "" } else { ", " };
             match bar.length() {
                 Some(steps) if done > 0 => {

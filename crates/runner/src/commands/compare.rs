@@ -108,11 +108,9 @@ pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Ou
         sheets.push(compared.topics(&requests, topics, settings.format));
     }
     let last = sheets.len() - usize::from(topics > 0);
-    let named: Vec<_> = sheets
-        .into_iter()
-        .enumerate()
-        .map(|(index, sheet)| (if index < last { "comparisons" } else { "topics" }, sheet))
-        .collect();
+    let named = sheets.into_iter().enumerate();
+    let named = named.map(|(at, sheet)| (if at < last { "comparisons" } else { "topics" }, sheet));
+    let named: Vec<_> = named.collect();
     print_all(&named, settings.format)?;
     explain(settings, &compared, topics > 0);
     Ok(Outcome::Done)

@@ -4,22 +4,28 @@ use crate::failure::{Failure, Outcome};
 use crate::learned;
 use crate::output::{Cell, Sheet, say};
 use crate::settings::Settings;
-use clariq_collections::{Collection, DataDir, KINDS, kind_of};
-use clariq_core::{Documents, Engine, Isa, ModelKind, ModelOptions};
+use clariq_collections::{Collection, DataDir, KINDS, kind_of, open_keeping};
+use clariq_core::{Documents, Error, Isa, ModelKind, ModelOptions};
 use clariq_experiment::{KeptTexts, cache, recipes};
 use clariq_index::{Analyzer, DocumentIndex};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What was looked for, what was found, and the command that fixes it where something is missing.
-type Finding = (&'static str, String, Option<String>);
+type Finding = (String, String, Option<String>);
 
-fn ok(what: &'static str, found: impl Into<String>) -> Finding {
-    (what, found.into(), None)
+fn ok(what: impl Into<String>, found: impl Into<String>) -> Finding {
+    (what.into(), found.into(), None)
 }
 
-fn missing(what: &'static str, found: impl Into<String>, fix: impl Into<String>) -> Finding {
-    (what, found.into(), Some(fix.into()))
+fn missing(what: impl Into<String>, found: impl Into<String>, fix: impl Into<String>) -> Finding {
+    (what.into(), found.into(), Some(fix.into()))
+}
+
+/// What is wrong, without what was expected.
+fn trouble(error: &Error) -> String {
+    let problem = error.to_problem();
+    format!("{}: {}", problem.title(), problem.found)
 }
 
 pub(crate) fn doctor(settings: &Settings) -> Result<Outcome, Failure> {
@@ -37,7 +43,7 @@ pub(crate) fn doctor(settings: &Settings) -> Result<Outcome, Failure> {
     let mut sheet = Sheet::new(&["what", "state", "found"]);
     for (what, found, fix) in &findings {
         let state = if fix.is_none() { "ok" } else { "missing" };
-        sheet.row(vec![Cell::text(*what), Cell::text(state), Cell::text(found)]);
+        sheet.row(vec![Cell::text(what), Cell::text(state), Cell::text(found)]);
     }
     sheet.print(settings.format)?;
     let mut outcome = Outcome::Done;
@@ -52,17 +58,15 @@ pub(crate) fn doctor(settings: &Settings) -> Result<Outcome, Failure> {
 
 fn data(settings: &Settings) -> Vec<Finding> {
     let place = settings.data.to_string();
-    let mut findings = match &settings.data {
+    let mut findings = vec![match &settings.data {
         DataDir::Sample => {
-            vec![ok("data", "the built-in sample (`clariq data fetch` gets the real files)")]
+            ok("data", "the built-in sample (`clariq data fetch` gets the real files)")
         }
-        DataDir::Folder(_) => vec![ok("data", place.clone())],
-    };
-    let opened = clariq_collections::open_keeping(&settings.data, &KeptTexts::default());
-    let collection = match opened {
+        DataDir::Folder(_) => ok("data", place.clone()),
+    }];
+    let collection = match open_keeping(&settings.data, &KeptTexts::default()) {
         Ok(collection) => collection,
         Err(error) => {
-            let report = error.to_problem();
             // Files of ClariQ belong into a folder of its own, or into one with some of them.
             let fetches = match (&settings.data, kind_of(&settings.data)) {
                 (DataDir::Folder(folder), Err(_)) => !folder.exists(),
@@ -71,13 +75,9 @@ fn data(settings: &Settings) -> Vec<Finding> {
             let fix = if fetches && settings.data != DataDir::Sample {
                 format!("clariq data fetch --data {place}")
             } else {
-                report.hint.clone()
+                error.to_problem().hint
             };
-            findings.push(missing(
-                "collection",
-                format!("{}: {}", report.title(), report.found),
-                fix,
-            ));
+            findings.push(missing("collection", trouble(&error), fix));
             return findings;
         }
     };
@@ -114,7 +114,7 @@ fn split_finding(
     if !collection.has(split) {
         return ok(split, "not in the folder");
     }
-    let read = || -> Result<(usize, bool), clariq_core::Error> {
+    let read = || -> Result<(usize, bool), Error> {
         let requests = collection.requests(split, task)?.collect::<Result<Vec<_>, _>>()?;
         Ok((requests.len(), collection.qrels(split, task)?.is_some()))
     };
@@ -131,11 +131,7 @@ fn split_finding(
 }
 
 fn index_finding(documents: &dyn Documents, analyzer: Analyzer) -> Finding {
-    let what = match analyzer {
-        Analyzer::Nltk => "index nltk",
-        Analyzer::English => "index english",
-        Analyzer::Lucene => "index lucene",
-    };
+    let what = format!("index {analyzer}");
     let name = format!("{analyzer}-{}", documents.checksum().short());
     let folder = cache::folder().join("index").join(name);
     if !folder.exists() {
@@ -144,9 +140,8 @@ fn index_finding(documents: &dyn Documents, analyzer: Analyzer) -> Finding {
     match DocumentIndex::open(&folder) {
         Ok(index) => ok(what, format!("{} documents in {}", index.documents(), folder.display())),
         Err(error) => {
-            let report = error.to_problem();
             let fix = format!("clariq index build --force --analyzer {analyzer}");
-            missing(what, format!("{}: {}", report.title(), report.found), fix)
+            missing(what, trouble(&error), fix)
         }
     }
 }
@@ -156,7 +151,10 @@ fn learned(settings: &Settings) -> Vec<Finding> {
     let Some(engine) = settings.engine else { return vec![without_engine()] };
     let models = cache::folder().join("models");
     let weights = match recipes::installed(&models, "all-MiniLM-L6-v2") {
-        Some(folder) => weights(engine, &folder),
+        Some(folder) => match engine.open(&folder, ModelKind::Encoder, &ModelOptions::default()) {
+            Ok(_) => ok("weights", folder.display().to_string()),
+            Err(error) => missing("weights", trouble(&error), "clariq setup --force"),
+        },
         None => missing(
             "weights",
             format!("no all-MiniLM-L6-v2 in {}", models.display()),
@@ -182,10 +180,7 @@ fn learned(settings: &Settings) -> Vec<Finding> {
         if let Some(folder) = recipes::installed(&models, &folder.to_string_lossy()) {
             let found = match engine.describe_model(&folder) {
                 Ok(described) => format!("{name}: {described}"),
-                Err(error) => {
-                    let problem = error.to_problem();
-                    format!("{name}: refused; {problem}")
-                }
+                Err(error) => format!("{name}: refused; {}", error.to_problem()),
             };
             findings.push(ok("model", found));
         }
@@ -212,17 +207,6 @@ fn without_engine() -> Finding {
     }
 }
 
-fn weights(engine: &dyn Engine, folder: &Path) -> Finding {
-    match engine.open(folder, ModelKind::Encoder, &ModelOptions::default()) {
-        Ok(_) => ok("weights", folder.display().to_string()),
-        Err(error) => {
-            let report = error.to_problem();
-            let found = format!("{}: {}", report.title(), report.found);
-            missing("weights", found, "clariq setup --force")
-        }
-    }
-}
-
 fn cache_finding() -> Finding {
     let folder = cache::folder();
     // Created here if need be, as any command would; a test file shows whether it can be written.
@@ -230,10 +214,9 @@ fn cache_finding() -> Finding {
     let written = fs::create_dir_all(&folder).and_then(|()| fs::write(&probe, b""));
     match written.and_then(|()| fs::remove_file(probe)) {
         Ok(()) => ok("cache", folder.display().to_string()),
-        Err(error) => missing(
-            "cache",
-            format!("{}: {error}", folder.display()),
-            "set CLARIQ_CACHE to a folder of yours",
-        ),
+        Err(error) => {
+            let found = format!("{}: {error}", folder.display());
+            missing("cache", found, "set CLARIQ_CACHE to a folder of yours")
+        }
     }
 }

@@ -171,11 +171,7 @@ fn print(
     for (task, traces) in pipelines {
         for trace in traces {
             let task = if is_of_one_task { String::new() } else { format!("{task}, ") };
-            writeln!(out, "\n{task}{}: {}", trace.stage, place(trace))?;
-            let explanation = trace.explanation.as_ref().map(ToString::to_string);
-            for line in explanation.iter().flat_map(|text| text.lines()) {
-                writeln!(out, "{line}")?;
-            }
+            write!(out, "\n{task}{}", trace_lines(trace, usize::MAX, ""))?;
         }
     }
     Ok(out.flush().map(|()| Outcome::Done)?)
@@ -192,12 +188,18 @@ fn stages(pipelines: &[Traces]) -> Sheet {
     sheet
 }
 
-/// Where the question is after a stage.
-pub(super) fn place(trace: &StageTrace) -> String {
-    match (trace.rank, trace.score) {
+/// Where the question is after a stage, and why, with so many levels below the reason.
+pub(super) fn trace_lines(trace: &StageTrace, levels: usize, indent: &str) -> String {
+    let StageTrace { stage, length, .. } = trace;
+    let mut text = match (trace.rank, trace.score) {
         (Some(rank), Some(score)) => {
-            format!("rank {rank} of {}, score {}", trace.length, fixed(score, 6))
+            format!("{stage}: rank {rank} of {length}, score {}\n", fixed(score, 6))
         }
-        _ => format!("not among the {} questions", trace.length),
+        _ => format!("{stage}: not among the {length} questions\n"),
+    };
+    let explanation = trace.explanation.as_ref().map(|why| why.cut(levels).to_string());
+    for line in explanation.iter().flat_map(|text| text.lines()) {
+        text.extend([indent, line, "\n"]);
     }
+    text
 }

@@ -1,6 +1,6 @@
 //! The next move of a conversation as text and as JSON.
 
-use crate::commands::explain::place;
+use crate::commands::explain::trace_lines;
 use crate::commands::rank::response_json;
 use clariq_core::{Error, fixed};
 use clariq_experiment::ask::{Asker, Move};
@@ -26,11 +26,7 @@ pub(super) fn reasons(asker: &Asker, conversation: &Query, next: &Move) -> Resul
         }
     };
     for trace in &why.stages {
-        let _ = writeln!(text, "  {}: {}", trace.stage, place(trace));
-        let explanation = trace.explanation.as_ref().map(|why| why.cut(LEVELS).to_string());
-        for line in explanation.iter().flat_map(|text| text.lines()) {
-            let _ = writeln!(text, "    {line}");
-        }
+        let _ = write!(text, "  {}", trace_lines(trace, LEVELS, "    "));
     }
     for Listed { id, text: question, score } in &why.candidates {
         let _ = writeln!(text, "  {}  {id} {question:?}", fixed(*score, 6));
