@@ -13,7 +13,6 @@ pub fn parse_json<T: DeserializeOwned>(text: &[u8], most: usize) -> serde_json::
     serde_json::from_slice(text)
 }
 
-/// Counts values down.
 struct Count<'c>(&'c mut usize);
 
 impl<'de> DeserializeSeed<'de> for Count<'_> {

@@ -259,7 +259,6 @@ impl ModelName {
         }
     }
 
-    /// The error that the model of this name is of another kind.
     fn mismatch(&self) -> Error {
         problem!(format!("model `{}`", self.name), (self.kind.to_string()), "another kind").into()
     }

@@ -148,7 +148,6 @@ impl Objective {
         matches!(self, Self::ResolvedUtterance { .. })
     }
 
-    /// The examples of a batch, and the negatives of each.
     fn sizes(&self) -> (usize, usize) {
         match *self {
             Self::InBatchSoftmax { batch, .. } | Self::ResolvedUtterance { batch, .. } => {

@@ -8,7 +8,6 @@ use clariq_core::{Doc, Error, Hit};
 use clariq_rank::{STOPS, StageTrace};
 use std::slice;
 
-/// The number of candidates that are shown.
 const SHOWN: usize = 5;
 
 /// A system that holds conversations.
@@ -133,7 +132,6 @@ impl<'a> Asker<'a> {
         Ok(Why { candidates, stages: traces.into_iter().flat_map(|(_, traces)| traces).collect() })
     }
 
-    /// Documents with the scores that the system gave them.
     fn list(&self, conversation: &Query, hits: &[Hit]) -> Result<Vec<Listed>, Error> {
         let mut listed = self.system.list(conversation, Part::Documents, hits)?;
         listed.iter_mut().zip(hits).for_each(|(listed, hit)| listed.score = hit.score);

@@ -48,7 +48,6 @@ pub fn export(
     Ok(listed)
 }
 
-/// A request as `clariq rank` reads it.
 fn line_of(request: &Request, documents: Option<&dyn Documents>) -> Value {
     let mut line = if request.has_turns() {
         let said = request.said.iter().map(|said| match said.speaker {

@@ -53,7 +53,6 @@ impl Session<'_> {
         Ok(checksums)
     }
 
-    /// Where vectors are kept.
     fn vectors_folder(&self) -> PathBuf {
         self.options.cache.join("embeddings")
     }
@@ -76,7 +75,6 @@ impl Session<'_> {
         apart.find(keys, make)
     }
 
-    /// Writes the vectors of texts that were computed for a split.
     pub(crate) fn keep_vectors(&self) {
         lock(&self.models.apart).values_mut().for_each(Apart::keep);
     }

@@ -28,7 +28,6 @@ pub enum Predict<'r> {
 
 /// Where the needs that a system looks at come from.
 pub(crate) enum Needs {
-    /// There are none.
     None,
     /// From a model, as requests come.
     Model(Box<Classifier>),
@@ -91,7 +90,6 @@ impl Needs {
         Ok(())
     }
 
-    /// What made them, for the record of a run.
     pub(crate) fn record(&self) -> Value {
         match self {
             Self::None => Value::Null,
@@ -102,7 +100,6 @@ impl Needs {
 }
 
 impl PredictedNeeds {
-    /// Writes the need file of the requests.
     pub(crate) fn put(&self, out: &mut dyn Write, requests: &[Request]) -> io::Result<()> {
         let need = |request: &'_ Request| Some((request.id.clone(), *self.needs.get(&request.id)?));
         let lines: Vec<_> = requests.iter().filter_map(need).collect();
@@ -150,11 +147,8 @@ fn need_record(model: &Classifier) -> Value {
     })
 }
 
-/// Where a need model comes from.
 enum Origin {
-    /// It is trained on these labels.
     Training(Box<Training>),
-    /// It was trained before, and named.
     Named(Box<Classifier>),
 }
 

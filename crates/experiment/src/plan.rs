@@ -179,7 +179,6 @@ fn usual_passages() -> usize {
 }
 
 impl AnswerConfig {
-    /// Reads the table.
     pub(crate) fn read(section: Section) -> Result<Self, Error> {
         let at = section.at.clone();
         let config: Self = section.read()?;

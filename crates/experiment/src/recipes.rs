@@ -6,7 +6,6 @@ use clariq_core::{Error, ModelKind, Problem, Recipe, bail, problem, read_regular
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use std::path::{Path, PathBuf};
 
-/// The recipes of `configs/models/`.
 const BUILT_IN: &[(&str, &str)] = built_in!("../configs/models/"
     "encoder" "conversational-encoder" "cross-encoder" "published-cross-encoder"
 );

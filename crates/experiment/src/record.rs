@@ -55,7 +55,6 @@ pub fn put(run: &Path, mut made_by: Value, files: Vec<Output>) -> Result<(), Err
     files.into_iter().map(|(.., file)| file).chain([record]).try_for_each(Staged::commit)
 }
 
-/// A file of readable JSON, staged.
 pub(crate) fn stage_json(path: &Path, value: &impl Serialize) -> Result<Staged, Error> {
     Staged::new(path, |out| {
         serde_json::to_writer_pretty(&mut *out, value)?;

@@ -12,7 +12,6 @@ use serde::Deserialize;
 use std::collections::HashMap;
 use std::io::BufRead;
 
-/// How a line looks, for messages.
 const FORM: &str = "{\"id\": …, \"text\": …} or {\"id\": …, \"said\": [{\"user\": …}, …]}";
 
 /// What a file of requests looks like, for messages.
@@ -188,7 +187,6 @@ const MOST: usize = 25_000_000;
 /// The first 96 bits of an id's SHA-256: one of 10¹⁴ files of the most ids has two that share them.
 type Key = [u32; 3];
 
-/// The lines of ids.
 #[derive(Debug, Default)]
 struct UniqueIds {
     lines: HashMap<Key, u32>,

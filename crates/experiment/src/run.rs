@@ -109,12 +109,10 @@ pub fn run(
     Job::new(contexts, loaded, input, options.tag)?.run(options, path)
 }
 
-/// A system that is open, over an input.
 pub(crate) struct Job<'a> {
     system: System<'a>,
     input: &'a dyn Input,
     tag: String,
-    /// What the lines are made by.
     made_by: Value,
 }
 
@@ -142,12 +140,10 @@ impl<'a> Job<'a> {
         Ok(Self { system, input, tag, made_by })
     }
 
-    /// What makes the lines, in one checksum.
     pub(crate) fn fingerprint(&self) -> String {
         record::fingerprint_of(&self.made_by)
     }
 
-    /// Ranks and writes, as [`run`] says.
     pub(crate) fn run(&self, options: &RunOptions, path: &Path) -> Result<Done, Error> {
         let (progress, skipped) = if Target::new(path).is_stream() {
             self.stream(path)?

@@ -25,7 +25,6 @@ use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The form of `plan.json`.
 const FORM: u32 = 2;
 
 /// Bytes that a plan may have, unpacked: those of 80,000 shards.
@@ -35,10 +34,8 @@ const MOST_OF_A_PLAN: u64 = 16 << 20;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// The number of this form.
     #[serde(rename = "clariq_plan")]
     form: u32,
-    /// The file that was cut.
     pub(crate) input: Cut,
     /// The SHA-256 of the documents that it was checked against.
     bank_sha256: String,
@@ -394,7 +391,6 @@ struct FileRead {
     bad_lines: u64,
 }
 
-/// What tells a part from others.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct MadeOf {

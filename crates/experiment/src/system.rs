@@ -97,7 +97,6 @@ pub struct System<'a> {
     /// What it was opened from.
     pub loaded: &'a Loaded,
     needs: Needs,
-    /// The checksums of its models by name.
     weights: Map<String, Value>,
 }
 
@@ -140,12 +139,10 @@ impl<'a> System<'a> {
         self.contexts.session()
     }
 
-    /// The checksums of its models by name.
     pub(crate) fn weights(&self) -> &Map<String, Value> {
         &self.weights
     }
 
-    /// Where the needs that it predicts come from.
     pub(crate) fn needs(&self) -> &Needs {
         &self.needs
     }
@@ -213,7 +210,6 @@ impl<'a> System<'a> {
         Ok(outcomes)
     }
 
-    /// Ranks one part alone.
     pub(crate) fn rank_part(&self, queries: &[Query], part: Part) -> Result<Vec<Ranking>, Error> {
         let requests = self.requests(queries)?;
         if let (Plan::Answer(plan), Part::Statements) = (&self.loaded.plan, part) {
@@ -267,7 +263,6 @@ impl<'a> System<'a> {
         Ok(all)
     }
 
-    /// The rankings of statements, and the rankings that statements are chosen by.
     fn rank_statements(
         &self,
         plan: &AnswerPlan,

@@ -330,7 +330,6 @@ pub fn parse_assignment<'a>(text: &'a str, flag: &str) -> Result<(Override, &'a 
     }
 }
 
-/// The names that are listed in a message.
 const MOST_NAMED: usize = 9;
 
 /// Refuses a figure of no measure: it would be expected, and never compared.

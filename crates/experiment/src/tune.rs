@@ -162,7 +162,6 @@ pub struct HeldOut<'t> {
     pub means: Vec<f64>,
 }
 
-/// What every point is judged by.
 struct Judge<'a> {
     session: &'a Session<'a>,
     own: Option<Box<dyn Evaluation + 'a>>,
@@ -210,7 +209,6 @@ impl Search<'_> {
         Loaded::open_any(self.system, values)?.with_rewrites(self.rewrites)
     }
 
-    /// The part of the system whose task is tuned.
     fn find_part(&self, system: &System) -> Result<Part, Error> {
         let wanted = self.task.unwrap_or(system.session().task);
         let parts = system.parts();
@@ -240,7 +238,6 @@ impl Search<'_> {
     }
 }
 
-/// The requests as a system sees them.
 fn read_queries(session: &Session, loaded: &Loaded, labels: Labels) -> Result<Vec<Query>, Error> {
     loaded.check_tasks(session.collection)?;
     let mut queries = Vec::new();

@@ -32,7 +32,6 @@ impl Override {
         self.key.strip_prefix(stage)?.strip_prefix('.').filter(|_| of_task)
     }
 
-    /// Where it was given, for messages.
     pub(crate) fn location(&self) -> Location {
         Location::file(format!("command line, {}.{}={}", self.stage, self.key, self.value))
     }
@@ -114,7 +113,6 @@ impl<'i> Table<'i> {
         self.file.at(self.entries.get(key).map_or(self.span.clone(), Spanned::span))
     }
 
-    /// Whether a key is there.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.entries.contains_key(key)
     }

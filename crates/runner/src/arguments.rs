@@ -66,7 +66,6 @@ pub(crate) struct Common {
     pub(crate) no_progress: bool,
 }
 
-/// What `--precision` accepts.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PrecisionName {
     /// 32-bit floats
@@ -144,7 +143,6 @@ pub(crate) struct Rewritten {
 }
 
 impl Rewritten {
-    /// Reads the file, if one is named.
     pub(crate) fn read(&self) -> Result<Option<Arc<Rewrites>>, Failure> {
         let Some((file, by)) = self.rewrites.as_ref().zip(self.rewritten_by) else {
             return Ok(None);
@@ -175,7 +173,6 @@ pub(crate) struct Parameters {
 }
 
 impl Parameters {
-    /// The flags as overrides of stages.
     pub(crate) fn overrides(&self) -> Result<Vec<Override>, Failure> {
         let bm25 = |key: &str, value: String| Override {
             stage: "bm25".to_owned(),

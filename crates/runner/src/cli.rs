@@ -25,7 +25,6 @@ pub(crate) struct Cli {
     command: Command,
 }
 
-/// The subcommands.
 #[derive(Subcommand)]
 enum Command {
     /// Inspect, check, download or generate collections and their files
@@ -96,7 +95,6 @@ enum Command {
 const COMMON: &str =
     "Use --help to also show the common options, such as --data, --format and --threads";
 
-/// Parses the command line.
 pub(crate) fn parse() -> Result<Cli, clap::Error> {
     fn mention_common(command: clap::Command) -> clap::Command {
         command.after_help(COMMON).after_long_help("").mut_subcommands(mention_common)
@@ -132,7 +130,6 @@ impl Command {
     }
 }
 
-/// Runs the command.
 pub(crate) fn dispatch(cli: Cli, engine: Option<&'static dyn Engine>) -> Result<Outcome, Failure> {
     let settings = Settings::new(cli.common, engine)?;
     // Whatever a command writes, it is neither a file that it reads nor one of the data folder.

@@ -9,7 +9,6 @@ use std::io;
 /// How a command that printed its results ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// As it should.
     Done,
     /// It works, and what it checked does not hold.
     CheckFailed,
@@ -18,9 +17,7 @@ pub(crate) enum Outcome {
 /// Why a command did not do what it was asked to.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// An error of any crate.
     Error(Error),
-    /// Standard output cannot be written.
     Output(io::Error),
 }
 
@@ -29,7 +26,6 @@ impl Failure {
         print_problem("error", &self.to_problem());
     }
 
-    /// What is printed.
     pub(crate) fn to_problem(&self) -> Problem {
         match self {
             Self::Error(error) => error.to_problem(),
@@ -131,7 +127,6 @@ pub(crate) fn refused_value(error: &clap::Error) -> Option<Problem> {
     Some(Problem::at(at, expected_of(error), found).hint(hint))
 }
 
-/// Two flags that exclude each other.
 fn conflict(error: &clap::Error) -> Option<Problem> {
     let flag = |kind| Some(context_text(error, kind)?.split(' ').next().unwrap_or_default());
     let (flag, other) = (flag(ContextKind::InvalidArg)?, flag(ContextKind::PriorArg)?);

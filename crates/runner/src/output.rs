@@ -21,7 +21,6 @@ pub(crate) fn stdout() -> Escaped<impl Write> {
     Escaped::new(BufWriter::new(io::stdout().lock()))
 }
 
-/// How many lines of a message are shown.
 const MOST_LINES: usize = 20;
 
 /// Prints a message to standard error, which may quote a file and have lines of its own.

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 /// Where there is no terminal, a line is printed this often, and none for shorter tasks.
 const BETWEEN_LINES: Duration = Duration::from_secs(5);
 
-/// The progress of one task.
 pub(crate) struct Bar {
     bar: ProgressBar,
     lines: Option<Lines>,

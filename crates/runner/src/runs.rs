@@ -105,7 +105,6 @@ impl Labels {
         Ok(evaluation)
     }
 
-    /// What the user said last in every request.
     pub(crate) fn last_said(&self) -> Result<HashMap<TopicId, String>, Failure> {
         match self {
             Self::File(_, texts) => Ok(texts.clone()),

@@ -12,7 +12,6 @@ use clariq_rank::Override;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-/// How much is said on standard error.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
 pub(crate) enum Verbosity {
     Quiet,
@@ -20,7 +19,6 @@ pub(crate) enum Verbosity {
     Verbose,
 }
 
-/// The common flags, resolved.
 pub(crate) struct Settings {
     pub(crate) data: DataDir,
     pub(crate) data_was_named: bool,
@@ -176,21 +174,18 @@ impl Settings {
         Ok(session)
     }
 
-    /// Prints a note on standard error unless that is unwanted.
     pub(crate) fn note(&self, text: &str) {
         if self.verbosity >= Verbosity::Normal {
             say(text);
         }
     }
 
-    /// Prints warnings, one a line.
     pub(crate) fn warn(&self, warnings: &[String]) {
         for warning in warnings {
             self.note(&format!("warning: {warning}"));
         }
     }
 
-    /// Prints a detail on standard error if more is wanted.
     pub(crate) fn detail(&self, text: &str) {
         if self.verbosity >= Verbosity::Verbose {
             say(text);

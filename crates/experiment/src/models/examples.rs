@@ -13,7 +13,6 @@ use clariq_core::{
 use clariq_rank::Override;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a recipe is trained on.
 pub(super) fn collect(session: &Session, recipe: &Recipe) -> Result<Examples> {
     if recipe.objective.kind() == ModelKind::ConversationEncoder {
         return Ok(Examples::Resolved(resolved_turns(session.collection)?));
@@ -29,7 +28,6 @@ pub(super) fn collect(session: &Session, recipe: &Recipe) -> Result<Examples> {
     Ok(Examples::Judged(judged))
 }
 
-/// The rows of `ClariQ`'s labelled files.
 fn labelled_rows(clariq: &ClariQ, recipe: &Recipe) -> Result<(Vec<Query>, JudgedQuestions)> {
     let labelled = clariq.training_labels(recipe.train_on)?;
     let bank = &clariq.bank;
@@ -136,7 +134,6 @@ fn mining_system(recipe: &Recipe, name: &str, depth: usize) -> Result<Loaded> {
     Ok(loaded)
 }
 
-/// Adds the best questions of a system for each topic that are not relevant.
 fn mine(
     session: &Session,
     loaded: &Loaded,

@@ -22,7 +22,6 @@ pub enum Again {
     Force,
 }
 
-/// A recipe with all that its training needs.
 struct Prepared {
     recipe: Recipe,
     base: PathBuf,
@@ -80,7 +79,6 @@ pub(super) fn obtain(
 }
 
 impl Prepared {
-    /// Trains, and reports every step to the observer.
     fn train(&self, session: &Session, resume: bool, folder: &Path) -> Result<Trained> {
         let Self { recipe, base, examples, data } = self;
         let engine = session.engine_for(&recipe.name)?;

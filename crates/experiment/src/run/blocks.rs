@@ -16,14 +16,12 @@ use std::{panic, thread};
 /// Requests that are ranked together. A run does not depend on it: a system with a stage that looks
 /// at the whole batch gets all requests as one block.
 const BLOCK: usize = if cfg!(test) { 4 } else { 4096 };
-/// Blocks that may wait to be ranked.
 const WAITING: usize = 1;
 
 /// Takes what a block adds to each file, how far the run is, and whether it is the only block.
 pub(super) type Write<'a> = &'a mut dyn FnMut(&[Vec<u8>], Progress, bool) -> Result<(), Error>;
 
 impl Job<'_> {
-    /// Ranks every request behind those that are done already.
     pub(super) fn rank_blocks(
         &self,
         mut progress: Progress,

@@ -18,7 +18,6 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::slice;
 
-/// So much of a file shows what it holds.
 const HEAD: u64 = 1 << 20;
 
 /// What a file holds.
@@ -42,7 +41,6 @@ impl FileKind {
         record[self.key()][left_out] = bad.into();
     }
 
-    /// The key of a record that says what was read.
     pub(crate) fn key(self) -> &'static str {
         match self {
             Self::Conversations => "conversations",
@@ -144,7 +142,6 @@ impl<'a> FileInput<'a> {
         })
     }
 
-    /// What a plan says of it, with so many contexts and bad records.
     pub(crate) fn cut(&self, contexts: u64, bad_records: u64) -> Cut {
         let (file, sha256) = (self.file.clone(), self.checksum.clone());
         Cut { kind: self.kind, file, sha256, contexts, skip_bad: self.skip_bad, bad_records }
@@ -182,7 +179,6 @@ impl<'a> FileInput<'a> {
         Ok(Skipped { count: counts.bad, first: counts.first })
     }
 
-    /// Sends every request with its line.
     fn read_requests(
         &self,
         send: &mut dyn FnMut(Query, String) -> ControlFlow<()>,
@@ -210,7 +206,6 @@ impl<'a> FileInput<'a> {
     }
 }
 
-/// The bank whose questions conversations hold.
 fn bank_for<'a>(session: &Session<'a>, kind: FileKind) -> Result<Option<&'a Bank>, Error> {
     match kind {
         FileKind::Conversations => Ok(Some(&ClariQ::of(session.collection)?.bank)),

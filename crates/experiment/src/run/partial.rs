@@ -17,7 +17,6 @@ use std::path::{Path, PathBuf};
 /// How far a run is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Progress {
-    /// Requests that are done.
     pub(super) requests: u64,
     /// Lines that were written for them.
     pub(super) lines: u64,
@@ -46,9 +45,7 @@ struct Part {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct State {
-    /// What the lines are made by.
     made_by_sha256: String,
-    /// The whole blocks of each file.
     files: Vec<Whole>,
     progress: Progress,
 }
@@ -56,7 +53,6 @@ struct State {
 /// A state, with the sums of its whole blocks where no file is gone.
 type Found = (State, Option<Vec<Sha256Sum>>);
 
-/// The whole blocks of a file.
 #[derive(Serialize, Deserialize)]
 struct Whole {
     bytes: u64,
@@ -315,7 +311,6 @@ fn stranger(path: &Path, found: &str) -> Problem {
     problem!(path, expected, found, hint)
 }
 
-/// The sum of the first `bytes` of a file.
 fn sum(path: &Path, bytes: u64) -> io::Result<Sha256Sum> {
     let mut file = open_regular(path)?.take(bytes);
     let (mut sum, mut buffer) = (Sha256Sum::default(), vec![0; 1 << 16]);

@@ -28,7 +28,6 @@ pub struct SplitInput<'a> {
     output: Output<'a>,
 }
 
-/// What a system makes of the requests.
 enum Output<'a> {
     /// A ranking of these documents for each of these requests.
     Rankings(&'a dyn Documents, Vec<Request>),
@@ -36,7 +35,6 @@ enum Output<'a> {
     Answers(Answers<'a>),
 }
 
-/// How requests are answered.
 struct Answers<'a> {
     class: Class,
     /// Whether requests have what is known from earlier conversations.
@@ -44,9 +42,7 @@ struct Answers<'a> {
     form: Box<dyn AnswerForm + 'a>,
     statements: &'a dyn Documents,
     passages: &'a dyn Documents,
-    /// Passages of an answer at most.
     most: usize,
-    /// The number of requests.
     requests: usize,
 }
 
@@ -288,7 +284,6 @@ impl Given {
         self.run.lines.iter().map(|line| line.question.as_str()).collect()
     }
 
-    /// What tells it from other runs, for a record.
     fn describe(&self) -> Value {
         let file = self.run.name.rsplit(['/', '\\']).next();
         json!({ "file": file, "sha256": self.sha256 })
@@ -352,7 +347,6 @@ impl Given {
     }
 }
 
-/// The documents that are ranked for each request.
 struct Candidates(HashMap<String, Vec<Doc>>);
 
 impl Candidates {

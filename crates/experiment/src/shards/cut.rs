@@ -16,7 +16,6 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::{panic, thread};
 
-/// Lines that may wait to be written.
 const WAITING: usize = 1024;
 
 /// Cuts a file of conversations or requests into files of at most `count` contexts or requests
@@ -134,7 +133,6 @@ fn remove_shard(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Writes the shards to temporary files.
 fn write_shards(
     lines: Receiver<Vec<u8>>,
     most: NonZeroUsize,

@@ -85,7 +85,6 @@ fn authorization_hint() -> String {
     format!("the environment variable {AUTHORIZATION} holds the header, as `ApiKey …` or `Basic …`")
 }
 
-/// The requested parts of the answers to a batch.
 #[derive(Deserialize)]
 struct Answers {
     responses: Vec<Answer>,
@@ -123,7 +122,6 @@ struct Found {
 }
 
 impl Elasticsearch {
-    /// The lines of a query for some requests: two for each.
     fn query(&self, batch: &Batch, requests: &[Request]) -> String {
         let mut lines = String::new();
         for request in requests {
@@ -162,7 +160,6 @@ impl Elasticsearch {
         rankings.collect()
     }
 
-    /// Reads the answers to requests.
     fn read(&self, bytes: &[u8], requests: &[Request]) -> Result<Reply<Vec<Answer>>> {
         let wrong = |found: String| -> Problem {
             let hint = "`url` is the address of an Elasticsearch or OpenSearch server";

@@ -4,7 +4,6 @@ use crate::stage::{About, Batch, Stage};
 use clariq_core::{Doc, Explanation, Ranking, Request, Result};
 use serde::{Deserialize, Serialize};
 
-/// When two texts are the same.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Same {

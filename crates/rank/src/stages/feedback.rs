@@ -60,7 +60,6 @@ pub(super) fn move_towards(
     scores
 }
 
-/// Mean similarity of each document to the others that are nearest to it.
 fn hubs(among: &Array2<f32>, neighbours: usize) -> Array1<f32> {
     let mean = |(index, row): (usize, ArrayView1<f32>)| {
         let mut others: Vec<f32> = row

@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 
-/// How scores are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Method {
@@ -78,7 +77,6 @@ pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
 }
 
 impl Parameters {
-    /// What each document of a ranking contributes, before the weight.
     fn contributions(&self, ranking: &Ranking) -> Vec<f64> {
         let scores = ranking.iter().map(|hit| hit.score);
         let least = scores.clone().fold(f64::INFINITY, f64::min);
@@ -147,7 +145,6 @@ impl Stage for Fuse {
         Ok(fused)
     }
 
-    /// Explains what each input adds to the score.
     fn explain(&self, one: &Batch, doc: Doc, before: &Ranking) -> Result<Option<Explanation>> {
         let mut parts = Vec::new();
         for (input, weight) in self.inputs.iter().zip(&self.parameters.weights) {

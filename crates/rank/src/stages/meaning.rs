@@ -6,7 +6,6 @@ use clariq_core::{Doc, Explanation, History, ModelKind, ModelName, Result, untra
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
-/// What texts are compared with.
 #[derive(Clone, Copy)]
 pub(super) struct Over<'a> {
     pub(super) context: &'a Context<'a>,
@@ -19,14 +18,12 @@ pub(super) struct Over<'a> {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Meaning {
-    /// The encoder's name.
     model: String,
     /// What the similarity counts where that to the last utterance counts 1.
     pub(super) weight: f64,
 }
 
 impl Meaning {
-    /// The model that it needs.
     pub(super) fn model(&self) -> ModelName {
         ModelName::new(&*self.model, ModelKind::ConversationEncoder)
     }
@@ -43,7 +40,6 @@ impl Meaning {
         Ok(base.to_documents(&vectors, docs) * self.weight as f32)
     }
 
-    /// Explains what it adds to the score of a document.
     pub(super) fn explain(&self, over: Over, said: History, doc: Doc) -> Result<Explanation> {
         let score = self.score(Over { docs: &[doc], ..over }, &[said])?;
         let (score, weight) = (f64::from(score[[0, 0]]), self.weight);

@@ -9,11 +9,9 @@ use crate::stage::{About, Batch, Stage};
 use clariq_core::{Doc, Explanation, Ranking, Result, bail, best_first};
 use serde::{Deserialize, Serialize};
 
-/// How an open question begins.
 const OPENINGS: [&str; 9] =
     ["how", "what", "when", "where", "which", "who", "whom", "whose", "why"];
 
-/// Adds to the scores of open questions.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OpenQuestions {

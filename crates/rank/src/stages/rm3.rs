@@ -60,7 +60,6 @@ pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
     Ok(Box::new(Rm3 { retrieve: bm25::retrieve(build)?, feedback }))
 }
 
-/// Terms and what they weigh.
 type Terms = BTreeMap<String, f32>;
 
 /// Scales weights so that they sum to 1, signs aside.
@@ -73,7 +72,6 @@ fn scale(terms: &mut Terms) {
     }
 }
 
-/// Keeps the terms that weigh most.
 fn prune(terms: Terms, most: NonZeroUsize) -> Terms {
     let mut terms: Vec<_> = terms.into_iter().collect();
     // A stable sort: equal weights stay in the order of the terms.
@@ -106,7 +104,6 @@ impl Rm3 {
         Ok(prune(terms, self.feedback.terms))
     }
 
-    /// The terms of the first documents.
     fn relevance(&self, context: &Context, scorer: &Scorer, mut first: Ranking) -> Result<Terms> {
         if self.retrieve.ties == Ties::Anserini {
             // Of equal scores, which have single precision there, it takes the lowest id.

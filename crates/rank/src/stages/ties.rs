@@ -4,7 +4,6 @@ use clariq_core::{Doc, Documents, Location, Ranking, Result, bail};
 use clariq_index::{Analyzer, Depth, NumpyOrder};
 use serde::{Deserialize, Serialize};
 
-/// How equal scores are ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Ties {

@@ -161,7 +161,6 @@ fn talk(settings: &Settings, asker: &Asker, conversation: Query) -> Result<(), F
     }
 }
 
-/// The lines of standard input.
 fn replies() -> BoundedLines<'static> {
     BoundedLines::new("<stdin>", Box::new(io::stdin().lock()), MOST_OF_A_LINE)
 }

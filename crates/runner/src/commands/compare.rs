@@ -53,11 +53,8 @@ pub(crate) struct CompareArgs {
     topics: Option<usize>,
 }
 
-/// A run and its figures.
 struct Scored {
-    /// As it is shown.
     name: String,
-    /// As it was given.
     path: String,
     columns: Vec<Column>,
 }
@@ -181,7 +178,6 @@ fn ties() -> impl TypedValueParser<Value = Ties> {
     one_of(&[("official", Ties::Official, ""), ("id", Ties::Id, "")])
 }
 
-/// A level of significance.
 fn level(text: &str) -> Result<f64, String> {
     let level = text.parse::<f64>().ok().filter(|level| 0.0 < *level && *level < 1.0);
     level.ok_or_else(|| "expected a number between 0 and 1, such as 0.05".to_owned())

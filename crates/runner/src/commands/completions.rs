@@ -24,7 +24,6 @@ pub(crate) struct ManArgs {
     output: Option<PathBuf>,
 }
 
-/// Prints the completions of a command line.
 pub(crate) fn completions(
     mut command: Command,
     arguments: &CompletionsArgs,
@@ -35,7 +34,6 @@ pub(crate) fn completions(
     Ok(Outcome::Done)
 }
 
-/// Prints the main page, or writes the pages of all commands.
 pub(crate) fn man(mut command: Command, arguments: &ManArgs) -> Result<Outcome, Failure> {
     let Some(folder) = &arguments.output else {
         Man::new(command).render(&mut io::stdout().lock())?;
@@ -53,7 +51,6 @@ pub(crate) fn man(mut command: Command, arguments: &ManArgs) -> Result<Outcome, 
     Ok(Outcome::Done)
 }
 
-/// The page of a command and those of its subcommands.
 fn pages(command: &Command) -> Vec<Man> {
     let below = command.get_subcommands().filter(|command| !command.is_hide_set());
     std::iter::once(Man::new(command.clone())).chain(below.flat_map(pages)).collect()

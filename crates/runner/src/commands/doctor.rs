@@ -146,7 +146,6 @@ fn index_finding(documents: &dyn Documents, analyzer: Analyzer) -> Finding {
     }
 }
 
-/// Learned models in this build, and the weights that they begin with.
 fn learned(settings: &Settings) -> Vec<Finding> {
     let Some(engine) = settings.engine else { return vec![without_engine()] };
     let models = cache::folder().join("models");

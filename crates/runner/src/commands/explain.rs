@@ -59,7 +59,6 @@ impl ExplainArgs {
     }
 }
 
-/// What the pipelines did to a document.
 struct Explained {
     request: String,
     id: String,
@@ -92,7 +91,6 @@ pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Ou
     print(settings.format, &explained, !loaded.answers())
 }
 
-/// The request of that id, as the system sees it.
 fn find_topic(
     settings: &Settings,
     session: &Session,

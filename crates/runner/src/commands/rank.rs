@@ -21,7 +21,6 @@ use std::path::PathBuf;
 use std::slice;
 use std::sync::Arc;
 
-/// Requests that are held for one batch.
 const MOST_IN_BATCH: usize = 100_000;
 
 /// Documents for a request at most, if it is not said.
@@ -60,7 +59,6 @@ pub(crate) struct RankArgs {
 struct Printer<'a> {
     system: System<'a>,
     format: Format,
-    /// Documents for a request at most.
     depth: usize,
     /// How many requests were answered, and how many of them without a rewrite.
     answered: Cell<(u64, u64)>,

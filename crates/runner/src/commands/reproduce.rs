@@ -123,7 +123,6 @@ fn built_in(settings: &Settings, collection: &dyn Collection) -> Result<Vec<Load
     Ok(systems)
 }
 
-/// The figures beside what was expected and published.
 fn sheet(figures: &[(&str, Figure)], for_reading: bool) -> Sheet {
     let columns = ["system", "split", "uses", "measure", "published", "expected", "obtained"];
     let difference = (!for_reading).then_some("difference");

@@ -141,10 +141,8 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, F
     })
 }
 
-/// Opens the input of a system.
 type Open<'o, 'a> = &'o dyn Fn(&Loaded) -> Result<Arc<dyn Input + 'a>, Failure>;
 
-/// Runs each system over its input.
 fn run_all(
     settings: &Settings,
     arguments: &RunArgs,

@@ -50,7 +50,6 @@ pub(crate) fn shard(settings: &Settings, arguments: &ShardArgs) -> Result<Outcom
     .print(settings.format)
 }
 
-/// Ranks the shard `PLAN:I`.
 pub(super) fn run_shard(
     settings: &Settings,
     shard: &str,
@@ -73,7 +72,6 @@ pub(super) fn run_shard(
     sheet.print(settings.format)
 }
 
-/// Puts the parts of a plan together.
 pub(super) fn merge(
     settings: &Settings,
     plan: &Path,

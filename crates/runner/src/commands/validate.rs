@@ -90,7 +90,6 @@ pub(crate) struct ConvertRunArgs {
     output: PathBuf,
 }
 
-/// What `--to` accepts.
 #[derive(Clone, Copy, ValueEnum)]
 enum RunForm {
     /// The passages as a TREC run, as the track's official program writes them

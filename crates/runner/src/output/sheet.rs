@@ -3,16 +3,13 @@
 use clariq_core::{fixed, printable};
 use std::path::Path;
 
-/// A value of a table.
 #[derive(Debug, Clone)]
 pub(crate) enum Cell {
     Text(String),
     Count(u64),
     /// A figure and the digits that are shown of it where a person reads.
     Figure(f64, usize),
-    /// The p-value of a test.
     Probability(f64),
-    /// Whether a row is marked.
     Mark(bool),
     Nothing,
 }
@@ -44,7 +41,6 @@ impl Cell {
     }
 }
 
-/// A table with a header.
 pub(crate) struct Sheet {
     /// What the table is about, on a line before it where several are read one after the other.
     pub(crate) title: Option<String>,

@@ -54,7 +54,6 @@ fn sources(asker: &Asker, conversation: &Query, outcome: &Outcome) -> Result<Str
     Ok(text)
 }
 
-/// The move as JSON.
 pub(super) fn object(asker: &Asker, conversation: &Query, next: &Move) -> Result<Value, Error> {
     let request = &conversation.request;
     let turn = request.turns().count() + 1;

@@ -23,7 +23,6 @@ use std::io::Write;
 const FORM: &str = "{\"request\": …} or {\"answer\": …}";
 const HINT: &str = "data/README.md shows a conversation in JSON lines";
 
-/// A line, as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Message {

@@ -9,7 +9,6 @@ use clariq_collections::{Leaderboard, NeedReport, Placement};
 /// Entries that are shown on either side of the run.
 const NEIGHBOURS: usize = 3;
 
-/// Prints the figures of every need, and the confusion matrix.
 pub(super) fn print_needs(
     settings: &Settings,
     scored: &Scored,
@@ -25,7 +24,6 @@ pub(super) fn print_needs(
     Ok(printed)
 }
 
-/// The run among its neighbours.
 pub(super) fn placement(
     settings: &Settings,
     (board, placement): &(Leaderboard, Placement),

@@ -8,7 +8,6 @@ use clariq_eval::{need_interval, reliability, weighted_f1};
 use clariq_experiment::HeldOut;
 use clariq_need::{Repeat, Training};
 
-/// The rounds of a bootstrap.
 const ROUNDS: u32 = 10_000;
 
 type Sheets = Vec<(&'static str, Sheet)>;
@@ -45,7 +44,6 @@ pub(super) fn cross_validation(training: &Training, passes: &[Repeat], folds: us
     vec![("cross_validation", sheet)]
 }
 
-/// The figures of predictions for dev.
 pub(super) fn held_out(settings: &Settings, held_out: &HeldOut) -> Sheets {
     let HeldOut { pairs, confidence, report } = held_out;
     let (low, high) = need_interval(pairs, ROUNDS, settings.options.seed);
