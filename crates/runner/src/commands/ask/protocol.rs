@@ -41,14 +41,6 @@ struct Said {
     answer: String,
 }
 
-/// What a line asks for.
-enum Turn {
-    /// A conversation, whose turns so far are these.
-    Begin { request: String, said: Vec<Said>, statements: Vec<String> },
-    /// A reply to the question that waits for one.
-    Answer { to: Waiting, answer: String },
-}
-
 /// A conversation whose last question waits for an answer.
 struct Waiting {
     conversation: Query,
@@ -65,9 +57,9 @@ pub(super) fn serve(
     asker.warm_up()?;
     let mut waiting = None;
     if let Some(request) = request {
-        let (request, statements) = (request.to_owned(), statements.to_vec());
-        let begin = Turn::Begin { request, said: Vec::new(), statements };
-        print(&take_turn(asker, begin, &mut waiting)?)?;
+        let statements = Statements::Own(statements.to_vec());
+        let begun = Query { request: Request::new("0", request), statements };
+        print(&take_turn(asker, begun, &mut waiting)?)?;
     }
     let (mut lines, mut bad) = (super::replies(), 0_u64);
     while let Some(line) = lines.read_next()? {
@@ -81,8 +73,8 @@ pub(super) fn serve(
             }
             Err(problem) => (None, Err(problem.hint(HINT))),
         };
-        let answer = turn.map_err(Failure::from);
-        let mut object = match answer.and_then(|turn| take_turn(asker, turn, &mut waiting)) {
+        let turn = turn.map_err(Failure::from);
+        let mut object = match turn.and_then(|turn| take_turn(asker, turn, &mut waiting)) {
             // The system works: this is about the line, whose text may be too long for a model.
             Err(failure @ Failure::Error(_)) => {
                 bad += 1;
@@ -108,13 +100,13 @@ fn print(object: &Value) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
-/// What a line asks for, and its id, which a bad line may have as well.
+/// The conversation that a line begins or continues, and its id, which a bad line may have as well.
 fn parse(
     line: &str,
     statements: Option<&[String]>,
     waiting: &mut Option<Waiting>,
     at: &Location,
-) -> (Option<Value>, Result<Turn, Problem>) {
+) -> (Option<Value>, Result<Query, Problem>) {
     match serde_json::from_str::<Message>(line) {
         Ok(Message { id: Some(id), .. }) if !is_exact(&id) => {
             let expected =
@@ -123,10 +115,9 @@ fn parse(
         }
         Ok(mut message) => (message.id.take(), message.turn(statements, waiting, at)),
         Err(error) => {
-            let (expected, found) = (FORM, error.to_string());
             let value = serde_json::from_str::<Value>(line).ok();
             let id = value.and_then(|value| value.get("id").cloned()).filter(is_exact);
-            (id, Err(wrong(at, expected, &found)))
+            (id, Err(wrong(at, FORM, &error.to_string())))
         }
     }
 }
@@ -143,40 +134,50 @@ fn is_exact(value: &Value) -> bool {
 }
 
 impl Message {
-    /// The turn that it is. A reply takes the conversation that waits for it.
-    /// `usual` are the statements of a request without any, where statements are ranked.
+    /// The conversation with what it adds. A reply takes the one that waits for it; `usual` are the
+    /// statements of a request without any, where statements are ranked.
     fn turn(
         self,
         usual: Option<&[String]>,
         waiting: &mut Option<Waiting>,
         at: &Location,
-    ) -> Result<Turn, Problem> {
+    ) -> Result<Query, Problem> {
+        let wrong = |expected: &str, found: &str| Err(wrong(at, expected, found));
         let said = self.conversation_context;
         let statements = match (self.statements, usual) {
             (Some(_), None) => {
                 let expected = "a request alone: the system ranks no statements";
-                return Err(wrong(at, expected, "`statements` beside it"));
+                return wrong(expected, "`statements` beside it");
             }
             (None, usual) => usual.unwrap_or_default().to_vec(),
             (Some(statements), Some(_)) => statements,
         };
         match (self.request, self.answer) {
             (Some(request), None) if request.trim().is_empty() => {
-                Err(wrong(at, "a request", "an empty one"))
+                wrong("a request", "an empty one")
             }
             (Some(_), None) if said.len() > MOST_TURNS => {
-                Err(wrong(at, &format!("at most {MOST_TURNS} turns"), &said.len().to_string()))
+                wrong(&format!("at most {MOST_TURNS} turns"), &said.len().to_string())
             }
-            (Some(request), None) => Ok(Turn::Begin { request, said, statements }),
-            (None, Some(answer)) if answer.trim().is_empty() => {
-                Err(wrong(at, "an answer", "an empty one"))
+            (Some(request), None) => {
+                let mut request = Request::new("0", request);
+                let turns = said.into_iter().map(|Said { question, answer }| {
+                    [Utterance::system(question), Utterance::user(answer)]
+                });
+                request.said.extend(turns.flatten());
+                Ok(Query { request, statements: Statements::Own(statements) })
             }
+            (None, Some(answer)) if answer.trim().is_empty() => wrong("an answer", "an empty one"),
             (None, Some(answer)) => match waiting.take() {
-                Some(to) => Ok(Turn::Answer { to, answer }),
-                None => Err(wrong(at, "{\"request\": …}", "an answer where nothing was asked")),
+                Some(Waiting { mut conversation, question }) => {
+                    let said = [Utterance::system(question), Utterance::user(answer)];
+                    conversation.request.said.extend(said);
+                    Ok(conversation)
+                }
+                None => wrong("{\"request\": …}", "an answer where nothing was asked"),
             },
-            (Some(_), Some(_)) => Err(wrong(at, FORM, "both at once")),
-            (None, None) => Err(wrong(at, FORM, "neither")),
+            (Some(_), Some(_)) => wrong(FORM, "both at once"),
+            (None, None) => wrong(FORM, "neither"),
         }
     }
 }
@@ -185,25 +186,13 @@ fn wrong(at: &Location, expected: &str, found: &str) -> Problem {
     problem!(at, expected, found, HINT)
 }
 
-/// The next move after a turn; where it is a question, the conversation waits for its answer.
-fn take_turn(asker: &Asker, turn: Turn, waiting: &mut Option<Waiting>) -> Result<Value, Failure> {
-    let conversation = match turn {
-        Turn::Begin { request, said, statements } => {
-            let request = Request::new("0", request);
-            let statements = Statements::Own(statements);
-            let mut conversation = asker.begin(Query { request, statements })?;
-            let said = said.into_iter().flat_map(|Said { question, answer }| {
-                [Utterance::system(question), Utterance::user(answer)]
-            });
-            conversation.request.said.extend(said);
-            conversation
-        }
-        Turn::Answer { to: Waiting { mut conversation, question }, answer } => {
-            let said = [Utterance::system(question), Utterance::user(answer)];
-            conversation.request.said.extend(said);
-            conversation
-        }
-    };
+/// The next move; where it is a question, the conversation waits for its answer.
+fn take_turn(
+    asker: &Asker,
+    conversation: Query,
+    waiting: &mut Option<Waiting>,
+) -> Result<Value, Failure> {
+    let conversation = asker.begin(conversation)?;
     let next = asker.next(&conversation)?;
     let object = moves::object(asker, &conversation, &next)?;
     *waiting = next.says().map(|question| Waiting { conversation, question: question.to_owned() });

@@ -16,11 +16,8 @@ impl Compared {
         let columns = 0..self.runs[0].columns.len();
         columns.flat_map(move |column| {
             self.runs.iter().enumerate().map(move |(index, run)| {
-                let tested = self
-                    .tested
-                    .iter()
-                    .find(|tested| (tested.run, tested.column) == (index, column));
-                (&run.columns[column], run, tested)
+                let is_it = |tested: &&Tested| (tested.run, tested.column) == (index, column);
+                (&run.columns[column], run, self.tested.iter().find(is_it))
             })
         })
     }
@@ -42,28 +39,13 @@ impl Compared {
             }
             let mut row = vec![Cell::text(&column.measure), Cell::text(&run.name)];
             row.push(Cell::Figure(column.mean(), 4));
-            row.extend(match tested {
-                Some(tested) => self.against_baseline(tested).to_vec(),
-                None => [vec![Cell::Nothing; 6], vec![Cell::Mark(false)]].concat(),
-            });
+            row.extend(tested.map_or(vec![Cell::Nothing; 6], against_baseline));
+            row.push(Cell::Mark(tested.is_some_and(|tested| self.is_marked(tested))));
             if let Some((_, sheet)) = sheets.last_mut() {
                 sheet.row(row);
             }
         }
         sheets.into_iter().map(|(_, sheet)| sheet.fit(1, format)).collect()
-    }
-
-    fn against_baseline(&self, tested: &Tested) -> [Cell; 7] {
-        let test = &tested.test;
-        [
-            Cell::Figure(without_sign_of_zero(test.mean_difference), 4),
-            Cell::text(format!("{}/{}/{}", test.wins, test.ties, test.losses)),
-            Cell::Probability(test.t_p),
-            Cell::Probability(test.randomisation_p),
-            Cell::Probability(tested.corrected),
-            finite(test.effect_size, 2),
-            Cell::Mark(self.is_marked(tested)),
-        ]
     }
 
     /// For programs: every figure in a column of its own, with all digits.
@@ -75,29 +57,11 @@ impl Compared {
             let mut row = vec![Cell::text(column.name()), Cell::text(&run.path)];
             row.push(Cell::text(&self.runs[0].path));
             row.extend([Cell::count(column.values.len()), Cell::Figure(column.mean(), 6)]);
-            row.extend(match tested {
-                Some(tested) => self.all_figures(tested).to_vec(),
-                None => vec![Cell::Nothing; 10],
-            });
+            row.extend(tested.map_or(vec![Cell::Nothing; 9], all_figures));
+            row.push(tested.map_or(Cell::Nothing, |tested| Cell::Mark(self.is_marked(tested))));
             sheet.row(row);
         }
         sheet
-    }
-
-    fn all_figures(&self, tested: &Tested) -> [Cell; 10] {
-        let test = &tested.test;
-        [
-            Cell::Figure(test.mean_difference, 6),
-            Cell::count(test.wins),
-            Cell::count(test.ties),
-            Cell::count(test.losses),
-            finite(test.t, 6),
-            Cell::Probability(test.t_p),
-            Cell::Probability(test.randomisation_p),
-            Cell::Probability(tested.corrected),
-            finite(test.effect_size, 6),
-            Cell::Mark(self.is_marked(tested)),
-        ]
     }
 
     /// Up to `count` topics on which each run differs most from the baseline, with their requests.
@@ -130,6 +94,29 @@ impl Compared {
         }
         sheet.fit(2, format)
     }
+}
+
+fn against_baseline(tested: &Tested) -> Vec<Cell> {
+    let test = &tested.test;
+    vec![
+        Cell::Figure(without_sign_of_zero(test.mean_difference), 4),
+        Cell::text(format!("{}/{}/{}", test.wins, test.ties, test.losses)),
+        Cell::Probability(test.t_p),
+        Cell::Probability(test.randomisation_p),
+        Cell::Probability(tested.corrected),
+        finite(test.effect_size, 2),
+    ]
+}
+
+fn all_figures(tested: &Tested) -> Vec<Cell> {
+    let test = &tested.test;
+    let mut cells = vec![Cell::Figure(test.mean_difference, 6)];
+    cells.extend([test.wins, test.ties, test.losses].map(Cell::count));
+    cells.push(finite(test.t, 6));
+    let all = [test.t_p, test.randomisation_p, tested.corrected];
+    cells.extend(all.map(Cell::Probability));
+    cells.push(finite(test.effect_size, 6));
+    cells
 }
 
 /// The topics with the largest differences, largest first, equals in the order of topics, each with
