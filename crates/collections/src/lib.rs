@@ -55,7 +55,7 @@ pub use ikat::validate::{MAX_WARNINGS, validate_interactive};
 pub use ikat::{convert, passage_ids};
 pub use kinds::{KINDS, Kind, Open, Validate, check, kind_of, open, open_keeping, protect};
 pub use own::folder::document_files;
-pub use own::requests::{last_said_in, texts_in};
+pub use own::requests::{last_said_in, request_in, texts_in};
 pub use released::{Release, Released};
 pub use statistics::{Amount, Statistics, StatisticsRow};
 pub use validation::{Validation, ValidationOptions, Verdict};

@@ -2,17 +2,15 @@
 //! …}]}`; for a system that ranks the statements of a user, with `"statements": [text, …]`.
 
 use crate::system::{Query, Statements};
+use clariq_collections::request_in;
 use clariq_core::{
-    Documents, Error, Location, Problem, Request, RequestId, Utterance, bail, printable, problem,
-    sha256_hex,
+    Documents, Error, Location, Problem, RequestId, bail, printable, problem, sha256_hex,
 };
 use clariq_files::archive::Form;
 use clariq_files::{BoundedLines, MOST_OF_A_LINE};
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::io::BufRead;
-
-const FORM: &str = "{\"id\": …, \"text\": …} or {\"id\": …, \"said\": [{\"user\": …}, …]}";
 
 /// What a file of requests looks like, for messages.
 pub const ARCHIVE: Form = Form {
@@ -25,16 +23,6 @@ const HINT: &str = "one JSON object a line; with --skip-bad, `clariq rank` answe
 
 /// So many characters of a wrong value are kept for a message.
 const SHOWN: usize = 200;
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Fields {
-    id: Id,
-    text: Option<String>,
-    said: Option<Vec<Said>>,
-    candidates: Option<Vec<String>>,
-    statements: Option<Vec<String>>,
-}
 
 /// An id, which may be a number in JSON.
 #[derive(Deserialize)]
@@ -51,13 +39,6 @@ impl Id {
             Self::Text(text) => text,
         }
     }
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Said {
-    User(String),
-    System(String),
 }
 
 /// A request with its line, or what is wrong with that.
@@ -122,62 +103,20 @@ impl<'a> Requests<'a> {
         self.lines.location().line
     }
 
-    fn parse(&self, text: &str) -> Result<Query, Problem> {
-        // The parser stopped there; its own words are about Rust's types.
-        let fields: Fields = serde_json::from_str(text).map_err(|error| {
-            let found = format!("`{}`, wrong at column {}", printable(text, SHOWN), error.column());
-            self.problem(FORM, &found)
-        })?;
-        let id = fields.id.into_text();
-        if id.is_empty() || id.contains(char::is_whitespace) {
-            return Err(self.problem("an id without blanks", &format!("`{id}`")));
-        }
-        let said = match (fields.text, fields.said) {
-            (Some(text), None) => vec![Utterance::user(text)],
-            (None, Some(said)) => said.into_iter().map(Utterance::from).collect(),
-            (None, None) => return Err(self.problem(FORM, "neither `text` nor `said`")),
-            (Some(_), Some(_)) => return Err(self.problem(FORM, "both `text` and `said`")),
-        };
-        let request = Request { said, ..Request::new(id.as_str(), "") };
-        if request.opening().trim().is_empty() {
-            return Err(self.problem("a request that says something", "an empty one"));
-        }
-        let candidates = fields.candidates.map(|ids| self.find(&ids)).transpose()?;
-        if fields.statements.is_some() && !self.takes_statements {
+    fn parse(&self, line: &str) -> Result<Query, Problem> {
+        let wrong = |problem: Problem| Problem { at: self.lines.location(), ..problem }.hint(HINT);
+        let (request, statements) =
+            request_in(line, &|id| self.documents.find(id)).map_err(wrong)?;
+        let problem = |expected, found| wrong(problem!("", expected, found));
+        if statements.is_some() && !self.takes_statements {
             let expected = "a request alone: the system ranks no statements";
-            return Err(self.problem(expected, "`statements` beside it"));
+            return Err(problem(expected, "`statements` beside it"));
         }
-        let statements = fields.statements.unwrap_or_default();
+        let statements = statements.unwrap_or_default();
         if statements.iter().any(|statement| statement.trim().is_empty()) {
-            return Err(self.problem("statements that say something", "an empty one"));
+            return Err(problem("statements that say something", "an empty one"));
         }
-        let statements = Statements::Own(statements);
-        Ok(Query { request: Request { candidates, ..request }, statements })
-    }
-
-    fn find(&self, ids: &[String]) -> Result<Vec<clariq_core::Doc>, Problem> {
-        let find = |id: &String| {
-            self.documents.find(id).ok_or_else(|| {
-                self.problem("candidates of the collection", &format!("the id `{id}`"))
-            })
-        };
-        let mut docs = ids.iter().map(find).collect::<Result<Vec<_>, _>>()?;
-        docs.sort_unstable();
-        docs.dedup();
-        Ok(docs)
-    }
-
-    fn problem(&self, expected: &str, found: &str) -> Problem {
-        problem!(self.lines.location(), expected, (printable(found, SHOWN)), HINT)
-    }
-}
-
-impl From<Said> for Utterance {
-    fn from(said: Said) -> Self {
-        match said {
-            Said::User(text) => Self::user(text),
-            Said::System(text) => Self::system(text),
-        }
+        Ok(Query { request, statements: Statements::Own(statements) })
     }
 }
 
@@ -221,6 +160,7 @@ fn key(id: &str) -> Key {
 mod tests {
     use super::*;
     use clariq_collections::DataDir;
+    use clariq_core::Request;
 
     fn read_all(text: &str) -> Vec<Result<Request, Problem>> {
         read(text, false).into_iter().map(|one| one.map(|one| one.request)).collect()

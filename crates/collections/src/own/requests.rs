@@ -1,9 +1,10 @@
 //! Requests as JSON lines or as a table.
 
 use crate::json::{self, Node, Parsed, Value};
-use clariq_core::{Doc, Documents, Error, Request, Speaker, TopicId, Utterance, bail};
+use clariq_core::{Doc, Documents, Error, Problem, Request, Speaker, TopicId, Utterance, bail};
 use clariq_files::table::{Sink, shorten, strictly};
 use clariq_files::{Input, MOST_OF_A_TABLE, MOST_TOPICS, Source};
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 const FORM: &str = "a line is {\"id\": …, \"text\": …}, {\"id\": …, \"said\": [{\"user\": …}, …]}, or an \
@@ -39,6 +40,38 @@ pub fn texts_in(input: &Input) -> Result<HashMap<String, String>, Error> {
     }
     let pair = |request: Request| (request.id.to_string(), request.last_said());
     Ok(requests.into_iter().map(pair).collect())
+}
+
+/// The keys of a request; the last are texts of its user, for systems that rank them.
+const KEYS: [&str; 5] = ["id", "text", "said", "candidates", "statements"];
+
+/// The request of a line of JSON, and the statements of its user, if there are any. Unlike in the
+/// file of a collection, other keys are an error.
+pub fn request_in(line: &str, find: Find) -> Result<(Request, Option<Vec<String>>), Problem> {
+    let parsed = json::parse_unique(line).and_then(|mut node| {
+        if let Value::Object(fields) = &mut node.value {
+            fields.retain(|(_, node)| node.value != Value::Null);
+        }
+        let foreign = |(key, _): &&(Cow<str>, Node)| !KEYS.contains(&&**key);
+        if let Some((key, node)) = node.object().and_then(|fields| fields.iter().find(foreign)) {
+            let expected = format!("a key that is one of {}", KEYS.join(", "));
+            return Err(node.fault(expected, format!("`{}`", shorten(key))));
+        }
+        if let Some(said) = node.get("said") {
+            if node.get("text").is_some() {
+                return Err(node.fault("either `text` or `said`", "both"));
+            }
+            let several = |said: &&Node| said.object().is_some_and(|fields| fields.len() != 1);
+            if let Some(several) = said.as_list("said")?.iter().find(several) {
+                return Err(several.unlike("{\"user\": …} or {\"system\": …}"));
+            }
+        }
+        let statements = node.get("statements").map(|all| all.as_list("statements")).transpose()?;
+        let text = |node: &Node| Ok(node.as_text("statements")?.to_owned());
+        let statements = statements.map(|all| all.iter().map(text).collect()).transpose()?;
+        Ok((request(&node, find)?, statements))
+    });
+    parsed.map_err(|fault| fault.in_file("", FORM))
 }
 
 /// Reads what can be read of a file of requests: every problem goes to `sink`, and its request is
