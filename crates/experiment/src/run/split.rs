@@ -70,7 +70,9 @@ impl<'a> SplitInput<'a> {
             let mut ids = requests.iter().map(|request| &request.id);
             let given = given.zip(candidates(documents, &mut ids)?);
             if let Some((_, candidates)) = &given {
-                requests.iter_mut().for_each(|request| candidates.give(request));
+                for request in &mut requests {
+                    candidates.give(request);
+                }
             }
             let output = Output::Rankings(documents, requests);
             return Ok(Self { collection, split, given, output });
