@@ -24,9 +24,6 @@ pub trait Task: Send + Sync {
     /// `steps` more are done. Called from any thread.
     fn advance(&self, _steps: u64) {}
 
-    /// The count begins again at 0, for the next part of the task.
-    fn begin_part(&self, _name: &str) {}
-
     /// Replaces the text beside the count.
     fn describe(&self, _text: &str) {}
 

@@ -86,18 +86,6 @@ impl Plan {
         pipelines.into_iter().flat_map(Pipeline::about)
     }
 
-    /// The names of the stages, in the order in which they work on requests.
-    pub(crate) fn stages_in_order(&self) -> Vec<&'static str> {
-        let pipelines = match self {
-            Self::Rank(pipeline) => vec![pipeline],
-            Self::Answer(plan) => {
-                let first = [&plan.statements].into_iter().chain(&plan.chosen);
-                first.chain([&plan.passages, &plan.sentences]).collect()
-            }
-        };
-        pipelines.into_iter().flat_map(Pipeline::about).map(|stage| stage.name).collect()
-    }
-
     /// The learned models that its stages ask for, each once.
     pub fn models(&self) -> Vec<ModelName> {
         let mut models: Vec<ModelName> = Vec::new();

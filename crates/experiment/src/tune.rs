@@ -287,29 +287,27 @@ impl<'a> Judge<'a> {
 
     /// What a run reaches for every judged request; one that it does not answer counts 0.
     fn trial(&self, values: Vec<Override>, run: &Run) -> Trial {
-        let own = |name: String| self.own.as_ref()?.values(run, &name);
-        let names = self.measures.iter().map(|measure| measure.name());
-        let own: Option<Vec<_>> = names.map(own).collect();
-        let scores = match own {
-            Some(own) => {
-                let own: Vec<HashMap<TopicId, f64>> =
-                    own.into_iter().map(|values| values.into_iter().collect()).collect();
-                let of =
-                    |topic| own.iter().map(|own| own.get(topic).copied().unwrap_or(0.0)).collect();
-                self.topics.iter().map(of).collect()
-            }
-            None => self.scores_by_name(run),
+        let own = |measure: &Box<dyn Measure>| {
+            let values = self.own.as_ref()?.values(run, &measure.name())?;
+            Some(values.into_iter().collect())
         };
+        let own: Option<Vec<HashMap<TopicId, f64>>> = self.measures.iter().map(own).collect();
+        let by_name = || {
+            let scores = evaluate(self.measures, &RankedRun::new(run), &self.qrels).topics;
+            let of = |measure| {
+                let values =
+                    scores.iter().map(|(topic, all): &(_, Vec<f64>)| (topic, all[measure]));
+                values.map(|(topic, value): (&TopicId, _)| (topic.clone(), value)).collect()
+            };
+            (0..self.measures.len()).map(of).collect()
+        };
+        let all = own.unwrap_or_else(by_name);
+        let of =
+            |topic| all.iter().map(|values| values.get(topic).copied().unwrap_or(0.0)).collect();
+        let scores: Vec<Vec<f64>> = self.topics.iter().map(of).collect();
         let mean = |measure: usize| exact_mean(scores.iter().map(|values| values[measure]));
         let means = (0..self.measures.len()).map(mean).collect();
         Trial { values, scores, means }
-    }
-
-    fn scores_by_name(&self, run: &Run) -> Vec<Vec<f64>> {
-        let scores = evaluate(self.measures, &RankedRun::new(run), &self.qrels);
-        let scores: HashMap<TopicId, Vec<f64>> = scores.topics.into_iter().collect();
-        let of = |topic| scores.get(topic).cloned().unwrap_or(vec![0.0; self.measures.len()]);
-        self.topics.iter().map(of).collect()
     }
 }
 

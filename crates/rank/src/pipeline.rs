@@ -54,28 +54,21 @@ impl Pipeline {
         let mut traces = Vec::with_capacity(self.stages.len() + 1);
         let requests = self.requests(one)?;
         let one = &Batch { requests: &requests, ..*one };
-        if self.rewrite.is_some() {
+        let trace = |stage, ranking: &Ranking, explanation| {
             let index = ranking.iter().position(|hit| hit.doc == doc);
+            let rank = index.map(|index| index + 1);
+            let score = index.map(|index| ranking[index].score);
+            StageTrace { stage, rank, score, length: ranking.len(), explanation }
+        };
+        if self.rewrite.is_some() {
             let text = requests.first().map(Request::last_said).unwrap_or_default();
-            traces.push(StageTrace {
-                stage: REWRITE,
-                rank: index.map(|index| index + 1),
-                score: index.map(|index| ranking[index].score),
-                length: ranking.len(),
-                explanation: Some(Explanation::value(0.0, format!("the utterance as \"{text}\""))),
-            });
+            let why = Explanation::value(0.0, format!("the utterance as \"{text}\""));
+            traces.push(trace(REWRITE, &ranking, Some(why)));
         }
         for stage in &self.stages {
             let before = ranking.clone();
             ranking = stage.apply(one, vec![ranking])?.pop().unwrap_or_default();
-            let index = ranking.iter().position(|hit| hit.doc == doc);
-            traces.push(StageTrace {
-                stage: stage.about().name,
-                rank: index.map(|index| index + 1),
-                score: index.map(|index| ranking[index].score),
-                length: ranking.len(),
-                explanation: stage.explain(one, doc, &before)?,
-            });
+            traces.push(trace(stage.about().name, &ranking, stage.explain(one, doc, &before)?));
         }
         Ok(traces)
     }

@@ -4,7 +4,7 @@
 use crate::build::{number, positive};
 use crate::stage::{About, Batch};
 use crate::table::Table;
-use clariq_core::{Decoding, ModelKind, ModelName, Reading, Request, Result, Speaker, bail};
+use clariq_core::{Decoding, ModelKind, ModelName, Reading, Request, Result, Speaker};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 
@@ -50,24 +50,20 @@ fn usual_separator() -> String {
 }
 
 /// More beams and tokens would take memory and time without limit.
-const MOST_BEAMS: usize = 64;
-const MOST_TOKENS: usize = 1024;
+const MOST_BEAMS: f64 = 64.0;
+const MOST_TOKENS: f64 = 1024.0;
 
 impl Rewrite {
     pub(crate) fn read(table: Table) -> Result<Self> {
-        let [beams_at, penalty_at, length_at] =
-            ["beams", "length_penalty", "max_length"].map(|key| table.at(key));
-        let read: Self = table.read()?;
-        if read.beams.get() > MOST_BEAMS {
-            bail!(beams_at, "beams from 1 to {MOST_BEAMS}", (read.beams.to_string()));
+        let range = |key, from, to| (key, from..=to, format!("{key} from {from} to {to}"));
+        let finite =
+            ("length_penalty", f64::MIN..=f64::MAX, "length_penalty as a number".to_owned());
+        let ranges =
+            [range("beams", 1.0, MOST_BEAMS), range("max_length", 2.0, MOST_TOKENS), finite];
+        for (key, range, expected) in ranges {
+            table.check_number(key, range, &expected, "")?;
         }
-        if !read.length_penalty.is_finite() {
-            bail!(penalty_at, "length_penalty as a number", (read.length_penalty.to_string()));
-        }
-        if !(2..=MOST_TOKENS).contains(&read.max_length) {
-            bail!(length_at, "max_length from 2 to {MOST_TOKENS}", (read.max_length.to_string()));
-        }
-        Ok(read)
+        table.read()
     }
 
     fn model_name(&self) -> ModelName {

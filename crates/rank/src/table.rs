@@ -4,7 +4,7 @@ use clariq_core::{Location, Problem, Result, bail, problem};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use std::borrow::Cow;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -115,6 +115,25 @@ impl<'i> Table<'i> {
 
     pub(crate) fn has(&self, key: &str) -> bool {
         self.entries.contains_key(key)
+    }
+
+    /// Refuses the number of a key, if it is there and out of range.
+    pub(crate) fn check_number(
+        &self,
+        key: &str,
+        range: RangeInclusive<f64>,
+        expected: &str,
+        hint: &str,
+    ) -> Result<()> {
+        let number: Option<f64> = match self.entries.get(key).map(Spanned::get_ref) {
+            Some(DeValue::Float(float)) => float.as_str().parse().ok(),
+            Some(DeValue::Integer(integer)) => integer.as_str().parse().ok(),
+            _ => None,
+        };
+        match number.filter(|number| !range.contains(number)) {
+            Some(number) => bail!((self.at(key)), expected, (number.to_string()), hint),
+            None => Ok(()),
+        }
     }
 
     /// The keys of a table in this one, with their lines; none where there is no such table.

@@ -17,8 +17,7 @@ pub(crate) struct Bar {
 struct Lines {
     name: String,
     start: Instant,
-    /// When what is counted now began, and when the last line was printed.
-    times: Mutex<(Instant, Instant)>,
+    last: Mutex<Instant>,
 }
 
 /// How a bar looks on a terminal.
@@ -57,16 +56,6 @@ impl Task for Bar {
         }
     }
 
-    fn begin_part(&self, name: &str) {
-        self.bar.reset();
-        self.describe(name);
-        if let Some(lines) = &self.lines
-            && let Ok(mut times) = lines.times.lock()
-        {
-            times.0 = Instant::now();
-        }
-    }
-
     fn describe(&self, text: &str) {
         self.bar.set_message(text.to_owned());
     }
@@ -82,17 +71,17 @@ impl Task for Bar {
 impl Lines {
     fn start(name: &str) -> Self {
         let start = Instant::now();
-        Self { name: name.to_owned(), start, times: Mutex::new((start, start)) }
+        Self { name: name.to_owned(), start, last: Mutex::new(start) }
     }
 
     fn print(&self, bar: &ProgressBar) {
         // Another thread that holds the lock is saying it already.
-        if let Ok(mut times) = self.times.try_lock()
-            && times.1.elapsed() >= BETWEEN_LINES
+        if let Ok(mut last) = self.last.try_lock()
+            && last.elapsed() >= BETWEEN_LINES
         {
-            times.1 = Instant::now();
+            *last = Instant::now();
             let (done, message) = (bar.position(), bar.message());
-            let speed = done as f64 / times.0.elapsed().as_secs_f64();
+            let speed = done as f64 / self.start.elapsed().as_secs_f64();
             let comma = if message.is_empty() { "" } else { ", " };
             match bar.length() {
                 Some(steps) if done > 0 => {

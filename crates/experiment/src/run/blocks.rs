@@ -9,7 +9,6 @@ use clariq_core::Task;
 use clariq_rank::Uses;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::{panic, thread};
 
@@ -32,15 +31,16 @@ impl Job<'_> {
             Some(_) => format!("{} {}", loaded.name, self.input.name()),
             None => loaded.name.clone(),
         };
-        let task = self.system.session().observer.begin(&title, known.map(|known| known as u64));
-        let compares = loaded.plan.stages().any(|stage| stage.uses.contains(&Uses::Batch));
+        let stages: Vec<_> = loaded.plan.stages().collect();
+        let steps = known.map(|known| (known * stages.len()) as u64);
+        let task = self.system.session().observer.begin(&title, steps);
+        let compares = stages.iter().any(|stage| stage.uses.contains(&Uses::Batch));
         let size = if compares { usize::MAX } else { BLOCK };
         let (send, blocks) = sync_channel(WAITING);
         let skipped = thread::scope(|scope| {
             let done = progress.requests;
             let reader = scope.spawn(move || self.read(done, size, &send));
-            let count = known.filter(|known| *known <= size);
-            let ranked = self.rank_all(blocks, count, task.as_ref(), &mut progress, write);
+            let ranked = self.rank_all(blocks, task.as_ref(), &mut progress, write);
             let read = reader.join().unwrap_or_else(|panic| panic::resume_unwind(panic));
             ranked?;
             read
@@ -74,28 +74,22 @@ impl Job<'_> {
         Ok(skipped)
     }
 
-    /// Ranks the blocks that come. `count` is the number of all requests where they are one block:
-    /// the stages then count them one after the other.
+    /// Ranks the blocks that come. Where the number of requests is known, each stage is a step of
+    /// each of them: one block may take minutes.
     fn rank_all(
         &self,
         blocks: Receiver<Vec<Query>>,
-        count: Option<usize>,
         task: &dyn Task,
         progress: &mut Progress,
         write: Write,
     ) -> Result<(), Error> {
-        let stages =
-            count.map(|count| Stages::new(self.system.loaded.plan.stages_in_order(), task, count));
+        let counts_stages = self.input.known().is_some();
         let files = self.input.files(Path::new("")).len();
         let writing = Writing { loaded: self.system.loaded, tag: &self.tag };
         let (mut lines, mut is_first) = (vec![Vec::new(); files], true);
         let mut blocks = blocks.into_iter().peekable();
         while let Some(block) = blocks.next() {
-            let advance = |finished| {
-                if let Some(stages) = &stages {
-                    stages.advance(finished);
-                }
-            };
+            let advance = |finished| task.advance(if counts_stages { finished } else { 0 });
             let all = self.system.rank_counting(&block, &advance)?;
             lines.iter_mut().for_each(Vec::clear);
             for (query, outcome) in block.iter().zip(&all) {
@@ -108,35 +102,10 @@ impl Job<'_> {
             }
             write(&lines, *progress, is_first && blocks.peek().is_none())?;
             is_first = false;
-            if stages.is_none() {
+            if !counts_stages {
                 task.advance(block.len() as u64);
             }
         }
         Ok(())
-    }
-}
-
-/// The progress of the stage at work: one may take minutes and the next no time.
-struct Stages<'a> {
-    task: &'a dyn Task,
-    names: Vec<&'static str>,
-    requests: u64,
-    done: AtomicU64,
-}
-
-impl<'a> Stages<'a> {
-    fn new(names: Vec<&'static str>, task: &'a dyn Task, requests: usize) -> Self {
-        task.describe(names.first().unwrap_or(&""));
-        Self { task, names, requests: requests.max(1) as u64, done: AtomicU64::new(0) }
-    }
-
-    fn advance(&self, requests: u64) {
-        let before = self.done.fetch_add(requests, Ordering::Relaxed);
-        self.task.advance(requests);
-        let stage = |done: u64| (done / self.requests) as usize;
-        let now = stage(before + requests);
-        if let Some(name) = self.names.get(now).filter(|_| now > stage(before)) {
-            self.task.begin_part(name);
-        }
     }
 }

@@ -3,7 +3,7 @@
 use crate::build::Build;
 use crate::space::SpaceConfig;
 use crate::stage::{About, Batch, Stage};
-use clariq_core::{Doc, Ranking, Result, bail};
+use clariq_core::{Doc, Ranking, Result};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
@@ -18,13 +18,9 @@ struct Distinct {
 
 pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
     let space = build.space()?;
-    let at = build.table.at("same");
-    let stage = Distinct { space, ..build.table.read()? };
-    if !(0.0..=1.0).contains(&stage.same) {
-        let hint = "0.9 leaves out what says the same in nearly the same words";
-        bail!(at, "same from 0 to 1", (stage.same.to_string()), hint)
-    }
-    Ok(Box::new(stage))
+    let hint = "0.9 leaves out what says the same in nearly the same words";
+    build.table.check_number("same", 0.0..=1.0, "same from 0 to 1", hint)?;
+    Ok(Box::new(Distinct { space, ..build.table.read()? }))
 }
 
 /// The rows that are kept of a ranking, best first, by the similarities of its documents.

@@ -54,24 +54,22 @@ struct Fuse {
 }
 
 pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
-    let [inputs_at, weights_at, k_at] = ["inputs", "weights", "k"].map(|key| build.table.at(key));
+    let hint = "each [[stages.inputs]] table holds the stages of one ranking";
+    build.table.check_number("k", 0.0..=f64::INFINITY, "k of at least 0", hint)?;
+    let [inputs_at, weights_at] = ["inputs", "weights"].map(|key| build.table.at(key));
     let inputs = build.inner("inputs")?;
     let mut parameters: Parameters = build.table.read()?;
-    let hint = "each [[stages.inputs]] table holds the stages of one ranking";
     let filled = inputs.iter().filter(|input| !input.stages.is_empty()).count();
     if inputs.len() < 2 || filled < inputs.len() {
         bail!(inputs_at, "at least two inputs, each with stages", "{filled} with stages", hint)
     }
-    let Parameters { weights, k, .. } = &mut parameters;
+    let weights = &mut parameters.weights;
     if weights.is_empty() {
         *weights = vec![1.0; inputs.len()];
     }
     if weights.len() != inputs.len() || weights.iter().any(|weight| !weight.is_finite()) {
         let expected = format!("{} finite weights, one per input", inputs.len());
         bail!(weights_at, expected, "{weights:?}", hint)
-    }
-    if k.is_nan() || *k < 0.0 {
-        bail!(k_at, "k of at least 0", "{k}", hint)
     }
     Ok(Box::new(Fuse { parameters, inputs }))
 }

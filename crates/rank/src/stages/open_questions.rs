@@ -6,7 +6,7 @@
 
 use crate::build::Build;
 use crate::stage::{About, Batch, Stage};
-use clariq_core::{Doc, Explanation, Ranking, Result, bail, best_first};
+use clariq_core::{Doc, Explanation, Ranking, Result, best_first};
 use serde::{Deserialize, Serialize};
 
 const OPENINGS: [&str; 9] =
@@ -20,13 +20,9 @@ struct OpenQuestions {
 }
 
 pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
-    let at = build.table.at("bonus");
-    let stage: OpenQuestions = build.table.read()?;
-    if stage.bonus.is_finite() {
-        return Ok(Box::new(stage));
-    }
     let hint = "a tenth of the difference between good and bad scores is a beginning";
-    bail!(at, "a finite bonus", (stage.bonus.to_string()), hint)
+    build.table.check_number("bonus", f64::MIN..=f64::MAX, "a finite bonus", hint)?;
+    Ok(Box::new(build.table.read::<OpenQuestions>()?))
 }
 
 fn is_open(question: &str) -> bool {

@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::stage::{About, Batch, Stage};
 use crate::stages::bm25::{self, Ready, Retrieve};
 use crate::stages::ties::Ties;
-use clariq_core::{Doc, Explanation, Ranking, Request, Result, bail};
+use clariq_core::{Doc, Explanation, Ranking, Request, Result};
 use clariq_index::{Scorer, Scratch};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -51,12 +51,9 @@ fn half() -> f32 {
 }
 
 pub(super) fn build(mut build: Build) -> Result<Box<dyn Stage>> {
-    let at = build.table.at("weight");
-    let feedback: Feedback = build.table.take_keys(&["documents", "terms", "weight"]).read()?;
-    if !(0.0..=1.0).contains(&feedback.weight) {
-        let hint = "0 leaves out the query's own terms, 1 those of the documents";
-        bail!(at, "a weight from 0 to 1", (feedback.weight.to_string()), hint);
-    }
+    let hint = "0 leaves out the query's own terms, 1 those of the documents";
+    build.table.check_number("weight", 0.0..=1.0, "a weight from 0 to 1", hint)?;
+    let feedback = build.table.take_keys(&["documents", "terms", "weight"]).read()?;
     Ok(Box::new(Rm3 { retrieve: bm25::retrieve(build)?, feedback }))
 }
 

@@ -48,10 +48,8 @@ impl ExplainArgs {
                     None => "a request and the id of a document, or --topic beside the id",
                     Some(_) => "the id of a document alone beside --topic",
                 };
-                let found = match words.len() {
-                    1 => "1 word".to_owned(),
-                    count => format!("{count} words"),
-                };
+                let count = words.len();
+                let found = format!("{count} word{}", if count == 1 { "" } else { "s" });
                 let hint = "for example: clariq explain \"how do I pitch a tent\" Q00159";
                 bail!("REQUEST", expected, found, hint)
             }

@@ -77,8 +77,9 @@ fn figures(report: &NeedReport) -> Sheet {
 
 /// Entries around the run, the run between them, and below it its rank by each measure alone.
 fn neighbours(board: &Leaderboard, placement: &Placement, own: &[f64], name: &str) -> Sheet {
-    let measures = board.measures.iter().map(|&measure| short(measure));
-    let header = ["rank", "team", "model"].into_iter().chain(measures).chain(["final"]);
+    let measures = board.measures.iter().map(|measure| measure.replace("Recall", "R@"));
+    let header = ["rank", "team", "model"].map(str::to_owned).into_iter().chain(measures);
+    let header = header.chain(["final".to_owned()]);
     let mut sheet = Sheet::new(&header.collect::<Vec<_>>());
     let row = |cells: [Cell; 3], figures: Vec<Cell>, last: Cell| {
         [cells.to_vec(), figures, vec![last]].concat()
@@ -120,15 +121,4 @@ fn rank(board: &Leaderboard, placement: &Placement, index: usize) -> usize {
     let ranked = |entry: &&usize| -> bool { board.entries[**entry].rank.is_some() };
     let above = placement.order[..index].iter().filter(ranked).count();
     1 + above + usize::from(index >= placement.before)
-}
-
-/// Names that take less of a line.
-fn short(measure: &'static str) -> &'static str {
-    match measure {
-        "Recall5" => "R@5",
-        "Recall10" => "R@10",
-        "Recall20" => "R@20",
-        "Recall30" => "R@30",
-        measure => measure,
-    }
 }
