@@ -15,24 +15,48 @@ use std::path::Path;
 
 /// For which requests a system predicts the need before it ranks.
 #[derive(Clone, Copy)]
-pub enum Predict<'r> {
-    /// For none: requests have their needs already.
+pub enum Predict {
+    /// For none: requests have their needs already, if any.
     Never,
     /// For all, if a stage looks at needs.
     ForStages,
     /// For all: needs are part of the result.
     Always,
-    /// For those of a split, if a stage looks at needs.
-    Split(&'r str, &'r [Request]),
 }
 
-/// Where the needs that a system looks at come from.
-pub(crate) enum Needs {
-    None,
-    /// From a model, as requests come.
-    Model(Box<Classifier>),
-    /// From a prediction for a whole split.
-    Split(PredictedNeeds),
+/// The need model of a system, trained now if none was named, where its predictions are wanted.
+pub(crate) fn open(
+    session: &Session,
+    loaded: &Loaded,
+    predict: Predict,
+) -> Result<Option<Box<Classifier>>, Error> {
+    let is_wanted = match predict {
+        Predict::Never => false,
+        Predict::Always => true,
+        Predict::ForStages => loaded.plan.sees_need(),
+    };
+    if is_wanted {
+        return open_model(session, loaded)?.map(Origin::model).transpose();
+    }
+    let named = session.options.need_model.as_ref();
+    if let (Predict::ForStages, Some(file)) = (predict, named) {
+        let expected = "a system whose stages look at predicted needs";
+        let found = format!("{} with `{}`", file.display(), loaded.name);
+        bail!("--need-model", expected, found, "leave it out: it would change nothing");
+    }
+    Ok(None)
+}
+
+/// Gives requests that have no need the predicted one.
+pub(crate) fn predict(model: &Classifier, requests: &mut [Request]) -> Result<(), Error> {
+    let open = requests.iter_mut().filter(|request| request.need.is_none());
+    let mut open: Vec<&mut Request> = open.collect();
+    let openings: Vec<&str> = open.iter().map(|request| request.opening()).collect();
+    let predictions = model.predict(&openings)?;
+    for (request, prediction) in open.iter_mut().zip(predictions) {
+        request.need = Some(prediction.need);
+    }
+    Ok(())
 }
 
 /// The needs that a system predicts for a split, and what made them.
@@ -41,67 +65,13 @@ pub(crate) struct PredictedNeeds {
     pub(crate) made_by: Value,
 }
 
-impl Needs {
-    /// Trains the need model of a system, where its predictions are wanted.
-    pub(crate) fn open(
-        session: &Session,
-        loaded: &Loaded,
-        predict: Predict,
-    ) -> Result<Self, Error> {
-        let is_wanted = match predict {
-            Predict::Never => false,
-            Predict::Always => true,
-            Predict::ForStages | Predict::Split(..) => loaded.plan.sees_need(),
-        };
-        if !is_wanted {
-            let named = session.options.need_model.as_ref();
-            if let (Predict::ForStages, Some(file)) = (predict, named) {
-                let expected = "a system whose stages look at predicted needs";
-                let found = format!("{} with `{}`", file.display(), loaded.name);
-                bail!("--need-model", expected, found, "leave it out: it would change nothing");
-            }
-            return Ok(Self::None);
-        }
-        if let Predict::Split(split, requests) = predict {
-            let predicted = predict_split(session, loaded, split, requests)?;
-            return Ok(predicted.map_or(Self::None, Self::Split));
-        }
-        let model = open_model(session, loaded)?.map(Origin::model).transpose()?;
-        Ok(model.map_or(Self::None, |model| Self::Model(Box::new(model))))
-    }
-
-    /// Gives requests that have no need the predicted one.
-    pub(crate) fn predict(&self, requests: &mut [Request]) -> Result<(), Error> {
-        let open = requests.iter_mut().filter(|request| request.need.is_none());
-        match self {
-            Self::None => {}
-            Self::Split(predicted) => {
-                open.for_each(|request| request.need = predicted.needs.get(&request.id).copied());
-            }
-            Self::Model(model) => {
-                let mut open: Vec<&mut Request> = open.collect();
-                let openings: Vec<&str> = open.iter().map(|request| request.opening()).collect();
-                let predictions = model.predict(&openings)?;
-                for (request, prediction) in open.iter_mut().zip(predictions) {
-                    request.need = Some(prediction.need);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    pub(crate) fn record(&self) -> Value {
-        match self {
-            Self::None => Value::Null,
-            Self::Model(model) => need_record(model),
-            Self::Split(predicted) => predicted.made_by.clone(),
-        }
-    }
-}
-
 impl PredictedNeeds {
+    pub(crate) fn of(&self, request: &Request) -> Option<Need> {
+        self.needs.get(&request.id).copied()
+    }
+
     pub(crate) fn put(&self, out: &mut dyn Write, requests: &[Request]) -> io::Result<()> {
-        let need = |request: &'_ Request| Some((request.id.clone(), *self.needs.get(&request.id)?));
+        let need = |request: &Request| Some((request.id.clone(), self.of(request)?));
         let lines: Vec<_> = requests.iter().filter_map(need).collect();
         put_need_lines(out, lines.iter().map(|(id, need)| (id, *need)))
     }
@@ -137,7 +107,8 @@ pub(crate) fn predict_split(
     Ok(Some(PredictedNeeds { needs, made_by }))
 }
 
-fn need_record(model: &Classifier) -> Value {
+/// What made predictions, for the record of a run.
+pub(crate) fn need_record(model: &Classifier) -> Value {
     let config = &model.made_of.config;
     json!({
         "model": config.name(),
@@ -153,10 +124,10 @@ enum Origin {
 }
 
 impl Origin {
-    fn model(self) -> Result<Classifier, Error> {
+    fn model(self) -> Result<Box<Classifier>, Error> {
         match self {
-            Self::Training(training) => training.fit(),
-            Self::Named(model) => Ok(*model),
+            Self::Training(training) => Ok(Box::new(training.fit()?)),
+            Self::Named(model) => Ok(model),
         }
     }
 }

@@ -14,7 +14,7 @@ mod split;
 #[cfg(test)]
 mod tests;
 
-use crate::needs::{Needs, Predict, PredictedNeeds, predict_split};
+use crate::needs::{Predict, PredictedNeeds, need_record, predict_split};
 use crate::plan::Plan;
 use crate::record::{self, Arithmetic};
 use crate::session::{Contexts, Session};
@@ -113,6 +113,8 @@ pub(crate) struct Job<'a> {
     system: System<'a>,
     input: &'a dyn Input,
     tag: String,
+    /// The needs of requests in memory, if a stage looks at them.
+    needs: Option<PredictedNeeds>,
     made_by: Value,
 }
 
@@ -125,19 +127,23 @@ impl<'a> Job<'a> {
         tag: Option<&str>,
     ) -> Result<Self, Error> {
         input.check(loaded)?;
-        let predict = match input.in_memory() {
-            Some(requests) => Predict::Split(input.name(), requests),
-            None => Predict::ForStages,
-        };
+        let (session, requests, name) = (contexts.session(), input.in_memory(), input.name());
+        let predict = if requests.is_some() { Predict::Never } else { Predict::ForStages };
         let system = System::open_predicting(contexts, loaded, predict)?;
+        let requests = requests.filter(|_| loaded.plan.sees_need());
+        let needs = requests.map(|requests| predict_split(session, loaded, name, requests));
+        let needs = needs.transpose()?.flatten();
         let full_name = loaded.full_name();
         let tag = tag.unwrap_or(&full_name);
         let tag: String = tag.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
         let mut made_by = describe(&system, &tag)?;
+        if let Some(needs) = &needs {
+            made_by["need"] = needs.made_by.clone();
+        }
         for (key, value) in input.describe(loaded)? {
             made_by[key] = value;
         }
-        Ok(Self { system, input, tag, made_by })
+        Ok(Self { system, input, tag, needs, made_by })
     }
 
     pub(crate) fn fingerprint(&self) -> String {
@@ -198,10 +204,7 @@ impl<'a> Job<'a> {
             }
         };
         let beside = beside?;
-        let predicted = match self.system.needs() {
-            Needs::Split(predicted) => Some(predicted),
-            _ => beside.as_ref(),
-        };
+        let predicted = self.needs.as_ref().or(beside.as_ref());
         let mut outputs: Vec<record::Output> = Vec::with_capacity(files.len() + 1);
         for (file, (kind, path)) in files.iter().enumerate() {
             let staged = Staged::new(path, |out| {
@@ -276,7 +279,7 @@ pub(crate) fn describe(system: &System, tag: &str) -> Result<Value, Error> {
         "config_sha256": loaded.checksum,
         "uses": loaded.uses_for(session.split),
         "models": system.weights(),
-        "need": system.needs().record(),
+        "need": system.need_model().map(need_record),
         "seed": session.options.seed,
         "run_tag": tag,
         "collection": session.collection.label(),

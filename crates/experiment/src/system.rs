@@ -1,6 +1,6 @@
 //! The executor: a system that is open, what it ranks for requests and answers, and why.
 
-use crate::needs::{Needs, Predict};
+use crate::needs::{self, Predict};
 use crate::plan::{AnswerPlan, CHOSEN, PASSAGES, Plan, STATEMENTS};
 use crate::sentences::Sentences;
 use crate::session::{Contexts, Session};
@@ -8,6 +8,7 @@ use crate::systems::Loaded;
 use clariq_collections::{Bank, BankRow};
 use clariq_core::{Doc, Documents, Error, Hit, Need, Progress, Ranking, Request, bail};
 use clariq_files::strictly_decreasing;
+use clariq_need::Classifier;
 use clariq_rank::{Batch, Context, Pipeline, StageTrace};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -96,7 +97,7 @@ pub struct System<'a> {
     contexts: &'a Contexts<'a>,
     /// What it was opened from.
     pub loaded: &'a Loaded,
-    needs: Needs,
+    need_model: Option<Box<Classifier>>,
     weights: Map<String, Value>,
 }
 
@@ -120,8 +121,8 @@ impl<'a> System<'a> {
         let session = contexts.session();
         loaded.check_tasks(session.collection)?;
         let weights = session.open_models(&loaded.plan.models())?;
-        let needs = Needs::open(session, loaded, predict)?;
-        let system = Self { contexts, loaded, needs, weights };
+        let need_model = needs::open(session, loaded, predict)?;
+        let system = Self { contexts, loaded, need_model, weights };
         for &part in system.parts() {
             system.context(part)?;
         }
@@ -143,8 +144,8 @@ impl<'a> System<'a> {
         &self.weights
     }
 
-    pub(crate) fn needs(&self) -> &Needs {
-        &self.needs
+    pub(crate) fn need_model(&self) -> Option<&Classifier> {
+        self.need_model.as_deref()
     }
 
     /// What it ranks.
@@ -221,15 +222,19 @@ impl<'a> System<'a> {
     /// The predicted need of a request, where the system predicts any.
     pub fn need(&self, request: &Request) -> Result<Option<Need>, Error> {
         let mut request = request.clone();
-        self.needs.predict(slice::from_mut(&mut request))?;
+        self.predict(slice::from_mut(&mut request))?;
         Ok(request.need)
+    }
+
+    fn predict(&self, requests: &mut [Request]) -> Result<(), Error> {
+        self.need_model().map_or(Ok(()), |model| needs::predict(model, requests))
     }
 
     /// The requests with their needs and what was rewritten, as stages see them.
     fn requests(&self, queries: &[Query]) -> Result<Vec<Request>, Error> {
         let mut requests: Vec<Request> =
             queries.iter().map(|query| query.request.clone()).collect();
-        self.needs.predict(&mut requests)?;
+        self.predict(&mut requests)?;
         if let Some(rewrites) = &self.loaded.rewrites {
             let collection = self.session().collection;
             for request in &mut requests {

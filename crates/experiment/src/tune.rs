@@ -1,6 +1,6 @@
 //! Grid search over the parameters of a system, judged by cross-validation over conversations.
 
-use crate::needs::Predict;
+use crate::needs::{Predict, predict_split};
 use crate::rewrites::Rewrites;
 use crate::run::{FileInput, FileKind, Input, SplitInput, as_run};
 use crate::session::{Contexts, Session};
@@ -182,15 +182,18 @@ impl Search<'_> {
         let first = self.open(&self.grid.points().next().unwrap_or_default())?;
         let mut queries = read_queries(&session, &first, self.labels)?;
         let requests: Vec<Request> = queries.iter().map(|query| query.request.clone()).collect();
-        let predict = Predict::Split(name, &requests);
-        let system = System::open_predicting(&contexts, &first, predict)?;
+        let system = System::open_predicting(&contexts, &first, Predict::Never)?;
         let part = self.find_part(&system)?;
         let (task, documents) = (system.task(part), system.documents(part)?);
         let judge = Judge::new(&session, self.labels, task, self.measures, &requests)?;
         let fold_of = self.folds(&judge)?;
         // No parameter of a stage changes needs: one prediction is enough for the whole grid.
-        for query in &mut queries {
-            query.request.need = system.need(&query.request)?;
+        if first.plan.sees_need()
+            && let Some(needs) = predict_split(&session, &first, name, &requests)?
+        {
+            for query in &mut queries {
+                query.request.need = needs.of(&query.request);
+            }
         }
         let bar = session.observer.begin("tune", Some(self.grid.points as u64));
         let mut trials = Vec::with_capacity(self.grid.points);

@@ -88,7 +88,10 @@ impl Job<'_> {
         let writing = Writing { loaded: self.system.loaded, tag: &self.tag };
         let (mut lines, mut is_first) = (vec![Vec::new(); files], true);
         let mut blocks = blocks.into_iter().peekable();
-        while let Some(block) = blocks.next() {
+        while let Some(mut block) = blocks.next() {
+            for query in &mut block {
+                query.request.need = self.needs.as_ref().and_then(|it| it.of(&query.request));
+            }
             let advance = |finished| task.advance(if counts_stages { finished } else { 0 });
             let all = self.system.rank_counting(&block, &advance)?;
             lines.iter_mut().for_each(Vec::clear);
