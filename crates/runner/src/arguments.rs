@@ -2,8 +2,8 @@
 
 use crate::failure::Failure;
 use crate::output::Format;
+use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
 use clariq_core::{Isa, Name, Precision, bail};
 use clariq_experiment::Rewrites;
 use clariq_experiment::systems::parse_assignment;
@@ -45,8 +45,9 @@ pub(crate) struct Common {
     pub(crate) device: String,
     /// Precision of learned models; bf16 is less exact, and faster on processors with bf16
     /// instructions; auto is bf16 on these unless --isa is given, and f32 otherwise
-    #[arg(long, global = true, hide_short_help = true, value_enum, default_value = "f32")]
-    pub(crate) precision: PrecisionName,
+    #[arg(long, global = true, hide_short_help = true, value_parser = precisions(),
+          default_value = "f32")]
+    pub(crate) precision: AskedPrecision,
     /// Instruction set for learned models; the last digits of scores depend on it and on the maker
     /// of the processor; with avx2, all x86 processors compute the same
     #[arg(long, global = true, hide_short_help = true, value_parser = instruction_sets(),
@@ -66,26 +67,24 @@ pub(crate) struct Common {
     pub(crate) no_progress: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PrecisionName {
-    /// 32-bit floats
-    F32,
-    /// 16-bit floats with 8 bits of mantissa
-    Bf16,
-    /// The faster one on this processor
-    Auto,
+/// What `--precision` gives.
+type AskedPrecision = Option<Precision>;
+
+fn precisions() -> impl TypedValueParser<Value = AskedPrecision> {
+    one_of(&[
+        ("f32", Some(Precision::F32), "32-bit floats"),
+        ("bf16", Some(Precision::Bf16), "16-bit floats with 8 bits of mantissa"),
+        ("auto", None, "The faster one on this processor"),
+    ])
 }
 
-impl PrecisionName {
-    /// The precision on this device. Recall on dev differs by at most .0017 between the two
-    /// (docs/BENCHMARKS.md), as measured on CPUs; other devices use f32.
-    pub(crate) fn resolve(self, isa: Option<Isa>, device: &str) -> Precision {
-        let is_fast = || isa.is_none() && device == "cpu" && Isa::multiplies_bf16();
-        match self {
-            Self::Bf16 => Precision::Bf16,
-            Self::Auto if is_fast() => Precision::Bf16,
-            Self::F32 | Self::Auto => Precision::F32,
-        }
+/// The faster precision on this device. Recall on dev differs by at most .0017 between the two
+/// (docs/BENCHMARKS.md), as measured on CPUs; other devices use f32.
+pub(crate) fn faster_precision(isa: Option<Isa>, device: &str) -> Precision {
+    if isa.is_none() && device == "cpu" && Isa::multiplies_bf16() {
+        Precision::Bf16
+    } else {
+        Precision::F32
     }
 }
 
@@ -111,12 +110,6 @@ pub(crate) struct IndexPlace {
     /// Memory for building the index, such as 64M or 1G
     #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = parse_size)]
     pub(crate) memory: usize,
-}
-
-impl Default for IndexPlace {
-    fn default() -> Self {
-        Self { index: None, memory: 64_000_000 }
-    }
 }
 
 /// Labels in place of those of a split.
@@ -284,11 +277,10 @@ mod tests {
 
     #[test]
     fn sixteen_bits_are_for_processors_that_multiply_them() {
-        let here = PrecisionName::Auto.resolve(None, "cpu");
+        let here = faster_precision(None, "cpu");
         assert_eq!(here == Precision::Bf16, Isa::multiplies_bf16());
         for (isa, device) in [(Some(Isa::Avx2), "cpu"), (None, "cuda:0")] {
-            assert_eq!(PrecisionName::Auto.resolve(isa, device), Precision::F32);
-            assert_eq!(PrecisionName::Bf16.resolve(isa, device), Precision::Bf16);
+            assert_eq!(faster_precision(isa, device), Precision::F32);
         }
     }
 }

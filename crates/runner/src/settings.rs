@@ -1,6 +1,6 @@
 //! The common arguments resolved: folders, threads, and how much is printed on standard error.
 
-use crate::arguments::{Common, IndexPlace};
+use crate::arguments::{Common, IndexPlace, faster_precision};
 use crate::failure::Failure;
 use crate::learned;
 use crate::output::{Format, say};
@@ -65,7 +65,7 @@ impl Settings {
             None if usual.join(KINDS[0].sign).exists() => DataDir::Folder(usual.to_owned()),
             None => DataDir::Sample,
         };
-        let precision = precision.resolve(isa, &device);
+        let precision = precision.unwrap_or_else(|| faster_precision(isa, &device));
         let options = Options { threads, seed, device, precision, ..Options::default() };
         let progress = !common.no_progress && !common.quiet;
         Ok(Self { data, data_was_named, options, isa, engine, format, verbosity, progress })
@@ -165,11 +165,12 @@ impl Settings {
     pub(crate) fn session<'a>(
         &'a self,
         collection: &'a dyn Collection,
-        place: &IndexPlace,
+        place: Option<&IndexPlace>,
     ) -> Result<Session<'a>, Failure> {
-        let (index, memory) = (place.index.clone(), place.memory);
-        let options = Options { index, memory, ..self.options.clone() };
-        let mut session = Session::new(collection, options)?;
+        let mut session = Session::new(collection, self.options.clone())?;
+        if let Some(IndexPlace { index, memory }) = place {
+            (session.options.index, session.options.memory) = (index.clone(), *memory);
+        }
         (session.engine, session.observer) = (self.engine, self);
         Ok(session)
     }

@@ -9,7 +9,6 @@ use clariq_core::{Error, Sha256Sum, problem, read_regular};
 use clariq_files::{Lock, Staged, refuse_input};
 use std::collections::HashSet;
 use std::fs;
-use std::io;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -75,7 +74,11 @@ pub fn cut(
     })?;
     files.into_iter().chain([staged]).try_for_each(Staged::commit)?;
     for shard in before.iter().filter(|shard| generation(shard).is_some()) {
-        remove_shard(&folder.join(&shard.file))?;
+        let path = folder.join(&shard.file);
+        // It may be the file that was cut.
+        if path.exists() && refuse_input(&path).is_ok() {
+            fs::remove_file(&path).map_err(Error::io("remove", &path))?;
+        }
     }
     if let Some(first) = &skipped.first {
         session.observer.note(&format!(
@@ -118,19 +121,6 @@ fn shards_before(folder: &Path) -> Vec<Shard> {
     let plan = read_regular(&folder.join("plan.json"), MOST_OF_A_PLAN).ok();
     let plan: Option<Plan> = plan.and_then(|plan| serde_json::from_slice(&plan).ok());
     plan.map(|plan| plan.shards).unwrap_or_default()
-}
-
-/// Removes a shard of an earlier plan, unless it is the file that was cut.
-fn remove_shard(path: &Path) -> Result<(), Error> {
-    if refuse_input(path).is_err() {
-        return Ok(());
-    }
-    match fs::remove_file(path) {
-        Err(source) if source.kind() != io::ErrorKind::NotFound => {
-            Err(Error::io("remove", path)(source))
-        }
-        _ => Ok(()),
-    }
 }
 
 fn write_shards(

@@ -2,7 +2,7 @@
 //! `cross_encode`, which ranks all documents so. A cross-encoder reads request and document together
 //! (Nogueira and Cho, "Passage re-ranking with BERT", 2019).
 
-use crate::build::Build;
+use crate::build::{Build, positive};
 use crate::context::Context;
 use crate::stage::{About, Batch, Stage};
 use clariq_core::{
@@ -16,7 +16,8 @@ use std::collections::btree_map::Entry;
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct CrossEncoder {
     /// `rerank`, or `cross_encode`, which ranks all documents with a text.
     #[serde(skip)]
@@ -27,10 +28,11 @@ struct CrossEncoder {
     /// if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<usize>,
-    /// How many documents are reordered, or kept.
+    /// How many documents are reordered, by default as many as by the published baseline, or kept.
+    #[serde(default = "positive::<30>")]
     depth: NonZeroUsize,
     /// What of a conversation the pairs have.
-    #[serde(skip_serializing_if = "Query::is_all")]
+    #[serde(default, skip_serializing_if = "Query::is_all")]
     query: Query,
 }
 
@@ -62,34 +64,18 @@ impl Query {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Given {
-    model: String,
-    #[serde(default)]
-    query: Query,
-    max_tokens: Option<usize>,
-    depth: Option<NonZeroUsize>,
-}
-
-/// The reranking depth of the published baseline.
-const USUAL_DEPTH: NonZeroUsize = NonZeroUsize::new(30).unwrap();
-
 const RERANK: &str = "rerank";
 
 pub(super) fn build_rerank(build: Build) -> Result<Box<dyn Stage>> {
-    let Given { model, query, max_tokens, depth } = build.table.read()?;
-    let depth = depth.unwrap_or(USUAL_DEPTH);
-    Ok(Box::new(CrossEncoder { stage: RERANK, model, max_tokens, depth, query }))
+    Ok(Box::new(CrossEncoder { stage: RERANK, ..build.table.read()? }))
 }
 
 pub(super) fn build_cross_encode(build: Build) -> Result<Box<dyn Stage>> {
-    let at = build.table.at("depth");
-    let Given { model, query, max_tokens, depth } = build.table.read()?;
-    let Some(depth) = depth else {
-        bail!(at, "a key `depth`", "a table without it", "it says how many documents are kept")
-    };
-    Ok(Box::new(CrossEncoder { stage: "cross_encode", model, max_tokens, depth, query }))
+    if !build.table.has("depth") {
+        let (at, hint) = (build.table.at("depth"), "it says how many documents are kept");
+        bail!(at, "a key `depth`", "a table without it", hint)
+    }
+    Ok(Box::new(CrossEncoder { stage: "cross_encode", ..build.table.read()? }))
 }
 
 impl CrossEncoder {

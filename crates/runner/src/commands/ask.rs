@@ -83,7 +83,7 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome, F
     let name = arguments.system.as_deref().unwrap_or_else(|| usual(settings));
     let loaded = settings.load(name, &[])?;
     let collection = settings.collection_for(slice::from_ref(&loaded))?;
-    let mut session = settings.session(&*collection, &arguments.place)?;
+    let mut session = settings.session(&*collection, Some(&arguments.place))?;
     session.options.need_model.clone_from(&arguments.need_model);
     // A request of one's own is of no split: nothing was judged before it.
     let session = session.answering(collection.splits()[0]);

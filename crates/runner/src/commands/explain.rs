@@ -70,7 +70,7 @@ pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Ou
     let loaded = loaded.with_rewrites(arguments.rewritten.read()?.as_ref())?;
     let collection = settings.collection_for(slice::from_ref(&loaded))?;
     let split = collection.find_split_or(arguments.split.as_deref(), "dev")?;
-    let session = settings.session(&*collection, &arguments.place)?.answering(split);
+    let session = settings.session(&*collection, Some(&arguments.place))?.answering(split);
     let contexts = Contexts::new(&session);
     let query = match &arguments.topic {
         Some(topic) => find_topic(settings, &session, &loaded, split, topic)?,

@@ -34,7 +34,7 @@ pub(crate) fn index(settings: &Settings, command: &IndexCommand) -> Result<Outco
 
 fn open(settings: &Settings, arguments: &IndexArgs) -> Result<DocumentIndex, Failure> {
     let collection = settings.collection()?;
-    let session = settings.session(&*collection, &arguments.place)?;
+    let session = settings.session(&*collection, Some(&arguments.place))?;
     let (documents, analyzer) = (session.documents, arguments.analyzer);
     let (folder, options) = (session.index_folder(analyzer), session.build_options());
     if arguments.force {

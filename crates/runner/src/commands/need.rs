@@ -2,7 +2,6 @@
 
 mod report;
 
-use crate::arguments::IndexPlace;
 use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Format, Sheet, print_all};
 use crate::settings::Settings;
@@ -102,7 +101,7 @@ fn models<'a>(
     collection: &'a dyn Collection,
     split: Option<&str>,
 ) -> Result<NeedModels<'a>, Failure> {
-    Ok(NeedModels::new(settings.session(collection, &IndexPlace::default())?, split)?)
+    Ok(NeedModels::new(settings.session(collection, None)?, split)?)
 }
 
 fn train(settings: &Settings, arguments: &NeedTrainArgs) -> Result<Outcome, Failure> {

@@ -85,7 +85,7 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome,
         Some(archive) => (archive.name(), Box::new(BufReader::new(archive.open()?))),
     };
     let collection = settings.collection_for(slice::from_ref(&loaded))?;
-    let mut session = settings.session(&*collection, &arguments.place)?;
+    let mut session = settings.session(&*collection, Some(&arguments.place))?;
     session.options.need_model.clone_from(&arguments.need_model);
     if loaded.uses.contains(&Uses::Batch) && !arguments.batch {
         let expected = "a system that answers one request at a time";

@@ -49,7 +49,7 @@ pub(crate) fn reproduce(
         settings.note(&format!("note: {remark}"));
     }
     let only = arguments.split.as_deref().map(|name| collection.find_split(name)).transpose()?;
-    let session = settings.session(&*collection, &arguments.place)?;
+    let session = settings.session(&*collection, Some(&arguments.place))?;
     let mut figures = Vec::new();
     for &split in collection.splits().iter().filter(|split| only.is_none_or(|only| only == **split))
     {

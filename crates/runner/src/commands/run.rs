@@ -121,7 +121,7 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, F
         let files = files.collect::<Result<Vec<_>, _>>()?.concat();
         collection.take_documents(PASSAGES, &files, ids.as_ref(), &keeper)?;
     }
-    let mut session = settings.session(&*collection, &arguments.place)?;
+    let mut session = settings.session(&*collection, Some(&arguments.place))?;
     session.options.need_model.clone_from(&arguments.need_model);
     if let Some(shard) = &arguments.shard {
         let output = arguments.output.as_deref();

@@ -38,7 +38,7 @@ pub(crate) fn shard(settings: &Settings, arguments: &ShardArgs) -> Result<Outcom
     let load = |name: &String| Ok::<_, Failure>(settings.load(name, &[])?.of_one_task()?);
     let system = arguments.system.as_ref().map(load).transpose()?;
     let collection = settings.collection()?;
-    let session = settings.session(&*collection, &arguments.place)?;
+    let session = settings.session(&*collection, Some(&arguments.place))?;
     let ShardArgs { file, output, contexts: count, skip_bad, .. } = arguments;
     let contexts = Contexts::new(&session);
     let plan = cut(&contexts, file, *skip_bad, *count, output, system.as_ref())?;

@@ -83,7 +83,7 @@ pub(crate) fn simulate(settings: &Settings, arguments: &SimulateArgs) -> Result<
     let mut client = Client::new(&arguments.url, token.trim(), waiting)?;
     let loaded = settings.load(&arguments.system, &overrides)?;
     let collection = settings.collection_for(slice::from_ref(&loaded))?;
-    let session = settings.session(&*collection, &arguments.place)?;
+    let session = settings.session(&*collection, Some(&arguments.place))?;
     let team = client.team()?;
     let budget = client.budget()?;
     let budget = budget.iter().map(|(mode, left, unit)| format!("{mode}: {left} {unit}"));

@@ -1,6 +1,5 @@
 //! `clariq train`: the models that a system needs, trained.
 
-use crate::arguments::IndexPlace;
 use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
@@ -54,7 +53,7 @@ pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcom
     }
     settings.take_over()?;
     let collection = settings.collection()?;
-    let session = settings.session(&*collection, &IndexPlace::default())?;
+    let session = settings.session(&*collection, None)?;
     // Without a name, what is trained may be for any split of a collection that has several.
     let split = match collection.find_split_or(arguments.split.as_deref(), "dev") {
         Err(problem) if arguments.split.is_some() => return Err(problem.into()),

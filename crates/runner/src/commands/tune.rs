@@ -64,7 +64,7 @@ pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome,
             Labels::Split(splits.next().unwrap_or(&collection.splits()[0]))
         }
     };
-    let session = settings.session(&*collection, &arguments.place)?;
+    let session = settings.session(&*collection, Some(&arguments.place))?;
     let (system, task) = (&arguments.config, arguments.task.as_deref());
     let (grid, measures, folds) = (&grid, &measures, arguments.folds);
     let rewrites = arguments.rewritten.read()?;
