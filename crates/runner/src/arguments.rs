@@ -123,6 +123,25 @@ pub(crate) struct Judged {
     pub(crate) requests: Option<PathBuf>,
 }
 
+/// Runs that are shown side by side, and what they are scored by.
+#[derive(Args, Clone)]
+pub(crate) struct Compared {
+    /// Runs: TREC runs, or iKAT submissions; the first one is the baseline, unless --baseline names
+    /// another
+    #[arg(required = true, value_name = "RUN")]
+    pub(crate) runs: Vec<PathBuf>,
+    /// Run to compare the others with
+    #[arg(long, value_name = "RUN")]
+    pub(crate) baseline: Option<PathBuf>,
+    /// Split whose labels are used: train, dev or test of ClariQ; 2023-train or 2023-test of iKAT;
+    /// 2022 of CAsT [default: dev; 2023-test for iKAT, whose submissions end in .json; 2022 for
+    /// CAsT]
+    #[arg(long, value_name = "SPLIT")]
+    pub(crate) split: Option<String>,
+    #[command(flatten)]
+    pub(crate) judged: Judged,
+}
+
 /// Utterances that were rewritten elsewhere.
 #[derive(Args, Clone, Default)]
 pub(crate) struct Rewritten {

@@ -1,6 +1,6 @@
 //! What `compare`, `eval` and `report` ask of runs and measures alike.
 
-use crate::arguments::Judged;
+use crate::arguments::Compared;
 use crate::failure::Failure;
 use crate::settings::Settings;
 use clariq_collections::evaluation::{ByQrels, Evaluation};
@@ -71,12 +71,12 @@ impl Labels {
     /// is named.
     pub(crate) fn open(
         settings: &Settings,
-        judged: &Judged,
-        split: Option<&str>,
+        compared: &Compared,
         run: &Path,
     ) -> Result<Self, Failure> {
+        let judged = &compared.judged;
         let Some(qrels) = &judged.qrels else {
-            let (collection, split) = settings.scored_on(split, run)?;
+            let (collection, split) = settings.scored_on(compared.split.as_deref(), run)?;
             return Ok(Self::Split(collection, split));
         };
         let requests = judged.requests.as_ref();

@@ -2,7 +2,7 @@
 
 mod sheets;
 
-use crate::arguments::{Judged, one_of};
+use crate::arguments::{Compared as Runs, one_of};
 use crate::failure::{Failure, Outcome};
 use crate::output::Format;
 use crate::output::print_all;
@@ -18,20 +18,8 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 pub(crate) struct CompareArgs {
-    /// Two or more runs: TREC runs, or iKAT submissions; the first one is the baseline, unless
-    /// --baseline names another
-    #[arg(required = true, value_name = "RUN")]
-    runs: Vec<PathBuf>,
-    /// Run to compare the others with
-    #[arg(long, value_name = "RUN")]
-    baseline: Option<PathBuf>,
-    /// Split whose labels are used: train, dev or test of ClariQ; 2023-train or 2023-test of iKAT;
-    /// 2022 of CAsT [default: dev; 2023-test for iKAT, whose submissions end in .json; 2022 for
-    /// CAsT]
-    #[arg(long, value_name = "SPLIT")]
-    split: Option<String>,
     #[command(flatten)]
-    judged: Judged,
+    compared: Runs,
     /// Part of the runs to score, for collections with several: statements, sets, passages or
     /// responses of iKAT [default: a few measures of each]
     #[arg(long, value_name = "TASK")]
@@ -73,8 +61,7 @@ struct Compared {
 pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Outcome, Failure> {
     let paths = baseline_first(arguments)?;
     let topics = topics(arguments.topics, settings.format)?;
-    let (judged, split) = (&arguments.judged, arguments.split.as_deref());
-    let labels = Labels::open(settings, judged, split, &paths[0])?;
+    let labels = Labels::open(settings, &arguments.compared, &paths[0])?;
     let evaluation = labels.evaluation(settings)?;
     let measures = runs::measures(&arguments.measures)?;
     let by = By { task: arguments.task.as_deref(), measures: &measures, ties: arguments.ties };
@@ -139,14 +126,14 @@ fn topics(asked: Option<usize>, format: Option<Format>) -> Result<usize, Problem
 }
 
 fn baseline_first(arguments: &CompareArgs) -> Result<Vec<PathBuf>, Failure> {
-    let mut paths = runs::without_records(arguments.runs.clone());
-    if let Some(baseline) = &arguments.baseline {
+    let mut paths = runs::without_records(arguments.compared.runs.clone());
+    if let Some(baseline) = &arguments.compared.baseline {
         let named = paths.iter().position(|path| path == baseline);
         let baseline = named.map_or_else(|| baseline.clone(), |index| paths.remove(index));
         paths.insert(0, baseline);
     }
     if paths.len() < 2 {
-        let only = paths.first().unwrap_or(&arguments.runs[0]).display();
+        let only = paths.first().unwrap_or(&arguments.compared.runs[0]).display();
         bail!("RUN", "two runs or more", "`{only}` alone", "`clariq eval` scores a single run");
     }
     runs::check_differ(&paths, "RUN")?;

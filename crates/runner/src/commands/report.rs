@@ -1,6 +1,6 @@
 //! `clariq report`: runs side by side on one page.
 
-use crate::arguments::Judged;
+use crate::arguments::Compared;
 use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet};
 use crate::runs::{self, Labels};
@@ -15,20 +15,8 @@ use std::path::{Path, PathBuf};
 
 #[derive(Args)]
 pub(crate) struct ReportArgs {
-    /// Runs: TREC runs, or iKAT submissions; the first one is the baseline, unless --baseline names
-    /// another
-    #[arg(required = true, value_name = "RUN")]
-    runs: Vec<PathBuf>,
-    /// Run to compare the others with
-    #[arg(long, value_name = "RUN")]
-    baseline: Option<PathBuf>,
-    /// Split whose labels are used: train, dev or test of ClariQ; 2023-train or 2023-test of iKAT;
-    /// 2022 of CAsT [default: dev; 2023-test for iKAT, whose submissions end in .json; 2022 for
-    /// CAsT]
-    #[arg(long, value_name = "SPLIT")]
-    split: Option<String>,
     #[command(flatten)]
-    judged: Judged,
+    compared: Compared,
     /// Need file (ClariQ) whose predictions are also shown; can be repeated
     #[arg(long = "need", value_name = "FILE")]
     needs: Vec<PathBuf>,
@@ -46,8 +34,7 @@ pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outc
     refuse_input(&arguments.output)?;
     runs::check_differ(&paths, "RUN")?;
     runs::check_differ(&arguments.needs, "--need")?;
-    let (judged, split) = (&arguments.judged, arguments.split.as_deref());
-    let labels = Labels::open(settings, judged, split, &paths[0])?;
+    let labels = Labels::open(settings, &arguments.compared, &paths[0])?;
     let (split, kind) = labels.names();
     let records: Vec<_> = paths.iter().map(|path| record_of(settings, path)).collect();
     let mut shown = Vec::new();
@@ -78,8 +65,8 @@ pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outc
 
 /// The runs as shown, and the position of the baseline: one that is not among them comes first.
 fn runs_of(arguments: &ReportArgs) -> (Vec<PathBuf>, usize) {
-    let mut paths = runs::without_records(arguments.runs.clone());
-    let Some(baseline) = &arguments.baseline else { return (paths, 0) };
+    let mut paths = runs::without_records(arguments.compared.runs.clone());
+    let Some(baseline) = &arguments.compared.baseline else { return (paths, 0) };
     let position = paths.iter().position(|path| path == baseline).unwrap_or_else(|| {
         paths.insert(0, baseline.clone());
         0
