@@ -57,10 +57,12 @@ pub fn request_in(line: &str, find: Find) -> Result<(Request, Option<Vec<String>
             let expected = format!("a key that is one of {}", KEYS.join(", "));
             return Err(node.fault(expected, format!("`{}`", shorten(key))));
         }
-        if let Some(said) = node.get("said") {
-            if node.get("text").is_some() {
-                return Err(node.fault("either `text` or `said`", "both"));
-            }
+        let said = node.get("said");
+        if said.is_some() == node.get("text").is_some() {
+            let found = if said.is_some() { "both" } else { "neither" };
+            return Err(node.fault("either `text` or `said`", found));
+        }
+        if let Some(said) = said {
             let several = |said: &&Node| said.object().is_some_and(|fields| fields.len() != 1);
             if let Some(several) = said.as_list("said")?.iter().find(several) {
                 return Err(several.unlike("{\"user\": …} or {\"system\": …}"));
