@@ -290,11 +290,9 @@ impl<'a> Judge<'a> {
 
     /// What a run reaches for every judged request; one that it does not answer counts 0.
     fn trial(&self, values: Vec<Override>, run: &Run) -> Trial {
-        let own = |measure: &Box<dyn Measure>| {
-            let values = self.own.as_ref()?.values(run, &measure.name())?;
-            Some(values.into_iter().collect())
-        };
-        let own: Option<Vec<HashMap<TopicId, f64>>> = self.measures.iter().map(own).collect();
+        let names = self.measures.iter().map(|measure| measure.name());
+        let own = |name: String| Some(self.own.as_ref()?.values(run, &name)?.into_iter().collect());
+        let own: Option<Vec<HashMap<TopicId, f64>>> = names.map(own).collect();
         let by_name = || {
             let scores = evaluate(self.measures, &RankedRun::new(run), &self.qrels).topics;
             let of = |measure| {
