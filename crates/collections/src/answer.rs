@@ -2,6 +2,7 @@
 //! wants them handed in.
 
 use clariq_core::{Doc, Hit, RequestId};
+use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
 
 /// What a system answers to one request, and what the answer rests on.
@@ -31,7 +32,8 @@ pub trait AnswerForm: Send + Sync {
 
 /// The class of a system, which decides what it may see of a request. TREC calls it the type of a
 /// run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "&'static str")]
 pub enum Class {
     /// Sees what a user and a system have said so far, and the user's statements.
     Automatic,
@@ -54,14 +56,27 @@ impl Class {
             Self::OnlyResponse => "only-response",
         }
     }
+}
 
-    /// The class of this name, in any spelling of TREC iKAT.
-    pub fn parse(name: &str) -> Option<Self> {
-        match name {
-            "automatic" => Some(Self::Automatic),
-            "manual" => Some(Self::Manual),
-            "only-response" | "only_response" | "generation-only" => Some(Self::OnlyResponse),
-            _ => None,
+/// The class of a name in any spelling of TREC iKAT.
+impl TryFrom<String> for Class {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        match &*name {
+            "automatic" => Ok(Self::Automatic),
+            "manual" => Ok(Self::Manual),
+            "only-response" | "only_response" | "generation-only" => Ok(Self::OnlyResponse),
+            _ => {
+                let names = Self::ALL.map(Self::name).join(", ");
+                Err(format!("`{name}`, expected a class of {names}"))
+            }
         }
+    }
+}
+
+impl From<Class> for &'static str {
+    fn from(class: Class) -> Self {
+        class.name()
     }
 }

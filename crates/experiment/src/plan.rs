@@ -120,8 +120,8 @@ impl AnswerPlan {
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct AnswerConfig {
-    /// What the system may see: `automatic`, `manual` or `only-response`.
-    class: String,
+    /// What the system may see.
+    pub class: Class,
     /// How many passages are handed in for a turn.
     #[serde(default = "usual_passages")]
     pub passages: usize,
@@ -174,16 +174,7 @@ impl AnswerConfig {
         Ok(config)
     }
 
-    /// The class of the system.
-    pub fn class(&self) -> Class {
-        Class::parse(&self.class).unwrap_or(Class::Automatic)
-    }
-
     fn check(&self, at: &Location) -> Result<(), Error> {
-        if Class::parse(&self.class).is_none() {
-            let classes = Class::ALL.map(Class::name).join(", ");
-            bail!(at, "a class of {classes}", (format!("`{}`", self.class)), HINT);
-        }
         let (statements, response) = (&self.statements, &self.response);
         let ranges = [
             ("passages", self.passages, 1..=MOST_PASSAGES),

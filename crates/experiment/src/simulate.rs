@@ -115,7 +115,7 @@ pub fn simulate(
 
 /// What only people know of a conversation is in none that takes place.
 fn check_system(system: &System) -> Result<(), Error> {
-    let class = system.loaded.plan.answer().map(crate::plan::AnswerConfig::class);
+    let class = system.loaded.plan.answer().map(|config| config.class);
     if class == Some(Class::Automatic) {
         return Ok(());
     }

@@ -153,7 +153,7 @@ impl Loaded {
     /// else the system sees.
     pub fn class(&self) -> Option<Class> {
         let by_people = self.uses.contains(&Uses::RewritesByPeople);
-        let class = self.plan.answer()?.class();
+        let class = self.plan.answer()?.class;
         Some(if by_people { Class::Manual } else { class })
     }
 

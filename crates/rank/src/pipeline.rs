@@ -6,6 +6,7 @@ use clariq_core::{Doc, Explanation, Ranking, Request, Result};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Stages in the order in which they are applied.
 pub struct Pipeline {
@@ -36,7 +37,17 @@ impl Pipeline {
     pub fn run(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
         let requests = self.requests(batch)?;
         let batch = &Batch { requests: &requests, ..*batch };
-        self.stages.iter().try_fold(rankings, |rankings, stage| stage.apply(batch, rankings))
+        self.stages.iter().try_fold(rankings, |rankings, stage| {
+            let counted = AtomicU64::new(0);
+            let progress = |finished| {
+                counted.fetch_add(finished, Ordering::Relaxed);
+                (batch.progress)(finished);
+            };
+            let ranked = stage.apply(&Batch { progress: &progress, ..*batch }, rankings)?;
+            let counted = counted.into_inner();
+            (batch.progress)((requests.len() as u64).saturating_sub(counted));
+            Ok(ranked)
+        })
     }
 
     /// The requests as the stages see them.

@@ -81,11 +81,6 @@ impl<'a> Batch<'a> {
     pub fn unranked(&self) -> Vec<Ranking> {
         vec![Ranking::new(); self.requests.len()]
     }
-
-    /// Counts all requests as finished.
-    pub(crate) fn finish(&self) {
-        (self.progress)(self.requests.len() as u64);
-    }
 }
 
 /// A step of a pipeline: the rankings of all requests of a batch go in, and as many come out.
@@ -93,7 +88,8 @@ pub trait Stage: Send + Sync {
     /// Describes the stage and its parameters.
     fn about(&self) -> About;
 
-    /// Ranks. `batch.progress` is called with the number of requests finished since the last call.
+    /// Ranks. A stage that takes long calls `batch.progress` with the number of requests finished
+    /// since the last call; the pipeline counts the others.
     fn apply(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>>;
 
     /// Explains the score that this stage gives a document of a batch of one request, whose ranking

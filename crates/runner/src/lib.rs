@@ -7,7 +7,6 @@ mod arguments;
 mod cli;
 mod commands;
 mod failure;
-mod interrupt;
 mod learned;
 mod output;
 mod progress;
@@ -16,17 +15,17 @@ mod settings;
 
 use clariq_core::Engine;
 use failure::{Failure, Outcome};
-use std::io;
+use std::io::{self, Write as _};
 
 /// Does what the arguments ask for, and ends the process; `engine` opens and trains learned models.
 pub fn main(engine: Option<&'static dyn Engine>) -> ! {
-    interrupt::clean_up_on_signals();
+    clean_up_on_signals();
     let arguments = cli::parse().map_err(|error| match failure::refused_value(&error) {
         Some(problem) => Failure::from(problem),
         // clap prints everything else, and leaves with status 2, or 0 after help.
         None => error.exit(),
     });
-    interrupt::exit(match arguments.and_then(|cli| cli::dispatch(cli, engine)) {
+    exit(match arguments.and_then(|cli| cli::dispatch(cli, engine)) {
         Ok(Outcome::Done) => 0,
         Ok(Outcome::CheckFailed) => 1,
         // `clariq eval … | head`: whoever reads has seen enough.
@@ -36,4 +35,35 @@ pub fn main(engine: Option<&'static dyn Engine>) -> ! {
             2
         }
     })
+}
+
+/// Removes temporary files and ends the process by the signal (for a shell, status 130 or 143).
+/// What later commands continue from stays: parts of downloads, partial runs, checkpoints.
+#[cfg(unix)]
+fn clean_up_on_signals() {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::iterator::Signals;
+
+    // Where no handler can be installed, a signal merely leaves what a later command clears away.
+    let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return };
+    std::thread::spawn(move || {
+        if let Some(signal) = signals.forever().next() {
+            let _no_more = clariq_files::temporary::remove_temporaries();
+            let _ = signal_hook::low_level::emulate_default_handler(signal);
+        }
+    });
+}
+
+#[cfg(not(unix))]
+fn clean_up_on_signals() {}
+
+/// Ends the process with a status, without the destructors of the libraries that it is linked with:
+/// those of libtorch take a tenth of a second.
+fn exit(status: u8) -> ! {
+    // Whoever prints results has flushed them and knows of errors.
+    let _ = std::io::stdout().flush();
+    #[cfg(unix)]
+    signal_hook::low_level::exit(status.into());
+    #[cfg(not(unix))]
+    std::process::exit(status.into())
 }

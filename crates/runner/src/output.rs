@@ -57,15 +57,6 @@ impl Format {
 }
 
 impl Sheet {
-    /// The sheet with the texts of one column shortened so that lines fit a terminal of 80 columns;
-    /// unchanged in formats that nobody reads in a terminal.
-    pub(crate) fn fit(mut self, column: usize, format: Option<Format>) -> Self {
-        if matches!(format, None | Some(Format::Table)) {
-            shorten::fit(&mut self, column);
-        }
-        self
-    }
-
     /// Prints to standard output, the last that most commands do.
     pub(crate) fn print(&self, format: Option<Format>) -> Result<Outcome, Failure> {
         let mut out = stdout();

@@ -193,7 +193,7 @@ impl<'a> Partial<'a> {
     /// Each file, where there is one or `create` makes it, when no other process has it open.
     fn open_files(&self, create: bool) -> Result<Vec<Option<File>>, Error> {
         let open = |part: &Part| {
-            part.check_kind()?;
+            check_kind(&part.path)?;
             let wait = || {
                 let path = part.path.display();
                 let text = format!("note: waiting for another process, which writes {path}");
@@ -236,17 +236,12 @@ impl<'a> Partial<'a> {
     /// left anything. Whatever else has one of the names is an error.
     fn find(&self) -> Result<Option<Found>, Error> {
         let path = self.state_path();
-        let is_there = match fs::symlink_metadata(&path) {
-            Ok(found) if !found.is_file() => return Err(stranger(&path, "no regular file").into()),
-            found => found.is_ok(),
-        };
-        refuse_input(&path)?;
-        let state: Option<State> = if is_there {
+        let mut state: Option<State> = None;
+        if check_kind(&path)?.is_some() {
             let text = read_regular(&path, MOST_OF_A_RECORD).unwrap_or_default();
-            Some(serde_json::from_slice(&text).map_err(|_| stranger(&path, "no such state"))?)
-        } else {
-            None
-        };
+            state =
+                Some(serde_json::from_slice(&text).map_err(|_| stranger(&path, "no such state"))?);
+        }
         let wholes = state.iter().flat_map(|state| &state.files).map(Some);
         let wholes = wholes.chain(std::iter::repeat(None));
         let sums = self.parts.iter().zip(wholes).map(|(part, whole)| part.check(whole));
@@ -266,20 +261,10 @@ impl Part {
         Ok(())
     }
 
-    /// How long the file is; nothing is as good as an empty one.
-    fn check_kind(&self) -> Result<u64, Error> {
-        match fs::symlink_metadata(&self.path) {
-            Ok(found) if !found.is_file() => {
-                Err(stranger(&self.path, "a link, a folder or another special file").into())
-            }
-            Ok(found) => refuse_input(&self.path).map(|()| found.len()),
-            Err(_) => Ok(0),
-        }
-    }
-
     /// The sum of the whole blocks, where the file is not gone. Without any, it may have no lines.
     fn check(&self, whole: Option<&Whole>) -> Result<Option<Sha256Sum>, Error> {
-        let (path, length) = (&self.path, self.check_kind()?);
+        // No file is as good as an empty one.
+        let (path, length) = (&self.path, check_kind(&self.path)?.unwrap_or_default());
         let Some(whole) = whole.filter(|whole| whole.bytes > 0) else {
             // Behind a state of no blocks are the lines of one that was not complete.
             if whole.is_none() && length > 0 {
@@ -298,6 +283,17 @@ impl Part {
             return Err(stranger(path, "a file that is not as it was written").into());
         }
         Ok(Some(sum))
+    }
+}
+
+/// How long a file is, where there is one, which must be a regular one and no input.
+fn check_kind(path: &Path) -> Result<Option<u64>, Error> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if !found.is_file() => {
+            Err(stranger(path, "a link, a folder or another special file").into())
+        }
+        Ok(found) => refuse_input(path).map(|()| Some(found.len())),
+        Err(_) => Ok(None),
     }
 }
 

@@ -78,7 +78,7 @@ impl<'a> SplitInput<'a> {
             return Ok(Self { collection, split, given, output });
         };
         loaded.check_tasks(collection)?;
-        let (class, earlier) = (config.class(), loaded.uses.contains(&Uses::EarlierConversations));
+        let (class, earlier) = (config.class, loaded.uses.contains(&Uses::EarlierConversations));
         let declared = loaded.class().unwrap_or(class);
         let form = collection.answer_form(split, declared).ok_or_else(|| {
             let expected = "a collection that answers are handed in for";

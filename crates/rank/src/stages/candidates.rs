@@ -86,9 +86,7 @@ impl Stage for Candidates {
     }
 
     fn apply(&self, batch: &Batch, _: Vec<Ranking>) -> Result<Vec<Ranking>> {
-        let rankings = batch.requests.iter().map(|request| self.rank(batch, request)).collect();
-        batch.finish();
-        rankings
+        batch.requests.iter().map(|request| self.rank(batch, request)).collect()
     }
 
     fn explain(&self, one: &Batch, doc: Doc, _: &Ranking) -> Result<Option<Explanation>> {

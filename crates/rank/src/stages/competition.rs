@@ -137,7 +137,6 @@ impl Stage for Competition {
             answer.retain(|hit| kept.contains(&hit.doc));
             answers.push(answer);
         }
-        batch.finish();
         Ok(answers)
     }
 

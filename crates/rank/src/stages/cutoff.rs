@@ -26,12 +26,11 @@ impl Stage for Cutoff {
         About::new("cutoff", self)
     }
 
-    fn apply(&self, batch: &Batch, mut rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
+    fn apply(&self, _: &Batch, mut rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
         for ranking in &mut rankings {
             let mut index = 0..;
             ranking.retain(|hit| self.keeps(index.next().unwrap_or_default(), hit));
         }
-        batch.finish();
         Ok(rankings)
     }
 

@@ -47,9 +47,7 @@ impl Stage for Distinct {
             let kept = keep(&space.among(&docs), self.same);
             kept.into_iter().map(|row| ranking[row]).collect()
         };
-        let rankings = rankings.into_iter().map(distinct).collect();
-        batch.finish();
-        Ok(rankings)
+        Ok(rankings.into_iter().map(distinct).collect())
     }
 }
 

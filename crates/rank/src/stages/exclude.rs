@@ -58,7 +58,6 @@ impl Stage for Exclude {
         for ranking in &mut rankings {
             ranking.retain(|hit| !taken.contains(&hit.doc));
         }
-        batch.finish();
         Ok(rankings)
     }
 

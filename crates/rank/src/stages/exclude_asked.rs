@@ -56,7 +56,6 @@ impl Stage for ExcludeAsked {
                 *ranking = kept;
             }
         }
-        batch.finish();
         Ok(rankings)
     }
 

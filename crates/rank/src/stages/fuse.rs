@@ -139,7 +139,6 @@ impl Stage for Fuse {
             let depth = request.depth(self.parameters.depth.get());
             fused.push(self.parameters.fuse(&rankings, depth));
         }
-        batch.finish();
         Ok(fused)
     }
 

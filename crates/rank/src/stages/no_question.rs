@@ -54,16 +54,12 @@ impl Stage for NoQuestion {
 
     fn apply(&self, batch: &Batch, mut rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
         // Documents without silence have nothing that could be placed.
-        let Some(silence) = batch.context.documents.silence() else {
-            batch.finish();
-            return Ok(rankings);
-        };
+        let Some(silence) = batch.context.documents.silence() else { return Ok(rankings) };
         for (request, ranking) in batch.requests.iter().zip(&mut rankings) {
             if self.is_meant(request.need) {
                 insert_at(ranking, silence, self.rank);
             }
         }
-        batch.finish();
         Ok(rankings)
     }
 

@@ -44,7 +44,6 @@ impl Stage for OpenQuestions {
             }
             ranking.sort_unstable_by(best_first);
         }
-        batch.finish();
         Ok(rankings)
     }
 

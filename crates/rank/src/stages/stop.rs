@@ -99,7 +99,6 @@ impl Stage for Stop {
                 }
             }
         }
-        batch.finish();
         Ok(rankings)
     }
 

@@ -1,5 +1,6 @@
 //! Long names in narrow columns: runs differ in the beginnings and ends of their names.
 
+use super::Format;
 use super::sheet::{Cell, Sheet};
 
 /// The columns of a terminal that a table may fill.
@@ -8,23 +9,27 @@ const WIDTH: usize = 80;
 /// What is left of a text at least, however little room there is.
 const LEAST: usize = 8;
 
-/// Shortens the texts of one column to what the others leave of a line.
-pub(super) fn fit(sheet: &mut Sheet, column: usize) {
-    let width = |index: usize| {
-        let cells = sheet
-            .rows
-            .iter()
-            .filter_map(|row| row.get(index))
-            .map(|cell| cell.shown().chars().count());
-        cells.chain([sheet.header[index].chars().count()]).max().unwrap_or(0)
-    };
-    let columns = sheet.header.len();
-    let others: usize = (0..columns).filter(|&index| index != column).map(width).sum();
-    let room = WIDTH.saturating_sub(others + 2 * (columns - 1)).max(LEAST);
-    for cell in sheet.rows.iter_mut().filter_map(|row| row.get_mut(column)) {
-        if let Cell::Text(text) = cell {
-            *text = shorten(text, room);
+impl Sheet {
+    /// The sheet with the texts of one column shortened so that lines fit a terminal of 80 columns;
+    /// unchanged in formats that nobody reads in a terminal.
+    pub(crate) fn fit(mut self, column: usize, format: Option<Format>) -> Self {
+        if !matches!(format, None | Some(Format::Table)) {
+            return self;
         }
+        let width = |index: usize| {
+            let cells = self.rows.iter().filter_map(|row| row.get(index));
+            let cells = cells.map(|cell| cell.shown().chars().count());
+            cells.chain([self.header[index].chars().count()]).max().unwrap_or(0)
+        };
+        let columns = self.header.len();
+        let others: usize = (0..columns).filter(|&index| index != column).map(width).sum();
+        let room = WIDTH.saturating_sub(others + 2 * (columns - 1)).max(LEAST);
+        for cell in self.rows.iter_mut().filter_map(|row| row.get_mut(column)) {
+            if let Cell::Text(text) = cell {
+                *text = shorten(text, room);
+            }
+        }
+        self
     }
 }
 
@@ -60,7 +65,7 @@ mod tests {
         let mut sheet = Sheet::new(&["run", "a rather long name of a figure", "n"]);
         sheet.row(vec![Cell::text("x".repeat(90)), Cell::Figure(0.5, 4), Cell::count(12)]);
         sheet.row(vec![Cell::text("y"), Cell::Nothing, Cell::Nothing]);
-        fit(&mut sheet, 0);
+        let sheet = sheet.fit(0, None);
         let width = |column: usize| {
             let cells = sheet.rows.iter().map(|row| row[column].shown().chars().count());
             cells.chain([sheet.header[column].chars().count()]).max().unwrap()

@@ -282,7 +282,7 @@ fn systems_and_collections_that_do_not_fit_are_refused() {
                 bench.write("mine.toml", text.replace("\"automatic\"", "\"magic\""));
             },
             "run mine.toml --split 2023-test",
-            ["mine.toml:31", "a class of automatic, manual, only-response", "`magic`"],
+            ["mine.toml:32", "a class of automatic, manual, only-response", "`magic`"],
         ),
         refusal(
             "more tokens than the guidelines allow",
