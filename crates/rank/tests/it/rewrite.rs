@@ -85,7 +85,7 @@ fn keys_that_do_not_fit_are_refused_with_their_line() {
     for (keys, says) in [
         ("", "missing field `model`"),
         ("model = \"a\", beam = 1", "unknown field `beam`"),
-        ("model = \"a\", beams = 0", "a whole number of at least 1, found `0`"),
+        ("model = \"a\", beams = 0", "beams from 1 to 64, found 0"),
         ("model = \"a\", beams = 65", "beams from 1 to 64, found 65"),
         ("model = \"a\", length_penalty = nan", "length_penalty as a number"),
         ("model = \"a\", max_length = 1", "max_length from 2 to 1024, found 1"),
