@@ -47,10 +47,16 @@ const KEYS: [&str; 5] = ["id", "text", "said", "candidates", "statements"];
 
 /// The request of a line of JSON, and the statements of its user, if there are any. Unlike in the
 /// file of a collection, other keys are an error.
-pub fn request_in(line: &str, find: Find) -> Result<(Request, Option<Vec<String>>), Problem> {
+pub fn request_in(
+    line: &str,
+    find: &dyn Fn(&str) -> Option<Doc>,
+) -> Result<(Request, Option<Vec<String>>), Problem> {
     let parsed = json::parse_unique(line).and_then(|mut node| {
+        let mut statements = None;
         if let Value::Object(fields) = &mut node.value {
             fields.retain(|(_, node)| node.value != Value::Null);
+            let at = fields.iter().position(|(key, _)| key == "statements");
+            statements = at.map(|at| fields.remove(at).1);
         }
         let foreign = |(key, _): &&(Cow<str>, Node)| !KEYS.contains(&&**key);
         if let Some((key, node)) = node.object().and_then(|fields| fields.iter().find(foreign)) {
@@ -68,10 +74,9 @@ pub fn request_in(line: &str, find: Find) -> Result<(Request, Option<Vec<String>
                 return Err(several.unlike("{\"user\": …} or {\"system\": …}"));
             }
         }
-        let statements = node.get("statements").map(|all| all.as_list("statements")).transpose()?;
         let text = |node: &Node| Ok(node.as_text("statements")?.to_owned());
-        let statements = statements.map(|all| all.iter().map(text).collect()).transpose()?;
-        Ok((request(&node, find)?, statements))
+        let texts = |all: Node| all.as_list("statements")?.iter().map(text).collect();
+        Ok((request(&node, Some(find))?, statements.map(texts).transpose()?))
     });
     parsed.map_err(|fault| fault.in_file("", FORM))
 }
