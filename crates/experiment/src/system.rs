@@ -104,10 +104,6 @@ pub struct System<'a> {
 impl<'a> System<'a> {
     /// Opens a system: its models are trained where they are not there yet, then opened. Needs are
     /// predicted if a stage looks at them.
-    ///
-    /// # Errors
-    ///
-    /// A collection without a task of the system, and models that cannot be trained or opened.
     pub fn open(contexts: &'a Contexts<'a>, loaded: &'a Loaded) -> Result<Self, Error> {
         Self::open_predicting(contexts, loaded, Predict::ForStages)
     }

@@ -10,6 +10,7 @@ use clariq_eval::parse_measure;
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use clariq_need::NeedConfig;
 use clariq_rank::{ConversationConfig, Expected, Override, System as Parsed, Uses};
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -296,10 +297,9 @@ pub fn check_expected(loaded: &Loaded, session: &Session) -> Result<(), Error> {
 
 /// Refuses two systems of one name, which would write over each other's files.
 pub fn check_names_differ(systems: &[Loaded]) -> Result<(), Error> {
-    let name = |index: usize| &systems[index].name;
-    let mut all = 0..systems.len();
-    if let Some(index) = all.find(|&index| (0..index).any(|before| name(before) == name(index))) {
-        let (expected, found) = ("systems of different names", format!("`{}` twice", name(index)));
+    let mut seen = HashSet::new();
+    if let Some(again) = systems.iter().find(|loaded| !seen.insert(&loaded.name)) {
+        let (expected, found) = ("systems of different names", format!("`{}` twice", again.name));
         let hint = "files are named after systems: give one another `name`, or run them one by one";
         bail!("CONFIG", expected, found, hint);
     }

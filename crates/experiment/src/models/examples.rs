@@ -92,14 +92,9 @@ fn judgements(session: &Session, recipe: &Recipe) -> Result<(Vec<Query>, JudgedQ
 fn resolved_turns(collection: &dyn Collection) -> Result<ResolvedTurns> {
     let turns = collection.resolved_turns()?;
     if turns.is_empty() {
-        return Err(problem!(
-            (collection.location()),
-            "a resolved utterance to train on",
-            "none",
-            "the files of topics may be those without labels"
-        )
-        .kind(ProblemKind::Empty)
-        .into());
+        let (at, hint) = (collection.location(), "the files of topics may be those without labels");
+        let none = problem!(at, "a resolved utterance to train on", "none", hint);
+        return Err(none.kind(ProblemKind::Empty).into());
     }
     let said = turns.iter().flat_map(|turn| &turn.said);
     let responses = said.filter(|said| said.speaker == Speaker::System);
@@ -124,12 +119,10 @@ fn mining_system(recipe: &Recipe, name: &str, depth: usize) -> Result<Loaded> {
         Override { stage: first.to_owned(), key: "depth".to_owned(), value: depth.to_string() };
     let loaded = Loaded::open(name, &[deeper])?;
     if loaded.plan.models().iter().any(|model| *model.name == *recipe.name) {
-        bail!(
-            format!("recipe `{}`", recipe.name),
-            "negatives of a system that needs no such model",
-            (format!("`{name}`, which asks for `{}` itself", recipe.name)),
-            "take the negatives of `bm25-english` or of a system with an untrained model"
-        );
+        let found = format!("`{name}`, which asks for `{}` itself", recipe.name);
+        let hint = "take the negatives of `bm25-english` or of a system with an untrained model";
+        let expected = "negatives of a system that needs no such model";
+        bail!(format!("recipe `{}`", recipe.name), expected, found, hint);
     }
     Ok(loaded)
 }

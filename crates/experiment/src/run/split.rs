@@ -48,10 +48,6 @@ struct Answers<'a> {
 
 impl<'a> SplitInput<'a> {
     /// The split as a system sees it, perhaps with the documents that a run gives to each request.
-    ///
-    /// # Errors
-    ///
-    /// A split that cannot be read, a collection without the system's tasks, and unknown documents.
     pub fn open(
         session: &Session<'a>,
         loaded: &Loaded,

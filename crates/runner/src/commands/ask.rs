@@ -73,12 +73,8 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome, F
         bail!("--max-turns", "1 to {MOST_TURNS}", "{found}", hint);
     }
     if arguments.request.as_ref().is_some_and(|request| request.trim().is_empty()) {
-        bail!(
-            "REQUEST",
-            "a request",
-            "nothing",
-            "for example: clariq ask \"tell me about jaguars\""
-        );
+        let hint = "for example: clariq ask \"tell me about jaguars\"";
+        bail!("REQUEST", "a request", "nothing", hint);
     }
     let name = arguments.system.as_deref().unwrap_or_else(|| usual(settings));
     let loaded = settings.load(name, &[])?;

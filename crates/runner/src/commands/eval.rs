@@ -58,12 +58,8 @@ fn check_origin(
             let short: String = of.chars().take(12).collect();
             let (bank, location) = (documents.checksum().short(), collection.location());
             let hint = "--data names the folder of the collection that the run was made on";
-            bail!(
-                run,
-                "a run of the question bank {bank} in {location}",
-                "one of the bank {short}, as its record says",
-                hint
-            );
+            let expected = format!("a run of the question bank {bank} in {location}");
+            bail!(run, expected, "one of the bank {short}, as its record says", hint);
         }
         None if file.is_file() => {
             let file = file.display();

@@ -57,13 +57,6 @@ impl ExplainArgs {
     }
 }
 
-struct Explained {
-    request: String,
-    id: String,
-    text: String,
-    pipelines: Vec<Traces>,
-}
-
 pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Outcome, Failure> {
     let (text, id) = arguments.words()?;
     let loaded = settings.load(&arguments.system, &arguments.parameters.overrides()?)?;
@@ -85,8 +78,7 @@ pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Ou
     let text = system.documents(part)?.text(doc)?.into_owned();
     let pipelines = system.explain(&query, part, doc)?;
     let request = query.request.said.last().map_or(String::new(), |last| last.text.clone());
-    let explained = Explained { request, id: id.to_owned(), text, pipelines };
-    print(settings.format, &explained, !loaded.answers())
+    print(settings.format, [&request, id, &text], &pipelines, !loaded.answers())
 }
 
 fn find_topic(
@@ -140,17 +132,17 @@ fn find_document(system: &System, query: &Query, id: &str) -> Result<(Part, Doc)
 
 fn print(
     format: Option<Format>,
-    explained: &Explained,
+    [request, id, text]: [&str; 3],
+    pipelines: &[Traces],
     is_of_one_task: bool,
 ) -> Result<Outcome, Failure> {
-    let Explained { request, id, text, pipelines } = explained;
     if let Some(format) = format.filter(|format| *format != Format::Json) {
         return stages(pipelines).print(Some(format));
     }
     let mut out = stdout();
     if format == Some(Format::Json) {
         let mut all = json!({ "request": request, "question_id": id, "question": text });
-        match &pipelines[..] {
+        match pipelines {
             [(_, traces)] if is_of_one_task => all["stages"] = json!(traces),
             several => {
                 let of = |(task, traces): &Traces| ((*task).to_owned(), json!(traces));

@@ -50,16 +50,9 @@ fn oracles() -> impl TypedValueParser<Value = Oracle> {
 pub(crate) fn oracle(settings: &Settings, arguments: &OracleArgs) -> Result<Outcome, Failure> {
     let collection = settings.collection()?;
     let ((name, choice), split) = (arguments.choice, arguments.split.as_str());
-    let made = oracle_run(
-        &*collection,
-        &OracleAsked {
-            choice,
-            name,
-            split,
-            metric: &arguments.metric,
-            multi_turn: arguments.multi_turn,
-        },
-    )?;
+    let (metric, multi_turn) = (&*arguments.metric, arguments.multi_turn);
+    let asked = OracleAsked { choice, name, split, metric, multi_turn };
+    let made = oracle_run(&*collection, &asked)?;
     let lines = made.lines;
     let bank = collection.documents(collection.tasks()[0])?;
     let turns = if arguments.multi_turn { ".multi-turn" } else { "" };
