@@ -21,6 +21,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Range;
 
 /// What a space consists of, as a configuration says it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -177,6 +178,13 @@ impl Space {
         Ok(self)
     }
 
+    /// The vectors of texts, by each of the encoders.
+    pub(crate) fn encode(&self, models: &dyn Models, texts: &[&str]) -> Result<Vec<Embeddings>> {
+        let encode =
+            |(_, encoded): &(f32, Encoded)| models.encoder(&encoded.model)?.encode(texts, &|_| {});
+        self.encoders.iter().map(encode).collect()
+    }
+
     /// Similarities of texts (rows) to documents (columns).
     pub(crate) fn to_documents(
         &self,
@@ -184,7 +192,7 @@ impl Space {
         texts: &[&str],
         docs: &[Doc],
     ) -> Result<Array2<f32>> {
-        self.sum(texts, docs, |encoded| models.encoder(&encoded.model)?.encode(texts, &|_| {}))
+        Ok(self.similarities(texts, &self.encode(models, texts)?, 0..texts.len(), docs))
     }
 
     /// The same for texts that recur: the row of a text depends on that text alone.
@@ -195,25 +203,27 @@ impl Space {
         texts: &[&str],
         docs: &[Doc],
     ) -> Result<Array2<f32>> {
-        self.sum(texts, docs, |encoded| encoded.encode_each(documents, models, texts))
+        let encode = |(_, encoded): &(f32, Encoded)| encoded.encode_each(documents, models, texts);
+        let vectors = self.encoders.iter().map(encode).collect::<Result<Vec<_>>>()?;
+        Ok(self.similarities(texts, &vectors, 0..texts.len(), docs))
     }
 
-    /// Sums all cosines, with the vectors of texts that `encode` makes.
-    fn sum(
+    /// Similarities of some of the texts, whose vectors [`Space::encode`] has made, to documents.
+    pub(crate) fn similarities(
         &self,
         texts: &[&str],
+        vectors: &[Embeddings],
+        some: Range<usize>,
         docs: &[Doc],
-        encode: impl Fn(&Encoded) -> Result<Embeddings>,
-    ) -> Result<Array2<f32>> {
-        let mut sum = Array2::zeros((texts.len(), docs.len()));
-        for (weight, encoded) in &self.encoders {
-            let vectors = encode(encoded)?;
-            sum.scaled_add(*weight, &encoded.to_documents(&vectors, docs));
+    ) -> Array2<f32> {
+        let mut sum = Array2::zeros((some.len(), docs.len()));
+        for ((weight, encoded), vectors) in self.encoders.iter().zip(vectors) {
+            sum.scaled_add(*weight, &encoded.to_documents(vectors, some.clone(), docs));
         }
         if let Some((weight, characters)) = &self.characters {
-            characters.add_texts(texts, docs, *weight, &mut sum);
+            characters.add_texts(&texts[some], docs, *weight, &mut sum);
         }
-        Ok(sum)
+        sum
     }
 
     /// One of the encoders, by its name.
@@ -257,7 +267,7 @@ impl Space {
                 Similarity::Dot => "dot product",
             };
             let name = format!("{measure} by `{}`", encoded.model.name);
-            add(*weight, &encoded.to_documents(&vector, &[doc]), &name);
+            add(*weight, &encoded.to_documents(&vector, 0..1, &[doc]), &name);
         }
         if let Some((weight, characters)) = &self.characters {
             let mut cosine = Array2::zeros((1, 1));

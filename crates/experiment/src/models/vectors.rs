@@ -14,9 +14,30 @@ const FILE: &str = "vectors.safetensors";
 /// Bytes that a vector may have: ten times those of the largest models.
 const MOST_OF_A_VECTOR: u64 = 1 << 18;
 
-/// The vectors of some texts, from an entry in `folder` that is named after what made them, or
+/// Of more texts, the vectors are kept in blocks, each when it is computed, so that an interrupted
+/// command goes on with the next one.
+const BLOCK: usize = 65_536;
+
+/// The vectors of some texts, from entries in `folder` that are named after what made them, or
 /// computed and written there. A damaged entry is made again.
 pub(super) fn cached(
+    folder: &Path,
+    encoder: &dyn Encoder,
+    texts: &[&str],
+    observer: &dyn Observer,
+    progress: Progress,
+) -> Result<Embeddings, Error> {
+    let mut blocks =
+        texts.chunks(BLOCK).map(|b| cached_block(folder, encoder, b, observer, progress));
+    let mut all = blocks.next().transpose()?.unwrap_or_default();
+    all.values.reserve_exact((texts.len() * all.dim).saturating_sub(all.values.len()));
+    for block in blocks {
+        all.values.extend(block?.values);
+    }
+    Ok(all)
+}
+
+fn cached_block(
     folder: &Path,
     encoder: &dyn Encoder,
     texts: &[&str],
@@ -187,6 +208,32 @@ mod tests {
         fs::write(entry.join(FILE), "damaged").unwrap();
         assert_eq!(get(&["ef"]), [2.0, 0.1]);
         assert_eq!(get(&[]), [] as [f32; 0]);
+    }
+
+    #[test]
+    fn blocks_are_kept_when_they_are_computed() {
+        struct Fails<'e>(&'e Lengths, usize);
+        impl Encoder for Fails<'_> {
+            fn encode(&self, texts: &[&str], progress: Progress) -> Result<Embeddings, Error> {
+                if self.0.0.load(Ordering::Relaxed) == self.1 {
+                    return Err(problem!("encoder", "power", "none").into());
+                }
+                self.0.encode(texts, progress)
+            }
+
+            fn checksum(&self) -> &str {
+                self.0.checksum()
+            }
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let texts: Vec<String> = (0..=BLOCK).map(|number| "x".repeat(number % 7)).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let encoder = Lengths(AtomicUsize::new(0), "one");
+        let get = |encoder: &dyn Encoder| cached(folder.path(), encoder, &texts, &Silent, &|_| {});
+        assert!(get(&Fails(&encoder, 1)).is_err(), "it fails in the second block");
+        let all = get(&encoder).unwrap();
+        assert_eq!(encoder.0.load(Ordering::Relaxed), 2, "the first block was kept");
+        assert_eq!(all, encoder.encode(&texts, &|_| {}).unwrap());
     }
 
     #[test]

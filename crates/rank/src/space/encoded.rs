@@ -2,8 +2,9 @@
 //! made of few requests, questions and answers.
 
 use clariq_core::{Doc, Documents, Embeddings, Encoder, ModelName, Models, Result, Similarity};
-use ndarray::{Array2, ArrayView1, ArrayView2};
+use ndarray::{Array2, ArrayView2, Axis, CowArray, Ix2, s};
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// So many texts are remembered: 50 MB of vectors of length 384.
@@ -22,7 +23,7 @@ pub(crate) struct Encoded {
 
 #[derive(Default)]
 struct Remembered {
-    /// The documents by their texts, whose vectors are known.
+    /// The documents by their texts, whose vectors are known; none of a large collection.
     docs: Option<HashMap<String, Doc>>,
     others: HashMap<String, Box<[f32]>>,
 }
@@ -38,20 +39,33 @@ impl Encoded {
         self.model == ModelName::encoder(name) && self.similarity == Similarity::Cosine
     }
 
-    /// The vectors of some documents, one row per document.
-    pub(super) fn rows(&self, docs: &[Doc]) -> Array2<f32> {
-        let mut rows = Array2::zeros((docs.len(), self.documents.dim));
-        for (mut row, &doc) in rows.rows_mut().into_iter().zip(docs) {
-            row.assign(&ArrayView1::from(self.documents.row(doc.index())));
+    /// The vectors of some documents, one row per document: where they are neighbours, those that
+    /// all documents have, because a copy of a large collection's takes longer than the search.
+    pub(super) fn rows(&self, docs: &[Doc]) -> CowArray<'_, f32, Ix2> {
+        let (all, dim) = (&*self.documents, self.documents.dim);
+        let all = ArrayView2::from_shape((all.len(), dim), &all.values)
+            .unwrap_or_else(|_| unreachable!("embeddings have that shape"));
+        match docs {
+            [first, .., last] if docs.windows(2).all(|pair| pair[0].0 + 1 == pair[1].0) => {
+                all.slice_move(s![first.index()..=last.index(), ..]).into()
+            }
+            _ => {
+                let indices: Vec<usize> = docs.iter().map(|doc| doc.index()).collect();
+                all.select(Axis(0), &indices).into()
+            }
         }
-        rows
     }
 
-    /// Similarities of vectors in the encoder's space (rows) to documents (columns).
-    pub(crate) fn to_documents(&self, vectors: &Embeddings, docs: &[Doc]) -> Array2<f32> {
+    /// Similarities of some vectors in the encoder's space (rows) to documents (columns).
+    pub(crate) fn to_documents(
+        &self,
+        vectors: &Embeddings,
+        some: Range<usize>,
+        docs: &[Doc],
+    ) -> Array2<f32> {
         let vectors = ArrayView2::from_shape((vectors.len(), vectors.dim), &vectors.values)
             .unwrap_or_else(|_| unreachable!("embeddings have that shape"));
-        vectors.dot(&self.rows(docs).t())
+        vectors.slice(s![some, ..]).dot(&self.rows(docs).t())
     }
 
     /// Encodes texts, one row per text, each by itself: whether it was remembered changes nothing.
@@ -65,7 +79,7 @@ impl Encoded {
         let Remembered { docs, others } = &mut *remembered;
         let docs = match docs {
             Some(docs) => docs,
-            None if self.has_prompts => docs.insert(HashMap::new()),
+            None if self.has_prompts || documents.len() > MOST => docs.insert(HashMap::new()),
             None => docs.insert(by_text(documents)?),
         };
         let mut new: HashMap<&str, usize> = HashMap::new();

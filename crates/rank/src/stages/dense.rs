@@ -162,10 +162,19 @@ impl Dense {
         }
         let texts: Vec<Cow<str>> = requests.iter().map(Request::flatten).collect();
         let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
-        let scores = space.to_documents(context.models, &texts, docs)?;
-        (batch.progress)(requests.len() as u64);
-        let rank = |row: ArrayView1<f32>| rank_by_score(docs, row.iter().copied(), depth);
-        Ok(scores.rows().into_iter().map(rank).collect())
+        let vectors = space.encode(context.models, &texts)?;
+        let (all, most) = (texts.len(), (ROOM / docs.len().max(1)).max(1));
+        let mut rankings = Vec::with_capacity(all);
+        for start in (0..all).step_by(most) {
+            let some = start..all.min(start + most);
+            let scores = space.similarities(&texts, &vectors, some, docs);
+            let rank = |row: usize| {
+                (batch.progress)(1);
+                rank_by_score(docs, scores.row(row).iter().copied(), depth)
+            };
+            rankings.par_extend((0..scores.nrows()).into_par_iter().map(rank));
+        }
+        Ok(rankings)
     }
 
     /// Ranks documents for requests in which these texts were said.

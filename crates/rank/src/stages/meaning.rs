@@ -37,7 +37,7 @@ impl Meaning {
         let untrained = untrained_vectors(conversations, encoder.weights(), encode)?;
         let vectors =
             context.models.embed_conversations(&self.model(), conversations, &untrained)?;
-        Ok(base.to_documents(&vectors, docs) * self.weight as f32)
+        Ok(base.to_documents(&vectors, 0..vectors.len(), docs) * self.weight as f32)
     }
 
     pub(super) fn explain(&self, over: Over, said: History, doc: Doc) -> Result<Explanation> {
