@@ -100,10 +100,6 @@ impl Fault {
         Self::found("an operation without operands")
     }
 
-    pub(super) fn empty_slot(slot: u32) -> Self {
-        Self::found(format!("a use of memo slot {slot}, which is empty,"))
-    }
-
     /// Text that is not what its operation says.
     pub(super) fn text(wanted: &str) -> Self {
         Self::found(format!("text that is not {wanted}"))

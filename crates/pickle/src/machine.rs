@@ -1,5 +1,6 @@
 //! The stack machine that Python's `pickle` describes, for data alone.
 
+use super::batch::{Batch, Memo, Rows};
 use super::error::{Fault, PickleError};
 use super::globals;
 use super::opcode::{Op, Opcodes};
@@ -26,6 +27,13 @@ pub trait Sink {
         key: &Value<Self::Dict>,
         value: Value<Self::Dict>,
     ) -> Result<(), String>;
+
+    /// Puts several items that are dictionaries of figures in a dictionary, which saves the time of
+    /// making each of them. False where nothing was done: then the items are inserted one by one.
+    /// What comes of them must be the same.
+    fn insert_rows(&mut self, _dict: &mut Self::Dict, _rows: &Rows<Self::Dict>) -> bool {
+        false
+    }
 }
 
 /// Runs a pickle whose plan was made from the same bytes.
@@ -38,12 +46,19 @@ pub fn fold<S: Sink>(
     let memo = vec![None; plan.kept()];
     let mut machine =
         Machine { stack: Vec::new(), marks: Vec::new(), memo, memoized: 0, plan, sink };
+    let mut batch = Batch::default();
     loop {
-        let op = opcodes.next().map_err(|fault| opcodes.fail(fault))?;
+        let op = opcodes.next()?;
         if op == Op::Stop {
             return machine.pop().map_err(|fault| opcodes.fail(fault));
         }
         machine.step(op, opcodes.payload()).map_err(|fault| opcodes.fail(fault))?;
+        if op == Op::Mark && machine.fills_dictionary() {
+            let length = opcodes.find_batch(&mut batch)?;
+            if length > 0 && machine.insert_batch(&mut batch) {
+                opcodes.take_batch(length);
+            }
+        }
     }
 }
 
@@ -73,9 +88,7 @@ impl<S: Sink> Machine<'_, S> {
             Op::EmptyDict => self.push(Value::Dict(Rc::default())),
             Op::Tuple | Op::TupleOf(_) | Op::List | Op::Dict => self.build_from_stack(op),
             Op::Append | Op::Appends | Op::SetItem | Op::SetItems => self.extend(op),
-            Op::Get(slot) => self.recall(slot),
-            Op::Put(slot) => self.remember(slot),
-            Op::Memoize => self.remember(self.memoized),
+            Op::Get(_) | Op::Put(_) | Op::Memoize => self.remember(op),
             Op::Global | Op::StackGlobal | Op::Reduce | Op::Build => self.object(op, payload),
             Op::Header | Op::Stop => Ok(()),
             Op::Mark | Op::Pop | Op::PopMark | Op::Dup => self.shuffle(op),
@@ -197,14 +210,57 @@ impl<S: Sink> Machine<'_, S> {
         Ok(())
     }
 
-    fn recall(&mut self, slot: u32) -> Result<(), Fault> {
-        match self.plan.place(slot).and_then(|place| self.memo[place].clone()) {
-            Some(value) => self.push(value),
-            None => Err(Fault::empty_slot(slot)),
-        }
+    /// Whether what follows the mark just set goes into a dictionary, and no check of
+    /// [`push`](Self::push) can fail until a batch ends.
+    fn fills_dictionary(&self) -> bool {
+        let filled = self.marks.last().and_then(|mark| mark.checked_sub(1));
+        let below = self.marks.len().checked_sub(2).map_or(0, |at| self.marks[at]);
+        let filled = filled.filter(|&at| at >= below).map(|at| &self.stack[at]);
+        matches!(filled, Some(Value::Dict(_)))
+            && self.stack.len().max(self.marks.len()) < MOST_VALUES / 2
     }
 
-    fn remember(&mut self, slot: u32) -> Result<(), Fault> {
+    /// Runs a batch from its mark to its `SETITEMS`; false where nothing was done.
+    fn insert_batch(&mut self, batch: &mut Batch) -> bool {
+        let mut memoized = self.memoized;
+        for row in &batch.rows {
+            let slot = match row.memo {
+                Memo::Not => continue,
+                Memo::Next => memoized,
+                Memo::Slot(slot) => slot,
+            };
+            if self.plan.place(slot).is_some() {
+                return false;
+            }
+            memoized = memoized.max(slot.saturating_add(1));
+        }
+        let filled = self.marks.last().and_then(|mark| self.stack.get(mark.checked_sub(1)?));
+        let rows = Rows::new(&self.memo, |slot| self.plan.place(slot), batch);
+        let (Some(Value::Dict(dict)), Some(rows)) = (filled, rows) else {
+            return false;
+        };
+        if !dict.fill(|content| self.sink.insert_rows(content, &rows)) {
+            return false;
+        }
+        self.memoized = memoized;
+        self.marks.pop();
+        true
+    }
+
+    fn remember(&mut self, op: Op) -> Result<(), Fault> {
+        let slot = match op {
+            Op::Get(slot) => {
+                let value = self.plan.place(slot).and_then(|place| self.memo[place].clone());
+                let Some(value) = value else {
+                    return Err(Fault::found(format!(
+                        "a use of memo slot {slot}, which is empty,"
+                    )));
+                };
+                return self.push(value);
+            }
+            Op::Put(slot) => slot,
+            _ => self.memoized,
+        };
         // Python counts the slots in use: the same where a writer leaves no gaps.
         self.memoized = self.memoized.max(slot.saturating_add(1));
         let value = self.top()?;

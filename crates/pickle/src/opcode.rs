@@ -3,6 +3,7 @@
 //! All codes of protocols 0 to 5, as Python's `pickletools` lists them, become one of a few
 //! [`Op`]s: the machine does not care whether a number came as text or as bytes.
 
+use super::batch::{Batch, Miss};
 use super::bytes::Bytes;
 use super::error::{Fault, PickleError};
 use super::text;
@@ -78,20 +79,40 @@ impl<R: Read> Opcodes<R> {
         self.start
     }
 
+    /// Looks for a batch behind the mark that was the last operation; gives its length, or 0 where
+    /// there is none. It stays where it is until it is [taken](Self::take_batch).
+    pub(super) fn find_batch(&mut self, batch: &mut Batch) -> Result<usize, PickleError> {
+        match batch.parse(self.bytes.ahead()) {
+            Err(Miss::CutOff) if self.bytes.fetch().map_err(|fault| self.fail(fault))? => {
+                Ok(batch.parse(self.bytes.ahead()).unwrap_or(0))
+            }
+            found => Ok(found.unwrap_or(0)),
+        }
+    }
+
+    /// Goes to the end of a batch of that length, to the `SETITEMS` that ends it.
+    pub(super) fn take_batch(&mut self, length: usize) {
+        self.bytes.skip(length);
+    }
+
     /// An error of the last operation.
     pub(super) fn fail(&self, fault: Fault) -> PickleError {
         PickleError::new(self.start, self.code, fault)
     }
 
     #[inline]
-    pub(super) fn next(&mut self) -> Result<Op, Fault> {
+    pub(super) fn next(&mut self) -> Result<Op, PickleError> {
         self.start = self.bytes.offset();
         self.code = None;
+        self.decode().map_err(|fault| self.fail(fault))
+    }
+
+    #[inline]
+    fn decode(&mut self) -> Result<Op, Fault> {
         let code = self.bytes.byte()?;
         self.code = Some(code);
         match code {
-            b'G' => Ok(Op::Float(f64::from_be_bytes(self.bytes.array()?))),
-            b'I' | b'L' | b'F' | b'J' | b'K' | b'M' | 0x8a | 0x8b => self.number(code),
+            b'I' | b'L' | b'F' | b'J' | b'K' | b'M' | b'G' | 0x8a | 0x8b => self.number(code),
             b'S' | b'V' | b'T' | b'U' | b'X' | 0x8c | 0x8d => self.text(code),
             b'B' | b'C' | 0x8e => {
                 let length = self.length(code)?;
@@ -122,6 +143,7 @@ impl<R: Read> Opcodes<R> {
             b'J' => Op::Int(i32::from_le_bytes(self.bytes.array()?).into()),
             b'K' => Op::Int(self.bytes.byte()?.into()),
             b'M' => Op::Int(u16::from_le_bytes(self.bytes.array()?).into()),
+            b'G' => Op::Float(f64::from_be_bytes(self.bytes.array()?)),
             _ => {
                 let length = self.length(code)?;
                 self.bytes.take(length, &mut self.payload)?;
@@ -172,7 +194,6 @@ impl<R: Read> Opcodes<R> {
         })
     }
 
-    #[inline]
     fn slot(&mut self, code: u8) -> Result<u32, Fault> {
         match code {
             b'g' | b'p' => text::parse(self.line()?),

@@ -59,7 +59,6 @@ pub struct Dtype {
 
 // Derived, it would ask that `D` can be cloned as well.
 impl<D> Clone for Value<D> {
-    #[inline]
     fn clone(&self) -> Self {
         match self {
             Self::None => Self::None,
@@ -218,6 +217,13 @@ impl<D> Dict<D> {
     ) -> Result<(), Fault> {
         self.state.grow(depth)?;
         insert(&mut self.content.borrow_mut()).map_err(Fault::found)
+    }
+
+    /// Puts in dictionaries without containers in them through `insert`, which says whether it did.
+    pub(super) fn fill(&self, insert: impl FnOnce(&mut D) -> bool) -> bool {
+        !self.state.settled.get()
+            && insert(&mut self.content.borrow_mut())
+            && self.state.grow(1).is_ok()
     }
 }
 

@@ -7,6 +7,19 @@ use std::io::{self, Write};
 const BATCH: usize = 1000;
 
 /// Writes a pickle of protocol 4, value by value, each string once.
+///
+/// ```
+/// use clariq_pickle::PickleWriter;
+///
+/// let mut bytes = Vec::new();
+/// let mut writer = PickleWriter::new(&mut bytes)?;
+/// writer.dict([("a", 0.5), ("b", 1.0)], |writer, (key, value)| {
+///     writer.text(key)?;
+///     writer.float(value)
+/// })?;
+/// writer.finish()?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub struct PickleWriter<W> {
     out: W,
     memo: HashMap<Box<str>, u32>,

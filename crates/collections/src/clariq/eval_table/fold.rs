@@ -5,7 +5,7 @@
 //! can be any of them until its neighbours show which.
 
 use super::{EvalTable, Metric, Symbols};
-use clariq_pickle::{Dict, Sink, Value};
+use clariq_pickle::{Dict, Rows, Sink, Value};
 use indexmap::IndexMap;
 use std::rc::Rc;
 
@@ -120,6 +120,30 @@ impl Sink for Tables {
             Value::None => self.score(dict, key, f64::NAN),
             other => Err(format!("{} in place of a figure or a dictionary", other.kind())),
         }
+    }
+
+    fn insert_rows(&mut self, dict: &mut Node, rows: &Rows<Node>) -> bool {
+        // One that is refused is found, and named, where the items are inserted one by one.
+        if rows.iter().any(|(_, mut figures)| figures.any(|(_, figure)| figure.is_nan())) {
+            return false;
+        }
+        if matches!(dict, Node::Hollow(items) if items.is_empty()) {
+            *dict = Node::Context(Vec::new());
+        }
+        let Node::Context(questions) = dict else { return false };
+        questions.reserve(rows.len());
+        for (question, figures) in rows.iter() {
+            let mut with_answer = f64::NAN;
+            for (name, figure) in figures {
+                if name.tag(|text| self.symbol(text)) == WITH_ANSWER {
+                    with_answer = figure;
+                }
+                self.items += 1;
+            }
+            questions.push((question.tag(|text| self.symbol(text)), with_answer));
+            self.items += 1;
+        }
+        true
     }
 }
 
