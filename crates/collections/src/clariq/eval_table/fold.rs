@@ -123,24 +123,31 @@ impl Sink for Tables {
     }
 
     fn insert_rows(&mut self, dict: &mut Node, rows: &Rows<Node>) -> bool {
-        // One that is refused is found, and named, where the items are inserted one by one.
-        if rows.iter().any(|(_, mut figures)| figures.any(|(_, figure)| figure.is_nan())) {
-            return false;
-        }
         if matches!(dict, Node::Hollow(items) if items.is_empty()) {
             *dict = Node::Context(Vec::new());
         }
         let Node::Context(questions) = dict else { return false };
+        let (start, items) = (questions.len(), self.items);
         questions.reserve(rows.len());
-        for (question, figures) in rows.iter() {
+        // First the figures of all rows, then their keys: in this order they come one by one.
+        for (_, figures) in rows.iter() {
             let mut with_answer = f64::NAN;
             for (name, figure) in figures {
+                if figure.is_nan() {
+                    // It is refused, and named, where the items are inserted one by one.
+                    questions.truncate(start);
+                    self.items = items;
+                    return false;
+                }
                 if name.tag(|text| self.symbol(text)) == WITH_ANSWER {
                     with_answer = figure;
                 }
                 self.items += 1;
             }
-            questions.push((question.tag(|text| self.symbol(text)), with_answer));
+            questions.push((WITH_ANSWER, with_answer));
+        }
+        for ((question, _), row) in rows.iter().zip(&mut questions[start..]) {
+            row.0 = question.tag(|text| self.symbol(text));
             self.items += 1;
         }
         true
