@@ -119,9 +119,7 @@ impl<'a> System<'a> {
         let weights = session.open_models(&loaded.plan.models())?;
         let need_model = needs::open(session, loaded, predict)?;
         let system = Self { contexts, loaded, need_model, weights };
-        for &part in system.parts() {
-            system.context(part)?;
-        }
+        system.context(Part::Documents)?;
         Ok(system)
     }
 
@@ -154,10 +152,11 @@ impl<'a> System<'a> {
 
     /// The task of the collection that a part belongs to.
     pub fn task(&self, part: Part) -> &'static str {
+        let tasks = self.session().collection.tasks();
         match (part, &self.loaded.plan) {
             (Part::Statements, _) => STATEMENTS,
-            (Part::Documents, Plan::Answer(_)) => PASSAGES,
-            (Part::Documents, Plan::Rank(_)) => self.session().task,
+            (Part::Documents, Plan::Answer(_)) if tasks.contains(&PASSAGES) => PASSAGES,
+            (Part::Documents, _) => self.session().task,
         }
     }
 
@@ -353,7 +352,8 @@ impl AskedStatements {
             }
         }
         let is_own = |query: &Query| matches!(query.statements, Statements::Own(_));
-        let own = queries.iter().any(is_own).then(|| Bank::new(rows, ""));
+        // For no request at all, the collection need not have statements either.
+        let own = (queries.is_empty() || queries.iter().any(is_own)).then(|| Bank::new(rows, ""));
         if own.is_some() && !queries.iter().all(is_own) {
             let expected = "statements of the collection or texts, for all requests alike";
             let hint = "rank the two kinds of requests one after the other";

@@ -30,6 +30,10 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// The tasks of a collection that a system with a table `[answer]` ranks for.
 const ANSWERED: [&str; 2] = [STATEMENTS, PASSAGES];
 
+/// The task of a collection whose documents such a system takes for passages. It has no statements:
+/// they come with the requests.
+const DOCUMENTS: &str = "documents";
+
 /// A system as its file declares it, parsed and checked.
 pub struct Loaded {
     /// The file, for messages.
@@ -171,7 +175,7 @@ impl Loaded {
 
     /// Whether a collection with these tasks has all that the system ranks for.
     pub fn ranks_for(&self, tasks: &[&str]) -> bool {
-        !self.answers() || ANSWERED.iter().all(|task| tasks.contains(task))
+        !self.answers() || tasks == [DOCUMENTS] || ANSWERED.iter().all(|task| tasks.contains(task))
     }
 
     /// Whether it answers where answers are handed in for a collection, and ranks elsewhere.

@@ -138,8 +138,10 @@ fn request(node: &Node, find: Find) -> Parsed<Request> {
     }
     let Some(find) = find else { return Ok(request) };
     if let Some(statements) = node.get("statements") {
-        let expected = "a request without `statements`, which only systems for iKAT rank";
-        return Err(statements.fault(expected, "`statements`"));
+        let fault = statements.fault("a request without `statements`", "`statements`");
+        let hint = "`clariq rank --requests FILE` takes them, with a system that answers, such as \
+                    `ikat-bm25`";
+        return Err(fault.hint(hint));
     }
     if let Some(candidates) = node.get("candidates") {
         let document = |node: &Node| {

@@ -78,7 +78,8 @@ impl<'a> SplitInput<'a> {
         let declared = loaded.class().unwrap_or(class);
         let form = collection.answer_form(split, declared).ok_or_else(|| {
             let expected = "a collection that answers are handed in for";
-            let hint = "--data names a folder with the files of iKAT";
+            let hint = "--data names a folder with the files of iKAT; `clariq rank` and `clariq ask` \
+                        answer from any documents";
             problem!(&*loaded.file, expected, (collection.kind()), hint)
         })?;
         let (statements, passages) =

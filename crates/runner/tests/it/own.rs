@@ -131,6 +131,43 @@ fn documents_alone_are_ranked() {
 }
 
 #[test]
+fn documents_of_ones_own_are_passages_to_answer_from() {
+    let bench = bench("export");
+    let request = "{\"id\": 1, \"text\": \"keep bread fresh\", \"statements\": [\"I am tall.\", \
+                   \"I bake bread.\"]}\n";
+    bench.write("requests.jsonl", request);
+    let rank = "rank ikat-bm25 --data data --requests requests.jsonl --depth 3";
+    let ranked: Value = serde_json::from_str(&bench.succeed(rank).stdout).expect("JSON");
+    assert_eq!(ranked["response"]["statements"], json!(["2"]));
+    let passages = ranked["response"]["passages"].as_array().expect("passages");
+    assert_eq!(passages.first(), Some(&ranked["documents"][0]["id"]), "{ranked}");
+    let answer = ranked["response"]["text"].as_str().expect("a text");
+    assert!(answer.contains("linen bag"), "{answer}");
+    // One by one or together, and without any request.
+    assert_eq!(bench.succeed(&format!("{rank} --batch")).stdout, bench.succeed(rank).stdout);
+    bench.write("none.jsonl", "");
+    bench.succeed("rank ikat-bm25 --data data --requests none.jsonl --batch");
+    bench.write("me.txt", "I bake bread.\n");
+    let ask = "ask bread --data data --system ikat-bm25 --statements me.txt";
+    assert!(bench.succeed(ask).stdout.contains("linen bag"));
+    bench.succeed("explain bread bread/4 --data data --system ikat-bm25");
+    let fail = |line: &str| {
+        let failed = bench.run(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!(failed.status, Some(2), "{line}");
+        failed.stderr
+    };
+    let unknown = fail("explain bread nope --data data --system ikat-bm25");
+    assert!(unknown.contains("the id of a document"), "{unknown}");
+    // There is no form in which such answers are handed in, and a file of requests has no users.
+    let run = fail("run ikat-bm25 --data data --split dev");
+    assert!(run.contains("`clariq rank` and `clariq ask`"), "{run}");
+    bench.write("data/requests.dev.jsonl", request);
+    let run = fail("run bm25-english --data data --split dev");
+    assert!(run.contains("a request without `statements`"), "{run}");
+    assert!(run.contains("with a system that answers"), "{run}");
+}
+
+#[test]
 fn a_bank_of_questions_alone_is_asked_from() {
     let bench = Bench::with_sample();
     let bank = bench.text("data/question_bank.tsv");
