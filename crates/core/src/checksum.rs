@@ -4,10 +4,11 @@ use crate::problem::{Error, Result};
 use crate::regular::open_regular;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::fmt;
 use std::fmt::Write as _;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::{array, fmt};
 
 /// A SHA-256 digest in lower-case hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -57,6 +58,40 @@ impl Sha256Sum {
     }
 }
 
+/// A checksum of pieces that come in any order, from any number of threads: the SHA-256 of the sum of
+/// their SHA-256.
+#[derive(Debug, Default)]
+pub struct UnorderedSum([AtomicU64; 4]);
+
+impl UnorderedSum {
+    /// Adds a piece, which may have been added before.
+    pub fn add(&self, piece: &[&[u8]]) {
+        for (sum, part) in self.0.iter().zip(parts(piece)) {
+            // It wraps around.
+            sum.fetch_add(part, Ordering::Relaxed);
+        }
+    }
+
+    /// Takes away a piece that was added.
+    pub fn remove(&self, piece: &[&[u8]]) {
+        for (sum, part) in self.0.iter().zip(parts(piece)) {
+            sum.fetch_sub(part, Ordering::Relaxed);
+        }
+    }
+
+    /// The checksum of the pieces so far.
+    pub fn checksum(self) -> Checksum {
+        sha256(self.0.map(|sum| sum.into_inner().to_le_bytes()).iter().map(<[u8; 8]>::as_slice))
+    }
+}
+
+/// The SHA-256 of a piece as four numbers.
+fn parts(piece: &[&[u8]]) -> [u64; 4] {
+    let hasher = piece.iter().fold(Sha256::new(), Digest::chain_update);
+    let digest = hasher.finalize();
+    array::from_fn(|part| u64::from_le_bytes(array::from_fn(|byte| digest[8 * part + byte])))
+}
+
 /// The SHA-256 of a file as it is on the disk, as text, without holding it in memory.
 pub fn sha256_of_file(path: &Path) -> Result<String> {
     open_regular(path).and_then(sha256_of_stream).map_err(Error::io("read", path))
@@ -92,5 +127,19 @@ mod tests {
         let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(sha256_hex(b"abc"), expected);
         assert_eq!(sha256([b"a".as_slice(), b"bc"]).as_str(), expected);
+    }
+
+    #[test]
+    fn the_unordered_sum_is_that_of_the_pieces_left() {
+        let of = |added: &[&str], removed: &[&str]| {
+            let sum = UnorderedSum::default();
+            added.iter().for_each(|piece| sum.add(&[piece.as_bytes()]));
+            removed.iter().for_each(|piece| sum.remove(&[piece.as_bytes()]));
+            sum.checksum()
+        };
+        assert_eq!(of(&["a", "bc", "d"], &[]), of(&["d", "a", "bc"], &[]));
+        assert_eq!(of(&["a", "bc", "a"], &["a"]), of(&["bc", "a"], &[]));
+        assert_ne!(of(&["a", "bc", "a"], &[]), of(&["bc", "a"], &[]));
+        assert_ne!(of(&["a", "bc"], &[]), of(&["ab", "c"], &[]));
     }
 }

@@ -47,12 +47,17 @@ pub trait Documents: Send + Sync {
         None
     }
 
+    /// All documents in the order in which reading their texts takes least.
+    fn reading_order(&self) -> Vec<Doc> {
+        Doc::all(self.len()).collect()
+    }
+
     /// The checksum of all ids and texts.
     fn checksum(&self) -> &Checksum;
 }
 
-/// Takes a text with its id.
-pub type AddText<'a> = &'a mut dyn FnMut(&str, &str) -> Result<(), Error>;
+/// Takes a text with its id; several threads may call it at once.
+pub type AddText<'a> = &'a (dyn Fn(&str, &str) -> Result<(), Error> + Sync);
 
 /// Keeps documents on the disk that are too many for memory.
 pub trait TextKeeper: Sync {
@@ -69,6 +74,6 @@ pub trait TextKeeper: Sync {
     fn keep(
         &self,
         source: &Checksum,
-        fill: &mut dyn FnMut(AddText) -> Result<(), Error>,
+        fill: &dyn Fn(AddText) -> Result<(), Error>,
     ) -> Result<Box<dyn Documents>, Error>;
 }

@@ -15,10 +15,9 @@
 //! Memory is the most that was seen at once, every 20 ms: `own` is the process's, `mapped` are pages
 //! of files, which the system takes back where it needs them.
 
-use clariq_core::{Documents, sha256};
+use clariq_core::{AddText, Documents, sha256};
 use clariq_index::{
-    Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Query, Scorer, Scratch, TextStore,
-    TextWriter, Variant,
+    Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Query, Scorer, Scratch, TextStore, Variant,
 };
 use serde_json::{Value, json};
 use std::error::Error;
@@ -67,19 +66,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     let Arguments { passages, folder, options, requests } = arguments()?;
     let source = sha256([format!("generated {passages}").as_bytes()]);
     measured("generate", || Ok((json!({}), generate(&folder, passages, requests)?)))?;
-    let mut fill = |writer: &mut TextWriter| {
+    let fill = |add: AddText| {
         let path = folder.join("passages.tsv");
         let failed = clariq_core::Error::io("read", &path);
         for line in BufReader::new(File::open(&path).map_err(&failed)?).lines() {
             let line = line.map_err(&failed)?;
             let (id, text) = line.split_once('\t').unwrap_or_default();
-            writer.add(id, text)?;
+            add(id, text)?;
         }
         Ok(())
     };
     let texts = folder.join("texts");
     let store = measured("store", || {
-        let store = TextStore::open_or_build(&texts, &source, options.memory, &mut fill)?;
+        let store = TextStore::open_or_build(&texts, &source, options.memory, &fill)?;
         Ok((json!({ "passages": store.len(), "bytes": bytes(&texts)? }), store))
     })?;
     let place = folder.join("index");
@@ -90,7 +89,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     })?;
     drop((store, index));
     let (store, index) = measured("open again", || {
-        let store = TextStore::open_or_build(&texts, &source, options.memory, &mut fill)?;
+        let store = TextStore::open_or_build(&texts, &source, options.memory, &fill)?;
         let (index, opened) =
             DocumentIndex::open_or_build(&place, &store, Analyzer::Nltk, &options)?;
         Ok((json!({ "opened": format!("{opened:?}") }), (store, Arc::new(index))))

@@ -36,5 +36,5 @@ pub use build::BuildOptions;
 pub use document_index::{DocumentIndex, IndexStats, Opened};
 pub use numpy_order::NumpyOrder;
 pub use scorer::{Scorer, Scratch};
-pub use text_store::{TextStore, TextWriter};
+pub use text_store::TextStore;
 pub use weighting::{Depth, Query};

@@ -3,7 +3,8 @@
 
 use crate::build::{self, commit, merge};
 use crate::folder::{self, damaged, invalid, is_vacant, payload, refused};
-use clariq_core::{Checksum, Doc, Documents, Error, ProblemKind, Sha256Sum, problem};
+use clariq_core::{AddText, Checksum, Doc, Documents, Error, ProblemKind, UnorderedSum, problem};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::io;
@@ -20,7 +21,7 @@ const TEXT: &str = "text";
 const STORE: &str = "the store of texts";
 
 /// Raised whenever what is written changes.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// Blocks of 16 KiB that are kept decoded.
 const CACHED_BLOCKS: usize = 64;
@@ -41,14 +42,15 @@ struct Metadata {
     text_store_format: u32,
     /// Of what the texts were read from.
     source: Checksum,
-    /// Of the ids and texts.
+    /// Of the ids and texts, whatever their order.
     checksum: Checksum,
 }
 
 impl TextStore {
     /// Opens the store in `folder` if it is whole and made of `source`, a checksum of what `fill`
-    /// reads. Otherwise it is made of what `fill` adds, in any order; at most `memory` bytes are
-    /// held meanwhile, and 8 for each text at the end.
+    /// reads. Otherwise it is made of what `fill` adds, in any order and by any threads; at most
+    /// `memory` bytes are held meanwhile, and 8 for each text at the end. A text that comes again
+    /// with the same id must be the same, and is kept once.
     ///
     /// # Errors
     ///
@@ -57,7 +59,7 @@ impl TextStore {
         folder: &Path,
         source: &Checksum,
         memory: usize,
-        fill: &mut dyn FnMut(&mut TextWriter) -> Result<(), Error>,
+        fill: &dyn Fn(AddText) -> Result<(), Error>,
     ) -> Result<Self, Error> {
         match Self::open(folder, source) {
             Ok(Some(store)) => return Ok(store),
@@ -104,6 +106,12 @@ impl Documents for TextStore {
     fn find(&self, id: &str) -> Option<Doc> {
         let ord = self.texts.ids.dictionary().term_ord(id).ok()??;
         Some(Doc(ord as u32))
+    }
+
+    fn reading_order(&self) -> Vec<Doc> {
+        let mut docs: Vec<Doc> = Doc::all(self.len()).collect();
+        docs.par_sort_unstable_by_key(|doc| self.texts.positions[doc.index()]);
+        docs
     }
 
     fn checksum(&self) -> &Checksum {
@@ -162,53 +170,24 @@ impl Texts {
         text.map(str::to_owned).ok_or_else(|| io::Error::other("a document without a text"))
     }
 
-    /// What a bank in memory of the same texts has for a checksum.
-    fn checksum(&self) -> io::Result<Checksum> {
-        let mut sum = Sha256Sum::default();
-        let mut ids = self.ids.dictionary().stream()?;
-        let mut docs = Doc::all(self.positions.len());
-        while let (true, Some(doc)) = (ids.advance(), docs.next()) {
-            for piece in [ids.key(), b"\t", self.text(doc)?.as_bytes(), b"\n"] {
-                sum.update(piece);
-            }
-        }
-        Ok(sum.checksum())
-    }
-
-    /// Refuses another text of the same id.
-    fn check_same(&self, again: u32) -> Result<(), Error> {
+    /// Refuses another text of the same id, and takes away the same from the checksum.
+    fn check_same(&self, again: u32, sum: &UnorderedSum) -> Result<(), Error> {
         let ord = self.ids.ords().first(again).unwrap_or_default();
         let doc = Doc(ord as u32);
         let refused = Error::io("read", STORE);
-        if self.text(doc).map_err(&refused)? != self.stored(again).map_err(&refused)? {
-            let id = self.id(doc).unwrap_or_default();
+        let (id, text) = (self.id(doc).map_err(&refused)?, self.text(doc).map_err(&refused)?);
+        if text != self.stored(again).map_err(&refused)? {
             let problem = problem!(STORE, "every id with one text", id);
             return Err(problem.kind(ProblemKind::Contradiction).into());
         }
+        sum.remove(&pieces(&id, &text));
         Ok(())
     }
 }
 
-/// Takes the texts of a store that is made.
-pub struct TextWriter {
-    writer: IndexWriter,
-    id: Field,
-    text: Field,
-}
-
-impl TextWriter {
-    /// Adds a text. One that comes again with the same id must be the same, and is kept once.
-    ///
-    /// # Errors
-    ///
-    /// What the disk refuses.
-    pub fn add(&mut self, id: &str, text: &str) -> Result<(), Error> {
-        let mut document = TantivyDocument::default();
-        document.add_text(self.id, id);
-        document.add_text(self.text, text);
-        let added = self.writer.add_document(document).map_err(io::Error::other);
-        added.map(drop).map_err(Error::io("write", STORE))
-    }
+/// What the checksum has of a text.
+fn pieces<'t>(id: &'t str, text: &'t str) -> [&'t [u8]; 3] {
+    [id.as_bytes(), b"\t", text.as_bytes()]
 }
 
 fn write_store(
@@ -216,23 +195,29 @@ fn write_store(
     folder: &Path,
     source: &Checksum,
     memory: usize,
-    fill: &mut dyn FnMut(&mut TextWriter) -> Result<(), Error>,
+    fill: &dyn Fn(AddText) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let mut builder = Schema::builder();
     let id = builder.add_text_field(ID, TextOptions::default().set_fast("raw"));
     let text = builder.add_text_field(TEXT, STORED);
     let index = Index::create_in_dir(new, builder.build()).map_err(refused(folder))?;
-    let writer = build::writer(&index, 1, memory).map_err(refused(folder))?;
-    let mut writer = TextWriter { writer, id, text };
-    fill(&mut writer)?;
-    let mut writer = writer.writer;
+    // One thread writes as fast as many read and unpack.
+    let mut writer = build::writer(&index, 1, memory).map_err(refused(folder))?;
+    let sum = UnorderedSum::default();
+    fill(&|name, words| {
+        sum.add(&pieces(name, words));
+        let mut document = TantivyDocument::default();
+        document.add_text(id, name);
+        document.add_text(text, words);
+        writer.add_document(document).map(drop).map_err(refused(folder))
+    })?;
     let (texts, again) = merged(&index, &mut writer).map_err(refused(folder))?;
-    again.into_iter().try_for_each(|again| texts.check_same(again))?;
+    again.into_iter().try_for_each(|again| texts.check_same(again, &sum))?;
     let metadata = Metadata {
         clariq_index_format: build::FORMAT,
         text_store_format: FORMAT,
         source: source.clone(),
-        checksum: texts.checksum().map_err(Error::io("read", STORE))?,
+        checksum: sum.checksum(),
     };
     let finished = commit(&mut writer, &metadata).and_then(|()| writer.wait_merging_threads());
     finished.map_err(refused(folder))

@@ -5,7 +5,7 @@
 //! default and from Snowball's English. Emoji, which Lucene keeps, are left out, and words of more
 //! than 255 characters are not split.
 
-use super::porter::stem_as_author;
+use super::porter::{lowercase, stem_as_author};
 use unicode_segmentation::UnicodeSegmentation;
 
 /// The stop words of `EnglishAnalyzer`, in alphabetical order.
@@ -15,24 +15,15 @@ const STOP_WORDS: [&str; 33] = [
     "they", "this", "to", "was", "will", "with",
 ];
 
-/// The tokens of a text, in order and with repeats.
-///
-/// ```
-/// use clariq_index::analysis::lucene::lucene_tokens;
-///
-/// assert_eq!(lucene_tokens("What is Germany's economy like?"), ["what", "germani", "economi", "like"]);
-/// assert_eq!(lucene_tokens("Don't they run in the U.S.?"), ["don't", "run", "u."]);
-/// ```
-pub fn lucene_tokens(text: &str) -> Vec<String> {
-    let mut tokens = Vec::new();
+pub(super) fn for_each_token(text: &str, emit: &mut dyn FnMut(&str)) {
+    let mut token = String::new();
     for word in text.unicode_words() {
-        let mut word = without_possessive(word).to_lowercase();
-        if STOP_WORDS.binary_search(&word.as_str()).is_err() {
-            stem_as_author(&mut word);
-            tokens.push(word);
+        lowercase(without_possessive(word), &mut token);
+        if STOP_WORDS.binary_search(&token.as_str()).is_err() {
+            stem_as_author(&mut token);
+            emit(&token);
         }
     }
-    tokens
 }
 
 /// Takes away `'s` with any of three apostrophes.
@@ -44,14 +35,16 @@ fn without_possessive(word: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Analyzer;
 
     #[test]
     fn words_follow_unicode() {
-        let tokens = lucene_tokens(
-            "The CAFÉ\u{2019}s e-mail: 3.14 and 1,000 wi_fi, O'Neill's \u{1f600} a.b",
-        );
-        assert_eq!(tokens, ["café", "e", "mail", "3.14", "1,000", "wi_fi", "o'neil", "a.b"]);
-        assert!(lucene_tokens("the AND of").is_empty());
+        let tokens = |text| Analyzer::Lucene.tokens(text);
+        let text = "The CAFÉ\u{2019}s e-mail: 3.14 and 1,000 wi_fi, O'Neill's \u{1f600} a.b";
+        let expected = ["café", "e", "mail", "3.14", "1,000", "wi_fi", "o'neil", "a.b"];
+        assert_eq!(tokens(text), expected);
+        assert_eq!(tokens("Don't they run in the U.S.?"), ["don't", "run", "u."]);
+        assert!(tokens("the AND of").is_empty());
     }
 
     #[test]

@@ -16,13 +16,13 @@ use tantivy::tokenizer::{
 #[serde(rename_all = "lowercase")]
 pub enum Analyzer {
     /// The tokens of the published `ClariQ` baseline: NLTK's Treebank tokeniser, its stop words and
-    /// its Porter stemmer, as of 2020. See [`nltk::nltk_tokens`].
+    /// its Porter stemmer, as of 2020. See [`nltk`].
     Nltk,
     /// The usual recipe, made of tantivy's parts: Unicode words, lower case, English stop words
     /// (Lucene's list), Snowball English.
     English,
     /// The tokens of Lucene's `EnglishAnalyzer`, with which Anserini and Pyserini index English.
-    /// See [`lucene::lucene_tokens`].
+    /// See [`lucene`].
     Lucene,
 }
 
@@ -47,10 +47,19 @@ impl Analyzer {
     /// assert_eq!(Analyzer::Nltk.tokens("Are you looking for houses?"), ["are", "look", "hous", "?"]);
     /// ```
     pub fn tokens(self, text: &str) -> Vec<String> {
+        let mut tokens = Vec::new();
+        self.for_each_token(text, &mut |token| tokens.push(token.to_owned()));
+        tokens
+    }
+
+    /// Gives the tokens of a text to `emit`, in order and with repeats.
+    pub(crate) fn for_each_token(self, text: &str, emit: &mut dyn FnMut(&str)) {
         match self {
-            Self::Nltk => nltk::nltk_tokens(text),
-            Self::English => english_tokens(text),
-            Self::Lucene => lucene::lucene_tokens(text),
+            Self::Nltk => nltk::for_each_token(text, emit),
+            Self::English => ENGLISH.with_borrow_mut(|analyzer| {
+                analyzer.token_stream(text).process(&mut |token| emit(&token.text));
+            }),
+            Self::Lucene => lucene::for_each_token(text, emit),
         }
     }
 }
@@ -74,14 +83,6 @@ fn english() -> TextAnalyzer {
     }
 }
 
-fn english_tokens(text: &str) -> Vec<String> {
-    ENGLISH.with_borrow_mut(|analyzer| {
-        let mut tokens = Vec::new();
-        analyzer.token_stream(text).process(&mut |token| tokens.push(token.text.clone()));
-        tokens
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,9 +104,10 @@ mod tests {
 
     #[test]
     fn english_words_are_unicode_words() {
-        let tokens = english_tokens("The CAFÉ's running-shoes, 2024!");
+        let tokens = Analyzer::English.tokens("The CAFÉ's running-shoes, 2024!");
         assert_eq!(tokens, ["café", "s", "run", "shoe", "2024"]);
-        assert!(english_tokens("the and of").is_empty(), "the stop list is in force");
-        assert!(english_tokens(" \t?").is_empty());
+        for text in ["the and of", " \t?"] {
+            assert!(Analyzer::English.tokens(text).is_empty(), "the stop list is in force");
+        }
     }
 }

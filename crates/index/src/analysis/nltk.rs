@@ -13,10 +13,9 @@
 //! Texts of plain words take a short cut, which covers nearly all of `ClariQ`; the others go
 //! through the cascade of substitutions that defines the tokeniser.
 
-use super::porter::stem;
+use super::porter::stem_into;
 use regex::{Captures, Regex};
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::sync::LazyLock;
 
 /// NLTK's English stop words as `nltk_data` had them in 2020, in byte order for binary search.
@@ -105,8 +104,6 @@ const AFTER_PADDING: [(&str, &str, Limits); 15] = [
     ("(?i) ('t)(was)", " $1 $2 ", Limits::WholeWord),
 ];
 
-/// Comparing with half a dozen of the sorted words would take longer.
-static STOPPED: LazyLock<HashSet<&str>> = LazyLock::new(|| HashSet::from(STOP_WORDS));
 static OPENING: LazyLock<Vec<Rule>> = LazyLock::new(|| compile(&BEFORE_PADDING));
 static CLOSING: LazyLock<Vec<Rule>> = LazyLock::new(|| compile(&AFTER_PADDING));
 static WORD_CHAR: LazyLock<Regex> = LazyLock::new(|| compiled(r"^[\p{L}\p{N}_]$"));
@@ -131,21 +128,27 @@ pub fn word_tokenize(text: &str) -> Vec<String> {
 
 /// What the baseline indexes of `text`: its words without stop words, stemmed. Stop words are
 /// compared with their case: a sentence that opens with `What` keeps it.
-///
-/// ```
-/// use clariq_index::analysis::nltk::nltk_tokens;
-///
-/// let tokens = nltk_tokens("are you interested in dinosaurs?");
-/// assert_eq!(tokens, ["interest", "dinosaur", "?"]);
-/// ```
-pub fn nltk_tokens(text: &str) -> Vec<String> {
-    let mut tokens = Vec::new();
+pub(super) fn for_each_token(text: &str, emit: &mut dyn FnMut(&str)) {
+    let mut token = String::new();
     for_each_word(text, |word| {
-        if !STOPPED.contains(word) {
-            tokens.push(stem(word));
+        if !is_stop_word(word) {
+            stem_into(word, &mut token);
+            emit(&token);
         }
     });
-    tokens
+}
+
+/// Comparing with the few of the same first letter takes less than hashing, or than a search.
+fn is_stop_word(word: &str) -> bool {
+    static BY_LETTER: LazyLock<[&[&str]; 26]> = LazyLock::new(|| {
+        let mut by_letter: [&[&str]; 26] = [&[]; 26];
+        for words in STOP_WORDS.chunk_by(|a, b| a.as_bytes()[0] == b.as_bytes()[0]) {
+            by_letter[usize::from(words[0].as_bytes()[0] - b'a')] = words;
+        }
+        by_letter
+    });
+    let letter = word.bytes().next().unwrap_or_default().wrapping_sub(b'a');
+    BY_LETTER.get(usize::from(letter)).is_some_and(|words| words.contains(&word))
 }
 
 fn for_each_word(text: &str, mut emit: impl FnMut(&str)) {
@@ -171,8 +174,10 @@ fn plain_body(text: &str) -> Option<&str> {
 
 /// Emits the words of a text that [`plain_body`] has let through.
 fn for_each_plain_word(body: &str, emit: &mut impl FnMut(&str)) {
-    for run in body.split_inclusive([' ', '?', '!']) {
-        let word = run.trim_end_matches([' ', '?', '!']);
+    let mut rest = body;
+    while !rest.is_empty() {
+        let end = rest.bytes().position(|byte| matches!(byte, b' ' | b'?' | b'!'));
+        let (word, after) = rest.split_at(end.unwrap_or(rest.len()));
         match cut_fused(word) {
             Some((head, tail)) => {
                 emit(head);
@@ -181,10 +186,11 @@ fn for_each_plain_word(body: &str, emit: &mut impl FnMut(&str)) {
             None if word.is_empty() => {}
             None => emit(word),
         }
-        let mark = run[word.len()..].trim_end_matches(' ');
-        if !mark.is_empty() {
+        let (mark, after) = after.split_at(after.len().min(1));
+        if !matches!(mark, "" | " ") {
             emit(mark);
         }
+        rest = after;
     }
 }
 
@@ -271,6 +277,7 @@ fn compiled(pattern: &str) -> Regex {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Analyzer;
     use proptest::prelude::*;
 
     #[test]
@@ -303,9 +310,11 @@ mod tests {
 
     #[test]
     fn stop_words_match_before_stemming_and_in_lower_case() {
-        assert_eq!(nltk_tokens("The theirs whys"), ["the", "whi"]);
-        assert_eq!(nltk_tokens("I don't"), ["I", "n't"]);
-        assert!(nltk_tokens("").is_empty());
+        let tokens = |text| Analyzer::Nltk.tokens(text);
+        assert_eq!(tokens("The theirs whys"), ["the", "whi"]);
+        assert_eq!(tokens("I don't"), ["I", "n't"]);
+        assert!(tokens("").is_empty());
+        assert!(STOP_WORDS.iter().all(|word| is_stop_word(word)));
     }
 
     #[test]

@@ -72,6 +72,13 @@ const FINAL_SUFFIXES: [&str; 19] = [
 /// assert_eq!(["relational", "Skies", "skies", "US"].map(stem), ["relat", "ski", "sky", "US"]);
 /// ```
 pub fn stem(word: &str) -> String {
+    let mut stem = String::new();
+    stem_into(word, &mut stem);
+    stem
+}
+
+/// Puts NLTK's stem of a word in place of `stem`.
+pub(super) fn stem_into(word: &str, stem: &mut String) {
     let known = match word {
         _ if word.chars().nth(2).is_none() => word,
         "sky" | "skies" => "sky",
@@ -83,12 +90,21 @@ pub fn stem(word: &str) -> String {
         "canning" | "cannings" => "canning",
         "news" | "howe" | "proceed" | "exceed" | "succeed" => word,
         _ => {
-            let mut stem = word.to_lowercase();
-            strip(&mut stem, Rules::Nltk);
-            return stem;
+            lowercase(word, stem);
+            return strip(stem, Rules::Nltk);
         }
     };
-    known.to_owned()
+    known.clone_into(stem);
+}
+
+/// Puts a word in lower case in place of `lower`.
+pub(super) fn lowercase(word: &str, lower: &mut String) {
+    if word.is_ascii() {
+        word.clone_into(lower);
+        lower.make_ascii_lowercase();
+    } else {
+        *lower = word.to_lowercase();
+    }
 }
 
 /// Leaves the stem of a word in lower case, by the rules of the stemmer's author.
@@ -98,8 +114,11 @@ pub(super) fn stem_as_author(word: &mut String) {
     }
 }
 
-/// Runs all suffix steps on a word in lower case.
+/// Runs all suffix steps on a word in lower case. Every suffix ends with a letter of English.
 fn strip(word: &mut String, rules: Rules) {
+    if !word.as_bytes().last().is_some_and(u8::is_ascii_lowercase) {
+        return;
+    }
     strip_plural(word, rules);
     strip_past_and_gerund(word, rules);
     soften_y(word, rules);
@@ -200,7 +219,7 @@ fn reduce_double_suffix(word: &mut String, rules: Rules) {
 
 /// Step 4.
 fn drop_final_suffix(word: &mut String) {
-    let found = FINAL_SUFFIXES.iter().find(|suffix| word.ends_with(**suffix));
+    let found = FINAL_SUFFIXES.iter().find(|suffix| ends_with(word, suffix));
     let Some(suffix) = found else { return };
     let rest = &word[..word.len() - suffix.len()];
     let allowed = *suffix != "ion" || rest.ends_with(['s', 't']);
@@ -221,13 +240,18 @@ fn drop_final_e(word: &mut String, rules: Rules) {
 /// Applies the first suffix that fits the ending if a stem of positive measure is left of it. One
 /// that fits but leaves less ends the search.
 fn replace_first(word: &mut String, suffixes: &[Suffix]) {
-    let found = suffixes.iter().find(|(suffix, _)| word.ends_with(suffix));
+    let found = suffixes.iter().find(|(suffix, _)| ends_with(word, suffix));
     let Some((suffix, replacement)) = found else { return };
     let rest = word.len() - suffix.len();
     if measure(&word[..rest]) > 0 {
         word.truncate(rest);
         word.push_str(replacement);
     }
+}
+
+/// Most suffixes of a table differ from the word in the last letter already.
+fn ends_with(word: &str, suffix: &str) -> bool {
+    word.as_bytes().last() == suffix.as_bytes().last() && word.ends_with(suffix)
 }
 
 /// For each character of `word`, whether it is a vowel. A `y` is one after a consonant only.

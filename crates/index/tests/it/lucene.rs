@@ -2,8 +2,7 @@
 //! task of TREC `CAsT` 2022.
 
 use clariq_files::Source;
-use clariq_index::analysis::lucene::lucene_tokens;
-use clariq_index::{Bm25, Variant, byte_length};
+use clariq_index::{Analyzer, Bm25, Variant, byte_length};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -34,7 +33,7 @@ impl Pool {
         let mut pool = Self { postings: HashMap::new(), lengths: BTreeMap::new() };
         for question in questions.as_array().unwrap() {
             let id = question["question_id"].as_str().unwrap();
-            let tokens = lucene_tokens(question["question"].as_str().unwrap());
+            let tokens = Analyzer::Lucene.tokens(question["question"].as_str().unwrap());
             if !tokens.is_empty() {
                 pool.lengths.insert(id.to_owned(), tokens.len() as u32);
             }
@@ -51,7 +50,7 @@ impl Pool {
         let n = self.lengths.len() as f64;
         let mean = f64::from(self.lengths.values().sum::<u32>()) / n;
         let mut scores: BTreeMap<&String, f64> = BTreeMap::new();
-        for token in lucene_tokens(query) {
+        for token in Analyzer::Lucene.tokens(query) {
             let Some(postings) = self.postings.get(&token) else { continue };
             let idf = model.idf(n, postings.len() as f64);
             for (id, tf) in postings {

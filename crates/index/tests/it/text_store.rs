@@ -5,7 +5,9 @@ use crate::common::{ANALYZER, bank, is_foreign, rankings, zipf_texts};
 use clariq_collections::clariq::{Bank, BankRow};
 use clariq_core::{Checksum, Doc, Documents, Error, sha256};
 use clariq_index::{BuildOptions, DocumentIndex, TextStore};
+use rayon::prelude::*;
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
@@ -16,9 +18,9 @@ fn source(name: &str) -> Checksum {
 /// Opens or builds a store of rows in that order, and says whether it was built.
 fn store(folder: &Path, name: &str, rows: &[BankRow]) -> Result<(TextStore, bool), Error> {
     let built = Cell::new(false);
-    let store = TextStore::open_or_build(folder, &source(name), 0, &mut |writer| {
+    let store = TextStore::open_or_build(folder, &source(name), 0, &|add| {
         built.set(true);
-        rows.iter().try_for_each(|row| writer.add(row.id.as_str(), &row.text))
+        rows.par_iter().try_for_each(|row| add(row.id.as_str(), &row.text))
     })?;
     Ok((store, built.get()))
 }
@@ -37,7 +39,9 @@ fn shuffled(bank: &Bank) -> Vec<BankRow> {
 
 fn check_same(store: &TextStore, bank: &Bank) {
     assert_eq!(store.len(), bank.len());
-    assert_eq!(Documents::checksum(store), bank.checksum());
+    let mut order = store.reading_order();
+    order.sort_unstable();
+    assert!(order.into_iter().eq(Doc::all(bank.len())));
     for doc in Doc::all(bank.len()) {
         assert_eq!(store.id(doc), bank.id(doc).as_str());
         assert_eq!(store.text(doc).expect("a text"), bank.text(doc));
@@ -62,11 +66,30 @@ fn it_is_the_bank_of_the_same_texts() {
         let (first, built) = store(&folder, name, &shuffled(&bank)).expect("a store");
         assert!(built);
         check_same(&first, &bank);
+        let (sorted, _) = store(&folder.with_extension("s"), name, bank.rows()).expect("a store");
+        assert_eq!(Documents::checksum(&sorted), Documents::checksum(&first));
         drop(first);
         let (again, built) = store(&folder, name, &[]).expect("the store");
         assert!(!built);
         check_same(&again, &bank);
     }
+}
+
+#[test]
+fn its_checksum_is_of_every_id_and_text() {
+    let parent = tempfile::tempdir().expect("a temporary folder");
+    let different = [
+        vec![row("a", "one"), row("b", "two")],
+        vec![row("a", "two"), row("b", "one")],
+        vec![row("a", "one"), row("b", "two"), row("c", "")],
+        vec![row("a", "one"), row("c", "two")],
+        vec![row("a", "one")],
+    ];
+    let sums = different.iter().enumerate().map(|(number, rows)| {
+        let folder = parent.path().join(number.to_string());
+        Documents::checksum(&store(&folder, "x", rows).expect("a store").0).clone()
+    });
+    assert_eq!(sums.collect::<HashSet<_>>().len(), different.len());
 }
 
 #[test]

@@ -4,6 +4,7 @@ use super::{Passage, for_each_passage};
 use crate::{Bank, BankRow};
 use clariq_core::{Checksum, Documents, Error, Location, ProblemKind, TextKeeper, bail, sha256};
 use clariq_files::Source;
+use rayon::prelude::*;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
@@ -15,15 +16,17 @@ pub(crate) fn read_all(
     let Some(keeper) = keeper.filter(|keeper| keeper.takes(size(files))) else {
         return Ok(Box::new(read_bank(files, &|_| true)?));
     };
-    let sums: Vec<String> = files.iter().map(Source::checksum).collect::<Result<_, _>>()?;
+    let sums: Vec<String> = files.par_iter().map(Source::checksum).collect::<Result<_, _>>()?;
     let source: Checksum = sha256(sums.iter().map(String::as_bytes));
-    let kept = keeper.keep(&source, &mut |add| {
-        files.iter().try_for_each(|file| {
+    let kept = keeper.keep(&source, &|add| {
+        let read = |file| {
             for_each_passage(file, |passage| {
                 let passage = passage?;
                 add(&passage.id, &passage.text).map(ControlFlow::Continue)
             })
-        })
+        };
+        // The error of the first file that has one, whichever thread is faster.
+        files.par_iter().find_map_first(|file| read(file).err()).map_or(Ok(()), Err)
     });
     kept.map_err(|error| match error {
         // Read once more for the line with the second text.
