@@ -318,6 +318,42 @@ mod tests {
     }
 
     #[test]
+    fn files_that_are_read_at_once_are_what_they_are_one_by_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let keeper = keeper(folder.path(), 0);
+        let write = |number: usize, line: &str| {
+            let path = folder.path().join(format!("{number:02}.jsonl.gz"));
+            write_atomically(&path, |out| {
+                (0..50).try_for_each(|row| {
+                    let (id, text) = (50 * number + row, row * number);
+                    writeln!(out, "{{\"id\": \"a:{id:04}\", \"contents\": \"{text}\"}}")
+                })?;
+                out.write_all(line.as_bytes())
+            })
+            .unwrap();
+            Source::new(path)
+        };
+        let mut sample = Ikat::open(Folder::Sample).unwrap();
+        let mut files: Vec<_> = (0..20).map(|number| write(number, "")).collect();
+        sample.take_documents(PASSAGES, &files, None, &keeper).unwrap();
+        let passages = sample.ranked_in(PASSAGES);
+        assert_eq!(passages.len(), 1000);
+        for doc in Doc::all(1000) {
+            assert_eq!(passages.id(doc), format!("a:{:04}", doc.0));
+            assert_eq!(passages.text(doc).unwrap(), (doc.0 % 50 * (doc.0 / 50)).to_string());
+        }
+        // The first of two errors is reported, whichever is found first.
+        for number in [3, 17] {
+            files[number] = write(number, "no passage\n");
+        }
+        for _ in 0..10 {
+            let taken = sample.take_documents(PASSAGES, &files, None, &keeper);
+            let error = taken.unwrap_err().to_string();
+            assert!(error.contains("03.jsonl.gz:51: "), "{error}");
+        }
+    }
+
+    #[test]
     fn a_passage_with_two_texts_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let mut text = String::new();
