@@ -208,7 +208,7 @@ fn words(text: u64, count: u64) -> Vec<String> {
         bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         let share = ((bits ^ (bits >> 31)) >> 11) as f64 / (1_u64 << 53) as f64;
-        format!("w{}", VOCABULARY.powf(share) as u32)
+        format!("w{:.0}", VOCABULARY.powf(share).floor())
     };
     (0..count).map(word).collect()
 }
