@@ -9,21 +9,20 @@ pub(crate) mod requests;
 
 use crate::clariq::by_topics;
 use crate::evaluation::{ByQrels, Evaluation};
-use crate::ikat::passages::{Passage, for_each_passage, read_unique};
+use crate::ikat::passages::{check_documents, read_unique};
 use crate::statistics::{Figure, Statistics, Words};
 use crate::{CheckReport, Collection, DataDir, Kind, Requests};
-use clariq_core::{Doc, Documents, Error, Location, ProblemKind, TextKeeper, TopicId, problem};
+use clariq_core::{Doc, Documents, Error, ProblemKind, TextKeeper, TopicId, problem};
 use clariq_files::table::Sink;
 use clariq_files::{Input, Judgement, Qrels, Source, parse_qrels, read_qrels};
 use folder::{Folder, SplitFiles};
 use serde_json::json;
-use std::collections::{HashMap, HashSet};
-use std::ops::ControlFlow;
+use std::collections::HashSet;
 
 /// Documents, requests for them, and judgements: as much of it as the folder has.
 pub(crate) const KIND: Kind = Kind {
     name: "own",
-    sign: "documents.jsonl, corpus.jsonl or collection.tsv",
+    sign: "documents.jsonl, corpus.jsonl, collection.tsv or parts.json",
     tasks: &["documents"],
     usual: "data/own",
     splits: &SPLITS,
@@ -217,33 +216,17 @@ impl Collection for Own {
 fn check(data: &DataDir) -> Result<CheckReport, Error> {
     let folder = Folder::of(data).ok_or_else(|| no_documents(data))?;
     let mut report = CheckReport::default();
-    let mut ids: HashMap<String, String> = HashMap::new();
-    let files = folder.documents();
-    for file in report.note(files)?.unwrap_or_default() {
-        let name = file.name();
-        report.files.push(name.clone());
-        let findings = &mut report.findings;
-        let read = for_each_passage(&file, |document| {
-            let Passage { id, line, .. } = match document {
-                Ok(document) => document,
-                Err(Error::Problem(problem)) => {
-                    findings.add(*problem);
-                    return Ok(ControlFlow::Continue(()));
-                }
-                Err(error) => return Err(error),
-            };
-            let at = Location::line(&name, line);
-            if let Some(first) = ids.get(&id) {
-                let found = format!("`{id}`, which is at {first} already");
-                let hint = "remove one of the two, or give it an id of its own";
-                findings.add(problem!(at, "an id that no other document has", found, hint));
-            } else {
-                ids.insert(id, at.to_string());
-            }
-            Ok(ControlFlow::Continue(()))
-        });
-        report.note(read)?;
-    }
+    let files = report.note(folder.documents())?.unwrap_or_default();
+    let ids = check_documents(
+        &files,
+        &mut report,
+        |_, _| None,
+        |at, id, first| {
+            let found = format!("`{id}`, which is at {first} already");
+            let hint = "remove one of the two, or give it an id of its own";
+            problem!(at, "an id that no other document has", found, hint)
+        },
+    )?;
     for split in SPLITS.iter().filter_map(|split| folder.split(split)) {
         let SplitFiles { requests, qrels, .. } = split;
         let mut asked = HashSet::new();

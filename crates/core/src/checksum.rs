@@ -133,8 +133,12 @@ mod tests {
     fn the_unordered_sum_is_that_of_the_pieces_left() {
         let of = |added: &[&str], removed: &[&str]| {
             let sum = UnorderedSum::default();
-            added.iter().for_each(|piece| sum.add(&[piece.as_bytes()]));
-            removed.iter().for_each(|piece| sum.remove(&[piece.as_bytes()]));
+            for piece in added {
+                sum.add(&[piece.as_bytes()]);
+            }
+            for piece in removed {
+                sum.remove(&[piece.as_bytes()]);
+            }
             sum.checksum()
         };
         assert_eq!(of(&["a", "bc", "d"], &[]), of(&["d", "a", "bc"], &[]));

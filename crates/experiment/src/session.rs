@@ -2,7 +2,7 @@
 
 use crate::cache;
 use crate::models::Apart;
-use clariq_collections::{Around, Collection};
+use clariq_collections::{Around, Collection, part_name};
 use clariq_core::{
     Documents, Embeddings, Engine, Error, Model, ModelName, ModelOptions, NoModels, Precision,
     ProblemKind, Reading, bail,
@@ -46,7 +46,7 @@ impl Default for Options {
             precision: Precision::F32,
             cache: cache::folder(),
             index: None,
-            memory: 256_000_000,
+            memory: 64_000_000,
             need_model: None,
         }
     }
@@ -158,9 +158,11 @@ impl<'a> Session<'a> {
         let passing: Mutex<Vec<Temporary>> = Mutex::default();
         let open = move |analyzer, documents: &dyn Documents| {
             if self.keeps {
-                let (index, opened) = self.open_index(analyzer, documents)?;
-                self.report_opened(&index, &opened);
-                return Ok(index);
+                return DocumentIndex::over(documents, |documents| {
+                    let (index, opened) = self.open_index(analyzer, documents)?;
+                    self.report_opened(&index, &opened);
+                    Ok(index)
+                });
             }
             let folder = self.passing_folder()?;
             let path = folder.path().join("index");
@@ -199,15 +201,16 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The folder of an index: as named, or in the cache under what it is made from.
-    pub fn index_folder(&self, analyzer: Analyzer) -> PathBuf {
-        self.folder_for(analyzer, self.documents)
-    }
-
-    /// A folder that was named is for the documents of the session's task.
-    fn folder_for(&self, analyzer: Analyzer, documents: &dyn Documents) -> PathBuf {
-        let is_own = documents.checksum() == self.documents.checksum();
-        self.options.index.clone().filter(|_| is_own).unwrap_or_else(|| {
+    /// The folder of an index: as named, or in the cache under what it is made from. A folder that
+    /// was named is for the documents of the session's task; those of their parts are below it.
+    pub fn folder_for(&self, analyzer: Analyzer, documents: &dyn Documents) -> PathBuf {
+        let is = |other: &dyn Documents| documents.checksum() == other.checksum();
+        let part = self.documents.parts().iter().position(|part| is(&**part));
+        let named = self.options.index.as_ref().and_then(|folder| match part {
+            Some(part) => Some(folder.join(part_name(part))),
+            None => is(self.documents).then(|| folder.clone()),
+        });
+        named.unwrap_or_else(|| {
             let name = format!("{analyzer}-{}", documents.checksum().short());
             self.options.cache.join("index").join(name)
         })
@@ -220,7 +223,8 @@ impl<'a> Session<'a> {
 
     /// Reports whether an index was there, was built, or was built again.
     pub fn report_opened(&self, index: &DocumentIndex, opened: &Opened) {
-        let folder = index.folder().display();
+        let folders: Vec<_> = index.folders().map(|it| it.display().to_string()).collect();
+        let folder = folders.join(", ");
         match opened {
             Opened::Reused => self.observer.detail(&format!("index: {folder} is the right one")),
             Opened::Built => self.observer.detail(&format!("index: built {folder}")),

@@ -6,9 +6,10 @@ use crate::build::{self, BuildOptions, FORMAT, LENGTH, Metadata, NUMBER, TEXT};
 use crate::folder::{self, damaged};
 use clariq_core::{Doc, Documents, Error, bail};
 use serde::{Deserialize, Serialize};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{fs, io};
+use tantivy::termdict::TermMerger;
 use tantivy::{Index, InvertedIndexReader};
 
 /// What opening an index took.
@@ -25,11 +26,19 @@ pub enum Opened {
     },
 }
 
-/// An opened index over documents.
+/// An opened index over documents: that of one folder, or those of all parts of a collection.
 pub struct DocumentIndex {
-    folder: PathBuf,
+    /// In the order of the documents; at least one.
+    pub(crate) parts: Vec<Part>,
+}
+
+/// The index in a folder.
+pub(crate) struct Part {
+    pub(crate) folder: PathBuf,
     metadata: Metadata,
     pub(crate) postings: Arc<InvertedIndexReader>,
+    /// The documents before it.
+    pub(crate) first: u32,
     /// The document that each of tantivy's documents is.
     pub(crate) docs: Vec<Doc>,
     /// The exact number of tokens of each document.
@@ -41,8 +50,6 @@ pub struct DocumentIndex {
 pub struct IndexStats {
     /// The analyser that made the tokens.
     pub analyzer: Analyzer,
-    /// The checksum of the documents.
-    pub checksum: String,
     /// How many documents there are.
     pub documents: usize,
     /// Tokens of all documents.
@@ -56,6 +63,33 @@ pub struct IndexStats {
 }
 
 impl DocumentIndex {
+    /// What `open` returns for the documents, or for each part of them: their index, which ranks
+    /// bit for bit as one that was built over all of them.
+    pub fn over(
+        documents: &dyn Documents,
+        mut open: impl FnMut(&dyn Documents) -> Result<Self, Error>,
+    ) -> Result<Self, Error> {
+        match documents.parts() {
+            [] => open(documents),
+            parts => {
+                Ok(Self::join(parts.iter().map(|part| open(&**part)).collect::<Result<_, _>>()?))
+            }
+        }
+    }
+
+    /// The indexes of parts as one, in which documents count through.
+    pub(crate) fn join(indexes: Vec<Self>) -> Self {
+        let mut all = Self { parts: Vec::new() };
+        for mut part in indexes.into_iter().flat_map(|index| index.parts) {
+            part.first = all.documents() as u32;
+            for doc in &mut part.docs {
+                doc.0 += part.first;
+            }
+            all.parts.push(part);
+        }
+        all
+    }
+
     /// Opens the index in `folder` if it is of these documents and this analyser, and builds it
     /// otherwise.
     ///
@@ -95,10 +129,10 @@ impl DocumentIndex {
             );
         }
         folder::check_replaceable(folder)?;
-        let written = build::build(folder, documents, analyzer, options)?;
+        build::build(folder, documents, analyzer, options)?;
         // Another process may have built here at the same time and replaced this index.
         match mismatch(folder, &folder::payload(folder)?, documents, analyzer)? {
-            None => Self::open_written(folder, written.as_deref()),
+            None => Self::open(folder),
             Some(why) => {
                 Err(damaged(folder, format!("another program writes here at the same time: {why}")))
             }
@@ -107,13 +141,9 @@ impl DocumentIndex {
 
     /// Opens an index that must be there, whole and of this format.
     pub fn open(folder: &Path) -> Result<Self, Error> {
-        Self::open_written(folder, None)
-    }
-
-    fn open_written(folder: &Path, written: Option<&[u8]>) -> Result<Self, Error> {
         // First: where there is no index of this program, which of its files is missing is no help.
         folder::payload(folder)?;
-        let index = folder::open(folder, written)?;
+        let index = folder::open(folder)?;
         let broken = |error: tantivy::TantivyError| damaged(folder, error.to_string());
         let payload = index.load_metas().map_err(broken)?.payload.unwrap_or_default();
         let metadata = parse(folder, &payload)?.map_err(|why| damaged(folder, why))?;
@@ -135,36 +165,58 @@ impl DocumentIndex {
         }
         let lengths = column(LENGTH)?;
         let postings = segment.inverted_index(index.schema().get_field(TEXT)?)?;
-        Ok(Self { folder: folder.to_owned(), metadata, postings, docs, lengths })
+        let part = Part { folder: folder.to_owned(), metadata, postings, first: 0, docs, lengths };
+        Ok(Self { parts: vec![part] })
     }
 
-    /// The folder it was opened from.
-    pub fn folder(&self) -> &Path {
-        &self.folder
+    /// The folders it was opened from.
+    pub fn folders(&self) -> impl Iterator<Item = &Path> {
+        self.parts.iter().map(|part| &*part.folder)
     }
 
     /// The analyser that made its tokens.
     pub fn analyzer(&self) -> Analyzer {
-        self.metadata.analyzer
+        self.parts[0].metadata.analyzer
     }
 
     /// How many documents there are.
     pub fn documents(&self) -> usize {
-        self.metadata.documents
+        self.parts.iter().map(|part| part.docs.len()).sum()
+    }
+
+    /// How many tokens all documents have.
+    pub(crate) fn tokens(&self) -> u64 {
+        self.parts.iter().map(|part| part.metadata.tokens).sum()
+    }
+
+    /// The tokens of all parts in one order.
+    pub(crate) fn vocabulary(&self) -> Result<TermMerger<'_>, Error> {
+        let streams = self
+            .parts
+            .iter()
+            .map(|part| part.postings.terms().stream().map_err(Error::io("use", &part.folder)));
+        Ok(TermMerger::new(streams.collect::<Result<_, _>>()?))
     }
 
     /// The figures of the index.
     pub fn stats(&self) -> Result<IndexStats, Error> {
-        let files = fs::read_dir(&self.folder).map_err(Error::io("use", &self.folder))?;
-        let sizes = files.filter_map(|file| Some(file.ok()?.metadata().ok()?.len()));
+        let (mut bytes, mut vocabulary, mut tokens) = (0, 0, self.vocabulary()?);
+        while tokens.advance() {
+            vocabulary += 1;
+        }
+        for folder in self.folders() {
+            let files = fs::read_dir(folder).map_err(Error::io("use", folder))?;
+            let size = |file: io::Result<fs::DirEntry>| Some(file.ok()?.metadata().ok()?.len());
+            bytes += files.filter_map(size).sum::<u64>();
+        }
+        let lengths = self.parts.iter().flat_map(|part| &part.lengths);
         Ok(IndexStats {
-            analyzer: self.metadata.analyzer,
-            checksum: self.metadata.checksum.to_string(),
-            documents: self.metadata.documents,
-            tokens: self.metadata.tokens,
-            vocabulary: self.postings.terms().num_terms(),
-            longest: self.lengths.iter().copied().max().unwrap_or(0),
-            bytes: sizes.sum(),
+            analyzer: self.analyzer(),
+            documents: self.documents(),
+            tokens: self.tokens(),
+            vocabulary,
+            longest: lengths.copied().max().unwrap_or(0),
+            bytes,
         })
     }
 }

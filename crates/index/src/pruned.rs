@@ -57,7 +57,7 @@ impl Pruner {
     pub(crate) fn new(weighting: &Weighting) -> Option<Self> {
         let model = &weighting.model;
         let lengths: Vec<u32> =
-            weighting.index.lengths.iter().map(|&tokens| model.length(tokens)).collect();
+            weighting.part().lengths.iter().map(|&tokens| model.length(tokens)).collect();
         let (starts, exact) = classes(&lengths);
         let norm = |&length: &u32| model.norm(f64::from(length), weighting.mean_length);
         let norms: Vec<f64> = starts.iter().map(norm).collect();
@@ -234,7 +234,7 @@ impl<'s> Search<'s> {
             searched: Vec::new(),
             candidates: Vec::new(),
             sums: [0.0; WINDOW],
-            best: Best::new(&weighting.index.docs, limit, matched.len()),
+            best: Best::new(&weighting.part().docs, limit, matched.len()),
         })
     }
 
@@ -337,7 +337,7 @@ impl<'s> Search<'s> {
             }
         }
         if score >= self.best.worst.max(self.best.hoped)
-            && self.query.admits(weighting.index.docs[document as usize])
+            && self.query.admits(weighting.part().docs[document as usize])
         {
             self.best.add(score, document);
         }

@@ -4,8 +4,9 @@
 use crate::bm25::Bm25;
 use crate::document_index::DocumentIndex;
 use crate::pruned::Pruner;
-use crate::weighting::{Matched, Query, Weighting};
+use crate::weighting::{Matched, Query, Statistics, Weighting};
 use clariq_core::{Doc, Error, Hit, Ranking, best_first};
+use rayon::prelude::*;
 use std::mem;
 use std::sync::Arc;
 
@@ -15,6 +16,12 @@ const LEAST_PRUNED: usize = 16;
 /// Buffers of a query, to be reused by the next one on the same thread.
 #[derive(Debug, Default)]
 pub struct Scratch {
+    parts: Vec<Buffers>,
+}
+
+/// Buffers of a search in one part.
+#[derive(Debug, Default)]
+struct Buffers {
     /// The sum for each of tantivy's documents; all 0 between queries.
     scores: Vec<f64>,
     /// The documents that have a token of the request.
@@ -23,6 +30,12 @@ pub struct Scratch {
 
 /// BM25 with its parameters over one index.
 pub struct Scorer {
+    pub(crate) statistics: Statistics,
+    pub(crate) parts: Vec<Part>,
+}
+
+/// What searches one part of an index.
+pub(crate) struct Part {
     pub(crate) weighting: Weighting,
     /// Where impacts are not kept.
     pruner: Option<Pruner>,
@@ -31,37 +44,77 @@ pub struct Scorer {
 impl Scorer {
     /// Prepares what does not depend on a request.
     pub fn new(index: &Arc<DocumentIndex>, model: Bm25) -> Result<Self, Error> {
-        let weighting = Weighting::new(index, model)?;
-        let pruner = if weighting.keeps_impacts() { None } else { Pruner::new(&weighting) };
-        Ok(Self { weighting, pruner })
+        let statistics = Statistics::new(index, model)?;
+        let part = |number| {
+            let weighting = Weighting::new(&statistics, number);
+            let prunes = !statistics.keeps_impacts();
+            let pruner = prunes.then(|| Pruner::new(&weighting)).flatten();
+            Part { weighting, pruner }
+        };
+        let parts = (0..index.parts.len()).into_par_iter().map(part).collect();
+        Ok(Self { statistics, parts })
     }
 
     /// The index that is scored.
     pub fn index(&self) -> &Arc<DocumentIndex> {
-        &self.weighting.index
+        &self.statistics.index
     }
 
-    /// Ranks documents by a query.
+    /// Ranks documents by a query. Each part gives its best by the statistics of all, so that the
+    /// best of these are those of the whole.
     pub fn rank(&self, query: &Query, scratch: &mut Scratch) -> Result<Ranking, Error> {
+        let matched = self.statistics.matched(query.tokens, query.weights)?;
+        scratch.parts.resize_with(self.parts.len(), Buffers::default);
+        let parts = self.parts.par_iter().zip(&matched).zip(&mut scratch.parts);
+        let found = parts.map(|((part, matched), buffers)| part.rank(matched, query, buffers));
+        Ok(merge(found.collect::<Result<_, _>>()?, query.depth.limit))
+    }
+
+    /// The share of the documents that have a token, 0 to 1.
+    pub fn document_share(&self, token: &str) -> Result<f32, Error> {
+        let matched = self.statistics.matched(&[token.to_owned()], None)?;
+        let frequency = matched.iter().flatten().next().map_or(0, |matched| matched.doc_freq);
+        Ok(frequency as f32 / self.statistics.documents.max(1) as f32)
+    }
+}
+
+/// The best of the best of each part.
+fn merge(mut found: Vec<Ranking>, limit: usize) -> Ranking {
+    if found.len() == 1 {
+        return found.pop().unwrap_or_default();
+    }
+    let mut hits = found.concat();
+    hits.sort_unstable_by(best_first);
+    hits.truncate(limit);
+    hits
+}
+
+impl Part {
+    /// Ranks the documents of the part by the tokens that it has.
+    fn rank(
+        &self,
+        matched: &[Matched],
+        query: &Query,
+        buffers: &mut Buffers,
+    ) -> Result<Ranking, Error> {
+        let docs = &self.weighting.part().docs;
         // More than there are would only cost memory.
-        let limit = query.depth.limit.min(self.weighting.index.documents());
-        let matched = self.weighting.matched(query.tokens, query.weights)?;
+        let limit = query.depth.limit.min(docs.len());
         if let Some(pruner) = &self.pruner
-            && limit <= self.weighting.index.documents() / LEAST_PRUNED
-            && Pruner::takes(&matched)
+            && limit <= docs.len() / LEAST_PRUNED
+            && Pruner::takes(matched)
         {
-            return self.rank_pruned(pruner, &matched, query, limit);
+            return self.rank_pruned(pruner, matched, query, limit);
         }
-        self.sum(&matched, scratch)?;
-        let Scratch { scores, touched } = scratch;
+        self.sum(matched, buffers)?;
+        let Buffers { scores, touched } = buffers;
         let hits = touched.iter().map(|&document| Hit {
-            doc: self.weighting.index.docs[document as usize],
+            doc: docs[document as usize],
             score: mem::take(&mut scores[document as usize]),
         });
         let mut hits = best(hits.filter(|hit| query.admits(hit.doc)), limit);
         if query.depth.pad {
-            let shares =
-                touched.iter().map(|&document| self.weighting.index.docs[document as usize]);
+            let shares = touched.iter().map(|&document| docs[document as usize]);
             self.pad(&mut hits, &shares.collect::<Vec<_>>(), query, limit);
         }
         Ok(hits)
@@ -84,16 +137,9 @@ impl Scorer {
         Ok(hits)
     }
 
-    /// The share of the documents that have a token, 0 to 1.
-    pub fn document_share(&self, token: &str) -> Result<f32, Error> {
-        let matched = self.weighting.matched(&[token.to_owned()], None)?;
-        let frequency = matched.first().map_or(0, |matched| matched.info.doc_freq);
-        Ok(frequency as f32 / self.weighting.documents.max(1) as f32)
-    }
-
     /// Adds up what the tokens contribute to each document, and notes which documents have one.
-    fn sum(&self, matched: &[Matched], scratch: &mut Scratch) -> Result<(), Error> {
-        let Scratch { scores, touched } = scratch;
+    fn sum(&self, matched: &[Matched], buffers: &mut Buffers) -> Result<(), Error> {
+        let Buffers { scores, touched } = buffers;
         scores.resize(self.weighting.norms.len(), 0.0);
         touched.clear();
         // A document is noted when its first token is added. Where a token counts nothing or less,
@@ -142,12 +188,14 @@ impl Scorer {
         if hits.len() >= limit && hits.last().is_none_or(|last| last.score > 0.0) {
             return;
         }
-        let mut shares = vec![false; self.weighting.index.documents()];
+        let part = self.weighting.part();
+        let mut shares = vec![false; part.docs.len()];
         for doc in sharing {
-            shares[doc.index()] = true;
+            shares[doc.index() - part.first as usize] = true;
         }
-        let rest = Doc::all(self.weighting.index.documents()).rev();
-        let rest = rest.filter(|&doc| !shares[doc.index()] && query.admits(doc));
+        let rest = (0..part.docs.len()).rev().filter(|&place| !shares[place]);
+        let rest =
+            rest.map(|place| Doc(part.first + place as u32)).filter(|&doc| query.admits(doc));
         hits.extend(rest.take(limit).map(|doc| Hit { doc, score: 0.0 }));
         hits.sort_unstable_by(best_first);
         hits.truncate(limit);
@@ -222,7 +270,8 @@ mod tests {
     /// Words with their weights, some of them again and again.
     fn request() -> impl Strategy<Value = Vec<(u32, f64)>> {
         let word = prop_oneof![2 => 0..6_u32, 2 => 0..62_u32];
-        prop::collection::vec((word, prop_oneof![Just(1.0), 0.01..4.0_f64]), 0..9)
+        let weight = prop_oneof![8 => Just(1.0), 8 => 0.01..4.0_f64, 1 => -2.0..0.0_f64];
+        prop::collection::vec((word, weight), 0..9)
     }
 
     fn models() -> impl Strategy<Value = Vec<Bm25>> {
@@ -238,7 +287,7 @@ mod tests {
         format!("w{word}")
     }
 
-    fn index(documents: &[Vec<u32>]) -> Arc<DocumentIndex> {
+    fn index(documents: &[Vec<u32>]) -> DocumentIndex {
         let row = |(place, words): (usize, &Vec<u32>)| BankRow {
             id: format!("Q{place:05}").as_str().into(),
             text: words.iter().copied().map(name).collect::<Vec<_>>().join(" "),
@@ -246,7 +295,7 @@ mod tests {
         let bank = Bank::from_rows(documents.iter().enumerate().map(row).collect());
         let folder = tempfile::tempdir().unwrap();
         let options = BuildOptions::default();
-        DocumentIndex::rebuild(folder.path(), &bank, Analyzer::English, &options).unwrap().into()
+        DocumentIndex::rebuild(folder.path(), &bank, Analyzer::English, &options).unwrap()
     }
 
     /// Documents and scores to the last bit.
@@ -261,9 +310,10 @@ mod tests {
         })]
 
         #[test]
-        fn hits_are_those_of_the_exhaustive_search(
+        fn hits_are_those_of_the_exhaustive_search_of_one_part(
             mut documents in documents(),
             sorted in prop::bool::ANY,
+            cuts in prop::collection::vec(0..500_usize, 0..4),
             requests in prop::collection::vec(request(), 1..6),
             models in models(),
             limits in prop::collection::vec(0..60_usize, 2),
@@ -273,11 +323,15 @@ mod tests {
                 // The first windows promise more than the others hold.
                 documents.sort_by_key(Vec::len);
             }
-            let index = index(&documents);
+            let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut % documents.len()).collect();
+            cuts.extend([0, documents.len()]);
+            cuts.sort_unstable();
+            cuts.dedup();
+            let parts = cuts.windows(2).map(|ends| index(&documents[ends[0]..ends[1]]));
+            let indexes = [index(&documents), DocumentIndex::join(parts.collect())].map(Arc::new);
             let among: Vec<Doc> = Doc::all(documents.len()).step_by(every).collect();
             for model in models {
-                let scorer = Scorer::new(&index, model).unwrap();
-                let pruner = Pruner::new(&scorer.weighting).unwrap();
+                let scorers = [0, 1].map(|cut: usize| Scorer::new(&indexes[cut], model).unwrap());
                 for request in &requests {
                     let tokens: Vec<String> = request.iter().map(|&(word, _)| name(word)).collect();
                     let weights: Vec<f64> = request.iter().map(|&(_, weight)| weight).collect();
@@ -288,16 +342,33 @@ mod tests {
                             among: (every > 1).then_some(&among),
                             depth: Depth { limit, pad: weighted },
                         };
-                        let limit = limit.min(documents.len());
-                        let matched = scorer.weighting.matched(&tokens, query.weights).unwrap();
-                        if Pruner::takes(&matched) {
-                            let expected = scorer.rank(&query, &mut Scratch::default()).unwrap();
-                            let found = scorer.rank_pruned(&pruner, &matched, &query, limit).unwrap();
-                            prop_assert_eq!(bits(&found), bits(&expected), "{:?} {:?}", model, query);
+                        let [expected, cut] = [0, 1].map(|cut: usize| {
+                            scorers[cut].rank(&query, &mut Scratch::default()).unwrap()
+                        });
+                        prop_assert_eq!(bits(&cut), bits(&expected), "{:?} {:?}", model, query);
+                        for scorer in &scorers {
+                            if let Some(found) = pruned(scorer, &query) {
+                                prop_assert_eq!(bits(&found), bits(&expected), "{:?} {:?}", model, query);
+                            }
                         }
                     }
                 }
+                let doc = Doc(documents.len() as u32 / 2);
+                let explained = |cut: usize| scorers[cut].explain(&[name(1), name(70)], doc).unwrap();
+                prop_assert_eq!(explained(0), explained(1));
             }
         }
+    }
+
+    /// The hits of the pruned search of each part, where it takes the request.
+    fn pruned(scorer: &Scorer, query: &Query) -> Option<Ranking> {
+        let matched = scorer.statistics.matched(query.tokens, query.weights).unwrap();
+        let parts = scorer.parts.iter().zip(&matched).map(|(part, matched)| {
+            let limit = query.depth.limit.min(part.weighting.part().docs.len());
+            let pruner = Pruner::new(&part.weighting).unwrap();
+            let takes = Pruner::takes(matched);
+            takes.then(|| part.rank_pruned(&pruner, matched, query, limit).unwrap())
+        });
+        Some(merge(parts.collect::<Option<_>>()?, query.depth.limit))
     }
 }

@@ -4,7 +4,7 @@
 //! `rank_bm25`: what ties in the published baseline ties here.
 
 use crate::bm25::Bm25;
-use crate::document_index::DocumentIndex;
+use crate::document_index::{DocumentIndex, Part};
 use clariq_core::{Doc, Error};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -57,109 +57,156 @@ impl<'q> Query<'q> {
     }
 }
 
-/// The weights of tokens in documents, by BM25 with its parameters over one index.
-pub(crate) struct Weighting {
+/// What BM25 with its parameters says of tokens by the statistics of a whole index.
+pub(crate) struct Statistics {
     pub(crate) index: Arc<DocumentIndex>,
     pub(crate) model: Bm25,
     /// How many documents the formula counts.
     pub(crate) documents: usize,
     /// Their mean length.
     pub(crate) mean_length: f64,
-    /// The length normalisation of each document.
-    pub(crate) norms: Vec<f64>,
     /// Replaces a negative idf.
     floor: Option<f64>,
-    /// The vocabulary of a small index; what a token adds to each document's score does not depend
-    /// on the request, so its postings need not be decoded for every one.
-    vocabulary: Option<HashMap<Box<str>, (TermInfo, Impacts)>>,
+    /// The vocabulary of each part of a small index; what a token adds to each document's score does
+    /// not depend on the request, so its postings need not be decoded for every one.
+    kept: Option<Vec<Vocabulary>>,
 }
+
+/// The tokens of a part.
+type Vocabulary = HashMap<Box<str>, (TermInfo, Impacts)>;
 
 /// What one token adds to the scores of tantivy's documents, from the first request on that has it.
 pub(crate) type Impacts = OnceLock<Box<[(u32, f64)]>>;
 
-/// A token of a request that some document has.
+/// A token of a request that some document of a part has.
 pub(crate) struct Matched<'s> {
+    /// Of its postings in the part.
     pub(crate) info: TermInfo,
+    /// How many documents of all parts have it.
+    pub(crate) doc_freq: u32,
     pub(crate) idf: f64,
     /// The factor that the query gives it.
     pub(crate) weight: f64,
     pub(crate) impacts: Option<&'s Impacts>,
 }
 
-impl Weighting {
-    /// Prepares the figures that do not depend on a request.
+impl Statistics {
+    /// Computes the figures that do not depend on a request.
     pub(crate) fn new(index: &Arc<DocumentIndex>, model: Bm25) -> Result<Self, Error> {
         model.check()?;
-        let empty = index.lengths.iter().filter(|&&length| length == 0).count();
+        let lengths = index.parts.iter().flat_map(|part| &part.lengths);
+        let empty = lengths.filter(|&&length| length == 0).count();
         let documents = index.documents() - if model.counts_empty() { 0 } else { empty };
-        let tokens: u64 = index.lengths.iter().map(|&length| u64::from(length)).sum();
-        let mean_length = tokens as f64 / documents.max(1) as f64;
-        let norm = |&tokens: &u32| model.norm(f64::from(model.length(tokens)), mean_length);
-        let mut weighting = Self {
-            index: Arc::clone(index),
-            model,
-            documents,
-            mean_length,
-            norms: index.lengths.iter().map(norm).collect(),
-            floor: None,
-            vocabulary: None,
-        };
-        weighting.read_vocabulary(tokens <= KEPT_TOKENS)?;
-        Ok(weighting)
+        let mean_length = index.tokens() as f64 / documents.max(1) as f64;
+        let index = Arc::clone(index);
+        let mut new = Self { index, model, documents, mean_length, floor: None, kept: None };
+        new.read_vocabulary()?;
+        Ok(new)
     }
 
     /// Whether what a token adds to each document's score is kept, for a small index.
     pub(crate) fn keeps_impacts(&self) -> bool {
-        self.vocabulary.is_some()
+        self.kept.is_some()
     }
 
     /// Computes the floor from the mean idf, and keeps the vocabulary of a small index.
-    fn read_vocabulary(&mut self, keep: bool) -> Result<(), Error> {
+    fn read_vocabulary(&mut self) -> Result<(), Error> {
+        let keep = self.index.tokens() <= KEPT_TOKENS;
         if !keep && self.model.floor(0.0).is_none() {
             return Ok(());
         }
-        let terms = self.index.postings.terms();
-        let mut stream = terms.stream().map_err(Error::io("use", self.index.folder()))?;
-        let (mut sum, mut kept) = (0.0, HashMap::new());
-        while let Some((token, info)) = stream.next() {
-            sum += self.idf(info.doc_freq);
-            if keep {
-                let token = String::from_utf8_lossy(token).into();
-                kept.insert(token, (info.clone(), Impacts::new()));
+        let mut vocabulary = self.index.vocabulary()?;
+        let mut kept: Vec<Vocabulary> = self.index.parts.iter().map(|_| HashMap::new()).collect();
+        let (mut sum, mut count) = (0.0, 0_u64);
+        while vocabulary.advance() {
+            let mut doc_freq = 0;
+            for (part, info) in vocabulary.current_segment_ords_and_term_infos() {
+                doc_freq += info.doc_freq;
+                if keep {
+                    let token = String::from_utf8_lossy(vocabulary.key()).into();
+                    kept[part].insert(token, (info, Impacts::new()));
+                }
             }
+            sum += self.idf(doc_freq);
+            count += 1;
         }
-        self.floor = self.model.floor(sum / terms.num_terms().max(1) as f64);
-        self.vocabulary = keep.then_some(kept);
+        self.floor = self.model.floor(sum / count.max(1) as f64);
+        self.kept = keep.then_some(kept);
         Ok(())
     }
 
-    /// The tokens that some document has. A token without a weight counts 1.
+    /// The tokens that some document has, for each part those of its own documents. A token without
+    /// a weight counts 1.
     pub(crate) fn matched(
         &self,
         tokens: &[String],
         weights: Option<&[f64]>,
-    ) -> Result<Vec<Matched<'_>>, Error> {
-        let mut matched = Vec::with_capacity(tokens.len());
+    ) -> Result<Vec<Vec<Matched<'_>>>, Error> {
+        let parts = self.index.parts.len();
+        let mut matched: Vec<Vec<Matched>> = (0..parts).map(|_| Vec::new()).collect();
         for (position, token) in tokens.iter().enumerate() {
-            let found = if let Some(known) = &self.vocabulary {
-                known.get(&**token).map(|(info, impacts)| (info.clone(), Some(impacts)))
-            } else {
-                let found = self.index.postings.terms().get(token);
-                found.map_err(Error::io("use", self.index.folder()))?.map(|info| (info, None))
-            };
-            if let Some((info, impacts)) = found {
-                let idf = self.idf(info.doc_freq);
-                let weight = weights.and_then(|weights| weights.get(position));
-                let weight = weight.copied().unwrap_or(1.0);
-                matched.push(Matched { info, idf, weight, impacts });
+            let found = (0..parts).map(|part| self.find(part, token));
+            let found = found.collect::<Result<Vec<_>, Error>>()?;
+            let doc_freq = found.iter().flatten().map(|(info, _)| info.doc_freq).sum();
+            let idf = self.idf(doc_freq);
+            let weight = weights.and_then(|weights| weights.get(position)).copied().unwrap_or(1.0);
+            for (matched, found) in matched.iter_mut().zip(found) {
+                matched.extend(found.map(|(info, impacts)| Matched {
+                    info,
+                    doc_freq,
+                    idf,
+                    weight,
+                    impacts,
+                }));
             }
         }
         Ok(matched)
     }
 
+    /// Where the postings of a token in a part are.
+    fn find(
+        &self,
+        part: usize,
+        token: &str,
+    ) -> Result<Option<(TermInfo, Option<&Impacts>)>, Error> {
+        if let Some(kept) = &self.kept {
+            let found = kept[part].get(token);
+            return Ok(found.map(|(info, impacts)| (info.clone(), Some(impacts))));
+        }
+        let part = &self.index.parts[part];
+        let found = part.postings.terms().get(token).map_err(Error::io("use", &part.folder))?;
+        Ok(found.map(|info| (info, None)))
+    }
+
     fn idf(&self, doc_freq: u32) -> f64 {
         let idf = self.model.idf(self.documents as f64, f64::from(doc_freq));
         self.floor.filter(|_| idf < 0.0).unwrap_or(idf)
+    }
+}
+
+/// The weights of tokens in the documents of one part of an index.
+pub(crate) struct Weighting {
+    index: Arc<DocumentIndex>,
+    number: usize,
+    pub(crate) model: Bm25,
+    /// Of the documents of all parts.
+    pub(crate) mean_length: f64,
+    /// The length normalisation of each document.
+    pub(crate) norms: Vec<f64>,
+}
+
+impl Weighting {
+    /// Prepares the figures of the documents of a part.
+    pub(crate) fn new(statistics: &Statistics, number: usize) -> Self {
+        let Statistics { model, mean_length, .. } = *statistics;
+        let norm = |&tokens: &u32| model.norm(f64::from(model.length(tokens)), mean_length);
+        let index = Arc::clone(&statistics.index);
+        let norms = index.parts[number].lengths.iter().map(norm).collect();
+        Self { index, number, model, mean_length, norms }
+    }
+
+    pub(crate) fn part(&self) -> &Part {
+        &self.index.parts[self.number]
     }
 
     pub(crate) fn contribution(&self, idf: f64, tf: u32, norm: f64) -> f64 {
@@ -168,10 +215,10 @@ impl Weighting {
 
     /// The postings of a token.
     pub(crate) fn blocks(&self, token: &Matched) -> Result<BlockSegmentPostings, Error> {
-        let postings = &self.index.postings;
+        let postings = &self.part().postings;
         let blocks =
             postings.read_block_postings_from_terminfo(&token.info, IndexRecordOption::WithFreqs);
-        blocks.map_err(Error::io("use", self.index.folder()))
+        blocks.map_err(Error::io("use", &self.part().folder))
     }
 
     /// Calls `each` with every document that has the token and what it adds to the score.

@@ -1,16 +1,14 @@
 //! The check of a folder with the track's files: everything that is wrong with them, all at once.
 
 use super::folder::{Folder, Split};
-use super::passages::{Passage, for_each_passage};
+use super::passages::{Passage, check_documents};
 use super::qrels::RELEASED;
 use super::topics::Topics;
 use crate::CheckReport;
 use crate::cast::{check_training_files, training_files};
-use clariq_core::{Error, Location, Problem, problem};
+use clariq_core::{Error, Problem, problem};
 use clariq_files::Source;
 use clariq_files::table::shorten;
-use std::collections::HashMap;
-use std::ops::ControlFlow;
 
 /// The files that a folder has, read or not.
 pub(super) fn files(folder: &Folder) -> Vec<Source> {
@@ -44,47 +42,14 @@ pub(super) fn check(folder: &Folder) -> Result<CheckReport, Error> {
     if passages.is_empty() {
         report.absent.push("passages.jsonl".to_owned());
     }
-    let mut seen = HashMap::new();
-    for file in passages {
-        check_passages(&file, &mut seen, &mut report)?;
-    }
+    check_documents(&passages, &mut report, without_text, |at, id, first| {
+        let found = format!("`{id}` again, which is at {first} already");
+        let hint = "it is an error if the texts differ";
+        problem!(at, "every passage once", found, hint).warning()
+    })?;
     check_training_files(&mut report, |name| folder.file(name))?;
     report.findings.sort(&report.files);
     Ok(report)
-}
-
-/// Reads passages as a stream; `seen` holds the ids of all files so far.
-fn check_passages(
-    file: &Source,
-    seen: &mut HashMap<String, String>,
-    report: &mut CheckReport,
-) -> Result<(), Error> {
-    let name = file.name();
-    report.files.push(name.clone());
-    let findings = &mut report.findings;
-    let read = for_each_passage(file, |passage| {
-        let passage = match passage {
-            Ok(passage) => passage,
-            Err(Error::Problem(problem)) => {
-                findings.add(*problem);
-                return Ok(ControlFlow::Continue(()));
-            }
-            Err(error) => return Err(error),
-        };
-        if let Some(problem) = without_text(&name, &passage) {
-            findings.add(problem);
-        }
-        let at = Location::line(&name, passage.line);
-        if let Some(first) = seen.get(&passage.id) {
-            let found = format!("`{}` again, which is at {first} already", passage.id);
-            let hint = "it is an error if the texts differ";
-            findings.add(problem!(at, "every passage once", found, hint).warning());
-        } else {
-            seen.insert(passage.id, at.to_string());
-        }
-        Ok(ControlFlow::Continue(()))
-    });
-    report.note(read).map(drop)
 }
 
 /// Some released passages hold their id and an address in place of a text.

@@ -5,9 +5,12 @@
 //! it begins: `<` begins `TrecWeb`; a table has a tab in its first line, and JSON lines `{`.
 
 mod documents;
+mod parts;
 mod trec_web;
 
-pub(crate) use documents::{read_all, read_bank, read_unique};
+pub(crate) use documents::{check_documents, read_all, read_bank, read_unique};
+pub(crate) use parts::LIST;
+pub use parts::{cut_documents, part_name};
 
 use crate::json::{self, Node, Parsed, Value};
 use crate::lines::Lines;

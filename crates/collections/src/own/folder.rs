@@ -1,6 +1,7 @@
 //! The files of a folder, by their names and by how they begin.
 
 use crate::DataDir;
+use crate::ikat::passages::LIST;
 use crate::json;
 use clariq_core::{Error, ProblemKind, bail, problem};
 use clariq_files::Source;
@@ -11,8 +12,9 @@ use std::path::{Path, PathBuf};
 /// What a packed file has behind its name.
 const ENDINGS: [&str; 3] = ["", ".gz", ".zst"];
 
-/// Files of all documents: of `clariq data export`, of BEIR and of MS MARCO.
-const DOCUMENTS: [&str; 4] = ["documents.jsonl", "corpus.jsonl", "collection.tsv", "documents.tsv"];
+/// Files of all documents: of `clariq data export`, of BEIR, of MS MARCO, and in parts.
+const DOCUMENTS: [&str; 5] =
+    ["documents.jsonl", "corpus.jsonl", "collection.tsv", "documents.tsv", LIST];
 
 /// Folders of such files.
 const FOLDERS: [&str; 4] = ["documents", "corpus", "collection", "passages"];
@@ -24,7 +26,7 @@ const OTHERS: [&str; 4] = ["requests", "queries", "topics", "qrels"];
 const HEAD: u64 = 1 << 16;
 
 /// A folder of a user.
-pub(super) struct Folder<'a>(&'a Path);
+pub(crate) struct Folder<'a>(&'a Path);
 
 /// The files of a split.
 pub(super) struct SplitFiles {
@@ -36,7 +38,7 @@ pub(super) struct SplitFiles {
 }
 
 impl<'a> Folder<'a> {
-    pub(super) fn of(data: &'a DataDir) -> Option<Self> {
+    pub(crate) fn of(data: &'a DataDir) -> Option<Self> {
         match data {
             DataDir::Folder(folder) => Some(Self(folder)),
             DataDir::Sample => None,
@@ -79,7 +81,7 @@ impl<'a> Folder<'a> {
     }
 
     /// The files of the documents, in the order of their names.
-    pub(super) fn documents(&self) -> Result<Vec<Source>, Error> {
+    pub(crate) fn documents(&self) -> Result<Vec<Source>, Error> {
         let named: Vec<PathBuf> = self.named_documents().collect();
         let files = match &named[..] {
             [] => self.loose_documents(),

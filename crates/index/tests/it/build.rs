@@ -69,7 +69,7 @@ fn figures_are_those_of_the_bank() {
     let bank = bank(["", "river stone river", "lamp", "the of and"]);
     let stats = build(&bank).index.stats().expect("figures");
     assert_eq!((stats.documents, stats.tokens, stats.vocabulary, stats.longest), (4, 4, 3, 3));
-    assert_eq!((stats.analyzer, &*stats.checksum), (ANALYZER, bank.checksum().as_str()));
+    assert_eq!(stats.analyzer, ANALYZER);
 }
 
 #[test]

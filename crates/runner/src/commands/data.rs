@@ -34,11 +34,14 @@ pub(crate) enum DataCommand {
     Export(ExportArgs),
     /// Generate multi-turn conversations from the rows of a labelled split
     Synthesize(SynthesizeArgs),
-    /// Cut a file of conversations or requests into shards, to rank them on several machines
+    /// Cut conversations, requests or documents into shards, to work on them on several machines
     ///
     /// Also writes `plan.json`. `clariq run SYSTEM --shard plan.json:I` ranks one shard; it needs
     /// only the plan and that shard. `clariq run --merge plan.json -o FILE` merges the parts into
     /// the same bytes as a run over the whole file.
+    ///
+    /// With --parts, cuts documents into folders, which can be indexed on several machines. All of
+    /// them are searched together where --data names the folder with their list, `parts.json`.
     Shard(shard::ShardArgs),
     /// Cut web pages into passages, by the guidelines of TREC iKAT
     ///

@@ -9,6 +9,7 @@ use clariq_core::{Documents, Error, Isa, ModelKind, ModelOptions};
 use clariq_experiment::{KeptTexts, cache, recipes};
 use clariq_index::{Analyzer, DocumentIndex};
 use std::fs;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 /// What was looked for, what was found, and the command that fixes it where something is missing.
@@ -132,13 +133,18 @@ fn split_finding(
 
 fn index_finding(documents: &dyn Documents, analyzer: Analyzer) -> Finding {
     let what = format!("index {analyzer}");
-    let name = format!("{analyzer}-{}", documents.checksum().short());
-    let folder = cache::folder().join("index").join(name);
-    if !folder.exists() {
-        return ok(what, "not built yet; the first run that needs it builds it");
-    }
-    match DocumentIndex::open(&folder) {
-        Ok(index) => ok(what, format!("{} documents in {}", index.documents(), folder.display())),
+    let folder = |documents: &dyn Documents| {
+        let name = format!("{analyzer}-{}", documents.checksum().short());
+        cache::folder().join("index").join(name)
+    };
+    match DocumentIndex::over(documents, |documents| DocumentIndex::open(&folder(documents))) {
+        Ok(index) => {
+            let folders: Vec<_> = index.folders().map(|it| it.display().to_string()).collect();
+            ok(what, format!("{} documents in {}", index.documents(), folders.join(", ")))
+        }
+        Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
+            ok(what, "not built yet; the first run that needs it builds it")
+        }
         Err(error) => {
             let fix = format!("clariq index build --force --analyzer {analyzer}");
             missing(what, trouble(&error), fix)

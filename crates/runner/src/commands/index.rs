@@ -5,6 +5,7 @@ use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::{Args, Subcommand};
+use clariq_core::Documents;
 use clariq_index::{Analyzer, DocumentIndex, Opened};
 
 #[derive(Subcommand)]
@@ -29,34 +30,32 @@ pub(crate) struct IndexArgs {
 
 pub(crate) fn index(settings: &Settings, command: &IndexCommand) -> Result<Outcome, Failure> {
     let (IndexCommand::Build(arguments) | IndexCommand::Stats(arguments)) = command;
-    print(settings, &open(settings, arguments)?)
-}
-
-fn open(settings: &Settings, arguments: &IndexArgs) -> Result<DocumentIndex, Failure> {
     let collection = settings.collection()?;
     let session = settings.session(&*collection, Some(&arguments.place))?;
-    let (documents, analyzer) = (session.documents, arguments.analyzer);
-    let (folder, options) = (session.index_folder(analyzer), session.build_options());
-    if arguments.force {
-        return Ok(DocumentIndex::rebuild(&folder, documents, analyzer, &options)?);
-    }
-    let (index, opened) = DocumentIndex::open_or_build(&folder, documents, analyzer, &options)?;
-    match &opened {
-        Opened::Reused => {
-            settings.note("note: the right index was there already; --force builds it anew");
+    let (analyzer, options) = (arguments.analyzer, session.build_options());
+    let open = |documents: &dyn Documents| {
+        let folder = session.folder_for(analyzer, documents);
+        if arguments.force {
+            return DocumentIndex::rebuild(&folder, documents, analyzer, &options);
         }
-        _ => session.report_opened(&index, &opened),
-    }
-    Ok(index)
-}
-
-fn print(settings: &Settings, index: &DocumentIndex) -> Result<Outcome, Failure> {
+        let (index, opened) = DocumentIndex::open_or_build(&folder, documents, analyzer, &options)?;
+        match &opened {
+            Opened::Reused => {
+                settings.note("note: the right index was there already; --force builds it anew");
+            }
+            _ => session.report_opened(&index, &opened),
+        }
+        Ok(index)
+    };
+    let index = DocumentIndex::over(session.documents, open)?;
     let stats = index.stats()?;
     let mut sheet = Sheet::new(&["figure", "value"]);
+    for folder in index.folders() {
+        sheet.row(vec![Cell::text("folder"), Cell::path(folder)]);
+    }
     let rows = [
-        ("folder", Cell::path(index.folder())),
         ("analyser", Cell::text(stats.analyzer.name())),
-        ("bank checksum", Cell::text(&stats.checksum[..12])),
+        ("bank checksum", Cell::text(session.documents.checksum().short())),
         ("questions", Cell::count(stats.documents)),
         ("tokens", Cell::Count(stats.tokens)),
         ("distinct tokens", Cell::count(stats.vocabulary)),

@@ -4,7 +4,8 @@ use crate::arguments::IndexPlace;
 use crate::failure::{Failure, Outcome};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
-use clap::Args;
+use clap::{Args, value_parser};
+use clariq_collections::cut_documents;
 use clariq_core::bail;
 use clariq_experiment::shards::{Planned, cut};
 use clariq_experiment::{Contexts, Loaded};
@@ -14,15 +15,20 @@ use std::path::{Path, PathBuf};
 #[derive(Args)]
 pub(crate) struct ShardArgs {
     /// Conversations (a pickle, JSON lines or the human-generated table), or requests as JSON
-    /// lines, in the format of `clariq rank`; `-` for standard input
+    /// lines, in the format of `clariq rank`; with --parts, documents, or a folder with them; `-`
+    /// for standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Folder for the shards and `plan.json`
+    /// Folder for the shards and `plan.json`, or for the parts and `parts.json`
     #[arg(long, short, value_name = "DIR")]
     output: PathBuf,
     /// Number of contexts or requests per shard; the last one may have fewer
-    #[arg(long, value_name = "N")]
-    contexts: NonZeroUsize,
+    #[arg(long, value_name = "N", required_unless_present = "parts")]
+    contexts: Option<NonZeroUsize>,
+    /// Number of parts to cut documents into, by ranges of their ids
+    #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=500),
+          conflicts_with_all = ["contexts", "system", "skip_bad"])]
+    parts: Option<u16>,
     /// System to plan for: its parameters and weights become part of the plan, and other ones are
     /// refused
     #[arg(long, value_name = "CONFIG")]
@@ -35,11 +41,19 @@ pub(crate) struct ShardArgs {
 }
 
 pub(crate) fn shard(settings: &Settings, arguments: &ShardArgs) -> Result<Outcome, Failure> {
+    let ShardArgs { file, output, contexts: count, skip_bad, .. } = arguments;
+    let Some(count) = count else {
+        let parts = cut_documents(file, arguments.parts.unwrap_or(1).into(), output)?;
+        let mut sheet = Sheet::new(&["file", "documents"]);
+        for (path, documents) in parts {
+            sheet.row(vec![Cell::path(&path), Cell::count(documents)]);
+        }
+        return sheet.print(settings.format);
+    };
     let load = |name: &String| Ok::<_, Failure>(settings.load(name, &[])?.of_one_task()?);
     let system = arguments.system.as_ref().map(load).transpose()?;
     let collection = settings.collection()?;
     let session = settings.session(&*collection, Some(&arguments.place))?;
-    let ShardArgs { file, output, contexts: count, skip_bad, .. } = arguments;
     let contexts = Contexts::new(&session);
     let plan = cut(&contexts, file, *skip_bad, *count, output, system.as_ref())?;
     Sheet::of([

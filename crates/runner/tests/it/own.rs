@@ -113,6 +113,123 @@ fn every_command_works_on_every_form() {
     assert_eq!(figures[0], figures[3]);
 }
 
+/// The sample as `data`, and cut into three parts as `parts`, with the same requests and judgements.
+fn cut_bench() -> Bench {
+    let bench = bench("export");
+    let cut = bench.succeed("data shard data --parts 3 -o parts --format json");
+    assert_eq!(cut.stdout.matches("documents.jsonl.gz").count(), 3, "{}", cut.stdout);
+    for split in ["train", "dev"] {
+        for name in [format!("requests.{split}.jsonl"), format!("qrels.{split}.txt")] {
+            bench.write(&format!("parts/{name}"), bench.read(&format!("data/{name}")));
+        }
+    }
+    bench
+}
+
+#[test]
+fn parts_are_searched_as_one_collection() {
+    let bench = cut_bench();
+    let stages = "[[stages]]\nstage = \"bm25\"\nanalyzer = \"english\"\ndepth = 30\n";
+    bench.write("okapi.toml", format!("name = \"okapi\"\n{stages}"));
+    bench.write("feedback.toml", format!("name = \"feedback\"\n{stages}[[stages]]\nstage = \"rm3\"\nanalyzer = \"english\"\ndepth = 30\n"));
+    bench.succeed("data check --data parts");
+    let words = |data: &str| bench.succeed(&format!("data stats --data {data}")).stdout;
+    assert_eq!(words("parts"), words("data"));
+    // A part is a collection, whose index is the one that the whole uses.
+    let built =
+        bench.succeed("index build --data parts/part-00001 --analyzer english --format json");
+    let whole = bench.succeed("index build --data parts --analyzer english --format json");
+    let folder = built.stdout.lines().find(|line| line.contains("english-")).expect("a folder");
+    assert!(whole.stdout.contains(folder), "{} {}", built.stdout, whole.stdout);
+    assert!(whole.stderr.contains("was there already"), "{}", whole.stderr);
+    let doctor = bench.succeed("doctor --data parts");
+    assert!(doctor.stdout.contains("40 documents in"), "{}", doctor.stdout);
+    for part in 0..3 {
+        let place = format!("--data parts/part-0000{part} --index kept/part-0000{part}");
+        bench.succeed(&format!("index build {place} --analyzer english"));
+    }
+    for (data, named) in [("data", ""), ("parts", ""), ("parts", "--index kept")] {
+        for system in ["okapi", "feedback"] {
+            let run = format!("{system}.{data}");
+            bench.succeed(&format!(
+                "-q run {system}.toml --data {data} --split dev {named} -o {run}"
+            ));
+            assert_eq!(bench.text(&run), bench.text(&format!("{system}.data")));
+        }
+        let ranked = format!("rank okapi.toml --data {data} --requests data/requests.dev.jsonl");
+        bench.write(&format!("{data}.ranked"), bench.succeed(&ranked).stdout);
+        assert_eq!(bench.text(&format!("{data}.ranked")), bench.text("data.ranked"));
+        let explained = format!("explain saddle bike/4 --data {data} --system okapi.toml");
+        bench.write(&format!("{data}.explained"), bench.succeed(&explained).stdout);
+        assert_eq!(bench.text(&format!("{data}.explained")), bench.text("data.explained"));
+        let scored = format!("eval okapi.{data} --data {data} --split dev --format json");
+        bench.write(&format!("{data}.scored"), bench.succeed(&scored).stdout.replace(data, "data"));
+        assert_eq!(bench.text(&format!("{data}.scored")), bench.text("data.scored"));
+    }
+    assert_eq!(std::fs::read_dir(bench.path("kept")).expect("kept").count(), 3);
+    // Parts cut again are the same, with other numbers of them and another order of the documents.
+    bench.succeed("data shard parts --parts 3 -o again");
+    assert_eq!(bench.text("again/parts.json"), bench.text("parts/parts.json"));
+    let many = bench.succeed("data shard parts --parts 500 -o many --format json");
+    assert_eq!(many.stdout.matches("documents.jsonl.gz").count(), 40, "{}", many.stdout);
+    let ranked = bench.succeed("rank okapi.toml --data many --requests data/requests.dev.jsonl");
+    assert_eq!(ranked.stdout, bench.text("data.ranked"));
+}
+
+#[test]
+fn parts_that_are_not_as_they_were_cut_are_refused() {
+    let bench = cut_bench();
+    let refused = |expected: &str| {
+        for command in ["rank bm25 --requests data/requests.dev.jsonl", "data check"] {
+            let words = format!("{command} --data parts");
+            let refused = bench.run(&words.split_whitespace().collect::<Vec<_>>());
+            let said = refused.stdout + &refused.stderr;
+            assert!(matches!(refused.status, Some(1 | 2)), "{words}: {said}");
+            assert!(said.contains(expected), "{words}: {said}");
+        }
+    };
+    let list = bench.text("parts/parts.json");
+    for (from, to, expected) in [
+        ("\"file\"", "\"count\": 14, \"file\"", "parts.json:5"),
+        ("\"clariq_parts\": 1", "\"clariq_parts\": 2", "parts of form 1"),
+        ("part-00000/", "../part-00000/", "files below the list"),
+        ("part-00000/", "/part-00000/", "files below the list"),
+        ("part-00000/", "part-00007/", "part-00007"),
+        ("part-00000/", "part-00001/", "part-00001/documents.jsonl.gz"),
+    ] {
+        bench.write("parts/parts.json", list.replacen(from, to, 1));
+        refused(expected);
+    }
+    let mut swapped: Value = serde_json::from_str(&list).expect("JSON");
+    let parts = swapped["parts"].as_array_mut().expect("parts");
+    parts.swap(0, 1);
+    bench.write("parts/parts.json", swapped.to_string());
+    refused("ids behind those of the part before");
+    bench.write("parts/parts.json", "{\"clariq_parts\": 1, \"parts\": []}");
+    refused("0 parts");
+    bench.write("parts/parts.json", &list);
+    bench.write("parts/documents.jsonl", "{\"id\": \"a\", \"text\": \"b\"}\n");
+    refused("one file or folder of documents");
+    bench.remove("parts/documents.jsonl");
+    bench.write("parts/part-00002/documents.jsonl.gz", "{\"id\": \"zz\", \"text\": \"b\"}\n");
+    refused("another checksum");
+    bench.remove("parts/part-00002/documents.jsonl.gz");
+    refused("part-00002");
+    for (line, expected) in [
+        ("data shard none.jsonl --parts 2 -o x", "none.jsonl"),
+        ("data shard empty.jsonl --parts 2 -o x", "found: none"),
+        ("data shard bad.jsonl --parts 2 -o x", "bad.jsonl:2"),
+        ("data shard bad.jsonl --parts 2 --contexts 3 -o x", "--contexts"),
+        ("data shard bad.jsonl --parts 0 -o x", "1..=500"),
+    ] {
+        bench.write("empty.jsonl", "\n");
+        bench.write("bad.jsonl", "{\"id\": \"a\", \"text\": \"b\"}\n{}\n");
+        let failed = bench.run(&line.split_whitespace().collect::<Vec<_>>());
+        assert!(failed.status == Some(2) && failed.stderr.contains(expected), "{failed:?}");
+        assert!(!bench.path("x").exists(), "{line}");
+    }
+}
+
 #[test]
 fn documents_alone_are_ranked() {
     let bench = Bench::new();

@@ -1,21 +1,53 @@
 //! The passages of files as documents, in memory or kept on the disk.
 
+use super::parts::{Parts, check_order, of_list};
 use super::{Passage, for_each_passage};
-use crate::{Bank, BankRow};
-use clariq_core::{Checksum, Documents, Error, Location, ProblemKind, TextKeeper, bail, sha256};
+use crate::{Bank, BankRow, CheckReport};
+use clariq_core::{
+    Checksum, Documents, Error, Location, Problem, ProblemKind, TextKeeper, bail, sha256,
+};
 use clariq_files::Source;
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
+use std::slice;
 
 /// All passages of files, in memory or kept by `keeper`.
 pub(crate) fn read_all(
     files: &[Source],
     keeper: Option<&dyn TextKeeper>,
 ) -> Result<Box<dyn Documents>, Error> {
-    let Some(keeper) = keeper.filter(|keeper| keeper.takes(size(files))) else {
-        return Ok(Box::new(read_bank(files, &|_| true)?));
+    read(files, keeper, |files| read_bank(files, &|_| true))
+}
+
+/// All documents of files as [`read_all`] reads them. In memory, each id may be there once.
+pub(crate) fn read_unique(
+    files: &[Source],
+    keeper: Option<&dyn TextKeeper>,
+) -> Result<Box<dyn Documents>, Error> {
+    read(files, keeper, read_once)
+}
+
+/// The documents of files, or of all parts that a list names: in memory, or kept where all of them
+/// are too many for that.
+fn read(
+    files: &[Source],
+    keeper: Option<&dyn TextKeeper>,
+    in_memory: fn(&[Source]) -> Result<Bank, Error>,
+) -> Result<Box<dyn Documents>, Error> {
+    let parts = of_list(files)?;
+    let keeper = keeper.filter(|keeper| keeper.takes(size(parts.as_deref().unwrap_or(files))));
+    let read = |files: &[Source]| match keeper {
+        Some(keeper) => keep(files, keeper),
+        None => Ok(Box::new(in_memory(files)?) as Box<dyn Documents>),
     };
+    let Some(files) = parts else { return read(files) };
+    let parts = files.par_iter().map(|file| read(slice::from_ref(file)));
+    Ok(Box::new(Parts::new(parts.collect::<Result<_, _>>()?, &files)?))
+}
+
+/// The passages of files, kept by `keeper`.
+fn keep(files: &[Source], keeper: &dyn TextKeeper) -> Result<Box<dyn Documents>, Error> {
     let sums: Vec<String> = files.par_iter().map(Source::checksum).collect::<Result<_, _>>()?;
     let source: Checksum = sha256(sums.iter().map(String::as_bytes));
     let kept = keeper.keep(&source, &|add| {
@@ -38,14 +70,8 @@ pub(crate) fn read_all(
     })
 }
 
-/// All documents of files as [`read_all`] reads them. In memory, each id may be there once.
-pub(crate) fn read_unique(
-    files: &[Source],
-    keeper: Option<&dyn TextKeeper>,
-) -> Result<Box<dyn Documents>, Error> {
-    if keeper.is_some_and(|keeper| keeper.takes(size(files))) {
-        return read_all(files, keeper);
-    }
+/// The documents of files, in which each id may be there once.
+fn read_once(files: &[Source]) -> Result<Bank, Error> {
     let mut all = Vec::new();
     for (number, file) in files.iter().enumerate() {
         for_each_passage(file, |passage| {
@@ -64,7 +90,7 @@ pub(crate) fn read_unique(
         let hint = "remove one of the two, or give it an id of its own";
         bail!((&*files[*again].name(), *at), "an id that no other document has", found, hint);
     }
-    Ok(Box::new(Bank::new(all.into_iter().map(|(row, ..)| row).collect(), "")))
+    Ok(Bank::new(all.into_iter().map(|(row, ..)| row).collect(), ""))
 }
 
 /// Bytes of files as they are on the disk, packed or not.
@@ -79,7 +105,7 @@ fn size(files: &[Source]) -> u64 {
 /// The passages of files whose ids `keep` wants, each once: files may share some.
 pub(crate) fn read_bank(files: &[Source], keep: &dyn Fn(&str) -> bool) -> Result<Bank, Error> {
     let mut rows: HashMap<String, BankRow> = HashMap::new();
-    for file in files {
+    for file in of_list(files)?.as_deref().unwrap_or(files) {
         for_each_passage(file, |passage| {
             let passage = passage?;
             if !keep(&passage.id) {
@@ -97,4 +123,54 @@ pub(crate) fn read_bank(files: &[Source], keep: &dyn Fn(&str) -> bool) -> Result
         })?;
     }
     Ok(Bank::new(rows.into_values().collect(), ""))
+}
+
+/// Reads files of documents, or those of the parts that a list names, and reports what is wrong with
+/// them, what `fault` finds in a document, and with `again` an id that was at another place. Returns
+/// the place of each id.
+pub(crate) fn check_documents(
+    files: &[Source],
+    report: &mut CheckReport,
+    fault: fn(&str, &Passage) -> Option<Problem>,
+    again: fn(Location, &str, &str) -> Problem,
+) -> Result<HashMap<String, String>, Error> {
+    let (mut seen, mut last) = (HashMap::new(), String::new());
+    let Some(parts) = report.note(of_list(files))? else { return Ok(seen) };
+    for file in parts.as_deref().unwrap_or(files) {
+        let name = file.name();
+        report.files.push(name.clone());
+        let (findings, mut ends) = (&mut report.findings, None);
+        let read = for_each_passage(file, |passage| {
+            let passage = match passage {
+                Ok(passage) => passage,
+                Err(Error::Problem(problem)) => {
+                    findings.add(*problem);
+                    return Ok(ControlFlow::Continue(()));
+                }
+                Err(error) => return Err(error),
+            };
+            if let Some(problem) = fault(&name, &passage) {
+                findings.add(problem);
+            }
+            let (first, end) = ends.get_or_insert_with(|| (passage.id.clone(), passage.id.clone()));
+            if passage.id < *first {
+                first.clone_from(&passage.id);
+            } else if passage.id > *end {
+                end.clone_from(&passage.id);
+            }
+            let at = Location::line(&name, passage.line);
+            if let Some(before) = seen.get(&passage.id) {
+                findings.add(again(at, &passage.id, before));
+            } else {
+                seen.insert(passage.id, at.to_string());
+            }
+            Ok(ControlFlow::Continue(()))
+        });
+        report.note(read)?;
+        if let Some((first, end)) = ends.filter(|_| parts.is_some()) {
+            report.note(check_order(&name, &last, &first).map_err(Error::from))?;
+            last = end;
+        }
+    }
+    Ok(seen)
 }
