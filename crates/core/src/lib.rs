@@ -24,6 +24,7 @@ mod ranking;
 mod recipe;
 mod regular;
 mod request;
+mod vectors;
 
 pub use checksum::{
     Checksum, Sha256Sum, UnorderedSum, hex, sha256, sha256_hex, sha256_of_file, sha256_of_stream,
@@ -47,7 +48,8 @@ pub use model::{
 pub use observer::{Observer, Silent, Task};
 pub use printable::{Escaped, fixed, is_python_space, printable};
 pub use problem::{Error, Location, Problem, ProblemKind, Result, Severity};
-pub use ranking::{Explanation, Hit, Ranking, best_first, rank_by_score};
+pub use ranking::{Best, Explanation, Hit, Ranking, best_first, rank_by_score};
 pub use recipe::{Objective, Recipe, Schedule, TrainOn};
 pub use regular::{open_regular, read_regular};
 pub use request::{Request, Speaker, Turn, Utterance, is_refusal};
+pub use vectors::{Block, Rows, Vectors};

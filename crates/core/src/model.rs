@@ -1,10 +1,12 @@
 //! Learned models: what each kind can do, how one is run, and what opens them by name.
 
+use crate::document::Documents;
 use crate::embeddings::Embeddings;
 use crate::history::{History, HistoryWeights};
 use crate::isa::Isa;
 use crate::problem;
 use crate::problem::{Error, Result};
+use crate::vectors::{Block, Vectors};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -269,14 +271,16 @@ pub trait Models: Send + Sync {
     /// Opens the model of that name, which must be of that kind.
     fn open(&self, model: &ModelName) -> Result<Model>;
 
-    /// Encodes all documents, in the order of their numbers; may come from a cache.
+    /// Encodes all documents; may come from a cache, and is then on the disk where they are many.
     fn embed_documents(
         &self,
         model: &ModelName,
-        texts: &[&str],
+        documents: &dyn Documents,
         progress: Progress,
-    ) -> Result<Arc<Embeddings>> {
-        Ok(Arc::new(self.encoder(model)?.encode_documents(texts, progress)?))
+    ) -> Result<Arc<Vectors>> {
+        let encoder = self.encoder(model)?;
+        let encode = |block| Block::encode(documents, block, &*encoder, progress);
+        Ok(Arc::new(Vectors::of(documents.len(), encode)?))
     }
 
     /// Encodes requests, each text by itself ([`Encoder::encode_apart`]); may come from a cache.

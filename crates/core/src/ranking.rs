@@ -23,17 +23,66 @@ pub fn best_first(a: &Hit, b: &Hit) -> Ordering {
     b.score.total_cmp(&a.score).then(b.doc.cmp(&a.doc))
 }
 
+/// The best documents of those that were scored so far.
+#[derive(Debug, Clone)]
+pub struct Best {
+    depth: usize,
+    /// The best, and others that are not yet dropped.
+    hits: Ranking,
+    /// The last of the best when others were dropped: no hit behind it is among them.
+    last: Option<Hit>,
+}
+
+impl Best {
+    /// Keeps the best `depth`.
+    pub fn new(depth: usize) -> Self {
+        Self { depth, hits: Ranking::new(), last: None }
+    }
+
+    /// Takes documents with their scores.
+    pub fn add(&mut self, docs: &[Doc], scores: impl Iterator<Item = f32>) {
+        // Dropping costs as much as there are hits: it pays where about as many are dropped as kept.
+        let most = self.depth.saturating_add(self.depth.max(64));
+        self.hits.reserve(docs.len().min(most - self.hits.len()));
+        for (&doc, score) in docs.iter().zip(scores) {
+            let hit = Hit { doc, score: f64::from(score) };
+            if self.last.is_none_or(|last| best_first(&hit, &last) == Ordering::Less) {
+                self.hits.push(hit);
+                if self.hits.len() == most {
+                    self.drop_others();
+                }
+            }
+        }
+    }
+
+    fn drop_others(&mut self) {
+        if self.depth < self.hits.len() {
+            self.hits.select_nth_unstable_by(self.depth, best_first);
+            self.hits.truncate(self.depth);
+            self.last = self.hits.iter().copied().max_by(best_first);
+        }
+    }
+
+    /// The best so far, in no order.
+    pub fn hits(&mut self) -> &[Hit] {
+        self.drop_others();
+        &self.hits
+    }
+
+    /// The best, in order.
+    pub fn ranking(mut self) -> Ranking {
+        self.drop_others();
+        self.hits.sort_unstable_by(best_first);
+        self.hits.shrink_to_fit();
+        self.hits
+    }
+}
+
 /// Orders documents by their scores and keeps the best `depth`.
 pub fn rank_by_score(docs: &[Doc], scores: impl Iterator<Item = f32>, depth: usize) -> Ranking {
-    let hit = |(&doc, score): (&Doc, f32)| Hit { doc, score: f64::from(score) };
-    let mut ranking: Ranking = docs.iter().zip(scores).map(hit).collect();
-    if depth < ranking.len() {
-        ranking.select_nth_unstable_by(depth, best_first);
-        // A copy, so that a block of rankings does not hold room for all documents in each.
-        ranking = ranking[..depth].to_vec();
-    }
-    ranking.sort_unstable_by(best_first);
-    ranking
+    let mut best = Best::new(depth);
+    best.add(docs, scores);
+    best.ranking()
 }
 
 /// Where a score comes from: a value, and the values that it was made of.

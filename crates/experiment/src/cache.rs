@@ -9,6 +9,7 @@ use clariq_files::{manifest, with_ending, write_atomically};
 use clariq_index::{BuildOptions, TextStore};
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::time::SystemTime;
 use std::{env, fs, io};
 
@@ -113,7 +114,7 @@ impl Kept<'_> {
         match check(&self.entry) {
             State::Sound => {
                 // Where the time cannot be set, the entry counts as older than it is.
-                let _ = set_used(&self.entry, SystemTime::now());
+                let _ = self.set_used();
                 Ok(read(&self.entry.join(self.file)))
             }
             State::Damaged { found } => Err(found),
@@ -132,10 +133,20 @@ impl Kept<'_> {
         put().inspect_err(|_| {
             let _ = fs::remove_dir_all(&made);
         })?;
+        let _ = self.set_used();
         let folder = self.entry.parent().unwrap_or(Path::new("."));
-        remove_unused(folder, MOST_KEPT).map_err(Error::io("list", folder))
+        remove_unused(folder, MOST_KEPT, *FIRST_USE).map_err(Error::io("list", folder))
+    }
+
+    /// Says that the entry was used now.
+    fn set_used(&self) -> io::Result<()> {
+        let now = SystemTime::now().max(*FIRST_USE);
+        set_used(&self.entry, now)
     }
 }
+
+/// When this process first used an entry.
+static FIRST_USE: LazyLock<SystemTime> = LazyLock::new(SystemTime::now);
 
 /// Says when an entry was used: the time of its list.
 fn set_used(entry: &Path, now: SystemTime) -> io::Result<()> {
@@ -146,9 +157,10 @@ fn set_used(entry: &Path, now: SystemTime) -> io::Result<()> {
 const MOST_KEPT: u64 = 16 << 30;
 
 /// Removes the entries of a folder that were used longest ago, where all of them have more bytes than
-/// `most`. The last one stays, however large. Where another process uses one that is removed, that
+/// `most`. Those used from `since` on stay, however large: a large collection has many, and the
+/// first would make room for the last. Another process that uses one that is removed says so, or
 /// computes it again.
-fn remove_unused(folder: &Path, most: u64) -> io::Result<()> {
+fn remove_unused(folder: &Path, most: u64, since: SystemTime) -> io::Result<()> {
     let mut entries = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -159,9 +171,9 @@ fn remove_unused(folder: &Path, most: u64) -> io::Result<()> {
     }
     entries.sort_unstable_by(|a, b| b.cmp(a));
     let mut bytes = 0;
-    for (index, (_, size, entry)) in entries.into_iter().enumerate() {
+    for (used, size, entry) in entries {
         bytes += size;
-        if index > 0 && bytes > most {
+        if used < since && bytes > most {
             let _ = remove(&entry);
         }
     }
@@ -266,12 +278,13 @@ mod tests {
         }
         fs::write(folder.path().join("z"), "no entry").unwrap();
         assert_eq!(kept("a").read(|file| fs::read(file).ok()).unwrap().unwrap().len(), 1000);
-        remove_unused(folder.path(), 4000).unwrap();
+        remove_unused(folder.path(), 4000, *FIRST_USE).unwrap();
         assert_eq!(list(), "abcz", "there is room for all");
-        remove_unused(folder.path(), 2500).unwrap();
+        remove_unused(folder.path(), 2500, *FIRST_USE).unwrap();
         assert_eq!(list(), "acz", "the first was read since");
-        remove_unused(folder.path(), 10).unwrap();
-        assert_eq!(list(), "az", "the last one stays");
+        kept("d").write(&[0; 1000]).unwrap();
+        remove_unused(folder.path(), 10, *FIRST_USE).unwrap();
+        assert_eq!(list(), "adz", "those of this process stay");
     }
 
     /// The sample as a folder, with its passages in no order and some of them twice.

@@ -9,8 +9,8 @@ use crate::cache::{self, State};
 use crate::recipes;
 use crate::session::{Cached, Located, Session};
 use clariq_core::{
-    Decoding, Embeddings, Error, History, Model, ModelKind, ModelName, Models, Precision, Progress,
-    Reading, Recipe, Trained, bail, sha256, sha256_hex,
+    Block, Decoding, Documents, Embeddings, Error, History, Model, ModelKind, ModelName, Models,
+    Precision, Progress, Reading, Recipe, Trained, Vectors, bail, sha256_hex,
 };
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap};
@@ -162,31 +162,31 @@ impl Models for Session<'_> {
     fn embed_documents(
         &self,
         model: &ModelName,
-        texts: &[&str],
+        documents: &dyn Documents,
         progress: Progress,
-    ) -> Result<Arc<Embeddings>, Error> {
+    ) -> Result<Arc<Vectors>, Error> {
         let encoder = self.encoder(model)?;
-        let folder = self.vectors_folder();
+        let (folder, most) = (self.vectors_folder(), vectors::MOST_UNWRITTEN);
         if !self.keeps {
             // The sentences of a whole split come again, those of a few requests hardly.
-            let recur = self.split.is_some() && texts.len() >= FEWEST_KEPT;
+            let recur = self.split.is_some() && documents.len() >= FEWEST_KEPT;
             return Ok(Arc::new(if recur {
-                vectors::cached(&folder, &*encoder, texts, self.observer, progress)?
+                vectors::cached(&folder, most, &*encoder, documents, self.observer, progress)?
             } else {
-                encoder.encode_documents(texts, progress)?
+                let encode = |block| Block::encode(documents, block, &*encoder, progress);
+                Vectors::of(documents.len(), encode)?
             }));
         }
         // A collection has documents for each of its tasks.
-        let separated = texts.iter().flat_map(|text| [text.as_bytes(), b"\0"]);
-        let key = format!("{} {}", encoder.checksum(), sha256(separated).short());
+        let key = format!("{} {}", encoder.checksum(), documents.checksum());
         open_once(&self.models.banks, key, || {
-            let task = self.observer.begin("question bank", Some(texts.len() as u64));
+            let task = self.observer.begin("question bank", Some(documents.len() as u64));
             let count = |texts: u64| {
                 task.advance(texts);
                 progress(texts);
             };
-            let bank = vectors::cached(&folder, encoder.as_ref(), texts, self.observer, &count)?;
-            task.finish(&format!("{} questions encoded", bank.len()));
+            let bank = vectors::cached(&folder, most, &*encoder, documents, self.observer, &count)?;
+            task.finish(&format!("{} questions encoded", documents.len()));
             Ok(Arc::new(bank))
         })
     }

@@ -4,8 +4,8 @@ use crate::cache;
 use crate::models::Apart;
 use clariq_collections::{Around, Collection, part_name};
 use clariq_core::{
-    Documents, Embeddings, Engine, Error, Model, ModelName, ModelOptions, NoModels, Precision,
-    ProblemKind, Reading, bail,
+    Documents, Engine, Error, Model, ModelName, ModelOptions, NoModels, Precision, ProblemKind,
+    Reading, Vectors, bail,
 };
 use clariq_core::{Observer, Silent};
 use clariq_files::temporary::{Temporary, folder_in};
@@ -64,7 +64,7 @@ pub(crate) struct OpenedModels {
     pub(crate) models: Cached<ModelName, Model>,
     /// How many texts each has cut, as far as that was reported.
     pub(crate) cut: Cached<ModelName, usize>,
-    pub(crate) banks: Cached<String, Arc<Embeddings>>,
+    pub(crate) banks: Cached<String, Arc<Vectors>>,
     /// Vectors of requests, by the encoder's checksum.
     pub(crate) apart: Cached<String, Apart>,
 }

@@ -4,11 +4,18 @@
 //! cargo run --release -p clariq-rank --example dense -- DOCUMENTS LENGTH [REQUESTS]
 //! ```
 //!
-//! Requests are ranked one by one, and again in batches as `clariq run` makes them.
+//! Requests are ranked one by one, and again in batches as `clariq run` makes them. The vectors of
+//! more than one block are in files of the folder for temporary files while it runs.
 
 use clariq_collections::clariq::{Bank, BankRow};
-use clariq_core::{Embeddings, Encoder, Model, ModelName, Models, Progress, Request, Result, bail};
+use clariq_core::{
+    Block, Documents, Embeddings, Encoder, Error, Model, ModelName, Models, Progress, Request,
+    Result, Rows, Vectors, bail,
+};
 use clariq_rank::{Batch, Context, System};
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -39,9 +46,34 @@ impl Encoder for Random {
     }
 }
 
-impl Models for Random {
+/// Opens encoders of a length, and keeps the vectors of documents in a folder.
+struct OnDisk<'f>(usize, &'f Path);
+
+impl Models for OnDisk<'_> {
     fn open(&self, _: &ModelName) -> Result<Model> {
-        Ok(Model::Encoder(Arc::new(Self(self.0))))
+        Ok(Model::Encoder(Arc::new(Random(self.0))))
+    }
+
+    fn embed_documents(
+        &self,
+        _: &ModelName,
+        documents: &dyn Documents,
+        progress: Progress,
+    ) -> Result<Arc<Vectors>> {
+        let make = |block: std::ops::Range<usize>| {
+            let path = self.1.join(block.start.to_string());
+            let mut made = Block::encode(documents, block, &Random(self.0), progress)?;
+            if let Rows::Memory(values) = &made.rows
+                && documents.len() > Vectors::BLOCK
+            {
+                let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+                let written = File::create(&path).and_then(|mut file| file.write_all(&bytes));
+                written.map_err(Error::io("write", &path))?;
+                made.rows = Rows::File { path, offset: 0 };
+            }
+            Ok(made)
+        };
+        Ok(Arc::new(Vectors::of(documents.len(), make)?))
     }
 }
 
@@ -56,7 +88,9 @@ fn main() -> Result<()> {
         text: format!("d{number}"),
     };
     let bank = Bank::from_rows((0..documents).map(row).collect());
-    let random = Random(length);
+    let folder = std::env::temp_dir().join(format!("dense-{}", std::process::id()));
+    fs::create_dir_all(&folder).map_err(Error::io("create", &folder))?;
+    let random = OnDisk(length, &folder);
     let mut context = Context::new(&bank, |_, _| bail!("index", "none", "one", "`dense` has none"));
     context.models = &random;
     let text = format!(
@@ -71,7 +105,7 @@ fn main() -> Result<()> {
         ("one by one", 1, &requests[..requests.len().min(20)]),
         ("batches", BATCH, &requests[..]),
     ] {
-        let (start, mut hits) = (Instant::now(), 0);
+        let (start, before, mut hits) = (Instant::now(), processor(), 0);
         for batch in some.chunks(batch) {
             let batch = Batch::new(&context, batch);
             hits +=
@@ -80,11 +114,12 @@ fn main() -> Result<()> {
         let seconds = start.elapsed().as_secs_f64();
         let figures = serde_json::json!({
             "step": step, "requests": some.len(), "seconds": seconds, "hits": hits,
-            "requests_per_second": some.len() as f64 / seconds, "peak_own_mib": peak(),
+            "requests_per_second": some.len() as f64 / seconds,
+            "processor_seconds": processor() - before, "peak_own_mib": peak(),
         });
         println!("{figures}");
     }
-    Ok(())
+    fs::remove_dir_all(&folder).map_err(Error::io("remove", &folder))
 }
 
 /// The most memory of this process so far, in MiB, where the kernel tells.
@@ -92,4 +127,13 @@ fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or(0) >> 10
+}
+
+/// Seconds of processor time of this process so far, where the kernel tells.
+fn processor() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split(' ').collect();
+    let ticks =
+        fields.get(12..14).unwrap_or_default().iter().filter_map(|it| it.parse::<f64>().ok());
+    ticks.sum::<f64>() / 100.0
 }

@@ -13,12 +13,11 @@ use clariq_core::{
     Doc, Documents, Embeddings, Explanation, Location, ModelName, Models, Pooling, Reading, Result,
     Similarity, bail,
 };
-use encoded::Encoded;
+pub(crate) use encoded::Encoded;
 use ndarray::Array2;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
@@ -139,31 +138,40 @@ pub(crate) struct Space {
     /// Each with the weight of its cosine.
     encoders: Vec<(f32, Encoded)>,
     characters: Option<(f32, Characters)>,
+    /// All documents that say something, in order.
+    pub(crate) with_text: Vec<Doc>,
 }
 
 impl Space {
-    /// Opens the models and encodes the documents.
+    /// Opens the models and encodes the documents. Only character n-grams need all of their texts.
     pub(crate) fn open(
         config: &SpaceConfig,
         documents: &dyn Documents,
         models: &dyn Models,
     ) -> Result<Self> {
-        let texts: Vec<Cow<str>> =
-            Doc::all(documents.len()).map(|doc| documents.text(doc)).collect::<Result<_>>()?;
-        let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
         let total: f64 =
             config.models.values().map(|model| model.weight).sum::<f64>() + config.characters;
-        let mut encoders = Vec::new();
+        let (mut encoders, mut empty) = (Vec::new(), Vec::new());
         for (name, weighted) in config.models.iter().filter(|(_, model)| model.weight > 0.0) {
             let model = weighted.model(name);
-            let documents = models.embed_documents(&model, &texts, &|_| {})?;
+            let documents = models.embed_documents(&model, documents, &|_| {})?;
             let encoder = models.encoder(&model)?;
+            empty = documents.empty().to_vec();
             let encoded = Encoded::new(model, encoder.as_ref(), documents);
             encoders.push(((weighted.weight / total) as f32, encoded));
         }
         let weight = (config.characters / total) as f32;
-        let characters = (config.characters > 0.0).then(|| (weight, Characters::new(&texts)));
-        Ok(Self { encoders, characters })
+        let mut characters = None;
+        if config.characters > 0.0 {
+            let all = Doc::all(documents.len());
+            let texts = all.clone().map(|doc| documents.text(doc)).collect::<Result<Vec<_>>>()?;
+            let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+            empty = all.filter(|doc| texts[doc.index()].is_empty()).collect();
+            characters = Some((weight, Characters::new(&texts)));
+        }
+        let says_something = |doc: &Doc| empty.binary_search(doc).is_err();
+        let with_text = Doc::all(documents.len()).filter(says_something).collect();
+        Ok(Self { encoders, characters, with_text })
     }
 
     /// The space for a stage whose formulas are of cosines; one of dot products is refused.
@@ -192,38 +200,36 @@ impl Space {
         texts: &[&str],
         docs: &[Doc],
     ) -> Result<Array2<f32>> {
-        Ok(self.similarities(texts, &self.encode(models, texts)?, 0..texts.len(), docs))
+        self.similarities(texts, &self.encode(models, texts)?, 0..texts.len(), docs)
     }
 
-    /// The same for texts that recur: the row of a text depends on that text alone.
-    pub(crate) fn to_documents_each(
+    /// The vectors of texts that recur: that of a text depends on that text alone.
+    pub(crate) fn encode_each(
         &self,
         documents: &dyn Documents,
         models: &dyn Models,
         texts: &[&str],
-        docs: &[Doc],
-    ) -> Result<Array2<f32>> {
+    ) -> Result<Vec<Embeddings>> {
         let encode = |(_, encoded): &(f32, Encoded)| encoded.encode_each(documents, models, texts);
-        let vectors = self.encoders.iter().map(encode).collect::<Result<Vec<_>>>()?;
-        Ok(self.similarities(texts, &vectors, 0..texts.len(), docs))
+        self.encoders.iter().map(encode).collect()
     }
 
-    /// Similarities of some of the texts, whose vectors [`Space::encode`] has made, to documents.
+    /// Similarities of some of the texts, whose vectors were made before, to documents.
     pub(crate) fn similarities(
         &self,
         texts: &[&str],
         vectors: &[Embeddings],
         some: Range<usize>,
         docs: &[Doc],
-    ) -> Array2<f32> {
+    ) -> Result<Array2<f32>> {
         let mut sum = Array2::zeros((some.len(), docs.len()));
         for ((weight, encoded), vectors) in self.encoders.iter().zip(vectors) {
-            sum.scaled_add(*weight, &encoded.to_documents(vectors, some.clone(), docs));
+            encoded.add_similarities(vectors, some.clone(), docs, *weight, &mut sum)?;
         }
         if let Some((weight, characters)) = &self.characters {
             characters.add_texts(&texts[some], docs, *weight, &mut sum);
         }
-        sum
+        Ok(sum)
     }
 
     /// One of the encoders, by its name.
@@ -240,16 +246,16 @@ impl Space {
     }
 
     /// Similarities of documents to each other.
-    pub(crate) fn among(&self, docs: &[Doc]) -> Array2<f32> {
-        let mut sum = Array2::zeros((docs.len(), docs.len()));
+    pub(crate) fn among(&self, docs: &[Doc]) -> Result<Array2<f32>> {
+        let (mut sum, mut room) = (Array2::zeros((docs.len(), docs.len())), Vec::new());
         for (weight, encoded) in &self.encoders {
-            let rows = encoded.rows(docs);
+            let rows = encoded.rows(docs, &mut room)?;
             sum.scaled_add(*weight, &rows.dot(&rows.t()));
         }
         if let Some((weight, characters)) = &self.characters {
             characters.add_documents(docs, *weight, &mut sum);
         }
-        sum
+        Ok(sum)
     }
 
     /// Explains the similarity of a text and a document: what each cosine adds to it.
@@ -267,7 +273,9 @@ impl Space {
                 Similarity::Dot => "dot product",
             };
             let name = format!("{measure} by `{}`", encoded.model.name);
-            add(*weight, &encoded.to_documents(&vector, 0..1, &[doc]), &name);
+            let mut similarity = Array2::zeros((1, 1));
+            encoded.add_similarities(&vector, 0..1, &[doc], 1.0, &mut similarity)?;
+            add(*weight, &similarity, &name);
         }
         if let Some((weight, characters)) = &self.characters {
             let mut cosine = Array2::zeros((1, 1));

@@ -2,75 +2,98 @@
 
 use crate::cache::Kept;
 use clariq_core::{
-    Embeddings, Encoder, Error, Observer, Progress, problem, read_regular, sha256, sha256_hex,
+    Block, Documents, Embeddings, Encoder, Error, Observer, Progress, Rows, Vectors, bail,
+    open_regular, problem, read_regular, sha256, sha256_hex,
 };
 use safetensors::SafeTensors;
-use safetensors::tensor::{Dtype, TensorView};
-use std::collections::BTreeMap;
+use safetensors::tensor::{Dtype, Metadata, TensorView};
+use std::collections::{BTreeMap, HashMap};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 const TENSOR: &str = "embeddings";
+/// What the header of a block has beside its vectors: the documents without a text.
+const EMPTY: &str = "empty";
 const FILE: &str = "vectors.safetensors";
 /// Bytes that a vector may have: ten times those of the largest models.
 const MOST_OF_A_VECTOR: u64 = 1 << 18;
+/// Bytes that the header of a block may have: twice those where every document is empty.
+const MOST_OF_A_HEADER: u64 = 1 << 20;
+/// Bytes of vectors that are kept in memory where they cannot be written.
+pub(super) const MOST_UNWRITTEN: usize = 1 << 30;
 
-/// Of more texts, the vectors are kept in blocks, each when it is computed, so that an interrupted
-/// command goes on with the next one.
-const BLOCK: usize = 65_536;
-
-/// The vectors of some texts, from entries in `folder` that are named after what made them, or
-/// computed and written there. A damaged entry is made again.
+/// The vectors of documents, from entries in `folder` that are named after what made them, or
+/// computed and written there. A damaged entry is made again. Texts are read where they are encoded,
+/// a block at a time; an interrupted command goes on with the next block. The vectors of more than
+/// one block stay in the files, or in memory where these cannot be written.
+///
+/// # Errors
+///
+/// More than `most` bytes of vectors that cannot be written.
 pub(super) fn cached(
     folder: &Path,
+    most: usize,
     encoder: &dyn Encoder,
-    texts: &[&str],
+    documents: &dyn Documents,
     observer: &dyn Observer,
     progress: Progress,
-) -> Result<Embeddings, Error> {
-    let mut blocks =
-        texts.chunks(BLOCK).map(|b| cached_block(folder, encoder, b, observer, progress));
-    let mut all = blocks.next().transpose()?.unwrap_or_default();
-    all.values.reserve_exact((texts.len() * all.dim).saturating_sub(all.values.len()));
-    for block in blocks {
-        all.values.extend(block?.values);
-    }
-    Ok(all)
-}
-
-fn cached_block(
-    folder: &Path,
-    encoder: &dyn Encoder,
-    texts: &[&str],
-    observer: &dyn Observer,
-    progress: Progress,
-) -> Result<Embeddings, Error> {
-    let separated = texts.iter().flat_map(|text| [text.as_bytes(), b"\0"]);
-    let made_of = sha256(std::iter::once(encoder.checksum().as_bytes()).chain(separated));
-    let kept = kept(folder.join(made_of.short()));
-    let read = |path: &Path| {
-        let found = read(path, texts.len())?;
-        progress(texts.len() as u64);
-        Some(found)
-    };
-    kept.read_or_make(
-        observer,
-        read,
-        || encoder.encode_documents(texts, progress),
-        |made| bytes_of([(TENSOR, vec![made.len(), made.dim], &*made.values)]),
-    )
+) -> Result<Vectors, Error> {
+    let mut unwritten = 0;
+    Vectors::of(documents.len(), |block| {
+        let (count, first) = (block.len(), block.start.to_string());
+        let made_of = [encoder.checksum(), "\0", documents.checksum().as_str(), "\0", &first];
+        let kept = kept(folder.join(sha256(made_of.map(str::as_bytes)).short()));
+        let encode = || Block::encode(documents, block, encoder, progress);
+        let read_again = |path: &Path| {
+            let found = read(path, count)?;
+            progress(count as u64);
+            Some(found)
+        };
+        let found = kept.read_or_make(observer, read_again, encode, written)?;
+        if documents.len() <= Vectors::BLOCK {
+            return found.load(count);
+        }
+        if let Rows::Memory(values) = &found.rows {
+            if let Ok(Some(on_disk)) = kept.read(|path| read(path, count)) {
+                return Ok(on_disk);
+            }
+            unwritten += size_of_val(&**values);
+            if unwritten > most {
+                let expected = format!("room for the vectors of {} documents", documents.len());
+                let found = format!("{} MiB of them that cannot be written", unwritten >> 20);
+                let hint = "free space, or set CLARIQ_CACHE to a folder that has more; the command \
+                            then goes on with what was written";
+                bail!(folder, expected, found, hint);
+            }
+        }
+        Ok(found)
+    })
 }
 
 fn kept(entry: PathBuf) -> Kept<'static> {
     Kept { entry, file: FILE, what: "vectors" }
 }
 
-fn read(path: &Path, rows: usize) -> Option<Embeddings> {
-    let file = read_regular(path, MOST_OF_A_VECTOR * (rows as u64 + 1)).ok()?;
-    let tensors = SafeTensors::deserialize(&file).ok()?;
-    let tensor = tensors.tensor(TENSOR).ok()?;
-    let &[found, dim] = tensor.shape() else { return None };
-    (found == rows).then_some(())?;
-    Some(Embeddings { dim, values: values(&tensor)? })
+/// A block of so many vectors, which stay in the file.
+fn read(path: &Path, rows: usize) -> Option<Block> {
+    let (mut file, mut length, mut header) = (open_regular(path).ok()?, [0; 8], Vec::new());
+    file.read_exact(&mut length).ok()?;
+    let length = u64::from_le_bytes(length);
+    file.take(length.min(MOST_OF_A_HEADER)).read_to_end(&mut header).ok()?;
+    let header: Metadata = serde_json::from_slice(&header).ok()?;
+    let tensor = header.info(TENSOR)?;
+    let &[found, dim] = &*tensor.shape else { return None };
+    (found == rows && tensor.dtype == Dtype::F32).then_some(())?;
+    let empty = serde_json::from_str(header.metadata().as_ref()?.get(EMPTY)?).ok()?;
+    let offset = 8 + length + tensor.data_offsets.0 as u64;
+    Some(Block { dim, rows: Rows::File { path: path.to_owned(), offset }, empty })
+}
+
+/// The content of the file of a block in memory.
+fn written(Block { dim, rows, empty }: &Block) -> Result<Vec<u8>, Error> {
+    let Rows::Memory(values) = rows else { bail!(FILE, "vectors in memory", "those of a file") };
+    let empty = HashMap::from([(EMPTY.to_owned(), format!("{empty:?}"))]);
+    bytes_of([(TENSOR, vec![values.len() / dim, *dim], &**values)], Some(empty))
 }
 
 fn values(tensor: &TensorView) -> Option<Vec<f32>> {
@@ -78,9 +101,10 @@ fn values(tensor: &TensorView) -> Option<Vec<f32>> {
     (tensor.dtype() == Dtype::F32).then(|| tensor.data().chunks_exact(4).map(four).collect())
 }
 
-/// The content of a file of tensors, each with its name and shape.
+/// The content of a file of tensors, each with its name and shape, with texts in its header.
 fn bytes_of<'t>(
     tensors: impl IntoIterator<Item = (&'t str, Vec<usize>, &'t [f32])>,
+    beside: Option<HashMap<String, String>>,
 ) -> Result<Vec<u8>, Error> {
     let bytes = |(name, shape, values): (&'t str, _, &[f32])| {
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
@@ -91,7 +115,7 @@ fn bytes_of<'t>(
         TensorView::new(Dtype::F32, shape.clone(), bytes).map(|view| (*name, view))
     });
     let views: Result<Vec<_>, _> = views.collect();
-    let file = views.and_then(|views| safetensors::serialize(views, &None));
+    let file = views.and_then(|views| safetensors::serialize(views, &beside));
     Ok(file.map_err(|error| problem!(FILE, "vectors that can be written", "{error}"))?)
 }
 
@@ -148,7 +172,8 @@ impl Apart {
     pub(super) fn keep(&mut self) {
         if std::mem::take(&mut self.is_new) {
             let tensors = self.vectors.iter().map(|(key, row)| (&**key, vec![row.len()], &**row));
-            let _ = bytes_of(tensors).and_then(|bytes| kept(self.entry.clone()).write(&bytes));
+            let _ =
+                bytes_of(tensors, None).and_then(|bytes| kept(self.entry.clone()).write(&bytes));
         }
     }
 }
@@ -164,7 +189,8 @@ fn read_apart(path: &Path) -> Option<BTreeMap<String, Box<[f32]>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clariq_core::Silent;
+    use clariq_collections::clariq::{Bank, BankRow};
+    use clariq_core::{Doc, Silent};
     use std::fs;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -180,6 +206,16 @@ mod tests {
         fn checksum(&self) -> &str {
             self.1
         }
+    }
+
+    fn bank(texts: impl Iterator<Item = String>) -> Bank {
+        let row = |(number, text)| BankRow { id: format!("D{number:05}").as_str().into(), text };
+        Bank::from_rows((0..).zip(texts).map(row).collect())
+    }
+
+    fn rows(vectors: &Vectors, documents: &dyn Documents) -> Vec<f32> {
+        let all: Vec<Doc> = Doc::all(documents.len()).collect();
+        vectors.rows(&all, &mut Vec::new()).unwrap().to_vec()
     }
 
     #[test]
@@ -226,14 +262,29 @@ mod tests {
             }
         }
         let folder = tempfile::tempdir().unwrap();
-        let texts: Vec<String> = (0..=BLOCK).map(|number| "x".repeat(number % 7)).collect();
-        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let numbers = 0..=Vectors::BLOCK;
+        let bank = bank(numbers.clone().map(|number| "x".repeat(number % 7)));
         let encoder = Lengths(AtomicUsize::new(0), "one");
-        let get = |encoder: &dyn Encoder| cached(folder.path(), encoder, &texts, &Silent, &|_| {});
-        assert!(get(&Fails(&encoder, 1)).is_err(), "it fails in the second block");
-        let all = get(&encoder).unwrap();
-        assert_eq!(encoder.0.load(Ordering::Relaxed), 2, "the first block was kept");
-        assert_eq!(all, encoder.encode(&texts, &|_| {}).unwrap());
+        let most = &std::cell::Cell::new(0);
+        let get = |encoder: &dyn Encoder, folder: &Path| {
+            cached(folder, most.get(), encoder, &bank, &Silent, &|_| {})
+        };
+        assert!(get(&Fails(&encoder, 1), folder.path()).is_err(), "it fails in the second block");
+        let expected: Vec<f32> = numbers.flat_map(|number| [(number % 7) as f32, 0.1]).collect();
+        for calls in [2, 2] {
+            let found = get(&encoder, folder.path()).unwrap();
+            assert_eq!(encoder.0.load(Ordering::Relaxed), calls, "the first block was kept");
+            assert_eq!(rows(&found, &bank), expected);
+            let empty = Doc::all(bank.len()).filter(|doc| doc.index() % 7 == 0);
+            assert_eq!(found.empty(), empty.collect::<Vec<_>>());
+        }
+        // A folder that cannot be made: what is not written must fit into memory.
+        let file = folder.path().join("file");
+        fs::write(&file, "").unwrap();
+        let error = get(&encoder, &file).unwrap_err().to_string();
+        assert!(error.contains("vectors of 65537 documents, found 0 MiB"), "{error}");
+        most.set(1 << 20);
+        assert_eq!(rows(&get(&encoder, &file).unwrap(), &bank), expected);
     }
 
     #[test]
@@ -241,7 +292,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let encoder = Lengths(AtomicUsize::new(0), "one");
         let get = |encoder: &Lengths, texts: &[&str]| {
-            cached(folder.path(), encoder, texts, &Silent, &|_| {}).unwrap()
+            let bank = bank(texts.iter().map(|text| (*text).to_owned()));
+            let found = cached(folder.path(), 0, encoder, &bank, &Silent, &|_| {}).unwrap();
+            rows(&found, &bank)
         };
         let first = get(&encoder, &["a", "bc"]);
         assert_eq!(get(&encoder, &["a", "bc"]), first);

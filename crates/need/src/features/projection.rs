@@ -4,7 +4,7 @@
 //! learned from labels. The sign of an axis is arbitrary and has no effect on predictions.
 
 use clariq_collections::clariq::{Bank, NO_QUESTION};
-use clariq_core::{Embeddings, Encoder, Error, ModelName, Models, Similarity, bail, problem};
+use clariq_core::{Doc, Encoder, Error, ModelName, Models, Similarity, bail, problem};
 use linfa_linalg::eigh::{EigSort, Eigh};
 use ndarray::{Array1, Array2, Axis, s};
 use rayon::prelude::*;
@@ -34,13 +34,13 @@ impl Projection {
             let hint = "name a model whose vectors are compared by cosine";
             bail!(format!("model `{name}`"), "vectors compared by cosine", "by dot product", hint);
         }
-        let texts: Vec<&str> = bank.rows().iter().map(|row| row.text.as_str()).collect();
-        let vectors = models
-            .embed_documents(&model, &texts, &|_| {})
-            .map_err(|error| without_model(&error))?;
+        let vectors =
+            models.embed_documents(&model, bank, &|_| {}).map_err(|error| without_model(&error))?;
         let is_question = |&row: &usize| bank.rows()[row].id.as_str() != NO_QUESTION;
         let chosen: Vec<usize> = (0..bank.len()).filter(is_question).collect();
-        let questions = rows(&vectors).select(Axis(0), &chosen);
+        let (all, mut room) = (Doc::all(bank.len()).collect::<Vec<_>>(), Vec::new());
+        let vectors = rows(vectors.dim(), vectors.rows(&all, &mut room)?);
+        let questions = vectors.select(Axis(0), &chosen);
         let mean = questions.mean_axis(Axis(0)).filter(|mean| !mean.is_empty());
         let mean = mean.ok_or_else(|| no_axes("no question".to_owned()))?;
         let axes = principal_axes(&(&questions - &mean))?;
@@ -55,7 +55,7 @@ impl Projection {
     /// The vectors of phrases.
     pub(super) fn encode(&self, phrases: &[&str]) -> Result<Array2<f64>, Error> {
         let vectors = self.encoder.encode(phrases, &|_| {});
-        vectors.map(|vectors| rows(&vectors)).map_err(|error| without_model(&error))
+        vectors.map(|found| rows(found.dim, &found.values)).map_err(|error| without_model(&error))
     }
 
     /// Projects vectors onto the axes.
@@ -82,11 +82,9 @@ impl Projection {
     }
 }
 
-fn rows(vectors: &Embeddings) -> Array2<f64> {
-    let width = vectors.dim;
-    Array2::from_shape_fn((vectors.len(), width), |(row, column)| {
-        f64::from(vectors.values[row * width + column])
-    })
+fn rows(width: usize, values: &[f32]) -> Array2<f64> {
+    let shape = (values.len().checked_div(width).unwrap_or(0), width);
+    Array2::from_shape_fn(shape, |(row, column)| f64::from(values[row * width + column]))
 }
 
 /// The axes along which centred rows differ most; where a space has fewer, the rest are 0.

@@ -94,14 +94,17 @@ impl Characters {
     }
 
     fn add(&self, vectors: &[&Vector], docs: &[Doc], weight: f32, sum: &mut Array2<f32>) {
-        let mut columns = vec![usize::MAX; self.documents.len()];
+        let (Some(first), Some(last)) = (docs.iter().min(), docs.iter().max()) else { return };
+        let mut columns = vec![usize::MAX; last.index() - first.index() + 1];
         for (column, doc) in docs.iter().enumerate() {
-            columns[doc.index()] = column;
+            columns[doc.index() - first.index()] = column;
         }
         for (mut row, vector) in sum.rows_mut().into_iter().zip(vectors) {
             for &(gram, value) in *vector {
-                for &(doc, other) in &self.postings[gram as usize] {
-                    if let Some(cell) = row.get_mut(columns[doc.index()]) {
+                let postings = &self.postings[gram as usize];
+                let before = postings.partition_point(|(doc, _)| doc < first);
+                for &(doc, other) in postings[before..].iter().take_while(|(doc, _)| doc <= last) {
+                    if let Some(cell) = row.get_mut(columns[doc.index() - first.index()]) {
                         *cell += weight * value * other;
                     }
                 }

@@ -1,8 +1,11 @@
 //! The documents as an encoder sees them, and the vectors of texts that recur: conversations are
 //! made of few requests, questions and answers.
 
-use clariq_core::{Doc, Documents, Embeddings, Encoder, ModelName, Models, Result, Similarity};
-use ndarray::{Array2, ArrayView2, Axis, CowArray, Ix2, s};
+use clariq_core::{
+    Doc, Documents, Embeddings, Encoder, ModelName, Models, Result, Similarity, Vectors,
+};
+use ndarray::{Array2, ArrayView2, Axis, s};
+use rayon::prelude::*;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,11 +13,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// So many texts are remembered: 50 MB of vectors of length 384.
 const MOST: usize = 32_768;
 
+/// Documents whose vectors a thread reads and compares at a time: with length 384, 1.5 MB.
+const PIECE: usize = 1024;
+
 /// The vectors of documents by one encoder, and those of texts that it was given.
 pub(crate) struct Encoded {
     /// The encoder.
     pub(super) model: ModelName,
-    documents: Arc<Embeddings>,
+    pub(super) documents: Arc<Vectors>,
     /// Whether a text has another vector as a document than as a request.
     has_prompts: bool,
     pub(super) similarity: Similarity,
@@ -29,7 +35,7 @@ struct Remembered {
 }
 
 impl Encoded {
-    pub(super) fn new(model: ModelName, encoder: &dyn Encoder, documents: Arc<Embeddings>) -> Self {
+    pub(super) fn new(model: ModelName, encoder: &dyn Encoder, documents: Arc<Vectors>) -> Self {
         let (has_prompts, similarity) = (encoder.has_prompts(), encoder.similarity());
         Self { model, documents, has_prompts, similarity, remembered: Mutex::default() }
     }
@@ -39,33 +45,33 @@ impl Encoded {
         self.model == ModelName::encoder(name) && self.similarity == Similarity::Cosine
     }
 
-    /// The vectors of some documents, one row per document: where they are neighbours, those that
-    /// all documents have, because a copy of a large collection's takes longer than the search.
-    pub(super) fn rows(&self, docs: &[Doc]) -> CowArray<'_, f32, Ix2> {
-        let (all, dim) = (&*self.documents, self.documents.dim);
-        let all = ArrayView2::from_shape((all.len(), dim), &all.values)
-            .unwrap_or_else(|_| unreachable!("embeddings have that shape"));
-        match docs {
-            [first, .., last] if docs.windows(2).all(|pair| pair[0].0 + 1 == pair[1].0) => {
-                all.slice_move(s![first.index()..=last.index(), ..]).into()
-            }
-            _ => {
-                let indices: Vec<usize> = docs.iter().map(|doc| doc.index()).collect();
-                all.select(Axis(0), &indices).into()
-            }
-        }
+    /// The vectors of some documents, a row each. `room` may hold them.
+    pub(super) fn rows<'r>(
+        &'r self,
+        docs: &[Doc],
+        room: &'r mut Vec<f32>,
+    ) -> Result<ArrayView2<'r, f32>> {
+        Ok(rows_of(self.documents.dim(), self.documents.rows(docs, room)?))
     }
 
-    /// Similarities of some vectors in the encoder's space (rows) to documents (columns).
-    pub(crate) fn to_documents(
+    /// Adds weighted similarities of some vectors in the encoder's space (rows) to documents
+    /// (columns) to a matrix. Each sum is made in one order, however the documents are cut.
+    pub(crate) fn add_similarities(
         &self,
         vectors: &Embeddings,
         some: Range<usize>,
         docs: &[Doc],
-    ) -> Array2<f32> {
-        let vectors = ArrayView2::from_shape((vectors.len(), vectors.dim), &vectors.values)
-            .unwrap_or_else(|_| unreachable!("embeddings have that shape"));
-        vectors.slice(s![some, ..]).dot(&self.rows(docs).t())
+        weight: f32,
+        sum: &mut Array2<f32>,
+    ) -> Result<()> {
+        let vectors = rows_of(vectors.dim, &vectors.values);
+        let vectors = vectors.slice(s![some, ..]);
+        let pieces: Vec<_> =
+            docs.chunks(PIECE).zip(sum.axis_chunks_iter_mut(Axis(1), PIECE)).collect();
+        pieces.into_par_iter().try_for_each_init(Vec::new, |room, (docs, mut sum)| {
+            sum.scaled_add(weight, &vectors.dot(&self.rows(docs, room)?.t()));
+            Ok(())
+        })
     }
 
     /// Encodes texts, one row per text, each by itself: whether it was remembered changes nothing.
@@ -94,11 +100,11 @@ impl Encoded {
             [] => Embeddings::default(),
             _ => models.embed_apart(&self.model, &missing)?,
         };
-        let dim = self.documents.dim;
-        let mut values = Vec::with_capacity(texts.len() * dim);
+        let dim = self.documents.dim();
+        let (mut values, mut room) = (Vec::with_capacity(texts.len() * dim), Vec::new());
         for text in texts {
             values.extend_from_slice(match (docs.get(*text), new.get(text), others.get(*text)) {
-                (Some(doc), ..) => self.documents.row(doc.index()),
+                (Some(&doc), ..) => self.documents.rows(&[doc], &mut room)?,
                 (_, Some(&index), _) => encoded.row(index),
                 (.., Some(vector)) => vector,
                 (None, None, None) => unreachable!("it is one of the three"),
@@ -111,6 +117,11 @@ impl Encoded {
         others.extend(learned.map(|(text, vector)| ((*text).to_owned(), vector.into())));
         Ok(Embeddings { dim, values })
     }
+}
+
+fn rows_of(dim: usize, values: &[f32]) -> ArrayView2<'_, f32> {
+    ArrayView2::from_shape((values.len().checked_div(dim).unwrap_or(0), dim), values)
+        .unwrap_or_else(|_| unreachable!("vectors have one length"))
 }
 
 /// The documents by their texts; of two with one text, the last.

@@ -12,18 +12,31 @@ use crate::stage::{About, Batch, Stage};
 use crate::stages::conversation::{Conversation, VectorHistory, explain};
 use crate::stages::meaning::{Meaning, Over};
 use clariq_core::{
-    Doc, Explanation, History, Hit, Progress, Ranking, Request, Result, Role, Said, bail,
-    rank_by_score,
+    Best, Doc, Explanation, History, Progress, Ranking, Request, Result, Role, Said, bail,
 };
 use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::num::NonZeroUsize;
 
 /// So many similarities of texts to documents are kept at a time: 32 MB.
 const ROOM: usize = 1 << 23;
+
+/// Texts are compared with so many documents at a time at least, where there are as many. Of a large
+/// collection the vectors are read for many texts together.
+const FEWEST_DOCS: usize = 1 << 13;
+
+/// How many texts are compared with these documents at a time.
+fn most_texts(docs: &[Doc]) -> usize {
+    ROOM / docs.len().clamp(1, FEWEST_DOCS)
+}
+
+/// The documents that so many texts are compared with at a time, one part after the other.
+fn portions(docs: &[Doc], texts: usize) -> impl Iterator<Item = &[Doc]> {
+    docs.chunks((ROOM / texts.max(1)).max(1))
+}
 
 /// Retrieves: whatever ranking comes in is replaced. Documents without a text are left out.
 #[derive(Serialize)]
@@ -101,20 +114,19 @@ impl<'a> Texts<'a> {
     }
 }
 
-/// Similarities of texts (rows) to documents (columns).
+/// Similarities of texts (rows) to some of the documents (columns).
 struct Likenesses<'d> {
     docs: &'d [Doc],
     rows: Array2<f32>,
-    /// How near each text is to the document nearest to it.
-    highest: Vec<f32>,
+    /// What the meaning of each conversation (rows) adds to the scores.
+    meant: Option<Array2<f32>>,
 }
 
-impl<'d> Likenesses<'d> {
-    fn of(Over { context, space, docs }: Over<'d>, texts: &[&str]) -> Result<Self> {
-        let rows = space.to_documents_each(context.documents, context.models, texts, docs)?;
-        let highest = |row: ArrayView1<f32>| row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-        Ok(Self { docs, highest: rows.rows().into_iter().map(highest).collect(), rows })
-    }
+/// A request's documents so far.
+struct Ranked {
+    best: Best,
+    /// Those of the best that say what the system said.
+    repeats: HashSet<Doc>,
 }
 
 fn add(scores: &mut [f32], row: ArrayView1<f32>, weight: f32) {
@@ -163,16 +175,20 @@ impl Dense {
         let texts: Vec<Cow<str>> = requests.iter().map(Request::flatten).collect();
         let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
         let vectors = space.encode(context.models, &texts)?;
-        let (all, most) = (texts.len(), (ROOM / docs.len().max(1)).max(1));
+        let (all, most) = (texts.len(), most_texts(docs));
         let mut rankings = Vec::with_capacity(all);
         for start in (0..all).step_by(most) {
             let some = start..all.min(start + most);
-            let scores = space.similarities(&texts, &vectors, some, docs);
-            let rank = |row: usize| {
-                (batch.progress)(1);
-                rank_by_score(docs, scores.row(row).iter().copied(), depth)
-            };
-            rankings.par_extend((0..scores.nrows()).into_par_iter().map(rank));
+            let mut best = vec![Best::new(depth); some.len()];
+            for docs in portions(docs, some.len()) {
+                let scores = space.similarities(&texts, &vectors, some.clone(), docs)?;
+                let add = |(row, best): (usize, &mut Best)| {
+                    best.add(docs, scores.row(row).iter().copied());
+                };
+                best.par_iter_mut().enumerate().for_each(add);
+            }
+            (batch.progress)(some.len() as u64);
+            rankings.par_extend(best.into_par_iter().map(Best::ranking));
         }
         Ok(rankings)
     }
@@ -186,48 +202,73 @@ impl Dense {
         depth: usize,
         progress: Progress,
     ) -> Result<Vec<Ranking>> {
-        let most = ROOM / over.docs.len().max(1);
+        let most = most_texts(over.docs);
         let mut rankings = Vec::with_capacity(requests.len());
         while rankings.len() < requests.len() {
             let start = rankings.len();
             let mut texts = Texts::default();
             let added = said[start..].iter().take_while(|said| texts.add(said, most)).count();
             let block = &requests[start..start + added];
-            let likenesses = Likenesses::of(over, &texts.distinct)?;
-            let meant = self.meant(over, block)?;
-            let rank = |scores: &mut Vec<f32>, (index, texts): (usize, &Vec<Weighed>)| {
-                progress(1);
-                let meant = meant.as_ref().map(|meant| meant.row(index));
-                self.rank_one(texts, &likenesses, meant, depth, scores)
-            };
-            rankings.par_extend(texts.requests.par_iter().enumerate().map_init(Vec::new, rank));
+            rankings.extend(self.rank_block(over, block, &texts, depth)?);
+            progress(added as u64);
         }
         Ok(rankings)
     }
 
-    /// What the meaning of each conversation adds to the score of each document.
-    fn meant(&self, over: Over, requests: &[Request]) -> Result<Option<Array2<f32>>> {
-        let Some(meaning) = self.meaning() else { return Ok(None) };
+    /// Ranks documents for requests with these texts, a part of the documents after the other.
+    fn rank_block(
+        &self,
+        over: Over,
+        requests: &[Request],
+        texts: &Texts,
+        depth: usize,
+    ) -> Result<Vec<Ranking>> {
+        let Over { context, space, docs } = over;
+        let all = 0..texts.distinct.len();
+        let vectors = space.encode_each(context.documents, context.models, &texts.distinct)?;
         let histories: Vec<_> = requests.iter().map(|request| History::of(&request.said)).collect();
-        meaning.score(over, &histories).map(Some)
+        let meant = self.meaning().map(|meaning| meaning.of(over, &histories)).transpose()?;
+        let mut highest = vec![f32::NEG_INFINITY; all.len()];
+        let none = || Ranked { best: Best::new(depth), repeats: HashSet::new() };
+        let mut ranked: Vec<Ranked> = requests.iter().map(|_| none()).collect();
+        for docs in portions(docs, all.len().max(requests.len())) {
+            let rows = space.similarities(&texts.distinct, &vectors, all.clone(), docs)?;
+            for (highest, row) in highest.iter_mut().zip(rows.rows()) {
+                *highest = row.iter().copied().fold(*highest, f32::max);
+            }
+            let meant = meant.as_ref().map(|meant| meant.score(docs)).transpose()?;
+            let likenesses = Likenesses { docs, rows, meant };
+            let add = |scores: &mut Vec<f32>, (index, ranked): (usize, &mut Ranked)| {
+                self.add(&likenesses, index, &texts.requests[index], scores, ranked);
+            };
+            ranked.par_iter_mut().enumerate().for_each_init(Vec::new, add);
+        }
+        let is_near = |text: &Weighed| {
+            let near = self.min_likeness.is_none_or(|least| highest[text.row] >= least);
+            near && !text.role.is_system()
+        };
+        let finish = |(Ranked { best, repeats }, texts): (Ranked, &Vec<Weighed>)| {
+            if matches!(self.conversation, Some(Conversation::Weights(_)))
+                && !texts.iter().any(is_near)
+            {
+                return Ranking::new();
+            }
+            let mut ranking = best.ranking();
+            ranking.retain(|hit| !repeats.contains(&hit.doc));
+            ranking
+        };
+        Ok(ranked.into_par_iter().zip(&texts.requests).map(finish).collect())
     }
 
-    /// Ranks documents for a request with these texts. What `scores` holds is overwritten.
-    fn rank_one(
+    /// Adds documents to those of a request with these texts. What `scores` holds is overwritten.
+    fn add(
         &self,
+        Likenesses { docs, rows, meant }: &Likenesses,
+        request: usize,
         texts: &[Weighed],
-        likenesses: &Likenesses,
-        meant: Option<ArrayView1<f32>>,
-        depth: usize,
         scores: &mut Vec<f32>,
-    ) -> Ranking {
-        let Likenesses { docs, rows, highest } = likenesses;
-        let near = |row: usize| self.min_likeness.is_none_or(|least| highest[row] >= least);
-        if matches!(self.conversation, Some(Conversation::Weights(_)))
-            && !texts.iter().any(|text| !text.role.is_system() && near(text.row))
-        {
-            return Ranking::new();
-        }
+        Ranked { best, repeats }: &mut Ranked,
+    ) {
         scores.clear();
         scores.resize(docs.len(), 0.0);
         let (nearest, summed): (Vec<_>, Vec<_>) =
@@ -242,17 +283,20 @@ impl Dense {
             }
         }
         if let Some(meant) = meant {
-            add(scores, meant, 1.0);
+            add(scores, meant.row(request), 1.0);
         }
-        let mut ranking = rank_by_score(docs, scores.iter().copied(), depth);
+        best.add(docs, scores.iter().copied());
         if let Some(same) = self.repeat {
             let asked = texts.iter().filter(|text| text.role.is_system());
             let asked: Vec<_> = asked.map(|text| rows.row(text.row)).collect();
-            // The columns are in the order of the documents' numbers.
-            let column = |hit: &Hit| docs.binary_search(&hit.doc).unwrap_or_default();
-            ranking.retain(|hit| asked.iter().all(|row| row[column(hit)] < same));
+            for hit in best.hits() {
+                // The columns are in the order of the documents' numbers.
+                let Ok(column) = docs.binary_search(&hit.doc) else { continue };
+                if !asked.iter().all(|row| row[column] < same) {
+                    repeats.insert(hit.doc);
+                }
+            }
         }
-        ranking
     }
 
     /// Explains what each text of a conversation adds to the score of a document.
@@ -282,8 +326,13 @@ impl Dense {
         if let Some(least) = self.min_likeness {
             let of_user = said.iter().filter(|said| !said.role.is_system());
             let texts: Vec<&str> = of_user.map(|said| said.text.as_ref()).collect();
-            let highest = Likenesses::of(over, &texts)?.highest;
-            let nearest = highest.into_iter().fold(f32::NEG_INFINITY, f32::max);
+            let Over { context, space, docs } = over;
+            let vectors = space.encode_each(context.documents, context.models, &texts)?;
+            let mut nearest = f32::NEG_INFINITY;
+            for docs in portions(docs, texts.len()) {
+                let rows = space.similarities(&texts, &vectors, 0..texts.len(), docs)?;
+                nearest = rows.iter().copied().fold(nearest, f32::max);
+            }
             let what = format!(
                 "similarity of what the user said to the nearest document, at least {least} needed"
             );
@@ -316,12 +365,11 @@ impl Stage for Dense {
 
     fn apply(&self, batch: &Batch, _: Vec<Ranking>) -> Result<Vec<Ranking>> {
         // Opened before the first request, so that a run knows its weights before it ranks.
-        batch.context.space(&self.space)?;
-        let all = batch.context.documents_with_text()?;
+        let space = batch.context.space(&self.space)?;
         let mut rankings = Vec::with_capacity(batch.requests.len());
         for requests in batch.requests.chunk_by(|one, next| one.candidates == next.candidates) {
             let own = requests.first().and_then(|request| request.candidates.as_deref());
-            rankings.extend(self.rank(batch, requests, own.unwrap_or(all))?);
+            rankings.extend(self.rank(batch, requests, own.unwrap_or(&space.with_text))?);
         }
         Ok(rankings)
     }
@@ -333,8 +381,8 @@ impl Stage for Dense {
             return space.explain(one.context.models, &request.flatten(), doc).map(Some);
         };
         let docs = match &request.candidates {
-            Some(own) => own,
-            None => one.context.documents_with_text()?,
+            Some(own) => own.as_slice(),
+            None => &space.with_text,
         };
         let over = Over { context: one.context, space: &space, docs };
         self.explain_texts(over, request, &said, doc).map(Some)

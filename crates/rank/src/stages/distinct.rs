@@ -44,10 +44,10 @@ impl Stage for Distinct {
         let space = space.of_cosines("distinct")?;
         let distinct = |ranking: Ranking| {
             let docs: Vec<Doc> = ranking.iter().map(|hit| hit.doc).collect();
-            let kept = keep(&space.among(&docs), self.same);
-            kept.into_iter().map(|row| ranking[row]).collect()
+            let kept = keep(&space.among(&docs)?, self.same);
+            Ok(kept.into_iter().map(|row| ranking[row]).collect())
         };
-        Ok(rankings.into_iter().map(distinct).collect())
+        rankings.into_iter().map(distinct).collect()
     }
 }
 

@@ -1,8 +1,10 @@
 //! Similarities of documents to what a conversational encoder takes the last utterance to mean.
 
 use crate::context::Context;
-use crate::space::Space;
-use clariq_core::{Doc, Explanation, History, ModelKind, ModelName, Result, untrained_vectors};
+use crate::space::{Encoded, Space};
+use clariq_core::{
+    Doc, Embeddings, Explanation, History, ModelKind, ModelName, Result, untrained_vectors,
+};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
@@ -28,23 +30,40 @@ impl Meaning {
         ModelName::new(&*self.model, ModelKind::ConversationEncoder)
     }
 
-    /// Weighted similarities of conversations (rows) to documents (columns).
-    pub(super) fn score(&self, over: Over, conversations: &[History]) -> Result<Array2<f32>> {
-        let Over { context, space, docs } = over;
+    /// The vectors of conversations.
+    pub(super) fn of<'a>(&self, over: Over<'a>, conversations: &[History]) -> Result<Meant<'a>> {
+        let Over { context, space, .. } = over;
         let encoder = context.models.conversation_encoder(&self.model())?;
         let base = space.encoder(encoder.space())?;
         let encode = |texts: &[&str]| base.encode_each(context.documents, context.models, texts);
         let untrained = untrained_vectors(conversations, encoder.weights(), encode)?;
         let vectors =
             context.models.embed_conversations(&self.model(), conversations, &untrained)?;
-        Ok(base.to_documents(&vectors, 0..vectors.len(), docs) * self.weight as f32)
+        Ok(Meant { base, vectors, weight: self.weight as f32 })
     }
 
     pub(super) fn explain(&self, over: Over, said: History, doc: Doc) -> Result<Explanation> {
-        let score = self.score(Over { docs: &[doc], ..over }, &[said])?;
+        let score = self.of(over, &[said])?.score(&[doc])?;
         let (score, weight) = (f64::from(score[[0, 0]]), self.weight);
         let likeness = if weight > 0.0 { score / weight } else { 0.0 };
         let what = format!("meaning by `{}`: {weight:.3} × {likeness:.6}", self.model);
         Ok(Explanation::value(score, what))
+    }
+}
+
+/// What conversations were taken to mean: a vector each.
+pub(super) struct Meant<'a> {
+    base: &'a Encoded,
+    vectors: Embeddings,
+    weight: f32,
+}
+
+impl Meant<'_> {
+    /// Weighted similarities of conversations (rows) to documents (columns).
+    pub(super) fn score(&self, docs: &[Doc]) -> Result<Array2<f32>> {
+        let mut score = Array2::zeros((self.vectors.len(), docs.len()));
+        let all = 0..self.vectors.len();
+        self.base.add_similarities(&self.vectors, all, docs, self.weight, &mut score)?;
+        Ok(score)
     }
 }

@@ -1,6 +1,7 @@
 //! Tests of stages and pipelines, a module per subject.
 
 mod common;
+mod dense;
 mod elasticsearch;
 mod needs;
 mod refusals;

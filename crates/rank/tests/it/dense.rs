@@ -1,0 +1,167 @@
+//! The stage `dense` over more documents than a block, in portions and from files, beside the whole
+//! collection in memory.
+
+use crate::common::conversation;
+use clariq_collections::clariq::{Bank, BankRow};
+use clariq_core::{
+    Block, ConversationEncoder, Doc, Documents, Embeddings, Encoder, Error, History,
+    HistoryWeights, Hit, Model, ModelKind, ModelName, Models, Progress, Ranking, Request, Rows,
+    Vectors, best_first,
+};
+use clariq_rank::{Batch, Context, System};
+use ndarray::ArrayView2;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+const DIM: usize = 8;
+const DEPTH: usize = 40;
+
+/// Vectors that are made of the letters, as if by chance.
+struct Chance;
+
+impl Encoder for Chance {
+    fn encode(&self, texts: &[&str], _: Progress) -> Result<Embeddings, Error> {
+        let mut values = Vec::new();
+        for text in texts {
+            let add = |sum: u64, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+            let mut state = text.bytes().fold(1, add);
+            values.extend((0..DIM).map(|_| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                (state >> 40) as f32 / (1 << 23) as f32 - 1.0
+            }));
+        }
+        Ok(Embeddings { dim: DIM, values })
+    }
+
+    fn checksum(&self) -> &'static str {
+        "chance"
+    }
+}
+
+impl ConversationEncoder for Chance {
+    fn space(&self) -> &'static str {
+        "chance"
+    }
+
+    fn weights(&self) -> &HistoryWeights {
+        &HistoryWeights { context: 0.5, system: 0.25, decay: 0.0 }
+    }
+
+    fn encode(&self, _: &[History], untrained: &Embeddings) -> Result<Embeddings, Error> {
+        Ok(untrained.clone())
+    }
+
+    fn checksum(&self) -> &'static str {
+        "chance"
+    }
+}
+
+/// Keeps the vectors of documents in a folder, if there is one.
+struct Kept<'f>(Option<&'f Path>);
+
+impl Models for Kept<'_> {
+    fn open(&self, model: &ModelName) -> Result<Model, Error> {
+        Ok(match model.kind {
+            ModelKind::Encoder => Model::Encoder(Arc::new(Chance)),
+            _ => Model::ConversationEncoder(Arc::new(Chance)),
+        })
+    }
+
+    fn embed_documents(
+        &self,
+        _: &ModelName,
+        documents: &dyn Documents,
+        progress: Progress,
+    ) -> Result<Arc<Vectors>, Error> {
+        let vectors = Vectors::of(documents.len(), |block| {
+            let name = block.start.to_string();
+            let mut made = Block::encode(documents, block, &Chance, progress)?;
+            if let (Some(folder), Rows::Memory(values)) = (self.0, &made.rows) {
+                let path = folder.join(name);
+                let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+                fs::write(&path, bytes).unwrap();
+                made.rows = Rows::File { path, offset: 0 };
+            }
+            Ok(made)
+        });
+        Ok(Arc::new(vectors?))
+    }
+}
+
+/// The whole row of similarities, sorted.
+fn naive(bank: &Bank, request: &Request) -> Ranking {
+    let texts: Vec<&str> = bank.rows().iter().map(|row| row.text.as_str()).collect();
+    let [all, one] = [&texts[..], &[&request.flatten()]]
+        .map(|texts| Encoder::encode(&Chance, texts, &|_| {}).unwrap().values);
+    let rows = |values| ArrayView2::from_shape((count(values), DIM), values).unwrap();
+    let scores = rows(&one).dot(&rows(&all).t());
+    let hits = Doc::all(bank.len()).zip(&scores).filter(|(doc, _)| !texts[doc.index()].is_empty());
+    let mut hits: Ranking =
+        hits.map(|(doc, &score)| Hit { doc, score: f64::from(score) }).collect();
+    hits.sort_by(best_first);
+    hits.truncate(DEPTH);
+    hits
+}
+
+fn count(values: &[f32]) -> usize {
+    values.len() / DIM
+}
+
+#[test]
+fn portions_of_the_documents_change_no_ranking() {
+    let text = |number: usize| match number % 1000 {
+        7 => String::new(),
+        _ => format!("d{number}"),
+    };
+    let row =
+        |number: usize| BankRow { id: format!("D{number:06}").as_str().into(), text: text(number) };
+    let bank = Bank::from_rows((0..Vectors::BLOCK + 5000).map(row).collect());
+    let request = |number: usize| {
+        let (first, asked) = (format!("r{}", number / 2), format!("d{}", number * 200 + 1));
+        conversation(&[&first, &asked, &format!("a{number}")])
+    };
+    let requests: Vec<Request> = (0..300).map(request).collect();
+    let folder = tempfile::tempdir().unwrap();
+    for (stage, least) in [
+        ("", DEPTH),
+        (
+            "repeat = 2.0\nmin_likeness = 4.6\nweights = { question = 1, answer = 2, \
+         refused_question = -1, refused_answer = 0, decay = 1 }",
+            0,
+        ),
+        (
+            "history = { context = 0.5, system = 0.25, decay = 0.5, \
+         meaning = { model = \"chance\", weight = 3.0 } }",
+            DEPTH,
+        ),
+    ] {
+        let system = format!(
+            "name = \"one\"\n[space]\nmodels = {{ chance = 1.0 }}\n[[stages]]\nstage = \"dense\"\n\
+             depth = {DEPTH}\n{stage}"
+        );
+        let system = System::parse("one.toml", &system, &[]).unwrap();
+        let rank = |models: Kept, requests: &[Request], size: usize| -> Vec<Ranking> {
+            let mut context = Context::new(&bank, |_, _| unreachable!("no index is needed"));
+            context.models = &models;
+            let rank = |requests: &[Request]| {
+                let batch = Batch::new(&context, requests);
+                system.pipeline.run(&batch, batch.unranked()).unwrap()
+            };
+            requests.chunks(size).flat_map(rank).collect()
+        };
+        let together = rank(Kept(Some(folder.path())), &requests, requests.len());
+        let some: Vec<usize> = (0..requests.len()).step_by(13).collect();
+        let alone: Vec<Request> = some.iter().map(|&at| requests[at].clone()).collect();
+        for (at, ranking) in some.iter().zip(rank(Kept(None), &alone, 1)) {
+            assert_eq!(together[*at], ranking, "{stage}: {at}");
+            assert!(ranking.len() >= least, "{stage}: {at}");
+            if stage.is_empty() {
+                assert_eq!(ranking, naive(&bank, &requests[*at]), "{at}");
+            }
+        }
+        let lengths: Vec<usize> = together.iter().map(Vec::len).collect();
+        let (shortest, longest) = (lengths.iter().min(), lengths.iter().max());
+        assert!(longest <= Some(&DEPTH) && (least > 0 || shortest < longest), "{lengths:?}");
+    }
+}
