@@ -206,9 +206,7 @@ mod tests {
         let some: [&[u32]; 6] =
             [&[], &[5], &[5, 6, 7], &[0, 9, edge - 1, edge, edge + 1, last], &[9, 3], &[edge]];
         let some = some.map(|docs| docs.iter().copied().map(Doc).collect::<Vec<_>>());
-        for on_disk in
-            [&|_| false as bool, &|_| true, &|first| first > 0] as [&dyn Fn(usize) -> bool; 3]
-        {
+        for on_disk in [&|_| false, &|_| true, &|first| first > 0] as [&dyn Fn(usize) -> bool; 3] {
             let vectors = make(on_disk);
             assert_eq!((vectors.dim(), vectors.empty()), (dim, &[Doc(4), Doc(edge + 4)][..]));
             for docs in some.iter().chain([&all]) {

@@ -92,8 +92,8 @@ fn read(path: &Path, rows: usize) -> Option<Block> {
 /// The content of the file of a block in memory.
 fn written(Block { dim, rows, empty }: &Block) -> Result<Vec<u8>, Error> {
     let Rows::Memory(values) = rows else { bail!(FILE, "vectors in memory", "those of a file") };
-    let empty = HashMap::from([(EMPTY.to_owned(), format!("{empty:?}"))]);
-    bytes_of([(TENSOR, vec![values.len() / dim, *dim], &**values)], Some(empty))
+    let empty = Some((EMPTY, format!("{empty:?}")));
+    bytes_of([(TENSOR, vec![values.len() / dim, *dim], &**values)], empty)
 }
 
 fn values(tensor: &TensorView) -> Option<Vec<f32>> {
@@ -101,10 +101,10 @@ fn values(tensor: &TensorView) -> Option<Vec<f32>> {
     (tensor.dtype() == Dtype::F32).then(|| tensor.data().chunks_exact(4).map(four).collect())
 }
 
-/// The content of a file of tensors, each with its name and shape, with texts in its header.
+/// The content of a file of tensors, each with its name and shape, with a text in its header.
 fn bytes_of<'t>(
     tensors: impl IntoIterator<Item = (&'t str, Vec<usize>, &'t [f32])>,
-    beside: Option<HashMap<String, String>>,
+    beside: Option<(&str, String)>,
 ) -> Result<Vec<u8>, Error> {
     let bytes = |(name, shape, values): (&'t str, _, &[f32])| {
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
@@ -115,6 +115,7 @@ fn bytes_of<'t>(
         TensorView::new(Dtype::F32, shape.clone(), bytes).map(|view| (*name, view))
     });
     let views: Result<Vec<_>, _> = views.collect();
+    let beside = beside.map(|(name, text)| HashMap::from([(name.to_owned(), text)]));
     let file = views.and_then(|views| safetensors::serialize(views, &beside));
     Ok(file.map_err(|error| problem!(FILE, "vectors that can be written", "{error}"))?)
 }
