@@ -46,7 +46,7 @@ impl Default for Options {
             precision: Precision::F32,
             cache: cache::folder(),
             index: None,
-            memory: 64_000_000,
+            memory: 256_000_000,
             need_model: None,
         }
     }

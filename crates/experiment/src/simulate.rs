@@ -22,6 +22,7 @@ use clariq_collections::ikat::Topics;
 use clariq_collections::ikat::run::put_submission;
 use clariq_core::{Doc, Error, Hit, Observer, Request, bail, is_python_space, printable};
 use clariq_files::{Source, Staged, refuse_input, with_ending};
+use clariq_rank::Uses;
 use clariq_text::tokens;
 use client::Journal;
 use serde_json::{Map, Value, json};
@@ -115,13 +116,20 @@ pub fn simulate(
 
 /// What only people know of a conversation is in none that takes place.
 fn check_system(system: &System) -> Result<(), Error> {
-    let class = system.loaded.plan.answer().map(|config| config.class);
+    let loaded = &system.loaded;
+    if loaded.uses.contains(&Uses::EarlierConversations) {
+        let (expected, found) =
+            ("a system that knows one conversation", "uses = [\"earlier-conversations\"]");
+        let hint = "the server does not tell which users come again; leave it out of `uses`";
+        bail!(&*loaded.file, expected, found, hint);
+    }
+    let class = loaded.plan.answer().map(|config| config.class);
     if class == Some(Class::Automatic) {
         return Ok(());
     }
     let found = class.map_or("one that asks or ranks", Class::name);
     let hint = "`ikat-bm25` is one; `clariq systems` lists all";
-    bail!(&*system.loaded.file, "a system that answers, of class automatic", found, hint);
+    bail!(&*loaded.file, "a system that answers, of class automatic", found, hint);
 }
 
 /// The response of a system: within the limit by a count that is never below the server's, for which
@@ -298,8 +306,9 @@ impl Conversation<'_> {
     /// No session is open: between two topics, before the first, or after the last. Where a
     /// goodbye did not come, the status says whether a topic follows.
     fn without_session(&mut self) -> Result<Next, Error> {
-        if self.talk.known.as_ref().is_some_and(|known| !known.ends_topic) {
-            let goes_on = !self.asked.is_judged || self.has_open_topics()?;
+        let goes_on = !self.asked.is_judged || self.has_open_topics()?;
+        if let Some(known) = self.talk.known.as_ref().filter(|known| !known.ends_topic) {
+            self.observer.note(&format!("warning: how topic {} ended was not heard", known.topic));
             self.decide(if goes_on { "topic" } else { "run" })?;
         }
         Ok(if self.talk.is_over { Next::End } else { Next::Say })
@@ -314,18 +323,20 @@ impl Conversation<'_> {
         Ok(())
     }
 
-    /// Whether topics are left that were not begun. One counts as done as soon as it begins.
+    /// Whether topics are left that were not begun. One counts as done as soon as it begins. A
+    /// server that was started again forgets a run without a response.
     fn has_open_topics(&mut self) -> Result<bool, Error> {
         let path = self.path_of_run("status");
         let expected = "the status of the run";
         let (status, text) = self.client.get(&path)?;
         let body = match status {
             200 => client::read(&text).unwrap_or_default(),
+            404 => json!({ "status": "unknown" }),
             _ => return Err(self.client.refused(expected, status, &text).into()),
         };
         let open = ["open_topics", "open_user_topic_pairs"].iter().find_map(|key| body.get(key));
-        if body["status"] == "inactive" {
-            let problem = self.client.problem("a run that goes on", "status inactive".to_owned());
+        if let Some(found @ ("inactive" | "unknown")) = body["status"].as_str() {
+            let problem = self.client.problem("a run that goes on", format!("status {found}"));
             let hint = "the server was started again and lost the conversation: ask the organisers; \
                         the journal has what was said";
             return Err(problem.hint(hint).into());
@@ -349,8 +360,8 @@ impl Conversation<'_> {
             None if is_question => self.respond(topics, respond)?,
             None => json!({ "run_id": self.asked.run_id, "response": "" }),
         };
+        self.count("the user does not react")?;
         loop {
-            self.count("the user does not react")?;
             return match self.exchange(&path, Some(&body))? {
                 Meaning::Taken => Ok(Next::Say),
                 // The service may count otherwise.

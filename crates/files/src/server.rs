@@ -174,7 +174,8 @@ impl Server {
     }
 
     /// Sends one request, once: `question` as JSON, or a `GET` without one. `path` follows the
-    /// address, and the answer has at most `most` bytes.
+    /// address, and the answer has at most `most` bytes. Each request has a connection of its own:
+    /// on one that is used again, a request is lost if the server has just closed it.
     ///
     /// # Errors
     ///
@@ -185,8 +186,9 @@ impl Server {
         question: Option<&str>,
         most: u64,
     ) -> Result<Exchange, Error> {
-        let question = question.map(|question| ("application/json", question));
-        match self.send(&format!("{}{path}", self.url), question, |_| most) {
+        let content_type = question.map(|_| ("Content-Type", "application/json"));
+        let headers = [("Connection", "close")].into_iter().chain(content_type);
+        match self.send(&format!("{}{path}", self.url), headers, question, |_| most) {
             Ok((status, body, None)) if body.len() as u64 <= most => {
                 Ok(Exchange::Answer { status: status.as_u16(), body })
             }
@@ -202,7 +204,8 @@ impl Server {
 
     fn post(&self, content_type: &str, question: &str) -> Result<Vec<u8>, Failure> {
         let most = |status| if status == StatusCode::OK { MOST } else { SHOWN };
-        let (status, answer, cut) = self.send(&self.url, Some((content_type, question)), most)?;
+        let headers = [("Content-Type", content_type)];
+        let (status, answer, cut) = self.send(&self.url, headers, Some(question), most)?;
         if status != StatusCode::OK {
             let said = String::from_utf8_lossy(&answer);
             let found = format!("status {status}: {}", said.trim());
@@ -227,23 +230,23 @@ impl Server {
 
     /// The status of an answer with its first bytes, one more than `most` at most, and what cut it
     /// short, if anything did. Without a question, the request is a `GET`.
-    fn send(
-        &self,
+    fn send<'a>(
+        &'a self,
         url: &str,
-        question: Option<(&str, &str)>,
+        headers: impl IntoIterator<Item = (&'static str, &'a str)>,
+        question: Option<&str>,
         most: impl Fn(StatusCode) -> u64,
     ) -> Result<(StatusCode, Vec<u8>, Option<Failure>), Failure> {
-        let access = self.access.authorization.iter();
-        let headers = access.map(|authorization| ("Authorization", authorization.as_str()));
+        let authorization = self.access.authorization.as_deref();
+        let authorization = authorization.map(|value| ("Authorization", value));
+        let headers = headers.into_iter().chain(authorization);
         let sent = match question {
             None => headers
                 .fold(self.agent.get(url), |get, (name, value)| get.header(name, value))
                 .call(),
-            Some((content_type, question)) => {
-                let headers = headers.chain([("Content-Type", content_type)]);
-                let post = self.agent.post(url);
-                headers.fold(post, |post, (name, value)| post.header(name, value)).send(question)
-            }
+            Some(question) => headers
+                .fold(self.agent.post(url), |post, (name, value)| post.header(name, value))
+                .send(question),
         };
         let response = sent.map_err(|error| self.failure(&error))?;
         let status = response.status();

@@ -90,13 +90,13 @@ fn schema() -> (Schema, Fields) {
 }
 
 /// Builds the index of `documents` in `folder`, which must not exist or hold an index to be
-/// replaced.
+/// replaced. Returns what [`folder::make`] does.
 pub(crate) fn build(
     folder: &Path,
     documents: &dyn Documents,
     analyzer: Analyzer,
     options: &BuildOptions,
-) -> Result<(), Error> {
+) -> Result<Option<Vec<u8>>, Error> {
     let small = documents.len() <= SMALL;
     folder::make(folder, |new| {
         let (schema, fields) = schema();

@@ -39,14 +39,22 @@ impl Checked {
 
     /// Adds a file, and returns its SHA-256.
     pub(crate) fn add(&mut self, name: &str) -> Result<String, Error> {
+        match self.take(name)? {
+            Some(bytes) => Ok(sha256_hex(&bytes)),
+            None => sha256_of_file(&self.path.join(name)),
+        }
+    }
+
+    /// Adds a file as it is, and returns its bytes if they are in memory.
+    pub(crate) fn take(&mut self, name: &str) -> Result<Option<Vec<u8>>, Error> {
         let path = self.path.join(name);
         if name != META && fs::metadata(&path).is_ok_and(|found| found.len() >= LARGE) {
             Arc::make_mut(&mut self.mapped).insert(name.into());
-            return sha256_of_file(&path);
+            return Ok(None);
         }
         let bytes = read_regular(&path, LARGE).map_err(Error::io("use", &self.path))?;
         self.atomic_write(Path::new(name), &bytes).map_err(Error::io("use", &self.path))?;
-        Ok(sha256_hex(&bytes))
+        Ok(Some(bytes))
     }
 }
 

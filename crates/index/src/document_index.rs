@@ -129,10 +129,10 @@ impl DocumentIndex {
             );
         }
         folder::check_replaceable(folder)?;
-        build::build(folder, documents, analyzer, options)?;
+        let written = build::build(folder, documents, analyzer, options)?;
         // Another process may have built here at the same time and replaced this index.
         match mismatch(folder, &folder::payload(folder)?, documents, analyzer)? {
-            None => Self::open(folder),
+            None => Self::open_written(folder, written.as_deref()),
             Some(why) => {
                 Err(damaged(folder, format!("another program writes here at the same time: {why}")))
             }
@@ -141,9 +141,13 @@ impl DocumentIndex {
 
     /// Opens an index that must be there, whole and of this format.
     pub fn open(folder: &Path) -> Result<Self, Error> {
+        Self::open_written(folder, None)
+    }
+
+    fn open_written(folder: &Path, written: Option<&[u8]>) -> Result<Self, Error> {
         // First: where there is no index of this program, which of its files is missing is no help.
         folder::payload(folder)?;
-        let index = folder::open(folder)?;
+        let index = folder::open(folder, written)?;
         let broken = |error: tantivy::TantivyError| damaged(folder, error.to_string());
         let payload = index.load_metas().map_err(broken)?.payload.unwrap_or_default();
         let metadata = parse(folder, &payload)?.map_err(|why| damaged(folder, why))?;

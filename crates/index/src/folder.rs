@@ -87,14 +87,18 @@ fn read_payload(folder: &Path) -> Result<Option<String>, Error> {
     Ok(payload.filter(|payload| payload.contains(MARK)).map(str::to_owned))
 }
 
-/// Opens the index in the folder, each file of which must be as it was written.
-pub(crate) fn open(folder: &Path) -> Result<Index, Error> {
+/// Opens the index in the folder, each file of which must be as it was written. Where `written` is
+/// what [`make`] has just returned for it, its files are not read once more.
+pub(crate) fn open(folder: &Path, written: Option<&[u8]>) -> Result<Index, Error> {
     let mut files = Checked::new(folder).map_err(Error::io("use", folder))?;
     let names = Contents::of(folder)?.index;
-    match manifest::difference(folder, SUMS, &names, |name| files.add(name))? {
-        Some(found) => Err(damaged(folder, found)),
-        None => Index::open(files).map_err(|error| damaged(folder, error.to_string())),
+    if written.is_some() && list(folder).as_deref() == written {
+        names.iter().try_for_each(|name| files.take(name).map(drop))?;
+    } else if let Some(found) = manifest::difference(folder, SUMS, &names, |name| files.add(name))?
+    {
+        return Err(damaged(folder, found));
     }
+    Index::open(files).map_err(|error| damaged(folder, error.to_string()))
 }
 
 /// The one segment of an index.
@@ -167,11 +171,12 @@ fn not_ours(folder: &Path, contents: &Contents) -> Error {
 
 /// Makes `folder` of the files that `write` puts into a temporary folder beside it, whose path it
 /// gets, so that a kill at any moment leaves the old index or the new one. `folder` must not exist
-/// or hold an index to be replaced.
+/// or hold an index to be replaced. Returns the list of the files, unless another process has built
+/// here meanwhile.
 pub(crate) fn make(
     folder: &Path,
     write: impl FnOnce(&Path) -> Result<(), Error>,
-) -> Result<(), Error> {
+) -> Result<Option<Vec<u8>>, Error> {
     // A link to a folder elsewhere stays one: what it points to is replaced, from beside it.
     let folder = &fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let parent =
@@ -187,14 +192,15 @@ pub(crate) fn make(
     manifest::write(&new, SUMS, &Contents::of(&new)?.index)?;
     if list(folder).is_some_and(|list| Some(list) != before) {
         // Another process has built here meanwhile; the caller checks and opens what it wrote.
-        return Ok(());
+        return Ok(None);
     }
     // Again, because building takes time: nothing that came meanwhile may be lost.
     if replace {
         check_replaceable(folder)?;
     }
-    let old = temporary.path().join("old");
-    swap(&new, folder, replace.then_some(&*old)).map_err(refused)
+    let (old, written) = (temporary.path().join("old"), list(&new));
+    swap(&new, folder, replace.then_some(&*old)).map_err(refused)?;
+    Ok(written)
 }
 
 /// The list of files of the index in `folder`, which no two builds have in common: segments have

@@ -61,19 +61,23 @@ impl TextStore {
         memory: usize,
         fill: &dyn Fn(AddText) -> Result<(), Error>,
     ) -> Result<Self, Error> {
-        match Self::open(folder, source) {
+        match Self::open(folder, source, None) {
             Ok(Some(store)) => return Ok(store),
             Ok(None) => {}
             Err(error) if error.kind() == Some(ProblemKind::Damaged) => {}
             Err(error) => return Err(error),
         }
-        folder::make(folder, |new| write_store(new, folder, source, memory, fill))?;
-        let built = Self::open(folder, source)?;
+        let written = folder::make(folder, |new| write_store(new, folder, source, memory, fill))?;
+        let built = Self::open(folder, source, written.as_deref())?;
         built.ok_or_else(|| damaged(folder, "another program writes here at the same time"))
     }
 
     /// The store in the folder, if there is one of that source.
-    fn open(folder: &Path, source: &Checksum) -> Result<Option<Self>, Error> {
+    fn open(
+        folder: &Path,
+        source: &Checksum,
+        written: Option<&[u8]>,
+    ) -> Result<Option<Self>, Error> {
         if is_vacant(folder)? {
             return Ok(None);
         }
@@ -83,7 +87,7 @@ impl TextStore {
         if metadata.text_store_format != FORMAT || metadata.source != *source {
             return Ok(None);
         }
-        let texts = Texts::open(&folder::open(folder)?);
+        let texts = Texts::open(&folder::open(folder, written)?);
         let (texts, _) = texts.map_err(|error| damaged(folder, error.to_string()))?;
         Ok(Some(Self { folder: folder.to_owned(), texts, checksum: metadata.checksum }))
     }

@@ -108,7 +108,7 @@ pub(crate) struct IndexPlace {
     #[arg(long, value_name = "DIR")]
     pub(crate) index: Option<PathBuf>,
     /// Memory for building the index, such as 64M or 1G
-    #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", default_value = "256M", value_parser = parse_size)]
     pub(crate) memory: usize,
 }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 /// What the server says: everything said in a conversation so far, the user's words last.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Utterance {
-    topic: String,
+    pub(super) topic: String,
     /// Who talks: of some topics there are conversations with several users.
     user: String,
     pub(super) history: Vec<Said>,
@@ -68,6 +68,12 @@ impl Utterance {
 
     fn is_of(&self, other: &Self) -> bool {
         (&self.topic, &self.user) == (&other.topic, &other.user)
+    }
+
+    /// Whether the user has spoken once since.
+    fn continues(&self, other: &Self) -> bool {
+        let new = self.history.strip_prefix(&*other.history).unwrap_or_default();
+        new.iter().filter(|said| said.speaker == Speaker::User).count() == 1
     }
 }
 
@@ -188,7 +194,7 @@ impl Talk {
                 if !known.ends_topic
                     && (self.pending.is_none()
                         || !utterance.is_of(known)
-                        || !utterance.history.starts_with(&known.history)) =>
+                        || !utterance.continues(known)) =>
             {
                 let found = "another history than that of the journal";
                 return Meaning::Broken(None, found.to_owned());
