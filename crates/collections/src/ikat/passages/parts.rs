@@ -155,9 +155,10 @@ impl Documents for Parts {
     }
 }
 
-/// Cuts the documents of a file or a data folder into at most `count` parts of about the same number of documents, in
-/// `folder`: a folder each, and the list of all, which takes its place last. What is written depends
-/// on nothing but the files. Returns the files of the parts with their documents.
+/// Cuts the documents of a file or a data folder into at most `count` parts of about the same
+/// number of documents, in `folder`: a folder each, and the list of all, which takes its place last.
+/// What is written depends on nothing but the files. Returns the files of the parts with the number
+/// of their documents.
 ///
 /// # Errors
 ///
