@@ -4,6 +4,7 @@
 //! Documents alone are a collection. Requests and judgements are found by their names, as
 //! [`folder`] lists them.
 
+pub(crate) mod cut;
 pub(crate) mod folder;
 pub(crate) mod requests;
 

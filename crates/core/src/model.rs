@@ -1,15 +1,17 @@
 //! Learned models: what each kind can do, how one is run, and what opens them by name.
 
-use crate::document::Documents;
+use crate::document::{Doc, Documents};
 use crate::embeddings::Embeddings;
 use crate::history::{History, HistoryWeights};
 use crate::isa::Isa;
 use crate::problem;
 use crate::problem::{Error, Result};
-use crate::vectors::{Block, Vectors};
+use crate::vectors::{Block, Rows, Vectors};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::fmt;
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Called with the number of items finished since the last call, from any thread.
@@ -100,6 +102,22 @@ pub trait Encoder: Send + Sync {
             all.values.extend(one.values);
         }
         Ok(all)
+    }
+
+    /// Encodes a block of documents, whose texts are in memory meanwhile.
+    fn encode_block(
+        &self,
+        documents: &dyn Documents,
+        block: Range<usize>,
+        progress: Progress,
+    ) -> Result<Block> {
+        let texts = block.map(|index| documents.text(Doc(index as u32)));
+        let texts: Vec<Cow<str>> = texts.collect::<Result<_>>()?;
+        let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+        let Embeddings { dim, values } = self.encode_documents(&texts, progress)?;
+        let empty = (0..).zip(&texts).filter(|(_, text)| text.is_empty());
+        let empty = empty.map(|(index, _)| index).collect();
+        Ok(Block { dim, rows: Rows::Memory(values), empty })
     }
 
     /// What identifies the weights and everything else that the vectors depend on.
@@ -279,7 +297,7 @@ pub trait Models: Send + Sync {
         progress: Progress,
     ) -> Result<Arc<Vectors>> {
         let encoder = self.encoder(model)?;
-        let encode = |block| Block::encode(documents, block, &*encoder, progress);
+        let encode = |block| encoder.encode_block(documents, block, progress);
         Ok(Arc::new(Vectors::of(documents.len(), encode)?))
     }
 

@@ -1,12 +1,9 @@
 //! The vectors of documents: in memory where they are few, and otherwise in files of which only
 //! the rows that are compared are read.
 
-use crate::document::{Doc, Documents};
-use crate::embeddings::Embeddings;
-use crate::model::{Encoder, Progress};
+use crate::document::Doc;
 use crate::problem::{Error, Result};
 use crate::regular::open_regular;
-use std::borrow::Cow;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -47,26 +44,6 @@ pub struct Block {
 }
 
 impl Block {
-    /// Encodes documents, whose texts are in memory meanwhile.
-    ///
-    /// # Errors
-    ///
-    /// Those of the documents and of the encoder.
-    pub fn encode(
-        documents: &dyn Documents,
-        block: Range<usize>,
-        encoder: &dyn Encoder,
-        progress: Progress,
-    ) -> Result<Self> {
-        let texts = block.map(|index| documents.text(Doc(index as u32)));
-        let texts: Vec<Cow<str>> = texts.collect::<Result<_>>()?;
-        let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
-        let Embeddings { dim, values } = encoder.encode_documents(&texts, progress)?;
-        let empty = (0..).zip(&texts).filter(|(_, text)| text.is_empty());
-        let empty = empty.map(|(index, _)| index).collect();
-        Ok(Self { dim, rows: Rows::Memory(values), empty })
-    }
-
     /// The same block of so many vectors in memory.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use crate::cache::{self, State};
 use crate::recipes;
 use crate::session::{Cached, Located, Session};
 use clariq_core::{
-    Block, Decoding, Documents, Embeddings, Error, History, Model, ModelKind, ModelName, Models,
+    Decoding, Documents, Embeddings, Error, History, Model, ModelKind, ModelName, Models,
     Precision, Progress, Reading, Recipe, Trained, Vectors, bail, sha256_hex,
 };
 use serde_json::{Map, Value, json};
@@ -173,7 +173,7 @@ impl Models for Session<'_> {
             return Ok(Arc::new(if recur {
                 vectors::cached(&folder, most, &*encoder, documents, self.observer, progress)?
             } else {
-                let encode = |block| Block::encode(documents, block, &*encoder, progress);
+                let encode = |block| encoder.encode_block(documents, block, progress);
                 Vectors::of(documents.len(), encode)?
             }));
         }

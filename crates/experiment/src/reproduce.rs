@@ -163,7 +163,7 @@ impl<'s> Durations<'s> {
         };
         let new = match systems.len() - count {
             0 => String::new(),
-            new => format!(", without {new} that were not timed yet"),
+            new => format!("; {new} of {} systems were not timed yet", systems.len()),
         };
         Some(format!("{}: about {time}, as last time{new}", self.split))
     }
@@ -213,7 +213,7 @@ mod tests {
         let estimate = |split| Durations::read(&session, split).estimate(&[first, second]);
         assert_eq!(estimate("dev"), None);
         Durations::read(&session, "dev").keep(first, 33.4);
-        let known = "dev: about 33 s, as last time, without 1 that were not timed yet";
+        let known = "dev: about 33 s, as last time; 1 of 2 systems were not timed yet";
         assert_eq!(estimate("dev").as_deref(), Some(known));
         assert_eq!(estimate("test"), None, "it is of another split");
         Durations::read(&session, "dev").keep(second, 90.0);

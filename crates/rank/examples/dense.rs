@@ -9,8 +9,8 @@
 
 use clariq_collections::clariq::{Bank, BankRow};
 use clariq_core::{
-    Block, Documents, Embeddings, Encoder, Error, Model, ModelName, Models, Progress, Request,
-    Result, Rows, Vectors, bail,
+    Documents, Embeddings, Encoder, Error, Model, ModelName, Models, Progress, Request, Result,
+    Rows, Vectors, bail,
 };
 use clariq_rank::{Batch, Context, System};
 use std::fs::{self, File};
@@ -62,7 +62,7 @@ impl Models for OnDisk<'_> {
     ) -> Result<Arc<Vectors>> {
         let make = |block: std::ops::Range<usize>| {
             let path = self.1.join(block.start.to_string());
-            let mut made = Block::encode(documents, block, &Random(self.0), progress)?;
+            let mut made = Random(self.0).encode_block(documents, block, progress)?;
             if let Rows::Memory(values) = &made.rows
                 && documents.len() > Vectors::BLOCK
             {

@@ -9,8 +9,8 @@ mod parts;
 mod trec_web;
 
 pub(crate) use documents::{check_documents, read_all, read_bank, read_unique};
-pub(crate) use parts::LIST;
-pub use parts::{cut_documents, part_name};
+pub use parts::part_name;
+pub(crate) use parts::{LIST, List, Part, of_list};
 
 use crate::json::{self, Node, Parsed, Value};
 use crate::lines::Lines;

@@ -43,7 +43,7 @@ pub(super) fn cached(
         let (count, first) = (block.len(), block.start.to_string());
         let made_of = [encoder.checksum(), "\0", documents.checksum().as_str(), "\0", &first];
         let kept = kept(folder.join(sha256(made_of.map(str::as_bytes)).short()));
-        let encode = || Block::encode(documents, block, encoder, progress);
+        let encode = || encoder.encode_block(documents, block, progress);
         let read_again = |path: &Path| {
             let found = read(path, count)?;
             progress(count as u64);

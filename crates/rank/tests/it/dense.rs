@@ -4,9 +4,8 @@
 use crate::common::conversation;
 use clariq_collections::clariq::{Bank, BankRow};
 use clariq_core::{
-    Block, ConversationEncoder, Doc, Documents, Embeddings, Encoder, Error, History,
-    HistoryWeights, Hit, Model, ModelKind, ModelName, Models, Progress, Ranking, Request, Rows,
-    Vectors, best_first,
+    ConversationEncoder, Doc, Documents, Embeddings, Encoder, Error, History, HistoryWeights, Hit,
+    Model, ModelKind, ModelName, Models, Progress, Ranking, Request, Rows, Vectors, best_first,
 };
 use clariq_rank::{Batch, Context, System};
 use ndarray::ArrayView2;
@@ -76,7 +75,7 @@ impl Models for Kept<'_> {
     ) -> Result<Arc<Vectors>, Error> {
         let vectors = Vectors::of(documents.len(), |block| {
             let name = block.start.to_string();
-            let mut made = Block::encode(documents, block, &Chance, progress)?;
+            let mut made = Chance.encode_block(documents, block, progress)?;
             if let (Some(folder), Rows::Memory(values)) = (self.0, &made.rows) {
                 let path = folder.join(name);
                 let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
