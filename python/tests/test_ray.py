@@ -169,6 +169,30 @@ def test_a_node_is_warmed_up_once(tmp_path, monkeypatch):
     assert not list(tmp_path.glob("clariq-ray-*"))
 
 
+def test_a_root_that_another_task_removes_meanwhile_is_made_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(_node.tempfile, "gettempdir", lambda: str(tmp_path))
+    root, gone = _node._root, [True]
+
+    def removed_once():
+        if gone and gone.pop():
+            raise FileNotFoundError("between mkdir and stat")
+        return root()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_node, "_root", removed_once)
+        lock, file = _node._locked("a.lock")
+    file.close()
+    lock.unlink()
+
+    def vanished(*_):
+        raise FileNotFoundError("between the check and the listing")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "glob", vanished)
+        _node.clear()
+    assert not list(tmp_path.iterdir())
+
+
 def test_means_keep_apart_what_cannot_be_compared():
     def row(held_out, **columns):
         same = {"job": "tune", "split": "train", "measure": "R@30", "name": "bm25", "folds": 5}

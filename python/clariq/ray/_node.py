@@ -72,8 +72,8 @@ def scratch() -> Iterator[Path]:
 def _locked(name: str) -> "tuple[Path, IO[bytes]]":
     """A file below the root, locked; another process may hold the lock for a while."""
     while True:
-        path = _root() / name
         try:
+            path = _root() / name
             file = open(path, "ab")
         except FileNotFoundError:
             continue  # another process has just removed the empty root
@@ -94,9 +94,17 @@ def _remove_root() -> None:
         pass  # others are at work
 
 
+def _files(ending: str) -> "list[Path]":
+    """The files below the root with that ending."""
+    try:
+        return list(_root().glob(f"*{ending}"))
+    except FileNotFoundError:
+        return []  # another process has just removed the empty root
+
+
 def sweep() -> None:
     """Removes the scratch folders that no living process holds."""
-    for lock in _root().glob("*.lock"):
+    for lock in _files(".lock"):
         with _held(lock) as held:
             if held:
                 shutil.rmtree(lock.with_suffix(""), ignore_errors=True)
@@ -106,7 +114,7 @@ def sweep() -> None:
 def clear() -> None:
     """Removes what tasks left on this node, the marks of warm-ups included."""
     sweep()
-    for mark in _root().glob("*.warm"):
+    for mark in _files(".warm"):
         with _held(mark) as held:
             if held:
                 mark.unlink(missing_ok=True)
