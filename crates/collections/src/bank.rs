@@ -3,8 +3,8 @@
 use clariq_core::{
     Checksum, Doc, Documents, Error, Location, Problem, QuestionId, problem, sha256,
 };
-use clariq_files::table::{Column, Sink, for_each_row, strictly};
-use clariq_files::{Input, MOST_OF_A_TABLE, Source};
+use clariq_files::table::{Column, for_each_row};
+use clariq_files::{Input, MOST_OF_A_TABLE, Sink, Source, strictly};
 use std::borrow::Cow;
 use std::fmt;
 

@@ -1,8 +1,7 @@
 //! What a check of a data folder finds.
 
 use clariq_core::{Error, Findings};
-use clariq_files::table::Sink;
-use clariq_files::{Input, MOST_OF_A_TABLE, Source};
+use clariq_files::{Input, MOST_OF_A_TABLE, Sink, Source};
 
 /// What a check of a data folder found.
 #[derive(Debug, Clone, Default)]

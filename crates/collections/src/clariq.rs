@@ -7,6 +7,7 @@ pub mod conversation;
 pub mod eval_table;
 pub mod evaluation;
 pub mod fetch;
+mod kind;
 mod labelled;
 mod need_file;
 mod stats;
@@ -15,9 +16,9 @@ mod validate;
 
 pub use crate::bank::{Bank, BankRow, NO_QUESTION};
 pub use check::check;
-pub(crate) use collection::KIND;
 pub use collection::{ClariQ, DataDir, Split, SplitData};
 pub use eval_table::{BEST, Context, ContextId, EvalTable, MetricTable, WORST};
+pub(crate) use kind::KIND;
 pub use labelled::{Facet, Labelled, LabelledRow, Topic, parse_requests, read_requests};
 pub use need_file::{NeedLine, parse_need_file, put_need_lines, read_need_file, write_need_file};
 pub use text_run::{parse_text_run, put_text_run_line, read_text_run};

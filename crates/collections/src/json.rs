@@ -8,9 +8,9 @@
 mod parser;
 
 use clariq_core::{Problem, problem};
-use clariq_files::Input;
-use clariq_files::lines::{MOST_LINES, has_few_lines};
-use clariq_files::table::{Sink, not_utf8, shorten, until_too_many_errors};
+use clariq_files::{
+    Input, MOST_LINES, Sink, has_few_lines, not_utf8, shorten, until_too_many_errors,
+};
 use parser::Parser;
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -310,7 +310,7 @@ fn text(input: &Input) -> Result<&str, Box<Problem>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clariq_files::table::MOST_ERRORS;
+    use clariq_files::MOST_ERRORS;
     use proptest::prelude::*;
 
     fn read(text: &str) -> Parsed<Node<'_>> {

@@ -1,9 +1,8 @@
 //! Lines of a file that may be longer than memory.
 
 use clariq_core::{Error, Location, Problem, problem};
-use clariq_files::BoundedLines;
 use clariq_files::archive::Archive;
-use clariq_files::table::not_utf8;
+use clariq_files::{BoundedLines, not_utf8};
 use std::io::{BufReader, Read};
 
 /// The lines of an archive, one at a time.

@@ -1,7 +1,7 @@
 //! Lines of streams, one at a time and bounded, and the fields of space-separated files.
 
+use crate::sink::{MOST_LINES, Sink, has_few_lines, not_utf8, shorten, until_too_many_errors};
 use crate::source::{BYTE_ORDER_MARK, Input, broken};
-use crate::table::{Sink, not_utf8, shorten, until_too_many_errors};
 use clariq_core::{Error, Location, Problem, ProblemKind, problem};
 use std::collections::HashSet;
 use std::io::{BufRead, Read};
@@ -94,20 +94,6 @@ impl<'a> BoundedLines<'a> {
         self.bytes += count;
         Ok((count, self.line.ends_with(b"\n")))
     }
-}
-
-/// Lines that a run or judgements may have: a thousand for each of eight thousand topics.
-pub const MOST_LINES: usize = 8_000_000;
-
-/// Whether a file has at most so many lines; too many go to `sink`. Packed, empty ones cost nothing.
-pub fn has_few_lines(input: &Input, most: usize, sink: Sink) -> bool {
-    let lines = memchr::memchr_iter(b'\n', &input.bytes).count();
-    if lines > most {
-        let hint = "is this the right file? a thousand lines for a topic are plenty";
-        let at = (&*input.name, most as u64 + 1);
-        sink(problem!(at, "at most {most} lines", "{lines}", hint));
-    }
-    lines <= most
 }
 
 /// Topics that a run or judgements may have: those of MS MARCO's training set are fewer.
@@ -224,7 +210,7 @@ fn count_hint(wanted: usize, found: usize) -> &'static str {
 mod tests {
     use super::*;
     use crate::qrels::parse_qrels;
-    use crate::table::MOST_ERRORS;
+    use crate::sink::MOST_ERRORS;
 
     fn read_all(text: &[u8], most: u64) -> Vec<Result<String, String>> {
         let mut lines = BoundedLines::new("x", text, most);

@@ -3,8 +3,8 @@
 //! `query-id corpus-id score`.
 
 use crate::lines::{for_each_line, has_few_topics};
+use crate::sink::{Sink, strictly};
 use crate::source::{Input, MOST_OF_A_TABLE, Source};
-use crate::table::{Sink, strictly};
 use clariq_core::{Error, ProblemKind, QuestionId, TopicId, problem};
 use compact_str::CompactString;
 use std::collections::HashMap;

@@ -1,8 +1,8 @@
 //! Run files: `<topic_id> 0 <question_id> <rank> <score> <run_id>`.
 
-use crate::lines::{MOST_LINES, for_each_line, has_few_lines, has_few_topics};
+use crate::lines::{for_each_line, has_few_topics};
+use crate::sink::{MOST_LINES, Sink, has_few_lines, strictly};
 use crate::source::{Input, Source};
-use crate::table::{Sink, strictly};
 use clariq_core::{Error, QuestionId, TopicId};
 use rayon::prelude::*;
 use std::{fmt, io, str};

@@ -3,17 +3,13 @@
 //! They are CSV with tabs: a field may be quoted and then hold tabs, line ends and doubled quotes.
 //! Columns are found by name, so their order does not matter and further columns are ignored.
 
-use crate::lines::{MOST_LINES, has_few_lines};
 use crate::records::Records;
+use crate::sink::{MOST_LINES, Sink, has_few_lines, not_utf8, shorten, until_too_many_errors};
 use crate::source::Input;
-use clariq_core::{Error, Location, Problem, ProblemKind, Severity, problem};
+use clariq_core::{Problem, ProblemKind, problem};
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::str;
-
-/// Where problems go: strict readers return the first error, `data check` collects them all,
-/// warnings too.
-pub type Sink<'a> = &'a mut dyn FnMut(Problem);
 
 /// A column by its names: the first is the usual one, the others occur in released files.
 pub type Column = &'static [&'static str];
@@ -92,29 +88,6 @@ pub fn for_each_row(
     }
 }
 
-/// Errors after which a reader gives up: a file with so many is one of another kind.
-pub const MOST_ERRORS: usize = 100_000;
-
-/// Reads on, record by record, until `read` breaks off or has given the sink too many errors.
-pub fn until_too_many_errors(
-    name: &str,
-    sink: Sink,
-    mut read: impl FnMut(Sink) -> ControlFlow<()>,
-) {
-    let mut errors = 0;
-    while errors < MOST_ERRORS {
-        let ended = read(&mut |problem| {
-            errors += usize::from(problem.severity == Severity::Error);
-            sink(problem);
-        });
-        if ended.is_break() {
-            return;
-        }
-    }
-    let hint = "is this the right file? the rest of it is not read";
-    sink(problem!(name, "fewer than {MOST_ERRORS} errors", "as many", hint));
-}
-
 fn empty(input: &Input, line: u64, expected: &str) -> Problem {
     let hint = "the file was probably cut short: fetch it again";
     problem!((&*input.name, line), expected, "nothing", hint).kind(ProblemKind::Empty)
@@ -177,36 +150,6 @@ fn missing_column(
     };
     problem!(at, (format!("a column `{}`", names[0])), (shorten(&found.join(", "))), hint)
         .kind(ProblemKind::MissingColumn)
-}
-
-/// The problem of a field that is not UTF-8.
-pub fn not_utf8(at: impl Into<Location>, column: &str, bytes: &[u8]) -> Problem {
-    let found = format!("{:?} in `{column}`", shorten(&String::from_utf8_lossy(bytes)));
-    let hint = "convert the file, for example with `iconv -f latin1 -t utf-8`";
-    problem!(at, "UTF-8 text", found, hint)
-}
-
-/// At most 80 characters of a value, so that a message stays readable.
-pub fn shorten(text: &str) -> String {
-    match text.char_indices().nth(80) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
-}
-
-/// Runs a parser that reports to a sink, and turns its first error into one. Warnings change no
-/// figure and are passed over: `data check` is there to show them.
-pub fn strictly<T>(parse: impl FnOnce(Sink) -> T) -> Result<T, Error> {
-    let mut first = None;
-    let value = parse(&mut |problem| {
-        if problem.severity == Severity::Error {
-            first.get_or_insert(problem);
-        }
-    });
-    match first {
-        Some(problem) => Err(problem.into()),
-        None => Ok(value),
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! A model's folder, whose files are there and belong together.
 
-use crate::config::{COPY_AGAIN, Family, Shape};
+use crate::config::{COPY_AGAIN, Shape};
+use crate::family::Family;
 use crate::files::{WEIGHTS, missing, read_object, read_optional, weights_in};
 use crate::layout::{check_head, check_layout, head_names, read_header};
 use crate::sentence::{Module, Modules, Sentence, check_cross_encoder};

@@ -6,7 +6,7 @@
 //! is refused by file and key.
 
 mod config;
-mod deberta;
+mod family;
 mod files;
 mod folder;
 mod layout;
@@ -16,8 +16,8 @@ mod tensors;
 mod tokenizer;
 mod transformer;
 
-pub use config::{Activation, Family, Shape};
-pub use deberta::Disentangled;
+pub use config::{Activation, Disentangled, Shape};
+pub use family::Family;
 pub use folder::ModelFolder;
 pub use layout::{
     DISTANCE_NORM, FUSED, check_head, check_layout, distance_parts, distance_table, head_names,

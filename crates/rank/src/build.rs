@@ -9,7 +9,6 @@ use clariq_core::{Result, bail};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::cell::RefCell;
-use std::num::NonZeroUsize;
 
 /// Makes a stage of its table.
 pub(crate) type Factory = fn(Build) -> Result<Box<dyn Stage>>;
@@ -36,16 +35,6 @@ pub(crate) fn of_keys<S: Stage + DeserializeOwned + 'static>(
     build: Build,
 ) -> Result<Box<dyn Stage>> {
     Ok(Box::new(build.table.read::<S>()?))
-}
-
-/// A default that is a whole number, for serde.
-pub(crate) fn number<const N: u16, T: From<u16>>() -> T {
-    N.into()
-}
-
-/// A default that is a whole number of at least 1, for serde.
-pub(crate) fn positive<const N: usize>() -> NonZeroUsize {
-    const { NonZeroUsize::new(N).unwrap() }
 }
 
 /// What a stage is made of.

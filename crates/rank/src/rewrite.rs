@@ -1,9 +1,8 @@
 //! The key `rewrite` of a pipeline: its stages see requests whose last utterance a model has written
 //! so that it can be understood alone.
 
-use crate::build::{number, positive};
 use crate::stage::{About, Batch};
-use crate::table::Table;
+use crate::table::{Table, number, positive};
 use clariq_core::{Decoding, ModelKind, ModelName, Reading, Request, Result, Speaker};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;

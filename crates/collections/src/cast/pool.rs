@@ -3,8 +3,7 @@
 use crate::bank::BankRow;
 use crate::json::{self, Node, Parsed};
 use clariq_core::{Error, QuestionId, problem};
-use clariq_files::table::{Sink, strictly};
-use clariq_files::{Input, MOST_OF_A_TABLE, Source};
+use clariq_files::{Input, MOST_OF_A_TABLE, Sink, Source, strictly};
 use std::collections::HashMap;
 
 /// The id of the empty question: choosing it means "ask nothing".

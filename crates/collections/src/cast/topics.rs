@@ -2,8 +2,9 @@
 
 use crate::json::{self, Node, Parsed};
 use clariq_core::{Error, TopicId, Utterance, bail, problem};
-use clariq_files::table::{Sink, not_utf8, shorten, strictly, until_too_many_errors};
-use clariq_files::{Input, MOST_OF_A_TABLE, Source};
+use clariq_files::{
+    Input, MOST_OF_A_TABLE, Sink, Source, not_utf8, shorten, strictly, until_too_many_errors,
+};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 

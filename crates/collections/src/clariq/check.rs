@@ -7,8 +7,7 @@ use crate::clariq::conversation::{Reading, read_records};
 use crate::clariq::eval_table::{EvalTable, locate};
 use crate::clariq::labelled::{Labelled, Topic, parse_requests};
 use clariq_core::{Error, Findings, Problem, TopicId, problem, sha256_hex};
-use clariq_files::table::Sink;
-use clariq_files::{Input, Judgement, Source, parse_qrels};
+use clariq_files::{Input, Judgement, Sink, Source, parse_qrels};
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 

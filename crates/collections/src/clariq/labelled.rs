@@ -4,8 +4,8 @@
 
 use crate::bank::repeated;
 use clariq_core::{Error, FacetId, Need, Problem, QuestionId, Request, TopicId, problem};
-use clariq_files::table::{Column, Row, Sink, for_each_row, strictly};
-use clariq_files::{Input, MOST_OF_A_TABLE, Qrels, Source};
+use clariq_files::table::{Column, Row, for_each_row};
+use clariq_files::{Input, MOST_OF_A_TABLE, Qrels, Sink, Source, strictly};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
 

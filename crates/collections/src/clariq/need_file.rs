@@ -2,10 +2,9 @@
 //! needs.
 
 use clariq_core::{Error, Need, TopicId};
-use clariq_files::Target;
 use clariq_files::lines::for_each_line;
-use clariq_files::table::{Sink, strictly};
 use clariq_files::{Input, MOST_OF_A_TABLE, Source};
+use clariq_files::{Sink, Target, strictly};
 use std::fmt::Display;
 use std::io;
 

@@ -6,8 +6,7 @@
 use crate::bank::Bank;
 use clariq_core::{Error, Problem, ProblemKind, problem};
 use clariq_files::records::Records;
-use clariq_files::table::{Sink, not_utf8, strictly};
-use clariq_files::{Input, Run, RunLine, Source};
+use clariq_files::{Input, Run, RunLine, Sink, Source, not_utf8, strictly};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;

@@ -4,8 +4,7 @@ use crate::DataDir;
 use crate::clariq::need_file::parse_need_file;
 use crate::validation::{Validation, ValidationOptions, Verdict};
 use clariq_core::{Documents, Error, Findings, Problem, TopicId, bail, problem};
-use clariq_files::table::shorten;
-use clariq_files::{Input, Source, parse_run};
+use clariq_files::{Input, Source, parse_run, shorten};
 use std::collections::{HashMap, HashSet};
 
 /// Checks a TREC run, or a need file, by the topics and the documents of a collection.

@@ -7,8 +7,7 @@ use super::topics::Topics;
 use crate::CheckReport;
 use crate::cast::{check_training_files, training_files};
 use clariq_core::{Error, Problem, problem};
-use clariq_files::Source;
-use clariq_files::table::shorten;
+use clariq_files::{Source, shorten};
 
 /// The files that a folder has, read or not.
 pub(super) fn files(folder: &Folder) -> Vec<Source> {

@@ -15,9 +15,8 @@ pub(crate) use parts::{LIST, List, Part, of_list};
 use crate::json::{self, Node, Parsed, Value};
 use crate::lines::Lines;
 use clariq_core::Error;
-use clariq_files::Source;
 use clariq_files::archive::{Archive, Form};
-use clariq_files::table::shorten;
+use clariq_files::{Source, shorten};
 use std::ops::ControlFlow;
 
 /// A longer line is no record of a passage.

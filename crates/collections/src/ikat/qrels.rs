@@ -8,8 +8,7 @@ use super::folder::Split;
 use super::topics::Topics;
 use crate::json::{self, Node, Parsed};
 use clariq_core::{Error, bail};
-use clariq_files::table::{Sink, strictly};
-use clariq_files::{Input, Judgement, MOST_OF_A_TABLE, Qrels, Source, parse_qrels};
+use clariq_files::{Input, Judgement, MOST_OF_A_TABLE, Qrels, Sink, Source, parse_qrels, strictly};
 use compact_str::{CompactString, ToCompactString};
 
 /// What a released file says of the turns of a split.

@@ -18,8 +18,7 @@ pub(super) use write::{put_end, put_turn};
 use super::topics::Year;
 use crate::json::{self, MOST_VALUES_OF_A_RUN};
 use clariq_core::Error;
-use clariq_files::table::{Sink, strictly};
-use clariq_files::{Input, Source};
+use clariq_files::{Input, Sink, Source, strictly};
 
 /// Bytes that a run may have, unpacked: a thousand passages with their texts for each of 500 turns.
 pub(super) const MOST_OF_A_RUN: u64 = 256 << 20;

@@ -3,8 +3,7 @@
 mod read;
 
 use clariq_core::{Error, TopicId};
-use clariq_files::table::{Sink, strictly};
-use clariq_files::{Input, MOST_OF_A_TABLE, Source};
+use clariq_files::{Input, MOST_OF_A_TABLE, Sink, Source, strictly};
 use std::fmt;
 
 /// A year of the track. The year decides the form of topics and runs.

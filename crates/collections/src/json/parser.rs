@@ -1,7 +1,7 @@
 //! The parser: recursive descent over a text, with a line counter.
 
 use super::{Fault, Fields, Node, Parsed, Value};
-use clariq_files::table::shorten;
+use clariq_files::shorten;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 

@@ -2,8 +2,7 @@
 
 use crate::json::{self, Node, Parsed, Value};
 use clariq_core::{Doc, Documents, Error, Problem, Request, Speaker, TopicId, Utterance, bail};
-use clariq_files::table::{Sink, shorten, strictly};
-use clariq_files::{Input, MOST_OF_A_TABLE, MOST_TOPICS, Source};
+use clariq_files::{Input, MOST_OF_A_TABLE, MOST_TOPICS, Sink, Source, shorten, strictly};
 use std::borrow::Cow;
 use std::collections::HashMap;
 

@@ -11,8 +11,7 @@ use clariq_core::{
     Doc, Documents, Error, Hit, Location, Observer, Ranking, Request, RequestId, bail, problem,
     sha256_hex,
 };
-use clariq_files::table::strictly;
-use clariq_files::{Run, RunLine, Source, parse_run, put_run_lines, strictly_decreasing};
+use clariq_files::{Run, RunLine, Source, parse_run, put_run_lines, strictly, strictly_decreasing};
 use clariq_rank::Uses;
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};

@@ -1,12 +1,12 @@
 //! Stage `candidates`: the ranking of a TREC run made elsewhere, for other stages to rerank.
 
-use crate::build::{Build, positive};
+use crate::build::Build;
 use crate::stage::{About, Batch, Stage};
+use crate::table::positive;
 use clariq_core::{
     Doc, Explanation, Hit, Problem, Ranking, Request, Result, best_first, problem, sha256_hex,
 };
-use clariq_files::table::strictly;
-use clariq_files::{RunLine, Source, parse_run};
+use clariq_files::{RunLine, Source, parse_run, strictly};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::num::NonZeroUsize;

@@ -5,11 +5,12 @@
 //! transformations and the inverted softmax", ICLR 2017) says how much of a document each of them
 //! wins. Each request then moves towards what it wins, and they compete again.
 
-use crate::build::{Build, number};
+use crate::build::Build;
 use crate::context::Context;
 use crate::space::SpaceConfig;
 use crate::stage::{About, Batch, Stage, Uses};
 use crate::stages::feedback::{docs_of, move_towards};
+use crate::table::number;
 use clariq_core::{Doc, Explanation, Ranking, Request, Result, bail, rank_by_score};
 use ndarray::{Array2, Axis};
 use serde::{Deserialize, Serialize};

@@ -2,9 +2,10 @@
 //! `cross_encode`, which ranks all documents so. A cross-encoder reads request and document together
 //! (Nogueira and Cho, "Passage re-ranking with BERT", 2019).
 
-use crate::build::{Build, positive};
+use crate::build::Build;
 use crate::context::Context;
 use crate::stage::{About, Batch, Stage};
+use crate::table::positive;
 use clariq_core::{
     Doc, Explanation, History, Hit, ModelKind, ModelName, Progress, Ranking, Reading, Request,
     Result, bail, rank_by_score,

@@ -3,9 +3,10 @@
 //! Requests go to the server in batches, by its interface `_msearch`, as `match` queries on one
 //! field. The server's documents are those that are ranked here, under the same ids.
 
-use crate::build::{Build, number, positive};
+use crate::build::Build;
 use crate::stage::{About, Batch, Stage};
 use crate::stages::candidates::rank_found;
+use crate::table::{number, positive};
 use clariq_core::{
     Doc, Explanation, Problem, ProblemKind, Ranking, Request, Result, parse_json, problem,
 };

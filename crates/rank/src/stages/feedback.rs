@@ -6,9 +6,10 @@
 //! nearest neighbours is taken off their scores, after Conneau, Lample, Ranzato, Denoyer and Jégou,
 //! "Word translation without parallel data", ICLR 2018.
 
-use crate::build::{Build, number, positive};
+use crate::build::Build;
 use crate::space::{Space, SpaceConfig};
 use crate::stage::{About, Batch, Stage};
+use crate::table::{number, positive};
 use clariq_core::{Doc, Explanation, Models, Ranking, Result, rank_by_score};
 use ndarray::{Array1, Array2, ArrayView1};
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,9 @@
 //! Stage `fuse`: combines the rankings of several pipelines.
 
-use crate::build::{Build, number};
+use crate::build::Build;
 use crate::pipeline::Pipeline;
 use crate::stage::{About, Batch, Stage};
+use crate::table::number;
 use clariq_core::{Doc, Explanation, Hit, Ranking, Result, bail, best_first};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -6,11 +6,12 @@
 //! distribution, are mixed with that of the query's own terms. Terms that weigh the same are taken
 //! in alphabetical order.
 
-use crate::build::{Build, positive};
+use crate::build::Build;
 use crate::context::Context;
 use crate::stage::{About, Batch, Stage};
 use crate::stages::bm25::{self, Ready, Retrieve};
 use crate::stages::ties::Ties;
+use crate::table::positive;
 use clariq_core::{Doc, Explanation, Ranking, Request, Result};
 use clariq_index::{Scorer, Scratch};
 use rayon::prelude::*;

@@ -8,7 +8,7 @@ use super::{Reader, Turn};
 use crate::clariq::unreadable;
 use clariq_core::{Error, Location};
 use clariq_files::archive::Archive;
-use clariq_files::table::shorten;
+use clariq_files::shorten;
 use clariq_pickle::{Plan, Sink, Value, fold};
 use std::ops::ControlFlow;
 

@@ -2,7 +2,7 @@
 
 use super::{Conversation, MOST_TURNS, Record, Texts, Turn};
 use clariq_core::{Location, Problem, problem};
-use clariq_files::table::shorten;
+use clariq_files::shorten;
 
 const HINT: &str =
     "data/README.md shows what a record holds; --skip-bad leaves bad records out and counts them";

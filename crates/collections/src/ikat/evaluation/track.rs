@@ -11,8 +11,7 @@ use crate::ikat::run::Submission;
 use crate::ikat::{Ikat, PASSAGES, STATEMENTS, Split};
 use clariq_core::{Error, Problem, ProblemKind, TopicId, bail, problem};
 use clariq_eval::Ties;
-use clariq_files::table::strictly;
-use clariq_files::{RunLine, Source, parse_run};
+use clariq_files::{RunLine, Source, parse_run, strictly};
 use std::collections::HashSet;
 
 /// A split with its labels.

@@ -9,7 +9,7 @@
 use super::{Each, LONGEST, Passage};
 use crate::lines::Lines;
 use clariq_core::Error;
-use clariq_files::table::shorten;
+use clariq_files::shorten;
 
 const ENDS: [&str; 2] = ["</PASSAGE>", "</PASSAGE></BODY>"];
 

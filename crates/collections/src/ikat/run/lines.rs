@@ -4,8 +4,7 @@ use super::{INTERACTIVE, RankedPassage, RankedStatement, Response, Submission, S
 use crate::ikat::topics::Year;
 use crate::json::{self, Node, Parsed, Value};
 use clariq_core::{ProblemKind, problem};
-use clariq_files::Input;
-use clariq_files::table::Sink;
+use clariq_files::{Input, Sink};
 
 /// What a line holds, for hints.
 pub(in crate::ikat) const FORM: &str = "a line has metadata, turn_id, responses and references";

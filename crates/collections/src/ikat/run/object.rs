@@ -4,7 +4,7 @@ use super::proto::{FORM, Message, int32};
 use super::{RankedPassage, RankedStatement, Response, Submission, SubmittedTurn};
 use crate::ikat::topics::Year;
 use crate::json::{Node, Parsed};
-use clariq_files::table::Sink;
+use clariq_files::Sink;
 
 /// The year whose form the statements have.
 pub(super) fn year_of(root: &Node) -> Year {

@@ -8,7 +8,7 @@
 
 use crate::json::{self, Fault, Node, Parsed, Value};
 use clariq_core::is_python_space;
-use clariq_files::table::shorten;
+use clariq_files::shorten;
 
 /// The hint of every fault but those that have their own.
 pub(super) const FORM: &str = "see the run formats in the guidelines of that year";

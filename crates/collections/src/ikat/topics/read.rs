@@ -3,8 +3,7 @@
 use super::{Conversation, Topics, Turn, Year};
 use crate::json::{self, Fault, Node, Parsed, Value};
 use clariq_core::TopicId;
-use clariq_files::Input;
-use clariq_files::table::{Sink, shorten};
+use clariq_files::{Input, Sink, shorten};
 use std::collections::{HashMap, HashSet};
 
 const FORM: &str =

@@ -6,7 +6,7 @@ use super::lines::is_passage_id;
 use crate::ikat::run::Submission;
 use crate::ikat::topics::Year;
 use clariq_core::problem;
-use clariq_files::table::shorten;
+use clariq_files::shorten;
 
 /// The number of citations that are judged.
 const MOST_CITATIONS: usize = 10;

@@ -4,7 +4,7 @@ use super::{Check, MOST_TOKENS};
 use crate::ikat::run::{Response, Submission, SubmittedTurn};
 use crate::ikat::topics::{Conversation, Year};
 use clariq_core::problem;
-use clariq_files::table::shorten;
+use clariq_files::shorten;
 use std::collections::{HashMap, HashSet};
 use std::iter;
 

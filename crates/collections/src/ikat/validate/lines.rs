@@ -9,7 +9,7 @@ use crate::ikat::run::Submission;
 use crate::ikat::run::lines::{FORM, METADATA, read};
 use crate::json::{Node, Value};
 use clariq_core::{is_python_space, problem};
-use clariq_files::table::shorten;
+use clariq_files::shorten;
 use std::collections::HashSet;
 use unicode_normalization::UnicodeNormalization;
 

@@ -4,7 +4,7 @@ use super::Check;
 use crate::ikat::run::{RankedPassage, RankedStatement, Response, Submission, SubmittedTurn};
 use crate::ikat::topics::{Conversation, Year};
 use clariq_core::problem;
-use clariq_files::table::shorten;
+use clariq_files::shorten;
 use std::collections::{HashMap, HashSet};
 
 /// The score that the first passage of a response is compared with.

@@ -1,0 +1,76 @@
+//! Where readers report problems, when they give up, and what messages show of a file.
+
+use crate::source::Input;
+use clariq_core::{Error, Location, Problem, Severity, problem};
+use std::ops::ControlFlow;
+
+/// Where problems go: strict readers return the first error, `data check` collects them all,
+/// warnings too.
+pub type Sink<'a> = &'a mut dyn FnMut(Problem);
+
+/// Runs a parser that reports to a sink, and turns its first error into one. Warnings change no
+/// figure and are passed over: `data check` is there to show them.
+pub fn strictly<T>(parse: impl FnOnce(Sink) -> T) -> Result<T, Error> {
+    let mut first = None;
+    let value = parse(&mut |problem| {
+        if problem.severity == Severity::Error {
+            first.get_or_insert(problem);
+        }
+    });
+    match first {
+        Some(problem) => Err(problem.into()),
+        None => Ok(value),
+    }
+}
+
+/// Errors after which a reader gives up: a file with so many is one of another kind.
+pub const MOST_ERRORS: usize = 100_000;
+
+/// Reads on, record by record, until `read` breaks off or has given the sink too many errors.
+pub fn until_too_many_errors(
+    name: &str,
+    sink: Sink,
+    mut read: impl FnMut(Sink) -> ControlFlow<()>,
+) {
+    let mut errors = 0;
+    while errors < MOST_ERRORS {
+        let ended = read(&mut |problem| {
+            errors += usize::from(problem.severity == Severity::Error);
+            sink(problem);
+        });
+        if ended.is_break() {
+            return;
+        }
+    }
+    let hint = "is this the right file? the rest of it is not read";
+    sink(problem!(name, "fewer than {MOST_ERRORS} errors", "as many", hint));
+}
+
+/// Lines that a run or judgements may have: a thousand for each of eight thousand topics.
+pub const MOST_LINES: usize = 8_000_000;
+
+/// Whether a file has at most so many lines; too many go to `sink`. Packed, empty ones cost nothing.
+pub fn has_few_lines(input: &Input, most: usize, sink: Sink) -> bool {
+    let lines = memchr::memchr_iter(b'\n', &input.bytes).count();
+    if lines > most {
+        let hint = "is this the right file? a thousand lines for a topic are plenty";
+        let at = (&*input.name, most as u64 + 1);
+        sink(problem!(at, "at most {most} lines", "{lines}", hint));
+    }
+    lines <= most
+}
+
+/// The problem of a field that is not UTF-8.
+pub fn not_utf8(at: impl Into<Location>, column: &str, bytes: &[u8]) -> Problem {
+    let found = format!("{:?} in `{column}`", shorten(&String::from_utf8_lossy(bytes)));
+    let hint = "convert the file, for example with `iconv -f latin1 -t utf-8`";
+    problem!(at, "UTF-8 text", found, hint)
+}
+
+/// At most 80 characters of a value, so that a message stays readable.
+pub fn shorten(text: &str) -> String {
+    match text.char_indices().nth(80) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

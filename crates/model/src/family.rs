@@ -1,0 +1,100 @@
+//! The families of encoders, by the key `model_type` of their `config.json`.
+
+use clariq_core::{Result, bail};
+use serde_json::{Map, Value};
+use std::fmt;
+use std::path::Path;
+
+/// The architectures that are understood, by the `model_type` of Hugging Face.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Family {
+    /// Devlin et al., NAACL 2019.
+    #[default]
+    Bert,
+    /// Liu et al., arXiv 1907.11692; XLM-RoBERTa (Conneau et al., ACL 2020) and CamemBERT have the
+    /// same layers over other words.
+    Roberta,
+    /// Sanh et al., arXiv 1910.01108: a BERT without segments.
+    DistilBert,
+    /// Clark et al., ICLR 2020: a BERT whose words may have shorter vectors.
+    Electra,
+    /// Lan et al., ICLR 2020: layers share their weights.
+    Albert,
+    /// Song et al., NeurIPS 2020: positions relative to each other as well.
+    Mpnet,
+    /// He et al., ICLR 2021: words and distances are attended to apart.
+    Deberta,
+    /// Its second and third version (He et al., ICLR 2023): distances in buckets.
+    DebertaV2,
+}
+
+/// Every `model_type` that is understood.
+const FAMILIES: [(&str, Family); 10] = [
+    ("bert", Family::Bert),
+    ("roberta", Family::Roberta),
+    ("xlm-roberta", Family::Roberta),
+    ("camembert", Family::Roberta),
+    ("distilbert", Family::DistilBert),
+    ("electra", Family::Electra),
+    ("albert", Family::Albert),
+    ("mpnet", Family::Mpnet),
+    ("deberta", Family::Deberta),
+    ("deberta-v2", Family::DebertaV2),
+];
+
+impl Family {
+    /// The family that a configuration names; without a name it is a BERT.
+    pub(crate) fn read(at: &Path, config: &Map<String, Value>) -> Result<Self> {
+        let name = match config.get("model_type") {
+            None => return Ok(Self::Bert),
+            Some(Value::String(name)) => name.clone(),
+            Some(other) => other.to_string(),
+        };
+        let known = FAMILIES.iter().find(|(known, _)| *known == name);
+        let Some((_, family)) = known else {
+            let hint = match name.as_str() {
+                "modernbert" => {
+                    "ModernBERT's rotary positions and local attention are not supported; a BERT, \
+                     RoBERTa or MPNet of the same size is"
+                }
+                _ => "configs/README.md lists the families and their models",
+            };
+            let expected = format!(
+                "model_type {}",
+                FAMILIES.map(|(known, _)| format!("`{known}`")).join(", ")
+            );
+            bail!(at, expected, "`{name}`", hint);
+        };
+        Ok(*family)
+    }
+
+    /// Whether the first position is that after the padding token's id, as in fairseq.
+    pub(crate) fn positions_follow_padding(self) -> bool {
+        matches!(self, Self::Roberta | Self::Mpnet)
+    }
+
+    /// Whether distances between tokens are attended to.
+    pub(crate) fn is_deberta(self) -> bool {
+        matches!(self, Self::Deberta | Self::DebertaV2)
+    }
+
+    /// Whether a model with `vocab.txt` alone is read as BERT's tokenizer reads it.
+    pub fn has_words_of_bert(self) -> bool {
+        matches!(self, Self::Bert | Self::DistilBert | Self::Electra)
+    }
+}
+
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Bert => "BERT",
+            Self::Roberta => "RoBERTa",
+            Self::DistilBert => "DistilBERT",
+            Self::Electra => "ELECTRA",
+            Self::Albert => "ALBERT",
+            Self::Mpnet => "MPNet",
+            Self::Deberta => "DeBERTa",
+            Self::DebertaV2 => "DeBERTa-v2",
+        })
+    }
+}
