@@ -1,27 +1,62 @@
 //! Learned models by name: a folder, an installed model, or a recipe, which is trained if need be.
+//!
+//! Whoever opens a system gets its models trained, and a training may mine negatives with a system:
+//! the two are one.
 
 mod examples;
+pub(crate) mod opened;
 mod training;
 mod vectors;
 mod written;
 
 use crate::cache::{self, State};
+use crate::needs::{self, Predict};
 use crate::recipes;
-use crate::session::{Cached, Located, Session};
+use crate::session::{Contexts, Session};
+use crate::system::{Part, Query, System};
+use crate::systems::Loaded;
 use clariq_core::{
-    Decoding, Documents, Embeddings, Error, History, Model, ModelKind, ModelName, Models,
+    Decoding, Documents, Embeddings, Error, Examples, History, Model, ModelKind, ModelName, Models,
     Precision, Progress, Reading, Recipe, Trained, Vectors, bail, sha256_hex,
 };
-use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, HashMap};
-use std::hash::Hash;
+use clariq_rank::Override;
+use opened::{Located, lock, open_once};
+use serde_json::{Map, json};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 pub use training::Again;
-pub(crate) use vectors::Apart;
 
 /// Documents of requests, such as sentences, that are fewer are encoded sooner than kept.
 const FEWEST_KEPT: usize = 1000;
+
+impl<'a> System<'a> {
+    /// Opens a system: its models are trained where they are not there yet, then opened. Needs are
+    /// predicted if a stage looks at them.
+    pub fn open(contexts: &'a Contexts<'a>, loaded: &'a Loaded) -> Result<Self, Error> {
+        Self::open_predicting(contexts, loaded, Predict::ForStages)
+    }
+
+    /// Opens a system as [`System::open`] does, and says for which requests it predicts needs.
+    pub fn open_predicting(
+        contexts: &'a Contexts<'a>,
+        loaded: &'a Loaded,
+        predict: Predict,
+    ) -> Result<Self, Error> {
+        let session = contexts.session();
+        loaded.check_tasks(session.collection)?;
+        let models = loaded.plan.models();
+        // All are trained before any is opened.
+        models.iter().try_for_each(|model| session.locate(model).map(drop))?;
+        let mut weights = Map::new();
+        for model in &models {
+            weights.insert(model.label(), session.open(model)?.checksum().into());
+        }
+        let need_model = needs::open(session, loaded, predict)?;
+        let system = Self { contexts, loaded, need_model, weights };
+        system.context(Part::Documents)?;
+        Ok(system)
+    }
+}
 
 impl Session<'_> {
     /// Trains a recipe unless its model of this data is there already. Returns the folder of the
@@ -35,22 +70,28 @@ impl Session<'_> {
         recipe.train_on = recipe.train_on.to_answer(self.split);
         self.engine_for(&recipe.name)?;
         // What a model is trained on must not depend on the precision that it is run with.
-        let examples = examples::collect(&self.with_precision(Precision::F32), &recipe)?;
+        let examples = self.with_precision(Precision::F32).examples(&recipe)?;
         training::obtain(self, recipe, examples, output, again)
     }
 
-    /// Trains the models that are not there yet, then opens all; their checksums by name. The
-    /// weights are part of what makes a run, and known before it begins.
-    pub(crate) fn open_models(&self, models: &[ModelName]) -> Result<Map<String, Value>, Error> {
-        for model in models {
-            self.locate(model)?;
+    /// The training examples of a recipe, with the negatives that it mines.
+    fn examples(&self, recipe: &Recipe) -> Result<Examples, Error> {
+        let (mut examples, requests) = examples::collect(self, recipe)?;
+        if let (Some((system, depth)), Examples::Judged(judged)) =
+            (recipe.negatives(), &mut examples)
+        {
+            let (contexts, loaded) = (Contexts::new(self), mining_system(recipe, system, depth)?);
+            let queries: Vec<Query> = requests.into_iter().map(Query::from).collect();
+            let outcomes = System::open(&contexts, &loaded)?.rank(&queries)?;
+            for (topic, outcome) in outcomes.into_iter().enumerate() {
+                let (relevant, questions) = (&judged.relevant[topic], &judged.questions);
+                let is_negative =
+                    |doc: &u32| !relevant.contains(doc) && !questions[*doc as usize].is_empty();
+                let ranked = outcome.ranking.into_iter().map(|hit| hit.doc.0);
+                judged.candidates[topic] = ranked.filter(is_negative).collect();
+            }
         }
-        let mut checksums = Map::new();
-        for model in models {
-            let checksum = self.open(model)?.checksum().into();
-            checksums.insert(model.label(), checksum);
-        }
-        Ok(checksums)
+        Ok(examples)
     }
 
     fn vectors_folder(&self) -> PathBuf {
@@ -59,7 +100,7 @@ impl Session<'_> {
 
     /// What a model computes for each of these keys by itself; `make` computes those at the positions
     /// that are not kept. Those of a split come again with every system; others may be without end.
-    fn apart(
+    fn embed_each(
         &self,
         model: &str,
         keys: Vec<String>,
@@ -68,33 +109,7 @@ impl Session<'_> {
         if self.split.is_none() {
             return make(&(0..keys.len()).collect::<Vec<_>>());
         }
-        let mut apart = lock(&self.models.apart);
-        let apart = apart
-            .entry(model.to_owned())
-            .or_insert_with(|| Apart::read(&self.vectors_folder(), model));
-        apart.find(keys, make)
-    }
-
-    pub(crate) fn keep_vectors(&self) {
-        lock(&self.models.apart).values_mut().for_each(Apart::keep);
-    }
-
-    /// Says how many texts and pairs each model has cut, where these are twice as many as when it was
-    /// said last.
-    pub(crate) fn report_cut(&self) {
-        let mut reported = lock(&self.models.cut);
-        let open: BTreeMap<_, _> = lock(&self.models.models).clone().into_iter().collect();
-        for (model, opened) in open {
-            let (cut, said) = (opened.cut(), reported.entry(model.clone()).or_default());
-            if cut > 0 && cut >= *said * 2 {
-                *said = cut;
-                self.observer.note(&format!(
-                    "note: {cut} texts or pairs were longer than `{}` reads, and were cut; \
-                     `max_tokens` says where",
-                    model.name
-                ));
-            }
-        }
+        self.models.apart(&self.vectors_folder(), model, keys, make)
     }
 
     /// Finds a model of the right kind; a recipe whose model is not there is trained.
@@ -110,9 +125,7 @@ impl Session<'_> {
             let reading = Reading { max_tokens, ..model.reading.clone() };
             (self.train(recipe, Again::Resume, None)?.0, reading)
         } else {
-            let models = self.models_folder();
-            let folder =
-                recipes::installed(&models, name).ok_or_else(|| recipes::unknown(&models, name))?;
+            let folder = recipes::find_installed(&self.models_folder(), name)?;
             check_installed(name, &folder)?;
             (folder, model.reading.clone())
         };
@@ -121,23 +134,20 @@ impl Session<'_> {
     }
 }
 
-fn lock<K, T>(cached: &Cached<K, T>) -> MutexGuard<'_, HashMap<K, T>> {
-    cached.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// What was opened under a key, or what `open` opens now. Others that need it wait for it.
-fn open_once<K: Eq + Hash, T: Clone>(
-    opened: &Cached<K, T>,
-    key: K,
-    open: impl FnOnce() -> Result<T, Error>,
-) -> Result<T, Error> {
-    let mut opened = lock(opened);
-    if let Some(found) = opened.get(&key) {
-        return Ok(found.clone());
+/// The system that negatives are mined with, retrieving as many questions as the recipe wants.
+fn mining_system(recipe: &Recipe, name: &str, depth: usize) -> Result<Loaded, Error> {
+    let shallow = Loaded::open(name, &[])?;
+    let first = shallow.plan.stages().next().map_or("bm25", |stage| stage.name);
+    let deeper =
+        Override { stage: first.to_owned(), key: "depth".to_owned(), value: depth.to_string() };
+    let loaded = Loaded::open(name, &[deeper])?;
+    if loaded.plan.models().iter().any(|model| *model.name == *recipe.name) {
+        let found = format!("`{name}`, which asks for `{}` itself", recipe.name);
+        let hint = "take the negatives of `bm25-english` or of a system with an untrained model";
+        let expected = "negatives of a system that needs no such model";
+        bail!(format!("recipe `{}`", recipe.name), expected, found, hint);
     }
-    let new = open()?;
-    opened.insert(key, new.clone());
-    Ok(new)
+    Ok(loaded)
 }
 
 /// The models that stages ask for. An unknown one is opened, and trained if need be.
@@ -194,7 +204,7 @@ impl Models for Session<'_> {
     fn embed_apart(&self, model: &ModelName, texts: &[&str]) -> Result<Embeddings, Error> {
         let encoder = self.encoder(model)?;
         let keys = texts.iter().map(|text| sha256_hex(text.as_bytes())).collect();
-        self.apart(encoder.checksum(), keys, |missing| {
+        self.embed_each(encoder.checksum(), keys, |missing| {
             let missing: Vec<&str> = missing.iter().map(|&at| texts[at]).collect();
             encoder.encode_apart(&missing, &|_| {})
         })
@@ -213,7 +223,7 @@ impl Models for Session<'_> {
                 sha256_hex(json!([now, user, system, row]).to_string().as_bytes())
             },
         );
-        self.apart(encoder.checksum(), keys.collect(), |missing| {
+        self.embed_each(encoder.checksum(), keys.collect(), |missing| {
             let conversations: Vec<History> =
                 missing.iter().map(|&at| conversations[at].clone()).collect();
             let rows = missing.iter().flat_map(|&at| untrained.row(at)).copied();

@@ -1,8 +1,6 @@
-//! Training recipes, by their names and those of the systems that need them, and the folders that
-//! models are in.
+//! Training recipes by name, and the folders that models are in.
 
-use crate::systems::Loaded;
-use clariq_core::{Error, ModelKind, Problem, Recipe, bail, problem, read_regular};
+use clariq_core::{Error, ModelKind, Recipe, bail};
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use std::path::{Path, PathBuf};
 
@@ -52,54 +50,17 @@ pub fn installed(models: &Path, name: &str) -> Option<PathBuf> {
     folders.into_iter().find(is_model)
 }
 
-/// The problem that a name is neither a recipe nor a model in the folder `models`.
-pub(crate) fn unknown(models: &Path, name: &str) -> Problem {
+/// The folder of a model that must be named by its path, or installed in `models`.
+pub(crate) fn find_installed(models: &Path, name: &str) -> Result<PathBuf, Error> {
+    if let Some(folder) = installed(models, name) {
+        return Ok(folder);
+    }
     let recipes: Vec<_> = BUILT_IN.iter().map(|(name, _)| format!("`{name}`")).collect();
     let expected = format!("a folder, a recipe ({}), or an installed model", recipes.join(", "));
     let found = format!("nothing of that name in {} either", models.display());
     let hint = "`clariq setup` installs all-MiniLM-L6-v2, and `clariq doctor` shows what is there; \
                 --set names another, such as rerank.model=FOLDER";
-    problem!(format!("model `{name}`"), expected, found, hint)
-}
-
-/// The recipes that are named, each once: by themselves, or by systems whose
-/// stages use them. `set` replaces parameters of theirs, as [`Recipe::with`] takes them.
-pub fn of_names(names: &[String], set: &[String]) -> Result<Vec<Recipe>, Error> {
-    let mut recipes: Vec<Recipe> = Vec::new();
-    for name in names {
-        for recipe in named(name)? {
-            if recipes.iter().all(|known| known.name != recipe.name) {
-                recipes.push(if set.is_empty() { recipe } else { recipe.with(set)? });
-            }
-        }
-    }
-    Ok(recipes)
-}
-
-fn named(name: &str) -> Result<Vec<Recipe>, Error> {
-    // A file is a recipe if it says what is trained.
-    let says_objective = || {
-        read_regular(name.as_ref(), MOST_OF_A_CONFIGURATION)
-            .is_ok_and(|text| String::from_utf8_lossy(&text).contains("[objective]"))
-    };
-    match find(name) {
-        Ok(Some(recipe)) => Ok(vec![recipe]),
-        Err(error) if says_objective() => Err(error),
-        _ => of_system(name),
-    }
-}
-
-fn of_system(name: &str) -> Result<Vec<Recipe>, Error> {
-    let mut trained = Vec::new();
-    for model in Loaded::open(name, &[])?.plan.models() {
-        trained.extend(find(&model.name)?);
-    }
-    if trained.is_empty() {
-        let expected = "a system with a trained model, or a recipe";
-        let found = format!("`{name}`, which needs no model that is trained");
-        bail!("CONFIG", expected, found, "configs/README.md lists the recipes");
-    }
-    Ok(trained)
+    bail!(format!("model `{name}`"), expected, found, hint)
 }
 
 /// Checks a folder named for the models of `count` recipes: it takes one, and must not exist.

@@ -4,12 +4,16 @@
 //! bytes. It takes its place last, with the checksums of the files that it describes: one that does
 //! not fit its run was left by an interrupted command.
 
+use crate::needs::need_record;
+use crate::plan::Plan;
 use crate::session::Session;
+use crate::system::System;
 use crate::systems::Loaded;
+use clariq_collections::Class;
 use clariq_core::{Error, Reading, read_regular, sha256_hex, sha256_of_stream};
 use clariq_files::{Staged, with_ending};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -41,9 +45,64 @@ impl Arithmetic {
     }
 }
 
+/// How a record begins: what it says of a system.
+pub(crate) fn describe(system: &System, tag: &str) -> Result<Value, Error> {
+    let (session, loaded) = (system.session(), system.loaded);
+    let mut made_by = json!({
+        "clariq": env!("CARGO_PKG_VERSION"),
+        "system": loaded.name,
+        "config_sha256": loaded.checksum,
+        "uses": loaded.uses_for(session.split),
+        "models": system.weights,
+        "need": system.need_model.as_deref().map(need_record),
+        "seed": session.options.seed,
+        "run_tag": tag,
+        "collection": session.collection.label(),
+    });
+    if let Some(rewrites) = &loaded.rewrites {
+        made_by["rewrites"] = json!(rewrites.describe());
+    }
+    if let Some(arithmetic) = Arithmetic::of(session, loaded) {
+        made_by["arithmetic"] = json!(arithmetic);
+    }
+    for (key, value) in describe_plan(system)? {
+        made_by[key] = value;
+    }
+    Ok(made_by)
+}
+
+/// What the record says of a system: its stages and what they rank, by task if there are several.
+fn describe_plan(system: &System) -> Result<Map<String, Value>, Error> {
+    let mut described = Map::new();
+    match &system.loaded.plan {
+        Plan::Rank(pipeline) => {
+            let documents = system.session().documents;
+            let bank = json!({ "sha256": documents.checksum(), "questions": documents.len() });
+            described.insert("stages".to_owned(), pipeline.parameters());
+            described.insert("bank".to_owned(), bank);
+        }
+        Plan::Answer(plan) => {
+            let tasks = plan.tasks();
+            let tasks = tasks.map(|(task, pipeline)| (task.to_owned(), pipeline.parameters()));
+            described.insert("tasks".to_owned(), Value::Object(tasks.collect()));
+            let mut answer = json!(plan.config);
+            if system.loaded.class() == Some(Class::Manual) {
+                answer["class"] = Class::Manual.name().into();
+            }
+            described.insert("answer".to_owned(), answer);
+            for &part in system.parts() {
+                let documents = system.documents(part)?;
+                let of_task = json!({ "sha256": documents.checksum(), "count": documents.len() });
+                described.insert(system.task(part).to_owned(), of_task);
+            }
+        }
+    }
+    Ok(described)
+}
+
 /// Puts outputs into their places that are staged already, and last the record of them.
 pub fn put(run: &Path, mut made_by: Value, files: Vec<Output>) -> Result<(), Error> {
-    let mut outputs = serde_json::Map::new();
+    let mut outputs = Map::new();
     for (kind, path, staged) in &files {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let source = staged.source();

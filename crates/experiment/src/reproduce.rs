@@ -3,9 +3,9 @@
 use crate::record;
 use crate::run::{RunOptions, SplitInput, ranking_path, run as write_run, usual_path};
 use crate::session::{Contexts, Session};
-use crate::systems::{Loaded, check_expected};
+use crate::systems::Loaded;
 use clariq_collections::evaluation::Written;
-use clariq_core::{Checksum, Error, read_regular};
+use clariq_core::{Checksum, Error, bail, read_regular};
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source, read_run, write_atomically};
 use clariq_rank::{Expected, Uses};
 use std::collections::BTreeMap;
@@ -130,6 +130,18 @@ pub fn check<'s>(
         durations.keep(loaded, begun.elapsed().as_secs_f64());
     }
     Ok(figures)
+}
+
+/// Refuses a system that expects figures on a split that the collection never has.
+pub fn check_expected(loaded: &Loaded, session: &Session) -> Result<(), Error> {
+    let (splits, kind) = (session.collection.splits(), session.collection.kind());
+    let mut expected = loaded.expected_of(session.documents.checksum().as_str());
+    if let Some(unknown) = expected.find(|expected| !splits.contains(&expected.split.as_str())) {
+        let (known, found) = (splits.join(", "), &unknown.split);
+        let expected = format!("under [[expected]] a split of {kind}, one of {known}");
+        bail!(&*loaded.file, expected, "`{found}`", "names are case-sensitive");
+    }
+    Ok(())
 }
 
 /// How long systems took last time on a split, in seconds by their names; kept in the cache, for

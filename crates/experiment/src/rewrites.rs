@@ -1,26 +1,21 @@
 //! Utterances that were rewritten elsewhere, by a model or by people, so that each can be understood
 //! alone. They replace what the user said, as resolved utterances do for manual systems of iKAT.
 
-use crate::run::Input;
 use clariq_collections::{Collection, texts_in};
-use clariq_core::{Error, Observer, Request, Speaker, bail, printable, sha256_hex};
+use clariq_core::{Error, Observer, Request, Speaker, sha256_hex};
 use clariq_files::{MOST_OF_A_TABLE, Source};
 use clariq_rank::Uses;
 use serde::{Deserialize, Serialize};
-use std::collections::{HashMap, HashSet};
-use std::ops::ControlFlow;
-
-/// Characters of an id that a message shows.
-const SHOWN: usize = 200;
+use std::collections::HashMap;
 
 /// Rewritten utterances by the ids of the requests whose last one they are.
 #[derive(Debug)]
 pub struct Rewrites {
     /// The file as it was named, for messages.
-    name: String,
+    pub(crate) name: String,
     read: RewritesFile,
     by: Uses,
-    texts: HashMap<String, String>,
+    pub(crate) texts: HashMap<String, String>,
 }
 
 /// What tells rewrites from others: a file's name without the folder, and its content.
@@ -65,19 +60,6 @@ impl Rewrites {
         self.texts.contains_key(request.id.as_str())
     }
 
-    /// Counts the requests of a shard that have a rewrite, and reports how many have none. The ids
-    /// of no request may be of other shards.
-    pub(crate) fn count(&self, shard: &dyn Input, observer: &dyn Observer) -> Result<u64, Error> {
-        let (mut all, mut known) = (0, 0);
-        shard.read(0, &mut |query| {
-            all += 1;
-            known += u64::from(self.has(&query.request));
-            ControlFlow::Continue(())
-        })?;
-        self.report_missing(all - known, all, observer);
-        Ok(known)
-    }
-
     /// Reports how many of `all` requests have no rewrite.
     pub fn report_missing(&self, missing: u64, all: u64, observer: &dyn Observer) {
         if missing > 0 {
@@ -101,37 +83,5 @@ impl Rewrites {
                 said.text.clone_from(text);
             }
         }
-    }
-
-    /// Reports how many requests have no rewrite, and how many ids are of no request.
-    ///
-    /// # Errors
-    ///
-    /// All are of other requests.
-    pub fn check(&self, input: &dyn Input, observer: &dyn Observer) -> Result<(), Error> {
-        let (mut all, mut known) = (0, 0);
-        let mut others: HashSet<&str> = self.texts.keys().map(String::as_str).collect();
-        let mut example = String::new();
-        input.read(0, &mut |query| {
-            all += 1;
-            known += u64::from(self.has(&query.request));
-            others.remove(query.request.id.as_str());
-            example = query.request.id.to_string();
-            ControlFlow::Continue(())
-        })?;
-        let (name, location) = (&self.name, input.location());
-        let (unknown, other) = (others.len(), others.into_iter().min().unwrap_or_default());
-        let other = printable(other, SHOWN);
-        if known == 0 && all > 0 {
-            let hint = format!("ids there are like `{example}`; --split names another split");
-            bail!(&**name, "rewrites of requests of {location}", "`{other}` and the like", hint);
-        }
-        self.report_missing(all - known, all, observer);
-        if unknown > 0 {
-            observer.note(&format!(
-                "warning: {name}: {unknown} ids are of no request of {location}, such as `{other}`"
-            ));
-        }
-        Ok(())
     }
 }

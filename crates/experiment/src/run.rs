@@ -6,7 +6,6 @@
 //! everything is written, the run takes its name. After a kill, a run that is resumed continues
 //! behind the last whole block, if the same inputs would be read.
 
-mod blocks;
 mod file;
 mod input;
 mod partial;
@@ -14,19 +13,21 @@ mod split;
 #[cfg(test)]
 mod tests;
 
-use crate::needs::{Predict, PredictedNeeds, need_record, predict_split};
-use crate::plan::Plan;
-use crate::record::{self, Arithmetic};
+use crate::needs::{Predict, PredictedNeeds, predict_split};
+use crate::record::{self, describe};
 use crate::session::{Contexts, Session};
-use crate::system::System;
+use crate::system::{Query, System};
 use crate::systems::Loaded;
-use blocks::Write;
-use clariq_collections::{Class, Collection};
-use clariq_core::{Error, Problem, ProblemKind, problem};
+use clariq_collections::Collection;
+use clariq_core::{Error, Problem, ProblemKind, Task, problem};
 use clariq_files::{Staged, Target, refuse_input};
+use clariq_rank::Uses;
+use input::Writing;
 use partial::{Partial, Progress};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::{panic, thread};
 
 pub(crate) use file::Cut;
@@ -109,6 +110,14 @@ pub fn run(
     Job::new(contexts, loaded, input, options.tag)?.run(options, path)
 }
 
+/// Requests that are ranked together. A run does not depend on it: a system with a stage that looks
+/// at the whole batch gets all requests as one block.
+const BLOCK: usize = if cfg!(test) { 4 } else { 4096 };
+const WAITING: usize = 1;
+
+/// Takes what a block adds to each file, how far the run is, and whether it is the only block.
+type Write<'a> = &'a mut dyn FnMut(&[Vec<u8>], Progress, bool) -> Result<(), Error>;
+
 pub(crate) struct Job<'a> {
     system: System<'a>,
     input: &'a dyn Input,
@@ -156,7 +165,7 @@ impl<'a> Job<'a> {
         } else {
             self.write(path, options)?
         };
-        self.system.session().keep_vectors();
+        self.system.session().models.keep_vectors();
         self.report(progress, &skipped);
         Ok(Done { requests: progress.requests, lines: progress.lines })
     }
@@ -255,6 +264,97 @@ impl<'a> Job<'a> {
         })
     }
 
+    fn rank_blocks(
+        &self,
+        mut progress: Progress,
+        write: Write,
+    ) -> Result<(Progress, Skipped), Error> {
+        let (known, loaded) = (self.input.known(), self.system.loaded);
+        let title = match known {
+            Some(_) => format!("{} {}", loaded.name, self.input.name()),
+            None => loaded.name.clone(),
+        };
+        let stages: Vec<_> = loaded.plan.stages().collect();
+        let steps = known.map(|known| (known * stages.len()) as u64);
+        let task = self.system.session().observer.begin(&title, steps);
+        let compares = stages.iter().any(|stage| stage.uses.contains(&Uses::Batch));
+        let size = if compares { usize::MAX } else { BLOCK };
+        let (send, blocks) = sync_channel(WAITING);
+        let skipped = thread::scope(|scope| {
+            let done = progress.requests;
+            let reader = scope.spawn(move || self.read(done, size, &send));
+            let ranked = self.rank_all(blocks, task.as_ref(), &mut progress, write);
+            let read = reader.join().unwrap_or_else(|panic| panic::resume_unwind(panic));
+            ranked?;
+            read
+        })?;
+        task.finish(&format!("{} requests", progress.requests));
+        Ok((progress, skipped))
+    }
+
+    /// Reads the input and sends what it holds in blocks, but for the first `done`.
+    fn read(
+        &self,
+        done: u64,
+        size: usize,
+        send: &SyncSender<Vec<Query>>,
+    ) -> Result<Skipped, Error> {
+        let mut block = Vec::new();
+        let skipped = self.input.read(done, &mut |query| {
+            block.push(query);
+            if block.len() < size {
+                return ControlFlow::Continue(());
+            }
+            // Nobody takes it where ranking has failed.
+            match send.send(std::mem::take(&mut block)) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
+            }
+        })?;
+        if !block.is_empty() {
+            let _ = send.send(block);
+        }
+        Ok(skipped)
+    }
+
+    /// Ranks the blocks that come. Where the number of requests is known, each stage is a step of
+    /// each of them: one block may take minutes.
+    fn rank_all(
+        &self,
+        blocks: Receiver<Vec<Query>>,
+        task: &dyn Task,
+        progress: &mut Progress,
+        write: Write,
+    ) -> Result<(), Error> {
+        let counts_stages = self.input.known().is_some();
+        let files = self.input.files(Path::new("")).len();
+        let writing = Writing { loaded: self.system.loaded, tag: &self.tag };
+        let (mut lines, mut is_first) = (vec![Vec::new(); files], true);
+        let mut blocks = blocks.into_iter().peekable();
+        while let Some(mut block) = blocks.next() {
+            for query in &mut block {
+                query.request.need = self.needs.as_ref().and_then(|it| it.of(&query.request));
+            }
+            let advance = |finished| task.advance(if counts_stages { finished } else { 0 });
+            let all = self.system.rank_counting(&block, &advance)?;
+            lines.iter_mut().for_each(Vec::clear);
+            for (query, outcome) in block.iter().zip(&all) {
+                let (input, index) = (self.input, progress.requests);
+                let written = input.put(&mut lines, index, &query.request, outcome, &writing);
+                let written = written.map_err(Error::io("rank", input.location()))?;
+                progress.requests += 1;
+                progress.lines += written;
+                progress.silent += u64::from(written == 0);
+            }
+            write(&lines, *progress, is_first && blocks.peek().is_none())?;
+            is_first = false;
+            if !counts_stages {
+                task.advance(block.len() as u64);
+            }
+        }
+        Ok(())
+    }
+
     fn report(&self, progress: Progress, skipped: &Skipped) {
         let note = |text: &str| self.system.session().observer.note(text);
         if let Some(first) = &skipped.first {
@@ -268,61 +368,6 @@ impl<'a> Job<'a> {
             ));
         }
     }
-}
-
-/// How a record begins: what it says of a system.
-pub(crate) fn describe(system: &System, tag: &str) -> Result<Value, Error> {
-    let (session, loaded) = (system.session(), system.loaded);
-    let mut made_by = json!({
-        "clariq": env!("CARGO_PKG_VERSION"),
-        "system": loaded.name,
-        "config_sha256": loaded.checksum,
-        "uses": loaded.uses_for(session.split),
-        "models": system.weights(),
-        "need": system.need_model().map(need_record),
-        "seed": session.options.seed,
-        "run_tag": tag,
-        "collection": session.collection.label(),
-    });
-    if let Some(rewrites) = &loaded.rewrites {
-        made_by["rewrites"] = json!(rewrites.describe());
-    }
-    if let Some(arithmetic) = Arithmetic::of(session, loaded) {
-        made_by["arithmetic"] = json!(arithmetic);
-    }
-    for (key, value) in describe_plan(system)? {
-        made_by[key] = value;
-    }
-    Ok(made_by)
-}
-
-/// What the record says of a system: its stages and what they rank, by task if there are several.
-fn describe_plan(system: &System) -> Result<Map<String, Value>, Error> {
-    let mut described = Map::new();
-    match &system.loaded.plan {
-        Plan::Rank(pipeline) => {
-            let documents = system.session().documents;
-            let bank = json!({ "sha256": documents.checksum(), "questions": documents.len() });
-            described.insert("stages".to_owned(), pipeline.parameters());
-            described.insert("bank".to_owned(), bank);
-        }
-        Plan::Answer(plan) => {
-            let tasks = plan.tasks();
-            let tasks = tasks.map(|(task, pipeline)| (task.to_owned(), pipeline.parameters()));
-            described.insert("tasks".to_owned(), Value::Object(tasks.collect()));
-            let mut answer = json!(plan.config);
-            if system.loaded.class() == Some(Class::Manual) {
-                answer["class"] = Class::Manual.name().into();
-            }
-            described.insert("answer".to_owned(), answer);
-            for &part in system.parts() {
-                let documents = system.documents(part)?;
-                let of_task = json!({ "sha256": documents.checksum(), "count": documents.len() });
-                described.insert(system.task(part).to_owned(), of_task);
-            }
-        }
-    }
-    Ok(described)
 }
 
 fn nothing_retrieved(job: &Job, requests: u64) -> Problem {

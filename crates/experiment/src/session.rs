@@ -1,17 +1,15 @@
 //! A session: a collection, the options of the work on it, and the models that are open.
 
 use crate::cache;
-use crate::models::Apart;
+use crate::models::opened::OpenedModels;
 use clariq_collections::{Around, Collection, part_name};
 use clariq_core::{
-    Documents, Engine, Error, Model, ModelName, ModelOptions, NoModels, Precision, ProblemKind,
-    Reading, Vectors, bail,
+    Documents, Engine, Error, ModelOptions, NoModels, Observer, Precision, ProblemKind, Reading,
+    Silent, bail,
 };
-use clariq_core::{Observer, Silent};
 use clariq_files::temporary::{Temporary, folder_in};
 use clariq_index::{Analyzer, BuildOptions, DocumentIndex, Opened};
 use clariq_rank::Context;
-use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -50,23 +48,6 @@ impl Default for Options {
             need_model: None,
         }
     }
-}
-
-/// The folder of a model, and how it is read.
-pub(crate) type Located = (PathBuf, Reading);
-
-pub(crate) type Cached<K, T> = Mutex<HashMap<K, T>>;
-
-/// The models of a session: where they are, and those that are open.
-#[derive(Default)]
-pub(crate) struct OpenedModels {
-    pub(crate) located: Cached<ModelName, Located>,
-    pub(crate) models: Cached<ModelName, Model>,
-    /// How many texts each has cut, as far as that was reported.
-    pub(crate) cut: Cached<ModelName, usize>,
-    pub(crate) banks: Cached<String, Arc<Vectors>>,
-    /// Vectors of requests, by the encoder's checksum.
-    pub(crate) apart: Cached<String, Apart>,
 }
 
 /// A collection with the options of the work on it, an engine for learned models, and an observer.

@@ -14,8 +14,7 @@ mod tests;
 pub use client::{Client, TOKEN, Waiting};
 
 use crate::plan::MOST_TOKENS;
-use crate::record;
-use crate::run::describe;
+use crate::record::{self, describe};
 use crate::system::{Part, Query, Statements, System};
 use clariq_collections::Class;
 use clariq_collections::ikat::Topics;

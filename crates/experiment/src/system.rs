@@ -1,6 +1,6 @@
 //! The executor: a system that is open, what it ranks for requests and answers, and why.
 
-use crate::needs::{self, Predict};
+use crate::needs;
 use crate::plan::{AnswerPlan, CHOSEN, PASSAGES, Plan, STATEMENTS};
 use crate::sentences::Sentences;
 use crate::session::{Contexts, Session};
@@ -94,35 +94,15 @@ pub type Traces = (&'static str, Vec<StageTrace>);
 
 /// A system that is open: its models are there, and its need model is trained.
 pub struct System<'a> {
-    contexts: &'a Contexts<'a>,
+    pub(crate) contexts: &'a Contexts<'a>,
     /// What it was opened from.
     pub loaded: &'a Loaded,
-    need_model: Option<Box<Classifier>>,
-    weights: Map<String, Value>,
+    pub(crate) need_model: Option<Box<Classifier>>,
+    /// The checksums of its models by name.
+    pub(crate) weights: Map<String, Value>,
 }
 
 impl<'a> System<'a> {
-    /// Opens a system: its models are trained where they are not there yet, then opened. Needs are
-    /// predicted if a stage looks at them.
-    pub fn open(contexts: &'a Contexts<'a>, loaded: &'a Loaded) -> Result<Self, Error> {
-        Self::open_predicting(contexts, loaded, Predict::ForStages)
-    }
-
-    /// Opens a system as [`System::open`] does, and says for which requests it predicts needs.
-    pub fn open_predicting(
-        contexts: &'a Contexts<'a>,
-        loaded: &'a Loaded,
-        predict: Predict,
-    ) -> Result<Self, Error> {
-        let session = contexts.session();
-        loaded.check_tasks(session.collection)?;
-        let weights = session.open_models(&loaded.plan.models())?;
-        let need_model = needs::open(session, loaded, predict)?;
-        let system = Self { contexts, loaded, need_model, weights };
-        system.context(Part::Documents)?;
-        Ok(system)
-    }
-
     /// Opens indexes and vectors of the documents before the first request.
     pub fn warm_up(&self) -> Result<(), Error> {
         let part = Part::Documents;
@@ -132,14 +112,6 @@ impl<'a> System<'a> {
     /// What it was opened in.
     pub fn session(&self) -> &'a Session<'a> {
         self.contexts.session()
-    }
-
-    pub(crate) fn weights(&self) -> &Map<String, Value> {
-        &self.weights
-    }
-
-    pub(crate) fn need_model(&self) -> Option<&Classifier> {
-        self.need_model.as_deref()
     }
 
     /// What it ranks.
@@ -168,7 +140,7 @@ impl<'a> System<'a> {
         }
     }
 
-    fn context(&self, part: Part) -> Result<&Context<'a>, Error> {
+    pub(crate) fn context(&self, part: Part) -> Result<&Context<'a>, Error> {
         self.contexts.of(self.task(part))
     }
 
@@ -202,7 +174,8 @@ impl<'a> System<'a> {
                 requests.iter().zip(rankings).map(outcome).collect()
             }
         };
-        self.session().report_cut();
+        let session = self.session();
+        session.models.report_cut(session.observer);
         Ok(outcomes)
     }
 
@@ -222,7 +195,7 @@ impl<'a> System<'a> {
     }
 
     fn predict(&self, requests: &mut [Request]) -> Result<(), Error> {
-        self.need_model().map_or(Ok(()), |model| needs::predict(model, requests))
+        self.need_model.as_ref().map_or(Ok(()), |model| needs::predict(model, requests))
     }
 
     /// The requests with their needs and what was rewritten, as stages see them.

@@ -3,9 +3,10 @@
 use crate::plan::{AnswerConfig, PASSAGES, Plan, STATEMENTS};
 use crate::recipes;
 use crate::rewrites::Rewrites;
-use crate::session::Session;
 use clariq_collections::{Class, Collection, KINDS};
-use clariq_core::{Error, ModelKind, Problem, TrainOn, bail, problem, sha256_hex};
+use clariq_core::{
+    Error, ModelKind, Problem, Recipe, TrainOn, bail, problem, read_regular, sha256_hex,
+};
 use clariq_eval::parse_measure;
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use clariq_need::NeedConfig;
@@ -287,18 +288,6 @@ fn suffix(name: &str, checksum: &str) -> String {
     format!("-{}", &checksum[..12])
 }
 
-/// Refuses a system that expects figures on a split that the collection never has.
-pub fn check_expected(loaded: &Loaded, session: &Session) -> Result<(), Error> {
-    let (splits, kind) = (session.collection.splits(), session.collection.kind());
-    let mut expected = loaded.expected_of(session.documents.checksum().as_str());
-    if let Some(unknown) = expected.find(|expected| !splits.contains(&expected.split.as_str())) {
-        let (known, found) = (splits.join(", "), &unknown.split);
-        let expected = format!("under [[expected]] a split of {kind}, one of {known}");
-        bail!(&*loaded.file, expected, "`{found}`", "names are case-sensitive");
-    }
-    Ok(())
-}
-
 /// Refuses two systems of one name, which would write over each other's files.
 pub fn check_names_differ(systems: &[Loaded]) -> Result<(), Error> {
     let mut seen = HashSet::new();
@@ -308,6 +297,46 @@ pub fn check_names_differ(systems: &[Loaded]) -> Result<(), Error> {
         bail!("CONFIG", expected, found, hint);
     }
     Ok(())
+}
+
+/// The recipes that are named, each once: by themselves, or by systems whose
+/// stages use them. `set` replaces parameters of theirs, as [`Recipe::with`] takes them.
+pub fn find_recipes(names: &[String], set: &[String]) -> Result<Vec<Recipe>, Error> {
+    let mut found: Vec<Recipe> = Vec::new();
+    for name in names {
+        for recipe in recipes_of(name)? {
+            if found.iter().all(|known| known.name != recipe.name) {
+                found.push(if set.is_empty() { recipe } else { recipe.with(set)? });
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn recipes_of(name: &str) -> Result<Vec<Recipe>, Error> {
+    // A file is a recipe if it says what is trained.
+    let says_objective = || {
+        read_regular(name.as_ref(), MOST_OF_A_CONFIGURATION)
+            .is_ok_and(|text| String::from_utf8_lossy(&text).contains("[objective]"))
+    };
+    match recipes::find(name) {
+        Ok(Some(recipe)) => Ok(vec![recipe]),
+        Err(error) if says_objective() => Err(error),
+        _ => of_system(name),
+    }
+}
+
+fn of_system(name: &str) -> Result<Vec<Recipe>, Error> {
+    let mut trained = Vec::new();
+    for model in Loaded::open(name, &[])?.plan.models() {
+        trained.extend(recipes::find(&model.name)?);
+    }
+    if trained.is_empty() {
+        let expected = "a system with a trained model, or a recipe";
+        let found = format!("`{name}`, which needs no model that is trained");
+        bail!("CONFIG", expected, found, "configs/README.md lists the recipes");
+    }
+    Ok(trained)
 }
 
 fn unknown(name: &str) -> Problem {

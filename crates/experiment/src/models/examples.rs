@@ -1,34 +1,27 @@
-//! Training examples of a recipe: labels in numbers, with the negatives that the recipe mines; or
-//! conversations and resolved utterances.
+//! Training examples of a recipe: labels in numbers, or conversations and resolved utterances.
 
-use crate::session::{Contexts, Session};
-use crate::system::{Query, System};
-use crate::systems::Loaded;
+use crate::session::Session;
 use clariq_collections::Collection;
 use clariq_collections::clariq::ClariQ;
 use clariq_core::{
     Doc, Examples, JudgedQuestions, ModelKind, ProblemKind, Recipe, Request, ResolvedTurns, Result,
     Speaker, bail, problem,
 };
-use clariq_rank::Override;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) fn collect(session: &Session, recipe: &Recipe) -> Result<Examples> {
+/// The examples of a recipe without negatives, and the requests that these can be mined for.
+pub(super) fn collect(session: &Session, recipe: &Recipe) -> Result<(Examples, Vec<Request>)> {
     if recipe.objective.kind() == ModelKind::ConversationEncoder {
-        return Ok(Examples::Resolved(resolved_turns(session.collection)?));
+        return Ok((Examples::Resolved(resolved_turns(session.collection)?), Vec::new()));
     }
-    let (queries, mut judged) = match session.collection.downcast::<ClariQ>() {
+    let (requests, judged) = match session.collection.downcast::<ClariQ>() {
         Some(clariq) => labelled_rows(clariq, recipe)?,
         None => judgements(session, recipe)?,
     };
-    if let Some((system, depth)) = recipe.negatives() {
-        let system = mining_system(recipe, system, depth)?;
-        mine(session, &system, &queries, &mut judged)?;
-    }
-    Ok(Examples::Judged(judged))
+    Ok((Examples::Judged(judged), requests))
 }
 
-fn labelled_rows(clariq: &ClariQ, recipe: &Recipe) -> Result<(Vec<Query>, JudgedQuestions)> {
+fn labelled_rows(clariq: &ClariQ, recipe: &Recipe) -> Result<(Vec<Request>, JudgedQuestions)> {
     let labelled = clariq.training_labels(recipe.train_on)?;
     let bank = &clariq.bank;
     let mut judged = JudgedQuestions {
@@ -44,15 +37,14 @@ fn labelled_rows(clariq: &ClariQ, recipe: &Recipe) -> Result<(Vec<Query>, Judged
             judged.relevant[labelled.facets[row.facet].topic].push(question.0);
         }
     }
-    let queries = labelled.topics.iter().map(|topic| Request::from(topic).into());
-    Ok((queries.collect(), judged))
+    Ok((labelled.topics.iter().map(Request::from).collect(), judged))
 }
 
 /// More documents are not trained on: their texts and tokens are kept in memory.
 const MOST_DOCUMENTS: usize = 1_000_000;
 
 /// The judgements of a collection's splits, in the order of their requests.
-fn judgements(session: &Session, recipe: &Recipe) -> Result<(Vec<Query>, JudgedQuestions)> {
+fn judgements(session: &Session, recipe: &Recipe) -> Result<(Vec<Request>, JudgedQuestions)> {
     let Session { collection, task, documents, .. } = *session;
     if documents.len() > MOST_DOCUMENTS {
         let (at, found) = (collection.location(), documents.len());
@@ -62,7 +54,7 @@ fn judgements(session: &Session, recipe: &Recipe) -> Result<(Vec<Query>, JudgedQ
     let texts = Doc::all(documents.len()).map(|doc| Ok(documents.text(doc)?.into_owned()));
     let mut judged =
         JudgedQuestions { questions: texts.collect::<Result<_>>()?, ..JudgedQuestions::default() };
-    let mut queries = Vec::new();
+    let mut requests = Vec::new();
     for split in recipe.train_on.splits() {
         let split = collection.find_split(split)?;
         let Some(qrels) = collection.qrels(split, task)? else {
@@ -81,10 +73,10 @@ fn judgements(session: &Session, recipe: &Recipe) -> Result<(Vec<Query>, JudgedQ
             judged.requests.push(request.flatten().into_owned());
             judged.relevant.push(relevant);
             judged.candidates.push(Vec::new());
-            queries.push(request.into());
+            requests.push(request);
         }
     }
-    Ok((queries, judged))
+    Ok((requests, judged))
 }
 
 /// Every turn of a collection whose utterance people resolved. A resolved utterance must be told
@@ -109,39 +101,4 @@ fn resolved_turns(collection: &dyn Collection) -> Result<ResolvedTurns> {
         resolved: turns.iter().map(|turn| numbers[turn.resolved.as_str()]).collect(),
         said: turns.into_iter().map(|turn| turn.said).collect(),
     })
-}
-
-/// The system that negatives are mined with, retrieving as many questions as the recipe wants.
-fn mining_system(recipe: &Recipe, name: &str, depth: usize) -> Result<Loaded> {
-    let shallow = Loaded::open(name, &[])?;
-    let first = shallow.plan.stages().next().map_or("bm25", |stage| stage.name);
-    let deeper =
-        Override { stage: first.to_owned(), key: "depth".to_owned(), value: depth.to_string() };
-    let loaded = Loaded::open(name, &[deeper])?;
-    if loaded.plan.models().iter().any(|model| *model.name == *recipe.name) {
-        let found = format!("`{name}`, which asks for `{}` itself", recipe.name);
-        let hint = "take the negatives of `bm25-english` or of a system with an untrained model";
-        let expected = "negatives of a system that needs no such model";
-        bail!(format!("recipe `{}`", recipe.name), expected, found, hint);
-    }
-    Ok(loaded)
-}
-
-fn mine(
-    session: &Session,
-    loaded: &Loaded,
-    queries: &[Query],
-    judged: &mut JudgedQuestions,
-) -> Result<()> {
-    let contexts = Contexts::new(session);
-    let outcomes = System::open(&contexts, loaded)?.rank(queries)?;
-    for (topic, outcome) in outcomes.into_iter().enumerate() {
-        let relevant = &judged.relevant[topic];
-        let negatives =
-            outcome.ranking.into_iter().map(|hit| hit.doc.0).filter(|doc| {
-                !relevant.contains(doc) && !judged.questions[*doc as usize].is_empty()
-            });
-        judged.candidates[topic] = negatives.collect();
-    }
-    Ok(())
 }

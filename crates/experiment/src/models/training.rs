@@ -40,8 +40,7 @@ pub(super) fn obtain(
     again: Again,
 ) -> Result<(PathBuf, Option<Trained>)> {
     let models = session.models_folder();
-    let base = recipes::installed(&models, &recipe.base)
-        .ok_or_else(|| recipes::unknown(&models, &recipe.base))?;
+    let base = recipes::find_installed(&models, &recipe.base)?;
     let engine = session.engine_for(&recipe.name)?;
     let computes_with = session.model_options(Reading::default()).computes_with();
     let key = training_key(&recipe, &engine.checksum(&base)?, &examples, &computes_with);

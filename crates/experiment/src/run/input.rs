@@ -1,10 +1,12 @@
 //! What runs are made over: requests, and the form in which what is found for them is written.
 
+use crate::rewrites::Rewrites;
 use crate::system::{Outcome, Query};
 use crate::systems::Loaded;
-use clariq_core::{Documents, Error, Problem, Request};
+use clariq_core::{Documents, Error, Observer, Problem, Request, RequestId, bail, printable};
 use clariq_files::put_run_lines;
 use serde_json::{Map, Value};
+use std::collections::HashSet;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -65,6 +67,63 @@ pub trait Input: Sync {
     /// Writes the end of the file number `file`.
     fn put_end(&self, file: usize, out: &mut dyn Write) -> io::Result<()> {
         let _ = (file, out);
+        Ok(())
+    }
+}
+
+/// Characters of an id that a message shows.
+const SHOWN: usize = 200;
+
+impl Rewrites {
+    /// Counts the requests of an input, and those that have a rewrite.
+    fn tally(
+        &self,
+        input: &dyn Input,
+        mut each: impl FnMut(&RequestId),
+    ) -> Result<(u64, u64), Error> {
+        let (mut all, mut known) = (0, 0);
+        input.read(0, &mut |query| {
+            all += 1;
+            known += u64::from(self.has(&query.request));
+            each(&query.request.id);
+            ControlFlow::Continue(())
+        })?;
+        Ok((all, known))
+    }
+
+    /// Counts the requests of a shard that have a rewrite, and reports how many have none. The ids
+    /// of no request may be of other shards.
+    pub(crate) fn count(&self, shard: &dyn Input, observer: &dyn Observer) -> Result<u64, Error> {
+        let (all, known) = self.tally(shard, |_| ())?;
+        self.report_missing(all - known, all, observer);
+        Ok(known)
+    }
+
+    /// Reports how many requests have no rewrite, and how many ids are of no request.
+    ///
+    /// # Errors
+    ///
+    /// All are of other requests.
+    pub fn check(&self, input: &dyn Input, observer: &dyn Observer) -> Result<(), Error> {
+        let mut others: HashSet<&str> = self.texts.keys().map(String::as_str).collect();
+        let mut example = String::new();
+        let (all, known) = self.tally(input, |id| {
+            others.remove(id.as_str());
+            example = id.to_string();
+        })?;
+        let (name, location) = (&self.name, input.location());
+        let (unknown, other) = (others.len(), others.into_iter().min().unwrap_or_default());
+        let other = printable(other, SHOWN);
+        if known == 0 && all > 0 {
+            let hint = format!("ids there are like `{example}`; --split names another split");
+            bail!(&**name, "rewrites of requests of {location}", "`{other}` and the like", hint);
+        }
+        self.report_missing(all - known, all, observer);
+        if unknown > 0 {
+            observer.note(&format!(
+                "warning: {name}: {unknown} ids are of no request of {location}, such as `{other}`"
+            ));
+        }
         Ok(())
     }
 }

@@ -10,10 +10,11 @@ use clap::Args;
 use clariq_collections::document_files;
 use clariq_core::{Name, bail};
 use clariq_experiment::plan::PASSAGES;
+use clariq_experiment::reproduce::check_expected;
 use clariq_experiment::run::{
     FileInput, FileKind, Given, Input, RunOptions, SplitInput, run as write_run, usual_path,
 };
-use clariq_experiment::systems::{check_expected, check_names_differ};
+use clariq_experiment::systems::check_names_differ;
 use clariq_experiment::{Contexts, KeptTexts, Loaded, Session};
 use clariq_files::{Source, Target};
 use clariq_rank::Override;

@@ -6,7 +6,8 @@ use crate::settings::Settings;
 use clap::Args;
 use clariq_core::{Precision, Trained};
 use clariq_experiment::Again;
-use clariq_experiment::recipes::{check_output, of_names};
+use clariq_experiment::recipes::check_output;
+use clariq_experiment::systems::find_recipes;
 use std::path::PathBuf;
 
 #[derive(Args)]
@@ -47,7 +48,7 @@ const COLUMNS: [&str; 6] =
     ["model", "steps", "loss, first 10", "loss, last 10", "held-out R@30", "folder"];
 
 pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcome, Failure> {
-    let recipes = of_names(&arguments.configs, &arguments.set)?;
+    let recipes = find_recipes(&arguments.configs, &arguments.set)?;
     if let Some(output) = &arguments.output {
         check_output(output, recipes.len())?;
     }
