@@ -98,21 +98,22 @@ impl<'a> Asker<'a> {
         if self.answers() {
             return Ok(Move::Answer(outcome));
         }
-        let Some(&best) = outcome.ranking.first() else {
-            return stop("no question is left", Why::default());
-        };
         let why =
             if self.explains { self.why(conversation, &outcome.ranking)? } else { Why::default() };
-        if Some(best.doc) == self.system.session().documents.silence() {
-            return stop(&self.reason(conversation, best.doc)?, why);
-        }
-        let question = self.list(conversation, slice::from_ref(&best))?.remove(0);
+        let silence = self.system.session().documents.silence();
+        let best = outcome.ranking.first().filter(|best| Some(best.doc) != silence);
+        let Some(best) = best else {
+            return stop(&self.reason(conversation, silence)?, why);
+        };
+        let question = self.list(conversation, slice::from_ref(best))?.remove(0);
         Ok(Move::Ask { question, why })
     }
 
-    /// Why a system asks nothing, as far as a stage says so.
-    fn reason(&self, conversation: &Query, silence: Doc) -> Result<String, Error> {
-        let traces = self.system.explain(conversation, Part::Documents, silence)?;
+    /// Why a system asks nothing, as far as a stage says so; any document tells where there is no
+    /// silence.
+    fn reason(&self, conversation: &Query, silence: Option<Doc>) -> Result<String, Error> {
+        let about = silence.unwrap_or(Doc(0));
+        let traces = self.system.explain(conversation, Part::Documents, about)?;
         let stages = traces.iter().flat_map(|(_, stages)| stages);
         let parts =
             stages.filter_map(|stage| stage.explanation.as_ref()).flat_map(|why| &why.parts);

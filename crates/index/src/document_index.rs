@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
+use tantivy::postings::TermInfo;
 use tantivy::termdict::TermMerger;
 use tantivy::{Index, InvertedIndexReader};
 
@@ -43,6 +44,13 @@ pub(crate) struct Part {
     pub(crate) docs: Vec<Doc>,
     /// The exact number of tokens of each document.
     pub(crate) lengths: Vec<u32>,
+}
+
+impl Part {
+    /// Where the postings of a token are.
+    pub(crate) fn find(&self, token: &str) -> Result<Option<TermInfo>, Error> {
+        self.postings.terms().get(token).map_err(Error::io("use", &self.folder))
+    }
 }
 
 /// The figures of an index.
@@ -186,6 +194,12 @@ impl DocumentIndex {
     /// How many documents there are.
     pub fn documents(&self) -> usize {
         self.parts.iter().map(|part| part.docs.len()).sum()
+    }
+
+    /// How many documents have a token.
+    pub fn documents_with(&self, token: &str) -> Result<u64, Error> {
+        let in_part = |part: &Part| Ok(part.find(token)?.map_or(0, |info| info.doc_freq.into()));
+        self.parts.iter().map(in_part).sum()
     }
 
     /// How many tokens all documents have.

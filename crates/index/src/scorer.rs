@@ -69,13 +69,6 @@ impl Scorer {
         let found = parts.map(|((part, matched), buffers)| part.rank(matched, query, buffers));
         Ok(merge(found.collect::<Result<_, _>>()?, query.depth.limit))
     }
-
-    /// The share of the documents that have a token, 0 to 1.
-    pub fn document_share(&self, token: &str) -> Result<f32, Error> {
-        let matched = self.statistics.matched(&[token.to_owned()], None)?;
-        let frequency = matched.iter().flatten().next().map_or(0, |matched| matched.doc_freq);
-        Ok(frequency as f32 / self.statistics.documents.max(1) as f32)
-    }
 }
 
 /// The best of the best of each part.

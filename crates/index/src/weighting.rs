@@ -173,9 +173,7 @@ impl Statistics {
             let found = kept[part].get(token);
             return Ok(found.map(|(info, impacts)| (info.clone(), Some(impacts))));
         }
-        let part = &self.index.parts[part];
-        let found = part.postings.terms().get(token).map_err(Error::io("use", &part.folder))?;
-        Ok(found.map(|info| (info, None)))
+        Ok(self.index.parts[part].find(token)?.map(|info| (info, None)))
     }
 
     fn idf(&self, doc_freq: u32) -> f64 {

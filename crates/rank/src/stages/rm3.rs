@@ -95,7 +95,9 @@ impl Rm3 {
         }
         let mut terms = Terms::new();
         for (term, count) in counts {
-            if scorer.document_share(&term)? <= LARGEST_SHARE {
+            let share =
+                scorer.index().documents_with(&term)? as f32 / context.documents.len() as f32;
+            if share <= LARGEST_SHARE {
                 terms.insert(term, count);
             }
         }

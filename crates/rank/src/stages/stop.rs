@@ -2,10 +2,13 @@
 //! Where the documents have no silence, nothing is left in its place.
 
 use crate::build::Build;
+use crate::context::Context;
 use crate::stage::{About, Batch, Stage};
 use crate::stages::no_question::insert_at;
 use clariq_core::{Doc, Explanation, Hit, Need, Ranking, Request, Result, Turn};
+use clariq_index::Analyzer;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
 /// Reasons to ask nothing more; each is left out where it is not given.
@@ -27,6 +30,9 @@ struct Stop {
     /// The request's predicted need is at most this: it is clear enough.
     #[serde(skip_serializing_if = "Option::is_none")]
     need: Option<Need>,
+    /// The best question has no word of the topic, in the tokens of this analyser.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    topic: Option<Analyzer>,
 }
 
 pub(super) fn build(build: Build) -> Result<Box<dyn Stage>> {
@@ -44,12 +50,44 @@ struct Reason {
     due: bool,
 }
 
+/// The words by which the topic of a conversation is known. Of the opening, these are the words that
+/// an earlier question had, too: "tell" in "tell me about Saturn" has led to none. Of the answers,
+/// they are the words that are not much commoner in the documents than these, which "want" and
+/// "know" are: their idf, log(N / df), is at least half of the smallest of the others.
+fn topic(context: &Context, analyzer: Analyzer, request: &Request) -> Result<BTreeSet<String>> {
+    let words = |text: &str| analyzer.tokens(text).into_iter().collect::<BTreeSet<_>>();
+    let asked: BTreeSet<String> = request.turns().flat_map(|turn| words(turn.system)).collect();
+    let opening = words(request.opening());
+    let mut topic = &opening & &asked;
+    if topic.is_empty() {
+        return Ok(topic);
+    }
+    let index = context.index(analyzer)?;
+    let mut commonest = 0;
+    for word in &topic {
+        commonest = commonest.max(index.documents_with(word)?);
+    }
+    let documents = index.documents() as u64;
+    for word in request.turns().flat_map(|turn| words(turn.user)) {
+        let frequency = index.documents_with(&word)?;
+        if !opening.contains(&word) && frequency * frequency <= commonest * documents {
+            topic.insert(word);
+        }
+    }
+    Ok(topic)
+}
+
 impl Stop {
     /// Every reason that is given, whether or not it is enough.
-    fn reasons(&self, request: &Request, ranking: &Ranking) -> Vec<Reason> {
+    fn reasons(
+        &self,
+        context: &Context,
+        request: &Request,
+        ranking: &Ranking,
+    ) -> Result<Vec<Reason>> {
         let reason = |figure: f64, due: bool, what: String| Reason { what, figure, due };
         let Some(best) = ranking.first() else {
-            return vec![reason(0.0, true, "questions are left".to_owned())];
+            return Ok(vec![reason(0.0, true, "questions left to ask".to_owned())]);
         };
         let mut reasons = Vec::new();
         if let Some(most) = self.turns {
@@ -76,11 +114,17 @@ impl Stop {
             let what = format!("need of the request, stops up to {clear}");
             reasons.push(reason(f64::from(need.get()), need <= clear, what));
         }
-        reasons
-    }
-
-    fn is_due(&self, request: &Request, ranking: &Ranking) -> bool {
-        self.reasons(request, ranking).iter().any(|reason| reason.due)
+        if let Some(analyzer) = self.topic {
+            let topic = topic(context, analyzer, request)?;
+            if !topic.is_empty() {
+                let mut shared = analyzer.tokens(&context.documents.text(best.doc)?);
+                shared.retain(|word| topic.contains(word));
+                let words = topic.into_iter().collect::<Vec<_>>().join(", ");
+                let what = format!("words of the topic in the best question, stops at 0: {words}");
+                reasons.push(reason(shared.len() as f64, shared.is_empty(), what));
+            }
+        }
+        Ok(reasons)
     }
 }
 
@@ -92,7 +136,8 @@ impl Stage for Stop {
     fn apply(&self, batch: &Batch, mut rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
         let silence = batch.context.documents.silence();
         for (request, ranking) in batch.requests.iter().zip(&mut rankings) {
-            if self.is_due(request, ranking) {
+            let reasons = self.reasons(batch.context, request, ranking)?;
+            if reasons.iter().any(|reason| reason.due) {
                 match silence {
                     Some(silence) => insert_at(ranking, silence, NonZeroUsize::MIN),
                     None => ranking.clear(),
@@ -104,7 +149,7 @@ impl Stage for Stop {
 
     fn explain(&self, one: &Batch, _: Doc, before: &Ranking) -> Result<Option<Explanation>> {
         let Some(request) = one.requests.first() else { return Ok(None) };
-        let reasons = self.reasons(request, before);
+        let reasons = self.reasons(one.context, request, before)?;
         let due = reasons.iter().any(|reason| reason.due);
         let part = |reason: Reason| {
             let sign = if reason.due { STOPS } else { "" };
@@ -113,42 +158,5 @@ impl Stage for Stop {
         let what = if due { "asks nothing more" } else { "no reason to stop" };
         let parts = reasons.into_iter().map(part).collect();
         Ok(Some(Explanation::of(f64::from(u8::from(due)), what, parts)))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use clariq_core::Utterance;
-
-    const NEVER: Stop =
-        Stop { turns: None, refusals: None, min_score: None, min_margin: None, need: None };
-
-    fn due(stop: &Stop, answers: &[&str], need: u8, scores: &[f64]) -> bool {
-        let mut request = Request { need: Need::new(need), ..Request::new("1", "r") };
-        for &answer in answers {
-            request.said.extend([Utterance::system("q"), Utterance::user(answer)]);
-        }
-        let hit = |(doc, &score): (u32, &f64)| Hit { doc: Doc(doc), score };
-        stop.is_due(&request, &(0..).zip(scores).map(hit).collect())
-    }
-
-    #[test]
-    fn every_reason_is_enough_and_none_is_needed() {
-        assert!(!due(&NEVER, &["no", "no", "no"], 1, &[0.1, 0.1]));
-        assert!(due(&NEVER, &[], 4, &[]), "nothing is left to ask");
-        let turns = Stop { turns: Some(2), ..NEVER };
-        assert!(!due(&turns, &["yes"], 4, &[1.0]) && due(&turns, &["yes", "yes"], 4, &[1.0]));
-        let refusals = Stop { refusals: Some(2), ..NEVER };
-        assert!(
-            !due(&refusals, &["no", "no", "yes"], 4, &[1.0])
-                && due(&refusals, &["No.", "no thanks"], 4, &[1.0])
-        );
-        let score = Stop { min_score: Some(2.0), ..NEVER };
-        assert!(!due(&score, &[], 4, &[2.0]) && due(&score, &[], 4, &[1.9]));
-        let margin = Stop { min_margin: Some(0.1), ..NEVER };
-        assert!(!due(&margin, &[], 4, &[10.0, 8.0]) && due(&margin, &[], 4, &[10.0, 9.5]));
-        let need = Stop { need: Need::new(1), ..NEVER };
-        assert!(!due(&need, &[], 2, &[1.0]) && due(&need, &[], 1, &[1.0]));
     }
 }

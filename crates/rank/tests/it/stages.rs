@@ -1,9 +1,11 @@
 //! Every stage by example: rankings in, rankings out.
 
-use crate::common::{Earlier, conversation, ids, system, with_context};
+use crate::common::{Earlier, conversation, ids, index_below, system, with_context};
+use clariq_collections::clariq::{Bank, BankRow};
 use clariq_core::{Doc, Hit, Need, Ranking, Request};
-use clariq_rank::{Batch, System};
+use clariq_rank::{Batch, Context, System};
 use std::sync::atomic::{AtomicU64, Ordering};
+use tempfile::TempDir;
 
 struct Case {
     stage: &'static str,
@@ -48,6 +50,7 @@ const DISTANT: &str = "stage = \"dense\"\nmin_likeness = 0.8\n\
     weights = { question = 0, answer = 2, refused_question = -1, refused_answer = 0, decay = 1 }";
 const MEANING: &str =
     "stage = \"dense\"\nhistory = { meaning = { model = \"boats\", weight = 3.0 } }";
+const STOP_OFF_TOPIC: &str = "stage = \"stop\"\ntopic = \"english\"";
 const CANDIDATES: &str = "stage = \"candidates\"\nrun = \"tests/it/candidates.run\"";
 const FUSE: &str = "stage = \"fuse\"\nmethod = \"reciprocal-rank\"\ndepth = 3\n\
     [[stages.inputs]]\nstages = [{ stage = \"cutoff\", depth = 1 }]\n\
@@ -108,7 +111,27 @@ fn cases() -> Vec<Case> {
         case("stage = \"open_questions\"\nbonus = 5.5", &["r"], &["Q2", "Q3", "Q4"], &["Q4", "Q2", "Q3"]),
         case("stage = \"stop\"\nturns = 1", &["r"], &["Q2", "Q1"], &["Q2", "Q1"]),
         case("stage = \"stop\"\nturns = 1", &["r", "q", "a"], &["Q2", "Q1"], &["Q1", "Q2"]),
+        case("stage = \"stop\"\nturns = 2", &["r", "q", "a"], &["Q2", "Q1"], &["Q2", "Q1"]),
+        case("stage = \"stop\"", &["r", "q", "no", "q", "no"], &["Q2", "Q1"], &["Q2", "Q1"]),
         case("stage = \"stop\"", &["r"], &[], &["Q1"]),
+        case("stage = \"stop\"\nrefusals = 2", &["r", "q", "No.", "q", "no thanks"], &["Q2"], &["Q1", "Q2"]),
+        case("stage = \"stop\"\nrefusals = 2", &["r", "q", "no", "q", "no", "q", "yes"], &["Q2"], &["Q2"]),
+        case("stage = \"stop\"\nmin_score = 10", &["r"], &["Q2"], &["Q2"]),
+        case("stage = \"stop\"\nmin_score = 10.1", &["r"], &["Q2"], &["Q1", "Q2"]),
+        case("stage = \"stop\"\nmin_margin = 0.09", &["r"], &["Q2", "Q3"], &["Q2", "Q3"]),
+        case("stage = \"stop\"\nmin_margin = 0.11", &["r"], &["Q2", "Q3"], &["Q1", "Q2", "Q3"]),
+        with_need(2, case("stage = \"stop\"\nneed = 1", &["r"], &["Q2"], &["Q2"])),
+        with_need(1, case("stage = \"stop\"\nneed = 1", &["r"], &["Q2"], &["Q1", "Q2"])),
+        // Nothing was asked so far.
+        case(STOP_OFF_TOPIC, &["blue fox"], &["Q5"], &["Q5"]),
+        // "red" has led to a question, "boat" has not: what shares that alone is of another topic.
+        case(STOP_OFF_TOPIC, &["red boat", "red?", "no"], &["Q5"], &["Q1", "Q5"]),
+        case(STOP_OFF_TOPIC, &["red boat", "red?", "no"], &["Q4"], &["Q4"]),
+        // What the answer asks for is of the topic, if it is rare enough.
+        case(STOP_OFF_TOPIC, &["red boat", "red?", "no a fox"], &["Q3"], &["Q3"]),
+        // It was not that word which led to the question.
+        case(STOP_OFF_TOPIC, &["boat", "fox?", "no"], &["Q4"], &["Q4"]),
+        case(STOP_OFF_TOPIC, &["boat", "fox?", "no a plane"], &["Q4"], &["Q4"]),
         case("stage = \"no_question\"\nrank = 2", &["r"], &["Q2", "Q3", "Q1"], &["Q2", "Q1", "Q3"]),
         case("stage = \"no_question\"\nrank = 1\nwhen_need = 2", &["r"], &["Q2"], &["Q2"]),
         with_need(2, case("stage = \"no_question\"\nrank = 1\nwhen_need = 2", &["r"], &["Q2"], &["Q1", "Q2"])),
@@ -248,4 +271,26 @@ fn a_request_is_ranked_the_same_whatever_else_is_in_the_batch() {
             assert_eq!(alone[0], with[1], "{}", case.stage);
         });
     }
+}
+
+#[test]
+fn a_common_word_of_an_answer_is_not_the_topic() {
+    let row = |number: u32| BankRow {
+        id: format!("Q{number}").as_str().into(),
+        text: if number < 8 { format!("want {number}") } else { format!("solar {number}") },
+    };
+    let bank = Bank::from_rows(
+        (0..10).map(row).chain([BankRow { id: "Qs".into(), text: "saturn".into() }]).collect(),
+    );
+    let folder = TempDir::new().unwrap();
+    let context = Context::new(&bank, index_below(folder.path()));
+    let system = system(STOP_OFF_TOPIC);
+    let stops = |answer: &str, best: u32| {
+        let requests = [conversation(&["saturn", "titan of saturn", answer])];
+        let before = vec![vec![Hit { doc: Doc(best), score: 1.0 }]];
+        system.pipeline.run(&Batch::new(&context, &requests), before).unwrap()[0].is_empty()
+    };
+    // Of 11 texts, 1 has "saturn", 2 have "solar" and 8 "want".
+    assert!(!stops("no", 10) && stops("no", 0) && stops("no I want", 0));
+    assert!(!stops("no I want solar", 8) && stops("no I want solar", 0));
 }

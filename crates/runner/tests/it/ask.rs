@@ -98,6 +98,25 @@ fn it_shows_why() {
 }
 
 #[test]
+fn after_a_no_nothing_is_asked_about_another_topic() {
+    let bench = Bench::new();
+    bench.write(
+        "data/question_bank.tsv",
+        "question_id\tquestion\nQ1\tare you referring to titan the moon of saturn\n\
+         Q2\twhat can i tell you about wilsons disease\n\
+         Q3\tcan you tell me what interests you about this movie\n\
+         Q4\tdo you want to know the symptoms\nQ5\twhich garden is it\n",
+    );
+    let finished = ask(&bench, &["Tell me about Saturn"], "no\n");
+    let expected = "are you referring to titan the moon of saturn\n";
+    assert!(finished.stdout.starts_with(expected), "{}", finished.stdout);
+    assert!(!finished.stdout.contains("wilsons"), "{}", finished.stdout);
+    let why = "nothing more to ask: the system asks nothing: 0, words of the topic in the best \
+               question, stops at 0: saturn";
+    assert!(finished.stderr.contains(why), "{}", finished.stderr);
+}
+
+#[test]
 fn without_a_system_it_asks_by_meaning_and_knows_what_the_bank_has_nothing_about() {
     if LEARNED.is_none() {
         return;
