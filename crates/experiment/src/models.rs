@@ -12,7 +12,7 @@ mod written;
 use crate::cache::{self, State};
 use crate::needs::{self, Predict};
 use crate::recipes;
-use crate::session::{Contexts, Session};
+use crate::session::{Contexts, Options, Session};
 use crate::system::{Part, Query, System};
 use crate::systems::Loaded;
 use clariq_core::{
@@ -42,7 +42,7 @@ impl<'a> System<'a> {
         loaded: &'a Loaded,
         predict: Predict,
     ) -> Result<Self, Error> {
-        let session = contexts.session();
+        let session = contexts.session;
         loaded.check_tasks(session.collection)?;
         let models = loaded.plan.models();
         // All are trained before any is opened.
@@ -70,8 +70,10 @@ impl Session<'_> {
         recipe.train_on = recipe.train_on.to_answer(self.split);
         self.engine_for(&recipe.name)?;
         // What a model is trained on must not depend on the precision that it is run with.
-        let examples = self.with_precision(Precision::F32).examples(&recipe)?;
-        training::obtain(self, recipe, examples, output, again)
+        let options = Options { precision: Precision::F32, ..self.options.clone() };
+        let session = Self { options, models: Arc::default(), ..self.clone() };
+        let examples = session.examples(&recipe)?;
+        training::obtain(self, &recipe, &examples, output, again)
     }
 
     /// The training examples of a recipe, with the negatives that it mines.

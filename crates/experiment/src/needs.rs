@@ -71,9 +71,7 @@ impl PredictedNeeds {
     }
 
     pub(crate) fn put(&self, out: &mut dyn Write, requests: &[Request]) -> io::Result<()> {
-        let need = |request: &Request| Some((request.id.clone(), self.of(request)?));
-        let lines: Vec<_> = requests.iter().filter_map(need).collect();
-        put_need_lines(out, lines.iter().map(|(id, need)| (id, *need)))
+        put_need_lines(out, requests.iter().filter_map(|it| Some((&it.id, self.of(it)?))))
     }
 }
 
@@ -87,21 +85,21 @@ pub(crate) fn predict_split(
     requests: &[Request],
 ) -> Result<Option<PredictedNeeds>, Error> {
     let Some(origin) = open_model(session, loaded)? else { return Ok(None) };
-    let hold_out = loaded.plan.sees_need() && split == "train";
     let held_out = match &origin {
-        Origin::Training(training) if hold_out => training.held_out(session.options.seed)?,
+        Origin::Training(training) if loaded.plan.sees_need() && split == "train" => {
+            training.held_out(session.options.seed)?
+        }
         _ => Vec::new(),
     };
-    let hold_out = !held_out.is_empty();
     let model = origin.model()?;
     let openings: Vec<&str> = requests.iter().map(Request::opening).collect();
     let mut predictions = model.predict(&openings)?;
-    // Every topic of train has a label, so that these are in the order of the requests.
-    predictions.iter_mut().zip(held_out).for_each(|(own, held_out)| *own = held_out);
     let mut made_by = need_record(&model);
-    if hold_out {
+    if !held_out.is_empty() {
         made_by["folds"] = HELD_OUT_FOLDS.into();
     }
+    // Every topic of train has a label, so that these are in the order of the requests.
+    predictions.iter_mut().zip(held_out).for_each(|(own, held_out)| *own = held_out);
     let ids = requests.iter().map(|request| request.id.clone());
     let needs = ids.zip(predictions.into_iter().map(|prediction| prediction.need)).collect();
     Ok(Some(PredictedNeeds { needs, made_by }))

@@ -45,7 +45,8 @@ impl Arithmetic {
     }
 }
 
-/// How a record begins: what it says of a system.
+/// How a record begins: what it says of a system, and of its stages and what they rank, by task if
+/// there are several.
 pub(crate) fn describe(system: &System, tag: &str) -> Result<Value, Error> {
     let (session, loaded) = (system.session(), system.loaded);
     let mut made_by = json!({
@@ -60,44 +61,34 @@ pub(crate) fn describe(system: &System, tag: &str) -> Result<Value, Error> {
         "collection": session.collection.label(),
     });
     if let Some(rewrites) = &loaded.rewrites {
-        made_by["rewrites"] = json!(rewrites.describe());
+        made_by["rewrites"] = json!(rewrites.read);
     }
     if let Some(arithmetic) = Arithmetic::of(session, loaded) {
         made_by["arithmetic"] = json!(arithmetic);
     }
-    for (key, value) in describe_plan(system)? {
-        made_by[key] = value;
-    }
-    Ok(made_by)
-}
-
-/// What the record says of a system: its stages and what they rank, by task if there are several.
-fn describe_plan(system: &System) -> Result<Map<String, Value>, Error> {
-    let mut described = Map::new();
-    match &system.loaded.plan {
+    match &loaded.plan {
         Plan::Rank(pipeline) => {
-            let documents = system.session().documents;
-            let bank = json!({ "sha256": documents.checksum(), "questions": documents.len() });
-            described.insert("stages".to_owned(), pipeline.parameters());
-            described.insert("bank".to_owned(), bank);
+            let documents = session.documents;
+            made_by["stages"] = pipeline.parameters();
+            made_by["bank"] =
+                json!({ "sha256": documents.checksum(), "questions": documents.len() });
         }
         Plan::Answer(plan) => {
             let tasks = plan.tasks();
             let tasks = tasks.map(|(task, pipeline)| (task.to_owned(), pipeline.parameters()));
-            described.insert("tasks".to_owned(), Value::Object(tasks.collect()));
-            let mut answer = json!(plan.config);
-            if system.loaded.class() == Some(Class::Manual) {
-                answer["class"] = Class::Manual.name().into();
+            made_by["tasks"] = Value::Object(tasks.collect());
+            made_by["answer"] = json!(plan.config);
+            if loaded.class() == Some(Class::Manual) {
+                made_by["answer"]["class"] = Class::Manual.name().into();
             }
-            described.insert("answer".to_owned(), answer);
             for &part in system.parts() {
                 let documents = system.documents(part)?;
-                let of_task = json!({ "sha256": documents.checksum(), "count": documents.len() });
-                described.insert(system.task(part).to_owned(), of_task);
+                made_by[system.task(part)] =
+                    json!({ "sha256": documents.checksum(), "count": documents.len() });
             }
         }
     }
-    Ok(described)
+    Ok(made_by)
 }
 
 /// Puts outputs into their places that are staged already, and last the record of them.

@@ -49,7 +49,8 @@ pub struct Requests<'a> {
     lines: BoundedLines<'a>,
     documents: &'a dyn Documents,
     takes_statements: bool,
-    ids: Option<UniqueIds>,
+    /// The lines of all ids so far, where each must be unique.
+    ids: Option<HashMap<Key, u32>>,
 }
 
 impl<'a> Requests<'a> {
@@ -68,7 +69,7 @@ impl<'a> Requests<'a> {
     /// requests than ids can be kept of. Without this, ids may repeat and a stream need not end.
     #[must_use]
     pub fn with_unique_ids(self) -> Self {
-        Self { ids: Some(UniqueIds::default()), ..self }
+        Self { ids: Some(HashMap::new()), ..self }
     }
 
     /// The next request, or what is wrong with its line; `None` at the end.
@@ -87,7 +88,7 @@ impl<'a> Requests<'a> {
                     let read = self.parse(&line);
                     if let (Ok(query), Some(ids)) = (&read, &mut self.ids)
                         && let Some(problem) =
-                            ids.insert(&query.request.id, self.lines.location())?
+                            insert(ids, &query.request.id, self.lines.location())?
                     {
                         return Ok(Some(Err(problem)));
                     }
@@ -126,34 +127,27 @@ const MOST: usize = 25_000_000;
 /// The first 96 bits of an id's SHA-256: one of 10¹⁴ files of the most ids has two that share them.
 type Key = [u32; 3];
 
-#[derive(Debug, Default)]
-struct UniqueIds {
-    lines: HashMap<Key, u32>,
-}
-
-impl UniqueIds {
-    /// Keeps an id that `at` has; what is wrong where a line before has it. Too many are an error.
-    fn insert(&mut self, id: &RequestId, at: Location) -> Result<Option<Problem>, Error> {
-        let key = key(id.as_str());
-        if let Some(first) = self.lines.get(&key) {
-            let found = format!("`{}`, as in line {first}", printable(id.as_str(), SHOWN));
-            let expected = "a request with an id of its own";
-            let hint = "a run has one ranking for an id; --skip-bad keeps the first request";
-            return Ok(Some(problem!(at, expected, found, hint)));
-        }
-        if self.lines.len() == MOST {
-            let hint = "put the rest into a file of its own";
-            bail!(at, "at most {MOST} requests", "more of them", hint);
-        }
-        let line = at.line.and_then(|line| u32::try_from(line).ok()).unwrap_or(u32::MAX);
-        self.lines.insert(key, line);
-        Ok(None)
+/// Keeps an id that `at` has; what is wrong where a line before has it. Too many are an error.
+fn insert(
+    lines: &mut HashMap<Key, u32>,
+    id: &RequestId,
+    at: Location,
+) -> Result<Option<Problem>, Error> {
+    let digits = sha256_hex(id.as_str().as_bytes());
+    let key = [0, 8, 16]
+        .map(|start| u32::from_str_radix(&digits[start..start + 8], 16).unwrap_or_default());
+    if let Some(first) = lines.get(&key) {
+        let found = format!("`{}`, as in line {first}", printable(id.as_str(), SHOWN));
+        let expected = "a request with an id of its own";
+        let hint = "a run has one ranking for an id; --skip-bad keeps the first request";
+        return Ok(Some(problem!(at, expected, found, hint)));
     }
-}
-
-fn key(id: &str) -> Key {
-    let digits = sha256_hex(id.as_bytes());
-    [0, 8, 16].map(|start| u32::from_str_radix(&digits[start..start + 8], 16).unwrap_or_default())
+    if lines.len() == MOST {
+        let hint = "put the rest into a file of its own";
+        bail!(at, "at most {MOST} requests", "more of them", hint);
+    }
+    lines.insert(key, at.line.and_then(|line| u32::try_from(line).ok()).unwrap_or(u32::MAX));
+    Ok(None)
 }
 
 #[cfg(test)]

@@ -13,8 +13,9 @@ use std::collections::HashMap;
 pub struct Rewrites {
     /// The file as it was named, for messages.
     pub(crate) name: String,
-    read: RewritesFile,
-    by: Uses,
+    pub(crate) read: RewritesFile,
+    /// Who wrote them, as a system declares it.
+    pub(crate) by: Uses,
     pub(crate) texts: HashMap<String, String>,
 }
 
@@ -38,21 +39,6 @@ impl Rewrites {
         let (sha256, texts) = (sha256_hex(&input.bytes), texts_in(&input)?);
         let file = input.name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
         Ok(Self { name: input.name, read: RewritesFile { file, sha256 }, by, texts })
-    }
-
-    /// Who wrote them, as a system declares it.
-    pub fn by(&self) -> Uses {
-        self.by
-    }
-
-    /// The name of the file up to the first dot.
-    pub(crate) fn stem(&self) -> &str {
-        self.read.file.split('.').next().unwrap_or_default()
-    }
-
-    /// What tells them from others, for a record.
-    pub(crate) fn describe(&self) -> &RewritesFile {
-        &self.read
     }
 
     /// Whether the last utterance of a request has a rewrite.

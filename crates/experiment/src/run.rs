@@ -23,7 +23,7 @@ use clariq_core::{Error, Problem, ProblemKind, Task, problem};
 use clariq_files::{Staged, Target, refuse_input};
 use clariq_rank::Uses;
 use input::Writing;
-use partial::{Partial, Progress};
+use partial::Partial;
 use serde_json::Value;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -33,6 +33,7 @@ use std::{panic, thread};
 pub(crate) use file::Cut;
 pub use file::{FileInput, FileKind};
 pub use input::{Input, Skipped};
+pub use partial::Progress;
 pub use split::{Given, SplitInput, as_run, ranking_path};
 
 /// The folder of a collection's runs: `folder` itself for the released ClariQ, and one inside it
@@ -71,15 +72,6 @@ pub struct RunOptions<'a> {
     pub part: Option<&'a Value>,
 }
 
-/// The result of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Done {
-    /// Requests that were ranked.
-    pub requests: u64,
-    /// Lines that were written for them.
-    pub lines: u64,
-}
-
 /// Ranks for every request of an input, and writes the run to `path`, beside it what else belongs
 /// to it (the rankings that answers rest on, the predicted needs of a split), and last the record of
 /// all. None of them takes its place before all are complete. A stream gets the run alone.
@@ -94,7 +86,7 @@ pub fn run(
     input: &dyn Input,
     options: &RunOptions,
     path: &Path,
-) -> Result<Done, Error> {
+) -> Result<Progress, Error> {
     if Target::new(path).is_stream() {
         refuse_input(path)?;
     } else {
@@ -105,7 +97,7 @@ pub fn run(
         files.iter().cloned().chain(beside).try_for_each(|file| refuse_input(&file))?;
     }
     if let Some(rewrites) = &loaded.rewrites {
-        rewrites.check(input, contexts.session().observer)?;
+        rewrites.check(input, contexts.session.observer)?;
     }
     Job::new(contexts, loaded, input, options.tag)?.run(options, path)
 }
@@ -136,7 +128,7 @@ impl<'a> Job<'a> {
         tag: Option<&str>,
     ) -> Result<Self, Error> {
         input.check(loaded)?;
-        let (session, requests, name) = (contexts.session(), input.in_memory(), input.name());
+        let (session, requests, name) = (contexts.session, input.in_memory(), input.name());
         let predict = if requests.is_some() { Predict::Never } else { Predict::ForStages };
         let system = System::open_predicting(contexts, loaded, predict)?;
         let requests = requests.filter(|_| loaded.plan.sees_need());
@@ -149,9 +141,7 @@ impl<'a> Job<'a> {
         if let Some(needs) = &needs {
             made_by["need"] = needs.made_by.clone();
         }
-        for (key, value) in input.describe(loaded)? {
-            made_by[key] = value;
-        }
+        input.describe(loaded, &mut made_by)?;
         Ok(Self { system, input, tag, needs, made_by })
     }
 
@@ -159,15 +149,22 @@ impl<'a> Job<'a> {
         record::fingerprint_of(&self.made_by)
     }
 
-    pub(crate) fn run(&self, options: &RunOptions, path: &Path) -> Result<Done, Error> {
+    pub(crate) fn run(&self, options: &RunOptions, path: &Path) -> Result<Progress, Error> {
         let (progress, skipped) = if Target::new(path).is_stream() {
             self.stream(path)?
         } else {
             self.write(path, options)?
         };
-        self.system.session().models.keep_vectors();
-        self.report(progress, &skipped);
-        Ok(Done { requests: progress.requests, lines: progress.lines })
+        let Session { observer, models, .. } = self.system.session();
+        models.keep_vectors();
+        skipped.report(&self.input.location(), *observer);
+        if progress.silent > 0 {
+            observer.note(&format!(
+                "warning: for {} of {} requests nothing is left to rank, and they have no line",
+                progress.silent, progress.requests
+            ));
+        }
+        Ok(progress)
     }
 
     /// Writes to standard output or a pipe, which cannot be taken back.
@@ -202,9 +199,20 @@ impl<'a> Job<'a> {
             observer.note(&note);
         }
         let is_part = options.part.is_some();
-        let (ranked, beside) = self.rank_beside_needs(progress, &mut partial, is_part);
+        let write: Write =
+            &mut |lines, progress, only| partial.append(lines, progress, only || is_part);
+        // Needs that no stage looks at, but a file is written of: reading the training labels takes
+        // as long as ranking. Not in the pool, one of whose threads could be lent the other task
+        // while it holds a model's lock.
+        let (loaded, requests) = (self.system.loaded, self.input.in_memory());
+        let unseen = requests.filter(|_| loaded.need.is_some() && !loaded.plan.sees_need());
+        let (session, name) = (self.system.session(), self.input.name());
+        let (beside, ranked) = side_by_side(
+            || unseen.map(|requests| predict_split(session, loaded, name, requests)).transpose(),
+            || self.rank_blocks(progress, write),
+        );
         let (progress, skipped) = match ranked {
-            Ok(done) if done.0.lines > 0 || options.part.is_some() => done,
+            Ok(done) if done.0.lines > 0 || is_part => done,
             stopped => {
                 // What was refused once is refused again: there is nothing to continue from.
                 partial.remove();
@@ -212,7 +220,7 @@ impl<'a> Job<'a> {
                 return Err(stopped.map_or_else(|error| error, nothing));
             }
         };
-        let beside = beside?;
+        let beside = beside?.flatten();
         let predicted = self.needs.as_ref().or(beside.as_ref());
         let mut outputs: Vec<record::Output> = Vec::with_capacity(files.len() + 1);
         for (file, (kind, path)) in files.iter().enumerate() {
@@ -223,7 +231,7 @@ impl<'a> Job<'a> {
             outputs.push((kind, path.clone(), staged));
         }
         let (path, mut made_by) = (&paths[0], self.made_by.clone());
-        if let Some((predicted, requests)) = predicted.zip(self.input.in_memory()) {
+        if let Some((predicted, requests)) = predicted.zip(requests) {
             let path = record::need_path(path);
             let need = Staged::new(&path, |out| predicted.put(out, requests))?;
             outputs.push(("need", path, need));
@@ -236,32 +244,6 @@ impl<'a> Job<'a> {
         record::put(path, made_by, outputs)?;
         partial.remove();
         Ok((progress, skipped))
-    }
-
-    /// Ranks, and predicts the needs that no stage looks at but a file is written of, at the same
-    /// time: reading the training labels takes as long as ranking. On threads of their own: one of
-    /// the pool could be lent the other task while it holds a model's lock.
-    #[expect(clippy::type_complexity, reason = "two results of what runs side by side")]
-    fn rank_beside_needs(
-        &self,
-        progress: Progress,
-        partial: &mut Partial<'_>,
-        is_part: bool,
-    ) -> (Result<(Progress, Skipped), Error>, Result<Option<PredictedNeeds>, Error>) {
-        let write: Write =
-            &mut |lines, progress, only| partial.append(lines, progress, only || is_part);
-        let (loaded, input) = (self.system.loaded, self.input);
-        let requests = input.in_memory().filter(|_| loaded.need.is_some());
-        let Some(requests) = requests.filter(|_| !loaded.plan.sees_need()) else {
-            return (self.rank_blocks(progress, write), Ok(None));
-        };
-        let session = self.system.session();
-        thread::scope(|scope| {
-            let predicting = scope.spawn(|| predict_split(session, loaded, input.name(), requests));
-            let ranked = self.rank_blocks(progress, write);
-            let predicted = predicting.join();
-            (ranked, predicted.unwrap_or_else(|panic| panic::resume_unwind(panic)))
-        })
     }
 
     fn rank_blocks(
@@ -280,14 +262,13 @@ impl<'a> Job<'a> {
         let compares = stages.iter().any(|stage| stage.uses.contains(&Uses::Batch));
         let size = if compares { usize::MAX } else { BLOCK };
         let (send, blocks) = sync_channel(WAITING);
-        let skipped = thread::scope(|scope| {
-            let done = progress.requests;
-            let reader = scope.spawn(move || self.read(done, size, &send));
-            let ranked = self.rank_all(blocks, task.as_ref(), &mut progress, write);
-            let read = reader.join().unwrap_or_else(|panic| panic::resume_unwind(panic));
-            ranked?;
-            read
-        })?;
+        let done = progress.requests;
+        let (read, ranked) = side_by_side(
+            move || self.read(done, size, &send),
+            || self.rank_all(blocks, task.as_ref(), &mut progress, write),
+        );
+        ranked?;
+        let skipped = read?;
         task.finish(&format!("{} requests", progress.requests));
         Ok((progress, skipped))
     }
@@ -354,20 +335,18 @@ impl<'a> Job<'a> {
         }
         Ok(())
     }
+}
 
-    fn report(&self, progress: Progress, skipped: &Skipped) {
-        let note = |text: &str| self.system.session().observer.note(text);
-        if let Some(first) = &skipped.first {
-            let (file, bad) = (self.input.location(), skipped.count);
-            note(&format!("warning: {file}: {bad} bad records are left out; the first: {first}"));
-        }
-        if progress.silent > 0 {
-            note(&format!(
-                "warning: for {} of {} requests nothing is left to rank, and they have no line",
-                progress.silent, progress.requests
-            ));
-        }
-    }
+/// Does something on a thread of its own while the caller does something else.
+pub(crate) fn side_by_side<A: Send, B>(
+    other: impl FnOnce() -> A + Send,
+    here: impl FnOnce() -> B,
+) -> (A, B) {
+    thread::scope(|scope| {
+        let other = scope.spawn(other);
+        let here = here();
+        (other.join().unwrap_or_else(|panic| panic::resume_unwind(panic)), here)
+    })
 }
 
 fn nothing_retrieved(job: &Job, requests: u64) -> Problem {

@@ -102,18 +102,6 @@ impl<'a> Session<'a> {
         Self { split: Some(split), models: Arc::default(), ..self }
     }
 
-    /// The same session with models of another precision.
-    pub(crate) fn with_precision(&self, precision: Precision) -> Self {
-        let options = Options { precision, ..self.options.clone() };
-        Self { options, models: Arc::default(), ..self.clone() }
-    }
-
-    /// The same session for documents of a few requests, whose indexes are not kept, and vectors
-    /// only where there are many.
-    pub(crate) fn passing(&self) -> Self {
-        Self { keeps: false, ..self.clone() }
-    }
-
     /// The folder of installed and trained models.
     pub fn models_folder(&self) -> PathBuf {
         self.options.cache.join("models")
@@ -218,8 +206,10 @@ impl<'a> Session<'a> {
 
 /// A context for each task of a session's collection, whose indexes and spaces systems share.
 pub struct Contexts<'a> {
-    session: &'a Session<'a>,
-    /// The session for documents of a few requests, of which nothing is kept.
+    /// The session.
+    pub session: &'a Session<'a>,
+    /// The session for documents of a few requests, whose indexes are not kept, and vectors only
+    /// where there are many.
     passing: Session<'a>,
     tasks: Vec<(&'static str, Context<'a>)>,
 }
@@ -245,12 +235,7 @@ impl<'a> Contexts<'a> {
             context.surroundings = Some(Box::new(around));
             tasks.push((task, context));
         }
-        Self { session, passing: session.passing(), tasks }
-    }
-
-    /// The session.
-    pub fn session(&self) -> &'a Session<'a> {
-        self.session
+        Self { session, passing: Session { keeps: false, ..session.clone() }, tasks }
     }
 
     /// The context of a task; an error where the collection has no documents for it.

@@ -148,7 +148,7 @@ impl Planned {
         index: usize,
         output: Option<&Path>,
     ) -> Result<PathBuf, Error> {
-        let session = contexts.session();
+        let session = contexts.session;
         let Some(shard) = self.plan.shards.get(index) else {
             let last = self.plan.shards.len() - 1;
             bail!(&*self.path, "a shard from 0 to {last}", "{index}", "shards count from 0");
@@ -204,7 +204,7 @@ impl Planned {
     /// Refuses a processor that computes otherwise than the one that the plan was made on.
     fn check_arithmetic(&self, contexts: &Contexts, loaded: &Loaded) -> Result<(), Error> {
         let Some(planned) = &self.plan.arithmetic else { return Ok(()) };
-        match Arithmetic::of(contexts.session(), loaded) {
+        match Arithmetic::of(contexts.session, loaded) {
             Some(found) if found != *planned => {
                 let expected = format!("learned models computed with {}", json!(planned));
                 bail!(&*self.path, expected, (json!(found).to_string()), ALIKE)

@@ -111,7 +111,7 @@ impl<'a> System<'a> {
 
     /// What it was opened in.
     pub fn session(&self) -> &'a Session<'a> {
-        self.contexts.session()
+        self.contexts.session
     }
 
     /// What it ranks.
@@ -314,24 +314,23 @@ struct AskedStatements {
 
 impl AskedStatements {
     fn new(queries: &[Query], requests: &[Request]) -> Result<Self, Error> {
-        let mut rows = Vec::new();
+        let (mut rows, mut count) = (Vec::new(), 0);
         for (user, query) in queries.iter().enumerate() {
             if let Statements::Own(texts) = &query.statements {
-                let row = |(number, text): (usize, &String)| BankRow {
+                count += 1;
+                rows.extend(texts.iter().enumerate().map(|(number, text)| BankRow {
                     id: own_id(user, number).as_str().into(),
                     text: text.clone(),
-                };
-                rows.extend(texts.iter().enumerate().map(row));
+                }));
             }
         }
-        let is_own = |query: &Query| matches!(query.statements, Statements::Own(_));
-        // For no request at all, the collection need not have statements either.
-        let own = (queries.is_empty() || queries.iter().any(is_own)).then(|| Bank::new(rows, ""));
-        if own.is_some() && !queries.iter().all(is_own) {
+        if (1..queries.len()).contains(&count) {
             let expected = "statements of the collection or texts, for all requests alike";
             let hint = "rank the two kinds of requests one after the other";
             bail!("statements", expected, "both", hint);
         }
+        // For no request at all, the collection need not have statements either.
+        let own = (count == queries.len()).then(|| Bank::new(rows, ""));
         let mut with_own = Vec::with_capacity(requests.len());
         for (user, (query, request)) in queries.iter().zip(requests).enumerate() {
             let candidates = match (&query.statements, &own) {

@@ -88,10 +88,13 @@ impl Loaded {
             let (_, text) = built_in.ok_or_else(|| unknown(name))?;
             Source::memory(format!("configs/{name}.toml"), text.as_bytes().to_vec())
         };
-        let variant = if overrides.is_empty() { None } else { Self::read(&source, &[]).ok() };
-        let loaded = Self::read(&source, overrides)?;
-        let variant = variant.map(|declared| variant_of(&declared, &source, overrides));
-        Ok(Self { variant: variant.unwrap_or_default(), ..loaded })
+        let mut loaded = Self::read(&source, overrides)?;
+        if !overrides.is_empty()
+            && let Ok(declared) = Self::read(&source, &[])
+        {
+            loaded.variant = variant_of(&declared, &source, overrides);
+        }
+        Ok(loaded)
     }
 
     /// Reads a system, and checks what its stages, models and figures are against what there is.
@@ -148,9 +151,9 @@ impl Loaded {
                 let hint = "the rewrites would be rewritten; leave one of the two out";
                 bail!("--rewrites", "a system without a model that rewrites", found, hint);
             }
-            self.variant +=
-                &suffix(&format!("-rewrites-{}", rewrites.stem()), &rewrites.describe().sha256);
-            self.uses.push(rewrites.by());
+            let stem = rewrites.read.file.split('.').next().unwrap_or_default();
+            self.variant += &suffix(&format!("-rewrites-{stem}"), &rewrites.read.sha256);
+            self.uses.push(rewrites.by);
         }
         Ok(Self { rewrites: rewrites.cloned(), ..self })
     }
@@ -320,13 +323,10 @@ fn recipes_of(name: &str) -> Result<Vec<Recipe>, Error> {
             .is_ok_and(|text| String::from_utf8_lossy(&text).contains("[objective]"))
     };
     match recipes::find(name) {
-        Ok(Some(recipe)) => Ok(vec![recipe]),
-        Err(error) if says_objective() => Err(error),
-        _ => of_system(name),
+        Ok(Some(recipe)) => return Ok(vec![recipe]),
+        Err(error) if says_objective() => return Err(error),
+        _ => {}
     }
-}
-
-fn of_system(name: &str) -> Result<Vec<Recipe>, Error> {
     let mut trained = Vec::new();
     for model in Loaded::open(name, &[])?.plan.models() {
         trained.extend(recipes::find(&model.name)?);

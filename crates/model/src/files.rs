@@ -46,11 +46,6 @@ pub(crate) fn read_object(at: &Path, bytes: &[u8]) -> Result<Map<String, Value>>
         .map_err(|error| problem!(at, "a JSON object", "{error}", COPY_AGAIN))?)
 }
 
-/// A string, or another one in the absence of any.
-pub(crate) fn string_or(value: &Value, other: &str) -> String {
-    value.as_str().unwrap_or(other).to_owned()
-}
-
 pub(crate) fn missing(at: &Path, expected: &str) -> Problem {
     problem!(
         at,

@@ -1,7 +1,7 @@
 //! What lies beside a transformer's weights: sentence-transformers' settings of it, and what
 //! `tokenizer_config.json` says.
 
-use crate::files::{read_object, read_optional, string_or};
+use crate::files::{read_object, read_optional};
 use crate::sentence::{DOCUMENTED, read_typed};
 use clariq_core::{Result, bail};
 use serde::Deserialize;
@@ -70,10 +70,10 @@ impl TransformerConfig {
             bail!(at, "{key} {{}}", (Value::Object(value.clone()).to_string()), DOCUMENTED);
         }
         for (key, value) in &self.modality_config {
-            let output = string_or(&value["method_output_name"], "");
+            let output = value["method_output_name"].as_str();
             let is_text = matches!(key.as_str(), "text" | "message")
-                && string_or(&value["method"], "") == "forward"
-                && matches!(output.as_str(), "last_hidden_state" | "logits");
+                && value["method"] == "forward"
+                && matches!(output, Some("last_hidden_state" | "logits"));
             if !is_text {
                 let found = format!("`{key}` {value}");
                 bail!(at, "a modality_config of text, by `forward`", found, DOCUMENTED);

@@ -14,10 +14,11 @@ pub(super) fn collect(session: &Session, recipe: &Recipe) -> Result<(Examples, V
     if recipe.objective.kind() == ModelKind::ConversationEncoder {
         return Ok((Examples::Resolved(resolved_turns(session.collection)?), Vec::new()));
     }
-    let (requests, judged) = match session.collection.downcast::<ClariQ>() {
+    let (requests, mut judged) = match session.collection.downcast::<ClariQ>() {
         Some(clariq) => labelled_rows(clariq, recipe)?,
         None => judgements(session, recipe)?,
     };
+    judged.candidates = vec![Vec::new(); judged.topics.len()];
     Ok((Examples::Judged(judged), requests))
 }
 
@@ -29,7 +30,7 @@ fn labelled_rows(clariq: &ClariQ, recipe: &Recipe) -> Result<(Vec<Request>, Judg
         requests: labelled.topics.iter().map(|topic| topic.request.clone()).collect(),
         questions: bank.rows().iter().map(|row| row.text.clone()).collect(),
         relevant: vec![Vec::new(); labelled.topics.len()],
-        candidates: vec![Vec::new(); labelled.topics.len()],
+        candidates: Vec::new(),
     };
     for row in &labelled.rows {
         let question = bank.find(row.question.as_str());
@@ -72,7 +73,6 @@ fn judgements(session: &Session, recipe: &Recipe) -> Result<(Vec<Request>, Judge
             judged.topics.push(request.id.to_string());
             judged.requests.push(request.flatten().into_owned());
             judged.relevant.push(relevant);
-            judged.candidates.push(Vec::new());
             requests.push(request);
         }
     }

@@ -22,20 +22,13 @@ pub enum Again {
     Force,
 }
 
-struct Prepared {
-    recipe: Recipe,
-    base: PathBuf,
-    examples: Examples,
-    data: String,
-}
-
 /// The folder of a recipe's model, `output` or one in the cache after all that makes it, where the
 /// model is trained now if need be; and the figures of the training. Where another process trains
 /// it already, its model is waited for.
 pub(super) fn obtain(
     session: &Session,
-    recipe: Recipe,
-    examples: Examples,
+    recipe: &Recipe,
+    examples: &Examples,
     output: Option<&Path>,
     again: Again,
 ) -> Result<(PathBuf, Option<Trained>)> {
@@ -43,11 +36,11 @@ pub(super) fn obtain(
     let base = recipes::find_installed(&models, &recipe.base)?;
     let engine = session.engine_for(&recipe.name)?;
     let computes_with = session.model_options(Reading::default()).computes_with();
-    let key = training_key(&recipe, &engine.checksum(&base)?, &examples, &computes_with);
+    let key = training_key(recipe, &engine.checksum(&base)?, examples, &computes_with);
     let usual = || models.join(format!("{}-{}", recipe.name, &key[..12]));
     let folder = output.map_or_else(usual, Path::to_owned);
     let location = session.collection.location();
-    let data = match &examples {
+    let data = match examples {
         Examples::Judged(_) => {
             format!("Question bank {} of {location}.", session.documents.checksum().short())
         }
@@ -72,60 +65,51 @@ pub(super) fn obtain(
         _ => {}
     }
     session.observer.note(&format!("training `{name}`; it is kept in {}", folder.display()));
-    let prepared = Prepared { recipe, base, examples, data };
-    let trained = prepared.train(session, again == Again::Resume, &folder)?;
-    Ok((folder, Some(trained)))
-}
-
-impl Prepared {
-    fn train(&self, session: &Session, resume: bool, folder: &Path) -> Result<Trained> {
-        let Self { recipe, base, examples, data } = self;
-        let engine = session.engine_for(&recipe.name)?;
-        let options = &session.model_options(Reading::cut_at(recipe.max_tokens));
-        // The base as an encoder of texts as stages open it, but always in 32-bit floats, where
-        // the recipe learns from its vectors.
-        let mut teacher = None;
-        if recipe.objective.kind() == ModelKind::ConversationEncoder {
-            let options = session.model_options(Reading::default());
-            let options = ModelOptions { precision: Precision::F32, ..options };
-            teacher = Some(engine.open(base, ModelKind::Encoder, &options)?);
-        }
-        let teacher = match &teacher {
-            Some(Model::Encoder(encoder)) => Some(encoder.as_ref()),
-            _ => None,
-        };
-        let data = data.clone();
-        let training = Training { recipe, base, examples, data, teacher, options, resume };
-        let mut task: Option<Box<dyn Task>> = None;
-        let mut report = |event: &TrainingEvent| match *event {
-            TrainingEvent::Resumed(step) => {
-                session.observer.note(&format!("continuing after step {step}"));
-            }
-            TrainingEvent::StoppedEarly(step) => {
-                session.observer.note(&format!("stopped early, after step {step}"));
-            }
-            TrainingEvent::Step { step, steps, loss } => {
-                let task = task.get_or_insert_with(|| {
-                    let task = session.observer.begin(&recipe.name, Some(steps as u64));
-                    task.advance(step as u64 - 1);
-                    task
-                });
-                task.describe(&format!("loss {loss:.4}"));
-                task.advance(1);
-            }
-        };
-        // Complete, with the list of its files, before it takes its name. Checkpoints are named
-        // after the model alone, so that another process can continue.
-        let made = with_ending(folder, ".made");
-        cache::remove(&made)?;
-        let trained = engine.train(&training, &made, &mut report)?;
-        cache::store(&made, folder)?;
-        if let Some(task) = task {
-            let Trained { steps, first_loss, last_loss, .. } = trained;
-            task.finish(&format!("{steps} steps, loss {first_loss:.4} to {last_loss:.4}"));
-        }
-        Ok(trained)
+    let options = &session.model_options(Reading::cut_at(recipe.max_tokens));
+    // The base as an encoder of texts as stages open it, but always in 32-bit floats, where
+    // the recipe learns from its vectors.
+    let mut teacher = None;
+    if recipe.objective.kind() == ModelKind::ConversationEncoder {
+        let options = session.model_options(Reading::default());
+        let options = ModelOptions { precision: Precision::F32, ..options };
+        teacher = Some(engine.open(&base, ModelKind::Encoder, &options)?);
     }
+    let teacher = match &teacher {
+        Some(Model::Encoder(encoder)) => Some(encoder.as_ref()),
+        _ => None,
+    };
+    let resume = again == Again::Resume;
+    let base = &base;
+    let training = Training { recipe, base, examples, data, teacher, options, resume };
+    let mut task: Option<Box<dyn Task>> = None;
+    let mut report = |event: &TrainingEvent| match *event {
+        TrainingEvent::Resumed(step) => {
+            session.observer.note(&format!("continuing after step {step}"));
+        }
+        TrainingEvent::StoppedEarly(step) => {
+            session.observer.note(&format!("stopped early, after step {step}"));
+        }
+        TrainingEvent::Step { step, steps, loss } => {
+            let task = task.get_or_insert_with(|| {
+                let task = session.observer.begin(&recipe.name, Some(steps as u64));
+                task.advance(step as u64 - 1);
+                task
+            });
+            task.describe(&format!("loss {loss:.4}"));
+            task.advance(1);
+        }
+    };
+    // Complete, with the list of its files, before it takes its name. Checkpoints are named
+    // after the model alone, so that another process can continue.
+    let made = with_ending(&folder, ".made");
+    cache::remove(&made)?;
+    let trained = engine.train(&training, &made, &mut report)?;
+    cache::store(&made, &folder)?;
+    if let Some(task) = task {
+        let Trained { steps, first_loss, last_loss, .. } = trained;
+        task.finish(&format!("{steps} steps, loss {first_loss:.4} to {last_loss:.4}"));
+    }
+    Ok((folder, Some(trained)))
 }
 
 #[cfg(test)]
@@ -207,7 +191,7 @@ mod tests {
         thread::scope(|scope| {
             let first = || {
                 let examples = Examples::Judged(JudgedQuestions::default());
-                obtain(&session, recipe.clone(), examples, Some(&output), Again::Resume).unwrap()
+                obtain(&session, &recipe, &examples, Some(&output), Again::Resume).unwrap()
             };
             let first = [(); 3].map(|()| scope.spawn(first));
             let trained = first.map(|first| first.join().unwrap().1.is_some());

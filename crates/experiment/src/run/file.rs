@@ -85,14 +85,11 @@ pub struct FileInput<'a> {
     source: Source,
     /// The file's name up to the first dot.
     stem: String,
-    file: String,
-    checksum: String,
-    kind: FileKind,
+    /// What a plan says of it; the counts are those of a file that was cut.
+    cut: Cut,
     documents: &'a dyn Documents,
     /// The bank of `ClariQ`, for conversations.
     bank: Option<&'a Bank>,
-    /// Whether bad records are left out and counted; else the first is the error.
-    skip_bad: bool,
     /// Whether the questions of every record are known to be of the bank.
     is_checked: bool,
 }
@@ -108,7 +105,7 @@ impl<'a> FileInput<'a> {
         skip_bad: bool,
     ) -> Result<Self, Error> {
         let source = Source::new(file).repeatable()?;
-        let checksum = match &source {
+        let sha256 = match &source {
             // Whatever else it is, the reader says.
             Source::Path(path) if !path.is_file() => String::new(),
             // It is an input from now on, though it is read only after outputs were begun.
@@ -119,8 +116,8 @@ impl<'a> FileInput<'a> {
         let (stem, file) = (stem.unwrap_or("stdin").to_owned(), name.into_owned());
         let kind = kind.unwrap_or_else(|| FileKind::of(&source));
         let (bank, documents) = (bank_for(session, kind)?, session.documents);
-        let is_checked = false;
-        Ok(Self { source, stem, file, checksum, kind, documents, bank, skip_bad, is_checked })
+        let cut = Cut { kind, file, sha256, contexts: 0, skip_bad, bad_records: 0 };
+        Ok(Self { source, stem, cut, documents, bank, is_checked: false })
     }
 
     /// Opens a shard of a file that was checked when it was cut, described as the whole file.
@@ -132,19 +129,15 @@ impl<'a> FileInput<'a> {
         Ok(Self {
             source: Source::new(shard),
             stem: String::new(),
-            file: cut.file.clone(),
-            checksum: cut.sha256.clone(),
-            kind: cut.kind,
+            cut: cut.clone(),
             documents: session.documents,
             bank: bank_for(session, cut.kind)?,
-            skip_bad: cut.skip_bad,
             is_checked: true,
         })
     }
 
     pub(crate) fn cut(&self, contexts: u64, bad_records: u64) -> Cut {
-        let (file, sha256) = (self.file.clone(), self.checksum.clone());
-        Cut { kind: self.kind, file, sha256, contexts, skip_bad: self.skip_bad, bad_records }
+        Cut { contexts, bad_records, ..self.cut.clone() }
     }
 
     /// Sends every record once, in order, as its line in a shard, until `send` breaks.
@@ -172,7 +165,7 @@ impl<'a> FileInput<'a> {
         bank: Option<&Bank>,
         send: &mut dyn FnMut(Record) -> ControlFlow<()>,
     ) -> Result<Skipped, Error> {
-        let reading = Reading { bank, skip_bad: self.skip_bad };
+        let reading = Reading { bank, skip_bad: self.cut.skip_bad };
         let counts = read_records(&self.source, &reading, &mut |record| {
             if record.again { ControlFlow::Continue(()) } else { send(record) }
         })?;
@@ -195,7 +188,7 @@ impl<'a> FileInput<'a> {
                         break;
                     }
                 }
-                Err(problem) if self.skip_bad => {
+                Err(problem) if self.cut.skip_bad => {
                     skipped.count += 1;
                     skipped.first.get_or_insert(problem);
                 }
@@ -225,7 +218,7 @@ impl Input for FileInput<'_> {
     /// Refuses a system that answers, and stages that compare requests with each other. A file is
     /// ranked in blocks, and what a request gets must not depend on the block that it falls into.
     fn check(&self, loaded: &Loaded) -> Result<(), Error> {
-        let (found, hint) = match self.kind {
+        let (found, hint) = match self.cut.kind {
             FileKind::Conversations => (
                 "conversations",
                 "systems for conversations are `dense-conversation`, `bm25-conversation` and \
@@ -237,7 +230,7 @@ impl Input for FileInput<'_> {
             ),
         };
         if loaded.answers() {
-            let (flag, name) = (self.kind.key(), &loaded.name);
+            let (flag, name) = (self.cut.kind.key(), &loaded.name);
             let hint = "systems that answer are run over a split: leave it out";
             let found = format!("`{name}`, which ranks for several");
             bail!(format!("--{flag}"), "a system for one task", found, hint);
@@ -250,19 +243,17 @@ impl Input for FileInput<'_> {
         bail!(format!("stage `{}`", stage.name), expected, found, hint)
     }
 
-    fn describe(&self, loaded: &Loaded) -> Result<Map<String, Value>, Error> {
-        let mut described = Map::new();
-        if self.kind == FileKind::Conversations {
-            described.insert("conversation".to_owned(), json!(loaded.conversation));
+    fn describe(&self, loaded: &Loaded, record: &mut Value) -> Result<(), Error> {
+        if self.cut.kind == FileKind::Conversations {
+            record["conversation"] = json!(loaded.conversation);
         }
-        described.insert("skip_bad".to_owned(), self.skip_bad.into());
-        let file = json!({ "file": self.file, "sha256": self.checksum });
-        described.insert(self.kind.key().to_owned(), file);
-        Ok(described)
+        record["skip_bad"] = self.cut.skip_bad.into();
+        record[self.cut.kind.key()] = json!({ "file": self.cut.file, "sha256": self.cut.sha256 });
+        Ok(())
     }
 
     fn count(&self, record: &mut Value, requests: u64, skipped: &Skipped) {
-        self.kind.count(record, requests, skipped.count);
+        self.cut.kind.count(record, requests, skipped.count);
     }
 
     fn read(

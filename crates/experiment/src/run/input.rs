@@ -5,7 +5,7 @@ use crate::system::{Outcome, Query};
 use crate::systems::Loaded;
 use clariq_core::{Documents, Error, Observer, Problem, Request, RequestId, bail, printable};
 use clariq_files::put_run_lines;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::collections::HashSet;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -36,8 +36,8 @@ pub trait Input: Sync {
         Ok(())
     }
 
-    /// What tells it from others, for the record of a run by that system.
-    fn describe(&self, loaded: &Loaded) -> Result<Map<String, Value>, Error>;
+    /// Writes what tells it from others into the record of a run by that system.
+    fn describe(&self, loaded: &Loaded, record: &mut Value) -> Result<(), Error>;
 
     /// Completes the record of a run when all was read.
     fn count(&self, record: &mut Value, requests: u64, skipped: &Skipped);
@@ -158,4 +158,16 @@ pub struct Skipped {
     pub count: u64,
     /// What is wrong with the first.
     pub first: Option<Problem>,
+}
+
+impl Skipped {
+    /// Reports records of `file` that were left out.
+    pub(crate) fn report(&self, file: &str, observer: &dyn Observer) {
+        if let Some(first) = &self.first {
+            let bad = self.count;
+            observer.note(&format!(
+                "warning: {file}: {bad} bad records are left out; the first: {first}"
+            ));
+        }
+    }
 }

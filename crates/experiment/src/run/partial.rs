@@ -16,12 +16,13 @@ use std::path::{Path, PathBuf};
 
 /// How far a run is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Progress {
-    pub(super) requests: u64,
+pub struct Progress {
+    /// Requests that were ranked.
+    pub requests: u64,
     /// Lines that were written for them.
-    pub(super) lines: u64,
+    pub lines: u64,
     /// Requests for which nothing was left to rank.
-    pub(super) silent: u64,
+    pub silent: u64,
 }
 
 /// The lines of a run that is not finished, file by file.

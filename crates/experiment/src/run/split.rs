@@ -13,7 +13,7 @@ use clariq_core::{
 };
 use clariq_files::{Run, RunLine, Source, parse_run, put_run_lines, strictly, strictly_decreasing};
 use clariq_rank::Uses;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -66,7 +66,7 @@ impl<'a> SplitInput<'a> {
             let given = given.zip(candidates(documents, &mut ids)?);
             if let Some((_, candidates)) = &given {
                 for request in &mut requests {
-                    candidates.give(request);
+                    give(candidates, request);
                 }
             }
             let output = Output::Rankings(documents, requests);
@@ -162,24 +162,23 @@ impl Input for SplitInput<'_> {
     }
 
     /// Its file, and for a system that looks at more than one request, the file of each split.
-    fn describe(&self, loaded: &Loaded) -> Result<Map<String, Value>, Error> {
-        let (collection, mut described) = (self.collection, Map::new());
+    fn describe(&self, loaded: &Loaded, record: &mut Value) -> Result<(), Error> {
+        let collection = self.collection;
         let (file, sha256) = digest(&collection.source(self.split)?)?;
-        described.insert("split".to_owned(), self.split.into());
-        described.insert("topics".to_owned(), json!({ "file": file, "sha256": sha256 }));
+        record["split"] = self.split.into();
+        record["topics"] = json!({ "file": file, "sha256": sha256 });
         if let Some((given, _)) = &self.given {
-            described.insert("candidates".to_owned(), given.describe());
+            let file = given.run.name.rsplit(['/', '\\']).next();
+            record["candidates"] = json!({ "file": file, "sha256": given.sha256 });
         }
         let others = [Uses::TrainLabels, Uses::DevLabels, Uses::Batch];
         if others.iter().any(|uses| loaded.uses.contains(uses)) {
-            let mut checksums = Map::new();
+            record["splits"] = json!({});
             for split in collection.splits().iter().filter(|split| collection.has(split)) {
-                let (_, checksum) = digest(&collection.source(split)?)?;
-                checksums.insert((*split).to_owned(), checksum.into());
+                record["splits"][*split] = digest(&collection.source(split)?)?.1.into();
             }
-            described.insert("splits".to_owned(), checksums.into());
         }
-        Ok(described)
+        Ok(())
     }
 
     fn count(&self, record: &mut Value, requests: u64, _skipped: &Skipped) {
@@ -206,7 +205,7 @@ impl Input for SplitInput<'_> {
         for (of_user, request) in seen(STATEMENTS)?.zip(seen(PASSAGES)?).skip(done) {
             let (statements, mut request) = (Statements::Known(of_user?.candidates), request?);
             if let Some((_, candidates)) = &self.given {
-                candidates.give(&mut request);
+                give(candidates, &mut request);
             }
             if send(Query { request, statements }).is_break() {
                 break;
@@ -282,11 +281,6 @@ impl Given {
         self.run.lines.iter().map(|line| line.question.as_str()).collect()
     }
 
-    fn describe(&self) -> Value {
-        let file = self.run.name.rsplit(['/', '\\']).next();
-        json!({ "file": file, "sha256": self.sha256 })
-    }
-
     /// The candidates of each request, as far as the documents are there. Says how many are not, and
     /// for how many of the requests there are none.
     ///
@@ -299,7 +293,7 @@ impl Given {
         requests: &mut dyn Iterator<Item = &RequestId>,
         observer: &dyn Observer,
     ) -> Result<Candidates, Error> {
-        let (mut of, name): (HashMap<String, Vec<Doc>>, _) = (HashMap::new(), &self.run.name);
+        let (mut of, name) = (Candidates::new(), &self.run.name);
         let (mut unknown, mut first) = (0, None);
         for line in &self.run.lines {
             if let Some(doc) = documents.find(line.question.as_str()) {
@@ -341,15 +335,14 @@ impl Given {
                  `{id}`, which are left out"
             ));
         }
-        Ok(Candidates(of))
+        Ok(of)
     }
 }
 
-struct Candidates(HashMap<String, Vec<Doc>>);
+/// The documents that a run gives to requests, by the ids of these.
+type Candidates = HashMap<String, Vec<Doc>>;
 
-impl Candidates {
-    /// Gives a request its documents; none, where the run has none for it.
-    fn give(&self, request: &mut Request) {
-        request.candidates = Some(self.0.get(request.id.as_str()).cloned().unwrap_or_default());
-    }
+/// Gives a request its documents; none, where the run has none for it.
+fn give(candidates: &Candidates, request: &mut Request) {
+    request.candidates = Some(candidates.get(request.id.as_str()).cloned().unwrap_or_default());
 }

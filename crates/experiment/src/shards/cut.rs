@@ -2,7 +2,7 @@
 
 use super::{FORM, MOST_OF_A_PLAN, Plan, Shard};
 use crate::record::{Arithmetic, stage_json};
-use crate::run::{FileInput, Job};
+use crate::run::{FileInput, Job, side_by_side};
 use crate::session::Contexts;
 use crate::systems::Loaded;
 use clariq_core::{Error, Sha256Sum, problem, read_regular};
@@ -13,7 +13,6 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::{panic, thread};
 
 const WAITING: usize = 1024;
 
@@ -29,7 +28,7 @@ pub fn cut(
     folder: &Path,
     system: Option<&Loaded>,
 ) -> Result<Plan, Error> {
-    let session = contexts.session();
+    let session = contexts.session;
     let input = FileInput::open(session, file, None, skip_bad)?;
     fs::create_dir_all(folder).map_err(Error::io("write", folder))?;
     // Other processes are kept from cutting a file into the same folder.
@@ -44,17 +43,14 @@ pub fn cut(
     }
     let name = free_names(&before);
     let (send, lines) = sync_channel(WAITING);
-    let (shards, skipped) = thread::scope(|scope| {
-        let input = &input;
-        let reader = scope.spawn(move || {
-            input.lines(&mut |line| match send.send(line) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(_) => ControlFlow::Break(()),
-            })
-        });
-        let shards = write_shards(lines, count, folder, &name);
-        (shards, reader.join().unwrap_or_else(|panic| panic::resume_unwind(panic)))
-    });
+    let source = &input;
+    let read = move || {
+        source.lines(&mut |line| match send.send(line) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        })
+    };
+    let (skipped, shards) = side_by_side(read, || write_shards(lines, count, folder, &name));
     // Nothing has its name yet: what fails leaves the plan before as it was.
     let (skipped, shards) = (skipped?, shards?);
     if let (true, Some(first)) = (shards.is_empty(), &skipped.first) {
@@ -80,12 +76,7 @@ pub fn cut(
             fs::remove_file(&path).map_err(Error::io("remove", &path))?;
         }
     }
-    if let Some(first) = &skipped.first {
-        session.observer.note(&format!(
-            "warning: {}: {} bad records are left out; the first: {first}",
-            plan.input.file, skipped.count
-        ));
-    }
+    skipped.report(&plan.input.file, session.observer);
     Ok(plan)
 }
 
@@ -156,6 +147,7 @@ mod tests {
     use crate::shards::Planned;
     use clariq_collections::DataDir;
     use clariq_rank::Override;
+    use std::thread;
 
     fn write_requests(path: &Path, count: usize, end: &str) {
         let line = |id| format!("{{\"id\": {id}, \"text\": \"saturn {id}\"}}\n");
