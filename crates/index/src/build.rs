@@ -17,7 +17,7 @@ use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 use tantivy::{Index, IndexWriter, TantivyDocument};
 
 /// Raised whenever what is written changes: an index of another format is rebuilt.
-pub(crate) const FORMAT: u32 = 3;
+pub(crate) const FORMAT: u32 = 4;
 
 /// tantivy refuses a writer with less memory per thread, or with more.
 const LEAST_MEMORY_PER_THREAD: usize = 15_000_000;
@@ -77,8 +77,10 @@ struct Fields {
 fn schema() -> (Schema, Fields) {
     let mut builder = Schema::builder();
     // An `Analyzer` makes the tokens beforehand, and [`writer`] says how tantivy tells them apart.
+    // Without tantivy's lengths, of which it would compute bounds of its own scores for every block.
     let words = TextFieldIndexing::default()
         .set_tokenizer(TOKENIZER)
+        .set_fieldnorms(false)
         .set_index_option(IndexRecordOption::WithFreqs);
     let number = NumericOptions::default().set_fast();
     let fields = Fields {
@@ -188,8 +190,10 @@ fn add_documents(
         Ok(length)
     };
     let mut total = 0;
-    for block in documents.reading_order().chunks(BLOCK) {
-        total += block.par_iter().map(add).try_reduce(|| 0, |a, b| Ok(a + b))?;
+    // From the last to the first: ids often ascend in that order, and of documents with the same score
+    // a search keeps those of the highest ids, so that it need not replace most of them again.
+    for block in documents.reading_order().rchunks(BLOCK) {
+        total += block.par_iter().rev().map(add).try_reduce(|| 0, |a, b| Ok(a + b))?;
     }
     Ok(total)
 }

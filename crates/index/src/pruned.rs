@@ -10,7 +10,7 @@
 //! search, bit for bit.
 
 use crate::weighting::{Matched, Query, Weighting};
-use clariq_core::{Doc, Error, Hit, Ranking, best_first};
+use clariq_core::{Doc, Error, Hit, Ranking};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::mem;
@@ -40,6 +40,8 @@ const USUAL: Range<f64> = 1e-15..1e15;
 pub(crate) struct Pruner {
     /// The class of each document's length, up to whole windows.
     classes: Vec<u8>,
+    /// The last of the documents in each window.
+    last: Vec<Doc>,
     /// The norm of each class, where all its documents have the same.
     norms: Option<Vec<f64>>,
     /// At least the saturation for each count, in documents of each class.
@@ -79,7 +81,9 @@ impl Pruner {
         classes.resize(classes.len().next_multiple_of(WINDOW), 0);
         let most = saturations.iter().copied().fold(0.0, f32::max);
         let norms = exact.then_some(norms);
-        Some(Self { classes, norms, saturations, most, bounds: Mutex::default() })
+        let windows = weighting.part().docs.chunks(WINDOW);
+        let last = windows.filter_map(|docs| docs.iter().copied().max()).collect();
+        Some(Self { classes, last, norms, saturations, most, bounds: Mutex::default() })
     }
 
     /// Whether bounds say something about these tokens: all add to the score.
@@ -198,7 +202,7 @@ struct Search<'s> {
     candidates: Vec<u16>,
     /// Upper bounds of the scores in the window; 0 between windows.
     sums: [f32; WINDOW],
-    best: Best<'s>,
+    best: Best,
 }
 
 impl<'s> Search<'s> {
@@ -234,7 +238,7 @@ impl<'s> Search<'s> {
             searched: Vec::new(),
             candidates: Vec::new(),
             sums: [0.0; WINDOW],
-            best: Best::new(&weighting.part().docs, limit, matched.len()),
+            best: Best::new(limit, matched.len()),
         })
     }
 
@@ -292,12 +296,13 @@ impl<'s> Search<'s> {
 
     /// Adds upper bounds of what the postings at hand of a list contribute.
     fn add(&mut self, list: usize, first: u32) {
-        let List { documents, counts, factor, .. } = &self.lists[list];
+        let List { documents, counts, factor, places, .. } = &mut self.lists[list];
         let factor = (*factor as f32).next_up();
         let classes = &self.pruner.classes[first as usize..][..WINDOW];
-        for (&document, &count) in documents.iter().zip(counts) {
+        for (place, (&document, &count)) in documents.iter().zip(&*counts).enumerate() {
             let at = (document - first) as usize % WINDOW;
             self.sums[at] += factor * self.pruner.saturation(count, classes[at]);
+            places[at] = place as u16;
         }
     }
 
@@ -306,11 +311,14 @@ impl<'s> Search<'s> {
         let needed = self.best.needed(rest);
         self.candidates.clear();
         if postings < WINDOW / 16 {
-            let found = self.searched.iter().flat_map(|&list| &self.lists[list].documents);
-            let found = found.map(|document| (document - first) as u16);
-            self.candidates.extend(found.filter(|&at| self.sums[usize::from(at)] >= needed));
-            self.candidates.sort_unstable();
-            self.candidates.dedup();
+            for &list in &self.searched {
+                let found = self.lists[list].documents.iter().map(|&found| (found - first) as u16);
+                self.candidates.extend(found.filter(|&at| self.sums[usize::from(at)] >= needed));
+            }
+            if self.searched.len() > 1 {
+                self.candidates.sort_unstable();
+                self.candidates.dedup();
+            }
             return;
         }
         // Many at once: a branch for each would take longer.
@@ -336,10 +344,15 @@ impl<'s> Search<'s> {
                 score += weighting.contribution(token.idf, count, norm) * token.weight;
             }
         }
-        if score >= self.best.worst.max(self.best.hoped)
-            && self.query.admits(weighting.part().docs[document as usize])
-        {
-            self.best.add(score, document);
+        // Reading the document's number takes longer. Where documents are nearly in order, this is
+        // enough for most of those that tie.
+        if key(score, pruner.last[document as usize / WINDOW]) < self.best.floor {
+            return;
+        }
+        let doc = weighting.part().docs[document as usize];
+        let key = key(score, doc);
+        if key >= self.best.floor && self.query.admits(doc) {
+            self.best.add(key);
         }
     }
 }
@@ -357,6 +370,8 @@ struct List {
     most: f32,
     documents: Vec<u32>,
     counts: Vec<u32>,
+    /// Where a document of the window is among those at hand, if it is there.
+    places: Box<[u16; WINDOW]>,
 }
 
 impl List {
@@ -370,6 +385,7 @@ impl List {
             most: pruner.most,
             documents: Vec::new(),
             counts: Vec::new(),
+            places: Box::new([0; WINDOW]),
         })
     }
 
@@ -432,47 +448,36 @@ impl List {
 
     /// How often a document at hand has the token.
     fn count(&self, document: u32) -> Option<u32> {
-        Some(self.counts[self.documents.binary_search(&document).ok()?])
+        let place = usize::from(self.places[document as usize % WINDOW]);
+        (*self.documents.get(place)? == document).then(|| self.counts[place])
     }
 }
 
 /// The best documents so far.
-struct Best<'s> {
-    docs: &'s [Doc],
+struct Best {
     limit: usize,
-    /// With their scores, and up to `room`, when all but the best are dropped.
-    found: Vec<(f64, u32)>,
+    /// Their [`key`]s, and up to `room`, when all but the best are dropped.
+    found: Vec<u128>,
     room: usize,
     /// The share of a score that rounding may take from its upper bound.
     margin: f64,
-    /// The score of the last of the best.
-    worst: f64,
-    /// What the score of the last of the best will be at least, as far as can be said.
-    hoped: f64,
+    /// The key of the last of the best will not be less, as far as can be said: that of the last so
+    /// far, or what is hoped for.
+    floor: u128,
+    hoped: u128,
     /// Upper bounds of the scores of further hits are not below.
     least: f64,
     /// The same as a sum in a window.
     needed: f32,
 }
 
-impl<'s> Best<'s> {
+impl Best {
     /// For sums of so many tokens.
-    fn new(docs: &'s [Doc], limit: usize, tokens: usize) -> Self {
+    fn new(limit: usize, tokens: usize) -> Self {
         // Each product and each sum of `f32` is off by at most half of its last digit.
         let margin = (tokens + 4) as f64 * f64::from(f32::EPSILON);
-        let mut best = Self {
-            docs,
-            limit,
-            found: Vec::new(),
-            room: limit,
-            margin,
-            worst: f64::NEG_INFINITY,
-            hoped: f64::NEG_INFINITY,
-            least: f64::NEG_INFINITY,
-            needed: 0.0,
-        };
-        best.needed = best.needed(0.0);
-        best
+        let (found, needed) = (Vec::new(), f32::MIN_POSITIVE);
+        Self { limit, found, room: limit, margin, floor: 0, hoped: 0, least: 0.0, needed }
     }
 
     /// The sum from which on a document may still be a hit, where `rest` may be added to it. More
@@ -481,30 +486,26 @@ impl<'s> Best<'s> {
         ((self.least - rest) as f32).next_down().max(f32::MIN_POSITIVE)
     }
 
-    fn add(&mut self, score: f64, document: u32) {
-        self.found.push((score, document));
+    fn add(&mut self, key: u128) {
+        self.found.push(key);
         if self.found.len() < self.room {
             return;
         }
-        self.worst = self.nth(self.limit);
+        let worst = self.nth(self.limit);
         self.found.truncate(self.limit);
         self.room = self.limit + (self.limit / 4).max(16);
-        self.raise(self.worst);
+        self.raise(worst);
     }
 
-    /// The score of the nth of the documents found; these and no others are before it then.
-    fn nth(&mut self, nth: usize) -> f64 {
-        // The documents' own numbers are read only where scores tie.
-        let docs = self.docs;
-        let before = |a: &(f64, u32), b: &(f64, u32)| {
-            b.0.total_cmp(&a.0).then_with(|| docs[b.1 as usize].cmp(&docs[a.1 as usize]))
-        };
-        self.found.select_nth_unstable_by(nth - 1, before).1.0
+    /// The nth of the keys found; these and no others are before it then.
+    fn nth(&mut self, nth: usize) -> u128 {
+        *self.found.select_nth_unstable_by(nth - 1, |a, b| b.cmp(a)).1
     }
 
-    /// Further hits have at least that score.
-    fn raise(&mut self, score: f64) {
-        self.least = self.least.max(score * (1.0 - self.margin));
+    /// Further hits have at least that key.
+    fn raise(&mut self, key: u128) {
+        self.floor = self.floor.max(key);
+        self.least = hit(self.floor).score * (1.0 - self.margin);
         self.needed = self.needed(0.0);
     }
 
@@ -515,24 +516,33 @@ impl<'s> Best<'s> {
         let expected = self.limit * searched / windows;
         let enough = expected + 4 * expected.isqrt() + 8;
         if enough < self.limit.min(self.found.len()) {
-            self.hoped = self.hoped.max(self.nth(enough));
+            // Where scores tie, documents may be in an order.
+            let score = hit(self.nth(enough)).score;
+            self.hoped = self.hoped.max(key(score, Doc(0)));
             self.raise(self.hoped);
         }
     }
 
     /// Whether no hit can be missing: what was hoped for is true.
     fn is_complete(&self) -> bool {
-        let good = self.found.iter().filter(|(score, _)| *score >= self.hoped).count();
-        self.hoped == f64::NEG_INFINITY || good >= self.limit
+        self.hoped == 0 || self.found.iter().filter(|&&key| key >= self.hoped).count() >= self.limit
     }
 
-    fn hits(self) -> Ranking {
-        let hit = |(score, document)| Hit { doc: self.docs[document as usize], score };
-        let mut hits: Ranking = self.found.into_iter().map(hit).collect();
-        hits.sort_unstable_by(best_first);
-        hits.truncate(self.limit);
-        hits
+    fn hits(mut self) -> Ranking {
+        self.found.sort_unstable_by(|a, b| b.cmp(a));
+        self.found.truncate(self.limit);
+        self.found.into_iter().map(hit).collect()
     }
+}
+
+/// A whole number by which hits are in the order of `best_first`, backwards; scores are not
+/// negative. Comparing two fields of hits would be two branches, half of which are mispredicted.
+fn key(score: f64, doc: Doc) -> u128 {
+    u128::from(score.to_bits()) << 32 | u128::from(doc.0)
+}
+
+fn hit(key: u128) -> Hit {
+    Hit { doc: Doc(key as u32), score: f64::from_bits((key >> 32) as u64) }
 }
 
 #[cfg(test)]
