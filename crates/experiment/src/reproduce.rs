@@ -27,18 +27,6 @@ pub enum Verdict {
     Fail,
 }
 
-impl Verdict {
-    fn new(difference: f64, tolerance: f64) -> Self {
-        if difference <= EXACT {
-            Self::Equal
-        } else if difference <= tolerance {
-            Self::Close
-        } else {
-            Self::Fail
-        }
-    }
-}
-
 /// A figure of a system on a split.
 #[derive(Debug, Clone)]
 pub struct Figure<'s> {
@@ -203,7 +191,11 @@ fn compare<'s>(
     let wanted = expected.and_then(|expected| expected.measures.get(&measure)).copied();
     let published = expected.and_then(|expected| expected.published.get(&measure)).copied();
     let tolerance = expected.map_or(0.0, |expected| expected.tolerance);
-    let verdict = wanted.map(|wanted| Verdict::new((obtained - wanted).abs(), tolerance));
+    let verdict = wanted.map(|wanted| match (obtained - wanted).abs() {
+        ..=EXACT => Verdict::Equal,
+        difference if difference <= tolerance => Verdict::Close,
+        _ => Verdict::Fail,
+    });
     let (system, uses) = (loaded.name.as_str(), loaded.uses_for(Some(split)));
     Figure { system, uses, measure, published, expected: wanted, obtained, verdict }
 }

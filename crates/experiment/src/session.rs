@@ -133,7 +133,11 @@ impl<'a> Session<'a> {
                     Ok(index)
                 });
             }
-            let folder = self.passing_folder()?;
+            // A folder in the cache that is removed when it is dropped.
+            let cache = self.options.cache.join("index");
+            let folder =
+                fs::create_dir_all(&cache).and_then(|()| folder_in(&cache, "passing-".as_ref()));
+            let folder = folder.map_err(Error::io("write", &cache))?;
             let path = folder.path().join("index");
             let index = DocumentIndex::rebuild(&path, documents, analyzer, &self.build_options())?;
             passing.lock().unwrap_or_else(PoisonError::into_inner).push(folder);
@@ -142,13 +146,6 @@ impl<'a> Session<'a> {
         let mut context = Context::new(documents, open);
         context.models = self;
         context
-    }
-
-    /// A folder in the cache that is removed when it is dropped.
-    fn passing_folder(&self) -> Result<Temporary, Error> {
-        let path = self.options.cache.join("index");
-        let made = fs::create_dir_all(&path).and_then(|()| folder_in(&path, "passing-".as_ref()));
-        made.map_err(Error::io("write", &path))
     }
 
     /// Opens an index or builds it; a damaged one is built again, unless its folder was named.

@@ -33,6 +33,7 @@ pub(super) struct Partial<'a> {
 }
 
 /// The lines of one of its files.
+#[derive(Default)]
 struct Part {
     path: PathBuf,
     /// Where there is more than one block.
@@ -64,13 +65,7 @@ impl<'a> Partial<'a> {
     /// Begins a run of which nothing is there; two commands can, if all of its blocks stay in
     /// memory.
     pub(super) fn new(files: &[PathBuf], fingerprint: &str, observer: &'a dyn Observer) -> Self {
-        let part = |file: &PathBuf| Part {
-            path: with_ending(file, ".partial"),
-            file: None,
-            memory: Vec::new(),
-            bytes: 0,
-            sum: Sha256Sum::default(),
-        };
+        let part = |file: &PathBuf| Part { path: with_ending(file, ".partial"), ..Part::default() };
         let parts = files.iter().map(part).collect();
         Self { observer, parts, fingerprint: fingerprint.to_owned() }
     }
