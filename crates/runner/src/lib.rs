@@ -20,10 +20,13 @@ use std::io::{self, Write as _};
 /// Does what the arguments ask for, and ends the process; `engine` opens and trains learned models.
 pub fn main(engine: Option<&'static dyn Engine>) -> ! {
     clean_up_on_signals();
-    let arguments = cli::parse().map_err(|error| match failure::refused_value(&error) {
-        Some(problem) => Failure::from(problem),
-        // clap prints everything else, and leaves with status 2, or 0 after help.
-        None => error.exit(),
+    let arguments = cli::parse().map_err(|error| {
+        let Some(problem) = failure::refused_value(&error) else {
+            // clap prints everything else; the status is 2, or 0 after help.
+            let _ = error.print();
+            exit(error.exit_code())
+        };
+        Failure::from(problem)
     });
     exit(match arguments.and_then(|cli| cli::dispatch(cli, engine)) {
         Ok(Outcome::Done) => 0,
@@ -59,11 +62,11 @@ fn clean_up_on_signals() {}
 
 /// Ends the process with a status, without the destructors of the libraries that it is linked with:
 /// those of libtorch take a tenth of a second.
-fn exit(status: u8) -> ! {
+fn exit(status: i32) -> ! {
     // Whoever prints results has flushed them and knows of errors.
     let _ = std::io::stdout().flush();
     #[cfg(unix)]
-    signal_hook::low_level::exit(status.into());
+    signal_hook::low_level::exit(status);
     #[cfg(not(unix))]
-    std::process::exit(status.into())
+    std::process::exit(status)
 }

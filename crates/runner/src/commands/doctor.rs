@@ -31,7 +31,9 @@ fn trouble(error: &Error) -> String {
 
 pub(crate) fn doctor(settings: &Settings) -> Result<Outcome, Failure> {
     // The program with learned models reports more, where it is installed and starts.
-    if learned::program().is_some_and(|program| learned::trouble(&program).is_none()) {
+    if settings.engine.is_none()
+        && learned::program().is_some_and(|program| learned::trouble(&program).is_none())
+    {
         settings.take_over()?;
     }
     let mut findings = vec![
