@@ -56,10 +56,12 @@ fn greedy_and_beam_search_write_what_transformers_writes() {
             let ids = model.ids(&texts, decoding, &|_| {}).unwrap();
             let expected: Vec<&[i64]> = written.iter().map(|row| &row.ids[..]).collect();
             assert_eq!(ids, expected, "{name} {decoding:?}");
-            let written_here = model.rewrite(&texts, decoding, &|_| {}).unwrap();
-            let expected: Vec<&str> = written.iter().map(|row| &*row.text).collect();
-            assert_eq!(written_here, expected, "{name} {decoding:?}");
         }
+        // Ids are spelled the same however they were found.
+        let Row { decoding, written } = &rows[1];
+        let written_here = model.rewrite(&texts, decoding, &|_| {}).unwrap();
+        let expected: Vec<&str> = written.iter().map(|row| &*row.text).collect();
+        assert_eq!(written_here, expected, "{name} {decoding:?}");
     }
 }
 

@@ -108,6 +108,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
         #[test]
         fn the_file_holds_the_ids_in_any_order_and_no_other(
             names in prop::collection::vec((0..40_u32, 0..12_u32), 1..300),

@@ -94,6 +94,18 @@ fn systems() -> Vec<(&'static str, String)> {
     ]
 }
 
+/// Leaves only the first topics of dev: cross-encoding all questions takes long.
+fn keep_topics(bench: &Bench, count: usize) {
+    let topic = |line: &str| line.split_once('\t').expect("columns").0.to_owned();
+    bench.edit("data/dev.tsv", |text| {
+        let mut topics: Vec<String> = text.lines().map(topic).collect();
+        topics.dedup();
+        // The first line is the header.
+        let kept = |line: &&str| topics[..=count].contains(&topic(line));
+        text.lines().filter(kept).map(|line| line.to_owned() + "\n").collect()
+    });
+}
+
 /// The lines of a run by topic, as (question, score).
 fn rankings(run: &str) -> BTreeMap<&str, Vec<(&str, f64)>> {
     let mut topics: BTreeMap<&str, Vec<(&str, f64)>> = BTreeMap::new();
@@ -123,6 +135,7 @@ fn doctor_lists_models_and_what_it_refuses() {
 #[test]
 fn every_learned_stage_ranks_and_threads_change_no_byte() {
     let bench = bench();
+    keep_topics(&bench, 4);
     for (name, toml) in systems() {
         bench.write(&format!("{name}.toml"), toml);
     }
@@ -136,7 +149,7 @@ fn every_learned_stage_ranks_and_threads_change_no_byte() {
         let run = bench.text(&format!("one/{name}.dev.run"));
         assert_eq!(run, bench.text(&format!("three/{name}.dev.run")), "{name}");
         let rankings = rankings(&run);
-        assert_eq!(rankings.len(), 15, "{name}: every topic of dev is answered");
+        assert_eq!(rankings.len(), 4, "{name}: every topic of dev is answered");
         for (topic, ranking) in rankings {
             assert!(ranking.len() >= 30, "{name} {topic}: {}", ranking.len());
             assert!(

@@ -32,7 +32,8 @@ fn record(bench: &Bench, run: &str) -> Value {
     serde_json::from_slice(&bench.read(&format!("{run}.json"))).expect("JSON")
 }
 
-const REWRITTEN: &str = "-q run ikat-rewritten.toml --split 2023-test --set rewrite.model=t5 --set rewrite.max_length=12";
+const REWRITTEN: &str = "-q run ikat-rewritten.toml --split 2023-test --set rewrite.model=t5 \
+    --set rewrite.max_tokens=256 --set rewrite.max_length=12";
 
 #[test]
 fn a_t5_rewrites_what_users_say() {
@@ -44,7 +45,7 @@ fn a_t5_rewrites_what_users_say() {
     assert_eq!(made_by["answer"]["class"], "automatic");
     assert_eq!(made_by["tasks"]["passages"][0]["stage"], "rewrite");
     assert_eq!(made_by["tasks"]["passages"][0]["max_length"], 12);
-    assert_eq!(made_by["models"]["t5"].as_str().map(str::len), Some(64));
+    assert_eq!(made_by["models"]["t5 {\"max_tokens\":256}"].as_str().map(str::len), Some(64));
     // All tasks share what is written once; it is read again from the cache, and damage is noticed.
     let entries = || fs::read_dir(bench.path("cache/rewrites")).expect("a cache").count();
     assert_eq!(entries(), 1);
@@ -72,9 +73,8 @@ fn a_t5_rewrites_what_users_say() {
     bench.write("data/passages.jsonl", fs::read(sample.join("passages.jsonl")).expect("passages"));
     bench.succeed(&format!("{REWRITTEN} --data data -o d.json"));
     assert!(bench.read("d.json") == bench.read("a.json"));
-    let explained = bench.succeed(
-        "-q explain --system ikat-rewritten.toml --split 2023-test --topic 1-1_2 1 --set rewrite.model=t5 --set rewrite.max_length=12",
-    );
+    let explain = REWRITTEN.replace("run ikat-rewritten", "explain --system ikat-rewritten");
+    let explained = bench.succeed(&format!("{explain} --topic 1-1_2 1"));
     assert!(explained.stdout.contains("rewrite: not among"), "{}", explained.stdout);
     assert!(explained.stdout.contains("the utterance as \""), "{}", explained.stdout);
 }
@@ -118,7 +118,8 @@ fn a_run_of_another_engine_rewrites_and_a_cross_encoder_make_a_submission() {
     bench.write("passages.jsonl", passages);
     bench.succeed(
         "-q run ikat-reranked.toml --split 2023-test --candidates first.passages.run --passages passages.jsonl \
-         --rewrites llm.tsv --rewritten-by model --set rerank.model=bert --set rerank.query=last -o mine.json",
+         --rewrites llm.tsv --rewritten-by model --set rerank.model=bert --set rerank.query=last \
+         --set rerank.depth=10 -o mine.json",
     );
     let validated = bench.succeed("-q validate mine.json --split 2023-test --format tsv").stdout;
     assert!(validated.contains("\taccepted\t46\t0\t0\t0\n"), "{validated}");

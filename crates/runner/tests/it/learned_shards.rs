@@ -11,8 +11,8 @@ use std::path::Path;
 
 /// What `strict` and `dense-conversation` do, over a tiny encoder.
 const SYSTEMS: [(&str, &str, &str, usize); 2] = [
-    ("strict", "configs/strict.toml", "r.jsonl", 128),
-    ("dense-conversation", "configs/dense-conversation.toml", "c.jsonl", 640),
+    ("strict", "configs/strict.toml", "r.jsonl", 64),
+    ("dense-conversation", "configs/dense-conversation.toml", "c.jsonl", 160),
 ];
 
 /// A built-in system over the tiny encoder alone, so that nothing has to be trained for minutes.
@@ -35,16 +35,15 @@ fn over_tiny(bench: &Bench, name: &str, config: &str) -> Loaded {
 fn write_inputs(bench: &Bench) {
     bench.succeed("-q data synthesize --data data --split dev --contexts-only -o all.jsonl");
     let all = bench.text("all.jsonl");
-    let first = |count| all.split_inclusive('\n').take(count).collect::<String>();
-    assert!(all.lines().count() > 640);
-    bench.write("c.jsonl", first(640));
+    bench.write("c.jsonl", all.split_inclusive('\n').take(160).collect::<String>());
+    assert_eq!(bench.text("c.jsonl").lines().count(), 160);
     let bank = bench.text("data/question_bank.tsv");
     let words = bank.lines().filter_map(|line| line.split_whitespace().next_back());
     let line = |(id, word): (usize, &str)| {
         format!("{}\n", serde_json::json!({ "id": id, "text": format!("tell me about {word}") }))
     };
-    bench.write("r.jsonl", words.skip(2).take(128).enumerate().map(line).collect::<String>());
-    assert_eq!(bench.text("r.jsonl").lines().count(), 128);
+    bench.write("r.jsonl", words.skip(2).take(64).enumerate().map(line).collect::<String>());
+    assert_eq!(bench.text("r.jsonl").lines().count(), 64);
 }
 
 /// Cuts a file, makes every part, the last first, and puts them together.
@@ -84,7 +83,7 @@ fn shards_write_the_single_run(bench: &Bench, session: &Session) {
         run(&systems, &loaded, &input, &RunOptions::default(), &whole).expect("a run");
         let whole = bench.read("whole.run");
         assert!(whole.len() > 10_000, "{name}: {} bytes", whole.len());
-        for shards in [1, 2, 7, 64] {
+        for shards in [1, 2, 7, 16] {
             let folder = bench.path(&format!("{name}-{shards}"));
             let all = (&systems, &loaded);
             let merged = through_shards(all, &file, (contexts, shards), &folder);

@@ -4,9 +4,9 @@
 use crate::common::{Bench, root};
 use serde_json::{Value, json};
 
-/// The sample of documents of one's own, in a form, as `data`.
+/// The sample of documents of one's own, in a form, as `data`. None of it needs learned models.
 fn bench(form: &str) -> Bench {
-    let bench = Bench::new();
+    let bench = Bench::new().with_learned("");
     let read = |name: &str| {
         std::fs::read_to_string(root().join("data/sample-own").join(name)).expect("the sample")
     };

@@ -173,7 +173,7 @@ fn arguments_are_checked_before_an_index_is_built() {
 
 #[test]
 fn ids_and_texts_with_escapes_do_not_move_the_cursor() {
-    let bench = Bench::with_sample();
+    let bench = Bench::with_sample().with_learned("");
     bench.write("r.jsonl", "{\"id\": \"a\\u001b[2J\\u009b\\u202e\", \"text\": \"tents\"}\n");
     for format in ["jsonl", "trec", "tsv", "csv"] {
         let line = format!("rank bm25 --data data --requests r.jsonl --depth 1 --format {format}");
