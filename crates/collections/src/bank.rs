@@ -4,7 +4,7 @@ use clariq_core::{
     Checksum, Doc, Documents, Error, Location, Problem, QuestionId, problem, sha256,
 };
 use clariq_files::table::{Column, for_each_row};
-use clariq_files::{Input, MOST_OF_A_TABLE, Sink, Source, strictly};
+use clariq_files::{Input, MOST_OF_A_TABLE, Sink, Source, read_strictly};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -57,8 +57,7 @@ impl Bank {
 
     /// Reads `question_bank.tsv`; the first problem is the error.
     pub fn read(source: &Source) -> Result<Self, Error> {
-        let input = source.read_at_most(MOST_OF_A_TABLE)?;
-        strictly(|sink| Self::parse(&input, sink))
+        read_strictly(source, MOST_OF_A_TABLE, Self::parse)
     }
 
     /// Reads what can be read of `question_bank.tsv`: every problem goes to `sink`, and its row is

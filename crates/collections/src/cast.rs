@@ -15,7 +15,7 @@ pub use topics::{Conversation, Topics, Turn};
 use crate::clariq::by_topics;
 use crate::statistics::{Figure, Statistics, Words};
 use crate::{Bank, CheckReport, Collection, DataDir, Kind, Release, Requests, ResolvedTurn};
-use clariq_core::{Documents, Error, ProblemKind, Request, problem};
+use clariq_core::{Documents, Error, Request};
 use clariq_files::{Qrels, Source, read_qrels};
 use resolved::RESOLVED_2019;
 use serde_json::json;
@@ -70,22 +70,9 @@ impl Cast {
         Ok(Self { data: data.clone(), questions })
     }
 
-    fn topics_file(&self) -> Result<Source, Error> {
-        self.data.file(TOPICS).ok_or_else(|| {
-            problem!(
-                self.location(),
-                "`{TOPICS}` in the data folder",
-                "nothing",
-                "the track releases it in the folder `2022` of its public repository"
-            )
-            .kind(ProblemKind::MissingFile)
-            .into()
-        })
-    }
-
     /// The topics with the utterances that a model resolved.
     pub fn topics(&self) -> Result<Topics, Error> {
-        Topics::read(&self.topics_file()?)
+        Topics::read(&self.data.require(TOPICS)?)
     }
 }
 
@@ -118,7 +105,7 @@ impl Collection for Cast {
     }
 
     fn source(&self, _split: &str) -> Result<Source, Error> {
-        self.topics_file()
+        self.data.require(TOPICS)
     }
 
     fn requests(&self, _split: &str, _task: &str) -> Result<Requests<'_>, Error> {

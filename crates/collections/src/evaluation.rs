@@ -27,8 +27,7 @@ pub trait Evaluation: Sync {
 
     /// The value of a measure for every judged request, where the collection has a definition of
     /// its own.
-    fn values(&self, run: &Run, measure: &str) -> Option<Vec<(TopicId, f64)>> {
-        let _ = (run, measure);
+    fn values(&self, _run: &Run, _measure: &str) -> Option<Vec<(TopicId, f64)>> {
         None
     }
 

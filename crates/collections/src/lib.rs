@@ -176,23 +176,20 @@ pub trait Collection: Any + Send + Sync {
         &self,
         split: &str,
         task: &str,
-        class: Class,
-        earlier: bool,
+        _class: Class,
+        _earlier: bool,
     ) -> Result<Requests<'_>, Error> {
-        let _ = (class, earlier);
         self.requests(split, task)
     }
 
     /// How answers to the requests of a split are handed in by systems of a class; `None` where
     /// rankings are all that is handed in.
-    fn answer_form(&self, split: &str, class: Class) -> Option<Box<dyn AnswerForm + '_>> {
-        let _ = (split, class);
+    fn answer_form(&self, _split: &str, _class: Class) -> Option<Box<dyn AnswerForm + '_>> {
         None
     }
 
     /// What a run of a task calls the document of that id, in the ranking for a request.
-    fn name_in_runs<'i>(&self, request: &str, task: &str, id: &'i str) -> Cow<'i, str> {
-        let _ = (request, task);
+    fn name_in_runs<'i>(&self, _request: &str, _task: &str, id: &'i str) -> Cow<'i, str> {
         id.into()
     }
 
@@ -204,8 +201,7 @@ pub trait Collection: Any + Send + Sync {
 
     /// The id of the request whose last utterance of the user is the one so many before the last in
     /// this request; `None` where earlier utterances are of no request.
-    fn turn_before(&self, request: &str, back: usize) -> Option<String> {
-        let _ = (request, back);
+    fn turn_before(&self, _request: &str, _back: usize) -> Option<String> {
         None
     }
 
@@ -224,11 +220,10 @@ pub trait Collection: Any + Send + Sync {
     fn take_documents(
         &mut self,
         task: &str,
-        files: &[Source],
-        wanted: Option<&HashSet<&str>>,
-        keeper: &dyn TextKeeper,
+        _files: &[Source],
+        _wanted: Option<&HashSet<&str>>,
+        _keeper: &dyn TextKeeper,
     ) -> Result<(), Error> {
-        let _ = (files, wanted, keeper);
         bail!(
             self.location(),
             "a collection whose {task} may come from a file",
@@ -241,9 +236,8 @@ pub trait Collection: Any + Send + Sync {
     /// judgements and the measures of the literature are all there is.
     fn own_evaluation(
         &self,
-        split: &'static str,
+        _split: &'static str,
     ) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
-        let _ = split;
         Ok(None)
     }
 
@@ -252,8 +246,7 @@ pub trait Collection: Any + Send + Sync {
 
     /// What is known of the requests of a split beyond what systems see; requests of which nothing
     /// is known may be left out.
-    fn annotations(&self, split: &str) -> Result<Vec<Annotation>, Error> {
-        let _ = split;
+    fn annotations(&self, _split: &str) -> Result<Vec<Annotation>, Error> {
         Ok(Vec::new())
     }
 

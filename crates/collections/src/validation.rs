@@ -1,6 +1,7 @@
 //! What a check of a run found: the official program's verdict, and what that program lets through.
 
 use clariq_core::Findings;
+use clariq_files::Input;
 use std::path::Path;
 
 /// What a check of a run may use beside the files of the collection.
@@ -39,4 +40,11 @@ pub struct Validation {
     pub let_through: Findings,
     /// The number of turns or topics that the run answers.
     pub answered: usize,
+}
+
+/// The fields of the first line that is not blank: two in a need file, six in a TREC run.
+pub(crate) fn first_fields(input: &Input) -> Vec<&[u8]> {
+    let mut lines = input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    let first = lines.find(|line| !line.is_empty()).unwrap_or_default();
+    first.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).collect()
 }

@@ -289,7 +289,7 @@ mod tests {
 
     /// The sample as a folder, with its passages in no order and some of them twice.
     fn write_sample(folder: &Path) -> Ikat {
-        let sample = Ikat::open(Folder::Sample).unwrap();
+        let sample = Ikat::open(Folder::Sample, None).unwrap();
         let passages = sample.ranked_in(PASSAGES);
         let mut lines: Vec<String> = Doc::all(passages.len())
             .map(|doc| {
@@ -346,7 +346,7 @@ mod tests {
             .unwrap();
             Source::new(path)
         };
-        let mut sample = Ikat::open(Folder::Sample).unwrap();
+        let mut sample = Ikat::open(Folder::Sample, None).unwrap();
         let mut files: Vec<_> = (0..20).map(|number| write(number, "")).collect();
         sample.take_documents(PASSAGES, &files, None, &keeper).unwrap();
         let passages = sample.ranked_in(PASSAGES);
@@ -375,7 +375,7 @@ mod tests {
         }
         let path = folder.path().join("passages.jsonl");
         fs::write(&path, text).unwrap();
-        let mut sample = Ikat::open(Folder::Sample).unwrap();
+        let mut sample = Ikat::open(Folder::Sample, None).unwrap();
         for from in [u64::MAX, 0] {
             let keeper = keeper(folder.path(), from);
             let taken = sample.take_documents(PASSAGES, &[Source::new(&path)], None, &keeper);

@@ -34,7 +34,7 @@ pub use qrels::{Judgement, Qrels, TopicJudgements, parse_qrels, read_qrels};
 pub use run::{Run, RunLine, parse_run, put_run_lines, read_run, strictly_decreasing};
 pub use server::{Access, Authorities, Exchange, Patience, Reply, Server, check_address};
 pub use sink::{
-    MOST_ERRORS, MOST_LINES, Sink, has_few_lines, not_utf8, shorten, strictly,
+    MOST_ERRORS, MOST_LINES, Sink, has_few_lines, not_utf8, read_strictly, shorten, strictly,
     until_too_many_errors,
 };
 pub use source::{Input, MOST_OF_A_CONFIGURATION, MOST_OF_A_RUN, MOST_OF_A_TABLE, Source};

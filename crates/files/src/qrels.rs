@@ -3,7 +3,7 @@
 //! `query-id corpus-id score`.
 
 use crate::lines::{for_each_line, has_few_topics};
-use crate::sink::{Sink, strictly};
+use crate::sink::{Sink, read_strictly};
 use crate::source::{Input, MOST_OF_A_TABLE, Source};
 use clariq_core::{Error, ProblemKind, QuestionId, TopicId, problem};
 use compact_str::CompactString;
@@ -23,8 +23,7 @@ pub struct Judgement {
 
 /// Reads a qrels file in file order; the first problem is the error.
 pub fn read_qrels(source: &Source) -> Result<Vec<Judgement>, Error> {
-    let input = source.read_at_most(MOST_OF_A_TABLE)?;
-    strictly(|sink| parse_qrels(&input, sink))
+    read_strictly(source, MOST_OF_A_TABLE, parse_qrels)
 }
 
 /// Reads what can be read of a qrels file: every problem goes to `sink`, and its line is left out.

@@ -1,8 +1,8 @@
 //! Run files: `<topic_id> 0 <question_id> <rank> <score> <run_id>`.
 
 use crate::lines::{for_each_line, has_few_topics};
-use crate::sink::{MOST_LINES, Sink, has_few_lines, strictly};
-use crate::source::{Input, Source};
+use crate::sink::{MOST_LINES, Sink, has_few_lines, read_strictly};
+use crate::source::{Input, MOST_OF_A_RUN, Source};
 use clariq_core::{Error, QuestionId, TopicId};
 use rayon::prelude::*;
 use std::{fmt, io, str};
@@ -39,8 +39,7 @@ pub struct Run {
 /// Reads a run; the first problem is the error. Ranks and the constant second field are not looked
 /// at.
 pub fn read_run(source: &Source) -> Result<Run, Error> {
-    let input = source.read()?;
-    strictly(|sink| parse_run(&input, sink))
+    read_strictly(source, MOST_OF_A_RUN, parse_run)
 }
 
 /// Reads what can be read of a run: every problem goes to `sink`, and its line is left out.
@@ -222,6 +221,7 @@ fn just_below(previous: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sink::strictly;
     use crate::write_atomically;
     use proptest::prelude::*;
     use std::borrow::Cow;

@@ -1,6 +1,6 @@
 //! Where readers report problems, when they give up, and what messages show of a file.
 
-use crate::source::Input;
+use crate::source::{Input, Source};
 use clariq_core::{Error, Location, Problem, Severity, problem};
 use std::ops::ControlFlow;
 
@@ -21,6 +21,17 @@ pub fn strictly<T>(parse: impl FnOnce(Sink) -> T) -> Result<T, Error> {
         Some(problem) => Err(problem.into()),
         None => Ok(value),
     }
+}
+
+/// Reads a file of at most so many bytes by a parser that reports to a sink; its first error is the
+/// error.
+pub fn read_strictly<T>(
+    source: &Source,
+    most: u64,
+    parse: impl FnOnce(&Input, Sink) -> T,
+) -> Result<T, Error> {
+    let input = source.read_at_most(most)?;
+    strictly(|sink| parse(&input, sink))
 }
 
 /// Errors after which a reader gives up: a file with so many is one of another kind.

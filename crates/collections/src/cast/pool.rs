@@ -3,7 +3,7 @@
 use crate::bank::BankRow;
 use crate::json::{self, Node, Parsed};
 use clariq_core::{Error, QuestionId, problem};
-use clariq_files::{Input, MOST_OF_A_TABLE, Sink, Source, strictly};
+use clariq_files::{Input, MOST_OF_A_TABLE, Sink, Source, read_strictly};
 use std::collections::HashMap;
 
 /// The id of the empty question: choosing it means "ask nothing".
@@ -13,8 +13,7 @@ const FORM: &str = "the pool is a list of {\"question_id\": \"…\", \"question\
 
 /// Reads the pool in file order; the first problem is the error.
 pub fn read_pool(source: &Source) -> Result<Vec<BankRow>, Error> {
-    let input = source.read_at_most(MOST_OF_A_TABLE)?;
-    strictly(|sink| parse_pool(&input, sink))
+    read_strictly(source, MOST_OF_A_TABLE, parse_pool)
 }
 
 /// Reads what can be read of the pool: every problem goes to `sink`, and its question is left out.

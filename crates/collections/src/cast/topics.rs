@@ -3,7 +3,7 @@
 use crate::json::{self, Node, Parsed};
 use clariq_core::{Error, TopicId, Utterance, bail, problem};
 use clariq_files::{
-    Input, MOST_OF_A_TABLE, Sink, Source, not_utf8, shorten, strictly, until_too_many_errors,
+    Input, MOST_OF_A_TABLE, Sink, Source, not_utf8, read_strictly, shorten, until_too_many_errors,
 };
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -60,8 +60,7 @@ pub struct Turn {
 impl Topics {
     /// Reads topics of any year; the first problem is the error.
     pub fn read(source: &Source) -> Result<Self, Error> {
-        let input = source.read_at_most(MOST_OF_A_TABLE)?;
-        strictly(|sink| Self::parse(&input, sink))
+        read_strictly(source, MOST_OF_A_TABLE, Self::parse)
     }
 
     /// Reads what can be read: every problem goes to `sink`, and its conversation is left out.
@@ -89,8 +88,7 @@ impl Topics {
     /// Adds the resolved utterances that 2019 has in a file of its own, `<topic>_<turn>` TAB
     /// utterance. A turn without one keeps none; a line that names no turn is an error.
     pub fn add_resolved(&mut self, source: &Source) -> Result<(), Error> {
-        let input = source.read_at_most(MOST_OF_A_TABLE)?;
-        let resolved = strictly(|sink| parse_resolved(&input, sink))?;
+        let resolved = read_strictly(source, MOST_OF_A_TABLE, parse_resolved)?;
         let mut turns: HashMap<TopicId, &mut Turn> = self
             .conversations
             .iter_mut()
@@ -100,7 +98,7 @@ impl Topics {
         for (line, id, text) in resolved {
             let Some(turn) = turns.get_mut(id.as_str()) else {
                 bail!(
-                    (&*input.name, line),
+                    (&*source.name(), line),
                     (format!("a turn of {}", self.name)),
                     (format!("`{}`", shorten(&id))),
                     "topics and resolved utterances must be of one year"

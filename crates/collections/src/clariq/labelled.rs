@@ -5,7 +5,7 @@
 use crate::bank::repeated;
 use clariq_core::{Error, FacetId, Need, Problem, QuestionId, Request, TopicId, problem};
 use clariq_files::table::{Column, Row, for_each_row};
-use clariq_files::{Input, MOST_OF_A_TABLE, Qrels, Sink, Source, strictly};
+use clariq_files::{Input, MOST_OF_A_TABLE, Qrels, Sink, Source, read_strictly};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
 
@@ -83,8 +83,7 @@ pub struct Labelled {
 impl Labelled {
     /// Reads a labelled file; the first problem is the error.
     pub fn read(source: &Source) -> Result<Self, Error> {
-        let input = source.read_at_most(MOST_OF_A_TABLE)?;
-        strictly(|sink| Self::parse(&input, sink))
+        read_strictly(source, MOST_OF_A_TABLE, Self::parse)
     }
 
     /// Reads what can be read of a labelled file: every problem goes to `sink`. A row that cannot
@@ -94,7 +93,6 @@ impl Labelled {
             labelled: Self { name: input.name.clone(), ..Self::default() },
             topics: HashMap::new(),
             facets: HashMap::new(),
-            last: None,
         };
         for_each_row(input, COLUMNS, sink, |row, sink| builder.add(row, sink));
         builder.labelled
@@ -139,8 +137,6 @@ struct Builder {
     labelled: Labelled,
     topics: HashMap<TopicId, Place>,
     facets: HashMap<FacetId, Place>,
-    /// Topic and facet of the row before, which the next row mostly repeats.
-    last: Option<[Place; 2]>,
 }
 
 /// The position of a topic or facet, and the line that it is first on.
@@ -171,10 +167,9 @@ impl Builder {
             ));
         };
         let topic = self.topic([topic_id, request, topic_desc], label, line, sink);
-        let facet = self.facet([facet_id, facet_desc], topic.0, line, sink);
-        self.last = Some([topic, facet]);
+        let facet = self.facet([facet_id, facet_desc], topic, line, sink);
         self.labelled.rows.push(LabelledRow {
-            facet: facet.0,
+            facet,
             question: question.into(),
             text: text.into(),
             answer: answer.into(),
@@ -188,51 +183,39 @@ impl Builder {
         need: Need,
         line: u64,
         sink: Sink,
-    ) -> Place {
+    ) -> usize {
         let Labelled { name, topics, .. } = &mut self.labelled;
-        let last = self.last.map(|[last, _]| last).filter(|last| topics[last.0].id.as_str() == id);
-        let Some(place) = last.or_else(|| self.topics.get(id).copied()) else {
-            let place = (topics.len(), line);
-            self.topics.insert(id.into(), place);
+        let Some(&(place, on)) = self.topics.get(id) else {
+            self.topics.insert(id.into(), (topics.len(), line));
             let (request, description) = (request.to_owned(), description.to_owned());
             topics.push(Topic { id: id.into(), request, description, need: Some(need) });
-            return place;
+            return topics.len() - 1;
         };
-        let first = &topics[place.0];
+        let first = &topics[place];
         if first.request != request {
             // The released test labels have a topic with two wordings, row by row. The official
             // scorer reads neither.
-            let expected =
-                format!("the request of `{id}` as on line {}, `{}`", place.1, first.request);
+            let expected = format!("the request of `{id}` as on line {on}, `{}`", first.request);
             let hint = "the first wording is the request of the topic; no figure depends on it";
             sink(problem!((&**name, line), expected, "`{request}`", hint).warning());
         }
         if let Some(was) = first.need.filter(|was| *was != need) {
-            let what = format!("the need label of `{id}` as on line {}", place.1);
+            let what = format!("the need label of `{id}` as on line {on}");
             sink(contradiction((name, line), &what, was, need));
         }
         place
     }
 
-    fn facet(
-        &mut self,
-        [id, description]: [&str; 2],
-        topic: usize,
-        line: u64,
-        sink: Sink,
-    ) -> Place {
+    fn facet(&mut self, [id, text]: [&str; 2], topic: usize, line: u64, sink: Sink) -> usize {
         let Labelled { name, topics, facets, .. } = &mut self.labelled;
-        let last = self.last.map(|[_, last]| last).filter(|last| facets[last.0].id.as_str() == id);
-        let Some(place) = last.or_else(|| self.facets.get(id).copied()) else {
-            let place = (facets.len(), line);
-            self.facets.insert(id.into(), place);
-            facets.push(Facet { id: id.into(), topic, description: description.to_owned() });
-            return place;
+        let Some(&(place, on)) = self.facets.get(id) else {
+            self.facets.insert(id.into(), (facets.len(), line));
+            facets.push(Facet { id: id.into(), topic, description: text.to_owned() });
+            return facets.len() - 1;
         };
-        let first = &facets[place.0];
-        if first.topic != topic {
-            let what = format!("the topic of `{id}` as on line {}", place.1);
-            let [was, is] = [first.topic, topic].map(|topic| &topics[topic].id);
+        if facets[place].topic != topic {
+            let what = format!("the topic of `{id}` as on line {on}");
+            let [was, is] = [facets[place].topic, topic].map(|topic| &topics[topic].id);
             sink(contradiction((name, line), &what, was, is));
         }
         place
@@ -249,8 +232,7 @@ const REQUEST_COLUMNS: &[Column] = &[&["topic_id"], &["initial_request", "initia
 
 /// Reads a file of requests in file order; the first problem is the error.
 pub fn read_requests(source: &Source) -> Result<Vec<Topic>, Error> {
-    let input = source.read_at_most(MOST_OF_A_TABLE)?;
-    strictly(|sink| parse_requests(&input, sink))
+    read_strictly(source, MOST_OF_A_TABLE, parse_requests)
 }
 
 /// Reads what can be read of a file of requests: every problem goes to `sink`, and its row is left
@@ -351,8 +333,8 @@ mod tests {
     fn both_spellings_of_the_header_are_read() {
         for header in ["topic_id\tinitial request", "topic_id\tinitial_request"] {
             let text = format!("{header}\n202\tGive me information.\n201\tTell me.\n");
-            let input = Input { name: "test.tsv".to_owned(), bytes: Cow::Owned(text.into_bytes()) };
-            let topics = strictly(|sink| parse_requests(&input, sink)).unwrap();
+            let source = Source::memory("test.tsv", text.into_bytes());
+            let topics = read_requests(&source).unwrap();
             assert_eq!(topics[0].id, TopicId::from("202"), "file order, not number order");
             assert_eq!(topics[1].request, "Tell me.");
         }

@@ -3,8 +3,7 @@
 
 use clariq_core::{Error, Need, TopicId};
 use clariq_files::lines::for_each_line;
-use clariq_files::{Input, MOST_OF_A_TABLE, Source};
-use clariq_files::{Sink, Target, strictly};
+use clariq_files::{Input, MOST_OF_A_TABLE, Sink, Source, Target, read_strictly};
 use std::fmt::Display;
 use std::io;
 
@@ -22,8 +21,7 @@ pub struct NeedLine {
 
 /// Reads a need file in file order; the first problem is the error.
 pub fn read_need_file(source: &Source) -> Result<Vec<NeedLine>, Error> {
-    let input = source.read_at_most(MOST_OF_A_TABLE)?;
-    strictly(|sink| parse_need_file(&input, sink))
+    read_strictly(source, MOST_OF_A_TABLE, parse_need_file)
 }
 
 /// Reads what can be read of a need file: every problem goes to `sink`, and its line is left out.
@@ -90,8 +88,8 @@ mod tests {
 
     #[test]
     fn a_label_that_is_no_number_is_a_problem() {
-        let input = Input { name: "a.need".to_owned(), bytes: b"1 2\n2 high\n".as_slice().into() };
-        let error = strictly(|sink| parse_need_file(&input, sink)).unwrap_err();
+        let source = Source::memory("a.need", *b"1 2\n2 high\n");
+        let error = read_need_file(&source).unwrap_err();
         assert!(error.to_string().starts_with("a.need:2: expected a label"), "{error}");
     }
 }

@@ -6,6 +6,7 @@ use crate::clariq::labelled::Labelled;
 use crate::statistics::{Figure, Statistics, Words, mean};
 use clariq_core::Error;
 use serde::Serialize;
+use serde_json::json;
 use std::collections::HashSet;
 
 /// The figures of one split.
@@ -30,17 +31,6 @@ struct SplitStats {
     answer_words: Option<f64>,
 }
 
-/// The figures of a collection.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-struct Counts {
-    /// Questions in the bank, the empty one included.
-    questions: usize,
-    longest_question: usize,
-    question_words: f64,
-    bank: clariq_core::Checksum,
-    splits: Vec<SplitStats>,
-}
-
 /// The rows of the table, like those in `ClariQ`'s README.
 const FIGURES: &[Figure<SplitStats>] = &[
     ("topics", |split| Some(split.topics.into())),
@@ -61,29 +51,23 @@ const FIGURES: &[Figure<SplitStats>] = &[
 
 /// Counts a collection.
 pub(crate) fn statistics(collection: &ClariQ) -> Result<Statistics, Error> {
-    let counts = counts(collection)?;
-    let bank = [
-        ("questions in the bank", counts.questions.into()),
-        ("words per question, mean", counts.question_words.into()),
-        ("words of the longest question", counts.longest_question.into()),
-    ];
-    let named = serde_json::to_value(&counts).unwrap_or_default();
-    let splits: Vec<_> =
-        counts.splits.into_iter().map(|split| (split.split.name(), split)).collect();
-    Ok(Statistics::new(&splits, FIGURES, ("bank", &bank), named))
-}
-
-fn counts(collection: &ClariQ) -> Result<Counts, Error> {
     let words = Words::of(collection.bank.rows().iter().map(|row| row.text.as_str()));
     let splits = Split::ALL.into_iter().filter(|&split| collection.has(split, false));
-    let splits = splits.map(|split| SplitStats::of(collection, split));
-    Ok(Counts {
-        questions: words.texts,
-        longest_question: words.longest,
-        question_words: words.mean,
-        bank: collection.bank.checksum().clone(),
-        splits: splits.collect::<Result<_, _>>()?,
-    })
+    let splits = splits.map(|split| Ok((split.name(), SplitStats::of(collection, split)?)));
+    let splits = splits.collect::<Result<Vec<_>, Error>>()?;
+    let bank = [
+        ("questions in the bank", words.texts.into()),
+        ("words per question, mean", words.mean.into()),
+        ("words of the longest question", words.longest.into()),
+    ];
+    let named = json!({
+        "questions": words.texts,
+        "longest_question": words.longest,
+        "question_words": words.mean,
+        "bank": collection.bank.checksum(),
+        "splits": splits.iter().map(|(_, split)| split).collect::<Vec<_>>(),
+    });
+    Ok(Statistics::new(&splits, FIGURES, ("bank", &bank), named))
 }
 
 impl SplitStats {
@@ -137,11 +121,11 @@ mod tests {
         let table = statistics(&sample).unwrap();
         assert!(table.rows.iter().all(|row| row.amounts.len() == table.columns.len()));
         assert_eq!(table.columns, ["train", "dev", "test", "bank"]);
-        let statistics = counts(&sample).unwrap();
-        for split in &statistics.splits {
+        for split in Split::ALL {
+            let split = SplitStats::of(&sample, split).unwrap();
             assert_eq!(split.needs.unwrap().iter().sum::<usize>(), split.topics);
             assert!(split.facets.unwrap() > split.topics);
-            assert!(split.questions.unwrap() < statistics.questions);
+            assert!(split.questions.unwrap() < sample.bank.len());
         }
     }
 }

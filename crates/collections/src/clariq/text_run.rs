@@ -6,7 +6,7 @@
 use crate::bank::Bank;
 use clariq_core::{Error, Problem, ProblemKind, problem};
 use clariq_files::records::Records;
-use clariq_files::{Input, Run, RunLine, Sink, Source, not_utf8, strictly};
+use clariq_files::{Input, MOST_OF_A_RUN, Run, RunLine, Sink, Source, not_utf8, read_strictly};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
@@ -20,8 +20,7 @@ const NOT_IN_THE_BANK: &str = "<not in the bank>";
 /// Reads a multi-turn run and puts the ids of `bank` in place of the texts; the first problem is
 /// the error.
 pub fn read_text_run(source: &Source, bank: &Bank) -> Result<Run, Error> {
-    let input = source.read()?;
-    strictly(|sink| parse_text_run(&input, bank, sink))
+    read_strictly(source, MOST_OF_A_RUN, |input, sink| parse_text_run(input, bank, sink))
 }
 
 /// Reads what can be read of a multi-turn run: every problem goes to `sink`, and its line is left
@@ -97,8 +96,7 @@ mod tests {
             row("Q2", "which one"),
             row("Q3", "a \"b\" c"),
         ]);
-        let input = Input { name: "m.run".to_owned(), bytes: text.as_bytes().to_vec().into() };
-        let run = strictly(|sink| parse_text_run(&input, &bank, sink))?;
+        let run = read_text_run(&Source::memory("m.run", text.as_bytes()), &bank)?;
         Ok(run.lines.iter().map(|line| line.question.to_string()).collect())
     }
 

@@ -2,7 +2,7 @@
 
 use crate::DataDir;
 use crate::clariq::need_file::parse_need_file;
-use crate::validation::{Validation, ValidationOptions, Verdict};
+use crate::validation::{Validation, ValidationOptions, Verdict, first_fields};
 use clariq_core::{Documents, Error, Findings, Problem, TopicId, bail, problem};
 use clariq_files::{Input, Source, parse_run, shorten};
 use std::collections::{HashMap, HashSet};
@@ -42,7 +42,7 @@ pub fn validate<'a>(
         let_through: Findings::default(),
     };
     let mut official = Findings::default();
-    if is_need_file(&input) {
+    if first_fields(&input).len() == 2 {
         check.needs(&input, &mut official);
     } else {
         check.run(&input, bank, &mut official);
@@ -52,14 +52,6 @@ pub fn validate<'a>(
         if official.has_errors() { Verdict::Error } else { Verdict::Accepted { warnings: 0 } };
     let answered = check.answered.len();
     Ok(Validation { verdict, official, let_through: check.let_through, answered })
-}
-
-/// A line of a need file has two fields, one of a run six.
-fn is_need_file(input: &Input) -> bool {
-    let mut lines = input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
-    let first = lines.find(|line| !line.is_empty()).unwrap_or_default();
-    let fields = first.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
-    fields.count() == 2
 }
 
 /// A file while it is checked.

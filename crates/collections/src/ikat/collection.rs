@@ -31,7 +31,7 @@ pub(crate) const KIND: Kind = Kind {
     is_in: |data| folder_of(data).is_some_and(|folder| !folder.splits().is_empty()),
     files: |data| folder_of(data).as_ref().map(super::check::files).unwrap_or_default(),
     open: |data, keeper| {
-        Ok(Box::new(Ikat::open_keeping(folder_of(data).unwrap_or(Folder::Sample), keeper)?))
+        Ok(Box::new(Ikat::open(folder_of(data).unwrap_or(Folder::Sample), keeper)?))
     },
     check: |data| super::check::check(&folder_of(data).unwrap_or(Folder::Sample)),
     validate: |data, split, run, options| {
@@ -73,13 +73,9 @@ pub struct Ikat {
 }
 
 impl Ikat {
-    /// Opens a folder: reads the topics of all splits that it has, and the passages, into memory.
-    pub fn open(folder: Folder) -> Result<Self, Error> {
-        Self::open_keeping(folder, None)
-    }
-
-    /// Opens a folder. `keeper` keeps passages that are too many for memory.
-    pub fn open_keeping(folder: Folder, keeper: Option<&dyn TextKeeper>) -> Result<Self, Error> {
+    /// Opens a folder: reads the topics of all splits that it has, and the passages. `keeper` keeps
+    /// those that are too many for memory.
+    pub fn open(folder: Folder, keeper: Option<&dyn TextKeeper>) -> Result<Self, Error> {
         let mut topics = Vec::new();
         for split in folder.splits() {
             topics.push((split, folder.topics(split)?));
@@ -295,7 +291,7 @@ impl Collection for Ikat {
     ) -> Result<(), Error> {
         assert_eq!(task, PASSAGES, "statements come with the topics");
         self.passages = match wanted {
-            Some(wanted) => Box::new(read_bank(files, &|id| wanted.contains(id))?),
+            Some(wanted) => Box::new(read_bank(files, &|id| wanted.contains(id), true)?),
             None => read_all(files, Some(keeper))?,
         };
         Ok(())
@@ -346,7 +342,7 @@ mod tests {
     use serde_json::json;
 
     fn sample() -> Ikat {
-        Ikat::open(Folder::Sample).unwrap()
+        Ikat::open(Folder::Sample, None).unwrap()
     }
 
     #[test]
@@ -422,7 +418,7 @@ mod tests {
             conversation("11-1", &["I cook."]),
         ]);
         std::fs::write(folder.path().join("2025_test_topics.json"), topics.to_string()).unwrap();
-        let ikat = Ikat::open(Folder::Path(folder.path().to_owned())).unwrap();
+        let ikat = Ikat::open(Folder::Path(folder.path().to_owned()), None).unwrap();
         let bank = ikat.ranked_in(STATEMENTS);
         let seen = |class, earlier| -> Vec<String> {
             let requests = ikat.requests_seen("2025", STATEMENTS, class, earlier).unwrap();
@@ -481,7 +477,7 @@ mod tests {
         put("cast/2019_evaluation_topics_annotated_resolved_v1.0.tsv", "1_2\tWhy hi?\n");
         put("cast/2020_manual_evaluation_topics_v1.0.json", topics);
         put("cast/2021_manual_evaluation_topics_v1.0.json", topics);
-        let open = || Ikat::open(Folder::Path(folder.path().to_owned())).unwrap();
+        let open = || Ikat::open(Folder::Path(folder.path().to_owned()), None).unwrap();
         let missing = open().resolved_turns().unwrap_err().to_string();
         assert!(missing.contains("`2022_evaluation_topics_tree_v1.0.json`"), "{missing}");
         put("cast/2022_evaluation_topics_tree_v1.0.json", "[]");

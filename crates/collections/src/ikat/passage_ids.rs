@@ -22,38 +22,16 @@ const LARGEST: u64 = 2 << 30;
 const HINT: &str =
     "`clariq data passage-ids LIST -o FILE` builds one of the lists that the track releases";
 
-/// The ids of all passages.
-pub struct PassageIds {
-    ids: Set<Vec<u8>>,
-}
-
-impl PassageIds {
-    /// Opens a file that [`build`] made, and checks that it is whole. It is held in memory as it is
-    /// on the disk.
-    pub fn open(path: &Path) -> Result<Self, Error> {
-        let bytes = Source::Path(path.to_owned()).read_at_most(LARGEST)?.bytes.into_owned();
-        let refused = |error: fst::Error| {
-            problem!(path, "a whole file of passage ids", (error.to_string()), HINT)
-        };
-        let ids = Set::new(bytes).map_err(refused)?;
-        ids.as_fst().verify().map_err(refused)?;
-        Ok(Self { ids })
-    }
-
-    /// Whether there is a passage with this id.
-    pub fn contains(&self, id: &str) -> bool {
-        self.ids.contains(id)
-    }
-
-    /// The number of passages.
-    pub fn len(&self) -> usize {
-        self.ids.len()
-    }
-
-    /// Whether there is no passage at all.
-    pub fn is_empty(&self) -> bool {
-        self.ids.is_empty()
-    }
+/// Opens a file of ids that [`build`] made, and checks that it is whole. It is held in memory as it
+/// is on the disk.
+pub fn open(path: &Path) -> Result<Set<Vec<u8>>, Error> {
+    let bytes = Source::Path(path.to_owned()).read_at_most(LARGEST)?.bytes.into_owned();
+    let refused = |error: fst::Error| {
+        problem!(path, "a whole file of passage ids", (error.to_string()), HINT)
+    };
+    let ids = Set::new(bytes).map_err(refused)?;
+    ids.as_fst().verify().map_err(refused)?;
+    Ok(ids)
 }
 
 #[cfg(test)]
@@ -63,13 +41,13 @@ mod tests {
     use std::collections::BTreeSet;
     use std::fs;
 
-    fn built(text: &str, memory: usize) -> (BuildReport, PassageIds) {
+    fn built(text: &str, memory: usize) -> (BuildReport, Set<Vec<u8>>) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("passages.ids");
         let source = Source::memory("ids", text.as_bytes());
         let report = build(&[source], &path, memory).unwrap();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else is left");
-        (report, PassageIds::open(&path).unwrap())
+        (report, open(&path).unwrap())
     }
 
     #[test]
@@ -89,9 +67,9 @@ mod tests {
         let mut bytes = fs::read(&path).unwrap();
         bytes[20] ^= 1;
         fs::write(&path, &bytes).unwrap();
-        assert!(PassageIds::open(&path).is_err());
+        assert!(open(&path).is_err());
         fs::write(&path, b"a:0\n").unwrap();
-        assert!(PassageIds::open(&path).is_err());
+        assert!(open(&path).is_err());
     }
 
     #[test]

@@ -8,7 +8,9 @@ use super::folder::Split;
 use super::topics::Topics;
 use crate::json::{self, Node, Parsed};
 use clariq_core::{Error, bail};
-use clariq_files::{Input, Judgement, MOST_OF_A_TABLE, Qrels, Sink, Source, parse_qrels, strictly};
+use clariq_files::{
+    Input, Judgement, MOST_OF_A_TABLE, Qrels, Sink, Source, parse_qrels, read_strictly,
+};
 use compact_str::{CompactString, ToCompactString};
 
 /// What a released file says of the turns of a split.
@@ -65,8 +67,7 @@ pub(super) fn check_turns<'l>(
 
 /// Reads answers that people wrote, by turn; the first problem is the error.
 pub(super) fn read_answers(source: &Source) -> Result<Vec<(String, String)>, Error> {
-    let input = source.read_at_most(MOST_OF_A_TABLE)?;
-    strictly(|sink| parse_answers(&input, sink))
+    read_strictly(source, MOST_OF_A_TABLE, parse_answers)
 }
 
 /// Reads what can be read of answers: an object of texts, as in 2025, or of objects whose
@@ -103,8 +104,7 @@ fn answer<'n>(node: &'n Node) -> Parsed<&'n str> {
 /// Statements are numbers from 1. NIST's file of 2025 calls them `ptkb-<conversation>-<index from
 /// 0>`, which becomes a number from 1 here.
 pub fn read_statement_qrels(source: &Source) -> Result<Vec<Judgement>, Error> {
-    let input = source.read_at_most(MOST_OF_A_TABLE)?;
-    strictly(|sink| parse_statement_qrels(&input, sink))
+    read_strictly(source, MOST_OF_A_TABLE, parse_statement_qrels)
 }
 
 /// Reads what can be read of labels of statements: every problem goes to `sink`, and its line is

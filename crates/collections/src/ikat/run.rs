@@ -18,7 +18,7 @@ pub(super) use write::{put_end, put_turn};
 use super::topics::Year;
 use crate::json::{self, MOST_VALUES_OF_A_RUN};
 use clariq_core::Error;
-use clariq_files::{Input, Sink, Source, strictly};
+use clariq_files::{Input, Sink, Source, read_strictly};
 
 /// Bytes that a run may have, unpacked: a thousand passages with their texts for each of 500 turns.
 pub(super) const MOST_OF_A_RUN: u64 = 256 << 20;
@@ -116,8 +116,7 @@ impl Submission {
     /// statements by objects, 2024 by numbers. A run of 2023 or 2024 without any statement has both
     /// forms, and counts as one of 2024.
     pub fn read(source: &Source, year: Option<Year>) -> Result<Self, Error> {
-        let input = source.read_at_most(MOST_OF_A_RUN)?;
-        strictly(|sink| Self::parse(&input, year, sink))
+        read_strictly(source, MOST_OF_A_RUN, |input, sink| Self::parse(input, year, sink))
     }
 
     /// Reads what can be read: every problem goes to `sink`, and its turn is left out.

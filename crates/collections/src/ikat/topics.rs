@@ -3,7 +3,7 @@
 mod read;
 
 use clariq_core::{Error, TopicId};
-use clariq_files::{Input, MOST_OF_A_TABLE, Sink, Source, strictly};
+use clariq_files::{Input, MOST_OF_A_TABLE, Sink, Source, read_strictly};
 use std::fmt;
 
 /// A year of the track. The year decides the form of topics and runs.
@@ -87,8 +87,7 @@ impl Turn {
 impl Topics {
     /// Reads a file of topics of any year; the first error is returned, warnings are ignored.
     pub fn read(source: &Source) -> Result<Self, Error> {
-        let input = source.read_at_most(MOST_OF_A_TABLE)?;
-        strictly(|sink| Self::parse(&input, sink))
+        read_strictly(source, MOST_OF_A_TABLE, Self::parse)
     }
 
     /// Reads what can be read: every problem goes to `sink`. A conversation with an error is left

@@ -13,12 +13,13 @@ mod object;
 
 pub use crate::validation::{Validation, ValidationOptions, Verdict};
 
-use super::passage_ids::PassageIds;
+use super::passage_ids;
 use super::run::lines::is_interactive;
 use super::run::{MOST_OF_A_RUN, Submission, SubmittedTurn};
 use super::topics::{Topics, Year};
 use clariq_core::{Error, Findings, Location, Problem, Severity, bail};
 use clariq_files::{Input, Source};
+use fst::Set;
 
 /// The number of warnings from which the validators of 2023 and 2024 give up: one more is an error.
 pub const MAX_WARNINGS: usize = 2000;
@@ -74,7 +75,7 @@ fn check_run(
         input,
         topics,
         options,
-        passage_ids: options.passage_ids.map(PassageIds::open).transpose()?,
+        passage_ids: options.passage_ids.map(passage_ids::open).transpose()?,
         errors: 0,
         warnings: 0,
         official: Findings::default(),
@@ -100,7 +101,7 @@ struct Check<'a> {
     input: &'a Input,
     topics: &'a Topics,
     options: &'a ValidationOptions<'a>,
-    passage_ids: Option<PassageIds>,
+    passage_ids: Option<Set<Vec<u8>>>,
     errors: usize,
     warnings: usize,
     official: Findings,

@@ -138,7 +138,7 @@ mod tests {
             let line = |id: &String| json!({ "id": id, "text": format!("of {id}") }).to_string() + "\n";
             fs::write(&file, ids.iter().map(line).collect::<String>()).unwrap();
             let cut = cut_documents(&file, count, folder.path()).unwrap();
-            let whole = read_bank(&[Source::new(&file)], &|_| true).unwrap();
+            let whole = read_bank(&[Source::new(&file)], &|_| true, true).unwrap();
             prop_assert!(cut.len() <= count);
             prop_assert_eq!(cut.iter().map(|(_, documents)| documents).sum::<usize>(), ids.len());
             let parts = read_all(&[Source::new(folder.path().join(LIST))], None).unwrap();

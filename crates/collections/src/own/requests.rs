@@ -2,7 +2,10 @@
 
 use crate::json::{self, Node, Parsed, Value};
 use clariq_core::{Doc, Documents, Error, Problem, Request, Speaker, TopicId, Utterance, bail};
-use clariq_files::{Input, MOST_OF_A_TABLE, MOST_TOPICS, Sink, Source, shorten, strictly};
+use clariq_files::{
+    Input, MOST_OF_A_RUN, MOST_OF_A_TABLE, MOST_TOPICS, Sink, Source, read_strictly, shorten,
+    strictly,
+};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -16,14 +19,13 @@ type Find<'f> = Option<&'f dyn Fn(&str) -> Option<Doc>>;
 
 /// Reads requests in the order of their file; the first problem is the error.
 pub(super) fn read(source: &Source, documents: &dyn Documents) -> Result<Vec<Request>, Error> {
-    let input = source.read_at_most(MOST_OF_A_TABLE)?;
-    strictly(|sink| parse(&input, Some(&|id| documents.find(id)), sink))
+    let find = |id: &str| documents.find(id);
+    read_strictly(source, MOST_OF_A_TABLE, |input, sink| parse(input, Some(&find), sink))
 }
 
 /// What the user said last in every request of a file, whatever it is to be ranked for it.
 pub fn last_said_in(source: &Source) -> Result<HashMap<TopicId, String>, Error> {
-    let input = source.read()?;
-    let requests = strictly(|sink| parse(&input, None, sink))?;
+    let requests = read_strictly(source, MOST_OF_A_RUN, |input, sink| parse(input, None, sink))?;
     Ok(requests.iter().map(|request| (request.id.as_str().into(), request.last_said())).collect())
 }
 

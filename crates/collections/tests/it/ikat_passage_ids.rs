@@ -2,7 +2,7 @@
 
 use crate::released::{file, released};
 use clariq_collections::ikat::Year;
-use clariq_collections::ikat::passage_ids::{MEMORY, PassageIds, build};
+use clariq_collections::ikat::passage_ids::{MEMORY, build, open};
 use clariq_collections::ikat::run::Submission;
 use clariq_files::Source;
 use flate2::Compression;
@@ -17,7 +17,7 @@ fn ids_of_the_released_list_are_found() {
     let scratch = tempfile::tempdir().unwrap();
     let path = scratch.path().join("passages.ids");
     let report = build(&[file(&folder, "passages/sample_hashes.tsv.gz")], &path, MEMORY).unwrap();
-    let ids = PassageIds::open(&path).unwrap();
+    let ids = open(&path).unwrap();
     assert_eq!((report.repeated, ids.len() as u64), (0, report.ids));
     let run = file(&folder, "sample_runs/2023/full_run.json");
     let run = Submission::read(&run, Some(Year::Y2023)).unwrap();
@@ -43,7 +43,7 @@ fn generated_ids() {
     println!("{} ids built in {:.1?}", report.ids, start.elapsed());
     println!("{} bytes", fs::metadata(&path).unwrap().len());
     let start = Instant::now();
-    let ids = PassageIds::open(&path).unwrap();
+    let ids = open(&path).unwrap();
     println!("opened in {:.1?}", start.elapsed());
     let start = Instant::now();
     let mut found = 0;

@@ -120,7 +120,7 @@ fn an_interrupted_run_is_continued_to_the_same_bytes() {
         let input = SplitInput::open(&session, &loaded, "dev", None).unwrap();
         is_continued_to_the_same_bytes(&session, notes, "bm25-tuned", &input);
     });
-    let ikat = Ikat::open(Folder::Sample).unwrap();
+    let ikat = Ikat::open(Folder::Sample, None).unwrap();
     with_session(&ikat, |session, notes| {
         let session = session.answering("2023-test");
         let loaded = Loaded::open_any("ikat-bm25", &[]).unwrap();

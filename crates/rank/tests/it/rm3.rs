@@ -73,7 +73,7 @@ fn compare(collection: &str, documents: &dyn Documents) -> usize {
 fn terms_weights_and_rankings_are_those_of_anserini() {
     let clariq = ClariQ::open(DataDir::Sample).unwrap();
     assert_eq!(compare("clariq", &clariq.bank), 59);
-    let ikat = Ikat::open(Folder::Sample).unwrap();
+    let ikat = Ikat::open(Folder::Sample, None).unwrap();
     assert_eq!(compare("ikat", ikat.ranked_in(PASSAGES)), 46);
 }
 

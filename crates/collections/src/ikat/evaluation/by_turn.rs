@@ -171,7 +171,7 @@ mod tests {
 
     /// A run that names statement 1 and the passage cited first for every other turn.
     fn sample() -> (Evaluated, Labels) {
-        let ikat = Ikat::open(Folder::Sample).unwrap();
+        let ikat = Ikat::open(Folder::Sample, None).unwrap();
         let split = Split::Test2023;
         let cited = |turn: &crate::ikat::Turn| {
             turn.citations.iter().flatten().next().cloned().unwrap_or_default()

@@ -9,6 +9,7 @@ use crate::evaluation::{
 };
 use crate::ikat::run::Submission;
 use crate::ikat::{Ikat, PASSAGES, STATEMENTS, Split};
+use crate::validation::first_fields;
 use clariq_core::{Error, Problem, ProblemKind, TopicId, bail, problem};
 use clariq_eval::Ties;
 use clariq_files::{RunLine, Source, parse_run, strictly};
@@ -49,10 +50,8 @@ impl<'a> Track<'a> {
     /// file is none.
     fn ranking(&self, source: &Source) -> Result<Option<(Part, Evaluated, Vec<String>)>, Error> {
         let input = source.read()?;
-        let mut lines = input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
-        let first = lines.find(|line| !line.is_empty()).unwrap_or_default();
-        let fields = first.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
-        if first.starts_with(b"{") || fields.count() != 6 {
+        let fields = first_fields(&input);
+        if fields.len() != 6 || fields[0].starts_with(b"{") {
             return Ok(None);
         }
         let run = strictly(|sink| parse_run(&input, sink))?;

@@ -17,7 +17,7 @@ pub(crate) fn read_all(
     files: &[Source],
     keeper: Option<&dyn TextKeeper>,
 ) -> Result<Box<dyn Documents>, Error> {
-    read(files, keeper, |files| read_bank(files, &|_| true))
+    read(files, keeper, |files| read_bank(files, &|_| true, true))
 }
 
 /// All documents of files as [`read_all`] reads them. In memory, each id may be there once.
@@ -25,7 +25,7 @@ pub(crate) fn read_unique(
     files: &[Source],
     keeper: Option<&dyn TextKeeper>,
 ) -> Result<Box<dyn Documents>, Error> {
-    read(files, keeper, read_once)
+    read(files, keeper, |files| read_bank(files, &|_| true, false))
 }
 
 /// The documents of files, or of all parts that a list names: in memory, or kept where all of them
@@ -63,34 +63,11 @@ fn keep(files: &[Source], keeper: &dyn TextKeeper) -> Result<Box<dyn Documents>,
     kept.map_err(|error| match error {
         // Read once more for the line with the second text.
         Error::Problem(problem) if problem.kind == ProblemKind::Contradiction => {
-            let again = read_bank(files, &|id| id == problem.found);
+            let again = read_bank(files, &|id| id == problem.found, true);
             again.err().unwrap_or(Error::Problem(problem))
         }
         error => error,
     })
-}
-
-/// The documents of files, in which each id may be there once.
-fn read_once(files: &[Source]) -> Result<Bank, Error> {
-    let mut all = Vec::new();
-    for (number, file) in files.iter().enumerate() {
-        for_each_passage(file, |passage| {
-            let Passage { id, text, line } = passage?;
-            all.push((BankRow { id: id.as_str().into(), text }, number, line));
-            Ok(ControlFlow::Continue(()))
-        })?;
-    }
-    // Stable: the second of two equal ids is the one that is refused.
-    all.sort_by(|(a, ..), (b, ..)| a.id.cmp(&b.id));
-    if let Some([(first, file, line), (_, again, at)]) =
-        all.windows(2).find(|pair| pair[0].0.id == pair[1].0.id)
-    {
-        let first_at = Location::line(files[*file].name(), *line);
-        let found = format!("`{}`, which is at {first_at} already", first.id);
-        let hint = "remove one of the two, or give it an id of its own";
-        bail!((&*files[*again].name(), *at), "an id that no other document has", found, hint);
-    }
-    Ok(Bank::new(all.into_iter().map(|(row, ..)| row).collect(), ""))
 }
 
 /// Bytes of files as they are on the disk, packed or not.
@@ -102,27 +79,43 @@ fn size(files: &[Source]) -> u64 {
     files.iter().map(size).sum()
 }
 
-/// The passages of files whose ids `keep` wants, each once: files may share some.
-pub(crate) fn read_bank(files: &[Source], keep: &dyn Fn(&str) -> bool) -> Result<Bank, Error> {
-    let mut rows: HashMap<String, BankRow> = HashMap::new();
-    for file in of_list(files)?.as_deref().unwrap_or(files) {
+/// The documents of files whose ids `keep` wants. An id may be there again only where files may share
+/// documents, and with the same text.
+pub(crate) fn read_bank(
+    files: &[Source],
+    keep: &dyn Fn(&str) -> bool,
+    may_share: bool,
+) -> Result<Bank, Error> {
+    let parts = of_list(files)?;
+    let files = parts.as_deref().unwrap_or(files);
+    let mut all = Vec::new();
+    for (number, file) in files.iter().enumerate() {
         for_each_passage(file, |passage| {
-            let passage = passage?;
-            if !keep(&passage.id) {
-                return Ok(ControlFlow::Continue(()));
-            }
-            let row = || BankRow { id: passage.id.as_str().into(), text: passage.text.clone() };
-            let known = rows.entry(passage.id.clone()).or_insert_with(row);
-            if known.text != passage.text {
-                let found = format!("`{}` with another text", passage.id);
-                let hint =
-                    "the files are of different collections: keep them in folders of their own";
-                bail!((&*file.name(), passage.line), "every passage with one text", found, hint);
+            let Passage { id, text, line } = passage?;
+            if keep(&id) {
+                all.push((BankRow { id: id.as_str().into(), text }, number, line));
             }
             Ok(ControlFlow::Continue(()))
         })?;
     }
-    Ok(Bank::new(rows.into_values().collect(), ""))
+    // Stable: the second of two equal ids is the one that is refused.
+    all.sort_by(|(a, ..), (b, ..)| a.id.cmp(&b.id));
+    for ((first, file, line), (again, other, at)) in all.iter().zip(all.iter().skip(1)) {
+        let at = (&*files[*other].name(), *at);
+        if first.id == again.id && !may_share {
+            let first_at = Location::line(files[*file].name(), *line);
+            let found = format!("`{}`, which is at {first_at} already", first.id);
+            let hint = "remove one of the two, or give it an id of its own";
+            bail!(at, "an id that no other document has", found, hint);
+        }
+        if first.id == again.id && first.text != again.text {
+            let found = format!("`{}` with another text", first.id);
+            let hint = "the files are of different collections: keep them in folders of their own";
+            bail!(at, "every passage with one text", found, hint);
+        }
+    }
+    all.dedup_by(|(again, ..), (first, ..)| again.id == first.id);
+    Ok(Bank::new(all.into_iter().map(|(row, ..)| row).collect(), ""))
 }
 
 /// Reads files of documents, or those of the parts that a list names, and reports what is wrong with
