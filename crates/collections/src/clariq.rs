@@ -20,7 +20,7 @@ pub use collection::{ClariQ, DataDir, Split, SplitData};
 pub use eval_table::{BEST, Context, ContextId, EvalTable, MetricTable, WORST};
 pub(crate) use kind::KIND;
 pub use labelled::{Facet, Labelled, LabelledRow, Topic, parse_requests, read_requests};
-pub use need_file::{NeedLine, parse_need_file, put_need_lines, read_need_file, write_need_file};
+pub use need_file::{NeedLine, parse_need_file, put_need_lines, read_need_file};
 pub use text_run::{parse_text_run, put_text_run_line, read_text_run};
 pub(crate) use validate::by_topics;
 pub use validate::validate;

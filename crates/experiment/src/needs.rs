@@ -4,7 +4,7 @@ use crate::session::Session;
 use crate::systems::Loaded;
 use clariq_collections::NeedReport;
 use clariq_collections::clariq::evaluation::need_report;
-use clariq_collections::clariq::{ClariQ, NeedLine, Split, put_need_lines, write_need_file};
+use clariq_collections::clariq::{ClariQ, NeedLine, Split, put_need_lines};
 use clariq_core::{Error, Need, Request, RequestId, bail};
 use clariq_files::{Source, Target};
 use clariq_need::{Classifier, HELD_OUT_FOLDS, NeedConfig, Training};
@@ -226,7 +226,8 @@ impl<'a> NeedModels<'a> {
         let requests = requests.collect::<Result<Vec<Request>, _>>()?;
         let openings: Vec<&str> = requests.iter().map(Request::opening).collect();
         let needs = model.predict(&openings)?.into_iter().map(|prediction| prediction.need);
-        write_need_file(target, requests.iter().map(|request| &request.id).zip(needs))
+        let labels = requests.iter().map(|request| &request.id).zip(needs);
+        target.write(|out| put_need_lines(out, labels))
     }
 
     /// What a model predicts for dev; `None` if it was trained on dev, or dev is not there.

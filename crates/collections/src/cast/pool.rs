@@ -35,10 +35,7 @@ pub fn parse_pool(input: &Input, sink: Sink) -> Vec<BankRow> {
                 }
             }
         });
-        match question {
-            Ok(question) => questions.push(question),
-            Err(fault) => sink(fault.in_file(&input.name, FORM)),
-        }
+        questions.extend(question.map_err(|fault| sink(fault.in_file(&input.name, FORM))));
     }
     questions
 }

@@ -66,15 +66,10 @@ impl Topics {
     /// Reads what can be read: every problem goes to `sink`, and its conversation is left out.
     pub fn parse(input: &Input, sink: Sink) -> Self {
         let items = json::parse_list(input, "conversations", FORM, sink).unwrap_or_default();
-        let conversations = items.iter().filter_map(|item| match conversation(item) {
-            Ok(conversation) => Some(conversation),
-            Err(fault) => {
-                sink(fault.in_file(&input.name, FORM));
-                None
-            }
+        let conversations = items.iter().flat_map(|item| {
+            conversation(item).map_err(|fault| sink(fault.in_file(&input.name, FORM)))
         });
-        let conversations = conversations.collect();
-        Self { name: input.name.clone(), conversations }
+        Self { name: input.name.clone(), conversations: conversations.collect() }
     }
 
     /// All turns of users with their conversations and positions in them, in file order.

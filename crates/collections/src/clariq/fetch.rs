@@ -1,5 +1,4 @@
 //! Fetching released files into a data folder.
-//!
 
 use crate::{Release, Released};
 use clariq_core::{Error, Observer, ProblemKind, bail, problem};

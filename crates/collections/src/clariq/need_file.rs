@@ -3,7 +3,7 @@
 
 use clariq_core::{Error, Need, TopicId};
 use clariq_files::lines::for_each_line;
-use clariq_files::{Input, MOST_OF_A_TABLE, Sink, Source, Target, read_strictly};
+use clariq_files::{Input, MOST_OF_A_TABLE, Sink, Source, read_strictly};
 use std::fmt::Display;
 use std::io;
 
@@ -46,14 +46,6 @@ fn label(field: &str) -> Option<i64> {
 }
 
 /// Writes one label per topic, in the order given.
-pub fn write_need_file(
-    target: &Target,
-    labels: impl IntoIterator<Item = (impl Display, Need)>,
-) -> Result<(), Error> {
-    target.write(|out| put_need_lines(out, labels))
-}
-
-/// Writes one label per topic to any writer.
 pub fn put_need_lines(
     out: &mut dyn io::Write,
     labels: impl IntoIterator<Item = (impl Display, Need)>,
@@ -64,14 +56,15 @@ pub fn put_need_lines(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clariq_files::Target;
 
     #[test]
     fn what_is_written_is_read() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.need.gz");
         let topics = [TopicId::from("9"), TopicId::from("3")];
-        write_need_file(&Target::new(&path), topics.iter().zip([Need::ALL[3], Need::ALL[0]]))
-            .unwrap();
+        let labels = topics.iter().zip([Need::ALL[3], Need::ALL[0]]);
+        Target::new(&path).write(|out| put_need_lines(out, labels)).unwrap();
         let lines = read_need_file(&Source::new(&path)).unwrap();
         assert_eq!(
             lines.iter().map(|line| (line.topic.as_str(), line.label)).collect::<Vec<_>>(),

@@ -63,10 +63,9 @@ impl Form<'_> {
     fn passage(&self, hit: &Hit, answer: &Answer) -> RankedPassage {
         RankedPassage {
             id: self.passages.id(hit.doc).into_owned(),
-            text: String::new(),
             score: written_score(hit.score),
             used: answer.used.contains(&hit.doc),
-            line: 0,
+            ..Default::default()
         }
     }
 

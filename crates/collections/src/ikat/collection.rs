@@ -66,7 +66,7 @@ fn folder_of(data: &DataDir) -> Option<Folder> {
 
 /// The splits of a data folder with everything that is ranked for them.
 pub struct Ikat {
-    folder: Folder,
+    pub(super) folder: Folder,
     topics: Vec<(Split, Topics)>,
     statements: Bank,
     passages: Box<dyn Documents>,
@@ -92,11 +92,6 @@ impl Ikat {
         let statements = Bank::new(rows, "");
         let passages = read_all(&folder.passage_files(), keeper)?;
         Ok(Self { folder, topics, statements, passages })
-    }
-
-    /// The folder.
-    pub fn folder(&self) -> &Folder {
-        &self.folder
     }
 
     /// The topics of a split, which the folder must have.

@@ -20,25 +20,27 @@ pub(super) enum Judged {
     Organisers,
     /// Statements, by NIST.
     Nist,
-    /// Passages, by NIST.
-    Passages,
-    /// Passages, by an LLM.
-    PassagesByModel,
+    /// Passages; what the part of the figures is called.
+    Passages(&'static str),
     /// Nothing: they are answers that people wrote.
     Answers,
 }
+
+/// The parts of passages by graded labels.
+pub(super) const GRADED_BY_NIST: &str = "passages (graded by NIST)";
+pub(super) const GRADED_BY_MODEL: &str = "passages (graded by an LLM)";
 
 /// The files of labels, as they are released.
 pub(super) const RELEASED: [(Split, &str, Judged); 10] = [
     (Split::Test2023, "ptkb_rel_org", Judged::Organisers),
     (Split::Test2023, "ptkb_rel_nist", Judged::Nist),
-    (Split::Test2023, "2023-qrels.all-turns.txt", Judged::Passages),
-    (Split::Test2024, "2024_test_qrels.trec", Judged::Passages),
+    (Split::Test2023, "2023-qrels.all-turns.txt", Judged::Passages(GRADED_BY_NIST)),
+    (Split::Test2024, "2024_test_qrels.trec", Judged::Passages(GRADED_BY_NIST)),
     (Split::Test2024, "gold_response_and_nuggets_human.json", Judged::Answers),
     (Split::Test2025, "ptkb-relevance-organizers.trec", Judged::Organisers),
     (Split::Test2025, "qrels-ptkb-nist.trec", Judged::Nist),
-    (Split::Test2025, "qrels-nist.trec", Judged::Passages),
-    (Split::Test2025, "qrels-llm.txt", Judged::PassagesByModel),
+    (Split::Test2025, "qrels-nist.trec", Judged::Passages(GRADED_BY_NIST)),
+    (Split::Test2025, "qrels-llm.txt", Judged::Passages(GRADED_BY_MODEL)),
     (Split::Test2025, "gold-response-nist.json", Judged::Answers),
 ];
 
@@ -47,7 +49,7 @@ impl Judged {
     pub(super) fn check(self, input: &Input, sink: Sink) {
         match self {
             Self::Organisers | Self::Nist => drop(parse_statement_qrels(input, sink)),
-            Self::Passages | Self::PassagesByModel => drop(parse_qrels(input, sink)),
+            Self::Passages(_) => drop(parse_qrels(input, sink)),
             Self::Answers => drop(parse_answers(input, sink)),
         }
     }

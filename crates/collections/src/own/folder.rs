@@ -46,13 +46,13 @@ impl<'a> Folder<'a> {
     }
 
     /// The file of that name, plain or packed. A link to nothing counts as a file.
-    fn file(&self, name: &str) -> Option<Source> {
+    fn file(&self, name: &str) -> Option<PathBuf> {
         let paths = ENDINGS.map(|ending| self.0.join(format!("{name}{ending}")));
-        paths.into_iter().find(|path| path.symlink_metadata().is_ok()).map(Source::Path)
+        paths.into_iter().find(|path| path.symlink_metadata().is_ok())
     }
 
     fn first(&self, names: impl IntoIterator<Item = String>) -> Option<Source> {
-        names.into_iter().find_map(|name| self.file(&name))
+        names.into_iter().find_map(|name| self.file(&name)).map(Source::Path)
     }
 
     pub(super) fn has_documents(&self) -> bool {
@@ -62,10 +62,6 @@ impl<'a> Folder<'a> {
     /// The files of all documents, and the folders of such files.
     fn named_documents(&self) -> impl Iterator<Item = PathBuf> {
         let files = DOCUMENTS.iter().filter_map(|name| self.file(name));
-        let files = files.filter_map(|file| match file {
-            Source::Path(path) => Some(path),
-            _ => None,
-        });
         let folders = FOLDERS.iter().map(|name| self.0.join(name)).filter(|path| path.is_dir());
         files.chain(folders.filter(|folder| !files_in(folder).is_empty()))
     }

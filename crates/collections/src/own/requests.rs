@@ -99,10 +99,7 @@ pub(super) fn parse(input: &Input, find: Find, sink: Sink) -> Vec<Request> {
                 }
             }
         });
-        match request {
-            Ok(request) => requests.push(request),
-            Err(fault) => sink(fault.in_file(&input.name, FORM)),
-        }
+        requests.extend(request.map_err(|fault| sink(fault.in_file(&input.name, FORM))));
     });
     requests
 }

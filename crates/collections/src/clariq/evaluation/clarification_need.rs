@@ -29,9 +29,9 @@ pub struct NeedScores {
 
 #[derive(Default)]
 struct Class {
-    hits: u32,
-    predicted: u32,
-    support: u32,
+    hits: usize,
+    predicted: usize,
+    support: usize,
 }
 
 /// Scores a need file against the labels of a split.
@@ -49,14 +49,14 @@ pub fn clarification_need(predictions: &[NeedLine], labels: &Labelled) -> NeedSc
         classes.entry(truth).or_default().support += 1;
         let class = classes.entry(predicted).or_default();
         class.predicted += 1;
-        class.hits += u32::from(predicted == truth);
+        class.hits += usize::from(predicted == truth);
     }
     let known = labels.topics.iter().filter(|topic| by_topic.contains_key(&topic.id)).count();
     let weighted = |ratio: fn(&Class) -> f64| {
         let products: Vec<f64> =
-            classes.values().map(|class| ratio(class) * f64::from(class.support)).collect();
-        let support: u32 = classes.values().map(|class| class.support).sum();
-        numpy_sum(&products) / f64::from(support)
+            classes.values().map(|class| ratio(class) * class.support as f64).collect();
+        let support: usize = classes.values().map(|class| class.support).sum();
+        numpy_sum(&products) / support as f64
     };
     NeedScores {
         precision: weighted(|class| ratio(class.hits, class.predicted)),
@@ -70,8 +70,8 @@ pub fn clarification_need(predictions: &[NeedLine], labels: &Labelled) -> NeedSc
 }
 
 /// An undefined ratio is 0.
-fn ratio(part: u32, whole: u32) -> f64 {
-    if whole == 0 { 0.0 } else { f64::from(part) / f64::from(whole) }
+pub(super) fn ratio(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
 /// The sum of up to 128 numbers as numpy adds them: one after the other below eight, in eight

@@ -2,6 +2,7 @@
 //! topic, whether it is new, and whether people with that need answered it by something other
 //! than "no".
 
+use super::clarification_need::ratio;
 use super::document_relevance::{First, first_questions};
 use crate::clariq::conversation::Conversation;
 use crate::clariq::{Bank, Labelled};
@@ -32,13 +33,11 @@ impl ContextRelevance {
     /// Names and figures: the share of contexts for which a question is asked, and of those
     /// questions the shares that are relevant, new, and answered.
     pub fn figures(&self) -> [(&'static str, f64); 4] {
-        let share =
-            |part: usize, whole: usize| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
         [
-            ("Asked", share(self.asked, self.contexts)),
-            ("Relevant", share(self.relevant, self.asked)),
-            ("New", share(self.new, self.asked)),
-            ("Answered", share(self.answered, self.asked)),
+            ("Asked", ratio(self.asked, self.contexts)),
+            ("Relevant", ratio(self.relevant, self.asked)),
+            ("New", ratio(self.new, self.asked)),
+            ("Answered", ratio(self.answered, self.asked)),
         ]
     }
 }

@@ -5,6 +5,7 @@
 //! do. Kappa is of Cohen, *Weighted kappa: nominal scale agreement with provision for scaled
 //! disagreement or partial credit*, Psychological Bulletin 70(4), 1968.
 
+use super::clarification_need::ratio;
 use crate::clariq::{Labelled, NeedLine};
 use clariq_core::TopicId;
 use clariq_eval::exact_mean;
@@ -58,14 +59,13 @@ pub fn need_report(predictions: &[NeedLine], labels: &Labelled) -> NeedReport {
     let pairs =
         || (0..CLASSES).flat_map(|label| (0..CLASSES).map(move |predicted| (label, predicted)));
     let topics: usize = confusion.iter().flatten().sum();
-    let share = |count: usize| if topics == 0 { 0.0 } else { count as f64 / topics as f64 };
     let off: usize = pairs()
         .map(|(label, predicted)| label.abs_diff(predicted) * confusion[label][predicted])
         .sum();
     NeedReport {
         macro_average: macro_average(&classes),
-        accuracy: share((0..CLASSES).map(|need| confusion[need][need]).sum()),
-        mean_absolute_error: share(off),
+        accuracy: ratio((0..CLASSES).map(|need| confusion[need][need]).sum(), topics),
+        mean_absolute_error: ratio(off, topics),
         quadratic_kappa: quadratic_kappa(&confusion),
         classes,
     }
@@ -86,8 +86,6 @@ fn confusion(predictions: &[NeedLine], labels: &Labelled) -> [[usize; CLASSES]; 
 }
 
 fn class(confusion: &[[usize; CLASSES]; CLASSES], need: usize) -> NeedClass {
-    let ratio =
-        |part: usize, whole: usize| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
     let predicted: usize = confusion.iter().map(|row| row[need]).sum();
     let support: usize = confusion[need].iter().sum();
     let hits = confusion[need][need];

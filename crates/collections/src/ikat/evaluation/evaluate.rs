@@ -1,6 +1,6 @@
 //! The figures of a run: rankings and sets of statements, passages, and responses.
 
-use crate::ikat::qrels::{Judged, RELEASED, check_turns, of_labels, read_answers};
+use crate::ikat::qrels::{GRADED_BY_MODEL, Judged, RELEASED, check_turns, of_labels, read_answers};
 use crate::ikat::run::{Submission, SubmittedTurn};
 use crate::ikat::{
     Ikat, Split, Topics, Year, citation_judgements, read_statement_qrels, statement_judgements,
@@ -40,9 +40,7 @@ pub struct Labels {
     pub responses: HashMap<String, String>,
 }
 
-/// The parts of passages by graded labels.
-const GRADED_BY_NIST: &str = "passages (graded by NIST)";
-const GRADED_BY_MODEL: &str = "passages (graded by an LLM)";
+/// The part of passages by the graded labels that a user names.
 const GRADED_BY_FILE: &str = "passages (graded by --qrels)";
 
 impl Labels {
@@ -63,7 +61,7 @@ impl Labels {
             ..Self::default()
         };
         for (_, name, judged) in RELEASED.iter().filter(|(of, ..)| *of == split) {
-            let Some(file) = ikat.folder().file(name) else { continue };
+            let Some(file) = ikat.folder.file(name) else { continue };
             match judged {
                 Judged::Organisers if labels.organisers.is_some() => {}
                 Judged::Organisers => {
@@ -77,9 +75,7 @@ impl Labels {
                 Judged::Nist => {
                     labels.nist = Some(qrels(&file, &read_statement_qrels(&file)?, topics)?);
                 }
-                Judged::Passages | Judged::PassagesByModel => {
-                    let by_people = *judged == Judged::Passages;
-                    let part = if by_people { GRADED_BY_NIST } else { GRADED_BY_MODEL };
+                Judged::Passages(part) => {
                     labels.graded.push((part, qrels(&file, &read_qrels(&file)?, topics)?));
                 }
                 Judged::Answers => labels.take_answers(&file, topics)?,

@@ -4,14 +4,13 @@
 mod conversations;
 pub(crate) mod talks;
 
-use super::Labels;
+use super::{Evaluated, Labels};
 use crate::Collection;
-use crate::evaluation::PageAsked;
+use crate::evaluation::{PageAsked, PageRun};
 use crate::ikat::run::Submission;
 use crate::ikat::{Ikat, PASSAGES, Split, Topics};
 use clariq_core::TopicId;
 use clariq_eval::Column;
-use clariq_files::Run;
 use clariq_report::differences::{self, Focus, Topic};
 use clariq_report::figures::{self, Compared, Measured, Words};
 use clariq_report::page::{Page, Section};
@@ -31,16 +30,11 @@ fn text_of(ikat: &Ikat, id: &str) -> String {
 
 pub(crate) const STYLE: &str = include_str!("page/style.css");
 
-/// A run and its name on the page.
-pub(crate) struct Entry {
-    /// Its name, unique on the page.
-    pub(crate) name: String,
-    /// What it uses beyond a request and the documents, as its record declares.
-    pub(crate) uses: Vec<String>,
+/// A run of the page, and what was read of it.
+pub(crate) struct Entry<'a> {
+    pub(crate) asked: &'a PageRun,
     pub(crate) submission: Submission,
-    /// The ranking of statements, which are named by their numbers.
-    pub(crate) statements: Run,
-    pub(crate) passages: Run,
+    pub(crate) evaluated: Evaluated,
     /// The figures; the same measures over the same turns for all runs, one at least.
     pub(crate) columns: Vec<Column>,
 }
@@ -53,14 +47,14 @@ pub(crate) struct Comparison<'a> {
     pub(crate) split: Split,
     pub(crate) topics: &'a Topics,
     pub(crate) labels: &'a Labels,
-    pub(crate) runs: &'a [Entry],
+    pub(crate) runs: &'a [Entry<'a>],
 }
 
 pub(crate) fn render(comparison: &Comparison) -> String {
     let PageAsked { title, baseline, seed, .. } = *comparison.asked;
     let runs = comparison.runs.iter().map(|entry| Measured {
-        name: &entry.name,
-        uses: &entry.uses,
+        name: &entry.asked.name,
+        uses: &entry.asked.uses,
         columns: entry.columns.clone(),
     });
     let compared = Compared::new(runs.collect(), baseline, seed, "turn");
@@ -137,7 +131,7 @@ fn describe(comparison: &Comparison) -> String {
     if comparison.runs.len() < 2 {
         return format!("{what}.");
     }
-    format!("{what}; compared with {}.", comparison.runs[comparison.asked.baseline].name)
+    format!("{what}; compared with {}.", comparison.runs[comparison.asked.baseline].asked.name)
 }
 
 /// Turns that a run does not answer.
@@ -150,7 +144,7 @@ fn remarks<'a>(comparison: &'a Comparison) -> Vec<(&'a str, String)> {
         let missing = all.filter(|(_, turn)| !answered.contains(turn.id.as_str())).count();
         if missing > 0 {
             let remark = format!("{} without an answer, counted 0.", count(missing, "turn"));
-            remarks.push((entry.name.as_str(), remark));
+            remarks.push((entry.asked.name.as_str(), remark));
         }
     }
     remarks

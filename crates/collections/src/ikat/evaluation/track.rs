@@ -219,17 +219,11 @@ impl Evaluation for Track<'_> {
             return Ok(rendered);
         }
         let (mut runs, mut warnings) = (Vec::new(), Vec::new());
-        for PageRun { name, file, uses } in asked.runs {
-            let (submission, evaluated, found) = self.read(file)?;
-            warnings.extend(found.iter().map(|warning| format!("{}: {warning}", file.name())));
-            runs.push(Entry {
-                name: name.clone(),
-                uses: uses.clone(),
-                columns: columns(&evaluated, self.labels()?, None, &[])?,
-                submission,
-                statements: evaluated.statements,
-                passages: evaluated.passages,
-            });
+        for run in asked.runs {
+            let (submission, evaluated, found) = self.read(&run.file)?;
+            warnings.extend(found.iter().map(|warning| format!("{}: {warning}", run.file.name())));
+            let columns = columns(&evaluated, self.labels()?, None, &[])?;
+            runs.push(Entry { asked: run, submission, evaluated, columns });
         }
         let topics = self.ikat.topics(self.split)?;
         let html = render(&Comparison {

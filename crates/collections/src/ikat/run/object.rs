@@ -33,10 +33,7 @@ pub(super) fn read(file: &str, root: &Node, year: Year, sink: Sink) -> Submissio
         }
     };
     for node in turns {
-        match turn(node, year) {
-            Ok(turn) => submission.turns.push(turn),
-            Err(fault) => sink(fault.in_file(file, FORM)),
-        }
+        submission.turns.extend(turn(node, year).map_err(|fault| sink(fault.in_file(file, FORM))));
     }
     submission
 }

@@ -24,10 +24,9 @@ pub(super) fn topics(input: &Input, sink: Sink) -> Topics {
     let mut seen: HashMap<String, u64> = HashMap::new();
     for item in &items {
         let mut reader = Reader { year, warnings: Vec::new() };
-        match reader.conversation(item, &mut seen) {
-            Ok(conversation) => topics.conversations.push(conversation),
-            Err(fault) => sink(fault.in_file(&input.name, FORM)),
-        }
+        let conversation = reader.conversation(item, &mut seen);
+        let conversation = conversation.map_err(|fault| sink(fault.in_file(&input.name, FORM)));
+        topics.conversations.extend(conversation);
         for fault in reader.warnings {
             let hint = "nothing has to be done: this changes no figure";
             sink(fault.in_file(&input.name, hint).warning());

@@ -1,7 +1,7 @@
 //! The checks of 2023 and 2024, turn by turn.
 
 use super::Check;
-use crate::ikat::run::{RankedPassage, RankedStatement, Response, Submission, SubmittedTurn};
+use crate::ikat::run::{RankedStatement, Response, Submission, SubmittedTurn};
 use crate::ikat::topics::{Conversation, Year};
 use clariq_core::problem;
 use clariq_files::shorten;
@@ -111,7 +111,7 @@ impl Check<'_> {
         for response in &turn.responses {
             self.response(submission, &turn.id, response);
             self.passages(&turn.id, response);
-            self.statements(submission.year, conversation, &turn.id, response);
+            self.statements(conversation, &turn.id, response);
         }
     }
 
@@ -153,8 +153,23 @@ impl Check<'_> {
     fn passages(&mut self, turn: &str, response: &Response) {
         let mut previous = FIRST;
         for passage in &response.passages {
-            self.passage(turn, passage, previous);
-            previous = passage.score;
+            let (line, id, score) = (passage.line, shorten(&passage.id), passage.score);
+            if score > previous {
+                let found = format!("{score} after {previous} for `{id}` in turn {turn}");
+                let expected = "scores of passages that do not rise";
+                self.warn(problem!(self.at(line), expected, found, "order passages by score"));
+            }
+            if !passage.id.starts_with(PREFIX) {
+                let expected = "an id that begins with `clueweb22-`";
+                let hint = "the passages of the track are those of ClueWeb22";
+                self.warn(problem!(self.at(line), expected, "`{id}` in turn {turn}", hint));
+            }
+            if passage.id.matches(':').count() != 1 {
+                let expected = "an id `page:number` with one colon";
+                let hint = "such as clueweb22-en0004-50-00170:0";
+                self.warn(problem!(self.at(line), expected, "`{id}` in turn {turn}", hint));
+            }
+            previous = score;
         }
         let (line, count) = (response.line, response.passages.len());
         let none = format!("none in turn {turn}");
@@ -172,85 +187,49 @@ impl Check<'_> {
         }
     }
 
-    fn passage(&mut self, turn: &str, passage: &RankedPassage, previous: f64) {
-        let (line, id, score) = (passage.line, shorten(&passage.id), passage.score);
-        if score > previous {
-            let found = format!("{score} after {previous} for `{id}` in turn {turn}");
-            let expected = "scores of passages that do not rise";
-            self.warn(problem!(self.at(line), expected, found, "order passages by score"));
-        }
-        if !passage.id.starts_with(PREFIX) {
-            let expected = "an id that begins with `clueweb22-`";
-            let hint = "the passages of the track are those of ClueWeb22";
-            self.warn(problem!(self.at(line), expected, "`{id}` in turn {turn}", hint));
-        }
-        if passage.id.matches(':').count() != 1 {
-            let expected = "an id `page:number` with one colon";
-            let hint = "such as clueweb22-en0004-50-00170:0";
-            self.warn(problem!(self.at(line), expected, "`{id}` in turn {turn}", hint));
-        }
-    }
-
-    fn statements(
-        &mut self,
-        year: Year,
-        conversation: &Conversation,
-        turn: &str,
-        response: &Response,
-    ) {
+    /// 2023: the id has to be known, and the text has to be that of the topics. 2024: the number 0
+    /// is let through.
+    fn statements(&mut self, conversation: &Conversation, turn: &str, response: &Response) {
         if response.statements.is_empty() {
             let found = format!("none for a response in turn {turn}");
             let hint = "give ptkb_provenance, even if no statement seems to matter";
             return self.warn(problem!(self.at(response.line), "statements", found, hint));
         }
-        let mut previous = FIRST;
-        for statement in &response.statements {
-            self.statement(year, conversation, turn, statement, previous);
-            previous = statement.score;
-        }
-    }
-
-    /// 2023: the id has to be known, and the text has to be that of the topics. 2024: the number 0
-    /// is let through.
-    fn statement(
-        &mut self,
-        year: Year,
-        conversation: &Conversation,
-        turn: &str,
-        statement: &RankedStatement,
-        previous: f64,
-    ) {
-        let RankedStatement { id, line, score, .. } = statement;
         let last = conversation.statements.len();
-        let expected = format!("a statement from 1 to {last}");
-        let hint = "statements are numbered from 1";
-        if year == Year::Y2024 {
-            if !id.parse().is_ok_and(|number: usize| number <= last) {
-                self.add(problem!(self.at(*line), expected, "{id} in turn {turn}", hint));
+        let mut previous = FIRST;
+        for RankedStatement { id, line, score, text } in &response.statements {
+            let expected = format!("a statement from 1 to {last}");
+            let hint = "statements are numbered from 1";
+            if self.topics.year == Year::Y2024 {
+                if !id.parse().is_ok_and(|number: usize| number <= last) {
+                    self.add(problem!(self.at(*line), expected, "{id} in turn {turn}", hint));
+                }
+                continue;
             }
-            return;
-        }
-        let number = id.parse::<usize>().ok().filter(|number| number.to_string() == *id);
-        let text = number.and_then(|number| conversation.statements.get(number.checked_sub(1)?));
-        let found = format!("`{}` in turn {turn}", shorten(id));
-        match text {
-            None if id.is_empty() => {
-                let hint = "ids are \"1\", \"2\", …";
-                self.add(problem!(self.at(*line), "the id of a statement", found, hint));
+            let number = id.parse::<usize>().ok().filter(|number| number.to_string() == *id);
+            let known =
+                number.and_then(|number| conversation.statements.get(number.checked_sub(1)?));
+            let found = format!("`{}` in turn {turn}", shorten(id));
+            match known {
+                None if id.is_empty() => {
+                    let hint = "ids are \"1\", \"2\", …";
+                    self.add(problem!(self.at(*line), "the id of a statement", found, hint));
+                }
+                None => self.add(problem!(self.at(*line), expected, found, hint)),
+                Some(known) if known != text => {
+                    let expected = format!("the text of statement {id}, `{}`", shorten(known));
+                    let found = format!("`{}` in turn {turn}", shorten(text));
+                    let hint = "give the text as it is in the topics";
+                    self.add(problem!(self.at(*line), expected, found, hint));
+                }
+                Some(_) => {}
             }
-            None => self.add(problem!(self.at(*line), expected, found, hint)),
-            Some(text) if *text != statement.text => {
-                let expected = format!("the text of statement {id}, `{}`", shorten(text));
-                let found = format!("`{}` in turn {turn}", shorten(&statement.text));
-                let hint = "give the text as it is in the topics";
-                self.add(problem!(self.at(*line), expected, found, hint));
+            if *score > previous {
+                let found = format!("{score} after {previous} for statement {id} in turn {turn}");
+                let expected = "scores of statements that do not rise";
+                self.warn(problem!(self.at(*line), expected, found, "order statements by score"));
             }
-            Some(_) => {}
-        }
-        if *score > previous {
-            let found = format!("{score} after {previous} for statement {id} in turn {turn}");
-            let expected = "scores of statements that do not rise";
-            self.warn(problem!(self.at(*line), expected, found, "order statements by score"));
+            previous = *score;
         }
     }
 }

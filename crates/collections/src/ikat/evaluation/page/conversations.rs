@@ -40,12 +40,12 @@ struct Answers<'a> {
 }
 
 impl<'a> Answers<'a> {
-    fn new(entry: &'a Entry) -> Self {
+    fn new(entry: &'a Entry<'a>) -> Self {
         let mut by_turn: HashMap<&str, Answer> = HashMap::new();
-        for line in &entry.statements.lines {
+        for line in &entry.evaluated.statements.lines {
             by_turn.entry(line.topic.as_str()).or_default().statements.push(line.question.as_str());
         }
-        for line in &entry.passages.lines {
+        for line in &entry.evaluated.passages.lines {
             by_turn.entry(line.topic.as_str()).or_default().passages.push(line.question.as_str());
         }
         for turn in &entry.submission.turns {
@@ -56,7 +56,7 @@ impl<'a> Answers<'a> {
                 by_turn.entry(turn.as_str()).or_default().figures.push((column.name(), *value));
             }
         }
-        Self { name: &entry.name, by_turn }
+        Self { name: &entry.asked.name, by_turn }
     }
 }
 
