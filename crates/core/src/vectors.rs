@@ -12,6 +12,7 @@ use std::path::PathBuf;
 /// The vectors of documents by one encoder, a row each in the order of their numbers.
 #[derive(Debug, Default)]
 pub struct Vectors {
+    count: usize,
     dim: usize,
     /// All have [`BLOCK`](Self::BLOCK) rows but the last.
     blocks: Vec<Rows>,
@@ -74,7 +75,7 @@ impl Vectors {
         documents: usize,
         mut block: impl FnMut(Range<usize>) -> Result<Block>,
     ) -> Result<Self> {
-        let mut all = Self::default();
+        let mut all = Self { count: documents, ..Self::default() };
         for first in (0..documents).step_by(Self::BLOCK) {
             let Block { dim, rows, empty } = block(first..documents.min(first + Self::BLOCK))?;
             all.dim = dim;
@@ -82,6 +83,11 @@ impl Vectors {
             all.empty.extend(empty.into_iter().map(|index| Doc(first as u32 + index)));
         }
         Ok(all)
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.count
     }
 
     /// The length of a vector.
@@ -185,6 +191,7 @@ mod tests {
         let some = some.map(|docs| docs.iter().copied().map(Doc).collect::<Vec<_>>());
         for on_disk in [&|_| false, &|_| true, &|first| first > 0] as [&dyn Fn(usize) -> bool; 3] {
             let vectors = make(on_disk);
+            assert_eq!(vectors.count(), documents);
             assert_eq!((vectors.dim(), vectors.empty()), (dim, &[Doc(4), Doc(edge + 4)][..]));
             for docs in some.iter().chain([&all]) {
                 let wanted =

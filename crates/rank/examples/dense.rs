@@ -1,11 +1,13 @@
-//! The stage `dense` over a collection of random vectors: seconds, and own memory, as lines of JSON.
+//! The stage `dense` over collections of vectors: seconds, and own memory, as lines of JSON.
 //!
 //! ```text
 //! cargo run --release -p clariq-rank --example dense -- DOCUMENTS LENGTH [REQUESTS]
 //! ```
 //!
-//! Requests are ranked one by one, and again in batches as `clariq run` makes them. The vectors of
-//! more than one block are in files of the folder for temporary files while it runs.
+//! Requests are ranked one by one, and again in batches as `clariq run` makes them: over random
+//! vectors, and over vectors of a thousand topics, some of whose numbers are larger than others, as
+//! those of encoders are. The vectors of more than one block are in files of the folder for
+//! temporary files while it runs.
 
 use clariq_collections::clariq::{Bank, BankRow};
 use clariq_core::{
@@ -24,21 +26,42 @@ const BATCH: usize = 512;
 const DEPTH: usize = 100;
 
 /// Vectors of a length, each made of the text.
-struct Random(usize);
+#[derive(Clone, Copy)]
+struct Random {
+    length: usize,
+    has_topics: bool,
+}
+
+/// Numbers from -1 to 1.
+fn numbers(mut state: u64) -> impl Iterator<Item = f32> {
+    std::iter::repeat_with(move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 40) as f32 / (1 << 23) as f32 - 1.0
+    })
+}
 
 impl Encoder for Random {
     fn encode(&self, texts: &[&str], _: Progress) -> Result<Embeddings> {
-        let mut values = Vec::with_capacity(texts.len() * self.0);
+        let Self { length, has_topics } = *self;
+        let mut values = Vec::with_capacity(texts.len() * length);
         for text in texts {
-            let mut state = text
+            let seed = text
                 .bytes()
                 .fold(1_u64, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-            values.extend((0..self.0).map(|_| {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                ((state >> 40) as f32 / (1 << 23) as f32 - 1.0) / (self.0 as f32 / 3.0).sqrt()
-            }));
+            let own = numbers(seed).take(length);
+            if !has_topics {
+                values.extend(own.map(|number| number / (length as f32 / 3.0).sqrt()));
+                continue;
+            }
+            let both = own.zip(numbers((seed >> 20) % 1000 + 1));
+            let vector: Vec<f32> = (1..)
+                .zip(both)
+                .map(|(rank, (own, topic))| (own + 0.75 * topic) / (rank as f32).sqrt())
+                .collect();
+            let norm = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
+            values.extend(vector.iter().map(|number| number / norm));
         }
-        Ok(Embeddings { dim: self.0, values })
+        Ok(Embeddings { dim: length, values })
     }
 
     fn checksum(&self) -> &'static str {
@@ -46,12 +69,12 @@ impl Encoder for Random {
     }
 }
 
-/// Opens encoders of a length, and keeps the vectors of documents in a folder.
-struct OnDisk<'f>(usize, &'f Path);
+/// Opens encoders, and keeps the vectors of documents in a folder.
+struct OnDisk<'f>(Random, &'f Path);
 
 impl Models for OnDisk<'_> {
     fn open(&self, _: &ModelName) -> Result<Model> {
-        Ok(Model::Encoder(Arc::new(Random(self.0))))
+        Ok(Model::Encoder(Arc::new(self.0)))
     }
 
     fn embed_documents(
@@ -62,7 +85,7 @@ impl Models for OnDisk<'_> {
     ) -> Result<Arc<Vectors>> {
         let make = |block: std::ops::Range<usize>| {
             let path = self.1.join(block.start.to_string());
-            let mut made = Random(self.0).encode_block(documents, block, progress)?;
+            let mut made = self.0.encode_block(documents, block, progress)?;
             if let Rows::Memory(values) = &made.rows
                 && documents.len() > Vectors::BLOCK
             {
@@ -90,9 +113,6 @@ fn main() -> Result<()> {
     let bank = Bank::from_rows((0..documents).map(row).collect());
     let folder = std::env::temp_dir().join(format!("dense-{}", std::process::id()));
     fs::create_dir_all(&folder).map_err(Error::io("create", &folder))?;
-    let random = OnDisk(length, &folder);
-    let mut context = Context::new(&bank, |_, _| bail!("index", "none", "one", "`dense` has none"));
-    context.models = &random;
     let text = format!(
         "name = \"dense\"\n[space]\nmodels = {{ random = 1.0 }}\n\
          [[stages]]\nstage = \"dense\"\ndepth = {DEPTH}"
@@ -100,24 +120,34 @@ fn main() -> Result<()> {
     let system = System::parse("dense.toml", &text, &[])?;
     let request = |number: usize| Request::new(&*number.to_string(), format!("r{number}"));
     let requests: Vec<Request> = (0..requests).map(request).collect();
-    for (step, batch, some) in [
-        ("open", 1, &requests[..1]),
-        ("one by one", 1, &requests[..requests.len().min(20)]),
-        ("batches", BATCH, &requests[..]),
-    ] {
-        let (start, before, mut hits) = (Instant::now(), processor(), 0);
-        for batch in some.chunks(batch) {
-            let batch = Batch::new(&context, batch);
-            hits +=
-                system.pipeline.run(&batch, batch.unranked())?.iter().map(Vec::len).sum::<usize>();
+    for has_topics in [false, true] {
+        let models = OnDisk(Random { length, has_topics }, &folder);
+        let mut context =
+            Context::new(&bank, |_, _| bail!("index", "none", "one", "`dense` has none"));
+        context.models = &models;
+        for (step, batch, some) in [
+            // The second request makes what later ones need.
+            ("open", 1, &requests[..requests.len().min(2)]),
+            ("one by one", 1, &requests[..requests.len().min(20)]),
+            ("batches", BATCH, &requests[..]),
+        ] {
+            let (start, before) = (Instant::now(), processor());
+            let (mut hits, mut scores) = (0, 0.0);
+            for batch in some.chunks(batch) {
+                let batch = Batch::new(&context, batch);
+                let rankings = system.pipeline.run(&batch, batch.unranked())?;
+                hits += rankings.iter().map(Vec::len).sum::<usize>();
+                scores += rankings.iter().flatten().map(|hit| hit.score).sum::<f64>();
+            }
+            let seconds = start.elapsed().as_secs_f64();
+            let figures = serde_json::json!({
+                "topics": has_topics, "step": step, "requests": some.len(), "seconds": seconds,
+                "hits": hits, "scores": scores,
+                "requests_per_second": some.len() as f64 / seconds,
+                "processor_seconds": processor() - before, "peak_own_mib": peak(),
+            });
+            println!("{figures}");
         }
-        let seconds = start.elapsed().as_secs_f64();
-        let figures = serde_json::json!({
-            "step": step, "requests": some.len(), "seconds": seconds, "hits": hits,
-            "requests_per_second": some.len() as f64 / seconds,
-            "processor_seconds": processor() - before, "peak_own_mib": peak(),
-        });
-        println!("{figures}");
     }
     fs::remove_dir_all(&folder).map_err(Error::io("remove", &folder))
 }

@@ -6,6 +6,7 @@
 //! are put side by side, scaled by the roots of the weights, which are never made.
 
 mod characters;
+mod codes;
 mod encoded;
 
 use characters::Characters;
@@ -13,11 +14,13 @@ use clariq_core::{
     Doc, Documents, Embeddings, Explanation, Location, ModelName, Models, Pooling, Reading, Result,
     Similarity, bail,
 };
+pub(crate) use codes::Sum;
 pub(crate) use encoded::Encoded;
 use ndarray::Array2;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
@@ -230,6 +233,20 @@ impl Space {
             characters.add_texts(&texts[some], docs, *weight, &mut sum);
         }
         Ok(sum)
+    }
+
+    /// Documents among which the best so many are by each of some sums of similarities.
+    pub(crate) fn near<'d>(
+        &self,
+        sums: &[Sum],
+        docs: &'d [Doc],
+        depth: usize,
+    ) -> Result<Cow<'d, [Doc]>> {
+        match (&*self.encoders, &self.characters) {
+            // Its weight is 1.
+            ([(_, encoded)], None) => encoded.near(sums, docs, depth),
+            _ => Ok(docs.into()),
+        }
     }
 
     /// One of the encoders, by its name.

@@ -7,7 +7,7 @@
 //! text, because few texts make many conversations: a file of 1.7 million has some 12,000 of them.
 
 use crate::build::Build;
-use crate::space::SpaceConfig;
+use crate::space::{SpaceConfig, Sum};
 use crate::stage::{About, Batch, Stage};
 use crate::stages::conversation::{Conversation, VectorHistory, explain};
 use crate::stages::meaning::{Meaning, Over};
@@ -175,6 +175,8 @@ impl Dense {
         let texts: Vec<Cow<str>> = requests.iter().map(Request::flatten).collect();
         let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
         let vectors = space.encode(context.models, &texts)?;
+        let sum = |row| vectors.iter().map(|vectors| (1.0, vectors.row(row))).collect();
+        let docs = &*space.near(&(0..texts.len()).map(sum).collect::<Vec<Sum>>(), docs, depth)?;
         let (all, most) = (texts.len(), most_texts(docs));
         let mut rankings = Vec::with_capacity(all);
         for start in (0..all).step_by(most) {
@@ -228,10 +230,23 @@ impl Dense {
         let vectors = space.encode_each(context.documents, context.models, &texts.distinct)?;
         let histories: Vec<_> = requests.iter().map(|request| History::of(&request.said)).collect();
         let meant = self.meaning().map(|meaning| meaning.of(over, &histories)).transpose()?;
+        let nearest = |text: &Weighed| text.role == Role::Nearest;
+        let docs = if self.min_likeness.is_some() || texts.requests.iter().flatten().any(nearest) {
+            docs.into()
+        } else {
+            let sum = |(request, said): (usize, &Vec<Weighed>)| {
+                let said = said.iter().flat_map(|text| {
+                    vectors.iter().map(|vectors| (text.weight, vectors.row(text.row)))
+                });
+                said.chain(meant.iter().map(|meant| meant.weighted(request))).collect()
+            };
+            let sums: Vec<Sum> = texts.requests.iter().enumerate().map(sum).collect();
+            space.near(&sums, docs, depth)?
+        };
         let mut highest = vec![f32::NEG_INFINITY; all.len()];
         let none = || Ranked { best: Best::new(depth), repeats: HashSet::new() };
         let mut ranked: Vec<Ranked> = requests.iter().map(|_| none()).collect();
-        for docs in portions(docs, all.len().max(requests.len())) {
+        for docs in portions(&docs, all.len().max(requests.len())) {
             let rows = space.similarities(&texts.distinct, &vectors, all.clone(), docs)?;
             for (highest, row) in highest.iter_mut().zip(rows.rows()) {
                 *highest = row.iter().copied().fold(*highest, f32::max);

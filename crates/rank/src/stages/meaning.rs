@@ -59,6 +59,11 @@ pub(super) struct Meant<'a> {
 }
 
 impl Meant<'_> {
+    /// The vector of a conversation, and what similarity to it counts.
+    pub(super) fn weighted(&self, conversation: usize) -> (f32, &[f32]) {
+        (self.weight, self.vectors.row(conversation))
+    }
+
     /// Weighted similarities of conversations (rows) to documents (columns).
     pub(super) fn score(&self, docs: &[Doc]) -> Result<Array2<f32>> {
         let mut score = Array2::zeros((self.vectors.len(), docs.len()));

@@ -1,5 +1,5 @@
 //! The stage `dense` over more documents than a block, in portions and from files, beside the whole
-//! collection in memory.
+//! collection in memory, where single requests are compared by codes first.
 
 use crate::common::conversation;
 use clariq_collections::clariq::{Bank, BankRow};
@@ -129,6 +129,12 @@ fn portions_of_the_documents_change_no_ranking() {
          refused_question = -1, refused_answer = 0, decay = 1 }",
             0,
         ),
+        (
+            "repeat = 2.0\nweights = { question = 1, answer = 2, refused_question = -1, \
+         refused_answer = 0, decay = 1 }",
+            0,
+        ),
+        ("history = { context = 0.5, nearest = 0.75 }", DEPTH),
         (
             "history = { context = 0.5, system = 0.25, decay = 0.5, \
          meaning = { model = \"chance\", weight = 3.0 } }",
