@@ -24,7 +24,7 @@ fn ids_of_the_released_list_are_found() {
     let responses = run.turns.iter().flat_map(|turn| &turn.responses);
     for passage in responses.flat_map(|response| &response.passages) {
         assert!(ids.contains(&passage.id), "{}", passage.id);
-        assert!(!ids.contains(&format!("{}9999", passage.id)));
+        assert!(!ids.contains(format!("{}9999", passage.id)));
     }
 }
 
@@ -49,8 +49,8 @@ fn generated_ids() {
     let mut found = 0;
     for number in 0..1_000_000 {
         let (page, passage) = page_and_passage(number * 104_729 % count);
-        found += u64::from(ids.contains(&format!("{}:{passage}", page_name(page))));
-        assert!(!ids.contains(&format!("{}:{}", page_name(page), passage + 400)));
+        found += u64::from(ids.contains(format!("{}:{passage}", page_name(page))));
+        assert!(!ids.contains(format!("{}:{}", page_name(page), passage + 400)));
     }
     println!("2,000,000 looked up in {:.1?}", start.elapsed());
     assert_eq!((report.ids, found), (count, 1_000_000));
