@@ -216,6 +216,30 @@ mod tests {
     }
 
     #[test]
+    fn errors_that_add_up_are_within_the_bound() {
+        const DIM: usize = 33;
+        // The first number decides the step; the others are all wrong by the same part of it.
+        let vector =
+            |[first, other]: [f32; 2]| [&[1.0 + first.abs()][..], &[other; DIM - 1]].concat();
+        let pairs: Vec<f32> = numbers(3).take(4000).collect();
+        let values = pairs.as_chunks::<2>().0.iter().copied().flat_map(vector).collect::<Vec<_>>();
+        let (codes, mut said) = (codes_of(DIM, &values).unwrap(), [1.0; DIM]);
+        said[0] = 0.0;
+        let sum: Sum = vec![(1.0, &said)];
+        let scores = scores(DIM, &values, &sum);
+        let docs: Vec<Doc> = Doc::all(scores.len()).collect();
+        for depth in 1..50 {
+            let rank = |docs: &[Doc]| {
+                rank_by_score(docs, docs.iter().map(|doc| scores[doc.index()]), depth)
+            };
+            let mut near = Vec::new();
+            codes.add_near(&sum, &docs, depth, &mut near);
+            assert_eq!(rank(&near), rank(&docs), "{depth}");
+            assert!(near.len() < depth + 100, "{} of {depth}", near.len());
+        }
+    }
+
+    #[test]
     fn vectors_that_are_not_usual_have_no_codes() {
         for number in [f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e30] {
             assert!(codes_of(2, &[0.5, 0.25, number, 0.5]).is_none(), "{number}");
