@@ -57,9 +57,9 @@ pub fn validate_interactive(
 ) -> Result<Validation, Error> {
     let input = run.read_at_most(MOST_OF_A_RUN)?;
     if !is_interactive(&input) {
-        let expected = "conversations with a simulated user, whose turns no split has";
-        let hint = "--split says what any other run answers";
-        bail!(&*input.name, expected, "another file", hint);
+        let expected = "conversations with a simulated user, or --split beside any other run";
+        let hint = "--split says whose requests the run answers";
+        bail!(&*input.name, expected, "another file, and no --split", hint);
     }
     let name = input.name.clone();
     let topics = Topics { name, year: Year::Y2025, conversations: Vec::new() };
