@@ -438,7 +438,7 @@ fn is_as_usual(fake: &Fake, submission: &Submission, differences: &[String], wha
 }
 
 #[test]
-fn an_answer_that_is_cut_at_any_byte_repeats_nothing() {
+fn an_answer_that_is_cut_repeats_nothing() {
     for number in 0..USUAL.len() {
         // Where the whole answer comes, nothing was cut. The first bytes are those of the head.
         let (head, whole, step) = match number {
