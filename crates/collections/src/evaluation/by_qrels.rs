@@ -48,7 +48,7 @@ impl<'a> ByQrels<'a> {
         task: &'static str,
     ) -> Result<Self, Error> {
         let qrels = collection.qrels(split, task)?.ok_or_else(|| {
-            let hint = "name a split with labels, or give judgements to `clariq eval --qrels`";
+            let hint = "name a split with labels, or in its place give `clariq eval` --qrels";
             problem!(collection.location(), "labels of {split}", "requests without labels", hint)
                 .kind(ProblemKind::MissingFile)
         })?;
