@@ -108,9 +108,8 @@ fn after_a_no_nothing_is_asked_about_another_topic() {
          Q4\tdo you want to know the symptoms\nQ5\twhich garden is it\n",
     );
     let finished = ask(&bench, &["Tell me about Saturn"], "no\n");
-    let expected = "are you referring to titan the moon of saturn\n";
-    assert!(finished.stdout.starts_with(expected), "{}", finished.stdout);
-    assert!(!finished.stdout.contains("wilsons"), "{}", finished.stdout);
+    let asked = finished.stdout.trim_end();
+    assert_eq!(asked, "are you referring to titan the moon of saturn", "{}", finished.stderr);
     let why = "nothing more to ask: the system asks nothing: 0, words of the topic in the best \
                question, stops at 0: saturn";
     assert!(finished.stderr.contains(why), "{}", finished.stderr);
