@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::output::Format;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clariq_collections::{KINDS, Kind};
 use clariq_core::{Isa, Name, Precision, bail};
 use clariq_experiment::Rewrites;
 use clariq_experiment::systems::parse_assignment;
@@ -123,6 +124,19 @@ pub(crate) struct Judged {
     pub(crate) requests: Option<PathBuf>,
 }
 
+/// The splits of all collections, for help texts.
+pub(crate) fn splits() -> String {
+    let of = |kind: &Kind| format!("{} of {}", kind.splits.join(", "), kind.name);
+    KINDS.iter().map(of).collect::<Vec<_>>().join("; ")
+}
+
+/// The help of a `--split` whose labels are used.
+pub(crate) fn labelled_split() -> String {
+    let usual = |kind: &Kind| format!("{} of {}", kind.usual_split, kind.name);
+    let usual: Vec<String> = KINDS.iter().map(usual).collect();
+    format!("Split whose labels are used: {} [default: {}]", splits(), usual.join(", "))
+}
+
 /// Runs that are shown side by side, and what they are scored by.
 #[derive(Args, Clone)]
 pub(crate) struct Compared {
@@ -133,10 +147,7 @@ pub(crate) struct Compared {
     /// Run to compare the others with
     #[arg(long, value_name = "RUN")]
     pub(crate) baseline: Option<PathBuf>,
-    /// Split whose labels are used: train, dev or test of ClariQ; 2023-train or 2023-test of iKAT;
-    /// 2022 of CAsT [default: dev; 2023-test for iKAT, whose submissions end in .json; 2022 for
-    /// CAsT]
-    #[arg(long, value_name = "SPLIT")]
+    #[arg(long, value_name = "SPLIT", help = labelled_split())]
     pub(crate) split: Option<String>,
     #[command(flatten)]
     pub(crate) judged: Judged,

@@ -11,7 +11,7 @@ use crate::settings::Settings;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use clariq_core::{Engine, Problem};
 
-/// Baselines, rankings and scores for conversational search: ClariQ, TREC iKAT and TREC CAsT.
+/// Baselines, rankings and scores for conversational search
 ///
 /// Without --data, commands use data/clariq if that folder exists, and otherwise a small built-in
 /// sample. Results are printed to standard output, everything else to standard error. Exit status:

@@ -1,4 +1,4 @@
-//! `clariq`: baselines, rankings and scores for the `ClariQ` benchmark. It never loads libtorch.
+//! `clariq`: baselines, rankings and scores for conversational search. It never loads libtorch.
 
 fn main() {
     clariq_command::main(None)

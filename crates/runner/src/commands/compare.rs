@@ -28,7 +28,7 @@ pub(crate) struct CompareArgs {
     /// the task]
     #[arg(short = 'm', long = "measure", value_name = "NAME")]
     measures: Vec<String>,
-    /// Order of equal scores: as in ClariQ's official scorer, or by id as in trec_eval [default:
+    /// Order of equal scores: as in the official scorer, or by id as in trec_eval [default:
     /// official; id with -m]
     #[arg(long, value_name = "RULE", value_parser = ties())]
     ties: Option<Ties>,

@@ -185,7 +185,7 @@ fn segment(settings: &Settings, arguments: &SegmentArgs) -> Result<Outcome, Fail
 pub(crate) struct FetchArgs {
     /// Collection; of iKAT topics, canonical passages and labels of 2023, of CAsT topics and the
     /// question pool
-    #[arg(long, value_name = "NAME", default_value = "ClariQ", ignore_case = true,
+    #[arg(long, value_name = "NAME", default_value = KINDS[0].name, ignore_case = true,
           value_parser = collections())]
     collection: String,
     /// Download from this URL, or copy from this folder; the files have the paths of their release

@@ -70,7 +70,7 @@ fn data(settings: &Settings) -> Vec<Finding> {
     let collection = match open_keeping(&settings.data, &KeptTexts::default()) {
         Ok(collection) => collection,
         Err(error) => {
-            // Files of ClariQ belong into a folder of its own, or into one with some of them.
+            // The usual files belong into a new folder, or into one with some of them.
             let fetches = match (&settings.data, kind_of(&settings.data)) {
                 (DataDir::Folder(folder), Err(_)) => !folder.exists(),
                 (_, kind) => kind.is_ok_and(|kind| kind.name == KINDS[0].name),

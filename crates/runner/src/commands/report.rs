@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct ReportArgs {
     #[command(flatten)]
     compared: Compared,
-    /// Need file (ClariQ) whose predictions are also shown; can be repeated
+    /// Need file whose predictions are also shown; can be repeated
     #[arg(long = "need", value_name = "FILE")]
     needs: Vec<PathBuf>,
     /// HTML file to write; `-` for standard output

@@ -46,7 +46,7 @@ pub(crate) struct TuneArgs {
     pub(crate) place: IndexPlace,
 }
 
-/// The recalls of ClariQ's leaderboard, which are shown together.
+/// The recalls of the challenge's leaderboard, which are shown together.
 const RECALLS: [&str; 4] = ["R@5", "R@10", "R@20", "R@30"];
 
 pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome, Failure> {

@@ -1,13 +1,14 @@
 //! `clariq validate`: what a collection's official program says of a run, and what it lets through;
 //! and `clariq convert`: an iKAT run in the form that evaluation tools read.
 
+use crate::arguments::splits;
 use crate::failure::{Failure, Outcome, print_findings};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::{Args, ValueEnum};
 use clariq_collections::convert::convert_to_trec;
 use clariq_collections::{
-    KINDS, MAX_WARNINGS, Validation, ValidationOptions, Verdict, validate_interactive,
+    MAX_WARNINGS, Validation, ValidationOptions, Verdict, validate_interactive,
 };
 use clariq_core::{Findings, Severity, bail};
 use clariq_files::{Source, Target};
@@ -19,9 +20,8 @@ pub(crate) struct ValidateArgs {
     /// standard input
     #[arg(value_name = "RUN")]
     run: PathBuf,
-    /// Split of the run: 2023-train, 2023-test, 2024 or 2025 of iKAT; train, dev or test of ClariQ;
-    /// 2022 of CAsT. Conversations with a simulated user need none
-    #[arg(long, value_name = "SPLIT")]
+    #[arg(long, value_name = "SPLIT",
+          help = format!("Split of the run: {}. Conversations with a simulated user need none", splits()))]
     split: Option<String>,
     /// iKAT: file of all passage ids, from `clariq data passage-ids`; other passages cause a
     /// warning
@@ -43,10 +43,9 @@ pub(crate) fn validate(settings: &Settings, arguments: &ValidateArgs) -> Result<
         None => validate_interactive(&file, &options)?,
         Some(split) => {
             let Some(kind) = settings.kind_with_split(split) else {
-                let splits = KINDS.iter().flat_map(|kind| kind.splits).copied();
-                let splits = splits.collect::<Vec<_>>().join(", ");
                 let hint = "--split says what the run answers";
-                bail!("--split", "one of {splits}", "`{split}`", hint);
+                let known = splits();
+                bail!("--split", "one of {known}", "`{split}`", hint);
             };
             (kind.validate)(&settings.data_of(kind), split, &file, &options)?
         }

@@ -1,6 +1,6 @@
 //! The arguments of `clariq eval`, the official scorer's flags among them.
 
-use crate::arguments::one_of;
+use crate::arguments::{labelled_split, one_of};
 use crate::output::Format;
 use clap::Args;
 use clap::builder::TypedValueParser;
@@ -19,14 +19,12 @@ pub(crate) struct EvalArgs {
     /// Same as RUN, for compatibility with the official scorer
     #[arg(long, alias = "run_file", value_name = "FILE", conflicts_with = "run")]
     run_file: Option<PathBuf>,
-    /// What to score, in the words of ClariQ's official scorer
+    /// What to score, in the words of the official scorer
     #[arg(long, aliases = ["eval_task", "eval-task"], value_parser = tasks(),
           default_value = "question_relevance")]
     task: Task,
-    /// Split whose labels are used: train, dev or test of ClariQ; 2023-train, 2023-test, 2024 or
-    /// 2025 of iKAT; 2022 of CAsT [default: dev; 2023-test for iKAT, whose submissions end in
-    /// .json; 2022 for CAsT]
-    #[arg(long, aliases = ["experiment_type", "experiment-type"], value_name = "SPLIT")]
+    #[arg(long, aliases = ["experiment_type", "experiment-type"], value_name = "SPLIT",
+          help = labelled_split())]
     pub(super) split: Option<String>,
     /// Measure, such as nDCG@10, R@30, AP, RR, P@5, Success@5, RBP(p=0.8) or recall_30; can be
     /// repeated
