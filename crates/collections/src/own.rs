@@ -1,4 +1,4 @@
-//! A collection of one's own, in the forms that people have: BEIR, MS MARCO, Anserini's JSON, and
+//! Documents of the user's own, in the forms that people have: BEIR, MS MARCO, Anserini's JSON, and
 //! what `clariq data export` writes.
 //!
 //! Documents alone are a collection. Requests and judgements are found by their names, as
@@ -108,7 +108,7 @@ fn files(folder: &Folder) -> Vec<Source> {
 }
 
 fn no_documents(data: &DataDir) -> Error {
-    let hint = "data/README.md lists the forms that a collection of one's own can have";
+    let hint = "data/README.md lists the forms that documents of your own can have";
     problem!(data.to_string(), "a folder with documents", "none", hint)
         .kind(ProblemKind::MissingFile)
         .into()

@@ -90,7 +90,7 @@ impl<'a> Folder<'a> {
             }
         };
         if files.is_empty() {
-            let hint = "data/README.md lists the forms that a collection of one's own can have";
+            let hint = "data/README.md lists the forms that documents of your own can have";
             let found = "none that begins with a document";
             let problem = problem!(self.0, "files of documents", found, hint);
             return Err(problem.kind(ProblemKind::MissingFile).into());

@@ -81,7 +81,7 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome, F
     let collection = settings.collection_for(slice::from_ref(&loaded))?;
     let mut session = settings.session(&*collection, Some(&arguments.place))?;
     session.options.need_model.clone_from(&arguments.need_model);
-    // A request of one's own is of no split: nothing was judged before it.
+    // The user's own request belongs to no split: nothing was judged before it.
     let session = session.answering(collection.splits()[0]);
     let contexts = Contexts::new(&session);
     let asker = Asker::open(&contexts, &loaded, arguments.max_turns, arguments.explain)?;

@@ -112,7 +112,7 @@ fn find_topic(
 /// what runs call one of them.
 fn find_document(system: &System, query: &Query, id: &str) -> Result<(Part, Doc), Failure> {
     for &part in system.parts().iter().rev() {
-        // Documents of one's own have no statements: these come with the requests.
+        // The user's own documents have no statements: these come with the requests.
         let (task, Ok(documents)) = (system.task(part), system.documents(part)) else { continue };
         let own = match (part, &query.statements) {
             (Part::Statements, Statements::Known(own)) => own.as_ref(),
