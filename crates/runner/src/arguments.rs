@@ -1,11 +1,10 @@
 //! Arguments that more than one subcommand takes, and parsers of their values.
 
-use crate::failure::Failure;
 use crate::output::Format;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clariq_collections::{KINDS, Kind};
-use clariq_core::{Isa, Name, Precision, bail};
+use clariq_core::{Error, Isa, Name, Precision, bail};
 use clariq_experiment::Rewrites;
 use clariq_experiment::systems::parse_assignment;
 use clariq_files::Source;
@@ -46,12 +45,12 @@ pub(crate) struct Common {
     pub(crate) device: String,
     /// Precision of learned models; bf16 is less exact, and faster on processors with bf16
     /// instructions; auto is bf16 on these unless --isa is given, and f32 otherwise
-    #[arg(long, global = true, hide_short_help = true, value_parser = precisions(),
+    #[arg(long, global = true, hide_short_help = true, value_parser = one_of(PRECISIONS),
           default_value = "f32")]
     pub(crate) precision: AskedPrecision,
     /// Instruction set for learned models; the last digits of scores depend on it and on the maker
     /// of the processor; with avx2, all x86 processors compute the same
-    #[arg(long, global = true, hide_short_help = true, value_parser = instruction_sets(),
+    #[arg(long, global = true, hide_short_help = true, value_parser = one_of(INSTRUCTION_SETS),
           default_value = "auto")]
     pub(crate) isa: AskedIsa,
     /// Output format [default: table]
@@ -71,13 +70,11 @@ pub(crate) struct Common {
 /// What `--precision` gives.
 type AskedPrecision = Option<Precision>;
 
-fn precisions() -> impl TypedValueParser<Value = AskedPrecision> {
-    one_of(&[
-        ("f32", Some(Precision::F32), "32-bit floats"),
-        ("bf16", Some(Precision::Bf16), "16-bit floats with 8 bits of mantissa"),
-        ("auto", None, "The faster one on this processor"),
-    ])
-}
+const PRECISIONS: Names<AskedPrecision> = &[
+    ("f32", Some(Precision::F32), "32-bit floats"),
+    ("bf16", Some(Precision::Bf16), "16-bit floats with 8 bits of mantissa"),
+    ("auto", None, "The faster one on this processor"),
+];
 
 /// The faster precision on this device. Recall on dev differs by at most .0017 between the two
 /// (docs/BENCHMARKS.md), as measured on CPUs; other devices use f32.
@@ -92,14 +89,12 @@ pub(crate) fn faster_precision(isa: Option<Isa>, device: &str) -> Precision {
 /// What `--isa` gives; an `Option` by its own name would be an argument that may be left out.
 type AskedIsa = Option<Isa>;
 
-fn instruction_sets() -> impl TypedValueParser<Value = AskedIsa> {
-    one_of(&[
-        ("auto", None, "The best of this processor"),
-        ("sse41", Some(Isa::Sse41), "SSE 4.1"),
-        ("avx2", Some(Isa::Avx2), "AVX2"),
-        ("avx512", Some(Isa::Avx512), "AVX-512"),
-    ])
-}
+const INSTRUCTION_SETS: Names<AskedIsa> = &[
+    ("auto", None, "The best of this processor"),
+    ("sse41", Some(Isa::Sse41), "SSE 4.1"),
+    ("avx2", Some(Isa::Avx2), "AVX2"),
+    ("avx512", Some(Isa::Avx512), "AVX-512"),
+];
 
 /// Where indexes are and how they are built.
 #[derive(Args, Clone)]
@@ -161,12 +156,12 @@ pub(crate) struct Rewritten {
     #[arg(long, value_name = "FILE", requires = "rewritten_by")]
     pub(crate) rewrites: Option<PathBuf>,
     /// Who wrote --rewrites: a model, or people, which makes a run for iKAT a manual one
-    #[arg(long, value_name = "WHO", requires = "rewrites", value_parser = writers())]
+    #[arg(long, value_name = "WHO", requires = "rewrites", value_parser = one_of(WRITERS))]
     pub(crate) rewritten_by: Option<Uses>,
 }
 
 impl Rewritten {
-    pub(crate) fn read(&self) -> Result<Option<Arc<Rewrites>>, Failure> {
+    pub(crate) fn read(&self) -> Result<Option<Arc<Rewrites>>, Error> {
         let Some((file, by)) = self.rewrites.as_ref().zip(self.rewritten_by) else {
             return Ok(None);
         };
@@ -174,9 +169,8 @@ impl Rewritten {
     }
 }
 
-fn writers() -> impl TypedValueParser<Value = Uses> {
-    one_of(&[("model", Uses::RewritesByModel, ""), ("people", Uses::RewritesByPeople, "")])
-}
+const WRITERS: Names<Uses> =
+    &[("model", Uses::RewritesByModel, ""), ("people", Uses::RewritesByPeople, "")];
 
 /// Parameters that override those of a configuration.
 #[derive(Args, Clone, Default)]
@@ -188,7 +182,7 @@ pub(crate) struct Parameters {
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub(crate) b: Option<f64>,
     /// Formula of the stage `bm25`
-    #[arg(long, value_parser = variants())]
+    #[arg(long, value_parser = one_of(VARIANTS))]
     pub(crate) variant: Option<Variant>,
     /// Override a parameter of a stage, as stage.key=value; can be repeated
     #[arg(long = "set", value_name = "STAGE.KEY=VALUE")]
@@ -196,7 +190,7 @@ pub(crate) struct Parameters {
 }
 
 impl Parameters {
-    pub(crate) fn overrides(&self) -> Result<Vec<Override>, Failure> {
+    pub(crate) fn overrides(&self) -> Result<Vec<Override>, Error> {
         let bm25 = |key: &str, value: String| Override {
             stage: "bm25".to_owned(),
             key: key.to_owned(),
@@ -227,10 +221,11 @@ fn as_toml(number: f64) -> String {
     format!("{number:?}").to_lowercase()
 }
 
+/// Names of values, with the value and its help.
+pub(crate) type Names<T> = &'static [(&'static str, T, &'static str)];
+
 /// Accepts the names of some values, shows them with their help, and gives the value.
-pub(crate) fn one_of<T>(
-    names: &'static [(&'static str, T, &'static str)],
-) -> impl TypedValueParser<Value = T>
+pub(crate) fn one_of<T>(names: Names<T>) -> impl TypedValueParser<Value = T>
 where
     T: Copy + Send + Sync + 'static,
 {
@@ -242,23 +237,19 @@ where
     })
 }
 
-pub(crate) fn analyzers() -> impl TypedValueParser<Value = Analyzer> {
-    one_of(&[
-        ("nltk", Analyzer::Nltk, ""),
-        ("english", Analyzer::English, ""),
-        ("lucene", Analyzer::Lucene, ""),
-    ])
-}
+pub(crate) const ANALYZERS: Names<Analyzer> = &[
+    ("nltk", Analyzer::Nltk, ""),
+    ("english", Analyzer::English, ""),
+    ("lucene", Analyzer::Lucene, ""),
+];
 
-fn variants() -> impl TypedValueParser<Value = Variant> {
-    one_of(&[
-        ("okapi", Variant::Okapi, ""),
-        ("lucene", Variant::Lucene, ""),
-        ("lucene-default", Variant::LuceneDefault, ""),
-        ("bm25plus", Variant::Plus, ""),
-        ("bm25l", Variant::L, ""),
-    ])
-}
+const VARIANTS: Names<Variant> = &[
+    ("okapi", Variant::Okapi, ""),
+    ("lucene", Variant::Lucene, ""),
+    ("lucene-default", Variant::LuceneDefault, ""),
+    ("bm25plus", Variant::Plus, ""),
+    ("bm25l", Variant::L, ""),
+];
 
 /// A name that may become part of a file name or a field of a run.
 pub(crate) fn parse_name(text: &str) -> Result<Name, &'static str> {

@@ -5,11 +5,11 @@ use crate::commands::{
     ask, compare, completions, data, doctor, eval, explain, index, need, oracle, rank, report,
     reproduce, run, setup, simulate, systems, train, tune, validate,
 };
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::output::Format;
 use crate::settings::Settings;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use clariq_core::{Engine, Problem};
+use clariq_core::{Engine, Error, Problem};
 
 /// Baselines, rankings and scores for conversational search
 ///
@@ -130,7 +130,7 @@ impl Command {
     }
 }
 
-pub(crate) fn dispatch(cli: Cli, engine: Option<&'static dyn Engine>) -> Result<Outcome, Failure> {
+pub(crate) fn dispatch(cli: Cli, engine: Option<&'static dyn Engine>) -> Result<Outcome, Error> {
     let settings = Settings::new(cli.common, engine)?;
     // Whatever a command writes, it is neither a file that it reads nor one of the data folder.
     clariq_files::protect_inputs();

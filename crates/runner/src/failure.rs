@@ -1,10 +1,9 @@
 //! How a command ends, and how errors are printed.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clariq_core::{Error, Findings, Problem, Severity, printable, problem};
+use clariq_core::{Findings, Problem, Severity, printable, problem};
 use serde_json::{Value, json};
 use std::error::Error as _;
-use std::io;
 
 /// How a command that printed its results ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,55 +11,6 @@ pub(crate) enum Outcome {
     Done,
     /// It works, and what it checked does not hold.
     CheckFailed,
-}
-
-/// Why a command did not do what it was asked to.
-#[derive(Debug)]
-pub(crate) enum Failure {
-    Error(Error),
-    Output(io::Error),
-}
-
-impl Failure {
-    pub(crate) fn print(&self) {
-        print_problem("error", &self.to_problem());
-    }
-
-    pub(crate) fn to_problem(&self) -> Problem {
-        match self {
-            Self::Error(error) => error.to_problem(),
-            Self::Output(error) => Problem::at(
-                "standard output",
-                "a terminal, a pipe or a file that can be written",
-                error.to_string(),
-            )
-            .hint("see whether the disk that it goes to is full"),
-        }
-    }
-}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        match error {
-            // Only standard output and pipes break; whoever reads them has seen enough.
-            Error::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
-                Self::Output(source)
-            }
-            error => Self::Error(error),
-        }
-    }
-}
-
-impl From<Problem> for Failure {
-    fn from(problem: Problem) -> Self {
-        Self::Error(problem.into())
-    }
-}
-
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        Self::Output(error)
-    }
 }
 
 /// How many characters of a line are shown on standard error: what was found may be a whole file.

@@ -13,8 +13,8 @@ mod progress;
 mod runs;
 mod settings;
 
-use clariq_core::Engine;
-use failure::{Failure, Outcome};
+use clariq_core::{Engine, Error};
+use failure::{Outcome, print_problem};
 use std::io::{self, Write as _};
 
 /// Does what the arguments ask for, and ends the process; `engine` opens and trains learned models.
@@ -26,15 +26,15 @@ pub fn main(engine: Option<&'static dyn Engine>) -> ! {
             let _ = error.print();
             exit(error.exit_code())
         };
-        Failure::from(problem)
+        problem.into()
     });
     exit(match arguments.and_then(|cli| cli::dispatch(cli, engine)) {
         Ok(Outcome::Done) => 0,
         Ok(Outcome::CheckFailed) => 1,
-        // `clariq eval … | head`: whoever reads has seen enough.
-        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => 0,
-        Err(failure) => {
-            failure.print();
+        // `clariq eval … | head`: only what is written to breaks, and whoever reads has seen enough.
+        Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::BrokenPipe => 0,
+        Err(error) => {
+            print_problem("error", &error.to_problem());
             2
         }
     })

@@ -7,18 +7,28 @@ mod sheet;
 mod shorten;
 mod table;
 
-use crate::failure::{Failure, LONGEST, Outcome};
+use crate::failure::{LONGEST, Outcome};
 use clap::ValueEnum;
-use clariq_core::{Escaped, printable};
+use clariq_core::{Error, Escaped, printable};
 pub(crate) use delimited::open as open_delimited;
+use serde::Serialize;
 pub(crate) use sheet::{Cell, Sheet};
 pub(crate) use shorten::shorten;
 use std::io::{self, BufWriter, Write};
 
-/// Standard output, on which nothing that a file holds moves the cursor of a terminal. What is
-/// written must be flushed.
-pub(crate) fn stdout() -> Escaped<impl Write> {
-    Escaped::new(BufWriter::new(io::stdout().lock()))
+/// Writes to standard output, on which nothing that a file holds moves the cursor of a terminal: the
+/// last that most commands do.
+pub(crate) fn print(
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<Outcome, Error> {
+    let mut out = Escaped::new(BufWriter::new(io::stdout().lock()));
+    write(&mut out).and_then(|()| out.flush()).map_err(Error::io("write", "standard output"))?;
+    Ok(Outcome::Done)
+}
+
+/// Prints a value as JSON with indents.
+pub(crate) fn print_json(value: &impl Serialize) -> Result<Outcome, Error> {
+    print(|out| json::write_value(value, out))
 }
 
 const MOST_LINES: usize = 20;
@@ -57,12 +67,9 @@ impl Format {
 }
 
 impl Sheet {
-    /// Prints to standard output, the last that most commands do.
-    pub(crate) fn print(&self, format: Option<Format>) -> Result<Outcome, Failure> {
-        let mut out = stdout();
-        self.write(format, &mut out)?;
-        out.flush()?;
-        Ok(Outcome::Done)
+    /// Prints to standard output.
+    pub(crate) fn print(&self, format: Option<Format>) -> Result<Outcome, Error> {
+        print(|out| self.write(format, out))
     }
 
     fn write(&self, format: Option<Format>, out: &mut dyn Write) -> io::Result<()> {
@@ -95,22 +102,17 @@ impl Sheet {
 pub(crate) fn print_all(
     sheets: &[(&str, Sheet)],
     format: Option<Format>,
-) -> Result<Outcome, Failure> {
-    let mut out = stdout();
-    match format {
-        Some(Format::Json) => json::write_all(sheets, &mut out)?,
-        Some(Format::Jsonl) => json::write_all_lines(sheets, &mut out)?,
-        _ => {
-            for (index, (_, sheet)) in sheets.iter().enumerate() {
-                if index > 0 {
-                    writeln!(out)?;
-                }
-                sheet.write(format, &mut out)?;
+) -> Result<Outcome, Error> {
+    print(|out| match format {
+        Some(Format::Json) => json::write_all(sheets, out),
+        Some(Format::Jsonl) => json::write_all_lines(sheets, out),
+        _ => sheets.iter().enumerate().try_for_each(|(index, (_, sheet))| {
+            if index > 0 {
+                writeln!(out)?;
             }
-        }
-    }
-    out.flush()?;
-    Ok(Outcome::Done)
+            sheet.write(format, out)
+        }),
+    })
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
 //! What `compare`, `eval` and `report` ask of runs and measures alike.
 
 use crate::arguments::Compared;
-use crate::failure::Failure;
 use crate::settings::Settings;
 use clariq_collections::evaluation::{ByQrels, Evaluation};
 use clariq_collections::{Collection, last_said_in};
-use clariq_core::{Problem, TopicId, bail, problem};
+use clariq_core::{Error, Problem, TopicId, bail, problem};
 use clariq_eval::{Measure, parse_measures};
 use clariq_files::Source;
 use std::collections::{HashMap, HashSet};
@@ -43,7 +42,7 @@ pub(crate) fn check_differ(paths: &[PathBuf], argument: &str) -> Result<(), Prob
 }
 
 /// The measures of a flag that is given once or more, each measure once.
-pub(crate) fn measures(names: &[String]) -> Result<Vec<Box<dyn Measure>>, Failure> {
+pub(crate) fn measures(names: &[String]) -> Result<Vec<Box<dyn Measure>>, Error> {
     let mut all = Vec::new();
     for text in names {
         let measures = parse_measures(text)?;
@@ -73,7 +72,7 @@ impl Labels {
         settings: &Settings,
         compared: &Compared,
         run: &Path,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, Error> {
         let judged = &compared.judged;
         let Some(qrels) = &judged.qrels else {
             let (collection, split) = settings.scored_on(compared.split.as_deref(), run)?;
@@ -96,7 +95,7 @@ impl Labels {
     pub(crate) fn evaluation(
         &self,
         settings: &Settings,
-    ) -> Result<Box<dyn Evaluation + '_>, Failure> {
+    ) -> Result<Box<dyn Evaluation + '_>, Error> {
         let evaluation: Box<dyn Evaluation> = match self {
             Self::File(qrels, texts) => Box::new(ByQrels::read(qrels)?.with_texts(texts.clone())),
             Self::Split(collection, split) => collection.evaluation(split)?,
@@ -105,7 +104,7 @@ impl Labels {
         Ok(evaluation)
     }
 
-    pub(crate) fn last_said(&self) -> Result<HashMap<TopicId, String>, Failure> {
+    pub(crate) fn last_said(&self) -> Result<HashMap<TopicId, String>, Error> {
         match self {
             Self::File(_, texts) => Ok(texts.clone()),
             Self::Split(collection, split) => Ok(collection.last_said(split)?),

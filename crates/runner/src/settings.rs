@@ -1,12 +1,11 @@
 //! The common arguments resolved: folders, threads, and how much is printed on standard error.
 
 use crate::arguments::{Common, IndexPlace, faster_precision};
-use crate::failure::Failure;
 use crate::learned;
 use crate::output::{Format, say};
 use crate::progress;
 use clariq_collections::{Collection, DataDir, KINDS, Kind, kind_of};
-use clariq_core::{Engine, Isa, bail};
+use clariq_core::{Engine, Error, Isa, bail};
 use clariq_experiment::{KeptTexts, Loaded, Observer, Options, Session, Task};
 use clariq_rank::Override;
 use std::ops::RangeInclusive;
@@ -39,10 +38,7 @@ pub(crate) const USUAL_DATA: &str = KINDS[0].usual;
 const THREADS: RangeInclusive<usize> = 1..=1024;
 
 impl Settings {
-    pub(crate) fn new(
-        common: Common,
-        engine: Option<&'static dyn Engine>,
-    ) -> Result<Self, Failure> {
+    pub(crate) fn new(common: Common, engine: Option<&'static dyn Engine>) -> Result<Self, Error> {
         let Common { data, threads, seed, device, precision, isa, format, .. } = common;
         let threads = match threads {
             Some(threads) if !THREADS.contains(&threads) => {
@@ -73,7 +69,7 @@ impl Settings {
 
     /// Reads a system, before anything is printed: another program takes over where it needs a
     /// model.
-    pub(crate) fn load(&self, name: &str, overrides: &[Override]) -> Result<Loaded, Failure> {
+    pub(crate) fn load(&self, name: &str, overrides: &[Override]) -> Result<Loaded, Error> {
         let loaded = Loaded::open_any(name, overrides)?;
         if loaded.needs_models() {
             self.take_over()?;
@@ -82,21 +78,18 @@ impl Settings {
     }
 
     /// Continues as the program with learned models, unless this is it.
-    pub(crate) fn take_over(&self) -> Result<(), Failure> {
+    pub(crate) fn take_over(&self) -> Result<(), Error> {
         learned::take_over(self.engine.is_some(), self.isa)
     }
 
     /// Opens whatever collection is in the data folder, and says which if it was not named.
-    pub(crate) fn collection(&self) -> Result<Box<dyn Collection>, Failure> {
+    pub(crate) fn collection(&self) -> Result<Box<dyn Collection>, Error> {
         self.say_which_data();
-        Ok(clariq_collections::open_keeping(&self.data, &KeptTexts::default())?)
+        clariq_collections::open_keeping(&self.data, &KeptTexts::default())
     }
 
     /// The same for systems: if no folder was named, the collection whose tasks they rank for.
-    pub(crate) fn collection_for(
-        &self,
-        systems: &[Loaded],
-    ) -> Result<Box<dyn Collection>, Failure> {
+    pub(crate) fn collection_for(&self, systems: &[Loaded]) -> Result<Box<dyn Collection>, Error> {
         let fits = |tasks: &[&str]| systems.iter().all(|loaded| loaded.ranks_for(tasks));
         match KINDS.iter().find(|kind| fits(kind.tasks)) {
             Some(kind) if !self.data_was_named => self.open(kind),
@@ -110,7 +103,7 @@ impl Settings {
         &self,
         split: Option<&str>,
         run: &Path,
-    ) -> Result<(Box<dyn Collection>, &'static str), Failure> {
+    ) -> Result<(Box<dyn Collection>, &'static str), Error> {
         let kind = match split {
             Some(name) => self.kind_with_split(name),
             None if self.data_was_named => None,
@@ -129,8 +122,8 @@ impl Settings {
         named.or_else(|| KINDS.iter().find(has))
     }
 
-    fn open(&self, kind: &Kind) -> Result<Box<dyn Collection>, Failure> {
-        Ok((kind.open)(&self.data_of(kind), Some(&KeptTexts::default()))?)
+    fn open(&self, kind: &Kind) -> Result<Box<dyn Collection>, Error> {
+        (kind.open)(&self.data_of(kind), Some(&KeptTexts::default()))
     }
 
     /// Where a collection of this kind is: in the data folder, if one was named, else where it
@@ -166,7 +159,7 @@ impl Settings {
         &'a self,
         collection: &'a dyn Collection,
         place: Option<&IndexPlace>,
-    ) -> Result<Session<'a>, Failure> {
+    ) -> Result<Session<'a>, Error> {
         let mut session = Session::new(collection, self.options.clone())?;
         if let Some(IndexPlace { index, memory }) = place {
             (session.options.index, session.options.memory) = (index.clone(), *memory);

@@ -5,20 +5,20 @@ mod moves;
 mod protocol;
 
 use crate::arguments::IndexPlace;
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::learned;
-use crate::output::stdout;
+use crate::output::print;
 use crate::settings::Settings;
 use clap::Args;
 use clariq_collections::conversation::{MOST_TURNS, Reading, read_records};
 use clariq_collections::kind_of;
-use clariq_core::{Request, Utterance, bail, printable};
+use clariq_core::{Error, Request, Utterance, bail, printable};
 use clariq_experiment::ask::{Asker, Move};
 use clariq_experiment::plan::{PASSAGES, STATEMENTS};
 use clariq_experiment::{Contexts, Query, Statements};
 use clariq_files::{BoundedLines, MOST_OF_A_CONFIGURATION, MOST_OF_A_LINE, Source};
 use serde_json::Value;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::slice;
@@ -67,7 +67,7 @@ fn usual(settings: &Settings) -> &'static str {
     }
 }
 
-pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome, Failure> {
+pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome, Error> {
     if !(1..=MOST_TURNS).contains(&arguments.max_turns) {
         let (found, hint) = (arguments.max_turns, "nobody replies to more questions than that");
         bail!("--max-turns", "1 to {MOST_TURNS}", "{found}", hint);
@@ -100,7 +100,7 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome, F
 }
 
 /// The lines of `--statements`; blank ones are passed over.
-fn read_statements(arguments: &AskArgs, asker: &Asker) -> Result<Vec<String>, Failure> {
+fn read_statements(arguments: &AskArgs, asker: &Asker) -> Result<Vec<String>, Error> {
     if asker.answers() && arguments.conversations.is_some() {
         let (expected, found) = ("a system that asks", "one that answers");
         let hint = "`clariq rank` answers a file of requests as JSON lines";
@@ -118,7 +118,7 @@ fn read_statements(arguments: &AskArgs, asker: &Asker) -> Result<Vec<String>, Fa
 }
 
 /// A conversation in plain text: questions on standard output, all else on standard error.
-fn talk(settings: &Settings, asker: &Asker, conversation: Query) -> Result<(), Failure> {
+fn talk(settings: &Settings, asker: &Asker, conversation: Query) -> Result<(), Error> {
     let mut conversation = asker.begin(conversation)?;
     if let Some(need) = conversation.request.need {
         settings.note(&format!("need for clarification: {need} of 4"));
@@ -127,10 +127,9 @@ fn talk(settings: &Settings, asker: &Asker, conversation: Query) -> Result<(), F
     let mut replies = replies();
     loop {
         let next = asker.next(&conversation)?;
-        let mut out = stdout();
+        let reasons = moves::reasons(asker, &conversation, &next)?;
         let Some(said) = next.says() else {
-            write!(out, "{}", moves::reasons(asker, &conversation, &next)?)?;
-            out.flush()?;
+            print(|out| write!(out, "{reasons}"))?;
             match &next {
                 Move::Stop { reason, .. } => {
                     settings.note(&format!("nothing more to ask: {reason}"));
@@ -139,10 +138,7 @@ fn talk(settings: &Settings, asker: &Asker, conversation: Query) -> Result<(), F
             }
             return Ok(());
         };
-        writeln!(out, "{}", printable(said, usize::MAX))?;
-        write!(out, "{}", moves::reasons(asker, &conversation, &next)?)?;
-        out.flush()?;
-        drop(out);
+        print(|out| write!(out, "{}\n{reasons}", printable(said, usize::MAX)))?;
         if prompts {
             eprint!("> ");
         }
@@ -167,8 +163,7 @@ fn answer_file(
     arguments: &AskArgs,
     asker: &Asker,
     file: &Path,
-) -> Result<Outcome, Failure> {
-    let mut out = stdout();
+) -> Result<Outcome, Error> {
     let mut failure = None;
     let source = Source::new(file);
     let counts = read_records(&source, &Reading::default(), &mut |record| {
@@ -176,35 +171,28 @@ fn answer_file(
             return ControlFlow::Continue(());
         }
         let conversation = asker.begin(Request::from(&record.conversation).into());
-        let answered = conversation.map_err(Failure::from);
-        match answered.and_then(|conversation| answer(arguments, asker, &conversation, &mut out)) {
-            Ok(()) => ControlFlow::Continue(()),
+        match conversation.and_then(|conversation| answer(arguments, asker, &conversation)) {
+            Ok(_) => ControlFlow::Continue(()),
             Err(error) => {
                 failure = Some(error);
                 ControlFlow::Break(())
             }
         }
     })?;
-    out.flush()?;
     settings.detail(&format!("{} records", counts.records));
     failure.map_or(Ok(Outcome::Done), Err)
 }
 
-fn answer(
-    arguments: &AskArgs,
-    asker: &Asker,
-    conversation: &Query,
-    out: &mut dyn Write,
-) -> Result<(), Failure> {
+fn answer(arguments: &AskArgs, asker: &Asker, conversation: &Query) -> Result<Outcome, Error> {
     let next = asker.next(conversation)?;
     let id = &conversation.request.id;
     if arguments.json {
         let mut object = moves::object(asker, conversation, &next)?;
         // Ids of contexts are whole numbers in every file of conversations.
         object["context_id"] = Value::from(id.as_str().parse::<i64>().ok());
-        return Ok(writeln!(out, "{object}")?);
+        return print(|out| writeln!(out, "{object}"));
     }
     let question = printable(next.says().unwrap_or_default(), usize::MAX);
-    writeln!(out, "{id}\t{question}")?;
-    Ok(write!(out, "{}", moves::reasons(asker, conversation, &next)?)?)
+    let reasons = moves::reasons(asker, conversation, &next)?;
+    print(|out| write!(out, "{id}\t{question}\n{reasons}"))
 }

@@ -2,16 +2,15 @@
 
 mod sheets;
 
-use crate::arguments::{Compared as Runs, one_of};
-use crate::failure::{Failure, Outcome};
+use crate::arguments::{Compared as Runs, Names, one_of};
+use crate::failure::Outcome;
 use crate::output::Format;
 use crate::output::print_all;
 use crate::runs::{self, Labels};
 use crate::settings::Settings;
 use clap::Args;
-use clap::builder::TypedValueParser;
 use clariq_collections::evaluation::{By, Columns};
-use clariq_core::{Problem, bail, problem};
+use clariq_core::{Error, Problem, bail, problem};
 use clariq_eval::{Column, Tested, Ties, test_against_baseline};
 use clariq_files::Source;
 use std::path::PathBuf;
@@ -30,7 +29,7 @@ pub(crate) struct CompareArgs {
     measures: Vec<String>,
     /// Order of equal scores: as in the official scorer, or by id as in trec_eval [default:
     /// official; id with -m]
-    #[arg(long, value_name = "RULE", value_parser = ties())]
+    #[arg(long, value_name = "RULE", value_parser = one_of(TIES))]
     ties: Option<Ties>,
     /// Significance level: differences with a corrected p of at most this are marked
     #[arg(long, value_name = "P", default_value = "0.05", value_parser = level)]
@@ -58,7 +57,7 @@ struct Compared {
     focus: usize,
 }
 
-pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Outcome, Failure> {
+pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Outcome, Error> {
     let paths = baseline_first(arguments)?;
     let topics = topics(arguments.topics, settings.format)?;
     let labels = Labels::open(settings, &arguments.compared, &paths[0])?;
@@ -125,7 +124,7 @@ fn topics(asked: Option<usize>, format: Option<Format>) -> Result<usize, Problem
     }
 }
 
-fn baseline_first(arguments: &CompareArgs) -> Result<Vec<PathBuf>, Failure> {
+fn baseline_first(arguments: &CompareArgs) -> Result<Vec<PathBuf>, Error> {
     let mut paths = runs::without_records(arguments.compared.runs.clone());
     if let Some(baseline) = &arguments.compared.baseline {
         let named = paths.iter().position(|path| path == baseline);
@@ -161,9 +160,7 @@ fn explain(settings: &Settings, compared: &Compared, topics: bool) {
     }
 }
 
-fn ties() -> impl TypedValueParser<Value = Ties> {
-    one_of(&[("official", Ties::Official, ""), ("id", Ties::Id, "")])
-}
+const TIES: Names<Ties> = &[("official", Ties::Official, ""), ("id", Ties::Id, "")];
 
 fn level(text: &str) -> Result<f64, String> {
     let level = text.parse::<f64>().ok().filter(|level| 0.0 < *level && *level < 1.0);

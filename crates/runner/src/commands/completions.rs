@@ -1,13 +1,13 @@
 //! `clariq completions` and `clariq man`: what a shell and `man` know of the command line.
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
+use crate::output::print;
 use clap::{Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
 use clariq_core::Error;
 use clariq_files::Target;
 use std::fs;
-use std::io::{self, Write};
 use std::path::PathBuf;
 
 #[derive(Args)]
@@ -27,17 +27,15 @@ pub(crate) struct ManArgs {
 pub(crate) fn completions(
     mut command: Command,
     arguments: &CompletionsArgs,
-) -> Result<Outcome, Failure> {
+) -> Result<Outcome, Error> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut command, "clariq", &mut script);
-    io::stdout().write_all(&script)?;
-    Ok(Outcome::Done)
+    print(|out| out.write_all(&script))
 }
 
-pub(crate) fn man(mut command: Command, arguments: &ManArgs) -> Result<Outcome, Failure> {
+pub(crate) fn man(mut command: Command, arguments: &ManArgs) -> Result<Outcome, Error> {
     let Some(folder) = &arguments.output else {
-        Man::new(command).render(&mut io::stdout().lock())?;
-        return Ok(Outcome::Done);
+        return print(|mut out| Man::new(command).render(&mut out));
     };
     let refused = |source| Error::Io { action: "create", path: folder.clone(), source };
     fs::create_dir_all(folder).map_err(refused)?;

@@ -1,9 +1,9 @@
 //! `clariq data`: check, count, fetch and export the files of a collection.
 
-use crate::arguments::one_of;
+use crate::arguments::{Names, one_of};
 use crate::commands::shard;
-use crate::failure::{Failure, Outcome, print_findings};
-use crate::output::{Cell, Format, Sheet, stdout};
+use crate::failure::{Outcome, print_findings};
+use crate::output::{Cell, Format, Sheet, print_json};
 use crate::settings::Settings;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
@@ -13,13 +13,12 @@ use clariq_collections::passage_ids::{MEMORY, build};
 use clariq_collections::{
     Amount, DataDir, KINDS, Kind, Release, Released, check as check_folder, kind_of,
 };
-use clariq_core::{Severity, bail};
+use clariq_core::{Error, Severity, bail};
 use clariq_experiment::Observer;
 use clariq_experiment::export::export as write_files;
 use clariq_experiment::run::folder_of;
 use clariq_files::download::Origin;
 use clariq_files::{Source, Target, protect, refuse_input};
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 #[derive(Subcommand)]
@@ -53,7 +52,7 @@ pub(crate) enum DataCommand {
     PassageIds(PassageIdsArgs),
 }
 
-pub(crate) fn data(settings: &Settings, command: &DataCommand) -> Result<Outcome, Failure> {
+pub(crate) fn data(settings: &Settings, command: &DataCommand) -> Result<Outcome, Error> {
     match command {
         DataCommand::Check => check(settings),
         DataCommand::Stats => stats(settings),
@@ -66,7 +65,7 @@ pub(crate) fn data(settings: &Settings, command: &DataCommand) -> Result<Outcome
     }
 }
 
-fn check(settings: &Settings) -> Result<Outcome, Failure> {
+fn check(settings: &Settings) -> Result<Outcome, Error> {
     settings.say_which_data();
     let report = check_folder(&settings.data)?;
     let mut sheet = Sheet::new(&["file", "errors", "warnings"]);
@@ -83,15 +82,11 @@ fn check(settings: &Settings) -> Result<Outcome, Failure> {
     Ok(if report.findings.has_errors() { Outcome::CheckFailed } else { Outcome::Done })
 }
 
-fn stats(settings: &Settings) -> Result<Outcome, Failure> {
+fn stats(settings: &Settings) -> Result<Outcome, Error> {
     let statistics = settings.collection()?.statistics()?;
     // A program wants the figures by name and not a table turned on its side.
     if settings.format == Some(Format::Json) {
-        let mut out = stdout();
-        serde_json::to_writer_pretty(&mut out, &statistics.named).map_err(io::Error::from)?;
-        writeln!(out)?;
-        out.flush()?;
-        return Ok(Outcome::Done);
+        return print_json(&statistics.named);
     }
     // One row per figure and one column per split.
     let mut sheet = Sheet::new(&[&["figure"], &statistics.columns[..]].concat());
@@ -116,7 +111,7 @@ pub(crate) struct ExportArgs {
     output: PathBuf,
 }
 
-fn export(settings: &Settings, arguments: &ExportArgs) -> Result<Outcome, Failure> {
+fn export(settings: &Settings, arguments: &ExportArgs) -> Result<Outcome, Error> {
     let collection = settings.collection()?;
     let task = collection.tasks()[0];
     let mut sheet = Sheet::new(&["file", "lines"]);
@@ -137,7 +132,7 @@ pub(crate) struct PassageIdsArgs {
     output: PathBuf,
 }
 
-fn passage_ids(settings: &Settings, arguments: &PassageIdsArgs) -> Result<Outcome, Failure> {
+fn passage_ids(settings: &Settings, arguments: &PassageIdsArgs) -> Result<Outcome, Error> {
     // A whole collection takes minutes, so what cannot be written is refused before.
     arguments.lists.iter().for_each(|list| protect(list));
     refuse_input(&arguments.output)?;
@@ -163,7 +158,7 @@ pub(crate) struct SegmentArgs {
     output: PathBuf,
 }
 
-fn segment(settings: &Settings, arguments: &SegmentArgs) -> Result<Outcome, Failure> {
+fn segment(settings: &Settings, arguments: &SegmentArgs) -> Result<Outcome, Error> {
     let pages: Vec<Source> = arguments.pages.iter().map(Source::new).collect();
     let task = settings.begin("pages", None);
     let mut reported = 0;
@@ -208,7 +203,7 @@ fn collections() -> impl TypedValueParser<Value = String> {
     PossibleValuesParser::new(releases().map(|(kind, _)| kind.name))
 }
 
-fn fetch(settings: &Settings, arguments: &FetchArgs) -> Result<Outcome, Failure> {
+fn fetch(settings: &Settings, arguments: &FetchArgs) -> Result<Outcome, Error> {
     let wanted = |(kind, _): &(&Kind, _)| kind.name.eq_ignore_ascii_case(&arguments.collection);
     let Some((kind, release)) = releases().find(wanted) else {
         unreachable!("clap takes no other")
@@ -261,7 +256,7 @@ pub(crate) struct SynthesizeArgs {
     #[arg(long, value_name = "N", default_value_t = 3)]
     turns: usize,
     /// Whether conversations may differ only in the order of their past turns
-    #[arg(long, value_name = "ORDER", default_value = "combinations", value_parser = orders())]
+    #[arg(long, value_name = "ORDER", default_value = "combinations", value_parser = one_of(ORDERS))]
     order: Order,
     /// Include the empty question
     #[arg(long)]
@@ -271,7 +266,7 @@ pub(crate) struct SynthesizeArgs {
     contexts_only: bool,
 }
 
-fn synthesize(settings: &Settings, arguments: &SynthesizeArgs) -> Result<Outcome, Failure> {
+fn synthesize(settings: &Settings, arguments: &SynthesizeArgs) -> Result<Outcome, Error> {
     let collection = settings.collection()?;
     let split = &arguments.split;
     let usual = folder_of(Path::new("runs"), &*collection);
@@ -297,6 +292,5 @@ fn synthesize(settings: &Settings, arguments: &SynthesizeArgs) -> Result<Outcome
     Ok(Outcome::Done)
 }
 
-fn orders() -> impl TypedValueParser<Value = Order> {
-    one_of(&[("combinations", Order::Combinations, ""), ("permutations", Order::Permutations, "")])
-}
+const ORDERS: Names<Order> =
+    &[("combinations", Order::Combinations, ""), ("permutations", Order::Permutations, "")];

@@ -1,6 +1,6 @@
 //! `clariq doctor`: what was found, what is missing, and how to fix it.
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::learned;
 use crate::output::{Cell, Sheet, say};
 use crate::settings::Settings;
@@ -29,7 +29,7 @@ fn trouble(error: &Error) -> String {
     format!("{}: {}", problem.title(), problem.found)
 }
 
-pub(crate) fn doctor(settings: &Settings) -> Result<Outcome, Failure> {
+pub(crate) fn doctor(settings: &Settings) -> Result<Outcome, Error> {
     // The program with learned models reports more, where it is installed and starts.
     if settings.engine.is_none()
         && learned::program().is_some_and(|program| learned::trouble(&program).is_none())

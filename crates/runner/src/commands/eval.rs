@@ -3,13 +3,13 @@
 mod arguments;
 mod tables;
 
-use crate::failure::{Failure, Outcome};
-use crate::output::{Cell, Sheet, print_all, stdout};
+use crate::failure::Outcome;
+use crate::output::{Cell, Sheet, print as print_text, print_all};
 use crate::runs;
 use crate::settings::Settings;
 use clariq_collections::Collection;
 use clariq_collections::evaluation::{Asked, ByQrels, Evaluation, Form, Scored, Task};
-use clariq_core::{TopicId, bail};
+use clariq_core::{Error, TopicId, bail};
 use clariq_eval::Column;
 use clariq_experiment::record;
 use clariq_files::{Source, python_float, write_atomically};
@@ -18,7 +18,7 @@ use std::path::PathBuf;
 
 pub(crate) use arguments::EvalArgs;
 
-pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome, Failure> {
+pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome, Error> {
     let measures = runs::measures(&arguments.measures)?;
     let asked = arguments.asked(&measures, settings.format)?;
     if let Some(file) = arguments.judgements(&asked) {
@@ -49,7 +49,7 @@ fn check_origin(
     settings: &Settings,
     collection: &dyn Collection,
     asked: &Asked,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     let [task] = collection.tasks() else { return Ok(()) };
     let (documents, file) = (collection.documents(task)?, &asked.file);
     let runs = runs_of(asked);
@@ -73,7 +73,7 @@ fn check_origin(
 }
 
 /// A file that its record does not know was left by a command that was interrupted.
-fn warn_of_record(settings: &Settings, asked: &Asked) -> Result<(), Failure> {
+fn warn_of_record(settings: &Settings, asked: &Asked) -> Result<(), Error> {
     let runs = runs_of(asked);
     let kind = if asked.task == Task::Need { "need" } else { "run" };
     if !runs.iter().any(|run| record::path_of(run).exists()) {
@@ -94,7 +94,7 @@ fn print(
     asked: &Asked,
     scored: &Scored,
     split: &str,
-) -> Result<Outcome, Failure> {
+) -> Result<Outcome, Error> {
     settings.warn(&scored.warnings);
     scored.notes.iter().for_each(|note| settings.note(note));
     if let Some(report) = &scored.needs {
@@ -112,25 +112,17 @@ fn print(
         write_atomically(out, |file| write_per_topic(scored, file))?;
     }
     if let Some(lines) = &scored.leaderboard {
-        let mut out = stdout();
-        writeln!(out, "{lines}")?;
-        out.flush()?;
-        return Ok(Outcome::Done);
+        return print_text(|out| writeln!(out, "{lines}"));
     }
     let name = asked.file.file_name().unwrap_or(asked.file.as_os_str()).to_string_lossy();
     let placed = scored.placement.as_ref();
     let placed = placed.map(|placed| tables::placement(settings, placed, scored, split, &name));
     if let (Form::Lines(line), None) = (scored.form, settings.format) {
-        let mut out = stdout();
-        for (name, figure) in &scored.figures {
-            writeln!(out, "{}", line(name, *figure))?;
-        }
-        if placed.is_some() {
-            writeln!(out)?;
-        }
-        out.flush()?;
-        drop(out);
-        return placed.map_or(Ok(Outcome::Done), |placed| placed.print(None));
+        let mut lines: Vec<String> =
+            scored.figures.iter().map(|(name, figure)| line(name, *figure)).collect();
+        lines.extend(placed.is_some().then(String::new));
+        let printed = print_text(|out| lines.iter().try_for_each(|line| writeln!(out, "{line}")));
+        return placed.map_or(printed, |placed| placed.print(None));
     }
     let sheet = sheet(scored, asked.per_topic);
     match placed {

@@ -1,16 +1,15 @@
 //! `clariq explain`: where the score of a document comes from.
 
 use crate::arguments::{IndexPlace, Parameters, Rewritten};
-use crate::failure::{Failure, Outcome};
-use crate::output::{Cell, Format, Sheet, stdout};
+use crate::failure::Outcome;
+use crate::output::{Cell, Format, Sheet, print as print_text, print_json};
 use crate::settings::Settings;
 use clap::Args;
-use clariq_core::{Doc, Request, bail, fixed, printable};
+use clariq_core::{Doc, Error, Request, bail, fixed, printable};
 use clariq_experiment::run::{Input as _, SplitInput};
 use clariq_experiment::{Contexts, Loaded, Part, Query, Session, Statements, System, Traces};
 use clariq_rank::StageTrace;
 use serde_json::{Value, json};
-use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::slice;
 
@@ -39,7 +38,7 @@ pub(crate) struct ExplainArgs {
 
 impl ExplainArgs {
     /// The text of a request, where that is explained, and the id of a document.
-    fn words(&self) -> Result<(Option<&str>, &str), Failure> {
+    fn words(&self) -> Result<(Option<&str>, &str), Error> {
         match (&self.topic, &self.words[..]) {
             (None, [request, document]) => Ok((Some(request), document)),
             (Some(_), [document]) => Ok((None, document)),
@@ -57,7 +56,7 @@ impl ExplainArgs {
     }
 }
 
-pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Outcome, Failure> {
+pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Outcome, Error> {
     let (text, id) = arguments.words()?;
     let loaded = settings.load(&arguments.system, &arguments.parameters.overrides()?)?;
     let loaded = loaded.with_rewrites(arguments.rewritten.read()?.as_ref())?;
@@ -87,7 +86,7 @@ fn find_topic(
     loaded: &Loaded,
     split: &'static str,
     topic: &str,
-) -> Result<Query, Failure> {
+) -> Result<Query, Error> {
     loaded.check_tasks(session.collection)?;
     let input = SplitInput::open(session, loaded, split, None)?;
     if let Some(rewrites) = &loaded.rewrites {
@@ -110,7 +109,7 @@ fn find_topic(
 
 /// The document of that id, and the part that ranks it: of a request with documents of its own,
 /// what runs call one of them.
-fn find_document(system: &System, query: &Query, id: &str) -> Result<(Part, Doc), Failure> {
+fn find_document(system: &System, query: &Query, id: &str) -> Result<(Part, Doc), Error> {
     for &part in system.parts().iter().rev() {
         // The user's own documents have no statements: these come with the requests.
         let (task, Ok(documents)) = (system.task(part), system.documents(part)) else { continue };
@@ -136,11 +135,10 @@ fn print(
     [request, id, text]: [&str; 3],
     pipelines: &[Traces],
     is_of_one_task: bool,
-) -> Result<Outcome, Failure> {
+) -> Result<Outcome, Error> {
     if let Some(format) = format.filter(|format| *format != Format::Json) {
         return stages(pipelines).print(Some(format));
     }
-    let mut out = stdout();
     if format == Some(Format::Json) {
         let mut all = json!({ "request": request, "question_id": id, "question": text });
         match pipelines {
@@ -150,20 +148,20 @@ fn print(
                 all["tasks"] = Value::Object(several.iter().map(of).collect());
             }
         }
-        serde_json::to_writer_pretty(&mut out, &all).map_err(io::Error::from)?;
-        writeln!(out)?;
-        return Ok(out.flush().map(|()| Outcome::Done)?);
+        return print_json(&all);
     }
-    writeln!(out, "request   {}", printable(request, usize::MAX))?;
     let kind = if is_of_one_task { "question" } else { "document" };
-    writeln!(out, "{kind}  {} {text:?}", printable(id, usize::MAX))?;
-    for (task, traces) in pipelines {
-        for trace in traces {
-            let task = if is_of_one_task { String::new() } else { format!("{task}, ") };
-            write!(out, "\n{task}{}", trace_lines(trace, usize::MAX, ""))?;
+    print_text(|out| {
+        writeln!(out, "request   {}", printable(request, usize::MAX))?;
+        writeln!(out, "{kind}  {} {text:?}", printable(id, usize::MAX))?;
+        for (task, traces) in pipelines {
+            for trace in traces {
+                let task = if is_of_one_task { String::new() } else { format!("{task}, ") };
+                write!(out, "\n{task}{}", trace_lines(trace, usize::MAX, ""))?;
+            }
         }
-    }
-    Ok(out.flush().map(|()| Outcome::Done)?)
+        Ok(())
+    })
 }
 
 /// Where the question is after each stage, as a table.

@@ -1,11 +1,11 @@
 //! `clariq index build` and `clariq index stats`: the index, and how large it is.
 
-use crate::arguments::{IndexPlace, analyzers};
-use crate::failure::{Failure, Outcome};
+use crate::arguments::{ANALYZERS, IndexPlace, one_of};
+use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::{Args, Subcommand};
-use clariq_core::Documents;
+use clariq_core::{Documents, Error};
 use clariq_index::{Analyzer, DocumentIndex, Opened};
 
 #[derive(Subcommand)]
@@ -19,7 +19,7 @@ pub(crate) enum IndexCommand {
 #[derive(Args)]
 pub(crate) struct IndexArgs {
     /// Analyser
-    #[arg(long, default_value = "nltk", value_parser = analyzers())]
+    #[arg(long, default_value = "nltk", value_parser = one_of(ANALYZERS))]
     pub(crate) analyzer: Analyzer,
     /// Build even if the index exists
     #[arg(long)]
@@ -28,7 +28,7 @@ pub(crate) struct IndexArgs {
     pub(crate) place: IndexPlace,
 }
 
-pub(crate) fn index(settings: &Settings, command: &IndexCommand) -> Result<Outcome, Failure> {
+pub(crate) fn index(settings: &Settings, command: &IndexCommand) -> Result<Outcome, Error> {
     let (IndexCommand::Build(arguments) | IndexCommand::Stats(arguments)) = command;
     let collection = settings.collection()?;
     let session = settings.session(&*collection, Some(&arguments.place))?;

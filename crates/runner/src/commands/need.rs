@@ -2,12 +2,11 @@
 
 mod report;
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::output::{Cell, Format, Sheet, print_all};
 use crate::settings::Settings;
 use clap::{Args, Subcommand};
-use clariq_collections::Collection;
-use clariq_core::bail;
+use clariq_core::{Error, bail};
 use clariq_experiment::{Loaded, NeedModels};
 use clariq_files::{MOST_OF_A_TABLE, Source, Target};
 use clariq_need::MOST_REPEATS;
@@ -67,7 +66,7 @@ pub(crate) struct NeedExplainArgs {
     top: usize,
 }
 
-pub(crate) fn need(settings: &Settings, command: &NeedCommand) -> Result<Outcome, Failure> {
+pub(crate) fn need(settings: &Settings, command: &NeedCommand) -> Result<Outcome, Error> {
     let name = match command {
         NeedCommand::Train(arguments) => &arguments.config,
         NeedCommand::Predict(arguments) => &arguments.model,
@@ -95,18 +94,10 @@ fn names_encoder(file: &str) -> bool {
     text.split("\"encoder\":").skip(1).any(|value| value.trim_start().starts_with('"'))
 }
 
-/// The need models that label a split, or requests of none.
-fn models<'a>(
-    settings: &'a Settings,
-    collection: &'a dyn Collection,
-    split: Option<&str>,
-) -> Result<NeedModels<'a>, Failure> {
-    Ok(NeedModels::new(settings.session(collection, None)?, split)?)
-}
-
-fn train(settings: &Settings, arguments: &NeedTrainArgs) -> Result<Outcome, Failure> {
+fn train(settings: &Settings, arguments: &NeedTrainArgs) -> Result<Outcome, Error> {
     let collection = settings.collection()?;
-    let models = models(settings, &*collection, Some(&arguments.split))?;
+    let session = settings.session(&*collection, None)?;
+    let models = NeedModels::new(session, Some(&arguments.split))?;
     let training = models.training(&arguments.config)?;
     let passes =
         training.cross_validate(arguments.folds, arguments.repeats, settings.options.seed)?;
@@ -129,7 +120,7 @@ fn print(
     settings: &Settings,
     mut sheets: Vec<(&'static str, Sheet)>,
     main: &str,
-) -> Result<Outcome, Failure> {
+) -> Result<Outcome, Error> {
     if settings.format.is_some_and(Format::is_one_table) && sheets.len() > 1 {
         sheets.retain(|(name, _)| *name == main);
         settings.note("note: TSV is one table; --format json holds them all");
@@ -137,20 +128,21 @@ fn print(
     print_all(&sheets, settings.format)
 }
 
-fn predict(settings: &Settings, arguments: &NeedPredictArgs) -> Result<Outcome, Failure> {
+fn predict(settings: &Settings, arguments: &NeedPredictArgs) -> Result<Outcome, Error> {
     let collection = settings.collection()?;
-    let models = models(settings, &*collection, Some(&arguments.split))?;
+    let session = settings.session(&*collection, None)?;
+    let models = NeedModels::new(session, Some(&arguments.split))?;
     models.write(&models.open(&arguments.model)?, &Target::new(&arguments.output))?;
     Ok(Outcome::Done)
 }
 
-fn explain(settings: &Settings, arguments: &NeedExplainArgs) -> Result<Outcome, Failure> {
+fn explain(settings: &Settings, arguments: &NeedExplainArgs) -> Result<Outcome, Error> {
     if arguments.request.trim().is_empty() {
         let hint = "for example: clariq need explain \"tell me about jaguars\"";
         bail!("REQUEST", "a request", "nothing", hint);
     }
     let collection = settings.collection()?;
-    let models = models(settings, &*collection, None)?;
+    let models = NeedModels::new(settings.session(&*collection, None)?, None)?;
     let (prediction, drove) = models.open(&arguments.model)?.explain(&arguments.request)?;
     let mut labels = Sheet::new(&["need", "probability", "label"]);
     for (need, probability) in (1..).zip(prediction.probabilities) {

@@ -1,12 +1,12 @@
 //! `clariq oracle`: the run of an oracle, the best or the worst that a system could reach.
 
-use crate::arguments::one_of;
-use crate::failure::{Failure, Outcome};
+use crate::arguments::{Names, one_of};
+use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
-use clap::builder::TypedValueParser;
 use clariq_collections::{Choice, OracleAsked, oracle_run};
+use clariq_core::Error;
 use clariq_experiment::record;
 use clariq_experiment::run::folder_of;
 use clariq_files::{Staged, Target};
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 #[derive(Args)]
 pub(crate) struct OracleArgs {
     /// Which question is chosen for each topic or context
-    #[arg(value_parser = oracles())]
+    #[arg(value_parser = one_of(ORACLES))]
     choice: Oracle,
     /// Split
     #[arg(long, default_value = "dev", value_name = "SPLIT")]
@@ -36,18 +36,16 @@ pub(crate) struct OracleArgs {
 /// Its name and what it chooses, if anything.
 type Oracle = (&'static str, Option<Choice>);
 
-fn oracles() -> impl TypedValueParser<Value = Oracle> {
-    const BEST: &str = "best-question";
-    const WORST: &str = "worst-question";
-    const NONE: &str = "no-question";
-    one_of(&[
-        (BEST, (BEST, Some(Choice::Best)), "The question with the highest figure"),
-        (WORST, (WORST, Some(Choice::Worst)), "The question with the lowest figure"),
-        (NONE, (NONE, None), "No question"),
-    ])
-}
+const BEST: &str = "best-question";
+const WORST: &str = "worst-question";
+const NONE: &str = "no-question";
+const ORACLES: Names<Oracle> = &[
+    (BEST, (BEST, Some(Choice::Best)), "The question with the highest figure"),
+    (WORST, (WORST, Some(Choice::Worst)), "The question with the lowest figure"),
+    (NONE, (NONE, None), "No question"),
+];
 
-pub(crate) fn oracle(settings: &Settings, arguments: &OracleArgs) -> Result<Outcome, Failure> {
+pub(crate) fn oracle(settings: &Settings, arguments: &OracleArgs) -> Result<Outcome, Error> {
     let collection = settings.collection()?;
     let ((name, choice), split) = (arguments.choice, arguments.split.as_str());
     let (metric, multi_turn) = (&*arguments.metric, arguments.multi_turn);

@@ -1,8 +1,8 @@
 //! `clariq rank`: what a system ranks, and answers, for requests as they come.
 
 use crate::arguments::{IndexPlace, Parameters, Rewritten};
-use crate::failure::{Failure, Outcome, bad_lines_are, error_object};
-use crate::output::{Format, open_delimited, stdout};
+use crate::failure::{Outcome, bad_lines_are, error_object};
+use crate::output::{Format, open_delimited, print};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_core::{Error, Hit, Problem, ProblemKind, bail, problem};
@@ -15,7 +15,7 @@ use clariq_files::archive::Archive;
 use clariq_rank::{Override, Uses};
 use serde_json::{Value, json};
 use std::cell::Cell;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::slice;
@@ -64,7 +64,7 @@ struct Printer<'a> {
     answered: Cell<(u64, u64)>,
 }
 
-pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome, Failure> {
+pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome, Error> {
     // Whatever is refused is refused before an index is built.
     let format = format(settings.format)?;
     let overrides = arguments.parameters.overrides()?;
@@ -118,7 +118,7 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome,
 }
 
 /// The requested format, if answers can be printed in it.
-fn format(given: Option<Format>) -> Result<Format, Failure> {
+fn format(given: Option<Format>) -> Result<Format, Error> {
     match given {
         None => Ok(Format::Jsonl),
         Some(format @ (Format::Jsonl | Format::Trec | Format::Tsv | Format::Csv)) => Ok(format),
@@ -130,7 +130,7 @@ fn format(given: Option<Format>) -> Result<Format, Failure> {
 }
 
 /// Answers each line as soon as it is read: the same bytes however lines arrive. How many were bad.
-fn rank_each(printer: &Printer, requests: &mut Requests, skip_bad: bool) -> Result<u64, Failure> {
+fn rank_each(printer: &Printer, requests: &mut Requests, skip_bad: bool) -> Result<u64, Error> {
     let mut bad = 0;
     if skip_bad {
         // The system works: a later error is about a line, or about a server.
@@ -140,29 +140,27 @@ fn rank_each(printer: &Printer, requests: &mut Requests, skip_bad: bool) -> Resu
         let ranked = match next {
             Ok(query) => match printer.system.rank(slice::from_ref(&query)) {
                 // A server that fails would do so for every line that follows.
-                Err(error) if error.kind() == Some(ProblemKind::Server) => return Err(error.into()),
-                ranked => ranked.map(|ranked| (query, ranked)).map_err(Failure::from),
+                Err(error) if error.kind() == Some(ProblemKind::Server) => return Err(error),
+                ranked => ranked.map(|ranked| (query, ranked)),
             },
             Err(problem) => Err(problem.into()),
         };
-        let mut out = stdout();
         match ranked {
             Ok((query, ranked)) => {
-                ranked.iter().try_for_each(|ranked| printer.put(&mut out, &query, ranked))?;
+                ranked.iter().try_for_each(|ranked| printer.print(&query, ranked))?;
             }
-            Err(failure @ Failure::Error(_)) if skip_bad => {
+            Err(error) if skip_bad => {
                 bad += 1;
-                printer.put_bad(&mut out, requests.line(), &failure.to_problem())?;
+                printer.print_bad(requests.line(), &error.to_problem())?;
             }
-            Err(failure) => return Err(failure),
+            Err(error) => return Err(error),
         }
-        out.flush()?;
     }
     Ok(bad)
 }
 
 /// Reads all lines, ranks the requests together and answers in their order. How many were bad.
-fn rank_batch(printer: &Printer, requests: &mut Requests, skip_bad: bool) -> Result<u64, Failure> {
+fn rank_batch(printer: &Printer, requests: &mut Requests, skip_bad: bool) -> Result<u64, Error> {
     let (mut batch, mut bad): (Vec<_>, Vec<(usize, Problem)>) = (Vec::new(), Vec::new());
     while let Some(next) = requests.read_next()? {
         match next {
@@ -177,16 +175,14 @@ fn rank_batch(printer: &Printer, requests: &mut Requests, skip_bad: bool) -> Res
     }
     let count = bad.len() as u64;
     let mut bad = bad.into_iter().peekable();
-    let mut out = stdout();
     let all = printer.system.rank(&batch)?;
     for (index, (query, ranked)) in batch.iter().zip(&all).enumerate() {
         while let Some((_, problem)) = bad.next_if(|(before, _)| *before == index) {
-            printer.put_bad(&mut out, problem.at.line, &problem)?;
+            printer.print_bad(problem.at.line, &problem)?;
         }
-        printer.put(&mut out, query, ranked)?;
+        printer.print(query, ranked)?;
     }
-    bad.try_for_each(|(_, problem)| printer.put_bad(&mut out, problem.at.line, &problem))?;
-    out.flush()?;
+    bad.try_for_each(|(_, problem)| printer.print_bad(problem.at.line, &problem))?;
     Ok(count)
 }
 
@@ -207,34 +203,35 @@ pub(super) fn response_json(
 }
 
 impl Printer<'_> {
-    fn put(&self, out: &mut dyn Write, query: &Query, ranked: &Ranked) -> Result<(), Failure> {
+    fn print(&self, query: &Query, ranked: &Ranked) -> Result<(), Error> {
         let (all, missing) = self.answered.get();
         let has_none = |rewrites: &Arc<Rewrites>| !rewrites.has(&query.request);
         let is_missing = self.system.loaded.rewrites.as_ref().is_some_and(has_none);
         self.answered.set((all + 1, missing + u64::from(is_missing)));
         if self.format == Format::Jsonl {
-            return Ok(writeln!(out, "{}", self.object(query, ranked)?)?);
+            let object = self.object(query, ranked)?;
+            return print(|out| writeln!(out, "{object}")).map(drop);
         }
         // The other forms hold one ranking.
         let (id, tag) = (&query.request.id, self.system.loaded.full_name());
         let listed = self.list(query, Part::Documents, &ranked.ranking)?;
-        let ranking = (1_u64..).zip(listed);
-        if self.format == Format::Trec {
-            for (rank, Listed { id: doc, score, .. }) in ranking {
-                writeln!(out, "{id} Q0 {doc} {rank} {score} {tag}")?;
+        let mut ranking = (1_u64..).zip(listed);
+        let printed = print(|out| match self.format {
+            Format::Trec => ranking.try_for_each(|(rank, Listed { id: doc, score, .. })| {
+                writeln!(out, "{id} Q0 {doc} {rank} {score} {tag}")
+            }),
+            format => {
+                let delimiter = if format == Format::Csv { b',' } else { b'\t' };
+                let mut records = open_delimited(delimiter, out);
+                for (rank, Listed { id: doc, text, score }) in ranking {
+                    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                    let (rank, score) = (rank.to_string(), score.to_string());
+                    records.write_record([id.as_str(), &rank, &doc, &score, &text])?;
+                }
+                records.flush()
             }
-            return Ok(());
-        }
-        let mut records =
-            open_delimited(if self.format == Format::Csv { b',' } else { b'\t' }, out);
-        for (rank, Listed { id: doc, text, score }) in ranking {
-            let words: Vec<&str> = text.split_whitespace().collect();
-            let text = words.join(" ");
-            let (rank, score) = (rank.to_string(), score.to_string());
-            let fields = [id.as_str(), &rank, &doc, &score, &text];
-            records.write_record(fields).map_err(io::Error::from)?;
-        }
-        Ok(records.flush()?)
+        });
+        printed.map(drop)
     }
 
     fn list(&self, query: &Query, part: Part, ranking: &[Hit]) -> Result<Vec<Listed>, Error> {
@@ -258,16 +255,10 @@ impl Printer<'_> {
     }
 
     /// In JSON lines, an error takes the place of the answer; other formats leave it out.
-    fn put_bad(
-        &self,
-        out: &mut dyn Write,
-        line: Option<u64>,
-        problem: &Problem,
-    ) -> Result<(), Failure> {
+    fn print_bad(&self, line: Option<u64>, problem: &Problem) -> Result<(), Error> {
         if self.format != Format::Jsonl {
             return Ok(());
         }
-        writeln!(out, "{}", error_object(line, problem))?;
-        Ok(())
+        print(|out| writeln!(out, "{}", error_object(line, problem))).map(drop)
     }
 }

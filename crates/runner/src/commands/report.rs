@@ -1,12 +1,13 @@
 //! `clariq report`: runs side by side on one page.
 
 use crate::arguments::Compared;
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
 use crate::runs::{self, Labels};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_collections::evaluation::{PageAsked, PageRun, Rendered};
+use clariq_core::Error;
 use clariq_experiment::record::{self, Record};
 use clariq_files::{Source, Target, protect, refuse_input};
 use serde_json::Value;
@@ -28,7 +29,7 @@ pub(crate) struct ReportArgs {
     title: Option<String>,
 }
 
-pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outcome, Failure> {
+pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outcome, Error> {
     let (paths, baseline) = runs_of(arguments);
     paths.iter().chain(&arguments.needs).for_each(|path| protect(path));
     refuse_input(&arguments.output)?;

@@ -1,7 +1,7 @@
 //! `clariq reproduce`: whether every system still reaches the figures in its configuration.
 
 use crate::arguments::IndexPlace;
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::learned;
 use crate::output::{Cell, Format, Sheet};
 use crate::settings::Settings;
@@ -31,10 +31,7 @@ pub(crate) struct ReproduceArgs {
     place: IndexPlace,
 }
 
-pub(crate) fn reproduce(
-    settings: &Settings,
-    arguments: &ReproduceArgs,
-) -> Result<Outcome, Failure> {
+pub(crate) fn reproduce(settings: &Settings, arguments: &ReproduceArgs) -> Result<Outcome, Error> {
     // Some of the built-in systems need models.
     if arguments.names.is_empty() && learned::program().is_some() {
         settings.take_over()?;
@@ -94,7 +91,7 @@ fn has_resolved(collection: &dyn Collection) -> bool {
 }
 
 /// The built-in systems for a collection that this build can check.
-fn built_in(settings: &Settings, collection: &dyn Collection) -> Result<Vec<Loaded>, Failure> {
+fn built_in(settings: &Settings, collection: &dyn Collection) -> Result<Vec<Loaded>, Error> {
     let (mut systems, mut left_out) = (Vec::new(), Vec::new());
     for name in systems::names() {
         let loaded = Loaded::open_any(name, &[])?;

@@ -3,12 +3,12 @@
 use crate::arguments::{IndexPlace, Parameters, Rewritten, parse_name};
 use crate::commands::reproduce::uses_cell;
 use crate::commands::shard;
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_collections::document_files;
-use clariq_core::{Name, bail};
+use clariq_core::{Error, Name, bail};
 use clariq_experiment::plan::PASSAGES;
 use clariq_experiment::reproduce::check_expected;
 use clariq_experiment::run::{
@@ -19,7 +19,6 @@ use clariq_experiment::{Contexts, KeptTexts, Loaded, Session};
 use clariq_files::{Source, Target};
 use clariq_rank::Override;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 #[derive(Args)]
 pub(crate) struct RunArgs {
@@ -99,7 +98,7 @@ impl RunArgs {
     }
 }
 
-pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, Failure> {
+pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, Error> {
     let overrides = arguments.parameters.overrides()?;
     check_arguments(arguments, &overrides)?;
     if let Some((plan, output)) = arguments.merge.as_ref().zip(arguments.output.as_ref()) {
@@ -107,10 +106,8 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, F
         return shard::merge(settings, plan, system, output);
     }
     let rewrites = arguments.rewritten.read()?;
-    let load =
-        |name: &String| Ok(settings.load(name, &overrides)?.with_rewrites(rewrites.as_ref())?);
-    let systems: Vec<Loaded> =
-        arguments.configs.iter().map(load).collect::<Result<_, Failure>>()?;
+    let load = |name: &String| settings.load(name, &overrides)?.with_rewrites(rewrites.as_ref());
+    let systems: Vec<Loaded> = arguments.configs.iter().map(load).collect::<Result<_, _>>()?;
     check_names_differ(&systems)?;
     let candidates = arguments.candidates.as_ref();
     let given = candidates.map(|path| Given::read(&Source::new(path))).transpose()?;
@@ -132,25 +129,27 @@ pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, F
     let requests = arguments.requests.as_ref().map(|it| (it, FileKind::Requests));
     if let Some((file, kind)) = conversations.or(requests) {
         let input = FileInput::open(&session, file, Some(kind), arguments.skip_bad)?;
-        let input: Arc<dyn Input + '_> = Arc::new(input);
-        return run_all(settings, arguments, &session, &systems, &|_| Ok(Arc::clone(&input)));
+        return run_all(settings, arguments, &session, &systems, Inputs::File(&input));
     }
     let split = collection.find_split_or(arguments.split.as_deref(), "dev")?;
     session = session.answering(split);
-    run_all(settings, arguments, &session, &systems, &|loaded| {
-        Ok(Arc::new(SplitInput::open(&session, loaded, split, given.as_ref())?))
-    })
+    run_all(settings, arguments, &session, &systems, Inputs::Split(split, given.as_ref()))
 }
 
-type Open<'o, 'a> = &'o dyn Fn(&Loaded) -> Result<Arc<dyn Input + 'a>, Failure>;
+/// One file for all systems, or a split as each of them sees it.
+#[derive(Clone, Copy)]
+enum Inputs<'a> {
+    File(&'a FileInput<'a>),
+    Split(&'static str, Option<&'a Given>),
+}
 
 fn run_all(
     settings: &Settings,
     arguments: &RunArgs,
     session: &Session,
     systems: &[Loaded],
-    open: Open<'_, '_>,
-) -> Result<Outcome, Failure> {
+    inputs: Inputs,
+) -> Result<Outcome, Error> {
     for loaded in systems {
         loaded.check_tasks(session.collection)?;
         check_expected(loaded, session)?;
@@ -166,10 +165,17 @@ fn run_all(
     }
     let mut sheet = Sheet::new(&columns);
     for loaded in systems {
-        let input = open(loaded)?;
+        let of_split;
+        let input: &dyn Input = match inputs {
+            Inputs::File(input) => input,
+            Inputs::Split(split, given) => {
+                of_split = SplitInput::open(session, loaded, split, given)?;
+                &of_split
+            }
+        };
         let usual = || usual_path(Path::new("runs"), session, loaded, input.name());
         let path = arguments.output.clone().unwrap_or_else(usual);
-        let done = write_run(&contexts, loaded, &*input, &options, &path)?;
+        let done = write_run(&contexts, loaded, input, &options, &path)?;
         let mut row = vec![
             Cell::text(loaded.full_name()),
             Cell::text(input.name()),
@@ -191,7 +197,7 @@ fn run_all(
     Ok(Outcome::Done)
 }
 
-fn check_arguments(arguments: &RunArgs, overrides: &[Override]) -> Result<(), Failure> {
+fn check_arguments(arguments: &RunArgs, overrides: &[Override]) -> Result<(), Error> {
     if arguments.configs.len() > 1 && arguments.output.is_some() {
         let found = format!("{} systems", arguments.configs.len());
         let hint = "without --output every system gets a file of its own in runs/";

@@ -2,7 +2,7 @@
 //!
 //! Python's pip fetches both from its registry, driven by `setup.py`, as in the set-up of a clone.
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::learned::become_process;
 use clap::Args;
 use clariq_core::{Error, problem};
@@ -26,7 +26,7 @@ pub(crate) struct SetupArgs {
 }
 
 /// Becomes Python, and returns where there is none.
-pub(crate) fn setup(arguments: &SetupArgs) -> Result<Outcome, Failure> {
+pub(crate) fn setup(arguments: &SetupArgs) -> Result<Outcome, Error> {
     let folder = env::current_exe().ok().and_then(|program| Some(program.parent()?.to_owned()));
     let beside = folder.as_ref().map(|folder| folder.join("python3"));
     let python = beside.filter(|path| path.is_file()).unwrap_or_else(|| "python3".into());
@@ -41,7 +41,7 @@ pub(crate) fn setup(arguments: &SetupArgs) -> Result<Outcome, Failure> {
     }
     let source = become_process(&mut command);
     if source.kind() != io::ErrorKind::NotFound {
-        return Err(Error::Io { action: "start", path: python, source }.into());
+        return Err(Error::Io { action: "start", path: python, source });
     }
     let hint = "install Python with pip, for example `apt install python3-pip`";
     Err(problem!("python3", "Python 3.9 or later", "no such program", hint).into())

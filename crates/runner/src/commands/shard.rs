@@ -1,12 +1,12 @@
 //! `clariq data shard`, and `clariq run` over one shard or with the parts of all.
 
 use crate::arguments::IndexPlace;
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::{Args, value_parser};
 use clariq_collections::cut_documents;
-use clariq_core::bail;
+use clariq_core::{Error, bail};
 use clariq_experiment::shards::{Planned, cut};
 use clariq_experiment::{Contexts, Loaded};
 use std::num::NonZeroUsize;
@@ -40,7 +40,7 @@ pub(crate) struct ShardArgs {
     place: IndexPlace,
 }
 
-pub(crate) fn shard(settings: &Settings, arguments: &ShardArgs) -> Result<Outcome, Failure> {
+pub(crate) fn shard(settings: &Settings, arguments: &ShardArgs) -> Result<Outcome, Error> {
     let ShardArgs { file, output, contexts: count, skip_bad, .. } = arguments;
     let Some(count) = count else {
         let parts = cut_documents(file, arguments.parts.unwrap_or(1).into(), output)?;
@@ -50,7 +50,7 @@ pub(crate) fn shard(settings: &Settings, arguments: &ShardArgs) -> Result<Outcom
         }
         return sheet.print(settings.format);
     };
-    let load = |name: &String| Ok::<_, Failure>(settings.load(name, &[])?.of_one_task()?);
+    let load = |name: &String| settings.load(name, &[])?.of_one_task();
     let system = arguments.system.as_ref().map(load).transpose()?;
     let collection = settings.collection()?;
     let session = settings.session(&*collection, Some(&arguments.place))?;
@@ -70,7 +70,7 @@ pub(super) fn run_shard(
     output: Option<&Path>,
     contexts: &Contexts,
     systems: &[Loaded],
-) -> Result<Outcome, Failure> {
+) -> Result<Outcome, Error> {
     let (plan, index) = parse_shard(shard)?;
     let planned = Planned::read(&plan)?;
     let mut sheet = Sheet::new(&["system", "shard", "contexts", "part"]);
@@ -91,7 +91,7 @@ pub(super) fn merge(
     plan: &Path,
     system: Option<&str>,
     output: &Path,
-) -> Result<Outcome, Failure> {
+) -> Result<Outcome, Error> {
     let planned = Planned::read(plan)?;
     let system = system.map(|name| Loaded::open(name, &[])).transpose()?;
     planned.merge(system.as_ref().map(|loaded| &*loaded.name), output)?;
@@ -104,7 +104,7 @@ pub(super) fn merge(
 }
 
 /// `PLAN:I`; the path may hold colons of its own.
-fn parse_shard(text: &str) -> Result<(PathBuf, usize), Failure> {
+fn parse_shard(text: &str) -> Result<(PathBuf, usize), Error> {
     let parts = text.rsplit_once(':').and_then(|(plan, index)| Some((plan, index.parse().ok()?)));
     let Some((plan, index)) = parts.filter(|(plan, _)| !plan.is_empty()) else {
         let expected = "a plan and the number of a shard, as plan.json:0";

@@ -1,12 +1,12 @@
 //! `clariq systems`: the built-in systems, and what each needs.
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
-use clariq_core::ModelKind;
+use clariq_core::{Error, ModelKind};
 use clariq_experiment::{Loaded, recipes, systems};
 
-pub(crate) fn systems(settings: &Settings) -> Result<Outcome, Failure> {
+pub(crate) fn systems(settings: &Settings) -> Result<Outcome, Error> {
     let mut sheet = Sheet::new(&["system", "ranks", "needs", "description"]);
     for name in systems::names() {
         let loaded = Loaded::open_any(name, &[])?;

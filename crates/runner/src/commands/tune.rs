@@ -1,11 +1,12 @@
 //! `clariq tune`: the best parameters on a labelled split, and what such a choice is worth.
 
 use crate::arguments::{IndexPlace, Rewritten};
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
 use crate::runs::measures;
 use crate::settings::Settings;
 use clap::Args;
+use clariq_core::Error;
 use clariq_experiment::tune::{Grid, Labels, Search};
 use std::path::PathBuf;
 use std::slice;
@@ -49,7 +50,7 @@ pub(crate) struct TuneArgs {
 /// The recalls of the challenge's leaderboard, which are shown together.
 const RECALLS: [&str; 4] = ["R@5", "R@10", "R@20", "R@30"];
 
-pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome, Failure> {
+pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome, Error> {
     let grid = Grid::parse(&arguments.grid)?;
     let by = RECALLS.iter().position(|recall| *recall == arguments.measure);
     let shown = by.map_or(arguments.measure.clone(), |_| RECALLS.join(","));

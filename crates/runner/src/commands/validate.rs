@@ -2,7 +2,7 @@
 //! and `clariq convert`: an iKAT run in the form that evaluation tools read.
 
 use crate::arguments::splits;
-use crate::failure::{Failure, Outcome, print_findings};
+use crate::failure::{Outcome, print_findings};
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::{Args, ValueEnum};
@@ -10,7 +10,7 @@ use clariq_collections::convert::convert_to_trec;
 use clariq_collections::{
     MAX_WARNINGS, Validation, ValidationOptions, Verdict, validate_interactive,
 };
-use clariq_core::{Findings, Severity, bail};
+use clariq_core::{Error, Findings, Severity, bail};
 use clariq_files::{Source, Target};
 use std::path::PathBuf;
 
@@ -32,7 +32,7 @@ pub(crate) struct ValidateArgs {
     max_warnings: usize,
 }
 
-pub(crate) fn validate(settings: &Settings, arguments: &ValidateArgs) -> Result<Outcome, Failure> {
+pub(crate) fn validate(settings: &Settings, arguments: &ValidateArgs) -> Result<Outcome, Error> {
     let file = Source::new(&arguments.run);
     let options = ValidationOptions {
         passage_ids: arguments.passage_ids.as_deref(),
@@ -95,7 +95,7 @@ enum RunForm {
     Trec,
 }
 
-pub(crate) fn convert_run(arguments: &ConvertRunArgs) -> Result<Outcome, Failure> {
+pub(crate) fn convert_run(arguments: &ConvertRunArgs) -> Result<Outcome, Error> {
     let source = Source::new(&arguments.run);
     match arguments.to {
         RunForm::Trec => convert_to_trec(&source, &Target::new(&arguments.output))?,

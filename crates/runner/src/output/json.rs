@@ -1,11 +1,16 @@
 //! A JSON array with an object per row, for programs. Figures keep all digits.
 
 use super::sheet::{Cell, Sheet, without_sign};
+use serde::Serialize;
 use serde_json::{Map, Value};
 use std::io::{self, Write};
 
 pub(super) fn write(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, &rows(sheet))?;
+    write_value(&rows(sheet), out)
+}
+
+pub(super) fn write_value(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, value)?;
     writeln!(out)
 }
 
@@ -19,8 +24,7 @@ pub(super) fn write_lines(sheet: &Sheet, out: &mut dyn Write) -> io::Result<()> 
 pub(super) fn write_all(sheets: &[(&str, Sheet)], out: &mut dyn Write) -> io::Result<()> {
     let tables: Map<_, _> =
         sheets.iter().map(|(name, sheet)| ((*name).to_owned(), rows(sheet))).collect();
-    serde_json::to_writer_pretty(&mut *out, &tables)?;
-    writeln!(out)
+    write_value(&tables, out)
 }
 
 /// Each row of each table as a line, which names its table.

@@ -9,16 +9,15 @@
 //! there.
 
 use super::moves;
-use crate::failure::{Failure, bad_lines_are, error_object};
-use crate::output::stdout;
+use crate::failure::{bad_lines_are, error_object};
+use crate::output;
 use crate::settings::Settings;
 use clariq_collections::conversation::MOST_TURNS;
-use clariq_core::{Location, Problem, Request, Utterance, problem};
+use clariq_core::{Error, Location, Problem, Request, Utterance, problem};
 use clariq_experiment::ask::Asker;
 use clariq_experiment::{Query, Statements};
 use serde::Deserialize;
 use serde_json::Value;
-use std::io::Write;
 
 const FORM: &str = "{\"request\": …} or {\"answer\": …}";
 const HINT: &str = "data/README.md shows a conversation in JSON lines";
@@ -53,7 +52,7 @@ pub(super) fn serve(
     asker: &Asker,
     request: Option<&str>,
     statements: &[String],
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     asker.warm_up()?;
     let mut waiting = None;
     if let Some(request) = request {
@@ -73,15 +72,13 @@ pub(super) fn serve(
             }
             Err(problem) => (None, Err(problem.hint(HINT))),
         };
-        let turn = turn.map_err(Failure::from);
-        let mut object = match turn.and_then(|turn| take_turn(asker, turn, &mut waiting)) {
-            // The system works: this is about the line, whose text may be too long for a model.
-            Err(failure @ Failure::Error(_)) => {
-                bad += 1;
-                error_object(lines.location().line, &failure.to_problem())
-            }
-            other => other?,
-        };
+        let turn = turn.map_err(Error::from);
+        let answered = turn.and_then(|turn| take_turn(asker, turn, &mut waiting));
+        // The system works: an error is about the line, whose text may be too long for a model.
+        let mut object = answered.unwrap_or_else(|error| {
+            bad += 1;
+            error_object(lines.location().line, &error.to_problem())
+        });
         if let Some(id) = id {
             object["id"] = id;
         }
@@ -94,10 +91,8 @@ pub(super) fn serve(
     Ok(())
 }
 
-fn print(object: &Value) -> Result<(), Failure> {
-    let mut out = stdout();
-    writeln!(out, "{object}")?;
-    Ok(out.flush()?)
+fn print(object: &Value) -> Result<(), Error> {
+    output::print(|out| writeln!(out, "{object}")).map(drop)
 }
 
 /// The conversation that a line begins or continues, and its id, which a bad line may have as well.
@@ -191,7 +186,7 @@ fn take_turn(
     asker: &Asker,
     conversation: Query,
     waiting: &mut Option<Waiting>,
-) -> Result<Value, Failure> {
+) -> Result<Value, Error> {
     let conversation = asker.begin(conversation)?;
     let next = asker.next(&conversation)?;
     let object = moves::object(asker, &conversation, &next)?;

@@ -1,9 +1,8 @@
 //! The arguments of `clariq eval`, the official scorer's flags among them.
 
-use crate::arguments::{labelled_split, one_of};
+use crate::arguments::{Names, labelled_split, one_of};
 use crate::output::Format;
 use clap::Args;
-use clap::builder::TypedValueParser;
 use clariq_collections::Kind;
 use clariq_collections::evaluation::{Asked, Task, TieRule};
 use clariq_core::{Problem, problem};
@@ -20,7 +19,7 @@ pub(crate) struct EvalArgs {
     #[arg(long, alias = "run_file", value_name = "FILE", conflicts_with = "run")]
     run_file: Option<PathBuf>,
     /// What to score, in the words of the official scorer
-    #[arg(long, aliases = ["eval_task", "eval-task"], value_parser = tasks(),
+    #[arg(long, aliases = ["eval_task", "eval-task"], value_parser = one_of(TASKS),
           default_value = "question_relevance")]
     task: Task,
     #[arg(long, aliases = ["experiment_type", "experiment-type"], value_name = "SPLIT",
@@ -42,7 +41,7 @@ pub(crate) struct EvalArgs {
     #[arg(long)]
     per_topic: bool,
     /// Order of equal scores [default: official; id with -m or --qrels]
-    #[arg(long, value_parser = tie_rules(), conflicts_with = "place")]
+    #[arg(long, value_parser = one_of(TIE_RULES), conflicts_with = "place")]
     ties: Option<TieRule>,
     /// The run is multi-turn: contexts and question texts (only for document relevance)
     #[arg(long, alias = "multi_turn")]
@@ -67,26 +66,22 @@ pub(crate) struct EvalArgs {
 }
 
 /// The tasks of the official scorer.
-fn tasks() -> impl TypedValueParser<Value = Task> {
-    const DOCUMENTS: &str =
-        "Retrieval figures after the first question and its answer, from the released table";
-    one_of(&[
-        ("question_relevance", Task::Ranking, "Recall of relevant questions"),
-        ("clarification_need", Task::Need, "Weighted precision, recall and F1 of need labels"),
-        ("document_relevance", Task::Documents, DOCUMENTS),
-    ])
-}
+const DOCUMENTS: &str =
+    "Retrieval figures after the first question and its answer, from the released table";
+const TASKS: Names<Task> = &[
+    ("question_relevance", Task::Ranking, "Recall of relevant questions"),
+    ("clarification_need", Task::Need, "Weighted precision, recall and F1 of need labels"),
+    ("document_relevance", Task::Documents, DOCUMENTS),
+];
 
-fn tie_rules() -> impl TypedValueParser<Value = TieRule> {
-    const OFFICIAL: &str = "As the official scorer: only the first line with each score is kept";
-    const ID: &str = "As trec_eval: all lines are kept, equal scores by descending id";
-    const INTERVAL: &str = "The lowest and highest value that any order of equal scores could give";
-    one_of(&[
-        ("official", TieRule::Order(Ties::Official), OFFICIAL),
-        ("id", TieRule::Order(Ties::Id), ID),
-        ("interval", TieRule::Interval, INTERVAL),
-    ])
-}
+const OFFICIAL: &str = "As the official scorer: only the first line with each score is kept";
+const ID: &str = "As trec_eval: all lines are kept, equal scores by descending id";
+const INTERVAL: &str = "The lowest and highest value that any order of equal scores could give";
+const TIE_RULES: Names<TieRule> = &[
+    ("official", TieRule::Order(Ties::Official), OFFICIAL),
+    ("id", TieRule::Order(Ties::Id), ID),
+    ("interval", TieRule::Interval, INTERVAL),
+];
 
 impl EvalArgs {
     /// The judgements that stand for a whole collection: neither a split nor what was handed in to

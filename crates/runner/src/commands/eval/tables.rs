@@ -1,10 +1,11 @@
 //! The tables beside an official scorer's figures: figures per need, ranks among published entries.
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::output::{Cell, Sheet, print_all};
 use crate::settings::Settings;
 use clariq_collections::evaluation::Scored;
 use clariq_collections::{Leaderboard, NeedReport, Placement};
+use clariq_core::Error;
 
 /// Entries that are shown on either side of the run.
 const NEIGHBOURS: usize = 3;
@@ -13,7 +14,7 @@ pub(super) fn print_needs(
     settings: &Settings,
     scored: &Scored,
     report: &NeedReport,
-) -> Result<Outcome, Failure> {
+) -> Result<Outcome, Error> {
     let mut weighted = [0.0; 3];
     weighted.iter_mut().zip(&scored.figures).for_each(|(value, (_, figure))| *value = *figure);
     let sheets = [("classes", classes(weighted, report)), ("figures", figures(report))];
