@@ -4,7 +4,7 @@ use crate::needs::Predict;
 use crate::session::Contexts;
 use crate::system::{Listed, Outcome, Part, Query, System};
 use crate::systems::Loaded;
-use clariq_core::{Doc, Error, Hit};
+use clariq_core::{Doc, Hit, Result};
 use clariq_rank::{STOPS, StageTrace};
 use std::slice;
 
@@ -66,7 +66,7 @@ impl<'a> Asker<'a> {
         loaded: &'a Loaded,
         max_turns: usize,
         explains: bool,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let system = System::open_predicting(contexts, loaded, Predict::Always)?;
         Ok(Self { system, max_turns, explains })
     }
@@ -77,18 +77,18 @@ impl<'a> Asker<'a> {
     }
 
     /// A conversation with the need of its opening.
-    pub fn begin(&self, mut conversation: Query) -> Result<Query, Error> {
+    pub fn begin(&self, mut conversation: Query) -> Result<Query> {
         conversation.request.need = self.system.need(&conversation.request)?;
         Ok(conversation)
     }
 
     /// Opens everything that the system looks at, so that a later error is about a request.
-    pub fn warm_up(&self) -> Result<(), Error> {
+    pub fn warm_up(&self) -> Result<()> {
         self.next(&self.begin(Query::of_nobody())?).map(drop)
     }
 
     /// Decides on the next move.
-    pub fn next(&self, conversation: &Query) -> Result<Move, Error> {
+    pub fn next(&self, conversation: &Query) -> Result<Move> {
         let stop = |reason: &str, why| Ok(Move::Stop { reason: reason.to_owned(), why });
         if !self.answers() && conversation.request.turns().count() >= self.max_turns {
             return stop("enough questions were asked", Why::default());
@@ -111,7 +111,7 @@ impl<'a> Asker<'a> {
 
     /// Why a system asks nothing, as far as a stage says so; any document tells where there is no
     /// silence.
-    fn reason(&self, conversation: &Query, silence: Option<Doc>) -> Result<String, Error> {
+    fn reason(&self, conversation: &Query, silence: Option<Doc>) -> Result<String> {
         let about = silence.unwrap_or(Doc(0));
         let traces = self.system.explain(conversation, Part::Documents, about)?;
         let stages = traces.iter().flat_map(|(_, stages)| stages);
@@ -124,7 +124,7 @@ impl<'a> Asker<'a> {
     }
 
     /// The best candidates, and what the stages did to the first that says something.
-    fn why(&self, conversation: &Query, ranking: &[Hit]) -> Result<Why, Error> {
+    fn why(&self, conversation: &Query, ranking: &[Hit]) -> Result<Why> {
         let silence = self.system.session().documents.silence();
         let real = ranking.iter().find(|hit| Some(hit.doc) != silence);
         let Some(about) = real.or(ranking.first()) else { return Ok(Why::default()) };
@@ -133,7 +133,7 @@ impl<'a> Asker<'a> {
         Ok(Why { candidates, stages: traces.into_iter().flat_map(|(_, traces)| traces).collect() })
     }
 
-    fn list(&self, conversation: &Query, hits: &[Hit]) -> Result<Vec<Listed>, Error> {
+    fn list(&self, conversation: &Query, hits: &[Hit]) -> Result<Vec<Listed>> {
         let mut listed = self.system.list(conversation, Part::Documents, hits)?;
         listed.iter_mut().zip(hits).for_each(|(listed, hit)| listed.score = hit.score);
         Ok(listed)
@@ -144,7 +144,7 @@ impl<'a> Asker<'a> {
         &self,
         conversation: &Query,
         outcome: &Outcome,
-    ) -> Result<Vec<(Part, Vec<Listed>)>, Error> {
+    ) -> Result<Vec<(Part, Vec<Listed>)>> {
         let Some(answer) = &outcome.answer else { return Ok(Vec::new()) };
         let rankings =
             [(Part::Statements, &answer.statements), (Part::Documents, &outcome.ranking)];

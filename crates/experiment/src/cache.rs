@@ -4,7 +4,9 @@
 //! entry whose files differ from it is made again. Vectors and rewrites, whose entries have no end,
 //! are removed where they were not used for long and take too much space.
 
-use clariq_core::{AddText, Checksum, Documents, Error, Observer, TextKeeper, sha256_of_file};
+use clariq_core::{
+    AddText, Checksum, Documents, Error, Observer, Result, TextKeeper, sha256_of_file,
+};
 use clariq_files::{manifest, with_ending, write_atomically};
 use clariq_index::{BuildOptions, TextStore};
 use std::fs::File;
@@ -55,14 +57,14 @@ pub(crate) fn check(entry: &Path) -> State {
 }
 
 /// Writes the list of a complete folder, and gives it its place in place of what is there.
-pub(crate) fn store(made: &Path, entry: &Path) -> Result<(), Error> {
+pub(crate) fn store(made: &Path, entry: &Path) -> Result<()> {
     manifest::write(made, SUMS, &manifest::names(made, SUMS)?)?;
     remove(entry)?;
     fs::rename(made, entry).map_err(Error::io("create", entry))
 }
 
 /// Removes an entry by way of another name, so that no half of it ever stands under its own.
-pub(crate) fn remove(entry: &Path) -> Result<(), Error> {
+pub(crate) fn remove(entry: &Path) -> Result<()> {
     if !entry.exists() {
         return Ok(());
     }
@@ -87,9 +89,9 @@ impl Kept<'_> {
         &self,
         observer: &dyn Observer,
         read: impl FnOnce(&Path) -> Option<T>,
-        make: impl FnOnce() -> Result<T, Error>,
-        put: impl FnOnce(&T) -> Result<Vec<u8>, Error>,
-    ) -> Result<T, Error> {
+        make: impl FnOnce() -> Result<T>,
+        put: impl FnOnce(&T) -> Result<Vec<u8>>,
+    ) -> Result<T> {
         match self.read(read) {
             Ok(Some(found)) => return Ok(found),
             Ok(None) => {}
@@ -123,7 +125,7 @@ impl Kept<'_> {
     }
 
     /// Puts these bytes in place of what is there, and makes room for them.
-    pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), Error> {
+    pub(crate) fn write(&self, bytes: &[u8]) -> Result<()> {
         let made = beside(&self.entry, "made");
         let put = || {
             fs::create_dir_all(&made).map_err(Error::io("create", &made))?;
@@ -212,8 +214,8 @@ impl TextKeeper for KeptTexts {
     fn keep(
         &self,
         source: &Checksum,
-        fill: &dyn Fn(AddText) -> Result<(), Error>,
-    ) -> Result<Box<dyn Documents>, Error> {
+        fill: &dyn Fn(AddText) -> Result<()>,
+    ) -> Result<Box<dyn Documents>> {
         let folder = self.cache.join("texts").join(source.short());
         let memory = BuildOptions::default().memory;
         Ok(Box::new(TextStore::open_or_build(&folder, source, memory, fill)?))

@@ -1,7 +1,7 @@
 //! A collection in the plain forms that other tools read: JSON lines and TREC qrels.
 
 use clariq_collections::Collection;
-use clariq_core::{Doc, Documents, Error, ProblemKind, Request, Speaker};
+use clariq_core::{Doc, Documents, Error, ProblemKind, Request, Result, Speaker};
 use clariq_files::{Qrels, Staged};
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -16,7 +16,7 @@ pub fn export(
     collection: &dyn Collection,
     task: &str,
     folder: &Path,
-) -> Result<Vec<(PathBuf, usize)>, Error> {
+) -> Result<Vec<(PathBuf, usize)>> {
     let documents = match collection.documents(task) {
         Err(Error::Problem(problem)) if problem.kind == ProblemKind::Empty => None,
         documents => Some(documents?),
@@ -65,7 +65,7 @@ fn line_of(request: &Request, documents: Option<&dyn Documents>) -> Value {
     line
 }
 
-fn texts(documents: &dyn Documents) -> Result<Vec<String>, Error> {
+fn texts(documents: &dyn Documents) -> Result<Vec<String>> {
     let text =
         |doc: Doc| Ok(json!({ "id": documents.id(doc), "text": documents.text(doc)? }).to_string());
     Doc::all(documents.len()).map(text).collect()
@@ -79,7 +79,7 @@ fn lines_of(qrels: &Qrels, topic: &str) -> Vec<String> {
     judged.iter().map(|(document, grade)| format!("{topic} 0 {document} {grade}")).collect()
 }
 
-fn stage(path: PathBuf, lines: &[String]) -> Result<(Staged, (PathBuf, usize)), Error> {
+fn stage(path: PathBuf, lines: &[String]) -> Result<(Staged, (PathBuf, usize))> {
     let fill = |out: &mut dyn Write| -> io::Result<()> {
         lines.iter().try_for_each(|line| writeln!(out, "{line}"))
     };

@@ -16,8 +16,8 @@ use crate::session::{Contexts, Options, Session};
 use crate::system::{Part, Query, System};
 use crate::systems::Loaded;
 use clariq_core::{
-    Decoding, Documents, Embeddings, Error, Examples, History, Model, ModelKind, ModelName, Models,
-    Precision, Progress, Reading, Recipe, Trained, Vectors, bail, sha256_hex,
+    Decoding, Documents, Embeddings, Examples, History, Model, ModelKind, ModelName, Models,
+    Precision, Progress, Reading, Recipe, Result, Trained, Vectors, bail, sha256_hex,
 };
 use clariq_rank::Override;
 use opened::{Located, lock, open_once};
@@ -25,6 +25,7 @@ use serde_json::{Map, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 pub use training::Again;
+use vectors::Apart;
 
 /// Documents of requests, such as sentences, that are fewer are encoded sooner than kept.
 const FEWEST_KEPT: usize = 1000;
@@ -32,7 +33,7 @@ const FEWEST_KEPT: usize = 1000;
 impl<'a> System<'a> {
     /// Opens a system: its models are trained where they are not there yet, then opened. Needs are
     /// predicted if a stage looks at them.
-    pub fn open(contexts: &'a Contexts<'a>, loaded: &'a Loaded) -> Result<Self, Error> {
+    pub fn open(contexts: &'a Contexts<'a>, loaded: &'a Loaded) -> Result<Self> {
         Self::open_predicting(contexts, loaded, Predict::ForStages)
     }
 
@@ -41,7 +42,7 @@ impl<'a> System<'a> {
         contexts: &'a Contexts<'a>,
         loaded: &'a Loaded,
         predict: Predict,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let session = contexts.session;
         loaded.check_tasks(session.collection)?;
         let models = loaded.plan.models();
@@ -66,7 +67,7 @@ impl Session<'_> {
         mut recipe: Recipe,
         again: Again,
         output: Option<&Path>,
-    ) -> Result<(PathBuf, Option<Trained>), Error> {
+    ) -> Result<(PathBuf, Option<Trained>)> {
         recipe.train_on = recipe.train_on.to_answer(self.split);
         self.engine_for(&recipe.name)?;
         // What a model is trained on must not depend on the precision that it is run with.
@@ -77,7 +78,7 @@ impl Session<'_> {
     }
 
     /// The training examples of a recipe, with the negatives that it mines.
-    fn examples(&self, recipe: &Recipe) -> Result<Examples, Error> {
+    fn examples(&self, recipe: &Recipe) -> Result<Examples> {
         let (mut examples, requests) = examples::collect(self, recipe)?;
         if let (Some((system, depth)), Examples::Judged(judged)) =
             (recipe.negatives(), &mut examples)
@@ -106,16 +107,18 @@ impl Session<'_> {
         &self,
         model: &str,
         keys: Vec<String>,
-        make: impl FnOnce(&[usize]) -> Result<Embeddings, Error>,
-    ) -> Result<Embeddings, Error> {
+        make: impl FnOnce(&[usize]) -> Result<Embeddings>,
+    ) -> Result<Embeddings> {
         if self.split.is_none() {
             return make(&(0..keys.len()).collect::<Vec<_>>());
         }
-        self.models.apart(&self.vectors_folder(), model, keys, make)
+        let (mut apart, folder) = (lock(&self.models.apart), self.vectors_folder());
+        let apart = apart.entry(model.to_owned()).or_insert_with(|| Apart::read(&folder, model));
+        apart.find(keys, make)
     }
 
     /// Finds a model of the right kind; a recipe whose model is not there is trained.
-    fn locate(&self, model: &ModelName) -> Result<Located, Error> {
+    fn locate(&self, model: &ModelName) -> Result<Located> {
         if let Some(found) = lock(&self.models.located).get(model) {
             return Ok(found.clone());
         }
@@ -137,7 +140,7 @@ impl Session<'_> {
 }
 
 /// The system that negatives are mined with, retrieving as many questions as the recipe wants.
-fn mining_system(recipe: &Recipe, name: &str, depth: usize) -> Result<Loaded, Error> {
+fn mining_system(recipe: &Recipe, name: &str, depth: usize) -> Result<Loaded> {
     let shallow = Loaded::open(name, &[])?;
     let first = shallow.plan.stages().next().map_or("bm25", |stage| stage.name);
     let deeper =
@@ -154,7 +157,7 @@ fn mining_system(recipe: &Recipe, name: &str, depth: usize) -> Result<Loaded, Er
 
 /// The models that stages ask for. An unknown one is opened, and trained if need be.
 impl Models for Session<'_> {
-    fn open(&self, model: &ModelName) -> Result<Model, Error> {
+    fn open(&self, model: &ModelName) -> Result<Model> {
         let (folder, reading) = self.locate(model)?;
         let engine = self.engine_for(&model.name)?;
         open_once(&self.models.models, model.clone(), || {
@@ -176,7 +179,7 @@ impl Models for Session<'_> {
         model: &ModelName,
         documents: &dyn Documents,
         progress: Progress,
-    ) -> Result<Arc<Vectors>, Error> {
+    ) -> Result<Arc<Vectors>> {
         let encoder = self.encoder(model)?;
         let (folder, most) = (self.vectors_folder(), vectors::MOST_UNWRITTEN);
         if !self.keeps {
@@ -203,7 +206,7 @@ impl Models for Session<'_> {
         })
     }
 
-    fn embed_apart(&self, model: &ModelName, texts: &[&str]) -> Result<Embeddings, Error> {
+    fn embed_apart(&self, model: &ModelName, texts: &[&str]) -> Result<Embeddings> {
         let encoder = self.encoder(model)?;
         let keys = texts.iter().map(|text| sha256_hex(text.as_bytes())).collect();
         self.embed_each(encoder.checksum(), keys, |missing| {
@@ -217,7 +220,7 @@ impl Models for Session<'_> {
         model: &ModelName,
         conversations: &[History],
         untrained: &Embeddings,
-    ) -> Result<Embeddings, Error> {
+    ) -> Result<Embeddings> {
         let encoder = self.conversation_encoder(model)?;
         let keys = conversations.iter().zip(untrained.rows()).map(
             |(History { now, user, system }, row)| {
@@ -240,7 +243,7 @@ impl Models for Session<'_> {
         texts: &[&str],
         decoding: &Decoding,
         progress: Progress,
-    ) -> Result<Vec<String>, Error> {
+    ) -> Result<Vec<String>> {
         // Whatever is ranked for them, the requests are the same.
         let (rewriter, folder) = (self.rewriter(model)?, self.options.cache.join("rewrites"));
         written::cached(&folder, &*rewriter, texts, decoding, self.observer, progress)
@@ -248,7 +251,7 @@ impl Models for Session<'_> {
 }
 
 /// Refuses a folder whose files are not those of its list, which a model from elsewhere has not.
-fn check_installed(name: &str, folder: &Path) -> Result<(), Error> {
+fn check_installed(name: &str, folder: &Path) -> Result<()> {
     let State::Damaged { found } = cache::check(folder) else { return Ok(()) };
     if !folder.join(cache::SUMS).is_file() {
         return Ok(());

@@ -5,9 +5,9 @@ use crate::systems::Loaded;
 use clariq_collections::NeedReport;
 use clariq_collections::clariq::evaluation::need_report;
 use clariq_collections::clariq::{ClariQ, NeedLine, Split, put_need_lines};
-use clariq_core::{Error, Need, Request, RequestId, bail};
+use clariq_core::{Need, Request, RequestId, Result, bail};
 use clariq_files::{Source, Target};
-use clariq_need::{Classifier, HELD_OUT_FOLDS, NeedConfig, Training};
+use clariq_need::{Classifier, HELD_OUT_FOLDS, NeedConfig, Prediction, Training};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -29,14 +29,14 @@ pub(crate) fn open(
     session: &Session,
     loaded: &Loaded,
     predict: Predict,
-) -> Result<Option<Box<Classifier>>, Error> {
+) -> Result<Option<Box<Classifier>>> {
     let is_wanted = match predict {
         Predict::Never => false,
         Predict::Always => true,
         Predict::ForStages => loaded.plan.sees_need(),
     };
     if is_wanted {
-        return open_model(session, loaded)?.map(Origin::model).transpose();
+        return Ok(open_model(session, loaded, false)?.map(|(model, _)| Box::new(model)));
     }
     let named = session.options.need_model.as_ref();
     if let (Predict::ForStages, Some(file)) = (predict, named) {
@@ -48,7 +48,7 @@ pub(crate) fn open(
 }
 
 /// Gives requests that have no need the predicted one.
-pub(crate) fn predict(model: &Classifier, requests: &mut [Request]) -> Result<(), Error> {
+pub(crate) fn predict(model: &Classifier, requests: &mut [Request]) -> Result<()> {
     let open = requests.iter_mut().filter(|request| request.need.is_none());
     let mut open: Vec<&mut Request> = open.collect();
     let openings: Vec<&str> = open.iter().map(|request| request.opening()).collect();
@@ -83,15 +83,9 @@ pub(crate) fn predict_split(
     loaded: &Loaded,
     split: &str,
     requests: &[Request],
-) -> Result<Option<PredictedNeeds>, Error> {
-    let Some(origin) = open_model(session, loaded)? else { return Ok(None) };
-    let held_out = match &origin {
-        Origin::Training(training) if loaded.plan.sees_need() && split == "train" => {
-            training.held_out(session.options.seed)?
-        }
-        _ => Vec::new(),
-    };
-    let model = origin.model()?;
+) -> Result<Option<PredictedNeeds>> {
+    let holds_out = loaded.plan.sees_need() && split == "train";
+    let Some((model, held_out)) = open_model(session, loaded, holds_out)? else { return Ok(None) };
     let openings: Vec<&str> = requests.iter().map(Request::opening).collect();
     let mut predictions = model.predict(&openings)?;
     let mut made_by = need_record(&model);
@@ -116,24 +110,14 @@ pub(crate) fn need_record(model: &Classifier) -> Value {
     })
 }
 
-enum Origin {
-    Training(Box<Training>),
-    Named(Box<Classifier>),
-}
-
-impl Origin {
-    fn model(self) -> Result<Box<Classifier>, Error> {
-        match self {
-            Self::Training(training) => Ok(Box::new(training.fit()?)),
-            Self::Named(model) => Ok(model),
-        }
-    }
-}
-
-/// The need model of a system: the one that was named, or one for which there are labels. On a
-/// collection without need labels there is none: nothing is predicted, and stages pass over the
-/// need.
-fn open_model(session: &Session, loaded: &Loaded) -> Result<Option<Origin>, Error> {
+/// The need model of a system: the one that was named, or one that is trained now, perhaps with its
+/// predictions for the training topics, each held out. On a collection without need labels there is
+/// none: nothing is predicted, and stages pass over the need.
+fn open_model(
+    session: &Session,
+    loaded: &Loaded,
+    holds_out: bool,
+) -> Result<Option<(Classifier, Vec<Prediction>)>> {
     let named = session.options.need_model.as_deref();
     let Some(config) = &loaded.need else {
         let Some(file) = named else { return Ok(None) };
@@ -143,13 +127,13 @@ fn open_model(session: &Session, loaded: &Loaded) -> Result<Option<Origin>, Erro
     };
     if let Some(file) = named {
         let bank = &ClariQ::of(session.collection)?.bank;
-        let model = Classifier::read(&Source::new(file), bank, session)?;
-        return Ok(Some(Origin::Named(Box::new(model))));
+        return Ok(Some((Classifier::read(&Source::new(file), bank, session)?, Vec::new())));
     }
     let clariq = session.collection.downcast::<ClariQ>();
     if let Some(clariq) = clariq.filter(|clariq| clariq.has(Split::Train, true)) {
         let training = training(session, clariq, config)?;
-        return Ok(Some(Origin::Training(Box::new(training))));
+        let held_out = holds_out.then(|| training.held_out(session.options.seed)).transpose()?;
+        return Ok(Some((training.fit()?, held_out.unwrap_or_default())));
     }
     let passed = if loaded.plan.sees_need() { ", and its stages pass over it" } else { "" };
     let (there, name) = (session.collection.location(), &loaded.name);
@@ -158,7 +142,7 @@ fn open_model(session: &Session, loaded: &Loaded) -> Result<Option<Origin>, Erro
     Ok(None)
 }
 
-fn training(session: &Session, clariq: &ClariQ, config: &NeedConfig) -> Result<Training, Error> {
+fn training(session: &Session, clariq: &ClariQ, config: &NeedConfig) -> Result<Training> {
     let config = config.clone().to_answer(session.split);
     let labels = clariq.training_labels(config.train_on())?;
     Training::new(config, &clariq.bank, session, &labels)
@@ -186,14 +170,14 @@ impl<'a> NeedModels<'a> {
     /// # Errors
     ///
     /// A collection without need labels or without that split.
-    pub fn new(session: Session<'a>, split: Option<&str>) -> Result<Self, Error> {
+    pub fn new(session: Session<'a>, split: Option<&str>) -> Result<Self> {
         let clariq = ClariQ::of(session.collection)?;
         let split = split.map(|name| session.collection.find_split(name)).transpose()?;
         Ok(Self { session: Session { split, ..session }, clariq })
     }
 
     /// The labels and features that the need model of a system is trained on.
-    pub fn training(&self, system: &str) -> Result<Training, Error> {
+    pub fn training(&self, system: &str) -> Result<Training> {
         let Some(config) = Loaded::open(system, &[])?.need else {
             let hint = "`bm25-tuned` has one; configs/README.md lists the need models";
             bail!(system, "a system with a table [need]", "a system without one", hint);
@@ -202,7 +186,7 @@ impl<'a> NeedModels<'a> {
     }
 
     /// A saved model (`.json`), or the need model of a system, trained now.
-    pub fn open(&self, name: &str) -> Result<Classifier, Error> {
+    pub fn open(&self, name: &str) -> Result<Classifier> {
         let path = Path::new(name);
         if path.extension().is_none_or(|extension| extension != "json") {
             return self.training(name)?.fit();
@@ -220,18 +204,17 @@ impl<'a> NeedModels<'a> {
     }
 
     /// Writes what a model predicts for the split as a need file.
-    pub fn write(&self, model: &Classifier, target: &Target) -> Result<(), Error> {
+    pub fn write(&self, model: &Classifier, target: &Target) -> Result<()> {
         let Session { collection, split, task, .. } = self.session;
         let requests = collection.requests(split.unwrap_or("dev"), task)?;
-        let requests = requests.collect::<Result<Vec<Request>, _>>()?;
-        let openings: Vec<&str> = requests.iter().map(Request::opening).collect();
-        let needs = model.predict(&openings)?.into_iter().map(|prediction| prediction.need);
-        let labels = requests.iter().map(|request| &request.id).zip(needs);
+        let mut requests = requests.collect::<Result<Vec<Request>, _>>()?;
+        predict(model, &mut requests)?;
+        let labels = requests.iter().filter_map(|request| Some((&request.id, request.need?)));
         target.write(|out| put_need_lines(out, labels))
     }
 
     /// What a model predicts for dev; `None` if it was trained on dev, or dev is not there.
-    pub fn held_out(&self, model: &Classifier) -> Result<Option<HeldOut>, Error> {
+    pub fn held_out(&self, model: &Classifier) -> Result<Option<HeldOut>> {
         if !self.clariq.has(Split::Dev, true) || !model.made_of.config.train_on().is_default() {
             return Ok(None);
         }

@@ -1,7 +1,7 @@
 //! What a system does with a request: it ranks by one pipeline, or answers by several.
 
 use clariq_collections::Class;
-use clariq_core::{Error, Hit, Location, ModelName, bail, problem};
+use clariq_core::{Hit, Location, ModelName, Result, bail, problem};
 use clariq_rank::{About, Pipeline, Section};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -47,7 +47,7 @@ impl Plan {
         pipeline: Pipeline,
         mut tasks: BTreeMap<String, Pipeline>,
         answer: Option<(Location, AnswerConfig)>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let Some((at, config)) = answer else {
             if tasks.is_empty() {
                 return Ok(Self::Rank(pipeline));
@@ -167,14 +167,14 @@ fn usual_passages() -> usize {
 }
 
 impl AnswerConfig {
-    pub(crate) fn read(section: Section) -> Result<Self, Error> {
+    pub(crate) fn read(section: Section) -> Result<Self> {
         let at = section.at.clone();
         let config: Self = section.read()?;
         config.check(&at)?;
         Ok(config)
     }
 
-    fn check(&self, at: &Location) -> Result<(), Error> {
+    fn check(&self, at: &Location) -> Result<()> {
         let (statements, response) = (&self.statements, &self.response);
         let ranges = [
             ("passages", self.passages, 1..=MOST_PASSAGES),

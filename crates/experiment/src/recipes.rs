@@ -1,6 +1,6 @@
 //! Training recipes by name, and the folders that models are in.
 
-use clariq_core::{Error, ModelKind, Recipe, bail};
+use clariq_core::{ModelKind, Recipe, Result, bail};
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ const BUILT_IN: &[(&str, &str)] = built_in!("../configs/models/"
 );
 
 /// The recipe of that name, or in that file.
-pub fn find(name: &str) -> Result<Option<Recipe>, Error> {
+pub fn find(name: &str) -> Result<Option<Recipe>> {
     let path = Path::new(name);
     if path.extension().is_some_and(|extension| extension == "toml") && path.is_file() {
         let input = Source::new(path).read_at_most(MOST_OF_A_CONFIGURATION)?;
@@ -23,7 +23,7 @@ pub fn find(name: &str) -> Result<Option<Recipe>, Error> {
 }
 
 /// The recipe of that name, or in that file, if it trains a model of that kind.
-pub fn find_kind(name: &str, kind: ModelKind) -> Result<Option<Recipe>, Error> {
+pub fn find_kind(name: &str, kind: ModelKind) -> Result<Option<Recipe>> {
     match find(name)? {
         Some(recipe) if recipe.objective.kind() != kind => {
             let (at, found) = (format!("model `{name}`"), recipe.objective.kind());
@@ -51,7 +51,7 @@ pub fn installed(models: &Path, name: &str) -> Option<PathBuf> {
 }
 
 /// The folder of a model that must be named by its path, or installed in `models`.
-pub(crate) fn find_installed(models: &Path, name: &str) -> Result<PathBuf, Error> {
+pub(crate) fn find_installed(models: &Path, name: &str) -> Result<PathBuf> {
     if let Some(folder) = installed(models, name) {
         return Ok(folder);
     }
@@ -64,7 +64,7 @@ pub(crate) fn find_installed(models: &Path, name: &str) -> Result<PathBuf, Error
 }
 
 /// Checks a folder named for the models of `count` recipes: it takes one, and must not exist.
-pub fn check_output(output: &Path, count: usize) -> Result<(), Error> {
+pub fn check_output(output: &Path, count: usize) -> Result<()> {
     let (expected, found, hint) = if count > 1 {
         let hint = "without --output every model gets a folder of its own in the cache";
         ("one model", format!("{count} models"), hint)

@@ -10,7 +10,7 @@ use crate::session::Session;
 use crate::system::System;
 use crate::systems::Loaded;
 use clariq_collections::Class;
-use clariq_core::{Error, Reading, read_regular, sha256_hex, sha256_of_stream};
+use clariq_core::{Error, Reading, Result, read_regular, sha256_hex, sha256_of_stream};
 use clariq_files::{Staged, with_ending};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -47,7 +47,7 @@ impl Arithmetic {
 
 /// How a record begins: what it says of a system, and of its stages and what they rank, by task if
 /// there are several.
-pub(crate) fn describe(system: &System, tag: &str) -> Result<Value, Error> {
+pub(crate) fn describe(system: &System, tag: &str) -> Result<Value> {
     let (session, loaded) = (system.session(), system.loaded);
     let mut made_by = json!({
         "clariq": env!("CARGO_PKG_VERSION"),
@@ -92,7 +92,7 @@ pub(crate) fn describe(system: &System, tag: &str) -> Result<Value, Error> {
 }
 
 /// Puts outputs into their places that are staged already, and last the record of them.
-pub fn put(run: &Path, mut made_by: Value, files: Vec<Output>) -> Result<(), Error> {
+pub fn put(run: &Path, mut made_by: Value, files: Vec<Output>) -> Result<()> {
     let mut outputs = Map::new();
     for (kind, path, staged) in &files {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -105,7 +105,7 @@ pub fn put(run: &Path, mut made_by: Value, files: Vec<Output>) -> Result<(), Err
     files.into_iter().map(|(.., file)| file).chain([record]).try_for_each(Staged::commit)
 }
 
-pub(crate) fn stage_json(path: &Path, value: &impl Serialize) -> Result<Staged, Error> {
+pub(crate) fn stage_json(path: &Path, value: &impl Serialize) -> Result<Staged> {
     Staged::new(path, |out| {
         serde_json::to_writer_pretty(&mut *out, value)?;
         writeln!(out)

@@ -5,7 +5,7 @@ use crate::run::{RunOptions, SplitInput, ranking_path, run as write_run, usual_p
 use crate::session::{Contexts, Session};
 use crate::systems::Loaded;
 use clariq_collections::evaluation::Written;
-use clariq_core::{Checksum, Error, bail, read_regular};
+use clariq_core::{Checksum, Result, bail, read_regular};
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source, read_run, write_atomically};
 use clariq_rank::{Expected, Uses};
 use std::collections::BTreeMap;
@@ -79,7 +79,7 @@ pub fn check<'s>(
     systems: impl IntoIterator<Item = &'s Loaded>,
     split: &'static str,
     runs: &Path,
-) -> Result<Vec<Figure<'s>>, Error> {
+) -> Result<Vec<Figure<'s>>> {
     let collection = session.collection;
     if collection.qrels(split, session.task)?.is_none() {
         return Ok(Vec::new());
@@ -121,7 +121,7 @@ pub fn check<'s>(
 }
 
 /// Refuses a system that expects figures on a split that the collection never has.
-pub fn check_expected(loaded: &Loaded, session: &Session) -> Result<(), Error> {
+pub fn check_expected(loaded: &Loaded, session: &Session) -> Result<()> {
     let (splits, kind) = (session.collection.splits(), session.collection.kind());
     let mut expected = loaded.expected_of(session.documents.checksum().as_str());
     if let Some(unknown) = expected.find(|expected| !splits.contains(&expected.split.as_str())) {

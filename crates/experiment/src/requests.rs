@@ -4,7 +4,7 @@
 use crate::system::{Query, Statements};
 use clariq_collections::request_in;
 use clariq_core::{
-    Documents, Error, Location, Problem, RequestId, bail, printable, problem, sha256_hex,
+    Documents, Location, Problem, RequestId, Result, bail, printable, problem, sha256_hex,
 };
 use clariq_files::archive::Form;
 use clariq_files::{BoundedLines, MOST_OF_A_LINE};
@@ -73,13 +73,13 @@ impl<'a> Requests<'a> {
     }
 
     /// The next request, or what is wrong with its line; `None` at the end.
-    pub fn read_next(&mut self) -> Result<Option<Result<Query, Problem>>, Error> {
+    pub fn read_next(&mut self) -> Result<Option<Result<Query, Problem>>> {
         let next = self.read_next_line()?;
         Ok(next.map(|read| read.map(|(query, _)| query)))
     }
 
     /// The next request with its line, or what is wrong with that; `None` at the end.
-    pub fn read_next_line(&mut self) -> Result<Option<Line>, Error> {
+    pub fn read_next_line(&mut self) -> Result<Option<Line>> {
         loop {
             match self.lines.read_next()? {
                 None => return Ok(None),
@@ -128,11 +128,7 @@ const MOST: usize = 25_000_000;
 type Key = [u32; 3];
 
 /// Keeps an id that `at` has; what is wrong where a line before has it. Too many are an error.
-fn insert(
-    lines: &mut HashMap<Key, u32>,
-    id: &RequestId,
-    at: Location,
-) -> Result<Option<Problem>, Error> {
+fn insert(lines: &mut HashMap<Key, u32>, id: &RequestId, at: Location) -> Result<Option<Problem>> {
     let digits = sha256_hex(id.as_str().as_bytes());
     let key = [0, 8, 16]
         .map(|start| u32::from_str_radix(&digits[start..start + 8], 16).unwrap_or_default());

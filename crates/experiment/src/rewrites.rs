@@ -2,7 +2,7 @@
 //! alone. They replace what the user said, as resolved utterances do for manual systems of iKAT.
 
 use clariq_collections::{Collection, texts_in};
-use clariq_core::{Error, Observer, Request, Speaker, sha256_hex};
+use clariq_core::{Observer, Request, Result, Speaker, sha256_hex};
 use clariq_files::{MOST_OF_A_TABLE, Source};
 use clariq_rank::Uses;
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,7 @@ impl Rewrites {
     /// # Errors
     ///
     /// A line that is neither, an empty text, and an id that occurs twice.
-    pub fn read(source: &Source, by: Uses) -> Result<Self, Error> {
+    pub fn read(source: &Source, by: Uses) -> Result<Self> {
         let input = source.read_at_most(MOST_OF_A_TABLE)?;
         let (sha256, texts) = (sha256_hex(&input.bytes), texts_in(&input)?);
         let file = input.name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();

@@ -19,10 +19,10 @@ use crate::session::{Contexts, Session};
 use crate::system::{Query, System};
 use crate::systems::Loaded;
 use clariq_collections::Collection;
-use clariq_core::{Error, Problem, ProblemKind, Task, problem};
+use clariq_core::{Error, Problem, ProblemKind, Result, Task, problem};
 use clariq_files::{Staged, Target, refuse_input};
 use clariq_rank::Uses;
-use input::Writing;
+use input::Found;
 use partial::Partial;
 use serde_json::Value;
 use std::ops::ControlFlow;
@@ -86,7 +86,7 @@ pub fn run(
     input: &dyn Input,
     options: &RunOptions,
     path: &Path,
-) -> Result<Progress, Error> {
+) -> Result<Progress> {
     if Target::new(path).is_stream() {
         refuse_input(path)?;
     } else {
@@ -108,7 +108,7 @@ const BLOCK: usize = if cfg!(test) { 4 } else { 4096 };
 const WAITING: usize = 1;
 
 /// Takes what a block adds to each file, how far the run is, and whether it is the only block.
-type Write<'a> = &'a mut dyn FnMut(&[Vec<u8>], Progress, bool) -> Result<(), Error>;
+type Write<'a> = &'a mut dyn FnMut(&[Vec<u8>], Progress, bool) -> Result<()>;
 
 pub(crate) struct Job<'a> {
     system: System<'a>,
@@ -126,7 +126,7 @@ impl<'a> Job<'a> {
         loaded: &'a Loaded,
         input: &'a dyn Input,
         tag: Option<&str>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         input.check(loaded)?;
         let (session, requests, name) = (contexts.session, input.in_memory(), input.name());
         let predict = if requests.is_some() { Predict::Never } else { Predict::ForStages };
@@ -149,7 +149,7 @@ impl<'a> Job<'a> {
         record::fingerprint_of(&self.made_by)
     }
 
-    pub(crate) fn run(&self, options: &RunOptions, path: &Path) -> Result<Progress, Error> {
+    pub(crate) fn run(&self, options: &RunOptions, path: &Path) -> Result<Progress> {
         let (progress, skipped) = if Target::new(path).is_stream() {
             self.stream(path)?
         } else {
@@ -168,7 +168,7 @@ impl<'a> Job<'a> {
     }
 
     /// Writes to standard output or a pipe, which cannot be taken back.
-    fn stream(&self, path: &Path) -> Result<(Progress, Skipped), Error> {
+    fn stream(&self, path: &Path) -> Result<(Progress, Skipped)> {
         let mut ranked = None;
         let written = Target::new(path).write(|out| {
             let write: Write =
@@ -187,7 +187,7 @@ impl<'a> Job<'a> {
     }
 
     /// Writes files by way of a partial one, and the record beside them.
-    fn write(&self, path: &Path, options: &RunOptions) -> Result<(Progress, Skipped), Error> {
+    fn write(&self, path: &Path, options: &RunOptions) -> Result<(Progress, Skipped)> {
         let observer = self.system.session().observer;
         let files = self.input.files(path);
         let paths: Vec<PathBuf> = files.iter().map(|(_, path)| path.clone()).collect();
@@ -246,11 +246,7 @@ impl<'a> Job<'a> {
         Ok((progress, skipped))
     }
 
-    fn rank_blocks(
-        &self,
-        mut progress: Progress,
-        write: Write,
-    ) -> Result<(Progress, Skipped), Error> {
+    fn rank_blocks(&self, mut progress: Progress, write: Write) -> Result<(Progress, Skipped)> {
         let (known, loaded) = (self.input.known(), self.system.loaded);
         let title = match known {
             Some(_) => format!("{} {}", loaded.name, self.input.name()),
@@ -274,12 +270,7 @@ impl<'a> Job<'a> {
     }
 
     /// Reads the input and sends what it holds in blocks, but for the first `done`.
-    fn read(
-        &self,
-        done: u64,
-        size: usize,
-        send: &SyncSender<Vec<Query>>,
-    ) -> Result<Skipped, Error> {
+    fn read(&self, done: u64, size: usize, send: &SyncSender<Vec<Query>>) -> Result<Skipped> {
         let mut block = Vec::new();
         let skipped = self.input.read(done, &mut |query| {
             block.push(query);
@@ -306,10 +297,10 @@ impl<'a> Job<'a> {
         task: &dyn Task,
         progress: &mut Progress,
         write: Write,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let counts_stages = self.input.known().is_some();
         let files = self.input.files(Path::new("")).len();
-        let writing = Writing { loaded: self.system.loaded, tag: &self.tag };
+        let (loaded, tag) = (self.system.loaded, &self.tag);
         let (mut lines, mut is_first) = (vec![Vec::new(); files], true);
         let mut blocks = blocks.into_iter().peekable();
         while let Some(mut block) = blocks.next() {
@@ -320,9 +311,10 @@ impl<'a> Job<'a> {
             let all = self.system.rank_counting(&block, &advance)?;
             lines.iter_mut().for_each(Vec::clear);
             for (query, outcome) in block.iter().zip(&all) {
-                let (input, index) = (self.input, progress.requests);
-                let written = input.put(&mut lines, index, &query.request, outcome, &writing);
-                let written = written.map_err(Error::io("rank", input.location()))?;
+                let (request, index) = (&query.request, progress.requests);
+                let found = Found { index, request, outcome, loaded, tag };
+                let written = self.input.put(&mut lines, &found);
+                let written = written.map_err(Error::io("rank", self.input.location()))?;
                 progress.requests += 1;
                 progress.lines += written;
                 progress.silent += u64::from(written == 0);

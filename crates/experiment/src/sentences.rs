@@ -2,7 +2,7 @@
 
 use crate::plan::ResponseRule;
 use clariq_collections::{Bank, BankRow};
-use clariq_core::{Doc, Documents, Error, Hit, Ranking, Request};
+use clariq_core::{Doc, Documents, Hit, Ranking, Request, Result};
 use clariq_text::tokens;
 use std::collections::HashMap;
 
@@ -23,7 +23,7 @@ impl Sentences {
         rankings: &[Ranking],
         passages: &dyn Documents,
         rule: &ResponseRule,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let best = |ranking: &Ranking| -> Vec<Doc> {
             ranking.iter().take(rule.sources).map(|hit| hit.doc).collect()
         };

@@ -5,7 +5,7 @@ use crate::models::opened::OpenedModels;
 use clariq_collections::{Around, Collection, part_name};
 use clariq_core::{
     Documents, Engine, Error, ModelOptions, NoModels, Observer, Precision, ProblemKind, Reading,
-    Silent, bail,
+    Result, Silent, bail,
 };
 use clariq_files::temporary::{Temporary, folder_in};
 use clariq_index::{Analyzer, BuildOptions, DocumentIndex, Opened};
@@ -75,7 +75,7 @@ pub struct Session<'a> {
 
 impl<'a> Session<'a> {
     /// A session on the collection's usual task, without an engine, that nothing hears of.
-    pub fn new(collection: &'a dyn Collection, options: Options) -> Result<Self, Error> {
+    pub fn new(collection: &'a dyn Collection, options: Options) -> Result<Self> {
         let task = collection.tasks()[0];
         let documents = collection.documents(task)?;
         Ok(Self {
@@ -92,7 +92,7 @@ impl<'a> Session<'a> {
     }
 
     /// The same session on another task.
-    pub fn on(self, task: &'static str) -> Result<Self, Error> {
+    pub fn on(self, task: &'static str) -> Result<Self> {
         Ok(Self { task, documents: self.collection.documents(task)?, ..self })
     }
 
@@ -118,7 +118,7 @@ impl<'a> Session<'a> {
     }
 
     /// The engine, for a model of that name.
-    pub fn engine_for(&self, name: &str) -> Result<&'a dyn Engine, Error> {
+    pub fn engine_for(&self, name: &str) -> Result<&'a dyn Engine> {
         self.engine.ok_or_else(|| NoModels::refusal(name))
     }
 
@@ -153,7 +153,7 @@ impl<'a> Session<'a> {
         &self,
         analyzer: Analyzer,
         documents: &dyn Documents,
-    ) -> Result<(DocumentIndex, Opened), Error> {
+    ) -> Result<(DocumentIndex, Opened)> {
         let (folder, options) = (self.folder_for(analyzer, documents), self.build_options());
         match DocumentIndex::open_or_build(&folder, documents, analyzer, &options) {
             Err(Error::Problem(problem))
@@ -236,7 +236,7 @@ impl<'a> Contexts<'a> {
     }
 
     /// The context of a task; an error where the collection has no documents for it.
-    pub(crate) fn of(&self, task: &str) -> Result<&Context<'a>, Error> {
+    pub(crate) fn of(&self, task: &str) -> Result<&Context<'a>> {
         if let Some((_, context)) = self.tasks.iter().find(|(known, _)| *known == task) {
             return Ok(context);
         }

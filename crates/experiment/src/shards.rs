@@ -14,7 +14,7 @@ use crate::run::{Cut, FileInput, FileKind, Job, RunOptions};
 use crate::session::Contexts;
 use crate::systems::Loaded;
 use clariq_core::{
-    Error, Location, Problem, bail, open_regular, problem, read_regular, sha256_of_file,
+    Error, Location, Problem, Result, bail, open_regular, problem, read_regular, sha256_of_file,
 };
 use clariq_files::{Source, Staged, protect, refuse_input};
 use clariq_rank::{ConversationConfig, Uses};
@@ -70,12 +70,12 @@ pub struct Planned {
 
 impl Planned {
     /// Reads a plan.
-    pub fn read(path: &Path) -> Result<Self, Error> {
+    pub fn read(path: &Path) -> Result<Self> {
         Self::parse(path, &Source::new(path).read_at_most(MOST_OF_A_PLAN)?.bytes)
     }
 
     /// Parses the content of a plan; `path` is where it lies.
-    pub fn parse(path: &Path, text: &[u8]) -> Result<Self, Error> {
+    pub fn parse(path: &Path, text: &[u8]) -> Result<Self> {
         #[derive(Deserialize)]
         struct Form {
             clariq_plan: Option<u32>,
@@ -113,7 +113,7 @@ impl Planned {
     }
 
     /// Parses the record of a part of a run; `path` is where it lies.
-    pub fn parse_record(path: &Path, text: &[u8]) -> Result<Part, Error> {
+    pub fn parse_record(path: &Path, text: &[u8]) -> Result<Part> {
         serde_json::from_slice(text).map_err(|error| {
             let line = text.split(|&byte| byte == b'\n').nth(error.line().max(1) - 1);
             let line = String::from_utf8_lossy(line.unwrap_or_default());
@@ -147,7 +147,7 @@ impl Planned {
         loaded: &Loaded,
         index: usize,
         output: Option<&Path>,
-    ) -> Result<PathBuf, Error> {
+    ) -> Result<PathBuf> {
         let session = contexts.session;
         let Some(shard) = self.plan.shards.get(index) else {
             let last = self.plan.shards.len() - 1;
@@ -202,7 +202,7 @@ impl Planned {
     }
 
     /// Refuses a processor that computes otherwise than the one that the plan was made on.
-    fn check_arithmetic(&self, contexts: &Contexts, loaded: &Loaded) -> Result<(), Error> {
+    fn check_arithmetic(&self, contexts: &Contexts, loaded: &Loaded) -> Result<()> {
         let Some(planned) = &self.plan.arithmetic else { return Ok(()) };
         match Arithmetic::of(contexts.session, loaded) {
             Some(found) if found != *planned => {
@@ -220,7 +220,7 @@ impl Planned {
     ///
     /// A part that is not whole, parts that do not belong together, and rewrites that are of no
     /// request of any part.
-    pub fn merge(&self, system: Option<&str>, output: &Path) -> Result<(), Error> {
+    pub fn merge(&self, system: Option<&str>, output: &Path) -> Result<()> {
         let system = system.map_or_else(|| self.only_system(), |name| Ok(name.to_owned()))?;
         for (index, shard) in self.plan.shards.iter().enumerate() {
             let part = self.part(&system, index);
@@ -276,7 +276,7 @@ impl Planned {
     }
 
     /// The system whose first part lies beside the plan, if it is the only one.
-    fn only_system(&self) -> Result<String, Error> {
+    fn only_system(&self) -> Result<String> {
         let ending = ".part-00000.run.json";
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
@@ -297,7 +297,7 @@ impl Planned {
     }
 
     /// The record of a part whose checksums hold.
-    fn whole_part(&self, path: &Path, index: usize) -> Result<Part, Error> {
+    fn whole_part(&self, path: &Path, index: usize) -> Result<Part> {
         let shard = &self.plan.shards[index];
         let refuse = |found: &str| {
             let expected = format!("part {index} of {} whole", self.plan.shards.len());
@@ -330,7 +330,7 @@ impl Planned {
 }
 
 /// Refuses a run file that is an input, or whose record would take the place of one.
-fn refuse_inputs(run: &Path) -> Result<(), Error> {
+fn refuse_inputs(run: &Path) -> Result<()> {
     refuse_input(run)?;
     refuse_input(&record::path_of(run))
 }
@@ -409,7 +409,7 @@ struct Outputs {
 }
 
 /// How many lines a shard has: one for each context.
-fn count_lines(shard: &Source) -> Result<u64, Error> {
+fn count_lines(shard: &Source) -> Result<u64> {
     let mut lines = shard.stream()?.split(b'\n');
     let count = lines.try_fold(0, |count, line| line.map(|_| count + 1));
     count.map_err(Error::io("read", shard.name()))

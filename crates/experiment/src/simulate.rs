@@ -19,7 +19,7 @@ use crate::system::{Part, Query, Statements, System};
 use clariq_collections::Class;
 use clariq_collections::ikat::Topics;
 use clariq_collections::ikat::run::put_submission;
-use clariq_core::{Doc, Error, Hit, Observer, Request, bail, is_python_space, printable};
+use clariq_core::{Doc, Hit, Observer, Request, Result, bail, is_python_space, printable};
 use clariq_files::{Source, Staged, refuse_input, with_ending};
 use clariq_rank::Uses;
 use clariq_text::tokens;
@@ -71,7 +71,7 @@ pub struct Done {
 
 /// Answers the user of a conversation, who has these statements: `response`, `citations` and `meta`
 /// of a request to the server.
-type Respond<'r> = &'r dyn Fn(Request, Vec<String>) -> Result<Value, Error>;
+type Respond<'r> = &'r dyn Fn(Request, Vec<String>) -> Result<Value>;
 
 /// Talks until the server has no more topics, and writes the run to `path`, with a record beside it.
 ///
@@ -79,12 +79,7 @@ type Respond<'r> = &'r dyn Fn(Request, Vec<String>) -> Result<Value, Error>;
 ///
 /// A system that does not answer automatically, a request that the server refuses, a server that
 /// does not answer; what was said until then is in the journal.
-pub fn simulate(
-    client: Client,
-    system: &System,
-    asked: &Asked,
-    path: &Path,
-) -> Result<Done, Error> {
+pub fn simulate(client: Client, system: &System, asked: &Asked, path: &Path) -> Result<Done> {
     check_system(system)?;
     [path.to_owned(), record::path_of(path)].iter().try_for_each(|file| refuse_input(file))?;
     let topics = asked.topics.iter().map(Topics::read).collect::<Result<Vec<_>, _>>()?;
@@ -114,7 +109,7 @@ pub fn simulate(
 }
 
 /// What only people know of a conversation is in none that takes place.
-fn check_system(system: &System) -> Result<(), Error> {
+fn check_system(system: &System) -> Result<()> {
     let loaded = &system.loaded;
     if loaded.uses.contains(&Uses::EarlierConversations) {
         let (expected, found) =
@@ -134,7 +129,7 @@ fn check_system(system: &System) -> Result<(), Error> {
 /// The response of a system: within the limit by a count that is never below the server's, for which
 /// white space beyond a blank is a token, and with citations by score, among which are the passages
 /// that it is made of.
-fn respond(system: &System, request: Request, statements: Vec<String>) -> Result<Value, Error> {
+fn respond(system: &System, request: Request, statements: Vec<String>) -> Result<Value> {
     let query = Query { request, statements: Statements::Own(statements) };
     let outcome = system.rank(slice::from_ref(&query))?.pop().unwrap_or_default();
     let answer = outcome.answer.unwrap_or_default();
@@ -185,7 +180,7 @@ struct Conversation<'a> {
 
 impl Conversation<'_> {
     /// Opens the journal; what it knows of an earlier command is where this one begins.
-    fn open(&mut self, path: &Path, made_by: &str) -> Result<(), Error> {
+    fn open(&mut self, path: &Path, made_by: &str) -> Result<()> {
         let Asked { run_id, description, resume, .. } = self.asked;
         let head = json!({
             "mode": self.asked.mode(),
@@ -201,7 +196,7 @@ impl Conversation<'_> {
         Ok(())
     }
 
-    fn hold(&mut self, topics: &[Topics], respond: Respond) -> Result<(), Error> {
+    fn hold(&mut self, topics: &[Topics], respond: Respond) -> Result<()> {
         let mut next = match &self.talk {
             Talk { is_over: true, .. } => Next::End,
             Talk { starts: 0, .. } => Next::Start,
@@ -229,7 +224,7 @@ impl Conversation<'_> {
     }
 
     /// Sends a request of the conversation, once.
-    fn exchange(&mut self, path: &str, body: Option<&Value>) -> Result<Meaning, Error> {
+    fn exchange(&mut self, path: &str, body: Option<&Value>) -> Result<Meaning> {
         self.talk.send(path, body.unwrap_or(&Value::Null));
         let heard = self.client.exchange(path, body)?;
         let meaning = self.talk.hear(heard);
@@ -240,7 +235,7 @@ impl Conversation<'_> {
     }
 
     /// Counts a request that changes something, which is sent again so often and no more.
-    fn count(&mut self, why: &str) -> Result<(), Error> {
+    fn count(&mut self, why: &str) -> Result<()> {
         self.sends += 1;
         if self.sends > self.client.waiting.retries + 1 {
             return Err(self.client.unanswered(why).into());
@@ -248,7 +243,7 @@ impl Conversation<'_> {
         Ok(())
     }
 
-    fn start(&mut self) -> Result<Next, Error> {
+    fn start(&mut self) -> Result<Next> {
         self.count("the run cannot be begun")?;
         let path = self.path("start");
         let Asked { run_id, description, .. } = self.asked;
@@ -275,7 +270,7 @@ impl Conversation<'_> {
     }
 
     /// Asks for the session: whether the last request was taken.
-    fn ask(&mut self, known: bool) -> Result<Next, Error> {
+    fn ask(&mut self, known: bool) -> Result<Next> {
         let path = self.path_of_run("session");
         let retries = self.client.waiting.retries;
         let mut trouble = String::new();
@@ -304,7 +299,7 @@ impl Conversation<'_> {
 
     /// No session is open: between two topics, before the first, or after the last. Where a
     /// goodbye did not come, the status says whether a topic follows.
-    fn without_session(&mut self) -> Result<Next, Error> {
+    fn without_session(&mut self) -> Result<Next> {
         let goes_on = !self.asked.is_judged || self.has_open_topics()?;
         if let Some(known) = self.talk.known.as_ref().filter(|known| !known.ends_topic) {
             self.observer.note(&format!("warning: how topic {} ended was not heard", known.topic));
@@ -314,7 +309,7 @@ impl Conversation<'_> {
     }
 
     /// Notes in the journal what follows from several answers.
-    fn decide(&mut self, ended: &str) -> Result<(), Error> {
+    fn decide(&mut self, ended: &str) -> Result<()> {
         let entry = json!({ "decided": ended });
         self.client.note(&entry)?;
         self.talk.replay(&entry);
@@ -324,7 +319,7 @@ impl Conversation<'_> {
 
     /// Whether topics are left that were not begun. One counts as done as soon as it begins. A
     /// server that was started again forgets a run without a response.
-    fn has_open_topics(&mut self) -> Result<bool, Error> {
+    fn has_open_topics(&mut self) -> Result<bool> {
         let path = self.path_of_run("status");
         let expected = "the status of the run";
         let (status, text) = self.client.get(&path)?;
@@ -347,7 +342,7 @@ impl Conversation<'_> {
     }
 
     /// Answers the user, or fetches the next topic with an empty response.
-    fn say(&mut self, topics: &[Topics], respond: Respond) -> Result<Next, Error> {
+    fn say(&mut self, topics: &[Topics], respond: Respond) -> Result<Next> {
         let is_question = match &self.talk.known {
             Some(known) if known.ends_run => return Ok(Next::End),
             Some(known) => !known.ends_topic,
@@ -375,7 +370,7 @@ impl Conversation<'_> {
     }
 
     /// What follows from a refusal: no more topics, or an error.
-    fn take_refusal(&mut self, of_answer: bool, status: u16, text: &str) -> Result<Next, Error> {
+    fn take_refusal(&mut self, of_answer: bool, status: u16, text: &str) -> Result<Next> {
         let problem = self.client.refused("a response that the server takes", status, text);
         let is_debug = !self.asked.is_judged && self.talk.known.is_some();
         match status {
@@ -391,7 +386,7 @@ impl Conversation<'_> {
     }
 
     /// The request with the system's response to what the user said last.
-    fn respond(&self, topics: &[Topics], respond: Respond) -> Result<Value, Error> {
+    fn respond(&self, topics: &[Topics], respond: Respond) -> Result<Value> {
         let known = self.talk.known.as_ref().map(|known| known.history.clone());
         let Some((session, mut said)) = self.talk.sessions.last().zip(known) else {
             return Ok(Value::Null);

@@ -6,7 +6,7 @@ use crate::sentences::Sentences;
 use crate::session::{Contexts, Session};
 use crate::systems::Loaded;
 use clariq_collections::{Bank, BankRow};
-use clariq_core::{Doc, Documents, Error, Hit, Need, Progress, Ranking, Request, bail};
+use clariq_core::{Doc, Documents, Hit, Need, Progress, Ranking, Request, Result, bail};
 use clariq_files::strictly_decreasing;
 use clariq_need::Classifier;
 use clariq_rank::{Batch, Context, Pipeline, StageTrace};
@@ -104,7 +104,7 @@ pub struct System<'a> {
 
 impl<'a> System<'a> {
     /// Opens indexes and vectors of the documents before the first request.
-    pub fn warm_up(&self) -> Result<(), Error> {
+    pub fn warm_up(&self) -> Result<()> {
         let part = Part::Documents;
         run(self.pipeline(part), self.context(part)?, &[], &|_| {}).map(drop)
     }
@@ -140,28 +140,24 @@ impl<'a> System<'a> {
         }
     }
 
-    pub(crate) fn context(&self, part: Part) -> Result<&Context<'a>, Error> {
+    pub(crate) fn context(&self, part: Part) -> Result<&Context<'a>> {
         self.contexts.of(self.task(part))
     }
 
     /// The documents of the collection that are ranked in a part.
-    pub fn documents(&self, part: Part) -> Result<&'a dyn Documents, Error> {
+    pub fn documents(&self, part: Part) -> Result<&'a dyn Documents> {
         Ok(self.context(part)?.documents)
     }
 
     /// Ranks, and answers where the system does. What a request gets depends on the others only
     /// where the system uses the batch; for the same bytes however requests arrive, rank each by
     /// itself.
-    pub fn rank(&self, queries: &[Query]) -> Result<Vec<Outcome>, Error> {
+    pub fn rank(&self, queries: &[Query]) -> Result<Vec<Outcome>> {
         self.rank_counting(queries, &|_| {})
     }
 
     /// Ranks as [`System::rank`] does; `progress` counts (request, stage) pairs.
-    pub fn rank_counting(
-        &self,
-        queries: &[Query],
-        progress: Progress,
-    ) -> Result<Vec<Outcome>, Error> {
+    pub fn rank_counting(&self, queries: &[Query], progress: Progress) -> Result<Vec<Outcome>> {
         let requests = self.requests(queries)?;
         let outcomes = match &self.loaded.plan {
             Plan::Answer(plan) => self.answer(plan, queries, &requests, progress)?,
@@ -179,7 +175,7 @@ impl<'a> System<'a> {
         Ok(outcomes)
     }
 
-    pub(crate) fn rank_part(&self, queries: &[Query], part: Part) -> Result<Vec<Ranking>, Error> {
+    pub(crate) fn rank_part(&self, queries: &[Query], part: Part) -> Result<Vec<Ranking>> {
         let requests = self.requests(queries)?;
         if let (Plan::Answer(plan), Part::Statements) = (&self.loaded.plan, part) {
             return Ok(self.rank_statements(plan, queries, &requests, &|_| {})?.0);
@@ -188,18 +184,18 @@ impl<'a> System<'a> {
     }
 
     /// The predicted need of a request, where the system predicts any.
-    pub fn need(&self, request: &Request) -> Result<Option<Need>, Error> {
+    pub fn need(&self, request: &Request) -> Result<Option<Need>> {
         let mut request = request.clone();
         self.predict(slice::from_mut(&mut request))?;
         Ok(request.need)
     }
 
-    fn predict(&self, requests: &mut [Request]) -> Result<(), Error> {
+    fn predict(&self, requests: &mut [Request]) -> Result<()> {
         self.need_model.as_ref().map_or(Ok(()), |model| needs::predict(model, requests))
     }
 
     /// The requests with their needs and what was rewritten, as stages see them.
-    fn requests(&self, queries: &[Query]) -> Result<Vec<Request>, Error> {
+    fn requests(&self, queries: &[Query]) -> Result<Vec<Request>> {
         let mut requests: Vec<Request> =
             queries.iter().map(|query| query.request.clone()).collect();
         self.predict(&mut requests)?;
@@ -218,7 +214,7 @@ impl<'a> System<'a> {
         queries: &[Query],
         requests: &[Request],
         progress: Progress,
-    ) -> Result<Vec<Outcome>, Error> {
+    ) -> Result<Vec<Outcome>> {
         let (statements, chosen) = self.rank_statements(plan, queries, requests, progress)?;
         let (context, rule) = (self.context(Part::Documents)?, &plan.config.response);
         let passages = run(&plan.passages, context, requests, progress)?;
@@ -242,7 +238,7 @@ impl<'a> System<'a> {
         queries: &[Query],
         requests: &[Request],
         progress: Progress,
-    ) -> Result<(Vec<Ranking>, Vec<Ranking>), Error> {
+    ) -> Result<(Vec<Ranking>, Vec<Ranking>)> {
         let asked = AskedStatements::new(queries, requests)?;
         let own = asked.own.as_ref().map(|bank| self.contexts.over(bank));
         let context = own.as_ref().map_or_else(|| self.context(Part::Statements), Ok)?;
@@ -255,7 +251,7 @@ impl<'a> System<'a> {
     }
 
     /// Follows a document of a part through the pipelines that rank it.
-    pub fn explain(&self, query: &Query, part: Part, doc: Doc) -> Result<Vec<Traces>, Error> {
+    pub fn explain(&self, query: &Query, part: Part, doc: Doc) -> Result<Vec<Traces>> {
         let queries = slice::from_ref(query);
         let requests = self.requests(queries)?;
         let (asked, chosen) = match (&self.loaded.plan, part) {
@@ -276,7 +272,7 @@ impl<'a> System<'a> {
     }
 
     /// Documents of a part as they are shown, with scores that strictly decrease.
-    pub fn list(&self, query: &Query, part: Part, ranking: &[Hit]) -> Result<Vec<Listed>, Error> {
+    pub fn list(&self, query: &Query, part: Part, ranking: &[Hit]) -> Result<Vec<Listed>> {
         let scores: Vec<f64> = ranking.iter().map(|hit| hit.score).collect();
         let mut all = Vec::with_capacity(ranking.len());
         for (hit, score) in ranking.iter().zip(strictly_decreasing(&scores)) {
@@ -292,7 +288,7 @@ impl<'a> System<'a> {
     }
 
     /// What a document of a part is called; of a statement, its number.
-    pub fn name(&self, query: &Query, part: Part, doc: Doc) -> Result<String, Error> {
+    pub fn name(&self, query: &Query, part: Part, doc: Doc) -> Result<String> {
         if matches!((&query.statements, part), (Statements::Own(_), Part::Statements)) {
             return Ok((doc.index() + 1).to_string());
         }
@@ -313,7 +309,7 @@ struct AskedStatements {
 }
 
 impl AskedStatements {
-    fn new(queries: &[Query], requests: &[Request]) -> Result<Self, Error> {
+    fn new(queries: &[Query], requests: &[Request]) -> Result<Self> {
         let (mut rows, mut count) = (Vec::new(), 0);
         for (user, query) in queries.iter().enumerate() {
             if let Statements::Own(texts) = &query.statements {
@@ -372,7 +368,7 @@ fn run(
     context: &Context,
     requests: &[Request],
     progress: Progress,
-) -> Result<Vec<Ranking>, Error> {
+) -> Result<Vec<Ranking>> {
     let batch = Batch { progress, ..Batch::new(context, requests) };
     if context.documents.is_empty() {
         return Ok(batch.unranked());

@@ -5,7 +5,7 @@ use crate::recipes;
 use crate::rewrites::Rewrites;
 use clariq_collections::{Class, Collection, KINDS};
 use clariq_core::{
-    Error, ModelKind, Problem, Recipe, TrainOn, bail, problem, read_regular, sha256_hex,
+    ModelKind, Problem, Recipe, Result, TrainOn, bail, problem, read_regular, sha256_hex,
 };
 use clariq_eval::parse_measure;
 use clariq_files::{MOST_OF_A_CONFIGURATION, Source};
@@ -64,12 +64,12 @@ pub struct Loaded {
 
 impl Loaded {
     /// Reads the file `name`, or the built-in system of that name, which must rank for one task.
-    pub fn open(name: &str, overrides: &[Override]) -> Result<Self, Error> {
+    pub fn open(name: &str, overrides: &[Override]) -> Result<Self> {
         Self::open_any(name, overrides)?.of_one_task()
     }
 
     /// The system, refused if it is one of several tasks.
-    pub fn of_one_task(self) -> Result<Self, Error> {
+    pub fn of_one_task(self) -> Result<Self> {
         if let Plan::Answer(plan) = &self.plan {
             let tasks: Vec<&str> = plan.tasks().map(|(task, _)| task).collect();
             let found = format!("one for {}", tasks.join(", "));
@@ -80,7 +80,7 @@ impl Loaded {
     }
 
     /// Reads a system of one task or of several.
-    pub fn open_any(name: &str, overrides: &[Override]) -> Result<Self, Error> {
+    pub fn open_any(name: &str, overrides: &[Override]) -> Result<Self> {
         let source = if Path::new(name).exists() {
             Source::new(name)
         } else {
@@ -98,7 +98,7 @@ impl Loaded {
     }
 
     /// Reads a system, and checks what its stages, models and figures are against what there is.
-    pub fn read(source: &Source, overrides: &[Override]) -> Result<Self, Error> {
+    pub fn read(source: &Source, overrides: &[Override]) -> Result<Self> {
         let (mut need, mut answer) = (None, None);
         let parsed = Parsed::read(source, overrides, |section| {
             match section.key {
@@ -144,7 +144,7 @@ impl Loaded {
     /// # Errors
     ///
     /// A system whose own model rewrites utterances.
-    pub fn with_rewrites(mut self, rewrites: Option<&Arc<Rewrites>>) -> Result<Self, Error> {
+    pub fn with_rewrites(mut self, rewrites: Option<&Arc<Rewrites>>) -> Result<Self> {
         if let Some(rewrites) = rewrites {
             if self.plan.models().iter().any(|model| model.kind == ModelKind::Rewriter) {
                 let found = format!("`{}`, which has a key `rewrite`", self.name);
@@ -188,7 +188,7 @@ impl Loaded {
     }
 
     /// Refuses a collection that lacks a task which the system ranks for.
-    pub fn check_tasks(&self, collection: &dyn Collection) -> Result<(), Error> {
+    pub fn check_tasks(&self, collection: &dyn Collection) -> Result<()> {
         if self.ranks_for(collection.tasks()) {
             return Ok(());
         }
@@ -230,7 +230,7 @@ impl Loaded {
     }
 
     /// A system declares the labels that its models are trained on.
-    fn check_training_declared(&self) -> Result<(), Error> {
+    fn check_training_declared(&self) -> Result<()> {
         for model in self.plan.models() {
             if recipes::is_recipe(&model.name) {
                 self.check_declared(Uses::TrainLabels, &model.name)?;
@@ -249,7 +249,7 @@ impl Loaded {
         }
     }
 
-    fn check_declared(&self, uses: Uses, model: &str) -> Result<(), Error> {
+    fn check_declared(&self, uses: Uses, model: &str) -> Result<()> {
         let declared = &self.uses;
         if declared.contains(&uses) {
             return Ok(());
@@ -292,7 +292,7 @@ fn suffix(name: &str, checksum: &str) -> String {
 }
 
 /// Refuses two systems of one name, which would write over each other's files.
-pub fn check_names_differ(systems: &[Loaded]) -> Result<(), Error> {
+pub fn check_names_differ(systems: &[Loaded]) -> Result<()> {
     let mut seen = HashSet::new();
     if let Some(again) = systems.iter().find(|loaded| !seen.insert(&loaded.name)) {
         let (expected, found) = ("systems of different names", format!("`{}` twice", again.name));
@@ -304,7 +304,7 @@ pub fn check_names_differ(systems: &[Loaded]) -> Result<(), Error> {
 
 /// The recipes that are named, each once: by themselves, or by systems whose
 /// stages use them. `set` replaces parameters of theirs, as [`Recipe::with`] takes them.
-pub fn find_recipes(names: &[String], set: &[String]) -> Result<Vec<Recipe>, Error> {
+pub fn find_recipes(names: &[String], set: &[String]) -> Result<Vec<Recipe>> {
     let mut found: Vec<Recipe> = Vec::new();
     for name in names {
         for recipe in recipes_of(name)? {
@@ -316,7 +316,7 @@ pub fn find_recipes(names: &[String], set: &[String]) -> Result<Vec<Recipe>, Err
     Ok(found)
 }
 
-fn recipes_of(name: &str) -> Result<Vec<Recipe>, Error> {
+fn recipes_of(name: &str) -> Result<Vec<Recipe>> {
     // A file is a recipe if it says what is trained.
     let says_objective = || {
         read_regular(name.as_ref(), MOST_OF_A_CONFIGURATION)
@@ -347,7 +347,7 @@ fn unknown(name: &str) -> Problem {
 }
 
 /// Parses `stage.key=value`, or `task.stage.key=value`; `flag` is for messages.
-pub fn parse_assignment<'a>(text: &'a str, flag: &str) -> Result<(Override, &'a str), Error> {
+pub fn parse_assignment<'a>(text: &'a str, flag: &str) -> Result<(Override, &'a str)> {
     let parts = text.split_once('=').and_then(|(key, value)| Some((key.split_once('.')?, value)));
     match parts {
         Some(((stage, key), value))
@@ -366,7 +366,7 @@ pub fn parse_assignment<'a>(text: &'a str, flag: &str) -> Result<(Override, &'a 
 const MOST_NAMED: usize = 9;
 
 /// Refuses a figure of no measure: it would be expected, and never compared.
-fn check_measures(expected: &[Expected]) -> Result<(), Error> {
+fn check_measures(expected: &[Expected]) -> Result<()> {
     let own: Vec<String> = KINDS.iter().flat_map(|kind| (kind.figures)()).collect();
     for (name, at) in expected.iter().flat_map(|expected| &expected.lines) {
         if !own.contains(name) && parse_measure(name).is_err() {

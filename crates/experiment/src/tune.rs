@@ -7,7 +7,7 @@ use crate::session::{Contexts, Session};
 use crate::system::{Part, Query, System};
 use crate::systems::{Loaded, parse_assignment};
 use clariq_collections::evaluation::Evaluation;
-use clariq_core::{Error, Request, TopicId, bail, problem};
+use clariq_core::{Request, Result, TopicId, bail, problem};
 use clariq_eval::{Measure, RankedRun, evaluate, exact_mean};
 use clariq_files::{Qrels, Run, Source, read_qrels};
 use clariq_rank::Override;
@@ -36,7 +36,7 @@ struct Axis {
 impl Grid {
     /// Parses axes such as `bm25.k1=0.9,1.2`. A parameter that is given twice, and more than
     /// [`MOST_POINTS`] combinations, are refused.
-    pub fn parse(texts: &[impl AsRef<str>]) -> Result<Self, Error> {
+    pub fn parse(texts: &[impl AsRef<str>]) -> Result<Self> {
         let mut grid = Self { axes: Vec::with_capacity(texts.len()), points: 1 };
         for text in texts {
             let (target, values) = parse_assignment(text.as_ref(), "--grid")?;
@@ -173,7 +173,7 @@ struct Judge<'a> {
 
 impl Search<'_> {
     /// Tries every point.
-    pub fn run(&self, session: &Session) -> Result<Tuned, Error> {
+    pub fn run(&self, session: &Session) -> Result<Tuned> {
         let (session, name) = match self.labels {
             Labels::Split(split) => (session.clone().answering(split), split),
             Labels::Files { .. } => (session.clone(), ""),
@@ -208,11 +208,11 @@ impl Search<'_> {
         Ok(Tuned { trials, by: self.by, fold_of, folds: self.folds })
     }
 
-    fn open(&self, values: &[Override]) -> Result<Loaded, Error> {
+    fn open(&self, values: &[Override]) -> Result<Loaded> {
         Loaded::open_any(self.system, values)?.with_rewrites(self.rewrites)
     }
 
-    fn find_part(&self, system: &System) -> Result<Part, Error> {
+    fn find_part(&self, system: &System) -> Result<Part> {
         let wanted = self.task.unwrap_or(system.session().task);
         let parts = system.parts();
         let found = parts.iter().copied().find(|part| system.task(*part) == wanted);
@@ -224,7 +224,7 @@ impl Search<'_> {
     }
 
     /// The fold of every judged request: conversations in turn, in the order of their file.
-    fn folds(&self, judge: &Judge) -> Result<Vec<usize>, Error> {
+    fn folds(&self, judge: &Judge) -> Result<Vec<usize>> {
         let mut numbers: HashMap<&str, usize> = HashMap::new();
         let mut conversations = Vec::with_capacity(judge.topics.len());
         for topic in &judge.topics {
@@ -241,7 +241,7 @@ impl Search<'_> {
     }
 }
 
-fn read_queries(session: &Session, loaded: &Loaded, labels: Labels) -> Result<Vec<Query>, Error> {
+fn read_queries(session: &Session, loaded: &Loaded, labels: Labels) -> Result<Vec<Query>> {
     loaded.check_tasks(session.collection)?;
     let mut queries = Vec::new();
     let input: Box<dyn Input + '_> = match labels {
@@ -268,7 +268,7 @@ impl<'a> Judge<'a> {
         task: &str,
         measures: &'a [Box<dyn Measure>],
         requests: &[Request],
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let collection = session.collection;
         let (qrels, own) = match labels {
             Labels::Split(split) => {
@@ -290,19 +290,18 @@ impl<'a> Judge<'a> {
 
     /// What a run reaches for every judged request; one that it does not answer counts 0.
     fn trial(&self, values: Vec<Override>, run: &Run) -> Trial {
-        let names = self.measures.iter().map(|measure| measure.name());
-        let own = |name: String| Some(self.own.as_ref()?.values(run, &name)?.into_iter().collect());
-        let own: Option<Vec<HashMap<TopicId, f64>>> = names.map(own).collect();
-        let by_name = || {
-            let scores = evaluate(self.measures, &RankedRun::new(run), &self.qrels).topics;
-            let of = |measure| {
-                let values =
-                    scores.iter().map(|(topic, all): &(_, Vec<f64>)| (topic, all[measure]));
-                values.map(|(topic, value): (&TopicId, _)| (topic.clone(), value)).collect()
+        let ranked = RankedRun::new(run);
+        let judge = |measure: usize| -> HashMap<TopicId, f64> {
+            let name = self.measures[measure].name();
+            let own = self.own.as_ref().and_then(|own| own.values(run, &name));
+            let by_qrels = || {
+                let measure = &self.measures[measure..=measure];
+                let scores = evaluate(measure, &ranked, &self.qrels).topics;
+                scores.into_iter().map(|(topic, values)| (topic, values[0])).collect()
             };
-            (0..self.measures.len()).map(of).collect()
+            own.unwrap_or_else(by_qrels).into_iter().collect()
         };
-        let all = own.unwrap_or_else(by_name);
+        let all: Vec<_> = (0..self.measures.len()).map(judge).collect();
         let of =
             |topic| all.iter().map(|values| values.get(topic).copied().unwrap_or(0.0)).collect();
         let scores: Vec<Vec<f64>> = self.topics.iter().map(of).collect();

@@ -4,7 +4,7 @@ use crate::config::NeedConfig;
 use crate::features::Extractor;
 use crate::model::{Contribution, Model, Prediction};
 use clariq_collections::clariq::Bank;
-use clariq_core::{Checksum, Error, Models, problem};
+use clariq_core::{Checksum, Error, Models, Result, problem};
 use clariq_files::{MOST_OF_A_TABLE, Source, Target};
 use serde::{Deserialize, Serialize};
 
@@ -56,12 +56,12 @@ pub struct Classifier {
 
 impl Classifier {
     /// Predicts a label for each request, in order.
-    pub fn predict(&self, requests: &[&str]) -> Result<Vec<Prediction>, Error> {
+    pub fn predict(&self, requests: &[&str]) -> Result<Vec<Prediction>> {
         Ok(self.model.predict(&self.extractor.extract(requests)?))
     }
 
     /// Predicts the label of one request and lists the features behind it, the strongest first.
-    pub fn explain(&self, request: &str) -> Result<(Prediction, Vec<Contribution>), Error> {
+    pub fn explain(&self, request: &str) -> Result<(Prediction, Vec<Contribution>)> {
         let features = self.extractor.extract(&[request])?;
         let prediction = self.model.predict(&features)[0];
         let mut contributions = self.model.contributions(&features, 0, prediction.need);
@@ -70,7 +70,7 @@ impl Classifier {
     }
 
     /// Writes the model; the same training gives the same bytes.
-    pub fn write(&self, target: &Target) -> Result<(), Error> {
+    pub fn write(&self, target: &Target) -> Result<()> {
         let (made_of, model) = (self.made_of.clone(), self.model.clone());
         let saved = Saved { need_model: FORMAT, made_of, model };
         target.write(|out| {
@@ -80,7 +80,7 @@ impl Classifier {
     }
 
     /// Reads a model and checks that bank, features and encoder are those that it was made of.
-    pub fn read(source: &Source, bank: &Bank, models: &dyn Models) -> Result<Self, Error> {
+    pub fn read(source: &Source, bank: &Bank, models: &dyn Models) -> Result<Self> {
         let input = source.read_at_most(MOST_OF_A_TABLE)?;
         let not_a_model = |error| not_a_model(&input.name, &error);
         let misfit = |expected: String, found: String| -> Error {

@@ -1,6 +1,6 @@
 //! The table `[need]` of a configuration: which model, with which parameters.
 
-use clariq_core::{Error, TrainOn, bail};
+use clariq_core::{Error, Result, TrainOn, bail};
 use clariq_rank::Section;
 use serde::de::{Error as _, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -126,7 +126,7 @@ impl NeedConfig {
     }
 
     /// Reads the table `[need]`. Errors name the line of the key.
-    pub fn read(section: Section) -> Result<Self, Error> {
+    pub fn read(section: Section) -> Result<Self> {
         let at = section.at.clone();
         let config: Self = section.read_tagged("model").map_err(|error| match error {
             Error::Problem(problem) => problem.hint(HINT).into(),

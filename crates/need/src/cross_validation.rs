@@ -2,7 +2,7 @@
 
 use crate::model::Prediction;
 use crate::training::Training;
-use clariq_core::{Error, Need, bail};
+use clariq_core::{Need, Result, bail};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use rayon::prelude::*;
@@ -30,12 +30,7 @@ impl Training {
     ///
     /// Fewer than two folds, more folds than topics, no repeat or more than [`MOST_REPEATS`]; folds
     /// that there is nothing to learn from.
-    pub fn cross_validate(
-        &self,
-        folds: usize,
-        repeats: usize,
-        seed: u64,
-    ) -> Result<Vec<Repeat>, Error> {
+    pub fn cross_validate(&self, folds: usize, repeats: usize, seed: u64) -> Result<Vec<Repeat>> {
         check_size("folds", folds, 2, self.labels.len(), "5 and 10 folds are usual")?;
         check_size("repeats", repeats, 1, MOST_REPEATS, "10 to 100 repeats are usual")?;
         let pass = |repeat: u64| self.pass(folds, seed.wrapping_add(repeat));
@@ -44,11 +39,11 @@ impl Training {
 
     /// Predicts every topic by a model that was trained on other topics, in place of the labels
     /// where something else depends on them.
-    pub fn held_out(&self, seed: u64) -> Result<Vec<Prediction>, Error> {
+    pub fn held_out(&self, seed: u64) -> Result<Vec<Prediction>> {
         Ok(self.pass(HELD_OUT_FOLDS, seed)?.predictions)
     }
 
-    fn pass(&self, folds: usize, seed: u64) -> Result<Repeat, Error> {
+    fn pass(&self, folds: usize, seed: u64) -> Result<Repeat> {
         let folds_of = stratify(&self.labels, folds, seed);
         let mut predictions: Vec<Option<Prediction>> = vec![None; self.labels.len()];
         for fold in 0..folds {
@@ -66,13 +61,7 @@ impl Training {
     }
 }
 
-fn check_size(
-    what: &str,
-    given: usize,
-    least: usize,
-    most: usize,
-    hint: &str,
-) -> Result<(), Error> {
+fn check_size(what: &str, given: usize, least: usize, most: usize, hint: &str) -> Result<()> {
     if !(least..=most).contains(&given) {
         bail!((format!("--{what}")), "from {least} to {most} {what}", "{given}", hint);
     }

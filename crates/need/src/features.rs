@@ -9,7 +9,7 @@ use crate::phrase::parse;
 use crate::text::stems;
 use aspects::Aspects;
 use clariq_collections::clariq::Bank;
-use clariq_core::{Error, Models};
+use clariq_core::{Models, Result};
 use ndarray::Array2;
 use projection::Projection;
 use rayon::prelude::*;
@@ -57,7 +57,7 @@ pub struct Extractor {
 
 impl Extractor {
     /// Prepares the blocks that a model looks at. Its encoder is opened only if a block needs it.
-    pub fn new(config: &NeedConfig, bank: &Bank, models: &dyn Models) -> Result<Self, Error> {
+    pub fn new(config: &NeedConfig, bank: &Bank, models: &dyn Models) -> Result<Self> {
         let blocks = config.blocks();
         let aspects = blocks.contains(&Block::Aspects).then(|| Aspects::new(bank));
         let project = |encoder: String| Projection::new(bank, models, &encoder);
@@ -71,7 +71,7 @@ impl Extractor {
     }
 
     /// Makes the features of requests.
-    pub fn extract(&self, requests: &[&str]) -> Result<Features, Error> {
+    pub fn extract(&self, requests: &[&str]) -> Result<Features> {
         let parsed: Vec<_> = requests.par_iter().map(|request| parse(request)).collect();
         let content: Vec<_> =
             parsed.par_iter().map(|parsed| core::content_words(&parsed.phrase)).collect();

@@ -5,7 +5,7 @@
 
 use crate::config::{Block, Weighted};
 use crate::features::Features;
-use clariq_core::{Error, Need, problem};
+use clariq_core::{Error, Need, Result, problem};
 use linfa::prelude::*;
 use linfa_logistic::MultiLogisticRegression;
 use ndarray::{Array1, Array2};
@@ -99,7 +99,7 @@ impl Softmax {
         features: &Features,
         labels: &[Need],
         rows: &[usize],
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let standard = Standard::fit(blocks, features, rows);
         let targets: Array1<Need> = rows.iter().map(|&row| labels[row]).collect();
         let dataset = Dataset::new(standard.matrix(features, rows), targets);

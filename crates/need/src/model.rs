@@ -8,7 +8,7 @@
 use crate::config::{Block, NeedConfig};
 use crate::features::Features;
 use crate::linear::Softmax;
-use clariq_core::{Error, Need};
+use clariq_core::{Need, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -55,7 +55,7 @@ impl Model {
         features: &Features,
         labels: &[Need],
         rows: &[usize],
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let mut counts = [0; 4];
         for &row in rows {
             counts[usize::from(labels[row].get()) - 1] += 1;

@@ -5,7 +5,7 @@ use crate::config::NeedConfig;
 use crate::features::{Extractor, Features};
 use crate::model::Model;
 use clariq_collections::clariq::{Bank, Labelled};
-use clariq_core::{Error, Models, Need, bail, sha256};
+use clariq_core::{Models, Need, Result, bail, sha256};
 
 /// Topics with labels, and their features.
 pub struct Training {
@@ -27,7 +27,7 @@ impl Training {
         bank: &Bank,
         models: &dyn Models,
         train: &Labelled,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let labelled = train.topics.iter().filter_map(|topic| Some((&*topic.request, topic.need?)));
         let (requests, labels): (Vec<&str>, Vec<Need>) = labelled.unzip();
         if labels.is_empty() {
@@ -57,14 +57,14 @@ impl Training {
     }
 
     /// Trains on the named rows.
-    pub(crate) fn fit_rows(&self, rows: &[usize]) -> Result<Model, Error> {
+    pub(crate) fn fit_rows(&self, rows: &[usize]) -> Result<Model> {
         let labels: Vec<Need> = rows.iter().map(|&row| self.labels[row]).collect();
         check_labels(self.config(), &labels, "training topics")?;
         Model::fit(self.config(), &self.features, &self.labels, rows)
     }
 
     /// Trains on all topics.
-    pub fn fit(self) -> Result<Classifier, Error> {
+    pub fn fit(self) -> Result<Classifier> {
         let rows: Vec<usize> = (0..self.labels.len()).collect();
         let model = self.fit_rows(&rows)?;
         Ok(Classifier { made_of: self.made_of, model, extractor: self.extractor })
@@ -72,7 +72,7 @@ impl Training {
 }
 
 /// Refuses labels that there is nothing to learn from. They come from `name`.
-fn check_labels(config: &NeedConfig, labels: &[Need], name: &str) -> Result<(), Error> {
+fn check_labels(config: &NeedConfig, labels: &[Need], name: &str) -> Result<()> {
     let is_majority = matches!(config, NeedConfig::Majority { .. });
     let [first, rest @ ..] = labels else { return Ok(()) };
     if is_majority || rest.iter().any(|label| label != first) {

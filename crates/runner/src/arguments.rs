@@ -4,7 +4,7 @@ use crate::output::Format;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clariq_collections::{KINDS, Kind};
-use clariq_core::{Error, Isa, Name, Precision, bail};
+use clariq_core::{Isa, Name, Precision, Result, bail};
 use clariq_experiment::Rewrites;
 use clariq_experiment::systems::parse_assignment;
 use clariq_files::Source;
@@ -161,7 +161,7 @@ pub(crate) struct Rewritten {
 }
 
 impl Rewritten {
-    pub(crate) fn read(&self) -> Result<Option<Arc<Rewrites>>, Error> {
+    pub(crate) fn read(&self) -> Result<Option<Arc<Rewrites>>> {
         let Some((file, by)) = self.rewrites.as_ref().zip(self.rewritten_by) else {
             return Ok(None);
         };
@@ -190,7 +190,7 @@ pub(crate) struct Parameters {
 }
 
 impl Parameters {
-    pub(crate) fn overrides(&self) -> Result<Vec<Override>, Error> {
+    pub(crate) fn overrides(&self) -> Result<Vec<Override>> {
         let bm25 = |key: &str, value: String| Override {
             stage: "bm25".to_owned(),
             key: key.to_owned(),

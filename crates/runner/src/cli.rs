@@ -9,7 +9,7 @@ use crate::failure::Outcome;
 use crate::output::Format;
 use crate::settings::Settings;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use clariq_core::{Engine, Error, Problem};
+use clariq_core::{Engine, Problem, Result};
 
 /// Baselines, rankings and scores for conversational search
 ///
@@ -130,7 +130,7 @@ impl Command {
     }
 }
 
-pub(crate) fn dispatch(cli: Cli, engine: Option<&'static dyn Engine>) -> Result<Outcome, Error> {
+pub(crate) fn dispatch(cli: Cli, engine: Option<&'static dyn Engine>) -> Result<Outcome> {
     let settings = Settings::new(cli.common, engine)?;
     // Whatever a command writes, it is neither a file that it reads nor one of the data folder.
     clariq_files::protect_inputs();

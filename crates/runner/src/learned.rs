@@ -5,7 +5,7 @@
 //! before it reads requests or prints anything. The instruction set that models compute with has to
 //! be in the environment by then: libtorch and its libraries look once.
 
-use clariq_core::{Error, Isa, Problem, problem};
+use clariq_core::{Error, Isa, Problem, Result, problem};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, io};
@@ -28,7 +28,7 @@ pub(crate) fn program() -> Option<PathBuf> {
 /// Continues as the other program with the same arguments, if it is installed; as this one, if it
 /// is the other (`here`) but does not keep to the requested instruction set. Returns if there is
 /// nothing to do or no other program, or if it cannot be started.
-pub(crate) fn take_over(here: bool, isa: Option<Isa>) -> Result<(), Error> {
+pub(crate) fn take_over(here: bool, isa: Option<Isa>) -> Result<()> {
     if let Some(asked) = isa {
         check_processor(asked)?;
     }

@@ -9,7 +9,7 @@ mod table;
 
 use crate::failure::{LONGEST, Outcome};
 use clap::ValueEnum;
-use clariq_core::{Error, Escaped, printable};
+use clariq_core::{Error, Escaped, Result, printable};
 pub(crate) use delimited::open as open_delimited;
 use serde::Serialize;
 pub(crate) use sheet::{Cell, Sheet};
@@ -18,16 +18,14 @@ use std::io::{self, BufWriter, Write};
 
 /// Writes to standard output, on which nothing that a file holds moves the cursor of a terminal: the
 /// last that most commands do.
-pub(crate) fn print(
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<Outcome, Error> {
+pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<Outcome> {
     let mut out = Escaped::new(BufWriter::new(io::stdout().lock()));
     write(&mut out).and_then(|()| out.flush()).map_err(Error::io("write", "standard output"))?;
     Ok(Outcome::Done)
 }
 
 /// Prints a value as JSON with indents.
-pub(crate) fn print_json(value: &impl Serialize) -> Result<Outcome, Error> {
+pub(crate) fn print_json(value: &impl Serialize) -> Result<Outcome> {
     print(|out| json::write_value(value, out))
 }
 
@@ -68,7 +66,7 @@ impl Format {
 
 impl Sheet {
     /// Prints to standard output.
-    pub(crate) fn print(&self, format: Option<Format>) -> Result<Outcome, Error> {
+    pub(crate) fn print(&self, format: Option<Format>) -> Result<Outcome> {
         print(|out| self.write(format, out))
     }
 
@@ -99,10 +97,7 @@ impl Sheet {
 
 /// Prints tables to standard output, one after the other with an empty line between. As JSON they
 /// are one object that holds them by name; as JSON lines, each row names its table.
-pub(crate) fn print_all(
-    sheets: &[(&str, Sheet)],
-    format: Option<Format>,
-) -> Result<Outcome, Error> {
+pub(crate) fn print_all(sheets: &[(&str, Sheet)], format: Option<Format>) -> Result<Outcome> {
     print(|out| match format {
         Some(Format::Json) => json::write_all(sheets, out),
         Some(Format::Jsonl) => json::write_all_lines(sheets, out),

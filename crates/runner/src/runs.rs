@@ -4,7 +4,7 @@ use crate::arguments::Compared;
 use crate::settings::Settings;
 use clariq_collections::evaluation::{ByQrels, Evaluation};
 use clariq_collections::{Collection, last_said_in};
-use clariq_core::{Error, Problem, TopicId, bail, problem};
+use clariq_core::{Problem, Result, TopicId, bail, problem};
 use clariq_eval::{Measure, parse_measures};
 use clariq_files::Source;
 use std::collections::{HashMap, HashSet};
@@ -42,7 +42,7 @@ pub(crate) fn check_differ(paths: &[PathBuf], argument: &str) -> Result<(), Prob
 }
 
 /// The measures of a flag that is given once or more, each measure once.
-pub(crate) fn measures(names: &[String]) -> Result<Vec<Box<dyn Measure>>, Error> {
+pub(crate) fn measures(names: &[String]) -> Result<Vec<Box<dyn Measure>>> {
     let mut all = Vec::new();
     for text in names {
         let measures = parse_measures(text)?;
@@ -68,11 +68,7 @@ pub(crate) enum Labels {
 impl Labels {
     /// The file that is named, or the collection of the split, which the first run tells where none
     /// is named.
-    pub(crate) fn open(
-        settings: &Settings,
-        compared: &Compared,
-        run: &Path,
-    ) -> Result<Self, Error> {
+    pub(crate) fn open(settings: &Settings, compared: &Compared, run: &Path) -> Result<Self> {
         let judged = &compared.judged;
         let Some(qrels) = &judged.qrels else {
             let (collection, split) = settings.scored_on(compared.split.as_deref(), run)?;
@@ -92,10 +88,7 @@ impl Labels {
     }
 
     /// How they score runs. What is wrong with them is said.
-    pub(crate) fn evaluation(
-        &self,
-        settings: &Settings,
-    ) -> Result<Box<dyn Evaluation + '_>, Error> {
+    pub(crate) fn evaluation(&self, settings: &Settings) -> Result<Box<dyn Evaluation + '_>> {
         let evaluation: Box<dyn Evaluation> = match self {
             Self::File(qrels, texts) => Box::new(ByQrels::read(qrels)?.with_texts(texts.clone())),
             Self::Split(collection, split) => collection.evaluation(split)?,
@@ -104,7 +97,7 @@ impl Labels {
         Ok(evaluation)
     }
 
-    pub(crate) fn last_said(&self) -> Result<HashMap<TopicId, String>, Error> {
+    pub(crate) fn last_said(&self) -> Result<HashMap<TopicId, String>> {
         match self {
             Self::File(_, texts) => Ok(texts.clone()),
             Self::Split(collection, split) => Ok(collection.last_said(split)?),

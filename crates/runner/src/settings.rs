@@ -5,7 +5,7 @@ use crate::learned;
 use crate::output::{Format, say};
 use crate::progress;
 use clariq_collections::{Collection, DataDir, KINDS, Kind, kind_of};
-use clariq_core::{Engine, Error, Isa, bail};
+use clariq_core::{Engine, Isa, Result, bail};
 use clariq_experiment::{KeptTexts, Loaded, Observer, Options, Session, Task};
 use clariq_rank::Override;
 use std::ops::RangeInclusive;
@@ -38,7 +38,7 @@ pub(crate) const USUAL_DATA: &str = KINDS[0].usual;
 const THREADS: RangeInclusive<usize> = 1..=1024;
 
 impl Settings {
-    pub(crate) fn new(common: Common, engine: Option<&'static dyn Engine>) -> Result<Self, Error> {
+    pub(crate) fn new(common: Common, engine: Option<&'static dyn Engine>) -> Result<Self> {
         let Common { data, threads, seed, device, precision, isa, format, .. } = common;
         let threads = match threads {
             Some(threads) if !THREADS.contains(&threads) => {
@@ -69,7 +69,7 @@ impl Settings {
 
     /// Reads a system, before anything is printed: another program takes over where it needs a
     /// model.
-    pub(crate) fn load(&self, name: &str, overrides: &[Override]) -> Result<Loaded, Error> {
+    pub(crate) fn load(&self, name: &str, overrides: &[Override]) -> Result<Loaded> {
         let loaded = Loaded::open_any(name, overrides)?;
         if loaded.needs_models() {
             self.take_over()?;
@@ -78,18 +78,18 @@ impl Settings {
     }
 
     /// Continues as the program with learned models, unless this is it.
-    pub(crate) fn take_over(&self) -> Result<(), Error> {
+    pub(crate) fn take_over(&self) -> Result<()> {
         learned::take_over(self.engine.is_some(), self.isa)
     }
 
     /// Opens whatever collection is in the data folder, and says which if it was not named.
-    pub(crate) fn collection(&self) -> Result<Box<dyn Collection>, Error> {
+    pub(crate) fn collection(&self) -> Result<Box<dyn Collection>> {
         self.say_which_data();
         clariq_collections::open_keeping(&self.data, &KeptTexts::default())
     }
 
     /// The same for systems: if no folder was named, the collection whose tasks they rank for.
-    pub(crate) fn collection_for(&self, systems: &[Loaded]) -> Result<Box<dyn Collection>, Error> {
+    pub(crate) fn collection_for(&self, systems: &[Loaded]) -> Result<Box<dyn Collection>> {
         let fits = |tasks: &[&str]| systems.iter().all(|loaded| loaded.ranks_for(tasks));
         match KINDS.iter().find(|kind| fits(kind.tasks)) {
             Some(kind) if !self.data_was_named => self.open(kind),
@@ -103,7 +103,7 @@ impl Settings {
         &self,
         split: Option<&str>,
         run: &Path,
-    ) -> Result<(Box<dyn Collection>, &'static str), Error> {
+    ) -> Result<(Box<dyn Collection>, &'static str)> {
         let kind = match split {
             Some(name) => self.kind_with_split(name),
             None if self.data_was_named => None,
@@ -122,7 +122,7 @@ impl Settings {
         named.or_else(|| KINDS.iter().find(has))
     }
 
-    fn open(&self, kind: &Kind) -> Result<Box<dyn Collection>, Error> {
+    fn open(&self, kind: &Kind) -> Result<Box<dyn Collection>> {
         (kind.open)(&self.data_of(kind), Some(&KeptTexts::default()))
     }
 
@@ -159,7 +159,7 @@ impl Settings {
         &'a self,
         collection: &'a dyn Collection,
         place: Option<&IndexPlace>,
-    ) -> Result<Session<'a>, Error> {
+    ) -> Result<Session<'a>> {
         let mut session = Session::new(collection, self.options.clone())?;
         if let Some(IndexPlace { index, memory }) = place {
             (session.options.index, session.options.memory) = (index.clone(), *memory);

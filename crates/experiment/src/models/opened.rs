@@ -1,10 +1,10 @@
 //! The models of a session: where they are, those that are open, and what they computed.
 
 use super::vectors::Apart;
-use clariq_core::{Embeddings, Error, Model, ModelName, Observer, Reading, Vectors};
+use clariq_core::{Model, ModelName, Observer, Reading, Result, Vectors};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The folder of a model, and how it is read.
@@ -21,24 +21,10 @@ pub(crate) struct OpenedModels {
     cut: Cached<ModelName, usize>,
     pub(super) banks: Cached<String, Arc<Vectors>>,
     /// Vectors of requests, by the encoder's checksum.
-    apart: Cached<String, Apart>,
+    pub(super) apart: Cached<String, Apart>,
 }
 
 impl OpenedModels {
-    /// What a model computes for each of these keys by itself; `make` computes those at the
-    /// positions that are not kept in `folder`.
-    pub(super) fn apart(
-        &self,
-        folder: &Path,
-        model: &str,
-        keys: Vec<String>,
-        make: impl FnOnce(&[usize]) -> Result<Embeddings, Error>,
-    ) -> Result<Embeddings, Error> {
-        let mut apart = lock(&self.apart);
-        let apart = apart.entry(model.to_owned()).or_insert_with(|| Apart::read(folder, model));
-        apart.find(keys, make)
-    }
-
     /// Writes the vectors of requests that are new.
     pub(crate) fn keep_vectors(&self) {
         lock(&self.apart).values_mut().for_each(Apart::keep);
@@ -71,8 +57,8 @@ pub(super) fn lock<K, T>(cached: &Cached<K, T>) -> MutexGuard<'_, HashMap<K, T>>
 pub(super) fn open_once<K: Eq + Hash, T: Clone>(
     opened: &Cached<K, T>,
     key: K,
-    open: impl FnOnce() -> Result<T, Error>,
-) -> Result<T, Error> {
+    open: impl FnOnce() -> Result<T>,
+) -> Result<T> {
     let mut opened = lock(opened);
     if let Some(found) = opened.get(&key) {
         return Ok(found.clone());

@@ -2,7 +2,7 @@
 
 use crate::cache::Kept;
 use clariq_core::{
-    Block, Documents, Embeddings, Encoder, Error, Observer, Progress, Rows, Vectors, bail,
+    Block, Documents, Embeddings, Encoder, Observer, Progress, Result, Rows, Vectors, bail,
     open_regular, problem, read_regular, sha256, sha256_hex,
 };
 use safetensors::SafeTensors;
@@ -37,7 +37,7 @@ pub(super) fn cached(
     documents: &dyn Documents,
     observer: &dyn Observer,
     progress: Progress,
-) -> Result<Vectors, Error> {
+) -> Result<Vectors> {
     let mut unwritten = 0;
     Vectors::of(documents.len(), |block| {
         let (count, first) = (block.len(), block.start.to_string());
@@ -90,7 +90,7 @@ fn read(path: &Path, rows: usize) -> Option<Block> {
 }
 
 /// The content of the file of a block in memory.
-fn written(Block { dim, rows, empty }: &Block) -> Result<Vec<u8>, Error> {
+fn written(Block { dim, rows, empty }: &Block) -> Result<Vec<u8>> {
     let Rows::Memory(values) = rows else { bail!(FILE, "vectors in memory", "those of a file") };
     let empty = Some((EMPTY, format!("{empty:?}")));
     bytes_of([(TENSOR, vec![values.len() / dim, *dim], &**values)], empty)
@@ -105,7 +105,7 @@ fn values(tensor: &TensorView) -> Option<Vec<f32>> {
 fn bytes_of<'t>(
     tensors: impl IntoIterator<Item = (&'t str, Vec<usize>, &'t [f32])>,
     beside: Option<(&str, String)>,
-) -> Result<Vec<u8>, Error> {
+) -> Result<Vec<u8>> {
     let bytes = |(name, shape, values): (&'t str, _, &[f32])| {
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
         (name, shape, bytes)
@@ -146,8 +146,8 @@ impl Apart {
     pub(super) fn find(
         &mut self,
         keys: Vec<String>,
-        make: impl FnOnce(&[usize]) -> Result<Embeddings, Error>,
-    ) -> Result<Embeddings, Error> {
+        make: impl FnOnce(&[usize]) -> Result<Embeddings>,
+    ) -> Result<Embeddings> {
         let known: Vec<_> = keys.iter().map(|key| self.vectors.get(key).cloned()).collect();
         let missing: Vec<usize> = (0..keys.len()).filter(|&at| known[at].is_none()).collect();
         let new = if missing.is_empty() { Embeddings::default() } else { make(&missing)? };
@@ -198,7 +198,7 @@ mod tests {
     struct Lengths(AtomicUsize, &'static str);
 
     impl Encoder for Lengths {
-        fn encode(&self, texts: &[&str], _progress: Progress) -> Result<Embeddings, Error> {
+        fn encode(&self, texts: &[&str], _progress: Progress) -> Result<Embeddings> {
             self.0.fetch_add(1, Ordering::Relaxed);
             let values = texts.iter().flat_map(|text| [text.len() as f32, 0.1]).collect();
             Ok(Embeddings { dim: 2, values })
@@ -251,7 +251,7 @@ mod tests {
     fn blocks_are_kept_when_they_are_computed() {
         struct Fails<'e>(&'e Lengths, usize);
         impl Encoder for Fails<'_> {
-            fn encode(&self, texts: &[&str], progress: Progress) -> Result<Embeddings, Error> {
+            fn encode(&self, texts: &[&str], progress: Progress) -> Result<Embeddings> {
                 if self.0.0.load(Ordering::Relaxed) == self.1 {
                     return Err(problem!("encoder", "power", "none").into());
                 }

@@ -1,7 +1,7 @@
 //! Texts that a model wrote, in the cache, kept under what made them.
 
 use crate::cache::Kept;
-use clariq_core::{Decoding, Error, Observer, Progress, Rewriter, problem, read_regular, sha256};
+use clariq_core::{Decoding, Observer, Progress, Result, Rewriter, problem, read_regular, sha256};
 use std::path::Path;
 
 /// Bytes that a text may have: ten times those of the most tokens.
@@ -16,7 +16,7 @@ pub(super) fn cached(
     decoding: &Decoding,
     observer: &dyn Observer,
     progress: Progress,
-) -> Result<Vec<String>, Error> {
+) -> Result<Vec<String>> {
     let how = format!("{} {}\0", model.checksum(), serde_json::json!(decoding));
     let separated = texts.iter().flat_map(|text| [text.as_bytes(), b"\0"]);
     let made_of = sha256(std::iter::once(how.as_bytes()).chain(separated));
@@ -45,7 +45,7 @@ mod tests {
     struct Upper(AtomicUsize);
 
     impl Rewriter for Upper {
-        fn rewrite(&self, texts: &[&str], _: &Decoding, _: Progress) -> Result<Vec<String>, Error> {
+        fn rewrite(&self, texts: &[&str], _: &Decoding, _: Progress) -> Result<Vec<String>> {
             self.0.fetch_add(1, Ordering::Relaxed);
             Ok(texts.iter().map(|text| text.to_uppercase()).collect())
         }

@@ -1,13 +1,13 @@
 //! A file of conversations or of requests as the input of a run, and what tells it from others.
 
-use super::input::{Input, Skipped, Writing, put_ranking};
+use super::input::{Found, Input, Skipped, put_ranking};
 use crate::requests::{ARCHIVE, Requests};
 use crate::session::Session;
-use crate::system::{Outcome, Query};
+use crate::system::Query;
 use crate::systems::Loaded;
 use clariq_collections::clariq::conversation::{Reading, Record, put_json_lines, read_records};
 use clariq_collections::clariq::{Bank, ClariQ, put_text_run_line};
-use clariq_core::{Documents, Error, Request, bail};
+use clariq_core::{Documents, Request, Result, bail};
 use clariq_files::Source;
 use clariq_files::archive::Archive;
 use clariq_rank::{Uses, WrittenScores};
@@ -103,7 +103,7 @@ impl<'a> FileInput<'a> {
         file: &Path,
         kind: Option<FileKind>,
         skip_bad: bool,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let source = Source::new(file).repeatable()?;
         let sha256 = match &source {
             // Whatever else it is, the reader says.
@@ -121,11 +121,7 @@ impl<'a> FileInput<'a> {
     }
 
     /// Opens a shard of a file that was checked when it was cut, described as the whole file.
-    pub(crate) fn open_shard(
-        session: &Session<'a>,
-        shard: &Path,
-        cut: &Cut,
-    ) -> Result<Self, Error> {
+    pub(crate) fn open_shard(session: &Session<'a>, shard: &Path, cut: &Cut) -> Result<Self> {
         Ok(Self {
             source: Source::new(shard),
             stem: String::new(),
@@ -144,7 +140,7 @@ impl<'a> FileInput<'a> {
     pub(crate) fn lines(
         &self,
         send: &mut dyn FnMut(Vec<u8>) -> ControlFlow<()>,
-    ) -> Result<Skipped, Error> {
+    ) -> Result<Skipped> {
         match self.bank {
             Some(bank) => self.read_conversations(Some(bank), &mut |record| {
                 let mut line = Vec::new();
@@ -164,7 +160,7 @@ impl<'a> FileInput<'a> {
         &self,
         bank: Option<&Bank>,
         send: &mut dyn FnMut(Record) -> ControlFlow<()>,
-    ) -> Result<Skipped, Error> {
+    ) -> Result<Skipped> {
         let reading = Reading { bank, skip_bad: self.cut.skip_bad };
         let counts = read_records(&self.source, &reading, &mut |record| {
             if record.again { ControlFlow::Continue(()) } else { send(record) }
@@ -175,7 +171,7 @@ impl<'a> FileInput<'a> {
     fn read_requests(
         &self,
         send: &mut dyn FnMut(Query, String) -> ControlFlow<()>,
-    ) -> Result<Skipped, Error> {
+    ) -> Result<Skipped> {
         let archive = Archive::new(slice::from_ref(&self.source), &ARCHIVE)?;
         let lines = Box::new(BufReader::new(archive.open()?));
         let requests = Requests::new(archive.name(), lines, self.documents, false);
@@ -199,7 +195,7 @@ impl<'a> FileInput<'a> {
     }
 }
 
-fn bank_for<'a>(session: &Session<'a>, kind: FileKind) -> Result<Option<&'a Bank>, Error> {
+fn bank_for<'a>(session: &Session<'a>, kind: FileKind) -> Result<Option<&'a Bank>> {
     match kind {
         FileKind::Conversations => Ok(Some(&ClariQ::of(session.collection)?.bank)),
         FileKind::Requests => Ok(None),
@@ -217,7 +213,7 @@ impl Input for FileInput<'_> {
 
     /// Refuses a system that answers, and stages that compare requests with each other. A file is
     /// ranked in blocks, and what a request gets must not depend on the block that it falls into.
-    fn check(&self, loaded: &Loaded) -> Result<(), Error> {
+    fn check(&self, loaded: &Loaded) -> Result<()> {
         let (found, hint) = match self.cut.kind {
             FileKind::Conversations => (
                 "conversations",
@@ -243,7 +239,7 @@ impl Input for FileInput<'_> {
         bail!(format!("stage `{}`", stage.name), expected, found, hint)
     }
 
-    fn describe(&self, loaded: &Loaded, record: &mut Value) -> Result<(), Error> {
+    fn describe(&self, loaded: &Loaded, record: &mut Value) -> Result<()> {
         if self.cut.kind == FileKind::Conversations {
             record["conversation"] = json!(loaded.conversation);
         }
@@ -256,11 +252,7 @@ impl Input for FileInput<'_> {
         self.cut.kind.count(record, requests, skipped.count);
     }
 
-    fn read(
-        &self,
-        done: u64,
-        send: &mut dyn FnMut(Query) -> ControlFlow<()>,
-    ) -> Result<Skipped, Error> {
+    fn read(&self, done: u64, send: &mut dyn FnMut(Query) -> ControlFlow<()>) -> Result<Skipped> {
         let mut seen = 0;
         let mut is_done = || {
             seen += 1;
@@ -282,19 +274,12 @@ impl Input for FileInput<'_> {
         }
     }
 
-    fn put(
-        &self,
-        out: &mut [Vec<u8>],
-        _index: u64,
-        request: &Request,
-        outcome: &Outcome,
-        writing: &Writing,
-    ) -> io::Result<u64> {
-        let ranking = &outcome.ranking;
+    fn put(&self, out: &mut [Vec<u8>], found: &Found) -> io::Result<u64> {
         let Some(bank) = self.bank else {
-            return put_ranking(&mut out[0], self.documents, request, outcome, writing);
+            return put_ranking(&mut out[0], self.documents, found);
         };
-        let form = writing.loaded.conversation;
+        let Found { request, tag, .. } = found;
+        let (ranking, form) = (&found.outcome.ranking, found.loaded.conversation);
         let hits = &ranking[..ranking.len().min(form.lines.get())];
         for (index, hit) in hits.iter().enumerate() {
             let (rank, score) = match form.scores {
@@ -302,7 +287,7 @@ impl Input for FileInput<'_> {
                 WrittenScores::Remaining => (index, (ranking.len() - index) as f64),
             };
             let text = bank.text(hit.doc);
-            put_text_run_line(&mut out[0], &request.id, text, rank, score, writing.tag)?;
+            put_text_run_line(&mut out[0], &request.id, text, rank, score, tag)?;
         }
         Ok(hits.len() as u64)
     }

@@ -3,7 +3,7 @@
 use crate::rewrites::Rewrites;
 use crate::system::{Outcome, Query};
 use crate::systems::Loaded;
-use clariq_core::{Documents, Error, Observer, Problem, Request, RequestId, bail, printable};
+use clariq_core::{Documents, Observer, Problem, Request, RequestId, Result, bail, printable};
 use clariq_files::put_run_lines;
 use serde_json::Value;
 use std::collections::HashSet;
@@ -31,38 +31,27 @@ pub trait Input: Sync {
     }
 
     /// Refuses a system that cannot be run over it.
-    fn check(&self, loaded: &Loaded) -> Result<(), Error> {
+    fn check(&self, loaded: &Loaded) -> Result<()> {
         let _ = loaded;
         Ok(())
     }
 
     /// Writes what tells it from others into the record of a run by that system.
-    fn describe(&self, loaded: &Loaded, record: &mut Value) -> Result<(), Error>;
+    fn describe(&self, loaded: &Loaded, record: &mut Value) -> Result<()>;
 
     /// Completes the record of a run when all was read.
     fn count(&self, record: &mut Value, requests: u64, skipped: &Skipped);
 
     /// Sends every request once, in order, but for the first `done`, until `send` breaks.
-    fn read(
-        &self,
-        done: u64,
-        send: &mut dyn FnMut(Query) -> ControlFlow<()>,
-    ) -> Result<Skipped, Error>;
+    fn read(&self, done: u64, send: &mut dyn FnMut(Query) -> ControlFlow<()>) -> Result<Skipped>;
 
     /// The files of a run at `path`, which is the first of them, each with what a record calls it.
     fn files(&self, path: &Path) -> Vec<(&'static str, PathBuf)> {
         vec![("run", path.to_owned())]
     }
 
-    /// Writes what was found for the request number `index`, from 0; how many lines of rankings.
-    fn put(
-        &self,
-        out: &mut [Vec<u8>],
-        index: u64,
-        request: &Request,
-        outcome: &Outcome,
-        writing: &Writing,
-    ) -> io::Result<u64>;
+    /// Writes what was found for a request to each of the files; how many lines of rankings.
+    fn put(&self, out: &mut [Vec<u8>], found: &Found) -> io::Result<u64>;
 
     /// Writes the end of the file number `file`.
     fn put_end(&self, file: usize, out: &mut dyn Write) -> io::Result<()> {
@@ -76,11 +65,7 @@ const SHOWN: usize = 200;
 
 impl Rewrites {
     /// Counts the requests of an input, and those that have a rewrite.
-    fn tally(
-        &self,
-        input: &dyn Input,
-        mut each: impl FnMut(&RequestId),
-    ) -> Result<(u64, u64), Error> {
+    fn tally(&self, input: &dyn Input, mut each: impl FnMut(&RequestId)) -> Result<(u64, u64)> {
         let (mut all, mut known) = (0, 0);
         input.read(0, &mut |query| {
             all += 1;
@@ -93,7 +78,7 @@ impl Rewrites {
 
     /// Counts the requests of a shard that have a rewrite, and reports how many have none. The ids
     /// of no request may be of other shards.
-    pub(crate) fn count(&self, shard: &dyn Input, observer: &dyn Observer) -> Result<u64, Error> {
+    pub(crate) fn count(&self, shard: &dyn Input, observer: &dyn Observer) -> Result<u64> {
         let (all, known) = self.tally(shard, |_| ())?;
         self.report_missing(all - known, all, observer);
         Ok(known)
@@ -104,7 +89,7 @@ impl Rewrites {
     /// # Errors
     ///
     /// All are of other requests.
-    pub fn check(&self, input: &dyn Input, observer: &dyn Observer) -> Result<(), Error> {
+    pub fn check(&self, input: &dyn Input, observer: &dyn Observer) -> Result<()> {
         let mut others: HashSet<&str> = self.texts.keys().map(String::as_str).collect();
         let mut example = String::new();
         let (all, known) = self.tally(input, |id| {
@@ -132,20 +117,23 @@ impl Rewrites {
 pub(super) fn put_ranking(
     out: &mut Vec<u8>,
     documents: &dyn Documents,
-    request: &Request,
-    outcome: &Outcome,
-    writing: &Writing,
+    found: &Found,
 ) -> io::Result<u64> {
-    let ranking = &outcome.ranking;
+    let ranking = &found.outcome.ranking;
     let hits = ranking.iter().map(|hit| (documents.id(hit.doc), hit.score));
-    put_run_lines(out, &request.id, hits, writing.tag)?;
+    put_run_lines(out, &found.request.id, hits, found.tag)?;
     Ok(ranking.len() as u64)
 }
 
-/// How lines are written.
-#[derive(Clone, Copy)]
-pub struct Writing<'a> {
-    /// The system whose rankings they are.
+/// What was found for a request, and how it is written.
+pub struct Found<'a> {
+    /// The number of the request, from 0.
+    pub index: u64,
+    /// The request.
+    pub request: &'a Request,
+    /// What was found.
+    pub outcome: &'a Outcome,
+    /// The system that found it.
     pub loaded: &'a Loaded,
     /// The last field of every line.
     pub tag: &'a str,

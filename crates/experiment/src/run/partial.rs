@@ -7,7 +7,9 @@
 //! the first line, and forgets the lines before they are removed.
 
 use crate::record::MOST_OF_A_RECORD;
-use clariq_core::{Error, Observer, Problem, Sha256Sum, open_regular, problem, read_regular};
+use clariq_core::{
+    Error, Observer, Problem, Result, Sha256Sum, open_regular, problem, read_regular,
+};
 use clariq_files::{is_open_elsewhere, open_alone, refuse_input, with_ending, write_atomically};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
@@ -80,7 +82,7 @@ impl<'a> Partial<'a> {
         fingerprint: &str,
         resume: bool,
         observer: &'a dyn Observer,
-    ) -> Result<(Self, Progress, Option<String>), Error> {
+    ) -> Result<(Self, Progress, Option<String>)> {
         let mut partial = Self::new(files, fingerprint, observer);
         if !resume {
             // What another process is writing is looked at when it has finished.
@@ -124,7 +126,7 @@ impl<'a> Partial<'a> {
         lines: &[Vec<u8>],
         progress: Progress,
         only: bool,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         if !self.has_files() {
             if only {
                 let parts = self.parts.iter_mut().zip(lines);
@@ -175,7 +177,7 @@ impl<'a> Partial<'a> {
     }
 
     /// Opens the files, empty, and their folder where there is none.
-    fn create(&mut self) -> Result<(), Error> {
+    fn create(&mut self) -> Result<()> {
         let path = &self.parts[0].path;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         folder.map_or(Ok(()), fs::create_dir_all).map_err(Error::io("write", path))?;
@@ -187,7 +189,7 @@ impl<'a> Partial<'a> {
     }
 
     /// Each file, where there is one or `create` makes it, when no other process has it open.
-    fn open_files(&self, create: bool) -> Result<Vec<Option<File>>, Error> {
+    fn open_files(&self, create: bool) -> Result<Vec<Option<File>>> {
         let open = |part: &Part| {
             check_kind(&part.path)?;
             let wait = || {
@@ -204,7 +206,7 @@ impl<'a> Partial<'a> {
     }
 
     /// Forgets every line: first the state, then the files.
-    fn clear(&mut self) -> Result<(), Error> {
+    fn clear(&mut self) -> Result<()> {
         for part in &mut self.parts {
             (part.bytes, part.sum) = (0, Sha256Sum::default());
         }
@@ -216,7 +218,7 @@ impl<'a> Partial<'a> {
         Ok(())
     }
 
-    fn write_state(&self, progress: Progress) -> Result<(), Error> {
+    fn write_state(&self, progress: Progress) -> Result<()> {
         let whole =
             |part: &Part| Whole { bytes: part.bytes, sha256: part.sum.checksum().to_string() };
         let files = self.parts.iter().map(whole).collect();
@@ -230,7 +232,7 @@ impl<'a> Partial<'a> {
 
     /// What an interrupted run left, with the sums of its whole blocks where no file is gone, if it
     /// left anything. Whatever else has one of the names is an error.
-    fn find(&self) -> Result<Option<Found>, Error> {
+    fn find(&self) -> Result<Option<Found>> {
         let path = self.state_path();
         let mut state: Option<State> = None;
         if check_kind(&path)?.is_some() {
@@ -247,7 +249,7 @@ impl<'a> Partial<'a> {
 }
 
 impl Part {
-    fn append(&mut self, lines: &[u8]) -> Result<(), Error> {
+    fn append(&mut self, lines: &[u8]) -> Result<()> {
         if let Some(file) = &mut self.file {
             let written = file.write_all(lines).and_then(|()| file.sync_data());
             written.map_err(Error::io("write", &self.path))?;
@@ -258,7 +260,7 @@ impl Part {
     }
 
     /// The sum of the whole blocks, where the file is not gone. Without any, it may have no lines.
-    fn check(&self, whole: Option<&Whole>) -> Result<Option<Sha256Sum>, Error> {
+    fn check(&self, whole: Option<&Whole>) -> Result<Option<Sha256Sum>> {
         // No file is as good as an empty one.
         let (path, length) = (&self.path, check_kind(&self.path)?.unwrap_or_default());
         let Some(whole) = whole.filter(|whole| whole.bytes > 0) else {
@@ -283,7 +285,7 @@ impl Part {
 }
 
 /// How long a file is, where there is one, which must be a regular one and no input.
-fn check_kind(path: &Path) -> Result<Option<u64>, Error> {
+fn check_kind(path: &Path) -> Result<Option<u64>> {
     match fs::symlink_metadata(path) {
         Ok(found) if !found.is_file() => {
             Err(stranger(path, "a link, a folder or another special file").into())

@@ -1,14 +1,14 @@
 //! A split of a collection as the input of a run: rankings as lines of TREC, or what is handed in
 //! and beside it the rankings of statements and of passages.
 
-use super::input::{Input, Skipped, Writing, put_ranking};
+use super::input::{Found, Input, Skipped, put_ranking};
 use crate::plan::{PASSAGES, STATEMENTS};
 use crate::session::Session;
-use crate::system::{Answer, Outcome, Query, Statements};
+use crate::system::{Answer, Query, Statements};
 use crate::systems::Loaded;
 use clariq_collections::{Answer as HandedIn, AnswerForm, Class, Collection};
 use clariq_core::{
-    Doc, Documents, Error, Hit, Location, Observer, Ranking, Request, RequestId, bail, problem,
+    Doc, Documents, Hit, Location, Observer, Ranking, Request, RequestId, Result, bail, problem,
     sha256_hex,
 };
 use clariq_files::{Run, RunLine, Source, parse_run, put_run_lines, strictly, strictly_decreasing};
@@ -52,7 +52,7 @@ impl<'a> SplitInput<'a> {
         loaded: &Loaded,
         split: &'static str,
         given: Option<&'a Given>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let collection = session.collection;
         let candidates = |documents, ids: &mut dyn Iterator<Item = &RequestId>| {
             let of = |given: &Given| given.candidates(documents, ids, session.observer);
@@ -84,7 +84,7 @@ impl<'a> SplitInput<'a> {
         let (statements, passages) =
             (collection.documents(STATEMENTS)?, collection.documents(PASSAGES)?);
         let requests = collection.requests_seen(split, PASSAGES, class, earlier)?;
-        let ids = requests.map(|request| Ok(request?.id)).collect::<Result<Vec<_>, Error>>()?;
+        let ids = requests.map(|request| Ok(request?.id)).collect::<Result<Vec<_>>>()?;
         let given = given.zip(candidates(passages, &mut ids.iter())?);
         let (requests, most) = (ids.len(), config.passages);
         let output =
@@ -96,9 +96,7 @@ impl<'a> SplitInput<'a> {
         &self,
         answers: &Answers,
         out: &mut [Vec<u8>],
-        (index, request): (u64, &Request),
-        outcome: &Outcome,
-        tag: &str,
+        &Found { index, request, outcome, tag, .. }: &Found,
     ) -> io::Result<u64> {
         let (Some(answer), [submission, of_statements, of_passages]) = (&outcome.answer, out)
         else {
@@ -132,7 +130,7 @@ pub fn ranking_path(path: &Path, task: &str) -> PathBuf {
 }
 
 /// The name of a file without its folder, and its SHA-256.
-fn digest(source: &Source) -> Result<(String, String), Error> {
+fn digest(source: &Source) -> Result<(String, String)> {
     let name = source.name();
     let file = name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
     Ok((file, sha256_hex(&source.read()?.bytes)))
@@ -162,7 +160,7 @@ impl Input for SplitInput<'_> {
     }
 
     /// Its file, and for a system that looks at more than one request, the file of each split.
-    fn describe(&self, loaded: &Loaded, record: &mut Value) -> Result<(), Error> {
+    fn describe(&self, loaded: &Loaded, record: &mut Value) -> Result<()> {
         let collection = self.collection;
         let (file, sha256) = digest(&collection.source(self.split)?)?;
         record["split"] = self.split.into();
@@ -185,11 +183,7 @@ impl Input for SplitInput<'_> {
         record["topics"]["count"] = requests.into();
     }
 
-    fn read(
-        &self,
-        done: u64,
-        send: &mut dyn FnMut(Query) -> ControlFlow<()>,
-    ) -> Result<Skipped, Error> {
+    fn read(&self, done: u64, send: &mut dyn FnMut(Query) -> ControlFlow<()>) -> Result<Skipped> {
         let (done, skipped) = (done as usize, Skipped::default());
         let answers = match &self.output {
             Output::Rankings(_, requests) => {
@@ -222,21 +216,10 @@ impl Input for SplitInput<'_> {
         [("submission", path.to_owned())].into_iter().chain(rankings).collect()
     }
 
-    fn put(
-        &self,
-        out: &mut [Vec<u8>],
-        index: u64,
-        request: &Request,
-        outcome: &Outcome,
-        writing: &Writing,
-    ) -> io::Result<u64> {
+    fn put(&self, out: &mut [Vec<u8>], found: &Found) -> io::Result<u64> {
         match &self.output {
-            Output::Rankings(documents, _) => {
-                put_ranking(&mut out[0], *documents, request, outcome, writing)
-            }
-            Output::Answers(answers) => {
-                self.put_answer(answers, out, (index, request), outcome, writing.tag)
-            }
+            Output::Rankings(documents, _) => put_ranking(&mut out[0], *documents, found),
+            Output::Answers(answers) => self.put_answer(answers, out, found),
         }
     }
 
@@ -270,7 +253,7 @@ pub struct Given {
 
 impl Given {
     /// Reads a run.
-    pub fn read(source: &Source) -> Result<Self, Error> {
+    pub fn read(source: &Source) -> Result<Self> {
         let input = source.read()?;
         let sha256 = sha256_hex(&input.bytes);
         Ok(Self { run: strictly(|sink| parse_run(&input, sink))?, sha256 })
@@ -292,7 +275,7 @@ impl Given {
         documents: &dyn Documents,
         requests: &mut dyn Iterator<Item = &RequestId>,
         observer: &dyn Observer,
-    ) -> Result<Candidates, Error> {
+    ) -> Result<Candidates> {
         let (mut of, name) = (Candidates::new(), &self.run.name);
         let (mut unknown, mut first) = (0, None);
         for line in &self.run.lines {

@@ -5,7 +5,7 @@ use crate::record::{Arithmetic, stage_json};
 use crate::run::{FileInput, Job, side_by_side};
 use crate::session::Contexts;
 use crate::systems::Loaded;
-use clariq_core::{Error, Sha256Sum, problem, read_regular};
+use clariq_core::{Error, Result, Sha256Sum, problem, read_regular};
 use clariq_files::{Lock, Staged, refuse_input};
 use std::collections::HashSet;
 use std::fs;
@@ -27,7 +27,7 @@ pub fn cut(
     count: NonZeroUsize,
     folder: &Path,
     system: Option<&Loaded>,
-) -> Result<Plan, Error> {
+) -> Result<Plan> {
     let session = contexts.session;
     let input = FileInput::open(session, file, None, skip_bad)?;
     fs::create_dir_all(folder).map_err(Error::io("write", folder))?;
@@ -119,7 +119,7 @@ fn write_shards(
     most: NonZeroUsize,
     folder: &Path,
     name: &dyn Fn(usize) -> String,
-) -> Result<Vec<(Shard, Staged)>, Error> {
+) -> Result<Vec<(Shard, Staged)>> {
     let (mut lines, mut first) = (lines.into_iter().peekable(), 0);
     let mut shards = Vec::new();
     while lines.peek().is_some() {

@@ -1,6 +1,8 @@
 //! Requests to the server of the task, each in the journal before it is sent, and its answers.
 
-use clariq_core::{Error, Location, Problem, ProblemKind, bail, parse_json, printable, problem};
+use clariq_core::{
+    Error, Location, Problem, ProblemKind, Result, bail, parse_json, printable, problem,
+};
 use clariq_files::{Access, Exchange, Patience, Server, check_address, open_alone};
 use serde_json::{Value, json};
 use std::fs::File;
@@ -47,7 +49,7 @@ pub struct Client {
 
 impl Client {
     /// A client for the address of a server, `http://HOST:8888/simulation`. Connects to nothing yet.
-    pub fn new(url: &str, token: &str, waiting: Waiting) -> Result<Self, Error> {
+    pub fn new(url: &str, token: &str, waiting: Waiting) -> Result<Self> {
         check_address("URL", url, &token_hint())?;
         // Whatever else it holds would end the header, or could not be recognised in an answer.
         let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=-_.".contains(&byte);
@@ -67,14 +69,14 @@ impl Client {
     }
 
     /// The team of the token.
-    pub fn team(&mut self) -> Result<String, Error> {
+    pub fn team(&mut self) -> Result<String> {
         let answer = self.get_json("/auth/verify")?;
         Ok(answer["team_id"].as_str().unwrap_or_default().to_owned())
     }
 
     /// What is left of the budget, as the server says it: `run` and `debug`, each with a number and
     /// a unit.
-    pub fn budget(&mut self) -> Result<Vec<(String, u64, String)>, Error> {
+    pub fn budget(&mut self) -> Result<Vec<(String, u64, String)>> {
         let answer = self.get_json("/budget/check")?;
         let left = answer["remaining"].as_object().into_iter().flatten();
         let left = left.filter_map(|(mode, left)| {
@@ -84,7 +86,7 @@ impl Client {
         Ok(left.collect())
     }
 
-    fn get_json(&mut self, path: &str) -> Result<Value, Error> {
+    fn get_json(&mut self, path: &str) -> Result<Value> {
         let expected = format!("an answer to {path}");
         match self.get(path)? {
             (200, text) => read(&text).map_err(|found| self.problem(&expected, found).into()),
@@ -93,7 +95,7 @@ impl Client {
     }
 
     /// What a request is answered that changes nothing, sent again where the server fails.
-    pub(super) fn get(&mut self, path: &str) -> Result<(u16, String), Error> {
+    pub(super) fn get(&mut self, path: &str) -> Result<(u16, String)> {
         let mut trouble = String::new();
         for attempt in 0..=self.waiting.retries {
             if attempt > 0 {
@@ -109,7 +111,7 @@ impl Client {
     }
 
     /// Sends a request, once. No token that a server sends back gets any further.
-    pub(super) fn exchange(&mut self, path: &str, body: Option<&Value>) -> Result<Heard, Error> {
+    pub(super) fn exchange(&mut self, path: &str, body: Option<&Value>) -> Result<Heard> {
         self.note(&json!({ "request": path, "body": body }))?;
         let body = body.map(Value::to_string);
         let (heard, entry) = match self.server.exchange(path, body.as_deref(), MOST)? {
@@ -131,7 +133,7 @@ impl Client {
     }
 
     /// Writes a line of the journal, where there is one.
-    pub(super) fn note(&mut self, entry: &Value) -> Result<(), Error> {
+    pub(super) fn note(&mut self, entry: &Value) -> Result<()> {
         self.journal.as_mut().map_or(Ok(()), |journal| journal.put(entry))
     }
 
@@ -201,7 +203,7 @@ impl Journal {
         head: &Value,
         resume: bool,
         mut each: impl FnMut(&Value),
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         if !resume && path.exists() {
             let hint = "--resume continues that run; another run has another --run-id";
             bail!(path, "no journal of this run yet", "one", hint);
@@ -245,20 +247,20 @@ impl Journal {
         Ok(journal)
     }
 
-    fn put(&mut self, entry: &Value) -> Result<(), Error> {
+    fn put(&mut self, entry: &Value) -> Result<()> {
         let line = format!("{entry}\n");
         let written = self.file.write_all(line.as_bytes()).and_then(|()| self.file.sync_data());
         written.map_err(Error::io("write", &self.path))
     }
 
     /// Removes a journal of a run that was never begun.
-    pub(super) fn remove(self) -> Result<(), Error> {
+    pub(super) fn remove(self) -> Result<()> {
         std::fs::remove_file(&self.path).map_err(Error::io("remove", &self.path))
     }
 }
 
 /// A journal is continued by what began it.
-fn check_head(path: &Path, found: &Value, head: &Value) -> Result<(), Error> {
+fn check_head(path: &Path, found: &Value, head: &Value) -> Result<()> {
     for (key, value) in head.as_object().into_iter().flatten() {
         if found.get(key) != Some(value) {
             let hint = "--resume takes the system and the arguments that the run began with";

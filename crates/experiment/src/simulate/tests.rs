@@ -3,7 +3,7 @@
 
 use super::*;
 use clariq_collections::ikat::run::Submission;
-use clariq_core::Silent;
+use clariq_core::{Result, Silent};
 use std::collections::{HashMap, VecDeque};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -346,12 +346,7 @@ impl Bench {
     }
 
     /// Talks as the command does: the run, and what the dump has otherwise.
-    fn talk(
-        &self,
-        url: &str,
-        resume: bool,
-        respond: Respond,
-    ) -> Result<(Submission, Vec<String>), Error> {
+    fn talk(&self, url: &str, resume: bool, respond: Respond) -> Result<(Submission, Vec<String>)> {
         let asked = Asked {
             is_judged: self.is_judged,
             run_id: "run-1",
@@ -370,14 +365,14 @@ impl Bench {
         Ok((submission, differences))
     }
 
-    fn run(&self, fake: &Fake) -> Result<(Submission, Vec<String>), Error> {
+    fn run(&self, fake: &Fake) -> Result<(Submission, Vec<String>)> {
         self.talk(&fake.url, false, &echo)
     }
 }
 
 /// A response that is made of the request.
 #[expect(clippy::needless_pass_by_value, clippy::unnecessary_wraps, reason = "as `respond`")]
-fn echo(request: Request, statements: Vec<String>) -> Result<Value, Error> {
+fn echo(request: Request, statements: Vec<String>) -> Result<Value> {
     Ok(json!({
         "response": format!("To {} of {}", request.last_said(), request.said.len()),
         "citations": { "clueweb22-en0000-00-00000:1": 1.5 },

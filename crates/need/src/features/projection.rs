@@ -4,7 +4,7 @@
 //! learned from labels. The sign of an axis is arbitrary and has no effect on predictions.
 
 use clariq_collections::clariq::{Bank, NO_QUESTION};
-use clariq_core::{Doc, Encoder, Error, ModelName, Models, Similarity, bail, problem};
+use clariq_core::{Doc, Encoder, Error, ModelName, Models, Result, Similarity, bail, problem};
 use linfa_linalg::eigh::{EigSort, Eigh};
 use ndarray::{Array1, Array2, Axis, s};
 use rayon::prelude::*;
@@ -27,7 +27,7 @@ pub(super) struct Projection {
 }
 
 impl Projection {
-    pub(super) fn new(bank: &Bank, models: &dyn Models, name: &str) -> Result<Self, Error> {
+    pub(super) fn new(bank: &Bank, models: &dyn Models, name: &str) -> Result<Self> {
         let model = ModelName::encoder(name);
         let encoder = models.encoder(&model).map_err(|error| without_model(&error))?;
         if encoder.similarity() != Similarity::Cosine {
@@ -53,7 +53,7 @@ impl Projection {
     }
 
     /// The vectors of phrases.
-    pub(super) fn encode(&self, phrases: &[&str]) -> Result<Array2<f64>, Error> {
+    pub(super) fn encode(&self, phrases: &[&str]) -> Result<Array2<f64>> {
         let vectors = self.encoder.encode(phrases, &|_| {});
         vectors.map(|found| rows(found.dim, &found.values)).map_err(|error| without_model(&error))
     }
@@ -88,7 +88,7 @@ fn rows(width: usize, values: &[f32]) -> Array2<f64> {
 }
 
 /// The axes along which centred rows differ most; where a space has fewer, the rest are 0.
-fn principal_axes(centred: &Array2<f64>) -> Result<Array2<f64>, Error> {
+fn principal_axes(centred: &Array2<f64>) -> Result<Array2<f64>> {
     let covariance = centred.t().dot(centred);
     let found = covariance.eigh().map_err(|error| no_axes(error.to_string()))?;
     let (_, vectors) = found.sort_eig_desc();

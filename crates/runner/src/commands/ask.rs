@@ -12,7 +12,7 @@ use crate::settings::Settings;
 use clap::Args;
 use clariq_collections::conversation::{MOST_TURNS, Reading, read_records};
 use clariq_collections::kind_of;
-use clariq_core::{Error, Request, Utterance, bail, printable};
+use clariq_core::{Request, Result, Utterance, bail, printable};
 use clariq_experiment::ask::{Asker, Move};
 use clariq_experiment::plan::{PASSAGES, STATEMENTS};
 use clariq_experiment::{Contexts, Query, Statements};
@@ -67,7 +67,7 @@ fn usual(settings: &Settings) -> &'static str {
     }
 }
 
-pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome, Error> {
+pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome> {
     if !(1..=MOST_TURNS).contains(&arguments.max_turns) {
         let (found, hint) = (arguments.max_turns, "nobody replies to more questions than that");
         bail!("--max-turns", "1 to {MOST_TURNS}", "{found}", hint);
@@ -100,7 +100,7 @@ pub(crate) fn ask(settings: &Settings, arguments: &AskArgs) -> Result<Outcome, E
 }
 
 /// The lines of `--statements`; blank ones are passed over.
-fn read_statements(arguments: &AskArgs, asker: &Asker) -> Result<Vec<String>, Error> {
+fn read_statements(arguments: &AskArgs, asker: &Asker) -> Result<Vec<String>> {
     if asker.answers() && arguments.conversations.is_some() {
         let (expected, found) = ("a system that asks", "one that answers");
         let hint = "`clariq rank` answers a file of requests as JSON lines";
@@ -118,7 +118,7 @@ fn read_statements(arguments: &AskArgs, asker: &Asker) -> Result<Vec<String>, Er
 }
 
 /// A conversation in plain text: questions on standard output, all else on standard error.
-fn talk(settings: &Settings, asker: &Asker, conversation: Query) -> Result<(), Error> {
+fn talk(settings: &Settings, asker: &Asker, conversation: Query) -> Result<()> {
     let mut conversation = asker.begin(conversation)?;
     if let Some(need) = conversation.request.need {
         settings.note(&format!("need for clarification: {need} of 4"));
@@ -163,7 +163,7 @@ fn answer_file(
     arguments: &AskArgs,
     asker: &Asker,
     file: &Path,
-) -> Result<Outcome, Error> {
+) -> Result<Outcome> {
     let mut failure = None;
     let source = Source::new(file);
     let counts = read_records(&source, &Reading::default(), &mut |record| {
@@ -183,7 +183,7 @@ fn answer_file(
     failure.map_or(Ok(Outcome::Done), Err)
 }
 
-fn answer(arguments: &AskArgs, asker: &Asker, conversation: &Query) -> Result<Outcome, Error> {
+fn answer(arguments: &AskArgs, asker: &Asker, conversation: &Query) -> Result<Outcome> {
     let next = asker.next(conversation)?;
     let id = &conversation.request.id;
     if arguments.json {

@@ -10,7 +10,7 @@ use crate::runs::{self, Labels};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_collections::evaluation::{By, Columns};
-use clariq_core::{Error, Problem, bail, problem};
+use clariq_core::{Problem, Result, bail, problem};
 use clariq_eval::{Column, Tested, Ties, test_against_baseline};
 use clariq_files::Source;
 use std::path::PathBuf;
@@ -57,7 +57,7 @@ struct Compared {
     focus: usize,
 }
 
-pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Outcome, Error> {
+pub(crate) fn compare(settings: &Settings, arguments: &CompareArgs) -> Result<Outcome> {
     let paths = baseline_first(arguments)?;
     let topics = topics(arguments.topics, settings.format)?;
     let labels = Labels::open(settings, &arguments.compared, &paths[0])?;
@@ -124,7 +124,7 @@ fn topics(asked: Option<usize>, format: Option<Format>) -> Result<usize, Problem
     }
 }
 
-fn baseline_first(arguments: &CompareArgs) -> Result<Vec<PathBuf>, Error> {
+fn baseline_first(arguments: &CompareArgs) -> Result<Vec<PathBuf>> {
     let mut paths = runs::without_records(arguments.compared.runs.clone());
     if let Some(baseline) = &arguments.compared.baseline {
         let named = paths.iter().position(|path| path == baseline);

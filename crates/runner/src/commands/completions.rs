@@ -5,7 +5,7 @@ use crate::output::print;
 use clap::{Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
-use clariq_core::Error;
+use clariq_core::{Error, Result};
 use clariq_files::Target;
 use std::fs;
 use std::path::PathBuf;
@@ -24,16 +24,13 @@ pub(crate) struct ManArgs {
     output: Option<PathBuf>,
 }
 
-pub(crate) fn completions(
-    mut command: Command,
-    arguments: &CompletionsArgs,
-) -> Result<Outcome, Error> {
+pub(crate) fn completions(mut command: Command, arguments: &CompletionsArgs) -> Result<Outcome> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut command, "clariq", &mut script);
     print(|out| out.write_all(&script))
 }
 
-pub(crate) fn man(mut command: Command, arguments: &ManArgs) -> Result<Outcome, Error> {
+pub(crate) fn man(mut command: Command, arguments: &ManArgs) -> Result<Outcome> {
     let Some(folder) = &arguments.output else {
         return print(|mut out| Man::new(command).render(&mut out));
     };

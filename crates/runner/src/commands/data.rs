@@ -13,7 +13,7 @@ use clariq_collections::passage_ids::{MEMORY, build};
 use clariq_collections::{
     Amount, DataDir, KINDS, Kind, Release, Released, check as check_folder, kind_of,
 };
-use clariq_core::{Error, Severity, bail};
+use clariq_core::{Result, Severity, bail};
 use clariq_experiment::Observer;
 use clariq_experiment::export::export as write_files;
 use clariq_experiment::run::folder_of;
@@ -52,7 +52,7 @@ pub(crate) enum DataCommand {
     PassageIds(PassageIdsArgs),
 }
 
-pub(crate) fn data(settings: &Settings, command: &DataCommand) -> Result<Outcome, Error> {
+pub(crate) fn data(settings: &Settings, command: &DataCommand) -> Result<Outcome> {
     match command {
         DataCommand::Check => check(settings),
         DataCommand::Stats => stats(settings),
@@ -65,7 +65,7 @@ pub(crate) fn data(settings: &Settings, command: &DataCommand) -> Result<Outcome
     }
 }
 
-fn check(settings: &Settings) -> Result<Outcome, Error> {
+fn check(settings: &Settings) -> Result<Outcome> {
     settings.say_which_data();
     let report = check_folder(&settings.data)?;
     let mut sheet = Sheet::new(&["file", "errors", "warnings"]);
@@ -82,7 +82,7 @@ fn check(settings: &Settings) -> Result<Outcome, Error> {
     Ok(if report.findings.has_errors() { Outcome::CheckFailed } else { Outcome::Done })
 }
 
-fn stats(settings: &Settings) -> Result<Outcome, Error> {
+fn stats(settings: &Settings) -> Result<Outcome> {
     let statistics = settings.collection()?.statistics()?;
     // A program wants the figures by name and not a table turned on its side.
     if settings.format == Some(Format::Json) {
@@ -111,7 +111,7 @@ pub(crate) struct ExportArgs {
     output: PathBuf,
 }
 
-fn export(settings: &Settings, arguments: &ExportArgs) -> Result<Outcome, Error> {
+fn export(settings: &Settings, arguments: &ExportArgs) -> Result<Outcome> {
     let collection = settings.collection()?;
     let task = collection.tasks()[0];
     let mut sheet = Sheet::new(&["file", "lines"]);
@@ -132,7 +132,7 @@ pub(crate) struct PassageIdsArgs {
     output: PathBuf,
 }
 
-fn passage_ids(settings: &Settings, arguments: &PassageIdsArgs) -> Result<Outcome, Error> {
+fn passage_ids(settings: &Settings, arguments: &PassageIdsArgs) -> Result<Outcome> {
     // A whole collection takes minutes, so what cannot be written is refused before.
     arguments.lists.iter().for_each(|list| protect(list));
     refuse_input(&arguments.output)?;
@@ -158,7 +158,7 @@ pub(crate) struct SegmentArgs {
     output: PathBuf,
 }
 
-fn segment(settings: &Settings, arguments: &SegmentArgs) -> Result<Outcome, Error> {
+fn segment(settings: &Settings, arguments: &SegmentArgs) -> Result<Outcome> {
     let pages: Vec<Source> = arguments.pages.iter().map(Source::new).collect();
     let task = settings.begin("pages", None);
     let mut reported = 0;
@@ -203,7 +203,7 @@ fn collections() -> impl TypedValueParser<Value = String> {
     PossibleValuesParser::new(releases().map(|(kind, _)| kind.name))
 }
 
-fn fetch(settings: &Settings, arguments: &FetchArgs) -> Result<Outcome, Error> {
+fn fetch(settings: &Settings, arguments: &FetchArgs) -> Result<Outcome> {
     let wanted = |(kind, _): &(&Kind, _)| kind.name.eq_ignore_ascii_case(&arguments.collection);
     let Some((kind, release)) = releases().find(wanted) else {
         unreachable!("clap takes no other")
@@ -266,7 +266,7 @@ pub(crate) struct SynthesizeArgs {
     contexts_only: bool,
 }
 
-fn synthesize(settings: &Settings, arguments: &SynthesizeArgs) -> Result<Outcome, Error> {
+fn synthesize(settings: &Settings, arguments: &SynthesizeArgs) -> Result<Outcome> {
     let collection = settings.collection()?;
     let split = &arguments.split;
     let usual = folder_of(Path::new("runs"), &*collection);

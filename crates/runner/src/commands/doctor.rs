@@ -5,7 +5,7 @@ use crate::learned;
 use crate::output::{Cell, Sheet, say};
 use crate::settings::Settings;
 use clariq_collections::{Collection, DataDir, KINDS, kind_of, open_keeping};
-use clariq_core::{Documents, Error, Isa, ModelKind, ModelOptions};
+use clariq_core::{Documents, Error, Isa, ModelKind, ModelOptions, Result};
 use clariq_experiment::{KeptTexts, cache, recipes};
 use clariq_index::{Analyzer, DocumentIndex};
 use std::fs;
@@ -29,7 +29,7 @@ fn trouble(error: &Error) -> String {
     format!("{}: {}", problem.title(), problem.found)
 }
 
-pub(crate) fn doctor(settings: &Settings) -> Result<Outcome, Error> {
+pub(crate) fn doctor(settings: &Settings) -> Result<Outcome> {
     // The program with learned models reports more, where it is installed and starts.
     if settings.engine.is_none()
         && learned::program().is_some_and(|program| learned::trouble(&program).is_none())
@@ -117,7 +117,7 @@ fn split_finding(
     if !collection.has(split) {
         return ok(split, "not in the folder");
     }
-    let read = || -> Result<(usize, bool), Error> {
+    let read = || -> Result<(usize, bool)> {
         let requests = collection.requests(split, task)?.collect::<Result<Vec<_>, _>>()?;
         Ok((requests.len(), collection.qrels(split, task)?.is_some()))
     };

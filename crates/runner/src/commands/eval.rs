@@ -9,7 +9,7 @@ use crate::runs;
 use crate::settings::Settings;
 use clariq_collections::Collection;
 use clariq_collections::evaluation::{Asked, ByQrels, Evaluation, Form, Scored, Task};
-use clariq_core::{Error, TopicId, bail};
+use clariq_core::{Result, TopicId, bail};
 use clariq_eval::Column;
 use clariq_experiment::record;
 use clariq_files::{Source, python_float, write_atomically};
@@ -18,7 +18,7 @@ use std::path::PathBuf;
 
 pub(crate) use arguments::EvalArgs;
 
-pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome, Error> {
+pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome> {
     let measures = runs::measures(&arguments.measures)?;
     let asked = arguments.asked(&measures, settings.format)?;
     if let Some(file) = arguments.judgements(&asked) {
@@ -45,11 +45,7 @@ fn runs_of(asked: &Asked) -> Vec<PathBuf> {
 
 /// Compares the documents that a file is scored against with those that its record speaks of. A run
 /// of others is refused: every figure of it would be 0, or wrong.
-fn check_origin(
-    settings: &Settings,
-    collection: &dyn Collection,
-    asked: &Asked,
-) -> Result<(), Error> {
+fn check_origin(settings: &Settings, collection: &dyn Collection, asked: &Asked) -> Result<()> {
     let [task] = collection.tasks() else { return Ok(()) };
     let (documents, file) = (collection.documents(task)?, &asked.file);
     let runs = runs_of(asked);
@@ -73,7 +69,7 @@ fn check_origin(
 }
 
 /// A file that its record does not know was left by a command that was interrupted.
-fn warn_of_record(settings: &Settings, asked: &Asked) -> Result<(), Error> {
+fn warn_of_record(settings: &Settings, asked: &Asked) -> Result<()> {
     let runs = runs_of(asked);
     let kind = if asked.task == Task::Need { "need" } else { "run" };
     if !runs.iter().any(|run| record::path_of(run).exists()) {
@@ -94,7 +90,7 @@ fn print(
     asked: &Asked,
     scored: &Scored,
     split: &str,
-) -> Result<Outcome, Error> {
+) -> Result<Outcome> {
     settings.warn(&scored.warnings);
     scored.notes.iter().for_each(|note| settings.note(note));
     if let Some(report) = &scored.needs {

@@ -5,7 +5,7 @@ use crate::failure::Outcome;
 use crate::output::{Cell, Format, Sheet, print as print_text, print_json};
 use crate::settings::Settings;
 use clap::Args;
-use clariq_core::{Doc, Error, Request, bail, fixed, printable};
+use clariq_core::{Doc, Request, Result, bail, fixed, printable};
 use clariq_experiment::run::{Input as _, SplitInput};
 use clariq_experiment::{Contexts, Loaded, Part, Query, Session, Statements, System, Traces};
 use clariq_rank::StageTrace;
@@ -38,7 +38,7 @@ pub(crate) struct ExplainArgs {
 
 impl ExplainArgs {
     /// The text of a request, where that is explained, and the id of a document.
-    fn words(&self) -> Result<(Option<&str>, &str), Error> {
+    fn words(&self) -> Result<(Option<&str>, &str)> {
         match (&self.topic, &self.words[..]) {
             (None, [request, document]) => Ok((Some(request), document)),
             (Some(_), [document]) => Ok((None, document)),
@@ -56,7 +56,7 @@ impl ExplainArgs {
     }
 }
 
-pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Outcome, Error> {
+pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Outcome> {
     let (text, id) = arguments.words()?;
     let loaded = settings.load(&arguments.system, &arguments.parameters.overrides()?)?;
     let loaded = loaded.with_rewrites(arguments.rewritten.read()?.as_ref())?;
@@ -65,7 +65,7 @@ pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Ou
     let session = settings.session(&*collection, Some(&arguments.place))?.answering(split);
     let contexts = Contexts::new(&session);
     let query = match &arguments.topic {
-        Some(topic) => find_topic(settings, &session, &loaded, split, topic)?,
+        Some(topic) => find_topic(&session, &loaded, split, topic)?,
         None if loaded.rewrites.is_some() => {
             let hint = "rewrites are found by the ids of requests";
             bail!("--rewrites", "--topic beside it", "the text of a request", hint)
@@ -81,16 +81,15 @@ pub(crate) fn explain(settings: &Settings, arguments: &ExplainArgs) -> Result<Ou
 }
 
 fn find_topic(
-    settings: &Settings,
     session: &Session,
     loaded: &Loaded,
     split: &'static str,
     topic: &str,
-) -> Result<Query, Error> {
+) -> Result<Query> {
     loaded.check_tasks(session.collection)?;
     let input = SplitInput::open(session, loaded, split, None)?;
     if let Some(rewrites) = &loaded.rewrites {
-        rewrites.check(&input, settings)?;
+        rewrites.check(&input, session.observer)?;
     }
     let mut found = None;
     let _ = input.read(0, &mut |query| {
@@ -109,7 +108,7 @@ fn find_topic(
 
 /// The document of that id, and the part that ranks it: of a request with documents of its own,
 /// what runs call one of them.
-fn find_document(system: &System, query: &Query, id: &str) -> Result<(Part, Doc), Error> {
+fn find_document(system: &System, query: &Query, id: &str) -> Result<(Part, Doc)> {
     for &part in system.parts().iter().rev() {
         // The user's own documents have no statements: these come with the requests.
         let (task, Ok(documents)) = (system.task(part), system.documents(part)) else { continue };
@@ -135,7 +134,7 @@ fn print(
     [request, id, text]: [&str; 3],
     pipelines: &[Traces],
     is_of_one_task: bool,
-) -> Result<Outcome, Error> {
+) -> Result<Outcome> {
     if let Some(format) = format.filter(|format| *format != Format::Json) {
         return stages(pipelines).print(Some(format));
     }

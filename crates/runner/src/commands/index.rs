@@ -5,7 +5,7 @@ use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::{Args, Subcommand};
-use clariq_core::{Documents, Error};
+use clariq_core::{Documents, Result};
 use clariq_index::{Analyzer, DocumentIndex, Opened};
 
 #[derive(Subcommand)]
@@ -28,7 +28,7 @@ pub(crate) struct IndexArgs {
     pub(crate) place: IndexPlace,
 }
 
-pub(crate) fn index(settings: &Settings, command: &IndexCommand) -> Result<Outcome, Error> {
+pub(crate) fn index(settings: &Settings, command: &IndexCommand) -> Result<Outcome> {
     let (IndexCommand::Build(arguments) | IndexCommand::Stats(arguments)) = command;
     let collection = settings.collection()?;
     let session = settings.session(&*collection, Some(&arguments.place))?;

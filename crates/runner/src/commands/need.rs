@@ -6,7 +6,7 @@ use crate::failure::Outcome;
 use crate::output::{Cell, Format, Sheet, print_all};
 use crate::settings::Settings;
 use clap::{Args, Subcommand};
-use clariq_core::{Error, bail};
+use clariq_core::{Result, bail};
 use clariq_experiment::{Loaded, NeedModels};
 use clariq_files::{MOST_OF_A_TABLE, Source, Target};
 use clariq_need::MOST_REPEATS;
@@ -66,7 +66,7 @@ pub(crate) struct NeedExplainArgs {
     top: usize,
 }
 
-pub(crate) fn need(settings: &Settings, command: &NeedCommand) -> Result<Outcome, Error> {
+pub(crate) fn need(settings: &Settings, command: &NeedCommand) -> Result<Outcome> {
     let name = match command {
         NeedCommand::Train(arguments) => &arguments.config,
         NeedCommand::Predict(arguments) => &arguments.model,
@@ -94,7 +94,7 @@ fn names_encoder(file: &str) -> bool {
     text.split("\"encoder\":").skip(1).any(|value| value.trim_start().starts_with('"'))
 }
 
-fn train(settings: &Settings, arguments: &NeedTrainArgs) -> Result<Outcome, Error> {
+fn train(settings: &Settings, arguments: &NeedTrainArgs) -> Result<Outcome> {
     let collection = settings.collection()?;
     let session = settings.session(&*collection, None)?;
     let models = NeedModels::new(session, Some(&arguments.split))?;
@@ -120,7 +120,7 @@ fn print(
     settings: &Settings,
     mut sheets: Vec<(&'static str, Sheet)>,
     main: &str,
-) -> Result<Outcome, Error> {
+) -> Result<Outcome> {
     if settings.format.is_some_and(Format::is_one_table) && sheets.len() > 1 {
         sheets.retain(|(name, _)| *name == main);
         settings.note("note: TSV is one table; --format json holds them all");
@@ -128,7 +128,7 @@ fn print(
     print_all(&sheets, settings.format)
 }
 
-fn predict(settings: &Settings, arguments: &NeedPredictArgs) -> Result<Outcome, Error> {
+fn predict(settings: &Settings, arguments: &NeedPredictArgs) -> Result<Outcome> {
     let collection = settings.collection()?;
     let session = settings.session(&*collection, None)?;
     let models = NeedModels::new(session, Some(&arguments.split))?;
@@ -136,7 +136,7 @@ fn predict(settings: &Settings, arguments: &NeedPredictArgs) -> Result<Outcome, 
     Ok(Outcome::Done)
 }
 
-fn explain(settings: &Settings, arguments: &NeedExplainArgs) -> Result<Outcome, Error> {
+fn explain(settings: &Settings, arguments: &NeedExplainArgs) -> Result<Outcome> {
     if arguments.request.trim().is_empty() {
         let hint = "for example: clariq need explain \"tell me about jaguars\"";
         bail!("REQUEST", "a request", "nothing", hint);

@@ -6,7 +6,7 @@ use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_collections::{Choice, OracleAsked, oracle_run};
-use clariq_core::Error;
+use clariq_core::Result;
 use clariq_experiment::record;
 use clariq_experiment::run::folder_of;
 use clariq_files::{Staged, Target};
@@ -45,7 +45,7 @@ const ORACLES: Names<Oracle> = &[
     (NONE, (NONE, None), "No question"),
 ];
 
-pub(crate) fn oracle(settings: &Settings, arguments: &OracleArgs) -> Result<Outcome, Error> {
+pub(crate) fn oracle(settings: &Settings, arguments: &OracleArgs) -> Result<Outcome> {
     let collection = settings.collection()?;
     let ((name, choice), split) = (arguments.choice, arguments.split.as_str());
     let (metric, multi_turn) = (&*arguments.metric, arguments.multi_turn);

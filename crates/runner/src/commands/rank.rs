@@ -5,7 +5,7 @@ use crate::failure::{Outcome, bad_lines_are, error_object};
 use crate::output::{Format, open_delimited, print};
 use crate::settings::Settings;
 use clap::Args;
-use clariq_core::{Error, Hit, Problem, ProblemKind, bail, problem};
+use clariq_core::{Hit, Problem, ProblemKind, Result, bail, problem};
 use clariq_experiment::requests::{ARCHIVE, Requests};
 use clariq_experiment::{
     Answer, Contexts, Listed, Outcome as Ranked, Part, Predict, Query, Rewrites, System,
@@ -64,7 +64,7 @@ struct Printer<'a> {
     answered: Cell<(u64, u64)>,
 }
 
-pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome, Error> {
+pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome> {
     // Whatever is refused is refused before an index is built.
     let format = format(settings.format)?;
     let overrides = arguments.parameters.overrides()?;
@@ -118,7 +118,7 @@ pub(crate) fn rank(settings: &Settings, arguments: &RankArgs) -> Result<Outcome,
 }
 
 /// The requested format, if answers can be printed in it.
-fn format(given: Option<Format>) -> Result<Format, Error> {
+fn format(given: Option<Format>) -> Result<Format> {
     match given {
         None => Ok(Format::Jsonl),
         Some(format @ (Format::Jsonl | Format::Trec | Format::Tsv | Format::Csv)) => Ok(format),
@@ -130,7 +130,7 @@ fn format(given: Option<Format>) -> Result<Format, Error> {
 }
 
 /// Answers each line as soon as it is read: the same bytes however lines arrive. How many were bad.
-fn rank_each(printer: &Printer, requests: &mut Requests, skip_bad: bool) -> Result<u64, Error> {
+fn rank_each(printer: &Printer, requests: &mut Requests, skip_bad: bool) -> Result<u64> {
     let mut bad = 0;
     if skip_bad {
         // The system works: a later error is about a line, or about a server.
@@ -160,7 +160,7 @@ fn rank_each(printer: &Printer, requests: &mut Requests, skip_bad: bool) -> Resu
 }
 
 /// Reads all lines, ranks the requests together and answers in their order. How many were bad.
-fn rank_batch(printer: &Printer, requests: &mut Requests, skip_bad: bool) -> Result<u64, Error> {
+fn rank_batch(printer: &Printer, requests: &mut Requests, skip_bad: bool) -> Result<u64> {
     let (mut batch, mut bad): (Vec<_>, Vec<(usize, Problem)>) = (Vec::new(), Vec::new());
     while let Some(next) = requests.read_next()? {
         match next {
@@ -187,11 +187,7 @@ fn rank_batch(printer: &Printer, requests: &mut Requests, skip_bad: bool) -> Res
 }
 
 /// An answer, with the ids of what it rests on.
-pub(super) fn response_json(
-    system: &System,
-    query: &Query,
-    answer: &Answer,
-) -> Result<Value, Error> {
+pub(super) fn response_json(system: &System, query: &Query, answer: &Answer) -> Result<Value> {
     let name = |part, doc| system.name(query, part, doc);
     let statements = answer.chosen.iter().map(|hit| name(Part::Statements, hit.doc));
     let passages = answer.used.iter().map(|&doc| name(Part::Documents, doc));
@@ -203,7 +199,7 @@ pub(super) fn response_json(
 }
 
 impl Printer<'_> {
-    fn print(&self, query: &Query, ranked: &Ranked) -> Result<(), Error> {
+    fn print(&self, query: &Query, ranked: &Ranked) -> Result<()> {
         let (all, missing) = self.answered.get();
         let has_none = |rewrites: &Arc<Rewrites>| !rewrites.has(&query.request);
         let is_missing = self.system.loaded.rewrites.as_ref().is_some_and(has_none);
@@ -234,12 +230,12 @@ impl Printer<'_> {
         printed.map(drop)
     }
 
-    fn list(&self, query: &Query, part: Part, ranking: &[Hit]) -> Result<Vec<Listed>, Error> {
+    fn list(&self, query: &Query, part: Part, ranking: &[Hit]) -> Result<Vec<Listed>> {
         self.system.list(query, part, &ranking[..ranking.len().min(self.depth)])
     }
 
     /// An answer in JSON: `ranking`, or the ranking of every task and the response.
-    fn object(&self, query: &Query, ranked: &Ranked) -> Result<Value, Error> {
+    fn object(&self, query: &Query, ranked: &Ranked) -> Result<Value> {
         let mut object = json!({ "id": query.request.id });
         let documents = json!(self.list(query, Part::Documents, &ranked.ranking)?);
         let Some(answer) = &ranked.answer else {
@@ -255,7 +251,7 @@ impl Printer<'_> {
     }
 
     /// In JSON lines, an error takes the place of the answer; other formats leave it out.
-    fn print_bad(&self, line: Option<u64>, problem: &Problem) -> Result<(), Error> {
+    fn print_bad(&self, line: Option<u64>, problem: &Problem) -> Result<()> {
         if self.format != Format::Jsonl {
             return Ok(());
         }

@@ -7,7 +7,7 @@ use crate::runs::{self, Labels};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_collections::evaluation::{PageAsked, PageRun, Rendered};
-use clariq_core::Error;
+use clariq_core::Result;
 use clariq_experiment::record::{self, Record};
 use clariq_files::{Source, Target, protect, refuse_input};
 use serde_json::Value;
@@ -29,7 +29,7 @@ pub(crate) struct ReportArgs {
     title: Option<String>,
 }
 
-pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outcome, Error> {
+pub(crate) fn report(settings: &Settings, arguments: &ReportArgs) -> Result<Outcome> {
     let (paths, baseline) = runs_of(arguments);
     paths.iter().chain(&arguments.needs).for_each(|path| protect(path));
     refuse_input(&arguments.output)?;

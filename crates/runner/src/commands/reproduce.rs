@@ -7,7 +7,7 @@ use crate::output::{Cell, Format, Sheet};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_collections::Collection;
-use clariq_core::{Error, ProblemKind};
+use clariq_core::{Error, ProblemKind, Result};
 use clariq_experiment::Loaded;
 use clariq_experiment::reproduce::{Figure, Verdict, check, expecting};
 use clariq_experiment::run::usual_path;
@@ -31,7 +31,7 @@ pub(crate) struct ReproduceArgs {
     place: IndexPlace,
 }
 
-pub(crate) fn reproduce(settings: &Settings, arguments: &ReproduceArgs) -> Result<Outcome, Error> {
+pub(crate) fn reproduce(settings: &Settings, arguments: &ReproduceArgs) -> Result<Outcome> {
     // Some of the built-in systems need models.
     if arguments.names.is_empty() && learned::program().is_some() {
         settings.take_over()?;
@@ -91,7 +91,7 @@ fn has_resolved(collection: &dyn Collection) -> bool {
 }
 
 /// The built-in systems for a collection that this build can check.
-fn built_in(settings: &Settings, collection: &dyn Collection) -> Result<Vec<Loaded>, Error> {
+fn built_in(settings: &Settings, collection: &dyn Collection) -> Result<Vec<Loaded>> {
     let (mut systems, mut left_out) = (Vec::new(), Vec::new());
     for name in systems::names() {
         let loaded = Loaded::open_any(name, &[])?;

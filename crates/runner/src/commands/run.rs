@@ -8,7 +8,7 @@ use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
 use clariq_collections::document_files;
-use clariq_core::{Error, Name, bail};
+use clariq_core::{Name, Result, bail};
 use clariq_experiment::plan::PASSAGES;
 use clariq_experiment::reproduce::check_expected;
 use clariq_experiment::run::{
@@ -98,7 +98,7 @@ impl RunArgs {
     }
 }
 
-pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome, Error> {
+pub(crate) fn run(settings: &Settings, arguments: &RunArgs) -> Result<Outcome> {
     let overrides = arguments.parameters.overrides()?;
     check_arguments(arguments, &overrides)?;
     if let Some((plan, output)) = arguments.merge.as_ref().zip(arguments.output.as_ref()) {
@@ -149,7 +149,7 @@ fn run_all(
     session: &Session,
     systems: &[Loaded],
     inputs: Inputs,
-) -> Result<Outcome, Error> {
+) -> Result<Outcome> {
     for loaded in systems {
         loaded.check_tasks(session.collection)?;
         check_expected(loaded, session)?;
@@ -197,7 +197,7 @@ fn run_all(
     Ok(Outcome::Done)
 }
 
-fn check_arguments(arguments: &RunArgs, overrides: &[Override]) -> Result<(), Error> {
+fn check_arguments(arguments: &RunArgs, overrides: &[Override]) -> Result<()> {
     if arguments.configs.len() > 1 && arguments.output.is_some() {
         let found = format!("{} systems", arguments.configs.len());
         let hint = "without --output every system gets a file of its own in runs/";

@@ -6,7 +6,7 @@ use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::{Args, value_parser};
 use clariq_collections::cut_documents;
-use clariq_core::{Error, bail};
+use clariq_core::{Result, bail};
 use clariq_experiment::shards::{Planned, cut};
 use clariq_experiment::{Contexts, Loaded};
 use std::num::NonZeroUsize;
@@ -40,7 +40,7 @@ pub(crate) struct ShardArgs {
     place: IndexPlace,
 }
 
-pub(crate) fn shard(settings: &Settings, arguments: &ShardArgs) -> Result<Outcome, Error> {
+pub(crate) fn shard(settings: &Settings, arguments: &ShardArgs) -> Result<Outcome> {
     let ShardArgs { file, output, contexts: count, skip_bad, .. } = arguments;
     let Some(count) = count else {
         let parts = cut_documents(file, arguments.parts.unwrap_or(1).into(), output)?;
@@ -70,7 +70,7 @@ pub(super) fn run_shard(
     output: Option<&Path>,
     contexts: &Contexts,
     systems: &[Loaded],
-) -> Result<Outcome, Error> {
+) -> Result<Outcome> {
     let (plan, index) = parse_shard(shard)?;
     let planned = Planned::read(&plan)?;
     let mut sheet = Sheet::new(&["system", "shard", "contexts", "part"]);
@@ -91,7 +91,7 @@ pub(super) fn merge(
     plan: &Path,
     system: Option<&str>,
     output: &Path,
-) -> Result<Outcome, Error> {
+) -> Result<Outcome> {
     let planned = Planned::read(plan)?;
     let system = system.map(|name| Loaded::open(name, &[])).transpose()?;
     planned.merge(system.as_ref().map(|loaded| &*loaded.name), output)?;
@@ -104,7 +104,7 @@ pub(super) fn merge(
 }
 
 /// `PLAN:I`; the path may hold colons of its own.
-fn parse_shard(text: &str) -> Result<(PathBuf, usize), Error> {
+fn parse_shard(text: &str) -> Result<(PathBuf, usize)> {
     let parts = text.rsplit_once(':').and_then(|(plan, index)| Some((plan, index.parse().ok()?)));
     let Some((plan, index)) = parts.filter(|(plan, _)| !plan.is_empty()) else {
         let expected = "a plan and the number of a shard, as plan.json:0";

@@ -5,7 +5,7 @@ use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
-use clariq_core::{Error, Name, bail};
+use clariq_core::{Error, Name, Result, bail};
 use clariq_experiment::simulate::{Asked, Client, TOKEN, Waiting, simulate as talk};
 use clariq_experiment::{Contexts, System};
 use clariq_files::Source;
@@ -63,7 +63,7 @@ pub(crate) struct SimulateArgs {
 /// The pause before the first request that is sent again.
 const PAUSE: Duration = Duration::from_secs(2);
 
-pub(crate) fn simulate(settings: &Settings, arguments: &SimulateArgs) -> Result<Outcome, Error> {
+pub(crate) fn simulate(settings: &Settings, arguments: &SimulateArgs) -> Result<Outcome> {
     let overrides = arguments.parameters.overrides()?;
     if arguments.description.trim().is_empty() {
         bail!("--description", "a sentence", "nothing", "the server refuses a run without one");
@@ -121,7 +121,7 @@ pub(crate) fn simulate(settings: &Settings, arguments: &SimulateArgs) -> Result<
 }
 
 /// Asks whether a judged run is to begin.
-fn confirm(name: &Name, budget: &str) -> Result<(), Error> {
+fn confirm(name: &Name, budget: &str) -> Result<()> {
     let hint = "--yes confirms it beforehand; without --run, nothing is judged";
     let expected = "a confirmation of the judged run";
     if !io::stdin().is_terminal() {

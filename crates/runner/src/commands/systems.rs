@@ -3,10 +3,10 @@
 use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
-use clariq_core::{Error, ModelKind};
+use clariq_core::{ModelKind, Result};
 use clariq_experiment::{Loaded, recipes, systems};
 
-pub(crate) fn systems(settings: &Settings) -> Result<Outcome, Error> {
+pub(crate) fn systems(settings: &Settings) -> Result<Outcome> {
     let mut sheet = Sheet::new(&["system", "ranks", "needs", "description"]);
     for name in systems::names() {
         let loaded = Loaded::open_any(name, &[])?;

@@ -4,7 +4,7 @@ use crate::failure::Outcome;
 use crate::output::{Cell, Sheet};
 use crate::settings::Settings;
 use clap::Args;
-use clariq_core::{Error, Precision, Trained};
+use clariq_core::{Precision, Result, Trained};
 use clariq_experiment::Again;
 use clariq_experiment::recipes::check_output;
 use clariq_experiment::systems::find_recipes;
@@ -47,7 +47,7 @@ impl TrainArgs {
 const COLUMNS: [&str; 6] =
     ["model", "steps", "loss, first 10", "loss, last 10", "held-out R@30", "folder"];
 
-pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcome, Error> {
+pub(crate) fn train(settings: &Settings, arguments: &TrainArgs) -> Result<Outcome> {
     let recipes = find_recipes(&arguments.configs, &arguments.set)?;
     if let Some(output) = &arguments.output {
         check_output(output, recipes.len())?;

@@ -6,7 +6,7 @@ use crate::output::{Cell, Sheet};
 use crate::runs::measures;
 use crate::settings::Settings;
 use clap::Args;
-use clariq_core::Error;
+use clariq_core::Result;
 use clariq_experiment::tune::{Grid, Labels, Search};
 use std::path::PathBuf;
 use std::slice;
@@ -50,7 +50,7 @@ pub(crate) struct TuneArgs {
 /// The recalls of the challenge's leaderboard, which are shown together.
 const RECALLS: [&str; 4] = ["R@5", "R@10", "R@20", "R@30"];
 
-pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome, Error> {
+pub(crate) fn tune(settings: &Settings, arguments: &TuneArgs) -> Result<Outcome> {
     let grid = Grid::parse(&arguments.grid)?;
     let by = RECALLS.iter().position(|recall| *recall == arguments.measure);
     let shown = by.map_or(arguments.measure.clone(), |_| RECALLS.join(","));

@@ -10,7 +10,7 @@ use clariq_collections::convert::convert_to_trec;
 use clariq_collections::{
     MAX_WARNINGS, Validation, ValidationOptions, Verdict, validate_interactive,
 };
-use clariq_core::{Error, Findings, Severity, bail};
+use clariq_core::{Findings, Result, Severity, bail};
 use clariq_files::{Source, Target};
 use std::path::PathBuf;
 
@@ -32,7 +32,7 @@ pub(crate) struct ValidateArgs {
     max_warnings: usize,
 }
 
-pub(crate) fn validate(settings: &Settings, arguments: &ValidateArgs) -> Result<Outcome, Error> {
+pub(crate) fn validate(settings: &Settings, arguments: &ValidateArgs) -> Result<Outcome> {
     let file = Source::new(&arguments.run);
     let options = ValidationOptions {
         passage_ids: arguments.passage_ids.as_deref(),
@@ -95,7 +95,7 @@ enum RunForm {
     Trec,
 }
 
-pub(crate) fn convert_run(arguments: &ConvertRunArgs) -> Result<Outcome, Error> {
+pub(crate) fn convert_run(arguments: &ConvertRunArgs) -> Result<Outcome> {
     let source = Source::new(&arguments.run);
     match arguments.to {
         RunForm::Trec => convert_to_trec(&source, &Target::new(&arguments.output))?,

@@ -2,7 +2,7 @@
 
 use crate::commands::explain::trace_lines;
 use crate::commands::rank::response_json;
-use clariq_core::{Error, fixed};
+use clariq_core::{Result, fixed};
 use clariq_experiment::ask::{Asker, Move};
 use clariq_experiment::{Listed, Outcome, Part, Query};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 const LEVELS: usize = 2;
 
 /// Why, for a person; nothing unless `--explain` asks for it.
-pub(super) fn reasons(asker: &Asker, conversation: &Query, next: &Move) -> Result<String, Error> {
+pub(super) fn reasons(asker: &Asker, conversation: &Query, next: &Move) -> Result<String> {
     let mut text = String::new();
     if !asker.explains {
         return Ok(text);
@@ -35,7 +35,7 @@ pub(super) fn reasons(asker: &Asker, conversation: &Query, next: &Move) -> Resul
 }
 
 /// The best documents for an answer; those that it rests on are marked.
-fn sources(asker: &Asker, conversation: &Query, outcome: &Outcome) -> Result<String, Error> {
+fn sources(asker: &Asker, conversation: &Query, outcome: &Outcome) -> Result<String> {
     let mut text = String::new();
     let Some(answer) = &outcome.answer else { return Ok(text) };
     for (part, ranking) in asker.sources(conversation, outcome)? {
@@ -54,7 +54,7 @@ fn sources(asker: &Asker, conversation: &Query, outcome: &Outcome) -> Result<Str
     Ok(text)
 }
 
-pub(super) fn object(asker: &Asker, conversation: &Query, next: &Move) -> Result<Value, Error> {
+pub(super) fn object(asker: &Asker, conversation: &Query, next: &Move) -> Result<Value> {
     let request = &conversation.request;
     let turn = request.turns().count() + 1;
     let mut object = json!({ "turn": turn, "need": request.need });
@@ -89,7 +89,7 @@ fn answer_object(
     conversation: &Query,
     outcome: &Outcome,
     turn: usize,
-) -> Result<Value, Error> {
+) -> Result<Value> {
     let mut object = json!({ "turn": turn, "action": "answer" });
     if let Some(answer) = &outcome.answer {
         object["response"] = response_json(&asker.system, conversation, answer)?;

@@ -13,7 +13,7 @@ use crate::failure::{bad_lines_are, error_object};
 use crate::output;
 use crate::settings::Settings;
 use clariq_collections::conversation::MOST_TURNS;
-use clariq_core::{Error, Location, Problem, Request, Utterance, problem};
+use clariq_core::{Error, Location, Problem, Request, Result, Utterance, problem};
 use clariq_experiment::ask::Asker;
 use clariq_experiment::{Query, Statements};
 use serde::Deserialize;
@@ -52,7 +52,7 @@ pub(super) fn serve(
     asker: &Asker,
     request: Option<&str>,
     statements: &[String],
-) -> Result<(), Error> {
+) -> Result<()> {
     asker.warm_up()?;
     let mut waiting = None;
     if let Some(request) = request {
@@ -91,7 +91,7 @@ pub(super) fn serve(
     Ok(())
 }
 
-fn print(object: &Value) -> Result<(), Error> {
+fn print(object: &Value) -> Result<()> {
     output::print(|out| writeln!(out, "{object}")).map(drop)
 }
 
@@ -182,11 +182,7 @@ fn wrong(at: &Location, expected: &str, found: &str) -> Problem {
 }
 
 /// The next move; where it is a question, the conversation waits for its answer.
-fn take_turn(
-    asker: &Asker,
-    conversation: Query,
-    waiting: &mut Option<Waiting>,
-) -> Result<Value, Error> {
+fn take_turn(asker: &Asker, conversation: Query, waiting: &mut Option<Waiting>) -> Result<Value> {
     let conversation = asker.begin(conversation)?;
     let next = asker.next(&conversation)?;
     let object = moves::object(asker, &conversation, &next)?;

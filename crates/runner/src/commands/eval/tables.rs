@@ -5,7 +5,7 @@ use crate::output::{Cell, Sheet, print_all};
 use crate::settings::Settings;
 use clariq_collections::evaluation::Scored;
 use clariq_collections::{Leaderboard, NeedReport, Placement};
-use clariq_core::Error;
+use clariq_core::Result;
 
 /// Entries that are shown on either side of the run.
 const NEIGHBOURS: usize = 3;
@@ -14,7 +14,7 @@ pub(super) fn print_needs(
     settings: &Settings,
     scored: &Scored,
     report: &NeedReport,
-) -> Result<Outcome, Error> {
+) -> Result<Outcome> {
     let mut weighted = [0.0; 3];
     weighted.iter_mut().zip(&scored.figures).for_each(|(value, (_, figure))| *value = *figure);
     let sheets = [("classes", classes(weighted, report)), ("figures", figures(report))];
