@@ -41,18 +41,8 @@ impl Best {
 
     /// Takes documents with their scores.
     pub fn add(&mut self, docs: &[Doc], scores: impl Iterator<Item = f32>) {
-        // Dropping costs as much as there are hits: it pays where about as many are dropped as kept.
-        let most = self.depth.saturating_add(self.depth.max(64));
-        self.hits.reserve(docs.len().min(most - self.hits.len()));
-        for (&doc, score) in docs.iter().zip(scores) {
-            let hit = Hit { doc, score: f64::from(score) };
-            if self.last.is_none_or(|last| best_first(&hit, &last) == Ordering::Less) {
-                self.hits.push(hit);
-                if self.hits.len() == most {
-                    self.drop_others();
-                }
-            }
-        }
+        let hit = |(&doc, score): (&Doc, f32)| Hit { doc, score: f64::from(score) };
+        self.extend(docs.iter().zip(scores).map(hit));
     }
 
     fn drop_others(&mut self) {
@@ -75,6 +65,23 @@ impl Best {
         self.hits.sort_unstable_by(best_first);
         self.hits.shrink_to_fit();
         self.hits
+    }
+}
+
+impl Extend<Hit> for Best {
+    fn extend<I: IntoIterator<Item = Hit>>(&mut self, hits: I) {
+        let hits = hits.into_iter();
+        // Dropping costs as much as there are hits: it pays where about as many are dropped as kept.
+        let most = self.depth.saturating_add(self.depth.max(64));
+        self.hits.reserve(hits.size_hint().0.min(most - self.hits.len()));
+        for hit in hits {
+            if self.last.is_none_or(|last| best_first(&hit, &last) == Ordering::Less) {
+                self.hits.push(hit);
+                if self.hits.len() == most {
+                    self.drop_others();
+                }
+            }
+        }
     }
 }
 
@@ -150,5 +157,20 @@ mod tests {
         assert_eq!(numbers(9), [1, 3, 2, 0]);
         assert_eq!(numbers(2), [1, 3]);
         assert_eq!(numbers(0), [] as [u32; 0]);
+    }
+    #[test]
+    fn the_best_are_those_of_sorting_everything() {
+        for (count, kinds) in [(0, 1), (63, 20), (64, 3), (1000, 20), (1000, 999)] {
+            let score = |doc: u32| f64::from(doc * 7919 % kinds);
+            let hits = (0..count).map(|doc| Hit { doc: Doc(doc), score: score(doc) });
+            let mut sorted: Ranking = hits.clone().collect();
+            sorted.sort_by(best_first);
+            for depth in [0, 1, 10, 64, 200, 5000] {
+                let mut best = Best::new(depth);
+                best.extend(hits.clone().filter(|hit| hit.doc.0 % 2 == 0));
+                best.extend(hits.clone().filter(|hit| hit.doc.0 % 2 == 1));
+                assert_eq!(best.ranking(), sorted[..depth.min(sorted.len())], "{count} {depth}");
+            }
+        }
     }
 }

@@ -5,7 +5,7 @@ use crate::bm25::Bm25;
 use crate::document_index::DocumentIndex;
 use crate::pruned::Pruner;
 use crate::weighting::{Matched, Query, Statistics, Weighting};
-use clariq_core::{Doc, Error, Hit, Ranking, best_first};
+use clariq_core::{Best, Doc, Error, Hit, Ranking, best_first};
 use rayon::prelude::*;
 use std::mem;
 use std::sync::Arc;
@@ -105,7 +105,9 @@ impl Part {
             doc: docs[document as usize],
             score: mem::take(&mut scores[document as usize]),
         });
-        let mut hits = best(hits.filter(|hit| query.admits(hit.doc)), limit);
+        let mut best = Best::new(limit);
+        best.extend(hits.filter(|hit| query.admits(hit.doc)));
+        let mut hits = best.ranking();
         if query.depth.pad {
             let shares = touched.iter().map(|&document| docs[document as usize]);
             self.pad(&mut hits, &shares.collect::<Vec<_>>(), query, limit);
@@ -195,34 +197,6 @@ impl Part {
     }
 }
 
-/// The best hits, in order. They are gathered up to four times the limit and then cut back; after
-/// the first cut most are refused by one comparison, which is cheaper than a heap for such lists.
-fn best(hits: impl Iterator<Item = Hit>, limit: usize) -> Ranking {
-    let (mut kept, mut threshold) = (Vec::new(), f64::NEG_INFINITY);
-    for hit in hits.filter(|_| limit > 0) {
-        if hit.score >= threshold {
-            kept.push(hit);
-            if kept.len() >= limit.max(16) * 4 {
-                threshold = cut(&mut kept, limit);
-            }
-        }
-    }
-    if kept.len() > limit {
-        cut(&mut kept, limit);
-    }
-    kept.sort_unstable_by(best_first);
-    kept.shrink_to_fit();
-    kept
-}
-
-/// Leaves the best `limit` hits of more, in any order; the score of the last of them.
-fn cut(hits: &mut Vec<Hit>, limit: usize) -> f64 {
-    let (_, last, _) = hits.select_nth_unstable_by(limit - 1, best_first);
-    let threshold = last.score;
-    hits.truncate(limit);
-    threshold
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -232,21 +206,6 @@ mod tests {
     use crate::weighting::Depth;
     use clariq_collections::clariq::{Bank, BankRow};
     use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn the_best_are_those_of_sorting_everything(
-            scores in prop::collection::vec(0..20_i32, 0..400),
-            limit in 0..50_usize,
-        ) {
-            let hit = |(doc, &score): (u32, &i32)| Hit { doc: Doc(doc), score: score.into() };
-            let mut sorted: Vec<Hit> = (0..).zip(&scores).map(hit).collect();
-            let found = best(sorted.clone().into_iter(), limit);
-            sorted.sort_by(best_first);
-            sorted.truncate(limit);
-            prop_assert_eq!(found, sorted);
-        }
-    }
 
     const VARIANTS: [Variant; 5] =
         [Variant::Okapi, Variant::Lucene, Variant::LuceneDefault, Variant::Plus, Variant::L];

@@ -131,12 +131,6 @@ impl ModelFolder {
         Sentence::read(&self.root, hidden, self.modules.as_ref())
     }
 
-    /// Whether the folder says how the tokens' vectors become one: without `modules.json`, it is
-    /// their mean.
-    pub fn has_modules(&self) -> bool {
-        self.modules.is_some()
-    }
-
     /// Checks that the model scores pairs; the number of its classes.
     pub fn check_cross_encoder(&self) -> Result<i64> {
         let config = self.path.join("config.json");
