@@ -63,7 +63,7 @@ impl T5 {
         let mut weights = read_all(&folder.weights)?;
         let head = weights.remove(T5_HEAD);
         let shared = &weights["shared.weight"];
-        if folder.shape.scales_output() {
+        if folder.shape.scales_output {
             if head.is_some_and(|head| head != *shared) {
                 let hint = "config.json ties the two by `tie_word_embeddings`";
                 bail!(&folder.weights[0], "{T5_HEAD} equal to shared.weight", "another", hint);
@@ -236,8 +236,8 @@ fn config_of(folder: &T5Folder) -> Result<T5Config> {
         "relative_attention_num_buckets": shape.buckets,
         "relative_attention_max_distance": shape.distance,
         "vocab_size": shape.vocabulary,
-        "feed_forward_proj": if shape.is_gated() { "gated-gelu" } else { "relu" },
-        "tie_word_embeddings": shape.scales_output(),
+        "feed_forward_proj": if shape.is_gated { "gated-gelu" } else { "relu" },
+        "tie_word_embeddings": shape.scales_output,
     });
     Ok(serde_json::from_value(config)
         .map_err(|error| problem!(&*folder.path, "the configuration of a T5", "{error}"))?)

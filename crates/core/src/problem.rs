@@ -151,6 +151,7 @@ impl Problem {
         // People have other names for Rust's types.
         let expected = match expected {
             "f32" | "f64" => "a number",
+            "i64" => "a whole number",
             "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number of at least 0",
             "a nonzero u32" | "a nonzero u64" | "a nonzero usize" => "a whole number of at least 1",
             other if other.starts_with("struct ") => "a table of keys and values",

@@ -1,71 +1,50 @@
 //! The sizes of a model and what it says of distances between tokens, read from its `config.json`.
 
 use crate::family::Family;
-use clariq_core::{Result, bail, problem};
+use crate::files::{COPY_AGAIN, Keys};
+use clariq_core::{Error, Result, bail};
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::path::Path;
 
-pub(crate) const COPY_AGAIN: &str =
-    "copy the file again from where the model came from; it may be truncated";
-
 /// The numbers of a model, by the keys of Hugging Face.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Shape {
     /// The architecture.
-    #[serde(skip)]
     pub family: Family,
     /// Length of a token's vector.
-    #[serde(rename = "hidden_size")]
     pub hidden: i64,
-    /// Length of a word's vector before the first layer; 0 in the file's absence stands for
-    /// `hidden`.
-    #[serde(rename = "embedding_size", default)]
+    /// Length of a word's vector before the first layer.
     pub embedding: i64,
     /// Layers.
-    #[serde(rename = "num_hidden_layers")]
     pub layers: i64,
     /// How many layers have weights of their own, in ALBERT; the others repeat these.
-    #[serde(rename = "num_hidden_groups", default)]
     pub groups: i64,
     /// Attention heads.
-    #[serde(rename = "num_attention_heads")]
     pub heads: i64,
     /// Length of the vector inside a feed-forward layer.
-    #[serde(rename = "intermediate_size")]
     pub intermediate: i64,
     /// Words of the vocabulary.
-    #[serde(rename = "vocab_size")]
     pub vocabulary: i64,
     /// Rows of the table of positions.
-    #[serde(rename = "max_position_embeddings")]
     pub positions: i64,
     /// Kinds of segments: 2 where pairs can be told apart, 0 where there is no table of them.
-    #[serde(rename = "type_vocab_size", default)]
     pub segments: i64,
     /// Buckets of distances between tokens, in MPNet; 0 elsewhere.
-    #[serde(rename = "relative_attention_num_buckets", default)]
     pub buckets: i64,
     /// How DeBERTa attends to distances; `None` elsewhere.
-    #[serde(skip)]
     pub disentangled: Option<Disentangled>,
     /// Whether the position of a word is added to its vector.
-    #[serde(rename = "position_biased_input", default = "yes")]
     pub adds_positions: bool,
     /// The id of the padding token, which positions are counted from in RoBERTa and MPNet.
-    #[serde(rename = "pad_token_id", default)]
     padding: Option<i64>,
     /// What is added to a variance before its root is taken.
-    #[serde(rename = "layer_norm_eps", default = "usual_epsilon")]
     pub epsilon: f64,
     /// Dropout of hidden states while training.
-    #[serde(rename = "hidden_dropout_prob")]
     pub dropout: f64,
     /// Dropout of attention while training.
-    #[serde(rename = "attention_probs_dropout_prob")]
     pub attention_dropout: f64,
     /// The activation of feed-forward layers.
-    #[serde(skip)]
     pub activation: Activation,
 }
 
@@ -87,14 +66,6 @@ pub enum Activation {
     Sigmoid,
     /// x.
     Identity,
-}
-
-fn yes() -> bool {
-    true
-}
-
-fn usual_epsilon() -> f64 {
-    1e-12
 }
 
 /// More layers than any published model has.
@@ -128,84 +99,87 @@ const ONLY_USUAL: [(&str, &[&str], &str); 11] = [
 impl Shape {
     /// Parses a `config.json`; `at` names the file in messages.
     pub fn parse(at: &Path, text: &[u8]) -> Result<(Value, Self)> {
-        let config: Map<String, Value> = serde_json::from_slice(text)
-            .map_err(|error| problem!(at, "a JSON object", "{error}", COPY_AGAIN))?;
-        let family = Family::read(at, &config)?;
+        let mut config = Keys::parse(at, text)?;
+        let whole = Value::Object(config.values.clone());
+        let family = Family::read(&config)?;
         for (key, usual, hint) in ONLY_USUAL {
-            let found = config.get(key).map_or_else(|| "null".to_owned(), Value::to_string);
-            if !usual.contains(&&*found) {
-                bail!(at, (format!("{key} {}", usual[0])), "`{found}`", hint);
-            }
+            config.expect(key, usual, hint)?;
         }
-        let mut numbers = config.clone();
         let mut activation = "hidden_act";
         if family == Family::DistilBert {
             for (own, usual) in OF_DISTILBERT {
-                if let Some(value) = numbers.remove(own) {
-                    numbers.insert(usual.to_owned(), value);
+                if let Some(value) = config.values.remove(own) {
+                    config.values.insert(usual.to_owned(), value);
                 }
             }
             activation = "activation";
         }
-        let mut shape = Self::deserialize(Value::Object(numbers)).map_err(|error| {
-            problem!(at, "the configuration of a {family}", "{error}", COPY_AGAIN)
-        })?;
-        shape.complete(family, &config);
+        let hidden = config.size("hidden_size", None)?;
+        let layers = config.size("num_hidden_layers", None)?;
+        let share = |key: &str| match config.need(key)? {
+            share if (0.0..1.0).contains(&share) => Ok::<f64, Error>(share),
+            _ => Err(config.wrong(key, "from 0 to below 1").into()),
+        };
+        let mut shape = Self {
+            family,
+            hidden,
+            embedding: match family {
+                Family::Electra | Family::Albert => config.size("embedding_size", Some(128))?,
+                _ => hidden,
+            },
+            layers,
+            groups: match family {
+                Family::Albert => config.size("num_hidden_groups", Some(1))?,
+                _ => layers,
+            },
+            heads: config.size("num_attention_heads", None)?,
+            intermediate: config.size("intermediate_size", None)?,
+            vocabulary: config.size("vocab_size", None)?,
+            positions: config.size("max_position_embeddings", None)?,
+            segments: match family {
+                Family::DistilBert | Family::Mpnet => 0,
+                _ if family.is_deberta() => config.get("type_vocab_size")?.unwrap_or(0).max(0),
+                _ => config.size("type_vocab_size", Some(2))?,
+            },
+            buckets: match family {
+                Family::Mpnet => {
+                    let hint = "Hugging Face's library computes with 32, whatever this says";
+                    config.expect("relative_attention_num_buckets", &["32", "null"], hint)?;
+                    32
+                }
+                _ => 0,
+            },
+            disentangled: None,
+            adds_positions: !family.is_deberta()
+                || config.get("position_biased_input")?.unwrap_or(true),
+            padding: match family {
+                Family::Roberta => Some(config.get_or_null("pad_token_id")?.unwrap_or(1)),
+                // Hugging Face's MPNet counts from 1, whatever its configuration says.
+                Family::Mpnet => Some(1),
+                _ => None,
+            },
+            epsilon: config
+                .epsilon("layer_norm_eps", if family.is_deberta() { 1e-7 } else { 1e-12 })?,
+            dropout: share("hidden_dropout_prob")?,
+            attention_dropout: share("attention_probs_dropout_prob")?,
+            activation: match config.get::<String>(activation)?.as_deref() {
+                None if family == Family::Albert => Activation::GeluTanh,
+                None | Some("gelu") => Activation::Gelu,
+                Some("gelu_new" | "gelu_pytorch_tanh") => Activation::GeluTanh,
+                Some("relu") => Activation::Relu,
+                Some("silu" | "swish") => Activation::Silu,
+                Some(_) => {
+                    let wrong = config.wrong(activation, "`gelu`, `gelu_new`, `relu` or `silu`");
+                    let hint = "published models of these families use only these activations";
+                    return Err(wrong.hint(hint).into());
+                }
+            },
+        };
         shape.check(at)?;
         if family.is_deberta() {
-            shape.disentangled = Some(Disentangled::read(at, &shape, &config)?);
+            shape.disentangled = Some(Disentangled::read(&config, &shape)?);
         }
-        shape.activation = match config.get(activation) {
-            None if family == Family::Albert => Activation::GeluTanh,
-            None => Activation::Gelu,
-            Some(Value::String(name)) => match name.as_str() {
-                "gelu" => Activation::Gelu,
-                "gelu_new" | "gelu_pytorch_tanh" => Activation::GeluTanh,
-                "relu" => Activation::Relu,
-                "silu" | "swish" => Activation::Silu,
-                other => return Err(unknown_activation(at, activation, other)),
-            },
-            Some(other) => return Err(unknown_activation(at, activation, &other.to_string())),
-        };
-        Ok((Value::Object(config), shape))
-    }
-
-    /// Fills in what a family's `config.json` leaves to the defaults of its own class.
-    fn complete(&mut self, family: Family, config: &Map<String, Value>) {
-        self.family = family;
-        let has = |key: &str| config.contains_key(key);
-        if !matches!(family, Family::Electra | Family::Albert) {
-            self.embedding = self.hidden;
-        } else if !has("embedding_size") {
-            self.embedding = 128;
-        }
-        match family {
-            Family::DistilBert | Family::Mpnet => self.segments = 0,
-            Family::Deberta | Family::DebertaV2 => self.segments = self.segments.max(0),
-            _ if !has("type_vocab_size") => self.segments = 2,
-            _ => {}
-        }
-        match family {
-            Family::Albert if has("num_hidden_groups") => {}
-            Family::Albert => self.groups = 1,
-            _ => self.groups = self.layers,
-        }
-        match family {
-            Family::Mpnet if has("relative_attention_num_buckets") => {}
-            Family::Mpnet => self.buckets = 32,
-            _ => self.buckets = 0,
-        }
-        if !family.is_deberta() {
-            self.adds_positions = true;
-        } else if !has("layer_norm_eps") {
-            self.epsilon = 1e-7;
-        }
-        self.padding = match self.padding {
-            _ if !family.positions_follow_padding() => None,
-            // Hugging Face's MPNet counts from 1, whatever its configuration says.
-            Some(given) if family != Family::Mpnet => Some(given),
-            _ => Some(1),
-        };
+        Ok((whole, shape))
     }
 
     /// The padding token's id where positions are counted from it: the first token is at the row
@@ -219,33 +193,12 @@ impl Shape {
         self.positions - self.padding.map_or(0, |padding| padding + 1)
     }
 
+    /// Whether the sizes fit together.
     fn check(&self, at: &Path) -> Result<()> {
-        let mut sizes = vec![
-            ("hidden_size", self.hidden),
-            ("embedding_size", self.embedding),
-            ("num_hidden_layers", self.layers),
-            ("num_hidden_groups", self.groups),
-            ("num_attention_heads", self.heads),
-            ("intermediate_size", self.intermediate),
-            ("vocab_size", self.vocabulary),
-            ("max_position_embeddings", self.positions),
-        ];
-        match self.family {
-            Family::Mpnet => sizes.push(("relative_attention_num_buckets", self.buckets)),
-            Family::DistilBert | Family::Deberta | Family::DebertaV2 => {}
-            _ => sizes.push(("type_vocab_size", self.segments)),
-        }
-        if let Some((name, size)) = sizes.into_iter().find(|(_, size)| *size < 1) {
-            bail!(at, "{name} of at least 1", "{size}", COPY_AGAIN);
-        }
-        let Self { hidden, heads, epsilon, layers, groups, positions, buckets, .. } = self;
+        let Self { hidden, heads, layers, groups, positions, .. } = self;
         if hidden % heads != 0 {
             let found = format!("hidden_size {hidden} with {heads} heads");
             bail!(at, "hidden_size a multiple of num_attention_heads", found, COPY_AGAIN);
-        }
-        if *buckets > 0 && *buckets != 32 {
-            let hint = "Hugging Face's library computes with 32, whatever this says";
-            bail!(at, "relative_attention_num_buckets 32", "{buckets}", hint);
         }
         // Layers that share their weights are not counted by the tensors of a file.
         if groups < layers && *layers > MOST_LAYERS {
@@ -256,34 +209,13 @@ impl Shape {
             bail!(at, "num_hidden_groups at most num_hidden_layers", found, COPY_AGAIN);
         }
         // A text has at least its two marks.
-        if self.padding.is_some_and(|padding| !(0..positions - 3).contains(&padding)) {
-            let found = format!("{} with {positions} positions", self.padding.unwrap_or_default());
-            bail!(at, "pad_token_id below max_position_embeddings", found, COPY_AGAIN);
-        }
-        let shares = [
-            ("hidden_dropout_prob", self.dropout),
-            ("attention_probs_dropout_prob", self.attention_dropout),
-        ];
-        if let Some((name, share)) =
-            shares.into_iter().find(|(_, share)| !(0.0..1.0).contains(share))
+        if let Some(padding) = self.padding.filter(|padding| !(0..positions - 3).contains(padding))
         {
-            bail!(at, "{name} from 0 to below 1", "{share}", COPY_AGAIN);
-        }
-        if !epsilon.is_finite() || *epsilon <= 0.0 {
-            bail!(at, "layer_norm_eps above 0", "{epsilon}", COPY_AGAIN);
+            let found = format!("{padding} with {positions} positions");
+            bail!(at, "pad_token_id below max_position_embeddings", found, COPY_AGAIN);
         }
         Ok(())
     }
-}
-
-fn unknown_activation(at: &Path, key: &str, found: &str) -> clariq_core::Error {
-    problem!(
-        at,
-        "{key} `gelu`, `gelu_new`, `relu` or `silu`",
-        "`{found}`",
-        "published models of these families use only these activations"
-    )
-    .into()
 }
 
 /// Disentangled attention (He et al., "DeBERTa: Decoding-enhanced BERT with Disentangled Attention",
@@ -301,74 +233,48 @@ pub struct Disentangled {
     pub is_normed: bool,
 }
 
-/// The keys of `config.json`.
-#[derive(Deserialize)]
-struct Keys {
-    #[serde(default)]
-    relative_attention: bool,
-    #[serde(default)]
-    pos_att_type: Value,
-    #[serde(default)]
-    max_relative_positions: i64,
-    #[serde(default)]
-    position_buckets: i64,
-    #[serde(default)]
-    share_att_key: bool,
-    norm_rel_ebd: Option<String>,
-    embedding_size: Option<i64>,
-    attention_head_size: Option<i64>,
-}
-
 impl Disentangled {
-    pub(crate) fn read(at: &Path, shape: &Shape, config: &Map<String, Value>) -> Result<Self> {
-        let family = shape.family;
-        let keys = Keys::deserialize(Value::Object(config.clone())).map_err(|error| {
-            problem!(at, "the configuration of a {family}", "{error}", COPY_AGAIN)
-        })?;
+    fn read(config: &Keys, shape: &Shape) -> Result<Self> {
         let hint = "published models have this one";
-        let mut parts: Vec<String> = match &keys.pos_att_type {
+        let expect = |key: &str, usual: &str| config.expect(key, &[usual, "null"], hint);
+        let parts = config.values.get("pos_att_type").unwrap_or(&Value::Null);
+        let mut named: Vec<String> = match parts {
             Value::String(parts) => {
                 parts.split('|').map(|part| part.trim().to_lowercase()).collect()
             }
             other => Vec::deserialize(other).unwrap_or_default(),
         };
-        parts.sort_unstable();
-        if parts != ["c2p", "p2c"] || !keys.relative_attention {
-            let found = format!(
-                "{} with relative_attention {}",
-                keys.pos_att_type, keys.relative_attention
-            );
-            bail!(at, "pos_att_type \"c2p|p2c\" with relative_attention true", found, hint);
+        named.sort_unstable();
+        let attends = config.get("relative_attention")?.unwrap_or(false);
+        if named != ["c2p", "p2c"] || !attends {
+            let found = format!("{parts} with relative_attention {attends}");
+            bail!(config.at, "pos_att_type \"c2p|p2c\" with relative_attention true", found, hint);
         }
-        let sizes = [
-            ("embedding_size", keys.embedding_size, shape.hidden),
-            ("attention_head_size", keys.attention_head_size, shape.hidden / shape.heads),
-        ];
-        for (key, found, usual) in sizes {
-            if let Some(found) = found.filter(|found| *found != usual) {
-                bail!(at, "{key} {usual}, by hidden_size", "{found}", hint);
-            }
-        }
-        let most = Some(keys.max_relative_positions).filter(|most| *most > 0);
+        expect("embedding_size", &shape.hidden.to_string())?;
+        expect("attention_head_size", &(shape.hidden / shape.heads).to_string())?;
+        let most = config.get("max_relative_positions")?.filter(|most| *most > 0);
         let most = most.unwrap_or(shape.positions);
         // The first version knows neither buckets nor shared projections.
-        if family == Family::Deberta {
+        if shape.family == Family::Deberta {
             return Ok(Self { span: most, most: None, is_shared: false, is_normed: false });
         }
-        let is_normed = match keys.norm_rel_ebd.as_deref() {
+        let is_normed = match config.get_or_null::<String>("norm_rel_ebd")?.as_deref() {
             None | Some("none") => false,
             Some("layer_norm") => true,
-            Some(other) => bail!(at, "norm_rel_ebd `layer_norm` or `none`", "`{other}`", hint),
+            Some(_) => {
+                let wrong = config.wrong("norm_rel_ebd", "`layer_norm` or `none`");
+                return Err(wrong.hint(hint).into());
+            }
         };
-        let is_shared = keys.share_att_key;
-        let buckets = keys.position_buckets;
+        let is_shared = config.get("share_att_key")?.unwrap_or(false);
+        let buckets = config.get("position_buckets")?.unwrap_or(0);
         if buckets < 1 {
             return Ok(Self { span: most, most: None, is_shared, is_normed });
         }
         // Half of the buckets are one distance each; the others reach to `most` in growing steps.
         if buckets < 2 || buckets / 2 >= most - 1 {
-            let expected = format!("position_buckets from 2 to below {}", 2 * most.min(1 << 32));
-            bail!(at, expected, "{buckets}", COPY_AGAIN);
+            let expected = format!("from 2 to below {}", 2 * most.min(1 << 32));
+            return Err(config.wrong("position_buckets", &expected).into());
         }
         Ok(Self { span: buckets, most: Some(most), is_shared, is_normed })
     }

@@ -1,9 +1,8 @@
 //! The families of encoders, by the key `model_type` of their `config.json`.
 
+use crate::files::Keys;
 use clariq_core::{Result, bail};
-use serde_json::{Map, Value};
 use std::fmt;
-use std::path::Path;
 
 /// The architectures that are understood, by the `model_type` of Hugging Face.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -44,33 +43,23 @@ const FAMILIES: [(&str, Family); 10] = [
 
 impl Family {
     /// The family that a configuration names; without a name it is a BERT.
-    pub(crate) fn read(at: &Path, config: &Map<String, Value>) -> Result<Self> {
-        let name = match config.get("model_type") {
+    pub(crate) fn read(config: &Keys) -> Result<Self> {
+        let name: String = match config.get("model_type")? {
             None => return Ok(Self::Bert),
-            Some(Value::String(name)) => name.clone(),
-            Some(other) => other.to_string(),
+            Some(name) => name,
         };
-        let known = FAMILIES.iter().find(|(known, _)| *known == name);
-        let Some((_, family)) = known else {
-            let hint = match name.as_str() {
-                "modernbert" => {
-                    "ModernBERT's rotary positions and local attention are not supported; a BERT, \
-                     RoBERTa or MPNet of the same size is"
-                }
-                _ => "configs/README.md lists the families and their models",
-            };
-            let expected = format!(
-                "model_type {}",
-                FAMILIES.map(|(known, _)| format!("`{known}`")).join(", ")
-            );
-            bail!(at, expected, "`{name}`", hint);
+        if let Some((_, family)) = FAMILIES.iter().find(|(known, _)| *known == name) {
+            return Ok(*family);
+        }
+        let hint = match name.as_str() {
+            "modernbert" => {
+                "ModernBERT's rotary positions and local attention are not supported; a BERT, \
+                 RoBERTa or MPNet of the same size is"
+            }
+            _ => "configs/README.md lists the families and their models",
         };
-        Ok(*family)
-    }
-
-    /// Whether the first position is that after the padding token's id, as in fairseq.
-    pub(crate) fn positions_follow_padding(self) -> bool {
-        matches!(self, Self::Roberta | Self::Mpnet)
+        let known = FAMILIES.map(|(known, _)| format!("`{known}`")).join(", ");
+        bail!(config.at, "model_type {known}", "`{name}`", hint);
     }
 
     /// Whether distances between tokens are attended to.

@@ -1,8 +1,8 @@
 //! A model's folder, whose files are there and belong together.
 
-use crate::config::{COPY_AGAIN, Shape};
+use crate::config::Shape;
 use crate::family::Family;
-use crate::files::{WEIGHTS, missing, read_object, read_optional, weights_in};
+use crate::files::{COPY_AGAIN, Keys, WEIGHTS, missing, read_optional, weights_in};
 use crate::layout::{check_head, check_layout, head_names, read_header};
 use crate::sentence::{Module, Modules, Sentence, check_cross_encoder};
 use crate::tensors::Tensors;
@@ -204,10 +204,9 @@ pub(crate) fn weights_of_model(path: &Path) -> Result<Vec<PathBuf>> {
     if path.join(WEIGHTS).is_file() || !index.is_file() {
         return Ok(vec![weights_in(path)?]);
     }
-    let bytes = read_optional(&index)?.unwrap_or_default();
-    let object = read_object(&index, &bytes)?;
+    let keys = Keys::parse(&index, &read_optional(&index)?.unwrap_or_default())?;
     let expected = "a weight_map of tensors to files";
-    let Some(Value::Object(map)) = object.get("weight_map") else {
+    let Some(Value::Object(map)) = keys.value("weight_map") else {
         bail!(&index, expected, "none", COPY_AGAIN);
     };
     let mut files = BTreeSet::new();

@@ -1,8 +1,9 @@
 //! The tensors that a model consists of, what each family calls them, and what a file must hold of
 //! them.
 
-use crate::config::{COPY_AGAIN, Shape};
+use crate::config::Shape;
 use crate::family::Family;
+use crate::files::COPY_AGAIN;
 use crate::tensors::{Tensors, parse_shapes, read_shapes};
 use clariq_core::{Result, bail};
 use std::collections::BTreeSet;

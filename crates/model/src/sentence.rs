@@ -5,12 +5,11 @@
 //! another vector.
 
 use crate::config::Activation;
-use crate::files::{read_optional, weights_in};
+use crate::files::{DOCUMENTED, Keys, read_optional, weights_in};
 use crate::tensors::read_shapes;
 use clariq_core::{Pooling, Reading, Result, Similarity, bail, problem};
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -81,8 +80,6 @@ pub struct Sentence {
 
 const MODULES: &str = "modules.json";
 const SETTINGS: &str = "config_sentence_transformers.json";
-
-pub(crate) const DOCUMENTED: &str = "configs/README.md lists what is understood of a folder";
 
 /// An entry of `modules.json`.
 #[derive(Debug, Clone, Deserialize)]
@@ -170,7 +167,11 @@ struct Settings {
 
 impl Settings {
     fn read(root: &Path) -> Result<Self> {
-        read_typed(&root.join(SETTINGS)).map(Option::unwrap_or_default)
+        let at = root.join(SETTINGS);
+        let Some(bytes) = read_optional(&at)? else { return Ok(Self::default()) };
+        Ok(serde_json::from_slice(&bytes).map_err(|error| {
+            problem!(&at, "keys and values that are understood", "{error}", DOCUMENTED)
+        })?)
     }
 
     /// The first prompt of these names that the folder gives, or its default one. An empty one is
@@ -182,91 +183,11 @@ impl Settings {
     }
 }
 
-/// Reads a file whose keys are all known; `None` where there is none.
-pub(crate) fn read_typed<T: DeserializeOwned>(at: &Path) -> Result<Option<T>> {
-    let Some(bytes) = read_optional(at)? else { return Ok(None) };
-    let value = serde_json::from_slice(&bytes).map_err(|error| {
-        problem!(at, "keys and values that are understood", "{error}", DOCUMENTED)
-    })?;
-    Ok(Some(value))
-}
-
-/// `config.json` of `Pooling`.
-#[derive(Debug, Deserialize)]
-struct PoolingConfig {
-    #[serde(alias = "word_embedding_dimension")]
-    embedding_dimension: usize,
-    #[serde(default)]
-    pooling_mode: Option<OneOrMore>,
-    #[serde(default = "yes")]
-    include_prompt: bool,
-    #[serde(flatten)]
-    switches: Switches,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum OneOrMore {
-    One(String),
-    More(Vec<String>),
-}
-
-/// The switches of older folders.
-type Switches = Map<String, Value>;
-
-/// `config.json` of `Dense`.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct DenseConfig {
-    in_features: usize,
-    out_features: usize,
-    #[serde(default = "yes")]
-    bias: bool,
-    #[serde(default = "tanh")]
-    activation_function: String,
-    #[serde(default)]
-    module_input_name: Option<String>,
-    #[serde(default)]
-    module_output_name: Option<String>,
-    #[serde(default)]
-    use_residual: bool,
-}
-
-/// `config.json` of `LayerNorm`.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct LayerNormConfig {
-    dimension: usize,
-}
-
-/// `config.json` of `Normalize`, which older folders have none of.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct NormalizeConfig {
-    #[serde(default)]
-    module_input_name: Option<String>,
-    #[serde(default)]
-    module_output_name: Option<String>,
-}
-
-fn yes() -> bool {
-    true
-}
-
-fn tanh() -> String {
-    "torch.nn.modules.activation.Tanh".to_owned()
-}
-
-/// The values of a module that reads and writes the text's vector.
-fn check_names(at: &Path, names: [&Option<String>; 2]) -> Result<()> {
-    let other = names.into_iter().flatten().find(|name| *name != "sentence_embedding");
-    match other {
-        Some(name) => {
-            let expected = "module_input_name and module_output_name `sentence_embedding`";
-            bail!(at, expected, "`{name}`", DOCUMENTED)
-        }
-        None => Ok(()),
-    }
+/// Refuses a module that reads or writes something other than the text's vector.
+fn check_names(keys: &Keys) -> Result<()> {
+    let known = ["\"sentence_embedding\"", "null"];
+    keys.expect("module_input_name", &known, DOCUMENTED)?;
+    keys.expect("module_output_name", &known, DOCUMENTED)
 }
 
 impl Sentence {
@@ -368,44 +289,50 @@ impl Sentence {
         let pooled = !self.poolings.is_empty();
         match (entry.class(), pooled) {
             (Some("Pooling"), false) => {
-                let config: PoolingConfig = needed(&at)?;
+                let keys = needed(&at)?;
                 let has_prompts = settings.prompts.values().flatten().any(|text| !text.is_empty());
-                if !config.include_prompt && has_prompts {
+                if keys.get("include_prompt")? == Some(false) && has_prompts {
                     let hint = "prompts whose tokens do not count are not supported";
                     bail!(&at, "include_prompt true beside prompts", "false", hint);
                 }
-                self.poolings = poolings(&at, &config)?;
-                expect_dim(&at, "embedding_dimension", config.embedding_dimension, self.full_dim)?;
+                self.poolings = poolings(&keys)?;
+                let width = match keys.value("embedding_dimension") {
+                    Some(_) => "embedding_dimension",
+                    None => "word_embedding_dimension",
+                };
+                self.expect_dim(&keys, width)?;
                 self.full_dim *= self.poolings.len();
+                keys.no_others(&[], DOCUMENTED)?;
             }
             (Some("Dense"), true) => {
-                let config: DenseConfig = needed(&at)?;
-                check_names(&at, [&config.module_input_name, &config.module_output_name])?;
-                if config.use_residual {
-                    bail!(&at, "use_residual false", "true", DOCUMENTED);
-                }
-                expect_dim(&at, "in_features", config.in_features, self.full_dim)?;
-                let activation = activation(&at, &config.activation_function)?;
-                let [from, to] = [config.in_features, config.out_features].map(signed);
-                let mut expected = vec![("linear.weight", vec![to, from])];
-                if config.bias {
-                    expected.push(("linear.bias", vec![to]));
+                let keys = needed(&at)?;
+                check_names(&keys)?;
+                keys.expect("use_residual", &["false", "null"], DOCUMENTED)?;
+                let from = self.expect_dim(&keys, "in_features")?;
+                let to = keys.need("out_features")?;
+                let bias = keys.get("bias")?.unwrap_or(true);
+                let activation = activation(&keys)?;
+                keys.no_others(&[], DOCUMENTED)?;
+                let mut expected = vec![("linear.weight", vec![signed(to), from])];
+                if bias {
+                    expected.push(("linear.bias", vec![signed(to)]));
                 }
                 let weights = weights_of(&path, &expected)?;
-                self.full_dim = config.out_features;
-                self.modules.push(Module::Dense { weights, bias: config.bias, activation });
+                self.full_dim = to;
+                self.modules.push(Module::Dense { weights, bias, activation });
             }
             (Some("LayerNorm"), true) => {
-                let config: LayerNormConfig = needed(&at)?;
-                expect_dim(&at, "dimension", config.dimension, self.full_dim)?;
-                let size = vec![signed(config.dimension)];
+                let keys = needed(&at)?;
+                let size = vec![self.expect_dim(&keys, "dimension")?];
+                keys.no_others(&[], DOCUMENTED)?;
                 let expected = [("norm.weight", size.clone()), ("norm.bias", size)];
                 let weights = weights_of(&path, &expected)?;
                 self.modules.push(Module::LayerNorm { weights });
             }
             (Some("Normalize"), true) => {
-                if let Some(config) = read_typed::<NormalizeConfig>(&at)? {
-                    check_names(&at, [&config.module_input_name, &config.module_output_name])?;
+                if let Some(keys) = Keys::read_optional(&at)? {
+                    check_names(&keys)?;
+                    keys.no_others(&[], DOCUMENTED)?;
                 }
                 self.modules.push(Module::Normalize);
             }
@@ -421,6 +348,16 @@ impl Sentence {
             }
         }
         Ok(())
+    }
+
+    /// A size that is that of the vectors so far.
+    fn expect_dim(&self, keys: &Keys, key: &str) -> Result<i64> {
+        let expected = self.full_dim;
+        if keys.need::<usize>(key)? == expected {
+            return Ok(signed(expected));
+        }
+        let expected = format!("{expected}, as what is in front of it gives");
+        Err(keys.wrong(key, &expected).hint("the files are of different models").into())
     }
 
     /// What of it, beyond the mean, the vectors depend on.
@@ -443,16 +380,10 @@ impl Sentence {
     }
 }
 
-fn needed<T: DeserializeOwned>(at: &Path) -> Result<T> {
-    let found = read_typed(at)?;
-    Ok(found.ok_or_else(|| {
-        problem!(
-            at,
-            "the configuration of a module",
-            "no such file",
-            "modules.json names its folder"
-        )
-    })?)
+fn needed(at: &Path) -> Result<Keys<'_>> {
+    let hint = "modules.json names its folder";
+    let absent = || problem!(at, "the configuration of a module", "no such file", hint);
+    Ok(Keys::read_optional(at)?.ok_or_else(absent)?)
 }
 
 /// A size as headers have it.
@@ -460,57 +391,42 @@ fn signed(size: usize) -> i64 {
     i64::try_from(size).unwrap_or(i64::MAX)
 }
 
-fn expect_dim(at: &Path, key: &str, found: usize, expected: usize) -> Result<()> {
-    if found == expected {
-        return Ok(());
-    }
-    let hint = "the files are of different models";
-    bail!(at, "{key} {expected}, as what is in front of it gives", "{found}", hint)
-}
-
-fn poolings(at: &Path, config: &PoolingConfig) -> Result<Vec<Pooling>> {
-    let known = |name: &str| -> Result<Pooling> {
-        let pooling = Pooling::deserialize(Value::String(name.to_owned()));
-        Ok(pooling.map_err(|_| {
-            let hint = "`cls`, `max`, `mean`, `mean_sqrt_len_tokens`, `weightedmean` and \
-                        `lasttoken` are known";
-            problem!(at, "a pooling_mode that is known", "`{name}`", hint)
-        })?)
+fn poolings(keys: &Keys) -> Result<Vec<Pooling>> {
+    let switched = SWITCHES.into_iter().map(|(key, pooling)| Ok((keys.get(key)?, pooling)));
+    let switched: Vec<(Option<bool>, Pooling)> = switched.collect::<Result<_>>()?;
+    let is_on = |&(is_on, _): &(Option<bool>, Pooling)| is_on == Some(true);
+    let switched: Vec<Pooling> =
+        switched.into_iter().filter(is_on).map(|(_, pooling)| pooling).collect();
+    let wrong = || {
+        let hint = "`cls`, `max`, `mean`, `mean_sqrt_len_tokens`, `weightedmean` and `lasttoken` \
+                    are known, one to six of them";
+        keys.wrong("pooling_mode", "that is known").hint(hint)
     };
-    for (key, value) in &config.switches {
-        if !SWITCHES.iter().any(|(known, _)| known == key) || !value.is_boolean() {
-            let found = format!("`{key}` with the value {value}");
-            bail!(at, "a key of Pooling, true or false", found, DOCUMENTED);
-        }
-    }
-    let is_on = |key: &str| config.switches.get(key) == Some(&Value::Bool(true));
-    let switched = SWITCHES.into_iter().filter(|(key, _)| is_on(key));
-    let switched: Vec<Pooling> = switched.map(|(_, pooling)| pooling).collect();
-    let poolings = match &config.pooling_mode {
-        Some(OneOrMore::One(name)) => vec![known(name)?],
-        Some(OneOrMore::More(names)) => {
-            names.iter().map(|name| known(name)).collect::<Result<_>>()?
-        }
-        None if switched.is_empty() => vec![Pooling::Mean],
-        None => switched,
+    let poolings = match keys.value("pooling_mode") {
+        None | Some(Value::Null) if switched.is_empty() => vec![Pooling::Mean],
+        None | Some(Value::Null) => switched,
+        Some(all @ Value::Array(_)) => Vec::deserialize(all).map_err(|_| wrong())?,
+        Some(one) => vec![Pooling::deserialize(one).map_err(|_| wrong())?],
     };
     if poolings.is_empty() || poolings.len() > SWITCHES.len() {
-        bail!(at, "one to six poolings", (poolings.len().to_string()), DOCUMENTED);
+        return Err(wrong().into());
     }
     Ok(poolings)
 }
 
-fn activation(at: &Path, name: &str) -> Result<Activation> {
-    Ok(match name.rsplit_once('.').map_or(name, |(_, class)| class) {
-        "Identity" | "None" => Activation::Identity,
-        "Tanh" | "tanh" => Activation::Tanh,
-        "ReLU" => Activation::Relu,
-        "GELU" => Activation::Gelu,
-        "SiLU" => Activation::Silu,
-        "Sigmoid" => Activation::Sigmoid,
-        _ => {
-            let expected = "activation_function Identity, Tanh, ReLU, GELU, SiLU or Sigmoid";
-            bail!(at, expected, "`{name}`", DOCUMENTED)
+fn activation(keys: &Keys) -> Result<Activation> {
+    let key = "activation_function";
+    let name = keys.get::<String>(key)?;
+    let class = name.as_deref().map(|name| name.rsplit_once('.').map_or(name, |(_, class)| class));
+    Ok(match class {
+        None | Some("Tanh" | "tanh") => Activation::Tanh,
+        Some("Identity" | "None") => Activation::Identity,
+        Some("ReLU") => Activation::Relu,
+        Some("GELU") => Activation::Gelu,
+        Some("SiLU") => Activation::Silu,
+        Some("Sigmoid") => Activation::Sigmoid,
+        Some(_) => {
+            return Err(keys.wrong(key, "Identity, Tanh, ReLU, GELU, SiLU or Sigmoid").into());
         }
     })
 }

@@ -1,83 +1,46 @@
 //! The folder of a T5, which writes a text for a text (Raffel et al., JMLR 2020): sizes, tensors,
 //! and where the tokenizer is.
 
-use crate::config::{COPY_AGAIN, MOST_LAYERS};
-use crate::files::{missing, read_object, read_optional};
+use crate::config::MOST_LAYERS;
+use crate::files::{COPY_AGAIN, Keys, missing, read_optional};
 use crate::folder::weights_of_model;
 use crate::tensors::{Tensors, read_shapes};
-use clariq_core::{Result, bail, problem, sha256, sha256_hex, sha256_of_file};
-use serde::Deserialize;
-use serde_json::{Map, Value};
+use clariq_core::{Result, bail, sha256, sha256_hex, sha256_of_file};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// The numbers of a T5, by the keys of Hugging Face.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct T5Shape {
     /// Length of a token's vector.
-    #[serde(rename = "d_model")]
     pub hidden: i64,
     /// Length of the vector inside a feed-forward layer.
-    #[serde(rename = "d_ff")]
     pub intermediate: i64,
     /// Length of a key of an attention head.
-    #[serde(rename = "d_kv")]
     pub key: i64,
     /// Attention heads.
-    #[serde(rename = "num_heads")]
     pub heads: i64,
     /// Layers of the encoder, and of the decoder.
-    #[serde(rename = "num_layers")]
     pub layers: i64,
-    #[serde(rename = "num_decoder_layers")]
-    decoder_layers: Option<i64>,
     /// Words of the vocabulary.
-    #[serde(rename = "vocab_size")]
     pub vocabulary: i64,
     /// Buckets of distances between tokens.
-    #[serde(rename = "relative_attention_num_buckets", default = "usual_buckets")]
     pub buckets: i64,
     /// The distance from which on all are in the last bucket.
-    #[serde(rename = "relative_attention_max_distance", default = "usual_distance")]
     pub distance: i64,
     /// What is added to a variance before its root is taken.
-    #[serde(rename = "layer_norm_epsilon", default = "usual_epsilon")]
     pub epsilon: f64,
-    #[serde(rename = "feed_forward_proj", default)]
-    feed_forward: FeedForward,
+    /// Whether feed-forward layers have a gate, as in T5 1.1.
+    pub is_gated: bool,
+    /// Whether the decoder's vectors are scaled before they are compared with those of words, as in
+    /// the first T5 and not in 1.1.
+    pub scales_output: bool,
     /// The id of the padding token.
-    #[serde(rename = "pad_token_id")]
     pub padding: i64,
     /// The id of the token that ends a text.
-    #[serde(rename = "eos_token_id")]
     pub end: i64,
     /// The id of the token that a written text begins behind.
-    #[serde(rename = "decoder_start_token_id")]
     pub start: i64,
-    tie_word_embeddings: Option<bool>,
-    scale_decoder_outputs: Option<bool>,
-    #[serde(flatten)]
-    rest: Map<String, Value>,
-}
-
-/// The activation of feed-forward layers, and whether it is a gate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum FeedForward {
-    #[default]
-    Relu,
-    GatedGelu,
-}
-
-fn usual_buckets() -> i64 {
-    32
-}
-
-fn usual_distance() -> i64 {
-    128
-}
-
-fn usual_epsilon() -> f64 {
-    1e-6
 }
 
 /// Keys that change nothing of what is written: they are about training and other programs, repeat
@@ -115,93 +78,86 @@ impl T5Shape {
     /// Parses a `config.json` with what a `generation_config.json` beside it adds; `at` names the
     /// first in messages.
     pub fn parse(at: &Path, text: &[u8], generation: Option<&[u8]>) -> Result<Self> {
-        let mut config = read_object(at, text)?;
-        let kind = config.get("model_type").and_then(Value::as_str).unwrap_or_default();
+        let mut config = Keys::parse(at, text)?;
+        let kind = config.values.get("model_type").and_then(Value::as_str).unwrap_or_default();
         if kind != MODEL_TYPE {
             let hint = "`rewrite` takes a T5 that was fine-tuned to rewrite utterances";
             bail!(at, "model_type `{MODEL_TYPE}`", "`{kind}`", hint);
         }
         if let Some(generation) = generation {
             let beside = at.with_file_name(GENERATION);
-            for (key, value) in read_object(&beside, generation)? {
-                let known = config.get(&key).filter(|known| !known.is_null());
+            for (key, value) in Keys::parse(&beside, generation)?.values {
+                let known = config.values.get(&key).filter(|known| !known.is_null());
                 if IDS.contains(&&*key) && known.is_some_and(|known| *known != value) {
                     bail!(&beside, "{key} as in config.json", "{value}", COPY_AGAIN);
                 }
                 if IDS.contains(&&*key) || known.is_none() {
-                    config.insert(key, value);
+                    config.values.insert(key, value);
                 }
             }
         }
-        let shape = Self::deserialize(Value::Object(config))
-            .map_err(|error| problem!(at, "the configuration of a T5", "{error}", COPY_AGAIN))?;
-        shape.check(at)?;
+        Self::read(config)
+    }
+
+    fn read(mut config: Keys) -> Result<Self> {
+        // Python's `None` is what a key without a value has.
+        config.values.retain(|_, value| !value.is_null());
+        let is_gated = match config.get::<String>("feed_forward_proj")?.as_deref() {
+            None | Some("relu") => false,
+            Some("gated-gelu") => true,
+            Some(_) => {
+                return Err(config.wrong("feed_forward_proj", "`relu` or `gated-gelu`").into());
+            }
+        };
+        let layers = config.size("num_layers", None)?;
+        let (number, gate) = (layers.to_string(), is_gated.to_string());
+        // The first two repeat `feed_forward_proj`.
+        let only = [
+            ("dense_act_fn", if is_gated { "\"gelu_new\"" } else { "\"relu\"" }),
+            ("is_gated_act", &*gate),
+            ("do_sample", "false"),
+            ("is_decoder", "false"),
+            ("is_encoder_decoder", "true"),
+            ("no_repeat_ngram_size", "0"),
+            ("num_decoder_layers", &*number),
+        ];
+        let hint = "it may change what is written; remove the key where it does not";
+        for (key, value) in only {
+            config.expect(key, &[value, "null"], hint)?;
+        }
+        let ties = config.get("tie_word_embeddings")?.unwrap_or(true);
+        let [padding, end, start] = IDS.map(|key| config.need(key));
+        let shape = Self {
+            hidden: config.size("d_model", None)?,
+            intermediate: config.size("d_ff", None)?,
+            key: config.size("d_kv", None)?,
+            heads: config.size("num_heads", None)?,
+            layers,
+            vocabulary: config.size("vocab_size", None)?,
+            buckets: config.get("relative_attention_num_buckets")?.unwrap_or(32),
+            distance: config.get("relative_attention_max_distance")?.unwrap_or(128),
+            epsilon: config.epsilon("layer_norm_epsilon", 1e-6)?,
+            is_gated,
+            scales_output: config.get("scale_decoder_outputs")?.unwrap_or(ties),
+            padding: padding?,
+            end: end?,
+            start: start?,
+        };
+        config.no_others(&IGNORED, hint)?;
+        shape.check(config.at)?;
         Ok(shape)
     }
 
-    /// Whether feed-forward layers have a gate, as in T5 1.1.
-    pub fn is_gated(&self) -> bool {
-        self.feed_forward == FeedForward::GatedGelu
-    }
-
-    /// Whether the decoder's vectors are scaled before they are compared with those of words, as in
-    /// the first T5 and not in 1.1.
-    pub fn scales_output(&self) -> bool {
-        self.scale_decoder_outputs.unwrap_or(self.tie_word_embeddings != Some(false))
-    }
-
-    /// The value of a key of which one alone is supported. The first two repeat `feed_forward_proj`.
-    fn only_value(&self, key: &str) -> Option<Value> {
-        Some(match key {
-            "dense_act_fn" => if self.is_gated() { "gelu_new" } else { "relu" }.into(),
-            "is_gated_act" => self.is_gated().into(),
-            "do_sample" | "is_decoder" => false.into(),
-            "is_encoder_decoder" => true.into(),
-            "no_repeat_ngram_size" => 0.into(),
-            _ => return None,
-        })
-    }
-
     fn check(&self, at: &Path) -> Result<()> {
-        for (key, value) in self.rest.iter().filter(|(_, value)| !value.is_null()) {
-            let only = self.only_value(key);
-            let is_fine = match &only {
-                Some(only) => value == only,
-                None => IGNORED.contains(&&**key),
-            };
-            if !is_fine {
-                let hint = "it may change what is written; remove the key where it does not";
-                let expected = only.map_or("keys of T5".to_owned(), |only| format!("{key} {only}"));
-                bail!(at, expected, "`{key}`: {value}", hint);
-            }
-        }
-        let sizes = [
-            ("d_model", self.hidden),
-            ("d_ff", self.intermediate),
-            ("d_kv", self.key),
-            ("num_heads", self.heads),
-            ("num_layers", self.layers),
-            ("vocab_size", self.vocabulary),
-        ];
-        if let Some((name, size)) = sizes.into_iter().find(|(_, size)| *size < 1) {
-            bail!(at, "{name} of at least 1", "{size}", COPY_AGAIN);
-        }
-        let Self { layers, heads, key, buckets, distance, epsilon, .. } = self;
+        let Self { layers, heads, key, buckets, distance, .. } = self;
         if *layers > MOST_LAYERS || heads.checked_mul(*key).is_none() {
             let found = format!("{layers}, with {heads} heads of {key}");
             bail!(at, "num_layers at most {MOST_LAYERS}", found, COPY_AGAIN);
-        }
-        if let Some(found) = self.decoder_layers.filter(|found| found != layers) {
-            let hint = "a decoder of another depth than the encoder is not supported";
-            bail!(at, "num_decoder_layers {layers}", "{found}", hint);
         }
         // Half of the buckets, and half of these, are for single distances.
         if !(4..=1 << 16).contains(buckets) || !(buckets / 2 + 1..=1 << 32).contains(distance) {
             let expected = "relative_attention_num_buckets from 4, and a larger max_distance";
             bail!(at, expected, "{buckets} and {distance}", COPY_AGAIN);
-        }
-        if !epsilon.is_finite() || *epsilon <= 0.0 {
-            bail!(at, "layer_norm_epsilon above 0", "{epsilon}", COPY_AGAIN);
         }
         for (name, id) in IDS.into_iter().zip([self.padding, self.end, self.start]) {
             if !(0..self.vocabulary).contains(&id) {
@@ -237,7 +193,7 @@ impl T5Shape {
                     add(format!("{}.layer_norm", layer(number)), &[hidden]);
                 }
                 let last = layer(attentions.len());
-                let first: &[&str] = if self.is_gated() { &["wi_0", "wi_1"] } else { &["wi"] };
+                let first: &[&str] = if self.is_gated { &["wi_0", "wi_1"] } else { &["wi"] };
                 for part in first {
                     add(format!("{last}.DenseReluDense.{part}"), &[intermediate, hidden]);
                 }
@@ -329,12 +285,10 @@ impl T5Folder {
         }
         shape.check_tensors(&weights[0], &tensors)?;
         let words = path.join("tokenizer_config.json");
-        let cleans_up = match read_optional(&words)? {
-            Some(bytes) => read_object(&words, &bytes)?
-                .get("clean_up_tokenization_spaces")
-                .is_some_and(|value| *value == Value::Bool(true)),
-            None => false,
-        };
+        let words = Keys::read_optional(&words)?;
+        let cleans_up = words.is_some_and(|words| {
+            words.values.get("clean_up_tokenization_spaces") == Some(&Value::Bool(true))
+        });
         let mut pieces = format!("t5 {} {cleans_up}", sha256([&config[..]]));
         pieces += sha256([&generation.unwrap_or_default()[..]]).as_str();
         for file in weights.iter().chain([&tokenizer]) {
@@ -348,14 +302,15 @@ impl T5Folder {
     pub fn is_one(path: &Path) -> bool {
         let at = path.join("config.json");
         let config = read_optional(&at).ok().flatten();
-        let config = config.and_then(|bytes| read_object(&at, &bytes).ok());
-        config.is_some_and(|config| config.get("model_type").is_some_and(|kind| kind == MODEL_TYPE))
+        let config = config.and_then(|bytes| Keys::parse(&at, &bytes).ok());
+        let kind = config.as_ref().and_then(|config| config.values.get("model_type"));
+        kind.is_some_and(|kind| kind == MODEL_TYPE)
     }
 
     /// What the model is, in words.
     pub fn describe(&self) -> String {
         let T5Shape { layers, hidden, .. } = self.shape;
-        let version = if self.shape.is_gated() { "T5 1.1" } else { "T5" };
+        let version = if self.shape.is_gated { "T5 1.1" } else { "T5" };
         format!("{version}, writes a text for a text, {layers} layers of {hidden} dimensions")
     }
 }
@@ -386,22 +341,18 @@ mod tests {
         for (key, value, says) in [
             ("model_type", json!("mt5"), "model_type `t5`, found `mt5`"),
             ("feed_forward_proj", json!("gated-silu"), "gated-silu"),
-            ("d_model", json!("4"), "the configuration of a T5"),
+            ("d_model", json!("4"), "d_model a whole number"),
             ("d_model", json!(0), "d_model of at least 1"),
             ("num_layers", json!(1_000_000_000), "num_layers at most"),
             ("num_heads", json!(i64::MAX), "num_layers at most"),
-            ("num_decoder_layers", json!(2), "num_decoder_layers 1, found 2"),
+            ("num_decoder_layers", json!(2), "num_decoder_layers 1, found `2`"),
             ("relative_attention_num_buckets", json!(2), "from 4"),
             ("relative_attention_max_distance", json!(16), "a larger max_distance"),
             ("layer_norm_epsilon", json!(0.0), "above 0"),
             ("eos_token_id", json!(9), "eos_token_id below vocab_size, found 9"),
-            ("eos_token_id", json!([1, 2]), "the configuration of a T5"),
-            ("decoder_start_token_id", json!(null), "the configuration of a T5"),
-            (
-                "no_repeat_ngram_size",
-                json!(3),
-                "no_repeat_ngram_size 0, found `no_repeat_ngram_size`: 3",
-            ),
+            ("eos_token_id", json!([1, 2]), "eos_token_id a whole number"),
+            ("decoder_start_token_id", json!(null), "decoder_start_token_id in the file"),
+            ("no_repeat_ngram_size", json!(3), "no_repeat_ngram_size 0, found `3`"),
             ("bad_words_ids", json!([[1]]), "`bad_words_ids`: [[1]]"),
             ("is_encoder_decoder", json!(false), "is_encoder_decoder true"),
             ("dense_act_fn", json!("gelu_new"), "dense_act_fn \"relu\""),
@@ -427,7 +378,7 @@ mod tests {
 
     #[test]
     fn the_output_is_scaled_where_words_are_tied_or_the_file_says_so() {
-        let scales = |key: &str, value| parse(key, value, None).unwrap().scales_output();
+        let scales = |key: &str, value| parse(key, value, None).unwrap().scales_output;
         assert!(scales("use_cache", json!(true)) && scales("tie_word_embeddings", json!(true)));
         assert!(!scales("tie_word_embeddings", json!(false)));
         assert!(!scales("scale_decoder_outputs", json!(false)));

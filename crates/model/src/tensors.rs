@@ -1,6 +1,6 @@
 //! Which tensors a safetensors file holds, by its header: nothing of the tensors themselves is read.
 
-use crate::config::COPY_AGAIN;
+use crate::files::COPY_AGAIN;
 use clariq_core::{Error, Result, bail, open_regular, problem};
 use safetensors::Dtype;
 use safetensors::tensor::{Metadata, TensorInfo};

@@ -1,39 +1,16 @@
 //! What lies beside a transformer's weights: sentence-transformers' settings of it, and what
 //! `tokenizer_config.json` says.
 
-use crate::files::{read_object, read_optional};
-use crate::sentence::{DOCUMENTED, read_typed};
+use crate::files::{DOCUMENTED, Keys};
 use clariq_core::{Result, bail};
-use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::path::Path;
 
 /// `sentence_bert_config.json`, or one of its older names.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Default)]
 pub(crate) struct TransformerConfig {
-    #[serde(default)]
     pub(crate) max_seq_length: Option<usize>,
-    #[serde(default)]
     pub(crate) do_lower_case: bool,
-    #[serde(default, rename = "transformer_task")]
-    _task: Value,
-    /// Read below: what else than the usual would change the vectors.
-    #[serde(default)]
-    modality_config: Map<String, Value>,
-    #[serde(default)]
-    module_output_name: Option<String>,
-    // Whether padding is computed, which no number depends on.
-    #[serde(default, rename = "unpad_inputs")]
-    _unpad_inputs: Value,
-    #[serde(default)]
-    processing_kwargs: Map<String, Value>,
-    #[serde(default, alias = "model_kwargs")]
-    model_args: Map<String, Value>,
-    #[serde(default, alias = "processor_kwargs", alias = "tokenizer_kwargs")]
-    tokenizer_args: Map<String, Value>,
-    #[serde(default, alias = "config_kwargs")]
-    config_args: Map<String, Value>,
 }
 
 impl TransformerConfig {
@@ -46,49 +23,55 @@ impl TransformerConfig {
         "sentence_xlm-roberta_config.json",
         "sentence_xlnet_config.json",
     ];
+    /// Settings of the libraries below, none of which is understood.
+    const SETTINGS: [&'static str; 8] = [
+        "processing_kwargs",
+        "model_args",
+        "model_kwargs",
+        "tokenizer_args",
+        "processor_kwargs",
+        "tokenizer_kwargs",
+        "config_args",
+        "config_kwargs",
+    ];
 
     /// Reads the first of its names that is in a transformer's folder.
     pub(crate) fn read(path: &Path) -> Result<Self> {
-        for name in Self::NAMES {
-            let at = path.join(name);
-            if let Some(config) = read_typed::<Self>(&at)? {
-                config.check(&at)?;
-                return Ok(config);
+        for at in Self::NAMES.map(|name| path.join(name)) {
+            if let Some(keys) = Keys::read_optional(&at)? {
+                return Self::of(&keys);
             }
         }
         Ok(Self::default())
     }
 
-    fn check(&self, at: &Path) -> Result<()> {
-        let kinds = [
-            ("processing_kwargs", &self.processing_kwargs),
-            ("model_args", &self.model_args),
-            ("tokenizer_args", &self.tokenizer_args),
-            ("config_args", &self.config_args),
-        ];
-        if let Some((key, value)) = kinds.into_iter().find(|(_, value)| !value.is_empty()) {
-            bail!(at, "{key} {{}}", (Value::Object(value.clone()).to_string()), DOCUMENTED);
+    fn of(keys: &Keys) -> Result<Self> {
+        for key in Self::SETTINGS {
+            if keys.value(key).is_some() {
+                keys.expect(key, &["{}"], DOCUMENTED)?;
+            }
         }
-        for (key, value) in &self.modality_config {
+        let modalities = keys.get::<Map<String, Value>>("modality_config")?.unwrap_or_default();
+        for (key, value) in modalities {
             let output = value["method_output_name"].as_str();
             let is_text = matches!(key.as_str(), "text" | "message")
                 && value["method"] == "forward"
                 && matches!(output, Some("last_hidden_state" | "logits"));
             if !is_text {
                 let found = format!("`{key}` {value}");
-                bail!(at, "a modality_config of text, by `forward`", found, DOCUMENTED);
+                bail!(keys.at, "a modality_config of text, by `forward`", found, DOCUMENTED);
             }
         }
-        match self.module_output_name.as_deref() {
-            None | Some("token_embeddings" | "scores") => {}
-            Some(other) => {
-                bail!(at, "module_output_name `token_embeddings`", "`{other}`", DOCUMENTED)
-            }
+        let outputs = ["\"token_embeddings\"", "\"scores\"", "null"];
+        keys.expect("module_output_name", &outputs, DOCUMENTED)?;
+        let max_seq_length = keys.get_or_null("max_seq_length")?;
+        if max_seq_length.is_some_and(|most| most < 3) {
+            return Err(keys.wrong("max_seq_length", "of at least 3").into());
         }
-        match self.max_seq_length {
-            Some(found @ ..3) => bail!(at, "max_seq_length of at least 3", "{found}", DOCUMENTED),
-            _ => Ok(()),
-        }
+        let do_lower_case = keys.get("do_lower_case")?.unwrap_or_default();
+        // No number depends on whether padding is computed.
+        keys.no_others(&["transformer_task", "unpad_inputs"], DOCUMENTED)?;
+        Ok(Self { max_seq_length, do_lower_case })
     }
 }
 
@@ -111,32 +94,27 @@ pub struct Words {
 }
 
 impl Words {
+    /// What holds where there is no such file.
+    fn usual() -> Self {
+        Self { lower_case: true, chinese_chars: true, ..Self::default() }
+    }
+
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let at = path.join("tokenizer_config.json");
-        let object = match read_optional(&at)? {
-            Some(bytes) => read_object(&at, &bytes)?,
-            None => Map::new(),
-        };
-        let flag = |key: &str| -> Result<Option<bool>> {
-            match object.get(key) {
-                None | Some(Value::Null) => Ok(None),
-                Some(Value::Bool(flag)) => Ok(Some(*flag)),
-                Some(other) => bail!(&at, "{key} true or false", "{other}", DOCUMENTED),
-            }
-        };
-        let names = object.get("model_input_names").and_then(Value::as_array);
+        let Some(keys) = Keys::read_optional(&at)? else { return Ok(Self::usual()) };
+        let names = keys.value("model_input_names").and_then(Value::as_array);
         let segments = names.map(|names| names.iter().any(|name| name == "token_type_ids"));
-        let class = object.get("tokenizer_class").and_then(Value::as_str).map(str::to_owned);
+        let class = keys.value("tokenizer_class").and_then(Value::as_str).map(str::to_owned);
         // The class that release 5 of the library writes for a tokenizer of no model of its own.
         let generic = class.as_deref() == Some("TokenizersBackend");
         let segments = segments.or(generic.then_some(false));
         // Where no length was given, the library writes 10 to the 30.
-        let most = object.get("model_max_length").and_then(Value::as_u64);
+        let most = keys.value("model_max_length").and_then(Value::as_u64);
         let most = most.and_then(|most| usize::try_from(most).ok()).filter(|&most| most > 2);
         Ok(Self {
-            lower_case: flag("do_lower_case")?.unwrap_or(true),
-            strip_accents: flag("strip_accents")?,
-            chinese_chars: flag("tokenize_chinese_chars")?.unwrap_or(true),
+            lower_case: keys.get_or_null("do_lower_case")?.unwrap_or(true),
+            strip_accents: keys.get_or_null("strip_accents")?,
+            chinese_chars: keys.get_or_null("tokenize_chinese_chars")?.unwrap_or(true),
             segments,
             most,
             class,
@@ -146,11 +124,9 @@ impl Words {
     /// What of it is not usual, for a model with `vocab.txt` alone (`alone`) or with a tokenizer of
     /// its own.
     pub(crate) fn digest(&self, alone: bool) -> Option<String> {
-        let usual = Self { lower_case: true, chinese_chars: true, ..Self::default() };
         let Self { lower_case, strip_accents, chinese_chars, segments, .. } = self;
         let mut text = String::new();
-        if alone && (*lower_case, *strip_accents, *chinese_chars) != (usual.lower_case, None, true)
-        {
+        if alone && (*lower_case, *strip_accents, *chinese_chars) != (true, None, true) {
             text = format!("{lower_case} {strip_accents:?} {chinese_chars}");
         }
         if *segments == Some(false) {

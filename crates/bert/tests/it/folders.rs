@@ -168,7 +168,7 @@ fn folders_that_are_almost_right_are_refused_by_file_and_key() {
             "a switch that is not known",
             sentence(&json!({ "embedding_dimension": 32, "pooling_mode_median": true }), &[]),
             "1_Pooling",
-            "Pooling",
+            "keys",
         ),
         (
             "another width",
