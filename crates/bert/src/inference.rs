@@ -11,7 +11,7 @@ use crate::weights::values;
 use clariq_core::{Progress, Result};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
-use std::thread;
+use std::{panic, thread};
 use tch::Tensor;
 
 /// How many tokens a group has at most. Measured on two cores with MiniLM: from 500 to 2,000 the
@@ -45,60 +45,65 @@ impl Parallel {
     ) -> Result<Vec<f32>> {
         keep_memory();
         let groups = groups(all, group_tokens);
-        // Long groups first: the last one to be finished is then a short one.
-        let (next, failed) = (AtomicUsize::new(groups.len()), AtomicBool::new(false));
-        let take = |left: usize| left.checked_sub(1).filter(|_| !failed.load(Ordering::Relaxed));
-        let work = |network: Network| -> Result<Vec<(usize, Vec<f32>)>> {
-            // The number of threads inside libtorch is a property of the thread that calls it, and
-            // so is the missing tape.
-            tch::set_num_threads(1);
-            let _without_tape = tch::no_grad_guard();
-            let mut done = Vec::new();
-            while let Ok(left) = next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) {
-                let group = &groups[left - 1];
-                let texts: Vec<&Tokens> = group.iter().map(|&text| &all[text]).collect();
-                let rows = answer(&network, &Batch::new(&texts, network.device(), false))
-                    .and_then(|rows| values(&rows))
-                    .inspect_err(|_| failed.store(true, Ordering::Relaxed))?;
-                done.push((left - 1, rows));
-                progress(group.len() as u64);
-            }
-            Ok(done)
+        let start = || Ok(self.network.lock().unwrap_or_else(PoisonError::into_inner).clone());
+        let work = |network: &mut Network, number: usize| {
+            let texts: Vec<&Tokens> = groups[number].iter().map(|&text| &all[text]).collect();
+            let rows = values(&answer(network, &Batch::new(&texts, network.device(), false))?)?;
+            progress(texts.len() as u64);
+            Ok(rows)
         };
-        let finished: Vec<Result<_>> = thread::scope(|scope| {
-            let replicas = self.replicas(groups.len());
-            let work = &work;
-            let handles: Vec<_> =
-                replicas.into_iter().map(|network| scope.spawn(move || work(network))).collect();
-            handles
-                .into_iter()
-                .map(|handle| {
-                    handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-                })
-                .collect()
-        });
-        let mut done = Vec::with_capacity(groups.len());
-        for part in finished {
-            done.extend(part?);
-        }
-        let width = done.first().map_or(0, |(number, rows)| rows.len() / groups[*number].len());
+        let found = on_threads(self.threads, groups.len(), start, work)?;
+        let width = found.first().map_or(0, |rows| rows.len() / groups[0].len());
         let mut rows = vec![0.0; all.len() * width];
-        for (number, found) in done {
-            for (&text, row) in groups[number].iter().zip(found.chunks_exact(width)) {
+        for (group, found) in groups.iter().zip(found) {
+            for (&text, row) in group.iter().zip(found.chunks_exact(width)) {
                 rows[text * width..][..width].copy_from_slice(row);
             }
         }
         Ok(rows)
     }
-
-    /// A network over the same weights for every thread that has something to do.
-    fn replicas(&self, groups: usize) -> Vec<Network> {
-        let network = self.network.lock().unwrap_or_else(PoisonError::into_inner);
-        (0..self.threads.clamp(1, groups.max(1))).map(|_| network.replica()).collect()
-    }
 }
 
-/// Positions in a list, in groups of one length each and of at most `tokens` tokens (or one text).
+/// Does so many pieces of work on several threads, each with something of its own that `start` makes;
+/// what came of the pieces, in order. Where one fails, no other is begun.
+pub(crate) fn on_threads<S, T: Send>(
+    threads: usize,
+    pieces: usize,
+    start: impl Fn() -> Result<S> + Sync,
+    work: impl Fn(&mut S, usize) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let run = || -> Result<Vec<(usize, T)>> {
+        // The number of threads inside libtorch is a property of the thread that calls it, and so is
+        // the missing tape.
+        tch::set_num_threads(1);
+        let _without_tape = tch::no_grad_guard();
+        let (mut own, mut done) = (start()?, Vec::new());
+        loop {
+            let piece = next.fetch_add(1, Ordering::Relaxed);
+            if piece >= pieces || failed.load(Ordering::Relaxed) {
+                return Ok(done);
+            }
+            let made = work(&mut own, piece);
+            done.push((piece, made.inspect_err(|_| failed.store(true, Ordering::Relaxed))?));
+        }
+    };
+    let finished: Vec<Result<_>> = thread::scope(|scope| {
+        let threads = threads.clamp(1, pieces.max(1));
+        let handles: Vec<_> = (0..threads).map(|_| scope.spawn(&run)).collect();
+        let joined = handles.into_iter().map(thread::ScopedJoinHandle::join);
+        joined.map(|done| done.unwrap_or_else(|panic| panic::resume_unwind(panic))).collect()
+    });
+    let mut done = Vec::with_capacity(pieces);
+    for some in finished {
+        done.extend(some?);
+    }
+    done.sort_unstable_by_key(|(piece, _)| *piece);
+    Ok(done.into_iter().map(|(_, made)| made).collect())
+}
+
+/// Positions in a list, in groups of one length each and of at most `tokens` tokens (or one text), the
+/// longest first: the last group to be finished is then a short one.
 /// The groups depend on the texts alone, not on the number of threads: that keeps every bit of the
 /// result the same.
 fn groups(all: &[Tokens], tokens: usize) -> Vec<Vec<usize>> {
@@ -116,6 +121,7 @@ fn groups(all: &[Tokens], tokens: usize) -> Vec<Vec<usize>> {
             _ => groups.push(vec![text]),
         }
     }
+    groups.reverse();
     groups
 }
 

@@ -16,7 +16,7 @@ mod tests;
 
 use crate::batch::Batch;
 use crate::pooling::{Head, activate, mean_of, unit};
-use crate::products::{Linear, Products};
+use crate::products::{Linear, Products, Shared};
 use crate::weights::{SELF, Weights, torch};
 use clariq_core::{Error, Precision, Result, bail};
 use clariq_model::{
@@ -38,18 +38,18 @@ struct Layer {
     norm: Linear,
 }
 
-/// A model whose tensors are on one device and of one kind.
-#[derive(Debug)]
+/// A model whose tensors are on one device and of one kind. Clones share them, for other threads.
+#[derive(Debug, Clone)]
 pub(crate) struct Network {
     pub(crate) shape: Shape,
     products: Products,
     /// The table of word embeddings, of which training keeps the rows that occur in its data.
-    pub(crate) words: Tensor,
-    positions: Option<Tensor>,
+    pub(crate) words: Shared,
+    positions: Option<Shared>,
     /// The id of the padding token in `words`, where positions are counted from it. A text that has
     /// this token in its midst counts on behind it.
     pub(crate) padding: Option<i64>,
-    segments: Option<Tensor>,
+    segments: Option<Shared>,
     /// Whether the second text of a pair is told apart.
     uses_segments: bool,
     embedding_norm: Linear,
@@ -58,10 +58,10 @@ pub(crate) struct Network {
     layers: Vec<Layer>,
     /// What distances between tokens add to attention, buckets × heads; in DeBERTa the vectors of
     /// distances, rows × hidden.
-    distances: Option<Tensor>,
+    distances: Option<Shared>,
     distance_norm: Option<Linear>,
     /// 0 for the biases of keys, which the first DeBERTa does not have, and 1 for the others.
-    has_bias: Option<Tensor>,
+    has_bias: Option<Shared>,
     /// The two layers over the first token that score a pair.
     dense: Option<Linear>,
     classifier: Option<Linear>,
@@ -80,8 +80,8 @@ pub(crate) fn decays(name: &str) -> bool {
 
 /// Lists a matrix and its bias.
 fn list<'n>(all: &mut Vec<Parameter<'n>>, name: &str, linear: &'n mut Linear) {
-    all.push((format!("{name}.weight"), &mut linear.weight));
-    all.push((format!("{name}.bias"), &mut linear.bias));
+    all.push((format!("{name}.weight"), &mut linear.weight.0));
+    all.push((format!("{name}.bias"), &mut linear.bias.0));
 }
 
 /// Which vectors of the last layer are wanted.
@@ -107,10 +107,8 @@ impl Network {
         let to = |tensor: &Tensor| tensor.to_device(device).to_kind(kind);
         let get = |name: &str| Ok::<_, Error>(to(weights.get(name)?));
         let linear = |name: &str| {
-            Ok::<_, Error>(Linear {
-                weight: get(&format!("{name}.weight"))?,
-                bias: get(&format!("{name}.bias"))?,
-            })
+            let [weight, bias] = ["weight", "bias"].map(|rest| get(&format!("{name}.{rest}")));
+            Ok::<_, Error>(Linear::new(weight?, bias?))
         };
         let optional = |name: &str| {
             let is_there = weights.tensors.contains_key(&format!("{name}.weight"));
@@ -133,10 +131,10 @@ impl Network {
                     Family::Deberta => Tensor::zeros([shape.hidden], (kind, device)),
                     _ => get(&layer_tensor(number, &format!("{to_key}.bias")))?,
                 };
-                Ok::<_, Error>([Linear { weight, bias }, part(to_query)?])
+                Ok::<_, Error>([Linear::new(weight, bias), part(to_query)?])
             });
             layers.push(Layer {
-                query_key_value: Linear { weight: fused("weight")?, bias: fused("bias")? },
+                query_key_value: Linear::new(fused("weight")?, fused("bias")?),
                 of_distances: of_distances.transpose()?,
                 attention: part("attention.output.dense")?,
                 attention_norm: part("attention.output.LayerNorm")?,
@@ -145,21 +143,22 @@ impl Network {
                 norm: part("output.LayerNorm")?,
             });
         }
-        let table = |name: &str, is_there: bool| is_there.then(|| get(name)).transpose();
+        let table =
+            |name: &str, is_there: bool| is_there.then(|| get(name).map(Shared)).transpose();
         let has_distances = shape.buckets > 0 || shape.disentangled.is_some();
         let is_normed = shape.disentangled.as_ref().is_some_and(|distances| distances.is_normed);
         let has_bias = (shape.family == Family::Deberta).then(|| {
             let ones = Tensor::ones([3 * shape.hidden], (kind, device));
             let _ = ones.narrow(0, shape.hidden, shape.hidden).zero_();
-            ones
+            Shared(ones)
         });
         let (dense, classifier) = head_names(shape.family);
         Ok(Self {
             shape: shape.clone(),
             products: Products::Usual,
-            words: get(WORDS)?,
+            words: Shared(get(WORDS)?),
             positions: table(POSITIONS, shape.adds_positions)?,
-            padding: shape.positions_after(),
+            padding: shape.positions_after,
             segments: table(SEGMENTS, shape.segments > 0)?,
             uses_segments: folder.uses_segments(),
             embedding_norm: linear("embeddings.LayerNorm")?,
@@ -172,29 +171,6 @@ impl Network {
             classifier: optional(classifier)?,
             head,
         })
-    }
-
-    /// The same network over the same storage, for another thread.
-    pub(crate) fn replica(&self) -> Self {
-        let shared = |tensor: &Option<Tensor>| tensor.as_ref().map(Tensor::shallow_clone);
-        Self {
-            shape: self.shape.clone(),
-            products: self.products,
-            words: self.words.shallow_clone(),
-            positions: shared(&self.positions),
-            padding: self.padding,
-            segments: shared(&self.segments),
-            uses_segments: self.uses_segments,
-            embedding_norm: self.embedding_norm.clone(),
-            project: self.project.clone(),
-            layers: self.layers.clone(),
-            distances: shared(&self.distances),
-            distance_norm: self.distance_norm.clone(),
-            has_bias: shared(&self.has_bias),
-            dense: self.dense.clone(),
-            classifier: self.classifier.clone(),
-            head: self.head.replica(),
-        }
     }
 
     /// Answers as fast as this machine can.
@@ -217,14 +193,14 @@ impl Network {
     pub(crate) fn parameters(&mut self) -> Vec<Parameter<'_>> {
         let family = self.shape.family;
         let (dense, classifier) = head_names(family);
-        let mut all = vec![(WORDS.to_owned(), &mut self.words)];
+        let mut all = vec![(WORDS.to_owned(), &mut self.words.0)];
         let tables = [
             (POSITIONS, &mut self.positions),
             (SEGMENTS, &mut self.segments),
             (distance_table(family), &mut self.distances),
         ];
         for (name, table) in tables {
-            all.extend(table.as_mut().map(|table| (name.to_owned(), table)));
+            all.extend(table.as_mut().map(|table| (name.to_owned(), &mut table.0)));
         }
         list(&mut all, "embeddings.LayerNorm", &mut self.embedding_norm);
         if let Some(norm) = &mut self.distance_norm {
@@ -321,7 +297,8 @@ impl Network {
                 (words.view([texts, tokens, width]) + positions).view([texts * tokens, width])
             }
         };
-        let embedded = self.dropped(self.norm(&sum, &self.embedding_norm)?, batch, Wanted::All)?;
+        let embedded =
+            self.dropped(self.embedding_norm.norm(&sum, self.shape.epsilon)?, batch, Wanted::All)?;
         match &self.project {
             Some(project) => self.products.linear(project, &embedded),
             None => Ok(embedded),
@@ -331,7 +308,7 @@ impl Network {
     /// The positions of tokens, texts × tokens, as Hugging Face's library counts them behind the
     /// padding token's: that token has its own, and is not counted.
     fn positions_behind(&self, id: i64, batch: &Batch) -> Tensor {
-        let first = self.shape.positions_after().unwrap_or_default();
+        let first = self.shape.positions_after.unwrap_or_default();
         let counted = batch.ids.ne(id).to_kind(Kind::Int64);
         counted.cumsum(1, Kind::Int64) * counted + first
     }
@@ -356,19 +333,19 @@ impl Network {
             None => self.products.linear(&own.query_key_value, states)?,
             Some(has_bias) => {
                 let Linear { weight, bias } = &own.query_key_value;
-                let without = Linear { weight: weight.shallow_clone(), bias: bias * has_bias };
-                self.products.linear(&without, states)?
+                let bias = Shared(&**bias * &**has_bias);
+                self.products.linear(&Linear { weight: weight.clone(), bias }, states)?
             }
         };
         let mixed = self.attend(own, &projected, batch, wanted, distances)?;
         let attended =
             self.dropped(self.products.linear(&own.attention, &mixed)?, batch, wanted)? + before;
-        let attended = self.norm(&attended, &own.attention_norm)?;
+        let attended = own.attention_norm.norm(&attended, self.shape.epsilon)?;
         let inner = self.products.linear(&own.inner, &attended)?;
         let inner = activate(self.shape.activation, &inner);
         let outer =
             self.dropped(self.products.linear(&own.outer, &inner)?, batch, wanted)? + attended;
-        self.norm(&outer, &own.norm)
+        own.norm.norm(&outer, self.shape.epsilon)
     }
 
     /// Attention over queries, keys and values of all tokens (tokens × 3 hidden), which alone needs
@@ -439,18 +416,6 @@ impl Network {
         Ok(weights)
     }
 
-    fn norm(&self, states: &Tensor, norm: &Linear) -> Result<Tensor> {
-        states
-            .f_layer_norm(
-                norm.weight.size(),
-                Some(&norm.weight),
-                Some(&norm.bias),
-                self.shape.epsilon,
-                false,
-            )
-            .map_err(torch("layer normalisation"))
-    }
-
     /// Applies dropout in training. Where padding is left out, numbers are drawn for it none the
     /// less: what a token loses does not depend on how the batch is computed.
     fn dropped(&self, states: Tensor, batch: &Batch, wanted: Wanted) -> Result<Tensor> {
@@ -514,7 +479,7 @@ impl Network {
         let fresh = |to: i64| {
             let normal = Tensor::randn([to, hidden], (Kind::Float, Device::Cpu));
             let weight = normal.to_device(like.1).to_kind(like.0) * 0.02;
-            Linear { weight, bias: Tensor::zeros([to], like) }
+            Linear::new(weight, Tensor::zeros([to], like))
         };
         if self.dense.is_none() {
             self.dense = Some(fresh(hidden));

@@ -2,7 +2,7 @@
 //! behind the transformer.
 
 use crate::batch::Batch;
-use crate::products::Linear;
+use crate::products::{Linear, Shared};
 use crate::weights::torch;
 use clariq_core::{Pooling, Result, Similarity, problem};
 use clariq_model::{Activation, Module, Sentence};
@@ -11,31 +11,18 @@ use std::path::Path;
 use tch::{Device, Kind, Tensor};
 
 /// What follows pooling, with its weights.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Step {
-    Dense(Tensor, Option<Tensor>, Activation),
+    Dense(Shared, Option<Shared>, Activation),
     LayerNorm(Linear),
     Normalize,
-}
-
-impl Step {
-    fn replica(&self) -> Self {
-        match self {
-            Self::Dense(weight, bias, activation) => {
-                let bias = bias.as_ref().map(Tensor::shallow_clone);
-                Self::Dense(weight.shallow_clone(), bias, *activation)
-            }
-            Self::LayerNorm(norm) => Self::LayerNorm(norm.clone()),
-            Self::Normalize => Self::Normalize,
-        }
-    }
 }
 
 /// PyTorch's epsilon of a layer normalisation.
 const EPSILON: f64 = 1e-5;
 
 /// How tokens become one vector.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Head {
     poolings: Vec<Pooling>,
     steps: Vec<Step>,
@@ -62,12 +49,6 @@ impl Head {
         Ok(Self { poolings, steps, full_dim, dim, unit })
     }
 
-    pub(crate) fn replica(&self) -> Self {
-        let Self { poolings, full_dim, dim, unit, .. } = self;
-        let steps = self.steps.iter().map(Step::replica).collect();
-        Self { poolings: poolings.clone(), steps, full_dim: *full_dim, dim: *dim, unit: *unit }
-    }
-
     /// Whether it looks at the vectors of first tokens alone.
     pub(crate) fn takes_first(&self) -> bool {
         self.poolings == [Pooling::Cls]
@@ -85,17 +66,9 @@ impl Head {
             pooled = match step {
                 Step::Dense(weight, bias, activation) => activate(
                     *activation,
-                    &pooled.f_linear(weight, bias.as_ref()).map_err(torch("a dense module"))?,
+                    &pooled.f_linear(weight, bias.as_deref()).map_err(torch("a dense module"))?,
                 ),
-                Step::LayerNorm(norm) => pooled
-                    .f_layer_norm(
-                        norm.weight.size(),
-                        Some(&norm.weight),
-                        Some(&norm.bias),
-                        EPSILON,
-                        false,
-                    )
-                    .map_err(torch("layer normalisation"))?,
+                Step::LayerNorm(norm) => norm.norm(&pooled, EPSILON)?,
                 Step::Normalize => unit(&pooled)?,
             };
         }
@@ -119,12 +92,12 @@ fn step(module: &Module, device: Device) -> Result<Step> {
     Ok(match module {
         Module::Dense { weights, bias, activation } => {
             let (weight, found) = read(weights, "linear")?;
-            Step::Dense(weight, found.filter(|_| *bias), *activation)
+            Step::Dense(Shared(weight), found.filter(|_| *bias).map(Shared), *activation)
         }
         Module::LayerNorm { weights } => {
             let (weight, bias) = read(weights, "norm")?;
             let bias = bias.unwrap_or_else(|| weight.zeros_like());
-            Step::LayerNorm(Linear { weight, bias })
+            Step::LayerNorm(Linear::new(weight, bias))
         }
         Module::Normalize => Step::Normalize,
     })

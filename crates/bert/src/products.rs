@@ -2,18 +2,45 @@
 
 use crate::weights::torch;
 use clariq_core::{Isa, Precision, Result};
+use std::ops::Deref;
 use tch::{Device, Kind, TchError, Tensor};
 
-/// A matrix with its bias. Clones share their storage.
+/// A tensor whose clones share its storage.
 #[derive(Debug)]
-pub(crate) struct Linear {
-    pub(crate) weight: Tensor,
-    pub(crate) bias: Tensor,
+pub(crate) struct Shared(pub(crate) Tensor);
+
+impl Clone for Shared {
+    fn clone(&self) -> Self {
+        Self(self.0.shallow_clone())
+    }
 }
 
-impl Clone for Linear {
-    fn clone(&self) -> Self {
-        Self { weight: self.weight.shallow_clone(), bias: self.bias.shallow_clone() }
+impl Deref for Shared {
+    type Target = Tensor;
+
+    fn deref(&self) -> &Tensor {
+        &self.0
+    }
+}
+
+/// A matrix with its bias, or what scales and shifts what is normalised.
+#[derive(Debug, Clone)]
+pub(crate) struct Linear {
+    pub(crate) weight: Shared,
+    pub(crate) bias: Shared,
+}
+
+impl Linear {
+    pub(crate) fn new(weight: Tensor, bias: Tensor) -> Self {
+        Self { weight: Shared(weight), bias: Shared(bias) }
+    }
+
+    /// Layer normalisation by these as scale and shift.
+    pub(crate) fn norm(&self, states: &Tensor, epsilon: f64) -> Result<Tensor> {
+        let Self { weight, bias } = self;
+        let normed =
+            states.f_layer_norm(weight.size(), Some(&**weight), Some(&**bias), epsilon, false);
+        normed.map_err(torch("layer normalisation"))
     }
 }
 
@@ -65,7 +92,7 @@ impl Products {
     /// The product of rows with a matrix, with its bias added.
     pub(crate) fn linear(self, Linear { weight, bias }: &Linear, input: &Tensor) -> Result<Tensor> {
         let product = match self {
-            Self::Usual => input.f_linear(weight, Some(bias)),
+            Self::Usual => input.f_linear(weight, Some(&**bias)),
             Self::OneDnn => one_dnn(input, weight, bias),
             Self::Bf16 { native } => {
                 in_bf16([input, weight, bias], native, |[input, weight, bias]| {

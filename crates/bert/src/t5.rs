@@ -4,6 +4,7 @@
 //! text at a time: without padding, what is written for a text does not depend on the others.
 
 use crate::guard;
+use crate::inference::on_threads;
 use crate::models::device;
 use crate::tokens::check_words;
 use crate::weights::{read_all, torch, values};
@@ -12,10 +13,10 @@ use clariq_model::{MOST_OF_A_TEXT, T5_HEAD, T5Folder};
 use rust_bert::t5::{LayerState, T5Config, T5ForConditionalGeneration};
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::iter;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::{iter, thread};
 use tch::nn::VarStore;
 use tch::{Device, Kind, Tensor};
 use tokenizers::{PostProcessor as _, Tokenizer, TruncationDirection};
@@ -160,41 +161,14 @@ impl T5 {
             let expected = format!("beams at most half of {} words", self.folder.shape.vocabulary);
             bail!(&*self.folder.path, expected, (decoding.beams.to_string()));
         }
-        let (next, failed) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let work = || -> Result<Vec<(usize, Vec<i64>)>> {
+        let write = |(): &mut (), number: usize| {
             let network = self.network()?;
-            // Both are properties of the thread.
-            tch::set_num_threads(1);
-            let _without_tape = tch::no_grad_guard();
-            let mut done = Vec::new();
-            loop {
-                let index = next.fetch_add(1, Ordering::Relaxed);
-                let Some(text) = texts.get(index).filter(|_| failed.load(Ordering::Relaxed) == 0)
-                else {
-                    break;
-                };
-                let written = self.generate(&network, text, decoding);
-                done.push((index, written.inspect_err(|_| failed.store(1, Ordering::Relaxed))?));
-                progress(1);
-            }
+            let written = self.generate(&network, texts[number], decoding)?;
             lock(&self.idle).push(network);
-            Ok(done)
+            progress(1);
+            Ok(written)
         };
-        let finished: Vec<Result<_>> = thread::scope(|scope| {
-            let threads = self.threads.clamp(1, texts.len().max(1));
-            let handles: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-            let joined = handles.into_iter().map(thread::ScopedJoinHandle::join);
-            joined
-                .map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-                .collect()
-        });
-        let mut all = vec![Vec::new(); texts.len()];
-        for done in finished {
-            for (index, ids) in done? {
-                all[index] = ids;
-            }
-        }
-        Ok(all)
+        on_threads(self.threads, texts.len(), || Ok(()), write)
     }
 }
 

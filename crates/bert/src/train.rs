@@ -144,7 +144,7 @@ impl<'a> Learner<'a> {
         network.padding = network.padding.map(at);
         let rows = Tensor::from_slice(&rows).to_device(device);
         let narrow = network.words.index_select(0, &rows);
-        let words = mem::replace(&mut network.words, narrow);
+        let words = mem::replace(&mut network.words.0, narrow);
         let frozen = recipe.objective.freezes_embeddings();
         for (name, weight) in network.parameters() {
             let learns = !(frozen && name.starts_with("embeddings."));
@@ -250,11 +250,11 @@ impl<'a> Learner<'a> {
         let recipe = self.training.recipe;
         let narrow = self.whole_words()?;
         // What is saved is a model of 32-bit floats.
-        let mut exact = self.network.replica().for_training(Precision::F32);
-        exact.padding = exact.shape.positions_after();
+        let mut exact = self.network.clone().for_training(Precision::F32);
+        exact.padding = exact.shape.positions_after;
         let exact = Parallel::new(exact, self.training.options.threads);
         let recall = evaluate::recall(&exact, &self.tokenize, &self.material, &self.split.held_out);
-        self.network.words = narrow;
+        self.network.words.0 = narrow;
         let recall = recall?;
         let mean = recall.iter().sum::<f64>() / 4.0;
         if recipe.patience > 0 && self.counts.best.is_none_or(|(_, best)| mean > best) {
@@ -275,7 +275,7 @@ impl<'a> Learner<'a> {
         let whole = whole
             .f_index_copy_(0, &self.rows, &self.network.words.detach())
             .map_err(torch("the vocabulary"))?;
-        Ok(mem::replace(&mut self.network.words, whole))
+        Ok(mem::replace(&mut self.network.words.0, whole))
     }
 
     fn waited_long_enough(&self) -> bool {

@@ -13,16 +13,9 @@ pub fn python_float(number: f64) -> String {
         let sign = if exponent < 0 { '-' } else { '+' };
         return format!("{digits}e{sign}{:02}", exponent.abs());
     }
-    let (sign, digits) = digits.strip_prefix('-').map_or(("", digits), |digits| ("-", digits));
-    let digits = digits.replace('.', "");
-    let point = usize::try_from(exponent + 1).unwrap_or_default();
-    if point == 0 {
-        let zeros = "0".repeat(exponent.unsigned_abs() as usize - 1);
-        return format!("{sign}0.{zeros}{digits}");
-    }
-    let (whole, fraction) = digits.split_at(point.min(digits.len()));
-    let fraction = if fraction.is_empty() { "0" } else { fraction };
-    format!("{sign}{whole:0<point$}.{fraction}")
+    let digits = digits.bytes().filter(u8::is_ascii_digit).count();
+    let decimals = usize::try_from(digits as i32 - 1 - exponent).unwrap_or_default().max(1);
+    format!("{number:.decimals$}")
 }
 
 /// The shortest decimal that reads back, in scientific notation. Where two of one length are

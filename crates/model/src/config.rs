@@ -36,8 +36,9 @@ pub struct Shape {
     pub disentangled: Option<Disentangled>,
     /// Whether the position of a word is added to its vector.
     pub adds_positions: bool,
-    /// The id of the padding token, which positions are counted from in RoBERTa and MPNet.
-    padding: Option<i64>,
+    /// The id of the padding token where positions are counted from it, in RoBERTa and MPNet: the
+    /// first token is at the row after it.
+    pub positions_after: Option<i64>,
     /// What is added to a variance before its root is taken.
     pub epsilon: f64,
     /// Dropout of hidden states while training.
@@ -152,7 +153,7 @@ impl Shape {
             disentangled: None,
             adds_positions: !family.is_deberta()
                 || config.get("position_biased_input")?.unwrap_or(true),
-            padding: match family {
+            positions_after: match family {
                 Family::Roberta => Some(config.get_or_null("pad_token_id")?.unwrap_or(1)),
                 // Hugging Face's MPNet counts from 1, whatever its configuration says.
                 Family::Mpnet => Some(1),
@@ -182,15 +183,9 @@ impl Shape {
         Ok((whole, shape))
     }
 
-    /// The padding token's id where positions are counted from it: the first token is at the row
-    /// after it.
-    pub fn positions_after(&self) -> Option<i64> {
-        self.padding
-    }
-
     /// How many tokens a text can have at most.
     pub fn most_tokens(&self) -> i64 {
-        self.positions - self.padding.map_or(0, |padding| padding + 1)
+        self.positions - self.positions_after.map_or(0, |padding| padding + 1)
     }
 
     /// Whether the sizes fit together.
@@ -209,7 +204,8 @@ impl Shape {
             bail!(at, "num_hidden_groups at most num_hidden_layers", found, COPY_AGAIN);
         }
         // A text has at least its two marks.
-        if let Some(padding) = self.padding.filter(|padding| !(0..positions - 3).contains(padding))
+        if let Some(padding) =
+            self.positions_after.filter(|padding| !(0..positions - 3).contains(padding))
         {
             let found = format!("{padding} with {positions} positions");
             bail!(at, "pad_token_id below max_position_embeddings", found, COPY_AGAIN);

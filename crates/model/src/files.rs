@@ -64,7 +64,12 @@ impl<'f> Keys<'f> {
     fn parse_with(at: &'f Path, text: &[u8], hint: &'static str) -> Result<Self> {
         let values = serde_json::from_slice(text)
             .map_err(|error| problem!(at, "a JSON object", "{error}", hint))?;
-        Ok(Self { at, hint, values, read: RefCell::default() })
+        Ok(Self::new(at, hint, values))
+    }
+
+    /// An object in a file.
+    pub(crate) fn new(at: &'f Path, hint: &'static str, values: Map<String, Value>) -> Self {
+        Self { at, hint, values, read: RefCell::default() }
     }
 
     /// Reads what sentence-transformers or its tokenizer writes beside a model, if it is there.
@@ -111,6 +116,11 @@ impl<'f> Keys<'f> {
     /// The value of a key that must be there.
     pub(crate) fn need<T: DeserializeOwned>(&self, key: &str) -> Result<T> {
         Ok(self.get(key)?.ok_or_else(|| self.wrong(key, "in the file"))?)
+    }
+
+    /// Checks that keys are there and true or false.
+    pub(crate) fn need_flags(&self, keys: &[&str]) -> Result<()> {
+        keys.iter().try_for_each(|key| self.need::<bool>(key).map(drop))
     }
 
     /// A size, which must be there if none is `usual`.

@@ -3,9 +3,9 @@
 use crate::config::Shape;
 use crate::family::Family;
 use crate::files::{COPY_AGAIN, Keys, WEIGHTS, missing, read_optional, weights_in};
-use crate::layout::{check_head, check_layout, head_names, read_header};
+use crate::layout::{check_head, check_layout, head_names, usual};
 use crate::sentence::{Module, Modules, Sentence, check_cross_encoder};
-use crate::tensors::Tensors;
+use crate::tensors::{Tensors, read_shapes};
 use crate::transformer::{TransformerConfig, Words};
 use clariq_core::{ProblemKind, Result, bail, problem, sha256, sha256_hex, sha256_of_file};
 use serde_json::Value;
@@ -61,21 +61,14 @@ impl ModelFolder {
             return Err(missing(&at, "the configuration of a model").into());
         };
         let (config, shape) = Shape::parse(&at, &text)?;
-        let weights = weights_of_model(&path)?;
+        let (weights, tensors) = read_weights(&path)?;
         let tokenizer = TOKENIZERS.iter().map(|name| path.join(name)).find(|path| path.is_file());
         let Some(tokenizer) = tokenizer else {
             let expected = "a tokenizer: tokenizer.json or vocab.txt";
             let absent = problem!(&path, expected, "no such file", SAVE_TOKENIZER);
             return Err(absent.kind(ProblemKind::MissingFile).into());
         };
-        let mut tensors = Tensors::new();
-        for file in &weights {
-            for (name, size) in read_header(file, shape.family)? {
-                if tensors.insert(name.clone(), size).is_some() {
-                    bail!(file, "each tensor once", "`{name}` twice", COPY_AGAIN);
-                }
-            }
-        }
+        let tensors = usual(&weights[0], tensors, shape.family)?;
         check_layout(&weights[0], &shape, &tensors)?;
         let transformer = TransformerConfig::read(&path)?;
         let words = Words::read(&path)?;
@@ -198,8 +191,20 @@ fn check_words(at: &Path, shape: &Shape, words: &Words, alone: bool) -> Result<(
     Ok(())
 }
 
-/// The files with the weights of a transformer.
-pub(crate) fn weights_of_model(path: &Path) -> Result<Vec<PathBuf>> {
+/// The files with the weights of a transformer, and the shapes of the tensors in them.
+pub(crate) fn read_weights(path: &Path) -> Result<(Vec<PathBuf>, Tensors)> {
+    let (files, mut tensors) = (weights_of_model(path)?, Tensors::new());
+    for file in &files {
+        for (name, size) in read_shapes(file)? {
+            if tensors.insert(name.clone(), size).is_some() {
+                bail!(file, "each tensor once", "`{name}` twice", COPY_AGAIN);
+            }
+        }
+    }
+    Ok((files, tensors))
+}
+
+fn weights_of_model(path: &Path) -> Result<Vec<PathBuf>> {
     let index = path.join(INDEX);
     if path.join(WEIGHTS).is_file() || !index.is_file() {
         return Ok(vec![weights_in(path)?]);

@@ -4,7 +4,7 @@
 use crate::config::Shape;
 use crate::family::Family;
 use crate::files::COPY_AGAIN;
-use crate::tensors::{Tensors, parse_shapes, read_shapes};
+use crate::tensors::{Tensors, parse_shapes};
 use clariq_core::{Result, bail};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -176,11 +176,6 @@ pub fn own_name(family: Family, usual: &str, beside_head: bool) -> String {
     in_layer().unwrap_or_else(|| format!("{prefix}{usual}"))
 }
 
-/// The floating-point tensors of a safetensors file on the disk, by their usual names.
-pub(crate) fn read_header(path: &Path, family: Family) -> Result<Tensors> {
-    usual(path, read_shapes(path)?, family)
-}
-
 /// The floating-point tensors of a safetensors file in memory, by their usual names; `at` names the
 /// file in messages.
 pub fn parse_header(at: &Path, file: &[u8], family: Family) -> Result<Tensors> {
@@ -188,7 +183,7 @@ pub fn parse_header(at: &Path, file: &[u8], family: Family) -> Result<Tensors> {
 }
 
 /// Tensors by their usual names, which no two of them may share.
-fn usual(at: &Path, own: Tensors, family: Family) -> Result<Tensors> {
+pub(crate) fn usual(at: &Path, own: Tensors, family: Family) -> Result<Tensors> {
     let mut tensors = Tensors::new();
     for (name, size) in own {
         let usual = usual_name(family, &name);

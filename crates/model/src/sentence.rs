@@ -147,21 +147,15 @@ impl Modules {
 
 /// `config_sentence_transformers.json`.
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 struct Settings {
-    #[serde(default, rename = "__version__")]
+    #[serde(rename = "__version__")]
     _version: Value,
-    #[serde(default)]
     model_type: Option<String>,
-    #[serde(default)]
     prompts: BTreeMap<String, Option<String>>,
-    #[serde(default)]
     default_prompt_name: Option<String>,
-    #[serde(default)]
     similarity_fn_name: Option<String>,
-    #[serde(default)]
     truncate_dim: Option<usize>,
-    #[serde(default)]
     activation_fn: Option<String>,
 }
 

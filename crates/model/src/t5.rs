@@ -3,8 +3,8 @@
 
 use crate::config::MOST_LAYERS;
 use crate::files::{COPY_AGAIN, Keys, missing, read_optional};
-use crate::folder::weights_of_model;
-use crate::tensors::{Tensors, read_shapes};
+use crate::folder::read_weights;
+use crate::tensors::Tensors;
 use clariq_core::{Result, bail, sha256, sha256_hex, sha256_of_file};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -268,20 +268,12 @@ impl T5Folder {
         };
         let generation = read_optional(&path.join(GENERATION))?;
         let shape = T5Shape::parse(&at, &config, generation.as_deref())?;
-        let weights = weights_of_model(path)?;
+        let (weights, tensors) = read_weights(path)?;
         let tokenizer = path.join("tokenizer.json");
         if !tokenizer.is_file() {
             let expected = "tokenizer.json, as `AutoTokenizer.from_pretrained(DIR).save_pretrained(DIR)` \
                             writes it";
             return Err(missing(&tokenizer, expected).into());
-        }
-        let mut tensors = Tensors::new();
-        for file in &weights {
-            for (name, size) in read_shapes(file)? {
-                if tensors.insert(name.clone(), size).is_some() {
-                    bail!(file, "each tensor once", "`{name}` twice", COPY_AGAIN);
-                }
-            }
         }
         shape.check_tensors(&weights[0], &tensors)?;
         let words = path.join("tokenizer_config.json");

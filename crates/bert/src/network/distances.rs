@@ -35,7 +35,7 @@ impl Network {
         let at = occurring.index_select(0, &(to + tokens - 1).view([-1])).view([tokens, tokens]);
         let mut vectors = table.narrow(0, first, last + 1 - first);
         if let Some(norm) = &self.distance_norm {
-            vectors = self.norm(&vectors, norm)?;
+            vectors = norm.norm(&vectors, self.shape.epsilon)?;
         }
         Ok(Some(Distances::Vectors(vectors, at)))
     }
@@ -62,7 +62,7 @@ impl Network {
         let part = |number: i64| {
             let Linear { weight, bias } = &own.query_key_value;
             let narrow = |tensor: &Tensor| tensor.narrow(0, number * hidden, hidden);
-            project(&Linear { weight: narrow(weight), bias: narrow(bias) })
+            project(&Linear::new(narrow(weight), narrow(bias)))
         };
         Ok([part(1)?, part(0)?])
     }
