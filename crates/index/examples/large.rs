@@ -17,7 +17,7 @@
 
 use clariq_core::{AddText, Documents, sha256};
 use clariq_index::{
-    Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Query, Scorer, Scratch, TextStore, Variant,
+    Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Query, Scorer, TextStore, Variant,
 };
 use serde_json::{Value, json};
 use std::error::Error;
@@ -150,8 +150,7 @@ fn search(
     depth: usize,
     kind: &str,
 ) -> Result<(Value, ()), Box<dyn Error>> {
-    let mut scratch = Scratch::default();
-    let mut rank = |tokens| scorer.rank(&Query::new(tokens, Depth::matching(depth)), &mut scratch);
+    let mut rank = |tokens| scorer.rank(&Query::new(tokens, Depth::matching(depth)));
     let ranking = processor_seconds();
     let rankings = requests.iter().map(|tokens| rank(tokens)).collect::<Result<Vec<_>, _>>()?;
     let ranking = processor_seconds() - ranking;

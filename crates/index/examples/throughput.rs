@@ -16,9 +16,7 @@ use clariq_collections::clariq::conversation::{Reading, read_records};
 use clariq_collections::clariq::{Bank, ClariQ, DataDir, Split};
 use clariq_core::{Doc, Hit, Request};
 use clariq_files::Source;
-use clariq_index::{
-    Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Query, Scorer, Scratch, Variant,
-};
+use clariq_index::{Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Query, Scorer, Variant};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::error::Error;
@@ -165,10 +163,9 @@ fn measure(
     requests: &[Vec<String>],
     arguments: &Arguments,
 ) -> Result<Measured, Box<dyn Error>> {
-    let mut scratch = Scratch::default();
     let mut pass = || -> Result<(), clariq_core::Error> {
         for tokens in requests {
-            std::hint::black_box(scorer.rank(&Query::new(tokens, arguments.depth), &mut scratch)?);
+            std::hint::black_box(scorer.rank(&Query::new(tokens, arguments.depth))?);
         }
         Ok(())
     };
@@ -183,7 +180,7 @@ fn measure(
     let mut times = Vec::with_capacity(requests.len());
     for tokens in requests {
         let start = Instant::now();
-        std::hint::black_box(scorer.rank(&Query::new(tokens, arguments.depth), &mut scratch)?);
+        std::hint::black_box(scorer.rank(&Query::new(tokens, arguments.depth))?);
         times.push(start.elapsed().as_secs_f64() * 1e6);
     }
     times.sort_by(f64::total_cmp);
@@ -221,7 +218,7 @@ fn dump_hits(
 ) -> Result<(), Box<dyn Error>> {
     let mut file = BufWriter::new(File::create(path)?);
     for tokens in requests {
-        let hits = scorer.rank(&Query::new(tokens, arguments.depth), &mut Scratch::default())?;
+        let hits = scorer.rank(&Query::new(tokens, arguments.depth))?;
         let pair = |hit: &Hit| (hit.doc.0, hit.score);
         writeln!(file, "{}", json!(hits.iter().map(pair).collect::<Vec<_>>()))?;
     }

@@ -3,7 +3,7 @@
 //!
 //! ```
 //! use clariq_collections::clariq::{ClariQ, DataDir};
-//! use clariq_index::{Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Query, Scorer, Scratch};
+//! use clariq_index::{Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Query, Scorer};
 //! use std::sync::Arc;
 //!
 //! let bank = ClariQ::open(DataDir::Sample)?.bank;
@@ -12,7 +12,7 @@
 //! let scorer = Scorer::new(&Arc::new(index), Bm25::okapi())?;
 //! let tokens = Analyzer::Nltk.tokens("How do I look after a sourdough starter?");
 //! let query = Query::new(&tokens, Depth::matching(5));
-//! let hits = scorer.rank(&query, &mut Scratch::default())?;
+//! let hits = scorer.rank(&query)?;
 //! assert!(hits.windows(2).all(|pair| pair[0].score >= pair[1].score));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -35,6 +35,6 @@ pub use bm25::{Bm25, Variant, byte_length};
 pub use build::BuildOptions;
 pub use document_index::{DocumentIndex, IndexStats, Opened};
 pub use numpy_order::NumpyOrder;
-pub use scorer::{Scorer, Scratch};
+pub use scorer::Scorer;
 pub use text_store::TextStore;
 pub use weighting::{Depth, Query};

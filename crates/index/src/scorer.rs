@@ -7,25 +7,24 @@ use crate::pruned::Pruner;
 use crate::weighting::{Matched, Query, Statistics, Weighting};
 use clariq_core::{Best, Doc, Error, Hit, Ranking, best_first};
 use rayon::prelude::*;
+use std::cell::RefCell;
 use std::mem;
 use std::sync::Arc;
 
 /// Where at least one in so many documents is wanted, leaving some out saves no time.
 const LEAST_PRUNED: usize = 16;
 
-/// Buffers of a query, to be reused by the next one on the same thread.
-#[derive(Debug, Default)]
-pub struct Scratch {
-    parts: Vec<Buffers>,
-}
-
-/// Buffers of a search in one part.
-#[derive(Debug, Default)]
+/// Buffers of a search in one part, which the next one on the same thread uses again.
+#[derive(Default)]
 struct Buffers {
     /// The sum for each of tantivy's documents; all 0 between queries.
     scores: Vec<f64>,
     /// The documents that have a token of the request.
     touched: Vec<u32>,
+}
+
+thread_local! {
+    static BUFFERS: RefCell<Buffers> = RefCell::default();
 }
 
 /// BM25 with its parameters over one index.
@@ -62,11 +61,10 @@ impl Scorer {
 
     /// Ranks documents by a query. Each part gives its best by the statistics of all, so that the
     /// best of these are those of the whole.
-    pub fn rank(&self, query: &Query, scratch: &mut Scratch) -> Result<Ranking, Error> {
+    pub fn rank(&self, query: &Query) -> Result<Ranking, Error> {
         let matched = self.statistics.matched(query.tokens, query.weights)?;
-        scratch.parts.resize_with(self.parts.len(), Buffers::default);
-        let parts = self.parts.par_iter().zip(&matched).zip(&mut scratch.parts);
-        let found = parts.map(|((part, matched), buffers)| part.rank(matched, query, buffers));
+        let found = self.parts.par_iter().zip(&matched);
+        let found = found.map(|(part, matched)| part.rank(matched, query));
         Ok(merge(found.collect::<Result<_, _>>()?, query.depth.limit))
     }
 }
@@ -84,12 +82,7 @@ fn merge(mut found: Vec<Ranking>, limit: usize) -> Ranking {
 
 impl Part {
     /// Ranks the documents of the part by the tokens that it has.
-    fn rank(
-        &self,
-        matched: &[Matched],
-        query: &Query,
-        buffers: &mut Buffers,
-    ) -> Result<Ranking, Error> {
+    fn rank(&self, matched: &[Matched], query: &Query) -> Result<Ranking, Error> {
         let docs = &self.weighting.part().docs;
         // More than there are would only cost memory.
         let limit = query.depth.limit.min(docs.len());
@@ -99,20 +92,23 @@ impl Part {
         {
             return self.rank_pruned(pruner, matched, query, limit);
         }
-        self.sum(matched, buffers)?;
-        let Buffers { scores, touched } = buffers;
-        let hits = touched.iter().map(|&document| Hit {
-            doc: docs[document as usize],
-            score: mem::take(&mut scores[document as usize]),
-        });
-        let mut best = Best::new(limit);
-        best.extend(hits.filter(|hit| query.admits(hit.doc)));
-        let mut hits = best.ranking();
-        if query.depth.pad {
-            let shares = touched.iter().map(|&document| docs[document as usize]);
-            self.pad(&mut hits, &shares.collect::<Vec<_>>(), query, limit);
-        }
-        Ok(hits)
+        BUFFERS.with_borrow_mut(|buffers| {
+            // What is not 0 again is of no use to the next.
+            self.sum(matched, buffers).inspect_err(|_| buffers.scores.clear())?;
+            let Buffers { scores, touched } = buffers;
+            let hits = touched.iter().map(|&document| Hit {
+                doc: docs[document as usize],
+                score: mem::take(&mut scores[document as usize]),
+            });
+            let mut best = Best::new(limit);
+            best.extend(hits.filter(|hit| query.admits(hit.doc)));
+            let mut hits = best.ranking();
+            if query.depth.pad {
+                let shares = touched.iter().map(|&document| docs[document as usize]);
+                self.pad(&mut hits, &shares.collect::<Vec<_>>(), query, limit);
+            }
+            Ok(hits)
+        })
     }
 
     /// Ranks documents by tokens that all add to the score.
@@ -295,7 +291,7 @@ mod tests {
                             depth: Depth { limit, pad: weighted },
                         };
                         let [expected, cut] = [0, 1].map(|cut: usize| {
-                            scorers[cut].rank(&query, &mut Scratch::default()).unwrap()
+                            scorers[cut].rank(&query).unwrap()
                         });
                         prop_assert_eq!(bits(&cut), bits(&expected), "{:?} {:?}", model, query);
                         for scorer in &scorers {

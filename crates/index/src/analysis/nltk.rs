@@ -14,6 +14,7 @@
 //! through the cascade of substitutions that defines the tokeniser.
 
 use super::porter::stem_into;
+use clariq_core::is_python_space;
 use regex::{Captures, Regex};
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -217,12 +218,7 @@ fn substitute(rules: &[Rule], mut text: String) -> String {
 }
 
 fn split_on_blanks(text: &str, emit: &mut impl FnMut(&str)) {
-    text.split(is_python_blank).filter(|token| !token.is_empty()).for_each(emit);
-}
-
-/// What Python's `str.split` and `\s` take for blank.
-fn is_python_blank(letter: char) -> bool {
-    letter.is_whitespace() || matches!(letter, '\x1c'..='\x1f')
+    text.split(is_python_space).filter(|token| !token.is_empty()).for_each(emit);
 }
 
 /// What Python's `\w` matches: letters and numbers, but no combining marks.

@@ -3,7 +3,7 @@
 use crate::common::naive::close;
 use crate::common::{bank, build, tokens};
 use clariq_core::{Doc, Explanation};
-use clariq_index::{Bm25, Depth, Query, Scorer, Scratch, Variant};
+use clariq_index::{Bm25, Depth, Query, Scorer, Variant};
 
 const TEXTS: [&str; 6] =
     ["", "river stone", "river river lamp", "lamp", "river wolf bread", "river copper"];
@@ -20,9 +20,7 @@ fn values_multiply_and_add_up_to_the_hits_score() {
         [Variant::Okapi, Variant::Lucene, Variant::LuceneDefault, Variant::Plus, Variant::L]
     {
         let scorer = Scorer::new(&built.index, Bm25::default_of(variant)).expect("a scorer");
-        let hits = scorer
-            .rank(&Query::new(&request, Depth { limit: 9, pad: true }), &mut Scratch::default())
-            .expect("hits");
+        let hits = scorer.rank(&Query::new(&request, Depth { limit: 9, pad: true })).expect("hits");
         assert_eq!(hits.len(), TEXTS.len());
         for hit in hits {
             let explanation = scorer.explain(&request, hit.doc).expect("an explanation");

@@ -4,7 +4,7 @@ use crate::common::naive::{Naive, close, difference};
 use crate::common::{bank, build, text, tokens};
 use clariq_collections::clariq::Bank;
 use clariq_core::Doc;
-use clariq_index::{Bm25, Depth, Query, Scorer, Scratch, Variant};
+use clariq_index::{Bm25, Depth, Query, Scorer, Variant};
 use proptest::prelude::*;
 
 const VARIANTS: [Variant; 5] =
@@ -48,8 +48,7 @@ fn check(
     parameters: (f64, f64, f64),
 ) -> Result<(), TestCaseError> {
     let (built, naive) = (build(bank), naive(bank));
-    // One scratch for all, as a thread has it: nothing may stay in it.
-    let mut scratch = Scratch::default();
+    // A thread uses its buffers again and again: nothing may stay in them.
     for model in models(parameters) {
         let scorer = Scorer::new(&built.index, model).expect("parameters in range");
         for request in requests {
@@ -60,7 +59,7 @@ fn check(
             {
                 let expected = naive.ranking(&model, &request, pad);
                 let query = Query::new(&request, Depth { limit, pad });
-                let found = scorer.rank(&query, &mut scratch).expect("hits");
+                let found = scorer.rank(&query).expect("hits");
                 let wrong = difference(&found, &expected, limit);
                 prop_assert!(wrong.is_none(), "{wrong:?} {model:?} {request:?} {limit} {pad}");
             }
@@ -106,9 +105,7 @@ fn okapi_replaces_a_negative_idf_by_a_quarter_of_the_mean() {
     let (built, naive) = (build(&bank), naive(&bank));
     assert!(naive.idf(Variant::Okapi, "river") > 0.0, "the mean over this vocabulary is positive");
     let scorer = Scorer::new(&built.index, Bm25::okapi()).expect("a scorer");
-    let hits = scorer
-        .rank(&Query::new(&tokens("river"), Depth::matching(9)), &mut Scratch::default())
-        .expect("hits");
+    let hits = scorer.rank(&Query::new(&tokens("river"), Depth::matching(9))).expect("hits");
     // Six questions of ten tokens: the shortest with the word is best, the others tie and go by
     // descending number.
     assert_eq!(hits.iter().map(|hit| hit.doc.0).collect::<Vec<_>>(), [4, 3, 2, 1, 0]);
@@ -124,9 +121,7 @@ fn questions_below_zero_come_after_the_padding() {
     let bank = bank(["", "river stone", "river stone", "river stone", "stone river river"]);
     let built = build(&bank);
     let scorer = Scorer::new(&built.index, Bm25::okapi()).expect("a scorer");
-    let top = |depth| {
-        scorer.rank(&Query::new(&tokens("river"), depth), &mut Scratch::default()).expect("hits")
-    };
+    let top = |depth| scorer.rank(&Query::new(&tokens("river"), depth)).expect("hits");
     let all = top(Depth { limit: 9, pad: true });
     assert_eq!(all.iter().map(|hit| hit.doc.0).collect::<Vec<_>>(), [0, 3, 2, 1, 4]);
     assert!(all[0].score == 0.0 && all[1].score < 0.0, "{all:?}");
@@ -140,12 +135,8 @@ fn padding_goes_by_descending_id() {
     let built = build(&bank);
     let scorer = Scorer::new(&built.index, Bm25::default_of(Variant::Lucene)).expect("a scorer");
     let top = |request, limit| {
-        let hits = scorer
-            .rank(
-                &Query::new(&tokens(request), Depth { limit, pad: true }),
-                &mut Scratch::default(),
-            )
-            .expect("hits");
+        let hits =
+            scorer.rank(&Query::new(&tokens(request), Depth { limit, pad: true })).expect("hits");
         hits.iter().map(|hit| hit.doc.0).collect::<Vec<_>>()
     };
     assert_eq!(top("river", 4), [4, 1, 3, 2]);
@@ -162,7 +153,7 @@ fn only_the_documents_named_are_ranked() {
     let request = tokens("river");
     let ranked = |among: Option<&[Doc]>, pad: bool| -> Vec<u32> {
         let query = Query { among, ..Query::new(&request, Depth { limit: 9, pad }) };
-        let hits = scorer.rank(&query, &mut Scratch::default()).expect("hits");
+        let hits = scorer.rank(&query).expect("hits");
         hits.iter().map(|hit| hit.doc.0).collect()
     };
     let all = ranked(None, false);
@@ -181,7 +172,7 @@ fn a_weight_multiplies_what_a_token_adds() {
     let request = tokens("river lamp");
     let score = |weights: Option<&[f64]>, doc: u32| {
         let query = Query { weights, ..Query::new(&request, Depth::matching(9)) };
-        let hits = scorer.rank(&query, &mut Scratch::default()).expect("hits");
+        let hits = scorer.rank(&query).expect("hits");
         hits.iter().find(|hit| hit.doc.0 == doc).map(|hit| hit.score).expect("a hit")
     };
     assert_eq!(score(Some(&[1.0, 1.0]), 2), score(None, 2));

@@ -14,7 +14,7 @@ use crate::table::Table;
 use clariq_core::{
     Doc, Explanation, Location, Problem, Ranking, Request, Result, Role, Said, bail,
 };
-use clariq_index::{Analyzer, Bm25, Query, Scorer, Scratch, Variant};
+use clariq_index::{Analyzer, Bm25, Query, Scorer, Variant};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -154,7 +154,6 @@ impl Retrieve {
         Ready { scorer, order }: &Ready,
         request: &Request,
         (tokens, weights): &(Vec<String>, Option<Vec<f64>>),
-        scratch: &mut Scratch,
     ) -> Result<Ranking> {
         let depth = request.depth(self.depth.get());
         let query = Query {
@@ -163,7 +162,7 @@ impl Retrieve {
             among: request.candidates.as_deref(),
             depth: order.depth(depth, self.pad),
         };
-        Ok(order.apply(scorer.rank(&query, scratch)?, depth, query.among))
+        Ok(order.apply(scorer.rank(&query)?, depth, query.among))
     }
 }
 
@@ -174,13 +173,13 @@ impl Stage for Retrieve {
 
     fn apply(&self, batch: &Batch, _: Vec<Ranking>) -> Result<Vec<Ranking>> {
         let ready = self.ready(batch.context)?;
-        let rank = |scratch: &mut Scratch, request: &Request| {
-            let ranking = self.rank(&ready, request, &self.query(request), scratch)?;
+        let rank = |request: &Request| {
+            let ranking = self.rank(&ready, request, &self.query(request))?;
             (batch.progress)(1);
             Ok(ranking)
         };
         // `collect` keeps the order of the requests, whichever thread ranked them.
-        batch.requests.par_iter().map_init(Scratch::default, rank).collect()
+        batch.requests.par_iter().map(rank).collect()
     }
 
     fn explain(&self, one: &Batch, doc: Doc, _: &Ranking) -> Result<Option<Explanation>> {

@@ -13,7 +13,7 @@ use crate::stages::bm25::{self, Ready, Retrieve};
 use crate::stages::ties::Ties;
 use crate::table::positive;
 use clariq_core::{Doc, Explanation, Ranking, Request, Result};
-use clariq_index::{Scorer, Scratch};
+use clariq_index::Scorer;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -164,13 +164,13 @@ impl Stage for Rm3 {
     fn apply(&self, batch: &Batch, rankings: Vec<Ranking>) -> Result<Vec<Ranking>> {
         let context = batch.context;
         let ready: &Ready = &*self.retrieve.ready(context)?;
-        let rank = |scratch: &mut Scratch, (request, before): (&Request, Ranking)| {
+        let rank = |(request, before): (&Request, Ranking)| {
             let query = self.query(context, &ready.scorer, request, before)?;
-            let ranking = self.retrieve.rank(ready, request, &query, scratch)?;
+            let ranking = self.retrieve.rank(ready, request, &query)?;
             (batch.progress)(1);
             Ok(ranking)
         };
-        batch.requests.par_iter().zip(rankings).map_init(Scratch::default, rank).collect()
+        batch.requests.par_iter().zip(rankings).map(rank).collect()
     }
 
     fn explain(&self, one: &Batch, doc: Doc, before: &Ranking) -> Result<Option<Explanation>> {

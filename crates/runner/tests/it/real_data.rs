@@ -3,7 +3,7 @@
 use crate::common::{Bench, LEARNED, root};
 use clariq_collections::clariq::{ClariQ, DataDir, Split};
 use clariq_files::{Run, Source, read_run};
-use clariq_index::{Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Query, Scorer, Scratch};
+use clariq_index::{Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Query, Scorer};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -180,9 +180,7 @@ fn the_published_baseline_is_a_descending_order_of_our_scores() {
         let depth = Depth { limit: bank.len(), pad: true };
         let hits = scorer
             .rank(
-                &Query::new(&Analyzer::Nltk.tokens(&topic.request), depth),
-                &mut Scratch::default(),
-            )
+                &Query::new(&Analyzer::Nltk.tokens(&topic.request), depth))
             .expect("hits");
         assert_eq!(hits.len(), bank.len());
         let scores: HashMap<&str, f64> =

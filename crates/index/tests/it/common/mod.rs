@@ -7,7 +7,7 @@ pub(crate) mod naive;
 use clariq_collections::clariq::{Bank, BankRow};
 use clariq_core::{Error, Hit};
 use clariq_index::{
-    Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Opened, Query, Scorer, Scratch, Variant,
+    Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Opened, Query, Scorer, Variant,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -79,11 +79,7 @@ pub(crate) fn rankings(index: &Arc<DocumentIndex>) -> Vec<Vec<Hit>> {
             ["river", "lamp river lamp pepper", "unknown", "w0 w3 w7 w40", "w1 w1 w200 river"]
         {
             let depth = Depth { limit: usize::MAX, pad: true };
-            rankings.push(
-                scorer
-                    .rank(&Query::new(&tokens(request), depth), &mut Scratch::default())
-                    .expect("a ranking"),
-            );
+            rankings.push(scorer.rank(&Query::new(&tokens(request), depth)).expect("a ranking"));
         }
     }
     rankings
