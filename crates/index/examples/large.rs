@@ -150,7 +150,7 @@ fn search(
     depth: usize,
     kind: &str,
 ) -> Result<(Value, ()), Box<dyn Error>> {
-    let mut rank = |tokens| scorer.rank(&Query::new(tokens, Depth::matching(depth)));
+    let rank = |tokens| scorer.rank(&Query::new(tokens, Depth::matching(depth)));
     let ranking = processor_seconds();
     let rankings = requests.iter().map(|tokens| rank(tokens)).collect::<Result<Vec<_>, _>>()?;
     let ranking = processor_seconds() - ranking;

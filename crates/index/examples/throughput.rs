@@ -163,7 +163,7 @@ fn measure(
     requests: &[Vec<String>],
     arguments: &Arguments,
 ) -> Result<Measured, Box<dyn Error>> {
-    let mut pass = || -> Result<(), clariq_core::Error> {
+    let pass = || -> Result<(), clariq_core::Error> {
         for tokens in requests {
             std::hint::black_box(scorer.rank(&Query::new(tokens, arguments.depth))?);
         }
