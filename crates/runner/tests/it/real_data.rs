@@ -178,10 +178,8 @@ fn the_published_baseline_is_a_descending_order_of_our_scores() {
     assert_eq!((published.len(), topics.len()), (50, 50));
     for topic in &topics {
         let depth = Depth { limit: bank.len(), pad: true };
-        let hits = scorer
-            .rank(
-                &Query::new(&Analyzer::Nltk.tokens(&topic.request), depth))
-            .expect("hits");
+        let hits =
+            scorer.rank(&Query::new(&Analyzer::Nltk.tokens(&topic.request), depth)).expect("hits");
         assert_eq!(hits.len(), bank.len());
         let scores: HashMap<&str, f64> =
             hits.iter().map(|hit| (bank.id(hit.doc).as_str(), hit.score)).collect();
