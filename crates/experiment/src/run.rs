@@ -2,8 +2,7 @@
 //!
 //! An input is a split, or a file of conversations that may hold millions of records. Requests are
 //! ranked in blocks: one thread reads, all rank. Where there is more than one block, what is
-//! finished is appended to `<run>.partial`, with how far that is in `<run>.partial.json`; when
-//! everything is written, the run takes its name. After a kill, a run that is resumed continues
+//! finished is appended to `<run>.partial`; when everything is written, the run takes its name. After a kill, a run that is resumed continues
 //! behind the last whole block, if the same inputs would be read.
 
 mod file;
@@ -93,7 +92,7 @@ pub fn run(
         let files: Vec<PathBuf> = input.files(path).into_iter().map(|(_, file)| file).collect();
         let has_need = loaded.need.is_some() && input.in_memory().is_some();
         let beside = has_need.then(|| record::need_path(path)).into_iter();
-        let beside = beside.chain([record::path_of(path)]).chain(partial::paths_of(&files));
+        let beside = beside.chain([record::path_of(path), partial::path_of(path)]);
         files.iter().cloned().chain(beside).try_for_each(|file| refuse_input(&file))?;
     }
     if let Some(rewrites) = &loaded.rewrites {

@@ -1,19 +1,19 @@
-//! The lines of an unfinished run, `<run>.partial`, and which of them are whole blocks,
-//! `<run>.partial.json`. A run of a single block needs neither. One process at a time has them open:
-//! another that makes the same run waits.
+//! The blocks of an unfinished run, `<run>.partial`: a line that says what makes the run, and for
+//! every block a line with its sizes and its checksum, and behind it what the block adds to each
+//! file of the run. A run of a single block needs none. One process at a time has it open: another
+//! that makes the same run waits.
 //!
-//! A file of such a name is replaced or removed only if it is what an interrupted run left: the
-//! state is one, and every file begins with the blocks that it names. So the state is there before
-//! the first line, and forgets the lines before they are removed.
+//! A file of that name is replaced or removed only if it is what an interrupted run left: it begins
+//! with such a line, and every block is as it was written. The last one need not be whole.
 
 use crate::record::MOST_OF_A_RECORD;
 use clariq_core::{
-    Error, Observer, Problem, Result, Sha256Sum, open_regular, problem, read_regular,
+    Error, Observer, Problem, Result, open_regular, problem, sha256, sha256_of_stream,
 };
-use clariq_files::{is_open_elsewhere, open_alone, refuse_input, with_ending, write_atomically};
+use clariq_files::{is_open_elsewhere, open_alone, refuse_input, with_ending};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// How far a run is.
@@ -27,56 +27,57 @@ pub struct Progress {
     pub silent: u64,
 }
 
-/// The lines of a run that is not finished, file by file.
+/// The blocks of a run that is not finished.
 pub(super) struct Partial<'a> {
     observer: &'a dyn Observer,
-    parts: Vec<Part>,
-    fingerprint: String,
-}
-
-/// The lines of one of its files.
-#[derive(Default)]
-struct Part {
     path: PathBuf,
+    fingerprint: String,
     /// Where there is more than one block.
     file: Option<File>,
-    /// The blocks that stay in memory.
-    memory: Vec<u8>,
-    bytes: u64,
-    sum: Sha256Sum,
+    blocks: Vec<Block>,
+    /// By file of the run, the blocks that stay in memory.
+    memory: Vec<Vec<u8>>,
 }
 
+/// How the first line begins.
+const HEAD: &[u8] = b"{\"made_by_sha256\":\"";
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Head {
+    made_by_sha256: String,
+}
+
+/// A block in the file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct State {
-    made_by_sha256: String,
-    files: Vec<Whole>,
+struct Block {
     progress: Progress,
-}
-
-/// A state, with the sums of its whole blocks where no file is gone.
-type Found = (State, Option<Vec<Sha256Sum>>);
-
-#[derive(Serialize, Deserialize)]
-struct Whole {
-    bytes: u64,
+    /// By file of the run.
+    bytes: Vec<u64>,
     sha256: String,
+    /// Where it begins, behind its line.
+    #[serde(skip)]
+    start: u64,
 }
+
+/// What made an interrupted run, its whole blocks, and where they end.
+type Found = (String, Vec<Block>, u64);
 
 impl<'a> Partial<'a> {
     /// Begins a run of which nothing is there; two commands can, if all of its blocks stay in
     /// memory.
     pub(super) fn new(files: &[PathBuf], fingerprint: &str, observer: &'a dyn Observer) -> Self {
-        let part = |file: &PathBuf| Part { path: with_ending(file, ".partial"), ..Part::default() };
-        let parts = files.iter().map(part).collect();
-        Self { observer, parts, fingerprint: fingerprint.to_owned() }
+        let (path, fingerprint) = (path_of(&files[0]), fingerprint.to_owned());
+        let memory = vec![Vec::new(); files.len()];
+        Self { observer, path, fingerprint, file: None, blocks: Vec::new(), memory }
     }
 
     /// Begins anew, or continues where a killed command was, with how far that is and a note.
     ///
     /// # Errors
     ///
-    /// A file of one of the names that is no part of an interrupted run, or an input.
+    /// A file of that name that is no part of an interrupted run, or an input.
     pub(super) fn open(
         files: &[PathBuf],
         fingerprint: &str,
@@ -86,202 +87,164 @@ impl<'a> Partial<'a> {
         let mut partial = Self::new(files, fingerprint, observer);
         if !resume {
             // What another process is writing is looked at when it has finished.
-            if !is_open_elsewhere(&partial.parts[0].path) {
+            if !is_open_elsewhere(&partial.path) {
                 partial.find()?;
             }
             return Ok((partial, Progress::default(), None));
         }
         // Read when nobody writes any more.
-        let opened = partial.open_files(false)?;
+        let file = partial.open_file(false)?;
         let anew = |partial, why: &str| {
             Ok((partial, Progress::default(), Some(format!("note: beginning anew: {why}"))))
         };
-        let Some((state, sums)) = partial.find()? else {
-            let why = format!("there is no {}", partial.state_path().display());
+        let Some((mut file, (made_by, blocks, end))) = file.zip(partial.find()?) else {
+            let why = format!("there is no {}", partial.path.display());
             return anew(partial, &why);
         };
-        if state.made_by_sha256 != fingerprint || state.files.len() != files.len() {
+        if made_by != fingerprint || blocks.iter().any(|block| block.bytes.len() != files.len()) {
             let why = "the interrupted run was made from other inputs or parameters";
             return anew(partial, why);
         }
-        let Some(sums) = sums.filter(|_| opened.iter().all(Option::is_some)) else {
-            return anew(partial, "its lines are gone");
-        };
-        let files = opened.into_iter().flatten();
-        for ((part, mut file), (whole, sum)) in
-            partial.parts.iter_mut().zip(files).zip(state.files.iter().zip(sums))
-        {
-            let cut = file.set_len(whole.bytes).and_then(|()| file.seek(io::SeekFrom::End(0)));
-            cut.map_err(Error::io("write", &part.path))?;
-            (part.file, part.bytes, part.sum) = (Some(file), whole.bytes, sum);
-        }
-        let note = format!("note: continuing after {} requests", state.progress.requests);
-        Ok((partial, state.progress, Some(note)))
+        let cut = file.set_len(end).and_then(|()| file.seek(SeekFrom::End(0)));
+        cut.map_err(Error::io("write", &partial.path))?;
+        let progress = blocks.last().map_or_else(Progress::default, |block| block.progress);
+        (partial.file, partial.blocks) = (Some(file), blocks);
+        let note = format!("note: continuing after {} requests", progress.requests);
+        Ok((partial, progress, Some(note)))
     }
 
-    /// Appends a whole block to every file. The state speaks of it once it is on the disk. The
-    /// only block of a run stays in memory, and so does every block that is said to be one.
+    /// Appends what a block adds to each file. The only block of a run stays in memory, and so does
+    /// every block that is said to be one.
     pub(super) fn append(
         &mut self,
         lines: &[Vec<u8>],
         progress: Progress,
         only: bool,
     ) -> Result<()> {
-        if !self.has_files() {
+        if self.file.is_none() {
             if only {
-                let parts = self.parts.iter_mut().zip(lines);
-                parts.for_each(|(part, lines)| part.memory.extend_from_slice(lines));
+                let all = self.memory.iter_mut().zip(lines);
+                all.for_each(|(memory, lines)| memory.extend_from_slice(lines));
                 return Ok(());
             }
             self.create()?;
         }
-        for (part, lines) in self.parts.iter_mut().zip(lines) {
-            part.append(lines)?;
-        }
-        self.write_state(progress)
+        let Some(file) = &mut self.file else { return Ok(()) };
+        let bytes = lines.iter().map(|lines| lines.len() as u64).collect();
+        let sha256 = sha256(lines.iter().map(Vec::as_slice)).to_string();
+        let mut block = Block { progress, bytes, sha256, start: 0 };
+        let mut write = || {
+            put_line(file, &block)?;
+            block.start = file.stream_position()?;
+            lines.iter().try_for_each(|lines| file.write_all(lines))?;
+            file.sync_data()
+        };
+        write().map_err(Error::io("write", &self.path))?;
+        self.blocks.push(block);
+        Ok(())
     }
 
-    /// Everything that was written to the file number `file`, from the beginning.
+    /// Everything that was added to the file number `file`, from the beginning.
     pub(super) fn copy(&mut self, file: usize, out: &mut dyn Write) -> io::Result<()> {
-        let part = &mut self.parts[file];
-        match &mut part.file {
-            None => out.write_all(&part.memory),
-            Some(file) => {
-                file.rewind()?;
-                io::copy(file, out).map(drop)
-            }
+        out.write_all(&self.memory[file])?;
+        let Some(partial) = &mut self.file else { return Ok(()) };
+        for Block { bytes, start, .. } in &self.blocks {
+            partial.seek(SeekFrom::Start(start + bytes[..file].iter().sum::<u64>()))?;
+            io::copy(&mut partial.take(bytes[file]), out)?;
         }
+        Ok(())
     }
 
     /// Removes what is no longer needed, that of an earlier command included.
     pub(super) fn remove(&mut self) {
-        if !self.has_files() {
-            // Without files of its own, this run has left nothing there; another may be at work.
-            if is_open_elsewhere(&self.parts[0].path) {
-                return;
-            }
-            if !matches!(self.find(), Ok(Some(_))) || self.create().is_err() {
+        if self.file.is_none() {
+            // Without a file of its own, this run has left nothing there; another may be at work.
+            let is_left = !is_open_elsewhere(&self.path) && matches!(self.find(), Ok(Some(_)));
+            if !is_left || self.create().is_err() {
                 return;
             }
         }
         // What stays is reported by `--resume`, and replaced by everything else.
-        let _ = self.clear();
-        let _ = fs::remove_file(self.state_path());
-        for part in &self.parts {
-            let _ = fs::remove_file(&part.path);
-        }
+        let _ = fs::remove_file(&self.path);
     }
 
-    fn has_files(&self) -> bool {
-        self.parts.iter().all(|part| part.file.is_some())
-    }
-
-    /// Opens the files, empty, and their folder where there is none.
+    /// Opens the file, without a block, and its folder where there is none.
     fn create(&mut self) -> Result<()> {
-        let path = &self.parts[0].path;
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        folder.map_or(Ok(()), fs::create_dir_all).map_err(Error::io("write", path))?;
-        let files = self.open_files(true)?;
-        // Now nobody else changes them.
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        folder.map_or(Ok(()), fs::create_dir_all).map_err(Error::io("write", &self.path))?;
+        let file = self.open_file(true)?;
+        // Now nobody else changes it.
         self.find()?;
-        self.parts.iter_mut().zip(files).for_each(|(part, file)| part.file = file);
-        self.clear()
-    }
-
-    /// Each file, where there is one or `create` makes it, when no other process has it open.
-    fn open_files(&self, create: bool) -> Result<Vec<Option<File>>> {
-        let open = |part: &Part| {
-            check_kind(&part.path)?;
-            let wait = || {
-                let path = part.path.display();
-                let text = format!("note: waiting for another process, which writes {path}");
-                self.observer.note(&text);
-            };
-            match open_alone(&part.path, create, wait) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound && !create => Ok(None),
-                file => file.map(Some).map_err(Error::io("write", &part.path)),
-            }
-        };
-        self.parts.iter().map(open).collect()
-    }
-
-    /// Forgets every line: first the state, then the files.
-    fn clear(&mut self) -> Result<()> {
-        for part in &mut self.parts {
-            (part.bytes, part.sum) = (0, Sha256Sum::default());
+        if let Some(file) = &file {
+            let made_by_sha256 = self.fingerprint.clone();
+            let begun = file.set_len(0).and_then(|()| put_line(file, &Head { made_by_sha256 }));
+            begun.map_err(Error::io("write", &self.path))?;
         }
-        self.write_state(Progress::default())?;
-        for Part { path, file, .. } in &self.parts {
-            let cleared = file.as_ref().map_or(Ok(()), |file| file.set_len(0));
-            cleared.map_err(Error::io("write", path))?;
-        }
+        self.file = file;
         Ok(())
     }
 
-    fn write_state(&self, progress: Progress) -> Result<()> {
-        let whole =
-            |part: &Part| Whole { bytes: part.bytes, sha256: part.sum.checksum().to_string() };
-        let files = self.parts.iter().map(whole).collect();
-        let state = State { made_by_sha256: self.fingerprint.clone(), files, progress };
-        write_atomically(&self.state_path(), |out| Ok(serde_json::to_writer(out, &state)?))
-    }
-
-    fn state_path(&self) -> PathBuf {
-        with_ending(&self.parts[0].path, ".json")
-    }
-
-    /// What an interrupted run left, with the sums of its whole blocks where no file is gone, if it
-    /// left anything. Whatever else has one of the names is an error.
-    fn find(&self) -> Result<Option<Found>> {
-        let path = self.state_path();
-        let mut state: Option<State> = None;
-        if check_kind(&path)?.is_some() {
-            let text = read_regular(&path, MOST_OF_A_RECORD).unwrap_or_default();
-            state =
-                Some(serde_json::from_slice(&text).map_err(|_| stranger(&path, "no such state"))?);
+    /// The file, where there is one or `create` makes it, when no other process has it open.
+    fn open_file(&self, create: bool) -> Result<Option<File>> {
+        let path = &self.path;
+        check_kind(path)?;
+        let wait = || {
+            let path = path.display();
+            self.observer.note(&format!("note: waiting for another process, which writes {path}"));
+        };
+        match open_alone(path, create, wait) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !create => Ok(None),
+            file => file.map(Some).map_err(Error::io("write", path)),
         }
-        let wholes = state.iter().flat_map(|state| &state.files).map(Some);
-        let wholes = wholes.chain(std::iter::repeat(None));
-        let sums = self.parts.iter().zip(wholes).map(|(part, whole)| part.check(whole));
-        let sums = sums.collect::<Result<Vec<_>, _>>()?.into_iter().collect();
-        Ok(state.map(|state| (state, sums)))
+    }
+
+    /// What an interrupted run left, if it left anything. Whatever else has the name is an error.
+    fn find(&self) -> Result<Option<Found>> {
+        let path = &self.path;
+        let Some(length) = check_kind(path)? else { return Ok(None) };
+        let io = Error::io("read", path);
+        let mut file = BufReader::new(open_regular(path).map_err(&io)?);
+        let line = read_line(&mut file).map_err(&io)?;
+        let Ok(Head { made_by_sha256 }) = serde_json::from_slice(&line) else {
+            // Killed before the first line was whole: no file is as good as an empty one.
+            if length == line.len() as u64 && HEAD.starts_with(&line[..line.len().min(HEAD.len())])
+            {
+                return Ok(Some((String::new(), Vec::new(), 0)));
+            }
+            return Err(stranger(path, "a file that no run begins with").into());
+        };
+        let (mut end, mut blocks) = (line.len() as u64, Vec::new());
+        loop {
+            let line = read_line(&mut file).map_err(&io)?;
+            if line.last() != Some(&b'\n') {
+                return Ok(Some((made_by_sha256, blocks, end)));
+            }
+            let changed = || stranger(path, "a file that is not as it was written");
+            let block: Block = serde_json::from_slice(&line).map_err(|_| changed())?;
+            let start = end + line.len() as u64;
+            let bytes = block.bytes.iter().fold(0_u64, |sum, bytes| sum.saturating_add(*bytes));
+            if bytes > length.saturating_sub(start) {
+                return Ok(Some((made_by_sha256, blocks, end)));
+            }
+            if sha256_of_stream(file.by_ref().take(bytes)).map_err(&io)? != block.sha256 {
+                return Err(changed().into());
+            }
+            end = start + bytes;
+            blocks.push(Block { start, ..block });
+        }
     }
 }
 
-impl Part {
-    fn append(&mut self, lines: &[u8]) -> Result<()> {
-        if let Some(file) = &mut self.file {
-            let written = file.write_all(lines).and_then(|()| file.sync_data());
-            written.map_err(Error::io("write", &self.path))?;
-        }
-        self.bytes += lines.len() as u64;
-        self.sum.update(lines);
-        Ok(())
-    }
+fn put_line(mut file: &File, line: &impl Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(line)?;
+    line.push(b'\n');
+    file.write_all(&line)
+}
 
-    /// The sum of the whole blocks, where the file is not gone. Without any, it may have no lines.
-    fn check(&self, whole: Option<&Whole>) -> Result<Option<Sha256Sum>> {
-        // No file is as good as an empty one.
-        let (path, length) = (&self.path, check_kind(&self.path)?.unwrap_or_default());
-        let Some(whole) = whole.filter(|whole| whole.bytes > 0) else {
-            // Behind a state of no blocks are the lines of one that was not complete.
-            if whole.is_none() && length > 0 {
-                return Err(stranger(path, "a file without a state beside it").into());
-            }
-            return Ok(Some(Sha256Sum::default()));
-        };
-        if length == 0 {
-            return Ok(None);
-        }
-        let sum = sum(path, whole.bytes).map_err(Error::io("read", path))?;
-        if length < whole.bytes {
-            return Err(stranger(path, "a file that is shorter than it was").into());
-        }
-        if sum.checksum().as_str() != whole.sha256 {
-            return Err(stranger(path, "a file that is not as it was written").into());
-        }
-        Ok(Some(sum))
-    }
+fn read_line(file: &mut impl BufRead) -> io::Result<Vec<u8>> {
+    let mut line = Vec::new();
+    file.take(MOST_OF_A_RECORD).read_until(b'\n', &mut line)?;
+    Ok(line)
 }
 
 /// How long a file is, where there is one, which must be a regular one and no input.
@@ -305,21 +268,9 @@ fn stranger(path: &Path, found: &str) -> Problem {
     problem!(path, expected, found, hint)
 }
 
-fn sum(path: &Path, bytes: u64) -> io::Result<Sha256Sum> {
-    let mut file = open_regular(path)?.take(bytes);
-    let (mut sum, mut buffer) = (Sha256Sum::default(), vec![0; 1 << 16]);
-    loop {
-        match file.read(&mut buffer)? {
-            0 => return Ok(sum),
-            count => sum.update(&buffer[..count]),
-        }
-    }
-}
-
-/// Every file that [`Partial`] may write for these files of a run.
-pub(super) fn paths_of(files: &[PathBuf]) -> Vec<PathBuf> {
-    let parts = files.iter().map(|file| with_ending(file, ".partial"));
-    parts.chain(files.first().map(|file| with_ending(file, ".partial.json"))).collect()
+/// Where the blocks of a run at this path are.
+pub(super) fn path_of(run: &Path) -> PathBuf {
+    with_ending(run, ".partial")
 }
 
 #[cfg(test)]
@@ -333,12 +284,7 @@ mod tests {
         Progress { requests, lines: requests, silent: 0 }
     }
 
-    fn append(
-        partial: &mut Partial,
-        lines: &[u8],
-        progress: Progress,
-        only: bool,
-    ) -> Result<(), Error> {
+    fn append(partial: &mut Partial, lines: &[u8], progress: Progress, only: bool) -> Result<()> {
         partial.append(&[lines.to_vec()], progress, only)
     }
 
@@ -364,12 +310,19 @@ mod tests {
             }),
             ("is not as it was written", |path| {
                 let mut bytes = fs::read(path).unwrap();
-                bytes[2] ^= 1;
+                let last = bytes.len() - 1;
+                bytes[last] ^= 1;
                 fs::write(path, bytes).unwrap();
             }),
-            ("is shorter than it was", |path| fs::write(path, "on").unwrap()),
+            ("that no run begins with", |path| fs::write(path, "on").unwrap()),
             ("gone", |path| fs::remove_file(path).unwrap()),
-            ("no such state", |path| fs::write(with_ending(path, ".json"), "{").unwrap()),
+            ("", |path| {
+                let mut partial = Partial::new(&[path.with_extension("")], "f", &Silent);
+                partial.file = Some(File::options().append(true).open(path).unwrap());
+                append(&mut partial, b"three\n", state(3), false).unwrap();
+                let file = partial.file.unwrap();
+                file.set_len(file.metadata().unwrap().len() - 2).unwrap();
+            }),
         ];
         for (says, damage) in damages {
             let folder = tempfile::tempdir().unwrap();
@@ -379,10 +332,10 @@ mod tests {
             append(&mut partial, b"one\n", state(1), false).unwrap();
             append(&mut partial, b"two\n", state(2), false).unwrap();
             drop(partial);
-            damage(&with_ending(&run, ".partial"));
+            damage(&path_of(&run));
             if says == "gone" {
                 let (_, progress, note) = open(true).unwrap();
-                assert!(note.is_some_and(|note| note.contains("anew: its lines are gone")));
+                assert!(note.is_some_and(|note| note.contains("anew: there is no ")));
                 assert_eq!(progress, Progress::default());
                 append(&mut open(false).unwrap().0, b"one\n", state(1), false).unwrap();
                 continue;
@@ -412,13 +365,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (run, mine) = (folder.path().join("a.run"), folder.path().join("mine"));
         fs::write(&mine, "mine").unwrap();
-        for (ending, is_link) in [
-            (".partial", false),
-            (".partial", true),
-            (".partial.json", false),
-            (".partial.json", true),
-        ] {
-            let path = with_ending(&run, ending);
+        for is_link in [false, true] {
+            let path = path_of(&run);
             let open = |resume| Partial::open(slice::from_ref(&run), "f", resume, &Silent);
             // There when the run begins, or made while it ranks its first block.
             let (mut late, ..) = open(false).unwrap();
@@ -429,33 +377,15 @@ mod tests {
             }
             for resume in [false, true] {
                 let error = open(resume).map(drop).unwrap_err().to_problem();
-                assert!(error.hint.contains(ending), "{ending}");
+                assert!(error.hint.contains("a.run.partial"), "{error}");
             }
             append(&mut late, b"one\n", state(1), false).unwrap_err();
             late.remove();
             for path in [&path, &mine] {
-                assert_eq!(fs::read_to_string(path).unwrap(), "mine", "{ending} {is_link}");
+                assert_eq!(fs::read_to_string(path).unwrap(), "mine", "{is_link}");
             }
             fs::remove_file(&path).unwrap();
-            let _ = fs::remove_file(with_ending(&run, ".partial"));
         }
-    }
-
-    #[test]
-    fn a_run_whose_empty_file_is_gone_begins_anew() {
-        let folder = tempfile::tempdir().unwrap();
-        let files = ["a.json", "a.passages.run"].map(|name| folder.path().join(name));
-        let open = |resume| Partial::open(&files, "f", resume, &Silent).unwrap();
-        let lines = |first: &str| [first.as_bytes().to_vec(), Vec::new()];
-        open(false).0.append(&lines("one\n"), state(1), false).unwrap();
-        fs::remove_file(with_ending(&files[1], ".partial")).unwrap();
-        let (mut partial, progress, note) = open(true);
-        assert!(note.is_some_and(|note| note.contains("anew: its lines are gone")));
-        assert_eq!(progress, Progress::default());
-        partial.append(&lines("one\n"), state(1), false).unwrap();
-        let mut copied = Vec::new();
-        partial.copy(0, &mut copied).unwrap();
-        assert_eq!(copied, b"one\n");
     }
 
     #[test]
@@ -463,13 +393,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let run = folder.path().join("a.run");
         let open = || Partial::open(slice::from_ref(&run), "f", false, &Silent).unwrap().0;
-        let killed: [fn(&mut Partial); 4] = [
-            |partial| drop(partial.open_files(true).unwrap()),
+        let killed: [fn(&mut Partial); 5] = [
+            |partial| drop(partial.open_file(true).unwrap()),
+            |partial| fs::write(&partial.path, &HEAD[..5]).unwrap(),
             |partial| partial.create().unwrap(),
             |partial| append(partial, b"one\n", state(1), false).unwrap(),
             |partial| {
                 append(partial, b"one\n", state(1), false).unwrap();
-                partial.parts[0].append(b"two").unwrap();
+                partial.file.as_mut().unwrap().write_all(b"{\"progr").unwrap();
             },
         ];
         for kill in killed {
@@ -555,11 +486,6 @@ mod tests {
             partial.copy(file, &mut copied).unwrap();
             assert_eq!(copied, expected.as_bytes());
         }
-        drop(partial);
-        fs::write(with_ending(&files[1], ".partial"), "1\n3\n").unwrap();
-        let error = Partial::open(&files, "f", true, &Silent).map(drop).unwrap_err().to_string();
-        assert!(error.contains("a.passages.run.partial"), "{error}");
-        assert!(error.contains("is not as it was written"), "{error}");
     }
 
     #[test]

@@ -9,7 +9,6 @@ use clariq_rank::Override;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write as _;
-use std::slice;
 use std::sync::Mutex;
 
 /// Keeps the notes.
@@ -86,8 +85,7 @@ fn is_continued_to_the_same_bytes(
         assert!(!file.exists(), "{} before it is complete", file.display());
     }
     // A half-written block behind the last whole one.
-    let first = partial::paths_of(slice::from_ref(&broken)).remove(0);
-    damage(&first, |bytes| bytes.write_all(b"10 0 \"half a li").unwrap());
+    damage(&partial::path_of(&broken), |bytes| bytes.write_all(b"10 0 \"half a li").unwrap());
     interrupt(&job, &broken, true, 1);
     job.run(&RESUME, &broken).unwrap();
     assert!(notes.take("continuing after 8 requests"), "{system}");
@@ -149,8 +147,8 @@ fn a_run_of_other_inputs_or_with_damaged_lines_is_not_continued() {
         run(&contexts, &with_other, &input, &RESUME, &path).unwrap();
         assert!(notes.take("beginning anew: there is no "));
         interrupt(&job, &path, false, 2);
-        let partial = partial::paths_of(slice::from_ref(&path)).remove(0);
-        damage(&partial, |bytes| bytes[100] ^= 1);
+        let partial = partial::path_of(&path);
+        damage(&partial, |bytes| *bytes.last_mut().unwrap() ^= 1);
         let refused = run(&contexts, &loaded, &input, &RESUME, &path).unwrap_err().to_string();
         assert!(refused.contains("is not as it was written"), "{refused}");
         fs::remove_file(partial).unwrap();

@@ -9,6 +9,7 @@ pub(crate) mod refusals;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
@@ -151,9 +152,8 @@ impl Bench {
         finished
     }
 
-    /// Starts a run and kills it when the state of its partial file was written so many times, the
-    /// empty one at the start apart. On a busy machine the run may end before that is seen; then it is started
-    /// again.
+    /// Starts a run and kills it when so many blocks are in its partial file, and one begins. On a
+    /// busy machine the run may end before that is seen; then it is started again.
     pub(crate) fn killed(&self, line: &str, run: &str, blocks: usize) {
         let killed = (0..10).any(|_| self.killed_in_time(line, run, blocks));
         assert!(killed, "{line} was always at its end before it could be killed");
@@ -168,15 +168,8 @@ impl Bench {
             .stderr(Stdio::null())
             .spawn()
             .expect("it starts");
-        let (state, mut seen, mut last) =
-            (self.path(&format!("{run}.partial.json")), 0, Vec::new());
-        while seen < blocks && child.try_wait().expect("a child").is_none() {
-            if let Ok(now) = fs::read(&state)
-                && now != last
-                && !String::from_utf8_lossy(&now).contains("\"requests\":0,")
-            {
-                (seen, last) = (seen + 1, now);
-            }
+        let partial = self.path(&format!("{run}.partial"));
+        while begun_blocks(&partial) <= blocks && child.try_wait().expect("a child").is_none() {
             std::thread::sleep(Duration::from_micros(100));
         }
         child.kill().expect("killed");
@@ -210,6 +203,21 @@ impl Bench {
         all.remove(&self.path("cache"));
         all
     }
+}
+
+/// The blocks in a partial file, the last of which may not be whole.
+fn begun_blocks(path: &Path) -> usize {
+    let Ok(file) = fs::File::open(path) else { return 0 };
+    let (mut file, mut line, mut blocks) = (BufReader::new(file), String::new(), 0);
+    while file.read_line(&mut line).is_ok_and(|length| length > 0) {
+        let block = serde_json::from_str::<serde_json::Value>(&line).unwrap_or_default();
+        if let Some(bytes) = block["bytes"].as_array() {
+            let bytes: i64 = bytes.iter().filter_map(serde_json::Value::as_i64).sum();
+            blocks += usize::from(file.seek_relative(bytes).is_ok());
+        }
+        line.clear();
+    }
+    blocks
 }
 
 /// The root of the workspace.
