@@ -211,6 +211,7 @@ pub struct PageRun {
 }
 
 /// What a page shows.
+#[derive(Clone, Copy)]
 pub struct PageAsked<'a> {
     /// The title.
     pub title: &'a str,

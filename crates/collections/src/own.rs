@@ -155,9 +155,9 @@ impl Collection for Own {
         &self,
         split: &'static str,
     ) -> Result<Option<Box<dyn Evaluation + '_>>, Error> {
-        let by_qrels = ByQrels::open(self, split, KIND.tasks[0])?;
-        let unknown = self.judgements(split)?.map(|qrels| self.unknown(split, &qrels));
-        Ok(Some(Box::new(by_qrels.with_warnings(unknown.transpose()?.unwrap_or_default()))))
+        let mut by_qrels = ByQrels::open(self, split, KIND.tasks[0])?;
+        by_qrels.warnings = self.unknown(split, &by_qrels.qrels)?;
+        Ok(Some(Box::new(by_qrels)))
     }
 
     fn qrels(&self, split: &str, _task: &str) -> Result<Option<Qrels>, Error> {

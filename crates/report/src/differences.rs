@@ -2,7 +2,7 @@
 
 use crate::bars::{self, Bar};
 use crate::figures::{Compared, Measured};
-use crate::page::scroll;
+use crate::page::{Section, scroll};
 use crate::words::{difference, figure};
 use maud::{Markup, html};
 
@@ -10,14 +10,30 @@ use maud::{Markup, html};
 pub struct Focus<'a> {
     /// The id of the section.
     pub id: &'static str,
-    /// What the ids of its charts begin with.
-    pub charts: &'static str,
+    /// Its name in the contents.
+    pub name: &'static str,
     /// The heading of the section.
     pub heading: String,
     /// The position of the column.
     pub column: usize,
     /// The topics of the column, in its order.
     pub topics: Vec<Topic<'a>>,
+}
+
+impl<'a> Focus<'a> {
+    /// The column at that position by topic; of each its id and what the user said. The parts of
+    /// the page about topics have the ids `topic-0`, `topic-1` and so on.
+    pub fn by_topic(column: usize, topics: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
+        let topic =
+            |(index, (id, request))| Topic { id, request, anchor: format!("topic-{index}") };
+        Self {
+            id: "differences",
+            name: "Differences",
+            heading: "Differences by topic".to_owned(),
+            column,
+            topics: topics.enumerate().map(topic).collect(),
+        }
+    }
 }
 
 /// A topic as the tables show it.
@@ -30,11 +46,11 @@ pub struct Topic<'a> {
     pub anchor: String,
 }
 
-/// One chart and one table per run that is not the baseline.
-pub fn section(compared: &Compared, focus: &Focus) -> Markup {
+/// One chart and one table per run that is not the baseline; nothing where there is none.
+pub fn section(compared: &Compared, focus: &Focus) -> Option<Section> {
     let (baseline, unit) = (compared.baseline().name, compared.unit);
     let measure = compared.baseline().columns[focus.column].name();
-    html! {
+    let content = html! {
         section id=(focus.id) {
             h2 { (focus.heading) }
             p {
@@ -45,7 +61,8 @@ pub fn section(compared: &Compared, focus: &Focus) -> Markup {
             }
             @for (index, run) in compared.others() { (one(compared, focus, index, run)) }
         }
-    }
+    };
+    (compared.runs.len() > 1).then_some(Section { id: focus.id, name: focus.name, content })
 }
 
 fn one(compared: &Compared, focus: &Focus, index: usize, run: &Measured) -> Markup {
@@ -55,7 +72,7 @@ fn one(compared: &Compared, focus: &Focus, index: usize, run: &Measured) -> Mark
     let (baseline, unit) = (compared.baseline().name, compared.unit);
     let (measure, short) = (run.columns[focus.column].name(), &run.columns[focus.column].measure);
     let (id, title) = (
-        format!("{}-{index}", focus.charts),
+        format!("{}-{index}", focus.id),
         format!("{measure} of {} minus {measure} of {baseline}", run.name),
     );
     let [better, same, worse] =

@@ -1,6 +1,6 @@
 //! The figures of every run, and which of them differ significantly.
 
-use crate::page::scroll;
+use crate::page::{Section, scroll};
 use crate::words::{count, difference, effect, figure, p_value, thousands};
 use clariq_eval::{Column, ROUNDS, Tested, test_against_baseline};
 use maud::{Markup, html};
@@ -55,24 +55,20 @@ impl<'a> Compared<'a> {
     }
 }
 
-/// What a section says about its figures.
-pub struct Words<'a> {
-    /// What is measured, as sentences.
-    pub intro: String,
-    /// The name of the region that the table scrolls in.
-    pub label: &'a str,
-    /// The caption of the table.
-    pub caption: &'a str,
-}
-
-/// The figures, and `remarks` about runs where there are any.
-pub fn section(compared: &Compared, words: &Words, remarks: &[(&str, String)]) -> Markup {
+/// The figures below `intro`, which says what is measured, and `remarks` about runs where there
+/// are any. `label` names the region that the table scrolls in.
+pub fn section(
+    compared: &Compared,
+    intro: &str,
+    [label, caption]: [&str; 2],
+    remarks: &[(&str, String)],
+) -> Section {
     let several = compared.runs.len() > 1;
-    html! {
+    let content = html! {
         section id="figures" {
             h2 { "Figures" }
-            p { (words.intro) @if several { " The highest of each column is bold." } }
-            (scroll(words.label, &table(compared, words.caption)))
+            p { (intro) @if several { " The highest of each column is bold." } }
+            (scroll(label, &table(compared, caption)))
             @if several {
                 p.note {
                     "▲ significantly better, ▼ significantly worse than the baseline: p ≤ " (LEVEL)
@@ -89,7 +85,8 @@ pub fn section(compared: &Compared, words: &Words, remarks: &[(&str, String)]) -
             }
             (list_remarks(remarks))
         }
-    }
+    };
+    Section { id: "figures", name: "Figures", content }
 }
 
 fn table(compared: &Compared, caption: &str) -> Markup {

@@ -90,7 +90,7 @@ impl Labels {
     /// How they score runs. What is wrong with them is said.
     pub(crate) fn evaluation(&self, settings: &Settings) -> Result<Box<dyn Evaluation + '_>> {
         let evaluation: Box<dyn Evaluation> = match self {
-            Self::File(qrels, texts) => Box::new(ByQrels::read(qrels)?.with_texts(texts.clone())),
+            Self::File(qrels, texts) => Box::new(ByQrels::read(qrels, texts.clone())?),
             Self::Split(collection, split) => collection.evaluation(split)?,
         };
         settings.warn(evaluation.warnings());

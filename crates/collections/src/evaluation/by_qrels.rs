@@ -11,8 +11,8 @@ use clariq_eval::{
     parse_measures,
 };
 use clariq_files::{Run, Source, read_qrels, read_run};
-use clariq_report::differences::{self, Focus, Topic};
-use clariq_report::figures::{self, Compared, Measured, Words};
+use clariq_report::differences::{self, Focus};
+use clariq_report::figures::{self, Compared, Measured};
 use clariq_report::page::{Page, Section, scroll};
 use clariq_report::words::{count, figure};
 use maud::{Markup, html};
@@ -26,14 +26,14 @@ pub const USUAL_MEASURES: &str = "nDCG@10 AP RR P@10 R@30";
 pub struct ByQrels<'a> {
     of: Option<(&'a dyn Collection, &'static str)>,
     task: &'static str,
-    qrels: Qrels,
+    pub(crate) qrels: Qrels,
     topics: Topics,
     /// What is measured if nothing is named.
     usual: Vec<Box<dyn Measure>>,
     /// What the user said last in the requests, where the judgements are of no collection.
     texts: HashMap<TopicId, String>,
     /// What is wrong with the judgements, which are used all the same.
-    warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 impl<'a> ByQrels<'a> {
@@ -53,36 +53,20 @@ impl<'a> ByQrels<'a> {
                 .kind(ProblemKind::MissingFile)
         })?;
         let file = collection.source(split)?.name();
+        Ok(Self { of: Some((collection, split)), task, ..Self::new(file, qrels)? })
+    }
+
+    /// Judgements from a file of any TREC collection, with what the user said last in the requests.
+    pub fn read(file: &Source, texts: HashMap<TopicId, String>) -> Result<Self, Error> {
+        let qrels = Qrels::from_judgements(&file.name(), &read_qrels(file)?)?;
+        Ok(Self { texts, ..Self::new(file.name(), qrels)? })
+    }
+
+    fn new(file: String, qrels: Qrels) -> Result<Self, Error> {
         let topics = Topics::new(file, qrels.topics().map(|(topic, _)| topic));
         let usual = parse_measures(USUAL_MEASURES)?;
-        let (of, texts, warnings) = (Some((collection, split)), HashMap::new(), Vec::new());
-        Ok(Self { of, task, qrels, topics, usual, texts, warnings })
-    }
-
-    /// Judgements from a file of any TREC collection.
-    pub fn read(file: &Source) -> Result<Self, Error> {
-        let qrels = Qrels::from_judgements(&file.name(), &read_qrels(file)?)?;
-        let topics = Topics::new(file.name(), qrels.topics().map(|(topic, _)| topic));
-        let (usual, texts) = (parse_measures(USUAL_MEASURES)?, HashMap::new());
-        Ok(Self { of: None, task: "", qrels, topics, usual, texts, warnings: Vec::new() })
-    }
-
-    /// The same judgements with measures of the collection's own in place of [`USUAL_MEASURES`].
-    #[must_use]
-    pub fn with_measures(self, usual: Vec<Box<dyn Measure>>) -> Self {
-        Self { usual, ..self }
-    }
-
-    /// The same judgements with the texts of requests, for those of a file.
-    #[must_use]
-    pub fn with_texts(self, texts: HashMap<TopicId, String>) -> Self {
-        Self { texts, ..self }
-    }
-
-    /// The same judgements with what is to be said of them.
-    #[must_use]
-    pub fn with_warnings(self, warnings: Vec<String>) -> Self {
-        Self { warnings, ..self }
+        let (texts, warnings) = (HashMap::new(), Vec::new());
+        Ok(Self { of: None, task: "", qrels, topics, usual, texts, warnings })
     }
 
     /// The figures of a run by the measures among some names; what is no measure is left out.
@@ -213,32 +197,12 @@ impl ByQrels<'_> {
         let request = |topic: &TopicId| requests.get(topic).map_or("", String::as_str);
         let (topics, split) =
             (count(values.len(), "topic"), self.of.map_or("the qrels", |(_, split)| split));
-        let words = Words {
-            intro: format!("Measures of the literature, as trec_eval defines them, over {topics}."),
-            label: "Figures of every run",
-            caption: "Figures of every run",
-        };
-        let mut sections = vec![Section {
-            id: "figures",
-            name: "Figures",
-            content: figures::section(compared, &words, &[]),
-        }];
-        if compared.runs.len() > 1 {
-            let shown = values.iter().enumerate().map(|(index, (topic, _))| Topic {
-                id: topic.as_str(),
-                request: request(topic),
-                anchor: format!("topic-{index}"),
-            });
-            let focus = Focus {
-                id: "differences",
-                charts: "difference",
-                heading: "Differences by topic".to_owned(),
-                column: 0,
-                topics: shown.collect(),
-            };
-            let content = differences::section(compared, &focus);
-            sections.push(Section { id: "differences", name: "Differences", content });
-        }
+        let intro =
+            format!("Measures of the literature, as trec_eval defines them, over {topics}.");
+        let titles = ["Figures of every run"; 2];
+        let mut sections = vec![figures::section(compared, &intro, titles, &[])];
+        let shown = values.iter().map(|(topic, _)| (topic.as_str(), request(topic)));
+        sections.extend(differences::section(compared, &Focus::by_topic(0, shown)));
         let content = by_topic(compared, request);
         sections.push(Section { id: "topics", name: "Topics", content });
         let runs = count(compared.runs.len(), "run");

@@ -13,6 +13,7 @@ use clariq_core::{Result, TopicId, bail};
 use clariq_eval::Column;
 use clariq_experiment::record;
 use clariq_files::{Source, python_float, write_atomically};
+use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -23,7 +24,7 @@ pub(crate) fn eval(settings: &Settings, arguments: &EvalArgs) -> Result<Outcome>
     let asked = arguments.asked(&measures, settings.format)?;
     if let Some(file) = arguments.judgements(&asked) {
         let asked = Asked { qrels: None, ..asked };
-        let scored = ByQrels::read(&Source::new(file))?.score(&asked)?;
+        let scored = ByQrels::read(&Source::new(file), HashMap::new())?.score(&asked)?;
         return print(settings, arguments, &asked, &scored, "");
     }
     let (collection, split) = settings.scored_on(arguments.split.as_deref(), &asked.file)?;

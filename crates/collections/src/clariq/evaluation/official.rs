@@ -1,6 +1,6 @@
 //! The challenge's official scorer as the evaluation of `ClariQ`.
 
-use super::page::{Comparison, Entry, NeedEntry, render};
+use super::page::{Comparison, render};
 use super::{
     CUTOFFS, ContextScorer, DocumentRelevance, Leaderboard, LeaderboardTask, clarification_need,
     document_relevance, multi_turn_document_relevance, need_report, question_relevance,
@@ -338,28 +338,26 @@ impl Evaluation for Official<'_> {
     fn page(&self, asked: &PageAsked) -> Result<Rendered, Error> {
         let (labels, topics) = (self.labels()?, self.topics()?);
         let (mut runs, mut needs, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
-        for PageRun { name, file, uses } in asked.runs {
+        for PageRun { file, .. } in asked.runs {
             let run = read_run(file)?;
             topics.check_answered(file, run.lines.iter().map(|line| &line.topic))?;
             // The page says more; this cannot wait until somebody reads it.
             let found = topics.warnings(&run, Ties::Official);
             warnings.extend(found.iter().map(|warning| format!("{}: {warning}", file.name())));
-            runs.push(Entry { name: name.clone(), run, uses: uses.clone() });
+            runs.push(run);
         }
-        for (name, file) in asked.needs {
+        for (_, file) in asked.needs {
             let lines = read_need_file(file)?;
             topics.check_answered(file, lines.iter().map(|line| &line.topic))?;
-            needs.push(NeedEntry { name: name.clone(), lines });
+            needs.push(lines);
         }
         let html = render(&Comparison {
-            title: asked.title,
+            asked: *asked,
             split: self.split,
             bank: &self.clariq.bank,
             labels,
             runs: &runs,
-            baseline: asked.baseline,
             needs: &needs,
-            seed: asked.seed,
         });
         Ok(Rendered { html, topics: labels.topics.len(), warnings })
     }

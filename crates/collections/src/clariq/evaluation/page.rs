@@ -9,57 +9,47 @@ mod topics;
 
 use crate::clariq::evaluation::{CUTOFFS, recall_interval};
 use crate::clariq::{Bank, Labelled, NeedLine, Split};
+use crate::evaluation::PageAsked;
 use clariq_eval::diagnose;
 use clariq_files::Run;
-use clariq_report::differences::{self, Focus, Topic};
-use clariq_report::figures::{self, Compared, Measured, Words};
+use clariq_report::differences::{self, Focus};
+use clariq_report::figures::{self, Compared, Measured};
 use clariq_report::page::{Page, Section};
 use clariq_report::words::{count, figure};
 use judged::Judged;
 use maud::{Markup, html};
 
-/// A run and its name on the page.
-#[derive(Debug, Clone)]
-pub(crate) struct Entry {
-    /// Its name, unique on the page.
-    pub(crate) name: String,
-    pub(crate) run: Run,
-    /// What it uses beyond a request and the bank, as its record declares.
-    pub(crate) uses: Vec<String>,
-}
-
-/// A need file and its name on the page.
-#[derive(Debug, Clone)]
-pub(crate) struct NeedEntry {
-    pub(crate) name: String,
-    pub(crate) lines: Vec<NeedLine>,
-}
-
 /// What a page compares.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(crate) struct Comparison<'a> {
-    pub(crate) title: &'a str,
+    pub(crate) asked: PageAsked<'a>,
     pub(crate) split: Split,
     pub(crate) bank: &'a Bank,
     pub(crate) labels: &'a Labelled,
-    pub(crate) runs: &'a [Entry],
-    /// The position in `runs` of the run that the others are compared with.
-    pub(crate) baseline: usize,
-    /// Need files; may be empty.
-    pub(crate) needs: &'a [NeedEntry],
-    pub(crate) seed: u64,
+    /// The lines of the runs that are asked for.
+    pub(crate) runs: &'a [Run],
+    /// The lines of the need files that are asked for.
+    pub(crate) needs: &'a [Vec<NeedLine>],
+}
+
+impl Comparison<'_> {
+    /// The need files with their names.
+    pub(crate) fn named_needs(&self) -> impl Iterator<Item = (&str, &[NeedLine])> {
+        let names = self.asked.needs.iter().map(|(name, _)| name.as_str());
+        names.zip(self.needs.iter().map(Vec::as_slice))
+    }
 }
 
 pub(crate) fn render(comparison: &Comparison) -> String {
-    let judged = Judged::new(comparison);
+    let (judged, asked) = (Judged::new(comparison), comparison.asked);
     let runs = judged.runs.iter().map(|run| Measured {
-        name: &run.entry.name,
-        uses: &run.entry.uses,
+        name: &run.asked.name,
+        uses: &run.asked.uses,
         columns: run.scores.columns(),
     });
-    let compared = Compared::new(runs.collect(), comparison.baseline, comparison.seed, "topic");
+    let compared = Compared::new(runs.collect(), asked.baseline, asked.seed, "topic");
     Page {
-        title: comparison.title,
+        title: asked.title,
         lead: describe(comparison, &judged),
         sections: sections(comparison, &judged, &compared),
         footer: footer(comparison),
@@ -70,47 +60,29 @@ pub(crate) fn render(comparison: &Comparison) -> String {
 
 /// All sections that have something to show.
 fn sections(comparison: &Comparison, judged: &Judged, compared: &Compared) -> Vec<Section> {
-    let mut sections = Vec::new();
-    let mut add = |id, name, content| sections.push(Section { id, name, content });
-    let words = Words {
-        intro: format!(
-            "Recall of relevant questions among the first 5, 10, 20 and 30, as the official \
-             scorer computes it, averaged over {}.",
-            count(judged.topics.len(), "topic")
-        ),
-        label: "Recall of every run",
-        caption: "Recall of relevant questions",
-    };
-    add("figures", "Figures", figures::section(compared, &words, &remarks(comparison)));
-    if let Some(placed) = leaderboard::section(comparison, judged) {
-        add("leaderboard", "Leaderboard", placed);
-    }
-    add("depth", "Depth", depth::section(judged));
-    if compared.runs.len() > 1 {
-        let content = differences::section(compared, &deepest(judged));
-        add("differences", "Differences", content);
-    }
-    if !comparison.needs.is_empty() {
-        add("needs", "Need", needs::section(comparison));
-    }
-    add("topics", "Topics", topics::section(comparison, judged));
-    sections
-}
-
-/// Topics are compared by recall at the largest depth.
-fn deepest<'a>(judged: &Judged<'a>) -> Focus<'a> {
-    let topic = |(index, judged): (usize, &judged::JudgedTopic<'a>)| Topic {
-        id: judged.topic.id.as_str(),
-        request: &judged.topic.request,
-        anchor: format!("topic-{index}"),
-    };
-    Focus {
-        id: "differences",
-        charts: "difference",
-        heading: "Differences by topic".to_owned(),
-        column: CUTOFFS.len() - 1,
-        topics: judged.topics.iter().enumerate().map(topic).collect(),
-    }
+    let section = |id, name, content| Section { id, name, content };
+    let intro = format!(
+        "Recall of relevant questions among the first 5, 10, 20 and 30, as the official scorer \
+         computes it, averaged over {}.",
+        count(judged.topics.len(), "topic")
+    );
+    let titles = ["Recall of every run", "Recall of relevant questions"];
+    let placed = leaderboard::section(comparison, judged);
+    let shown = judged.topics.iter().map(|it| (it.topic.id.as_str(), it.topic.request.as_str()));
+    // Topics are compared by recall at the largest depth.
+    let deepest = Focus::by_topic(CUTOFFS.len() - 1, shown);
+    let needs = (!comparison.needs.is_empty()).then(|| needs::section(comparison));
+    [
+        Some(figures::section(compared, &intro, titles, &remarks(comparison))),
+        placed.map(|placed| section("leaderboard", "Leaderboard", placed)),
+        Some(section("depth", "Depth", depth::section(judged))),
+        differences::section(compared, &deepest),
+        needs.map(|needs| section("needs", "Need", needs)),
+        Some(section("topics", "Topics", topics::section(comparison, judged))),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 fn describe(comparison: &Comparison, judged: &Judged) -> String {
@@ -124,14 +96,14 @@ fn describe(comparison: &Comparison, judged: &Judged) -> String {
     if comparison.runs.len() < 2 {
         return format!("{what}, {bank}.");
     }
-    let baseline = &comparison.runs[comparison.baseline].name;
+    let baseline = &comparison.asked.runs[comparison.asked.baseline].name;
     format!("{what}, {bank}; compared with {baseline}.")
 }
 
 fn footer(comparison: &Comparison) -> Markup {
     html! {
         "Question bank " code { (comparison.bank.checksum().short()) }
-        ", split " (comparison.split) ", seed " (comparison.seed) "."
+        ", split " (comparison.split) ", seed " (comparison.asked.seed) "."
         " Equal scores are treated as by the official scorer: of a topic's lines with the "
         "same score, the first counts."
     }
@@ -139,19 +111,19 @@ fn footer(comparison: &Comparison) -> Markup {
 
 /// Each run's name with a remark about it.
 fn remarks<'a>(comparison: &Comparison<'a>) -> Vec<(&'a str, String)> {
-    let runs = comparison.runs.iter();
-    runs.flat_map(|entry| {
-        diagnose_run(comparison, entry).into_iter().map(|remark| (entry.name.as_str(), remark))
+    let runs = comparison.asked.runs.iter().zip(comparison.runs);
+    runs.flat_map(|(asked, run)| {
+        diagnose_run(comparison, run).into_iter().map(|remark| (asked.name.as_str(), remark))
     })
     .collect()
 }
 
-fn diagnose_run(comparison: &Comparison, entry: &Entry) -> Vec<String> {
+fn diagnose_run(comparison: &Comparison, run: &Run) -> Vec<String> {
     let topics = comparison.labels.topics.iter().map(|topic| &topic.id);
-    let found = diagnose(&entry.run, topics, Some(comparison.bank));
+    let found = diagnose(run, topics, Some(comparison.bank));
     let mut remarks = Vec::new();
     if found.dropped_lines > 0 {
-        let [lowest, highest] = recall_interval(&entry.run, comparison.labels);
+        let [lowest, highest] = recall_interval(run, comparison.labels);
         remarks.push(format!(
             "{} of {} repeat a score and are dropped, as by the official scorer. Over all orders \
              of equal scores, R@30 lies between {} and {}.",

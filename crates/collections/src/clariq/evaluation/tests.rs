@@ -1,9 +1,10 @@
 //! Small labels, runs and pages for tests.
 
-use super::page::{Comparison, Entry, NeedEntry};
+use super::page::Comparison;
 use crate::clariq::{
-    Bank, BankRow, ContextId, EvalTable, Facet, Labelled, LabelledRow, Split, Topic,
+    Bank, BankRow, ContextId, EvalTable, Facet, Labelled, LabelledRow, NeedLine, Split, Topic,
 };
+use crate::evaluation::{PageAsked, PageRun};
 use clariq_core::Need;
 use clariq_files::{Run, RunLine, Source};
 use clariq_pickle::PickleWriter;
@@ -80,8 +81,10 @@ pub(crate) fn table(contexts: &[(ContextId, &[(&str, f64)])]) -> EvalTable {
 pub(crate) struct Small {
     bank: Bank,
     labels: Labelled,
-    runs: Vec<Entry>,
-    pub(crate) needs: Vec<NeedEntry>,
+    shown: Vec<PageRun>,
+    runs: Vec<Run>,
+    pub(crate) need_files: Vec<(String, Source)>,
+    pub(crate) needs: Vec<Vec<NeedLine>>,
 }
 
 impl Small {
@@ -92,28 +95,29 @@ impl Small {
         let rows = ids.map(|id| BankRow { id: id.into(), text: text(id) }).to_vec();
         let mut labels = labels(&[("1", &["Q00001", "Q1", "Q2", "Q3"]), ("2", &["Q4", "Q5"])]);
         labels.topics = vec![topic("1", ATTACK, 1), topic("2", "usual", 2)];
-        let entry = |(name, lines): &(&str, &[Line])| {
-            let (name, uses) = ((*name).to_owned(), Vec::new());
-            Entry { name, run: run(lines), uses }
+        let shown = |(name, _): &(&str, &[Line])| {
+            let (name, file) = ((*name).to_owned(), Source::memory("run", *b""));
+            PageRun { name, file, uses: Vec::new() }
         };
         Self {
             bank: Bank::from_rows(rows),
             labels,
-            runs: runs.iter().map(entry).collect(),
+            shown: runs.iter().map(shown).collect(),
+            runs: runs.iter().map(|(_, lines)| run(lines)).collect(),
+            need_files: Vec::new(),
             needs: Vec::new(),
         }
     }
 
     pub(crate) fn comparison(&self) -> Comparison<'_> {
+        let (runs, needs) = (&self.shown, &self.need_files);
         Comparison {
-            title: "small",
+            asked: PageAsked { title: "small", runs, baseline: 0, needs, seed: 42 },
             split: Split::Dev,
             bank: &self.bank,
             labels: &self.labels,
             runs: &self.runs,
-            baseline: 0,
             needs: &self.needs,
-            seed: 42,
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::ikat::{Ikat, PASSAGES, Split, Topics};
 use clariq_core::TopicId;
 use clariq_eval::Column;
 use clariq_report::differences::{self, Focus, Topic};
-use clariq_report::figures::{self, Compared, Measured, Words};
+use clariq_report::figures::{self, Compared, Measured};
 use clariq_report::page::{Page, Section};
 use clariq_report::words::{count, shorten};
 use maud::html;
@@ -72,24 +72,16 @@ pub(crate) fn render(comparison: &Comparison) -> String {
 }
 
 fn sections(comparison: &Comparison, compared: &Compared) -> Vec<Section> {
-    let words = Words {
-        intro: "Each part of the runs, over the turns that its labels judge: the rankings of \
-                statements and of passages, the statements of the responses as sets (macro \
-                averages), and the words that responses share with the organisers'."
-            .to_owned(),
-        label: "Figures of every run",
-        caption: "Figures by part",
-    };
-    let content = figures::section(compared, &words, &remarks(comparison));
-    let mut sections = vec![Section { id: "figures", name: "Figures", content }];
+    let intro = "Each part of the runs, over the turns that its labels judge: the rankings of \
+                 statements and of passages, the statements of the responses as sets (macro \
+                 averages), and the words that responses share with the organisers'.";
+    let titles = ["Figures of every run", "Figures by part"];
+    let mut sections = vec![figures::section(compared, intro, titles, &remarks(comparison))];
     for (id, name, part) in
         [("by-statements", "Statements", "statements"), ("by-passages", "Passages", "passages")]
     {
-        if let Some(focus) = focus(comparison, compared, id, part)
-            && compared.runs.len() > 1
-        {
-            sections.push(Section { id, name, content: differences::section(compared, &focus) });
-        }
+        let focus = focus(comparison, compared, (id, name), part);
+        sections.extend(focus.and_then(|focus| differences::section(compared, &focus)));
     }
     let content = conversations::section(comparison);
     sections.push(Section { id: "conversations", name: "Conversations", content });
@@ -100,7 +92,7 @@ fn sections(comparison: &Comparison, compared: &Compared) -> Vec<Section> {
 fn focus<'a>(
     comparison: &'a Comparison,
     compared: &'a Compared,
-    id: &'static str,
+    (id, name): (&'static str, &'static str),
     part: &str,
 ) -> Option<Focus<'a>> {
     let columns = &compared.baseline().columns;
@@ -117,7 +109,7 @@ fn focus<'a>(
         Topic { id: turn.as_str(), request, anchor }
     };
     let topics = columns[column].values.iter().map(topic).collect();
-    Some(Focus { id, charts: id, heading: format!("Differences by turn: {part}"), column, topics })
+    Some(Focus { id, name, heading: format!("Differences by turn: {part}"), column, topics })
 }
 
 fn describe(comparison: &Comparison) -> String {

@@ -50,7 +50,7 @@ fn legend(judged: &Judged) -> Markup {
                             polyline points="1,6 43,6" {} circle cx="22" cy="6" r="3.5" {}
                         }
                     }
-                    (run.entry.name)
+                    (run.asked.name)
                 }
             }
         }
@@ -64,7 +64,7 @@ fn numbers(judged: &Judged) -> Markup {
             thead {
                 tr {
                     th scope="col" { "depth" }
-                    @for run in &judged.runs { th scope="col" { (run.entry.name) } }
+                    @for run in &judged.runs { th scope="col" { (run.asked.name) } }
                 }
             }
             tbody {
@@ -135,12 +135,12 @@ fn line(index: usize, run: &Scored, x: Scale, y: Scale) -> Markup {
     let path: Vec<String> = points.iter().map(|(x, y)| format!("{x},{y}")).collect();
     html! {
         g class=(line_classes(index)) {
-            title { (run.entry.name) }
+            title { (run.asked.name) }
             polyline points=(path.join(" ")) {}
             @for cutoff in CUTOFFS {
                 @let (x, y) = &points[cutoff - 1];
                 circle cx=(x) cy=(y) r="3.5" {
-                    title { (run.entry.name) ": R@" (cutoff) " " (figure(run.curve[cutoff - 1])) }
+                    title { (run.asked.name) ": R@" (cutoff) " " (figure(run.curve[cutoff - 1])) }
                 }
             }
         }
@@ -157,7 +157,7 @@ fn names(judged: &Judged, y: Scale) -> Markup {
             g class={ "end c" (index % KINDS) } {
                 line x1=(px(RIGHT + 5.0)) x2=(px(RIGHT + 15.0)) y1=(px(*end)) y2=(px(*label)) {}
                 text x=(px(RIGHT + 19.0)) y=(px(*label)) dy="0.35em" {
-                    (shorten(&run.entry.name, 17))
+                    (shorten(&run.asked.name, 17))
                 }
             }
         }

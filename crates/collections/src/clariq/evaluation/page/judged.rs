@@ -1,11 +1,13 @@
 //! The questions of every run for every topic with their relevance, as the official scorer reads
 //! them.
 
-use super::{Comparison, Entry};
+use super::Comparison;
 use crate::clariq::evaluation::{CUTOFFS, QuestionRelevance, question_relevance};
 use crate::clariq::{Labelled, Topic};
+use crate::evaluation::PageRun;
 use clariq_core::QuestionId;
 use clariq_eval::{Ties, exact_mean, ordered_lines, sort_by_topic};
+use clariq_files::Run;
 use std::collections::{BTreeSet, HashSet};
 
 /// The depth of the lists shown: the largest depth that the challenge measures.
@@ -19,7 +21,7 @@ pub(crate) struct JudgedTopic<'a> {
 
 /// A run, read as the official scorer reads it.
 pub(crate) struct Scored<'a> {
-    pub(crate) entry: &'a Entry,
+    pub(crate) asked: &'a PageRun,
     /// The first questions of every topic, in the order of [`Judged::topics`].
     pub(crate) lists: Vec<Vec<&'a QuestionId>>,
     pub(crate) scores: QuestionRelevance,
@@ -45,7 +47,8 @@ impl<'a> Judged<'a> {
         };
         let mut topics: Vec<JudgedTopic> = topics.map(judged).collect();
         sort_by_topic(&mut topics, |judged| judged.topic.id.as_str());
-        let runs = comparison.runs.iter().map(|entry| score(entry, labels, &topics)).collect();
+        let runs = comparison.asked.runs.iter().zip(comparison.runs);
+        let runs = runs.map(|(asked, run)| score(asked, run, labels, &topics)).collect();
         Self { topics, runs }
     }
 }
@@ -57,9 +60,14 @@ impl Scored<'_> {
     }
 }
 
-fn score<'a>(entry: &'a Entry, labels: &Labelled, topics: &[JudgedTopic]) -> Scored<'a> {
-    let scores = question_relevance(&entry.run, labels, Ties::Official);
-    let mut lines = ordered_lines(&entry.run, Ties::Official);
+fn score<'a>(
+    asked: &'a PageRun,
+    run: &'a Run,
+    labels: &Labelled,
+    topics: &[JudgedTopic],
+) -> Scored<'a> {
+    let scores = question_relevance(run, labels, Ties::Official);
+    let mut lines = ordered_lines(run, Ties::Official);
     let mut first = |judged: &JudgedTopic| -> Vec<&'a QuestionId> {
         let lines = lines.remove(&judged.topic.id).unwrap_or_default();
         lines.into_iter().take(DEPTH).map(|line| &line.question).collect()
@@ -72,7 +80,7 @@ fn score<'a>(entry: &'a Entry, labels: &Labelled, topics: &[JudgedTopic]) -> Sco
         .collect();
     let curve =
         (0..DEPTH).map(|depth| exact_mean(curves.iter().map(|curve| curve[depth]))).collect();
-    Scored { entry, lists, means: scores.means(), scores, curve }
+    Scored { asked, lists, means: scores.means(), scores, curve }
 }
 
 /// Recall at depth 1, 2, … of one topic.
@@ -107,7 +115,7 @@ mod tests {
                 CUTOFFS.map(|cutoff| run.curve[cutoff - 1]),
                 run.means,
                 "{}",
-                run.entry.name
+                run.asked.name
             );
         }
     }

@@ -23,7 +23,7 @@ pub(crate) fn section(comparison: &Comparison, judged: &Judged) -> Option<Markup
         return None;
     }
     let board = Leaderboard::published(LeaderboardTask::QuestionRelevance, comparison.split)?;
-    let runs = judged.runs.iter().map(|run| (run.entry.name.clone(), run.means.to_vec())).collect();
+    let runs = judged.runs.iter().map(|run| (run.asked.name.clone(), run.means.to_vec())).collect();
     Some(html! {
         section id="leaderboard" {
             h2 { "Among the published entries" }
@@ -44,8 +44,8 @@ fn needs(comparison: &Comparison) -> Option<Markup> {
         let scores = clarification_need(lines, comparison.labels);
         vec![scores.precision, scores.recall, scores.f1]
     };
-    let files =
-        comparison.needs.iter().map(|entry| (entry.name.clone(), figures(&entry.lines))).collect();
+    let files = comparison.named_needs().map(|(name, lines)| (name.to_owned(), figures(lines)));
+    let files = files.collect();
     (!comparison.needs.is_empty()).then(|| part("Clarification need", "need files", &board, files))
 }
 

@@ -1,8 +1,8 @@
 //! A confusion matrix of clarification needs per need file.
 
-use super::{Comparison, NeedEntry};
-use crate::clariq::Labelled;
+use super::Comparison;
 use crate::clariq::evaluation::{NeedClass, NeedReport, clarification_need, need_report};
+use crate::clariq::{Labelled, NeedLine};
 use clariq_report::page::scroll;
 use clariq_report::words::{count, figure};
 use maud::{Markup, html};
@@ -20,18 +20,22 @@ pub(crate) fn section(comparison: &Comparison) -> Markup {
                 "(cannot be answered before asking back); ✓ marks correct predictions. The "
                 "stronger the colour of a cell, the larger its share of the row."
             }
-            div.matrices { @for entry in comparison.needs { (one(entry, comparison.labels)) } }
+            div.matrices {
+                @for (name, lines) in comparison.named_needs() {
+                    (one(name, lines, comparison.labels))
+                }
+            }
         }
     }
 }
 
-fn one(entry: &NeedEntry, labels: &Labelled) -> Markup {
-    let report = need_report(&entry.lines, labels);
-    let scores = clarification_need(&entry.lines, labels);
+fn one(name: &str, lines: &[NeedLine], labels: &Labelled) -> Markup {
+    let report = need_report(lines, labels);
+    let scores = clarification_need(lines, labels);
     html! {
         div.matrix {
-            h3 { (entry.name) }
-            (scroll(&format!("Confusion matrix of {}", entry.name), &table(&report)))
+            h3 { (name) }
+            (scroll(&format!("Confusion matrix of {name}"), &table(&report)))
             p {
                 "Precision " (figure(scores.precision)) ", recall " (figure(scores.recall))
                 ", F1 " (figure(scores.f1)) ", weighted by class as by the official scorer. "
@@ -103,8 +107,8 @@ fn cell(class: &NeedClass, column: usize) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clariq::NeedLine;
     use crate::clariq::evaluation::tests::Small;
+    use clariq_files::Source;
 
     fn page(lines: &[(&str, i64)]) -> String {
         let mut small = Small::new(&[("run", &[])]);
@@ -112,7 +116,8 @@ mod tests {
             .iter()
             .map(|&(topic, label)| NeedLine { topic: topic.into(), label, line: 1 })
             .collect();
-        small.needs = vec![NeedEntry { name: "need".to_owned(), lines }];
+        small.need_files = vec![("need".to_owned(), Source::memory("need", *b""))];
+        small.needs = vec![lines];
         section(&small.comparison()).into_string()
     }
 

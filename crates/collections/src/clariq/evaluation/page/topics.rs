@@ -78,7 +78,7 @@ fn rank_table(bank: &Bank, judged: &Judged, it: &JudgedTopic, topic: usize) -> M
             thead {
                 tr {
                     th.text scope="col" { "question" }
-                    @for run in &judged.runs { th scope="col" { (run.entry.name) } }
+                    @for run in &judged.runs { th scope="col" { (run.asked.name) } }
                 }
             }
             tbody {
@@ -120,7 +120,7 @@ fn list(bank: &Bank, it: &JudgedTopic, run: &Scored, topic: usize) -> Markup {
     let recalls = CUTOFFS.iter().zip(run.scores.topics[topic].1);
     html! {
         div.list {
-            h3 { (run.entry.name) }
+            h3 { (run.asked.name) }
             p.note {
                 @for (cutoff, recall) in recalls { "R@" (cutoff) " " (format!("{recall:.2}")) " " }
             }
