@@ -1,9 +1,13 @@
 //! The instruction set that learned models compute with: part of what makes a run, and held to
 //! where one is named.
 
+use crate::common::here::{Work, printed};
 use crate::common::{Bench, Finished, LEARNED};
-use clariq_core::Isa;
+use clariq_core::{Error, Isa};
+use clariq_experiment::shards::{Planned, cut};
+use clariq_experiment::{Contexts, Loaded};
 use serde_json::Value;
+use std::num::NonZeroUsize;
 use std::process::Command;
 
 /// A bench with the sample, a system over a tiny encoder, and a few conversations.
@@ -74,29 +78,46 @@ fn lexical_systems_do_not_depend_on_it() {
 #[test]
 fn a_plan_is_for_processors_that_compute_alike() {
     let bench = bench();
-    let shard = "-q data shard r.jsonl --data data --contexts 1 -o";
-    bench.succeed(&format!("{shard} auto --system tiny.toml"));
-    bench.succeed(&format!("{shard} held --system tiny.toml --isa sse41"));
-    bench.succeed(&format!("{shard} open"));
-    let run = |shard: &str| format!("-q run tiny.toml --data data --shard {shard}");
-    for line in [run("auto/plan.json:0 --isa sse41"), run("held/plan.json:0")] {
-        let finished = refused(&bench, &line);
-        assert!(
-            finished.stderr.contains("learned models computed with {\"isa\":"),
-            "{}",
-            finished.stderr
-        );
-        assert!(
-            finished.stderr.contains("hint: `--isa avx2` for `clariq data shard`"),
-            "{}",
-            finished.stderr
-        );
+    // Whatever need not be held to an instruction set is done in this process.
+    let here = |work: &dyn Fn(&Contexts, &Loaded) -> Result<(), Error>| {
+        let loaded = Loaded::open(&bench.path("tiny.toml").display().to_string(), &[]);
+        let loaded = loaded.expect("a system");
+        let on = Work::on(&bench, "data", "dev");
+        on.with_session(|session| work(&Contexts::new(session), &loaded)).0
+    };
+    let shard = |folder: &str, of_a_system: bool| {
+        here(&|contexts, loaded| {
+            let (file, system) = (bench.path("r.jsonl"), of_a_system.then_some(loaded));
+            cut(contexts, &file, false, NonZeroUsize::MIN, &bench.path(folder), system).map(drop)
+        })
+    };
+    let run = |folder: &str| {
+        here(&|contexts, loaded| {
+            let planned = Planned::read(&bench.path(folder).join("plan.json"))?;
+            planned.run_shard(contexts, loaded, 0, None).map(drop)
+        })
+    };
+    let held =
+        |plan: &str| format!("-q run tiny.toml --data data --isa sse41 --shard {plan}/plan.json:");
+    shard("auto", true).expect("a plan");
+    shard("open", false).expect("a plan");
+    bench.succeed(
+        "-q data shard r.jsonl --data data --contexts 1 -o held --system tiny.toml --isa sse41",
+    );
+    let alike = "hint: `--isa avx2` for `clariq data shard`";
+    for told in [
+        refused(&bench, &format!("{}0", held("auto"))).stderr,
+        printed(&run("held").expect_err("another instruction set")),
+    ] {
+        for part in ["learned models computed with {\"isa\":", alike] {
+            assert!(told.contains(part), "{told}");
+        }
     }
-    bench.succeed(&run("auto/plan.json:0"));
-    bench.succeed(&run("held/plan.json:0 --isa sse41"));
+    run("auto").expect("a part");
+    bench.succeed(&format!("{}0", held("held")));
     // A plan for no system in particular cannot know; its parts can.
-    bench.succeed(&run("open/plan.json:0"));
-    bench.succeed(&run("open/plan.json:1 --isa sse41"));
+    run("open").expect("a part");
+    bench.succeed(&format!("{}1", held("open")));
     let finished = refused(&bench, "run --merge open/plan.json -o m.run");
     assert!(
         finished.stderr.contains("parts whose learned models computed with"),

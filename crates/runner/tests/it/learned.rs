@@ -1,8 +1,11 @@
-//! Systems with learned stages, and their training, by the real binary: with a tiny random BERT, so
-//! that it takes seconds. Every kind of stage runs, the thread count changes no byte, a killed
-//! training goes on to the same bytes, and what is wrong is refused.
+//! Systems with learned stages, and their training, with a tiny random BERT. Every kind of stage
+//! runs, the thread count changes no byte, a killed training goes on to the same bytes, and what is
+//! wrong is refused.
 
+use crate::common::here::{Work, printed, write};
 use crate::common::{Bench, root};
+use clariq_core::Error;
+use clariq_experiment::Again;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -29,8 +32,9 @@ fn bench() -> Bench {
             fs::read(Path::new(&tiny()).join(name)).expect("a file"),
         );
     }
-    bench.write("scorer.toml", recipe("scorer", LISTS, 0.02));
-    bench.write("vectors.toml", recipe("vectors", "kind = \"in-batch-softmax\"\nbatch = 16", 0.05));
+    write(&bench, "scorer.toml", &recipe("scorer", LISTS, 0.02));
+    let softmax = "kind = \"in-batch-softmax\"\nbatch = 16";
+    write(&bench, "vectors.toml", &recipe("vectors", softmax, 0.05));
     bench
 }
 
@@ -38,7 +42,7 @@ const LISTS: &str = "kind = \"listwise\"\nbatch = 2\nnegatives = 2\nsystem = \"b
 
 fn recipe(name: &str, objective: &str, epochs: f64) -> String {
     format!(
-        "name = \"{name}\"\nbase = \"tiny\"\nepochs = {epochs}\nlearning_rate = 1e-3\ncheckpoint_every = 2\n\
+        "name = \"{name}\"\nbase = \"@/tiny\"\nepochs = {epochs}\nlearning_rate = 1e-3\ncheckpoint_every = 2\n\
          [objective]\n{objective}\n"
     )
 }
@@ -49,7 +53,7 @@ fn system(name: &str, uses: &str, stages: &[&str]) -> String {
         stages.iter().map(|stage| format!("[[stages]]\nstage = {stage}\n")).collect();
     let stages = stages.concat();
     format!(
-        "name = \"{name}\"\nuses = [{uses}]\n[space]\nmodels = {{ \"tiny\" = 1.0 }}\ncharacters = 0.4\n{stages}"
+        "name = \"{name}\"\nuses = [{uses}]\n[space]\nmodels = {{ \"@/tiny\" = 1.0 }}\ncharacters = 0.4\n{stages}"
     )
 }
 
@@ -63,8 +67,8 @@ fn systems() -> Vec<(&'static str, String)> {
     let both = "\"train-labels\", \"dev-labels\", \"batch\"";
     vec![
         ("dense", system("dense", "", &["\"dense\"\ndepth = 30"])),
-        ("rerank", system("rerank", "", &[BM25, "\"rerank\"\nmodel = \"tiny\"\ndepth = 10"])),
-        ("whole", system("whole", "", &["\"cross_encode\"\nmodel = \"tiny\"\ndepth = 30"])),
+        ("rerank", system("rerank", "", &[BM25, "\"rerank\"\nmodel = \"@/tiny\"\ndepth = 10"])),
+        ("whole", system("whole", "", &["\"cross_encode\"\nmodel = \"@/tiny\"\ndepth = 30"])),
         ("fused", system("fused", "", &[FUSED])),
         (
             "feedback",
@@ -88,7 +92,7 @@ fn systems() -> Vec<(&'static str, String)> {
             system(
                 "trained",
                 both,
-                &["\"dense\"", "\"rerank\"\nmodel = \"scorer.toml\"\ndepth = 10"],
+                &["\"dense\"", "\"rerank\"\nmodel = \"@/scorer.toml\"\ndepth = 10"],
             ),
         ),
     ]
@@ -137,13 +141,12 @@ fn every_learned_stage_ranks_and_threads_change_no_byte() {
     let bench = bench();
     keep_topics(&bench, 4);
     for (name, toml) in systems() {
-        bench.write(&format!("{name}.toml"), toml);
-    }
-    let files: Vec<String> = systems().iter().map(|(name, _)| format!("{name}.toml")).collect();
-    let files = files.join(" ");
-    for (threads, folder) in [(1, "one"), (3, "three")] {
-        bench.succeed(&format!("--threads {threads} run {files} --data data"));
-        fs::rename(bench.path("runs/sample"), bench.path(folder)).expect("runs");
+        write(&bench, &format!("{name}.toml"), &toml);
+        for (threads, folder) in [(1, "one"), (3, "three")] {
+            let work = Work { threads, ..Work::on(&bench, "data", "dev") };
+            work.run(&format!("{name}.toml"), &[], &format!("{folder}/{name}.dev.run"))
+                .expect("a run");
+        }
     }
     for (name, _) in systems() {
         let run = bench.text(&format!("one/{name}.dev.run"));
@@ -174,20 +177,22 @@ fn every_learned_stage_ranks_and_threads_change_no_byte() {
 #[test]
 fn a_record_names_the_weights_and_an_explanation_every_stage() {
     let bench = bench();
-    let stages = [BM25, "\"rerank\"\nmodel = \"tiny\"\ndepth = 10", "\"cutoff\"\ndepth = 5"];
-    bench.write("mine.toml", system("mine", "", &stages));
-    bench.succeed("run mine.toml --data data -o mine.run");
+    let stages = [BM25, "\"rerank\"\nmodel = \"@/tiny\"\ndepth = 10", "\"cutoff\"\ndepth = 5"];
+    write(&bench, "mine.toml", &system("mine", "", &stages));
+    let run = |output: &str| Work::on(&bench, "data", "dev").run("mine.toml", &[], output);
+    run("mine.run").expect("a run");
     let record: Value = serde_json::from_slice(&bench.read("mine.run.json")).expect("JSON");
-    let checksum = record["models"]["tiny"].as_str().expect("a checksum").to_owned();
+    let model = bench.path("tiny").display().to_string();
+    let checksum = record["models"][&model].as_str().expect("a checksum").to_owned();
     assert!(checksum.len() >= 12, "{checksum}");
     // Other weights, another checksum.
     let mut bytes = bench.read("tiny/model.safetensors");
     let last = bytes.len() - 1;
     bytes[last] ^= 1;
     bench.write("tiny/model.safetensors", bytes);
-    bench.succeed("run mine.toml --data data -o other.run");
+    run("other.run").expect("a run");
     let record: Value = serde_json::from_slice(&bench.read("other.run.json")).expect("JSON");
-    assert_ne!(record["models"]["tiny"].as_str(), Some(checksum.as_str()));
+    assert_ne!(record["models"][&model].as_str(), Some(checksum.as_str()));
     let run = bench.text("mine.run");
     let question = run.lines().next().and_then(|line| line.split(' ').nth(2)).expect("a question");
     let request = fs::read_to_string(bench.path("data/dev.tsv")).expect("dev");
@@ -200,7 +205,7 @@ fn a_record_names_the_weights_and_an_explanation_every_stage() {
     let shown =
         bench.run(&["explain", "--data", "data", "--system", "mine.toml", &request, question]);
     assert_eq!(shown.status, Some(0), "{}", shown.stderr);
-    for stage in ["bm25", "rerank", "cutoff", "logit of `tiny`"] {
+    for stage in ["bm25", "rerank", "cutoff", &format!("logit of `{model}`")] {
         assert!(shown.stdout.contains(stage), "{stage}: {}", shown.stdout);
     }
 }
@@ -221,8 +226,12 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 #[test]
 fn a_killed_training_goes_on_to_the_same_bytes() {
     let bench = bench();
-    bench.write("long.toml", recipe("long", LISTS, 0.2));
-    bench.succeed("train long.toml --data data -o whole");
+    write(&bench, "long.toml", &recipe("long", LISTS, 0.2));
+    let train = |again, output: &str| {
+        let work = Work::on(&bench, "data", "dev");
+        work.train("long.toml", &[], again, Some(output)).expect("a model").2
+    };
+    train(Again::Reuse, "whole");
     let mut killed = bench
         .command(&["train", "long.toml", "--data", "data", "-o", "broken"])
         .spawn()
@@ -236,9 +245,9 @@ fn a_killed_training_goes_on_to_the_same_bytes() {
     killed.kill().expect("killed");
     killed.wait().expect("waited for");
     assert!(!bench.path("broken").exists(), "nothing is there before it is whole");
-    let resumed = bench.succeed("train long.toml --data data -o broken --resume");
-    assert!(resumed.stderr.contains("continuing after step"), "{}", resumed.stderr);
-    assert_eq!(files(&bench.path("whole")), files(&bench.path("broken")));
+    let resumed = train(Again::Resume, "broken");
+    assert!(resumed.contains("continuing after step"), "{resumed}");
+    assert!(files(&bench.path("whole")) == files(&bench.path("broken")));
     assert!(!bench.path("broken.training").exists());
 }
 
@@ -247,8 +256,9 @@ fn folds_hold_out_other_topics() {
     let bench = bench();
     let card = |fold: usize| {
         let folder = format!("fold-{fold}");
-        let set = format!("--set held_out=0.5 --set fold={fold} --set epochs=0.02");
-        bench.succeed(&format!("train vectors.toml --data data -o {folder} {set}"));
+        let set = ["held_out=0.5", &format!("fold={fold}"), "epochs=0.02"];
+        let work = Work::on(&bench, "data", "dev");
+        work.train("vectors.toml", &set, Again::Reuse, Some(&folder)).expect("a model");
         let card: Value =
             serde_json::from_slice(&bench.read(&format!("{folder}/training.json"))).expect("JSON");
         card["held_out_topics"].as_array().expect("topics").clone()
@@ -261,18 +271,23 @@ fn folds_hold_out_other_topics() {
 #[test]
 fn what_was_trained_is_found_again_and_other_data_train_anew() {
     let bench = bench();
+    let train = |again| {
+        let work = Work::on(&bench, "data", "dev");
+        let (_, trained, notes) = work.train("vectors.toml", &[], again, None).expect("a model");
+        assert_eq!(trained.is_some(), notes.contains("it is kept in"), "{notes}");
+        trained.is_some()
+    };
+    // Each command looks for what others trained.
     let first = bench.succeed("train vectors.toml scorer.toml --data data");
     assert_eq!(first.stderr.matches("it is kept in").count(), 2, "{}", first.stderr);
     let second = bench.succeed("train vectors.toml scorer.toml --data data");
     assert_eq!(second.stderr.matches("was trained before").count(), 2, "{}", second.stderr);
+    assert!(!train(Again::Reuse));
     bench.edit("data/train.tsv", |text| {
         let lines: Vec<&str> = text.lines().collect();
         lines[..lines.len() - 9].join("\n") + "\n"
     });
-    let other = bench.succeed("train vectors.toml --data data");
-    assert!(other.stderr.contains("it is kept in"), "{}", other.stderr);
-    let forced = bench.succeed("train vectors.toml --data data --force");
-    assert!(forced.stderr.contains("it is kept in"), "{}", forced.stderr);
+    assert!(train(Again::Reuse) && !train(Again::Reuse) && train(Again::Force));
 }
 
 #[test]
@@ -286,14 +301,22 @@ fn models_learn_from_labels_of_ones_own() {
     let mining =
         "name = \"mining\"\n[[stages]]\nstage = \"bm25\"\nanalyzer = \"english\"\ndepth = 20";
     bench.write("mining.toml", mining);
-    bench
-        .write("scorer.toml", recipe("scorer", &LISTS.replace("\"bm25\"", "\"mining.toml\""), 2.0));
-    bench.write("vectors.toml", recipe("vectors", "kind = \"in-batch-softmax\"\nbatch = 4", 2.0));
-    bench.succeed("train vectors.toml scorer.toml --data own");
-    bench.write(
+    let lists = LISTS.replace("\"bm25\"", "\"@/mining.toml\"");
+    write(&bench, "scorer.toml", &recipe("scorer", &lists, 2.0));
+    let softmax = "kind = \"in-batch-softmax\"\nbatch = 4";
+    write(&bench, "vectors.toml", &recipe("vectors", softmax, 2.0));
+    let train = |recipe: &str| {
+        let work = Work::on(&bench, "own", "dev");
+        let trained = work.train(recipe, &[], Again::Reuse, None).expect("a model").1;
+        assert!(trained.is_some(), "{recipe} was not trained before");
+    };
+    train("vectors.toml");
+    train("scorer.toml");
+    write(
+        &bench,
         "trained.toml",
-        "name = \"trained\"\nuses = [\"train-labels\"]\n[space]\nmodels = { \"vectors.toml\" = 1.0 }\n\
-         [[stages]]\nstage = \"dense\"\n[[stages]]\nstage = \"rerank\"\nmodel = \"scorer.toml\"\ndepth = 5",
+        "name = \"trained\"\nuses = [\"train-labels\"]\n[space]\nmodels = { \"@/vectors.toml\" = 1.0 }\n\
+         [[stages]]\nstage = \"dense\"\n[[stages]]\nstage = \"rerank\"\nmodel = \"@/scorer.toml\"\ndepth = 5",
     );
     // What was trained is what the system opens, and what it reaches is shown with no figure expected.
     let reproduced = bench.succeed("reproduce trained.toml --data own --split dev");
@@ -303,12 +326,30 @@ fn models_learn_from_labels_of_ones_own() {
     bench.edit(qrels, |text| {
         text.lines().filter(|line| !line.starts_with("t3 ")).collect::<Vec<_>>().join("\n")
     });
-    let other = bench.succeed("train vectors.toml --data own");
-    assert!(other.stderr.contains("it is kept in"), "other labels train anew: {}", other.stderr);
+    // Other labels train anew.
+    train("vectors.toml");
 }
 
-/// What is wrong, how it is made so, the command, and what the message must hold.
+/// What is wrong, how it is made so, what is done (a system that is run, a recipe that is trained with
+/// other values of its keys, or a command), and what the message must hold.
 type Case = (&'static str, fn(&Bench), &'static str, [&'static str; 3]);
+
+/// The message that a case is refused with.
+fn refusal(bench: &Bench, line: &str) -> String {
+    let (words, work) = (line.split(' ').collect::<Vec<_>>(), Work::on(bench, "data", "dev"));
+    let done: Result<(), Error> = match words[..] {
+        ["run", system] => work.run(system, &[], "s.run").map(drop),
+        ["train", recipe, ref set @ ..] => {
+            work.train(recipe, set, Again::Reuse, Some("m")).map(drop)
+        }
+        _ => {
+            let finished = bench.run(&words);
+            assert_eq!((finished.status, &*finished.stdout), (Some(2), ""), "{}", finished.stderr);
+            return finished.stderr;
+        }
+    };
+    printed(&done.expect_err(line))
+}
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
@@ -317,35 +358,37 @@ fn what_cannot_be_run_or_trained_is_refused_with_a_hint() {
         (
             "a trained model that is not declared",
             |bench| {
-                bench.write(
+                write(
+                    bench,
                     "s.toml",
-                    system("s", "", &[BM25, "\"rerank\"\nmodel = \"scorer.toml\""]),
+                    &system("s", "", &[BM25, "\"rerank\"\nmodel = \"@/scorer.toml\""]),
                 );
             },
-            "run s.toml --data data -o s.run",
-            ["s.toml", "train-labels", "`scorer.toml`, which is trained"],
+            "run s.toml",
+            ["s.toml", "train-labels", "scorer.toml`, which is trained"],
         ),
         (
             "a model that is nowhere",
             |bench| {
-                bench.write("s.toml", system("s", "", &[BM25, "\"rerank\"\nmodel = \"nobody\""]));
+                write(bench, "s.toml", &system("s", "", &[BM25, "\"rerank\"\nmodel = \"nobody\""]));
             },
-            "run s.toml --data data -o s.run",
+            "run s.toml",
             ["nobody", "", ""],
         ),
         (
             "an encoder in place of a cross-encoder",
             |bench| {
-                bench.write(
+                write(
+                    bench,
                     "s.toml",
-                    system(
+                    &system(
                         "s",
                         "\"train-labels\"",
-                        &[BM25, "\"rerank\"\nmodel = \"vectors.toml\""],
+                        &[BM25, "\"rerank\"\nmodel = \"@/vectors.toml\""],
                     ),
                 );
             },
-            "run s.toml --data data -o s.run",
+            "run s.toml",
             ["vectors.toml", "a cross-encoder", "an encoder"],
         ),
         (
@@ -353,62 +396,62 @@ fn what_cannot_be_run_or_trained_is_refused_with_a_hint() {
             |bench| {
                 let bytes = bench.read("tiny/model.safetensors");
                 bench.write("tiny/model.safetensors", &bytes[..bytes.len() / 2]);
-                bench.write("s.toml", system("s", "", &["\"dense\""]));
+                write(bench, "s.toml", &system("s", "", &["\"dense\""]));
             },
-            "run s.toml --data data -o s.run",
+            "run s.toml",
             ["model.safetensors", "weights", ""],
         ),
         (
             "a key that no recipe has",
             |bench| bench.edit("scorer.toml", |text| text.replace("learning_rate", "learning_rat")),
-            "train scorer.toml --data data -o m",
+            "train scorer.toml",
             ["scorer.toml:4", "a training recipe", "learning_rat"],
         ),
         (
             "a parameter that no recipe has",
             |_| {},
-            "train scorer.toml --data data -o m --set learning_rat=1",
+            "train scorer.toml learning_rat=1",
             ["--set", "a key of a recipe", "unknown field `learning_rat`"],
         ),
         (
             "a fold that is none",
             |_| {},
-            "train scorer.toml --data data -o m --set held_out=0.5 --set fold=2",
+            "train scorer.toml held_out=0.5 fold=2",
             ["--set", "a fold below 1 / held_out", ""],
         ),
         (
             "a rate below 0",
             |bench| bench.edit("scorer.toml", |text| text.replace("1e-3", "-1e-3")),
-            "train scorer.toml --data data -o m",
+            "train scorer.toml",
             ["scorer.toml", "learning_rate above 0", ""],
         ),
         (
             "a folder that is there already",
             |bench| bench.write("m/mine.txt", "mine"),
-            "train scorer.toml --data data -o m",
+            "train scorer.toml",
             ["--output", "does not exist", "m is there already"],
         ),
         (
             "two models for one folder",
             |_| {},
-            "train scorer.toml vectors.toml --data data -o m",
+            "--data data train scorer.toml vectors.toml -o m",
             ["--output", "one model", "2 models"],
         ),
         (
             "nothing to train",
             |_| {},
-            "train bm25 --data data",
+            "--data data train bm25",
             ["CONFIG", "a trained model", "`bm25`"],
         ),
         (
             "a base that is nowhere",
-            |bench| bench.edit("scorer.toml", |text| text.replace("\"tiny\"", "\"nobody\"")),
-            "train scorer.toml --data data -o m",
+            |bench| bench.edit("scorer.toml", |text| text.replace("/tiny\"", "/nobody\"")),
+            "train scorer.toml",
             ["nobody", "", ""],
         ),
         (
             "a device that is not there",
-            |bench| bench.write("s.toml", system("s", "", &["\"dense\""])),
+            |bench| write(bench, "s.toml", &system("s", "", &["\"dense\""])),
             "--device cuda:9 run s.toml --data data -o s.run",
             ["--device", "`cpu`", "`cuda:9`"],
         ),
@@ -419,7 +462,7 @@ fn what_cannot_be_run_or_trained_is_refused_with_a_hint() {
                     text.lines().next().expect("a header").to_owned() + "\n"
                 });
             },
-            "train vectors.toml --data data -o m",
+            "train vectors.toml",
             ["train.tsv", "", ""],
         ),
     ];
@@ -427,10 +470,7 @@ fn what_cannot_be_run_or_trained_is_refused_with_a_hint() {
         let bench = bench();
         arrange(&bench);
         let before = bench.snapshot();
-        let finished = bench.run(&line.split(' ').collect::<Vec<_>>());
-        let stderr = &finished.stderr;
-        assert_eq!(finished.status, Some(2), "{name}: {stderr}");
-        assert_eq!(finished.stdout, "", "{name}");
+        let stderr = &refusal(&bench, line);
         assert!(
             stderr.lines().any(|line| line.starts_with("error: ") && line.contains(place)),
             "{name}: {stderr}"

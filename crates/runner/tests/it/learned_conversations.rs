@@ -1,7 +1,10 @@
 //! Conversations by a learned system: the same bytes whatever the threads, and one by one.
 
-use crate::common::here::run_conversations;
-use crate::common::{Bench, Finished, root};
+use crate::common::here::Work;
+use crate::common::{Bench, root};
+use clariq_core::{Error, Request};
+use clariq_experiment::{Contexts, Loaded, Query, System};
+use std::slice;
 
 /// A bench with the sample, some contexts of every topic of dev, and a system over a tiny encoder.
 fn bench(stages: &str) -> Bench {
@@ -26,13 +29,22 @@ fn bench(stages: &str) -> Bench {
     bench
 }
 
+/// The run of a system of the bench over a file of conversations.
+fn run_conversations(
+    bench: &Bench,
+    (system, set): (&str, Option<[&str; 3]>),
+    file: &str,
+) -> Result<String, Error> {
+    Work::on(bench, "data", "dev").run_conversations(system, set.as_slice(), file)
+}
+
 #[test]
 fn a_run_has_the_same_bytes_whatever_the_threads() {
     let bench = bench("");
     let run = |threads: usize| {
-        let line = "run tiny.toml --data data --conversations all.jsonl -o out/all.run --threads";
-        bench.succeed(&format!("{line} {threads}"));
-        (bench.read("out/all.run"), bench.read("out/all.run.json"))
+        let work = Work { threads, ..Work::on(&bench, "data", "dev") };
+        let run = work.run_conversations("tiny.toml", &[], "all.jsonl").expect("a run");
+        (run, bench.read("here.run.json"))
     };
     let whole = run(1);
     assert!(run(3) == whole && whole.0.len() > 5_000);
@@ -44,29 +56,19 @@ fn a_run_has_the_same_bytes_whatever_the_threads() {
 #[test]
 fn a_text_that_is_too_long_for_a_model_is_cut_with_a_note() {
     let bench = bench("");
-    let long = "saturn ".repeat(600);
-    let lines = |key: &str| {
-        let line =
-            |number: usize, text: &str| format!("{{\"id\": {number}, \"{key}\": \"{text}\"}}\n");
-        [line(1, "saturn"), line(2, &long), line(3, "saturn")].concat()
-    };
-    bench.write("asked.jsonl", lines("request"));
-    bench.write("ranked.jsonl", lines("text"));
     bench.edit("tiny.toml", |text| text.replace(", \"batch\"", ""));
-    for line in [
-        "rank tiny.toml --data data --requests ranked.jsonl --skip-bad",
-        "ask --json --data data --system tiny.toml",
-    ] {
-        let mut command = bench.command(&line.split(' ').collect::<Vec<_>>());
-        command.stdin(std::fs::File::open(bench.path("asked.jsonl")).expect("opened"));
-        let finished = Finished::from(command.output().expect("it starts"));
-        assert_eq!(finished.status, Some(0), "{line}: {}", finished.stderr);
-        let objects: Vec<serde_json::Value> =
-            finished.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-        assert_eq!(objects.len(), 3, "{line}");
-        assert!(objects.iter().all(|object| object.get("error").is_none()), "{line}");
-        assert!(finished.stderr.contains(" were cut"), "{line}: {}", finished.stderr);
-    }
+    let path = bench.path("tiny.toml").display().to_string();
+    let loaded = Loaded::open(&path, &[]).expect("a system");
+    let ((), notes) = Work::on(&bench, "data", "dev").with_session(|session| {
+        let contexts = Contexts::new(session);
+        let system = System::open(&contexts, &loaded).expect("a system");
+        for text in ["saturn", &"saturn ".repeat(600), "saturn"] {
+            let query = Query::from(Request::new("1", text));
+            let outcomes = system.rank(slice::from_ref(&query)).expect("a ranking");
+            assert!(!outcomes[0].ranking.is_empty(), "{text}");
+        }
+    });
+    assert_eq!(notes.matches(" were cut").count(), 1, "{notes}");
 }
 
 #[test]

@@ -1,23 +1,26 @@
-//! A conversational encoder by the real binary: trained on small files in the form of TREC `CAsT`,
-//! with a tiny random BERT, and used to rank statements and passages.
+//! A conversational encoder: trained on small files in the form of TREC `CAsT`, with a tiny random
+//! BERT, and used to rank statements and passages.
 
+use crate::common::here::{Work, printed, write};
 use crate::common::{Bench, root};
+use clariq_core::Error;
+use clariq_experiment::Again;
 use serde_json::{Value, json};
 use std::fs;
 
-const RECIPE: &str = "name = \"follower\"\nbase = \"tiny\"\nepochs = 3\nlearning_rate = 1e-3\ncheckpoint_every = 2\n\
+const RECIPE: &str = "name = \"follower\"\nbase = \"@/tiny\"\nepochs = 3\nlearning_rate = 1e-3\ncheckpoint_every = 2\n\
     max_tokens = 96\n[objective]\nkind = \"resolved-utterance\"\nbatch = 4\nuntrained = 0.5\n\
     history = { context = 0.3, system = 0.3, decay = 0.3 }\n";
 
 /// Ranks by the last utterance and, as `weight` says, by what the encoder makes of it.
 fn system(name: &str, weight: f64) -> String {
     let stage = format!(
-        "stage = \"dense\"\nhistory = {{ meaning = {{ model = \"follower.toml\", weight = {weight:?} }} }}\n"
+        "stage = \"dense\"\nhistory = {{ meaning = {{ model = \"@/follower.toml\", weight = {weight:?} }} }}\n"
     );
     let tasks = ["statements", "passages", "sentences"];
     let tasks = tasks.map(|task| format!("[[tasks.{task}.stages]]\n{stage}"));
     format!(
-        "name = \"{name}\"\nuses = [\"train-labels\"]\n[space]\nmodels = {{ \"tiny\" = 1.0 }}\n{}\
+        "name = \"{name}\"\nuses = [\"train-labels\"]\n[space]\nmodels = {{ \"@/tiny\" = 1.0 }}\n{}\
          [answer]\nclass = \"automatic\"\nstatements = {{ most = 1, least = 0.0, gap = 0.0 }}\n\
          response = {{ sources = 2, tokens = 60, fewest_words = 3, most_words = 60 }}\n",
         tasks.concat()
@@ -45,7 +48,7 @@ fn topics(things: &[&str]) -> String {
     Value::from(things.iter().enumerate().map(number).collect::<Vec<_>>()).to_string()
 }
 
-/// A bench with the sample of iKAT in `data`, files of `CAsT` in `data/cast`, the tiny model, a
+/// A bench with two conversations of the sample of iKAT in `data`, files of `CAsT` in `data/cast`, the tiny model, a
 /// recipe and two systems.
 fn bench() -> Bench {
     let bench = Bench::new();
@@ -55,11 +58,7 @@ fn bench() -> Bench {
     }
     // Passages are longer than what the tiny model reads.
     bench.write("tiny/sentence_bert_config.json", "{\"max_seq_length\": 96}");
-    for entry in fs::read_dir(root().join("data/sample-ikat")).expect("the sample") {
-        let path = entry.expect("an entry").path();
-        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
-        bench.write(&format!("data/{name}"), fs::read(&path).expect("a file"));
-    }
+    bench.write_ikat("data", |topics| topics.truncate(2));
     let things = [["tea", "coffee"], ["bread", "honey"], ["a tent", "a car"]];
     let names = [
         "2020_manual_evaluation_topics_v1.0",
@@ -72,9 +71,9 @@ fn bench() -> Bench {
     bench.write("data/cast/2019_evaluation_topics_v1.0.json", topics(&["cheese"]));
     let resolved = "0_1\tTell me about cheese.\n0_2\tWhat does cheese cost?\n";
     bench.write("data/cast/2019_evaluation_topics_annotated_resolved_v1.0.tsv", resolved);
-    bench.write("follower.toml", RECIPE);
-    bench.write("with.toml", system("with", 2.0));
-    bench.write("without.toml", system("without", 0.0));
+    write(&bench, "follower.toml", RECIPE);
+    write(&bench, "with.toml", &system("with", 2.0));
+    write(&bench, "without.toml", &system("without", 0.0));
     bench
 }
 
@@ -91,15 +90,13 @@ fn files(bench: &Bench, folder: &str) -> Vec<(String, Vec<u8>)> {
 fn it_is_trained_when_it_is_needed_and_ranks_the_same_on_any_number_of_threads() {
     let bench = bench();
     let run = |name: &str, threads: usize, out: &str| {
-        let line = format!(
-            "--threads {threads} run {name}.toml --data data --split 2023-test -o {out}.json"
-        );
-        bench.succeed(&line)
+        let work = Work { threads, ..Work::on(&bench, "data", "2023-test") };
+        work.run(&format!("{name}.toml"), &[], &format!("{out}.json")).expect("a run")
     };
     let first = run("with", 1, "one");
-    assert!(first.stderr.contains("training `follower`"), "{}", first.stderr);
+    assert!(first.contains("training `follower`"), "{first}");
     let again = run("with", 3, "three");
-    assert!(!again.stderr.contains("training"), "it is found again: {}", again.stderr);
+    assert!(!again.contains("training"), "it is found again: {again}");
     for end in ["json", "statements.run", "passages.run"] {
         let [one, three] = ["one", "three"].map(|name| bench.text(&format!("{name}.{end}")));
         assert_eq!(one.replace("three", "one"), three.replace("three", "one"), "{end}");
@@ -115,16 +112,19 @@ fn it_is_trained_when_it_is_needed_and_ranks_the_same_on_any_number_of_threads()
         assert_ne!(order("one"), order("none"), "the encoder changes the order of {task}");
     }
     let record: Value = serde_json::from_slice(&bench.read("one.json.json")).expect("JSON");
-    assert!(record["models"]["follower.toml"].as_str().is_some_and(|sum| sum.len() == 64));
+    let trained = bench.path("follower.toml").display().to_string();
+    assert!(record["models"][trained].as_str().is_some_and(|sum| sum.len() == 64));
 }
 
 #[test]
 fn threads_change_no_weight_and_conversations_are_held_out_whole() {
     let bench = bench();
-    let line = "train follower.toml --data data --set held_out=0.3 --set evaluate_every=2";
-    bench.succeed(&format!("{line} -o whole"));
-    bench.succeed(&format!("--threads 2 {line} -o other"));
-    assert_eq!(files(&bench, "whole"), files(&bench, "other"));
+    for (threads, output) in [(1, "whole"), (2, "other")] {
+        let work = Work { threads, ..Work::on(&bench, "data", "2023-test") };
+        let set = ["held_out=0.3", "evaluate_every=2"];
+        work.train("follower.toml", &set, Again::Reuse, Some(output)).expect("a model");
+    }
+    assert!(files(&bench, "whole") == files(&bench, "other"));
     let card: Value = serde_json::from_slice(&bench.read("whole/training.json")).expect("JSON");
     let held_out = card["held_out_topics"].as_array().expect("topics");
     // 20 turns of seven conversations, of which two are held out.
@@ -145,53 +145,64 @@ fn threads_change_no_weight_and_conversations_are_held_out_whole() {
 
 #[test]
 fn what_is_missing_or_does_not_fit_is_refused_with_a_hint() {
-    let refused = |change: &dyn Fn(&Bench), line: &str, says: &[&str]| {
+    type Done = Result<(), Error>;
+    let refused = |change: &dyn Fn(&Bench), work: fn(Work) -> Done, says: &[&str]| {
         let bench = bench();
         change(&bench);
-        let arguments: Vec<&str> = line.split(' ').collect();
-        let finished = bench.run(&arguments);
-        assert_eq!(finished.status, Some(2), "{line}: {}", finished.stderr);
+        let error = work(Work::on(&bench, "data", "2023-test")).expect_err(says[0]);
         for says in says {
-            assert!(finished.stderr.contains(says), "{line}: {says} in {}", finished.stderr);
+            assert!(printed(&error).contains(says), "{says} in {}", printed(&error));
         }
     };
+    let run = |work: Work| work.run("with.toml", &[], "x.json").map(drop);
+    let train =
+        |work: Work| work.train("follower.toml", &[], Again::Reuse, Some("model")).map(drop);
     let gone = "2021_manual_evaluation_topics_v1.0.json";
     refused(
         &|bench| bench.remove(&format!("data/cast/{gone}")),
-        "run with.toml --data data --split 2023-test -o x.json",
+        run,
         &[gone, "hint: put the files of TREC CAsT into"],
     );
     refused(
         &|bench| bench.write("data/cast/2020_manual_evaluation_topics_v1.0.json", "[{}]"),
-        "train follower.toml --data data -o model",
+        train,
         &["2020_manual_evaluation_topics_v1.0.json:1", "a key `number`"],
     );
     refused(
         &|bench| {
             bench.write("data/cast/2019_evaluation_topics_annotated_resolved_v1.0.tsv", "9_9\tx\n");
         },
-        "train follower.toml --data data -o model",
+        train,
         &["annotated_resolved_v1.0.tsv:1", "`9_9`"],
     );
     refused(
-        &|bench| bench.edit("with.toml", |text| text.replace("\"tiny\" = 1.0", "\"./tiny\" = 1.0")),
-        "run with.toml --data data --split 2023-test -o x.json",
-        &["`tiny`, in whose space", "`./tiny`"],
+        &|bench| bench.edit("with.toml", |text| text.replace("/tiny\" = 1.0", "/./tiny\" = 1.0")),
+        run,
+        &["/tiny`, in whose space", "/./tiny`"],
     );
     refused(
         &|bench| bench.edit("with.toml", |text| text.replace("follower.toml", "tiny")),
-        "run with.toml --data data --split 2023-test -o x.json",
+        run,
         &["training.json", "a conversational encoder that `clariq train` made"],
     );
     refused(
-        &|bench| bench.edit("with.toml", |text| text.replace("follower.toml", "encoder")),
-        "run with.toml --data data --split 2023-test -o x.json",
+        &|bench| {
+            let trained = format!("{:?}", bench.path("follower.toml"));
+            bench.edit("with.toml", |text| text.replace(&trained, "\"encoder\""));
+        },
+        run,
         &["`encoder`", "a conversational encoder", "an encoder"],
     );
     refused(
         &|bench| bench.edit("with.toml", |text| text.replace("uses = [\"train-labels\"]\n", "")),
-        "run with.toml --data data --split 2023-test -o x.json",
-        &["train-labels", "`follower.toml`, which is trained"],
+        run,
+        &["train-labels", "follower.toml`, which is trained"],
     );
-    refused(&|_| {}, "train follower.toml -o model", &["resolved utterances", "ClariQ"]);
+    let of_clariq = |work: Work| {
+        let bench = Bench::with_sample();
+        bench.write("follower.toml", work.bench.read("follower.toml"));
+        let work = Work::on(&bench, "data", "dev");
+        work.train("follower.toml", &[], Again::Reuse, Some("model")).map(drop)
+    };
+    refused(&|_| {}, of_clariq, &["resolved utterances", "ClariQ"]);
 }

@@ -1,12 +1,15 @@
-//! Systems with models of other people by the real binary: a T5 that rewrites utterances, and a
-//! cross-encoder over the passages of another engine. All models are tiny and random.
+//! Systems with models of other people: a T5 that rewrites utterances, and a cross-encoder over the
+//! passages of another engine. All models are tiny and random.
 
+use crate::common::here::{Work, printed};
 use crate::common::{Bench, root};
+use clariq_core::Error;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// A bench with a BERT in `bert`, a T5 in `t5`, and two systems over the BERT.
+/// A bench with a BERT in `bert`, a T5 in `t5`, two systems over the BERT, and in `data` two
+/// conversations of iKAT's sample.
 fn bench() -> Bench {
     let bench = Bench::new();
     let models = root().join("crates/bert/tests/data");
@@ -23,8 +26,10 @@ fn bench() -> Bench {
     for name in ["ikat-rewritten", "ikat-reranked"] {
         let text =
             fs::read_to_string(root().join(format!("configs/{name}.toml"))).expect("a system");
-        bench.write(&format!("{name}.toml"), text.replace("all-MiniLM-L6-v2", "bert"));
+        let bert = bench.path("bert").display().to_string();
+        bench.write(&format!("{name}.toml"), text.replace("all-MiniLM-L6-v2", &bert));
     }
+    bench.write_ikat("data", |topics| topics.truncate(2));
     bench
 }
 
@@ -32,78 +37,89 @@ fn record(bench: &Bench, run: &str) -> Value {
     serde_json::from_slice(&bench.read(&format!("{run}.json"))).expect("JSON")
 }
 
-const REWRITTEN: &str = "-q run ikat-rewritten.toml --split 2023-test --set rewrite.model=t5 \
-    --set rewrite.max_tokens=256 --set rewrite.max_length=12";
+const TURNS: usize = 15;
+
+/// Runs a system of the bench, with another value of a key of a stage.
+fn run(bench: &Bench, system: &str, [stage, key, value]: [&str; 3]) -> Result<String, Error> {
+    let max = [["rewrite", "max_tokens", "256"], ["rewrite", "max_length", "12"]];
+    let rest = if stage == "rewrite" { &max[..] } else { &[] };
+    let set = [&[[stage, key, value]], rest].concat();
+    Work::on(bench, "data", "2023-test").run(&format!("{system}.toml"), &set, "a.json")
+}
+
+fn validate(bench: &Bench, run: &str) {
+    let line = format!("-q validate {run} --data data --split 2023-test --format tsv");
+    let validated = bench.succeed(&line).stdout;
+    assert!(validated.contains(&format!("\taccepted\t{TURNS}\t0\t0\t0\n")), "{validated}");
+}
 
 #[test]
 fn a_t5_rewrites_what_users_say() {
     let bench = bench();
-    bench.succeed(&format!("{REWRITTEN} -o a.json"));
-    let validated = bench.succeed("-q validate a.json --split 2023-test --format tsv").stdout;
-    assert!(validated.contains("\taccepted\t46\t0\t0\t0\n"), "{validated}");
-    let made_by = record(&bench, "a.json");
+    let t5 = bench.path("t5").display().to_string();
+    let rewritten = || run(&bench, "ikat-rewritten", ["rewrite", "model", &t5]).expect("a run");
+    rewritten();
+    validate(&bench, "a.json");
+    let (made_by, first) = (record(&bench, "a.json"), bench.read("a.json"));
     assert_eq!(made_by["answer"]["class"], "automatic");
     assert_eq!(made_by["tasks"]["passages"][0]["stage"], "rewrite");
     assert_eq!(made_by["tasks"]["passages"][0]["max_length"], 12);
-    assert_eq!(made_by["models"]["t5 {\"max_tokens\":256}"].as_str().map(str::len), Some(64));
+    let label = format!("{t5} {{\"max_tokens\":256}}");
+    assert_eq!(made_by["models"][label].as_str().map(str::len), Some(64));
     // All tasks share what is written once; it is read again from the cache, and damage is noticed.
     let entries = || fs::read_dir(bench.path("cache/rewrites")).expect("a cache").count();
     assert_eq!(entries(), 1);
-    let again = format!("{} -o b.json --threads 1", REWRITTEN.trim_start_matches("-q "));
-    let told = bench.succeed(&again);
-    assert!(!told.stderr.contains("damaged"), "{}", told.stderr);
+    let told = rewritten();
+    assert!(!told.contains("damaged"), "{told}");
     let entry = fs::read_dir(bench.path("cache/rewrites")).unwrap().next().unwrap().unwrap();
     fs::write(entry.path().join("texts.json"), "[]").unwrap();
-    let told = bench.succeed(&again.replace("b.json", "c.json"));
-    assert!(told.stderr.contains("note: the rewrites in"), "{}", told.stderr);
-    for other in ["b.json", "c.json"] {
-        assert!(bench.read(other) == bench.read("a.json"));
-        assert_eq!(record(&bench, other)["models"], made_by["models"]);
-    }
-    // It reads what its class sees: no resolved utterance.
-    let sample = root().join("data/sample-ikat");
-    let topics = fs::read_to_string(sample.join("2023_test_topics.json")).expect("topics");
-    let mut topics: Value = serde_json::from_str(&topics).expect("JSON");
-    for topic in topics.as_array_mut().expect("topics") {
-        for turn in topic["turns"].as_array_mut().expect("turns") {
-            turn["resolved_utterance"] = "scrambled".into();
-        }
-    }
-    bench.write("data/2023_test_topics.json", topics.to_string());
-    bench.write("data/passages.jsonl", fs::read(sample.join("passages.jsonl")).expect("passages"));
-    bench.succeed(&format!("{REWRITTEN} --data data -o d.json"));
-    assert!(bench.read("d.json") == bench.read("a.json"));
-    let explain = REWRITTEN.replace("run ikat-rewritten", "explain --system ikat-rewritten");
-    let explained = bench.succeed(&format!("{explain} --topic 1-1_2 1"));
+    let told = rewritten();
+    assert!(told.contains("note: the rewrites in"), "{told}");
+    assert!(bench.read("a.json") == first);
+    assert_eq!(record(&bench, "a.json")["models"], made_by["models"]);
+    let explained = bench.succeed(&format!(
+        "-q explain --system ikat-rewritten.toml --data data --split 2023-test --set rewrite.model=t5 \
+         --set rewrite.max_tokens=256 --set rewrite.max_length=12 --topic 1-1_2 1"
+    ));
     assert!(explained.stdout.contains("rewrite: not among"), "{}", explained.stdout);
     assert!(explained.stdout.contains("the utterance as \""), "{}", explained.stdout);
+    // It reads what its class sees: no resolved utterance.
+    bench.write_ikat("data", |topics| {
+        topics.truncate(2);
+        for turn in topics.iter_mut().flat_map(|topic| topic["turns"].as_array_mut().unwrap()) {
+            turn["resolved_utterance"] = "scrambled".into();
+        }
+    });
+    rewritten();
+    assert!(bench.read("a.json") == first);
 }
 
 #[test]
 fn rewrites_are_not_rewritten_and_models_are_of_their_kind() {
     let bench = bench();
     bench.write("llm.tsv", "1-1_2\tIs running bad for a knee?\n");
-    let refused = |line: &str, says: &str| {
-        let finished = bench.run(&line.split(' ').collect::<Vec<_>>());
-        assert_eq!(finished.status, Some(2), "{line}");
-        assert!(finished.stderr.contains(says), "{says}: {}", finished.stderr);
-    };
-    refused(
-        &format!("{REWRITTEN} --rewrites llm.tsv --rewritten-by model"),
-        "the rewrites would be rewritten",
-    );
-    let line = "-q run ikat-rewritten.toml --split 2023-test --set rewrite.model";
-    refused(&format!("{line}=bert"), "model_type `t5`");
-    refused(&format!("{line}=encoder"), "`rewrite` the folder of a T5");
-    refused("-q run ikat-rewritten --split 2023-test", "model `t5-base-canard`");
-    refused("-q run ikat-reranked.toml --split 2023-test --set rerank.model=t5", "model_type");
+    let line = "-q run ikat-rewritten.toml --data data --split 2023-test --set rewrite.model=t5 \
+                --rewrites llm.tsv --rewritten-by model";
+    let finished = bench.run(&line.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(finished.status, Some(2), "{}", finished.stderr);
+    assert!(finished.stderr.contains("the rewrites would be rewritten"), "{}", finished.stderr);
+    let [bert, t5] = ["bert", "t5"].map(|name| bench.path(name).display().to_string());
+    for (system, set, says) in [
+        ("ikat-rewritten", ["rewrite", "model", &bert], "model_type `t5`"),
+        ("ikat-rewritten", ["rewrite", "model", "encoder"], "`rewrite` the folder of a T5"),
+        ("ikat-rewritten", ["rewrite", "max_length", "12"], "model `t5-base-canard`"),
+        ("ikat-reranked", ["rerank", "model", &t5], "model_type"),
+    ] {
+        let error = printed(&run(&bench, system, set).expect_err(says));
+        assert!(error.contains(says), "{says}: {error}");
+    }
 }
 
 #[test]
 fn a_run_of_another_engine_rewrites_and_a_cross_encoder_make_a_submission() {
     let bench = bench();
-    let topics = root().join("data/sample-ikat/2023_test_topics.json");
-    let topics: Value = serde_json::from_slice(&fs::read(topics).expect("a file")).expect("JSON");
+    let topics: Value =
+        serde_json::from_slice(&bench.read("data/2023_test_topics.json")).expect("JSON");
     let mut rewrites = Vec::new();
     for topic in topics.as_array().expect("topics") {
         for turn in topic["turns"].as_array().expect("turns") {
@@ -113,16 +129,14 @@ fn a_run_of_another_engine_rewrites_and_a_cross_encoder_make_a_submission() {
         }
     }
     bench.write("llm.tsv", rewrites.concat());
-    bench.succeed("-q run ikat-bm25 --split 2023-test -o first.json");
-    let passages = fs::read(root().join("data/sample-ikat/passages.jsonl")).expect("passages");
-    bench.write("passages.jsonl", passages);
+    bench.succeed("-q run ikat-bm25 --data data --split 2023-test -o first.json");
     bench.succeed(
-        "-q run ikat-reranked.toml --split 2023-test --candidates first.passages.run --passages passages.jsonl \
+        "-q run ikat-reranked.toml --data data --split 2023-test --candidates first.passages.run \
+         --passages data/passages.jsonl \
          --rewrites llm.tsv --rewritten-by model --set rerank.model=bert --set rerank.query=last \
          --set rerank.depth=10 -o mine.json",
     );
-    let validated = bench.succeed("-q validate mine.json --split 2023-test --format tsv").stdout;
-    assert!(validated.contains("\taccepted\t46\t0\t0\t0\n"), "{validated}");
+    validate(&bench, "mine.json");
     let made_by = record(&bench, "mine.json");
     assert_eq!(made_by["uses"], serde_json::json!(["rewrites-by-model"]));
     let reranked = &made_by["tasks"]["passages"][1]["inputs"][1]["stages"][1];

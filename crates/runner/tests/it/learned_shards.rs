@@ -1,6 +1,6 @@
 //! Runs over shards by learned systems, in one process: put together, they are the single run.
 
-use crate::common::here::with_session;
+use crate::common::here::Work;
 use crate::common::{Bench, root};
 use clariq_experiment::run::{FileInput, FileKind, RunOptions, run};
 use clariq_experiment::shards::{Planned, cut};
@@ -68,7 +68,8 @@ fn through_shards(
 fn learned_systems_through_shards_write_the_single_run() {
     let bench = Bench::with_sample();
     write_inputs(&bench);
-    with_session(&bench, |session| shards_write_the_single_run(&bench, session));
+    Work::on(&bench, "data", "dev")
+        .with_session(|session| shards_write_the_single_run(&bench, session));
 }
 
 fn shards_write_the_single_run(bench: &Bench, session: &Session) {

@@ -1,39 +1,162 @@
-//! Systems with learned models that are run in this process: starting one that loads libtorch takes
-//! longer than most of what they compute.
+//! Learned models in this process: starting one that loads libtorch takes a third of a second, more
+//! than most of what they compute. Models are named by their paths in the bench, written as `@/`:
+//! every process has one working folder.
 
 use super::Bench;
-use clariq_collections::clariq::{ClariQ, DataDir};
-use clariq_core::Error;
-use clariq_experiment::run::{FileInput, FileKind, RunOptions, run};
-use clariq_experiment::{Contexts, Loaded, Options, Session};
+use clariq_collections::DataDir;
+use clariq_core::{Error, Observer, Silent, Task, Trained};
+use clariq_experiment::recipes::{check_output, is_recipe};
+use clariq_experiment::run::{FileInput, FileKind, Input, RunOptions, SplitInput, run};
+use clariq_experiment::systems::find_recipes;
+use clariq_experiment::{Again, Contexts, Loaded, Options, Session};
 use clariq_rank::Override;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Calls `test` with a session on the collection in `data` and the cache of a bench.
-pub(crate) fn with_session<T>(bench: &Bench, test: impl FnOnce(&Session) -> T) -> T {
-    let collection = ClariQ::open(DataDir::Folder(bench.path("data"))).expect("the collection");
-    let options = Options { cache: bench.path("cache"), threads: 2, ..Options::default() };
-    let mut session = Session::new(&collection, options).expect("a session");
-    session.engine = Some(&clariq_bert::Torch);
-    test(&session)
+/// Keeps the notes.
+#[derive(Default)]
+struct Notes(Mutex<String>);
+
+impl Observer for Notes {
+    fn note(&self, text: &str) {
+        *self.0.lock().expect("the notes") += &format!("{text}\n");
+    }
+
+    fn detail(&self, _text: &str) {}
+
+    fn begin(&self, _name: &str, _steps: Option<u64>) -> Box<dyn Task> {
+        Box::new(Silent)
+    }
 }
 
-/// The run by a system, with another value of a key of a stage, over a file of conversations.
-pub(crate) fn run_conversations(
-    bench: &Bench,
-    (system, set): (&str, Option<[&str; 3]>),
-    file: &str,
-) -> Result<String, Error> {
-    let value = |[stage, key, value]: [&str; 3]| Override {
-        stage: stage.to_owned(),
-        key: key.to_owned(),
-        value: value.to_owned(),
-    };
-    let path = bench.path(system).display().to_string();
-    let loaded = Loaded::open(&path, &set.map(value).into_iter().collect::<Vec<_>>())?;
-    with_session(bench, |session| {
-        let (contexts, kind) = (Contexts::new(session), Some(FileKind::Conversations));
-        let input = FileInput::open(session, &bench.path(file), kind, false)?;
-        run(&contexts, &loaded, &input, &RunOptions::default(), &bench.path("here.run"))?;
-        Ok(bench.text("here.run"))
-    })
+/// Writes a file in which `@/` stands for the folder of the bench.
+pub(crate) fn write(bench: &Bench, name: &str, text: &str) {
+    bench.write(name, text.replace("@/", &bench.path("").display().to_string()));
+}
+
+/// libtorch draws dropout from one generator per process: trainings side by side would disturb each
+/// other.
+fn train_alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// An error as the command prints it.
+pub(crate) fn printed(error: &Error) -> String {
+    let problem = error.to_problem();
+    let (expected, found) = (&problem.expected, &problem.found);
+    format!(
+        "error: {}\n  expected: {expected}\n     found: {found}\nhint: {}\n",
+        problem.title(),
+        problem.hint
+    )
+}
+
+/// What is worked on: a data folder, perhaps one of its splits, and threads.
+#[derive(Clone, Copy)]
+pub(crate) struct Work<'w> {
+    pub(crate) bench: &'w Bench,
+    pub(crate) data: &'w str,
+    pub(crate) split: &'static str,
+    pub(crate) threads: usize,
+}
+
+impl<'w> Work<'w> {
+    /// On a split of a data folder.
+    pub(crate) fn on(bench: &'w Bench, data: &'w str, split: &'static str) -> Self {
+        Self { bench, data, split, threads: 2 }
+    }
+
+    /// Calls `test` with a session on the collection in the data folder, with an engine. Returns what
+    /// was noted as well.
+    pub(crate) fn with_session<T>(self, test: impl FnOnce(&Session) -> T) -> (T, String) {
+        let folder = DataDir::Folder(self.bench.path(self.data));
+        let (collection, notes) =
+            (clariq_collections::open(&folder).expect("the collection"), Notes::default());
+        let cache = self.bench.path("cache");
+        let options = Options { cache, threads: self.threads, ..Options::default() };
+        let mut session = Session::new(&*collection, options).expect("a session");
+        session.engine = Some(&clariq_bert::Torch);
+        session.observer = &notes;
+        let done = test(&session);
+        (done, notes.0.into_inner().expect("the notes"))
+    }
+
+    fn load(self, system: &str, set: &[[&str; 3]]) -> Result<Loaded, Error> {
+        let value = |&[stage, key, value]: &[&str; 3]| {
+            let [stage, key, value] = [stage, key, value].map(str::to_owned);
+            Override { stage, key, value }
+        };
+        let path = self.bench.path(system).display().to_string();
+        Loaded::open_any(&path, &set.iter().map(value).collect::<Vec<_>>())
+    }
+
+    /// Writes the run of a system over the split, with other values of keys of stages, each as (stage,
+    /// key, value). Returns what was noted.
+    pub(crate) fn run(
+        self,
+        system: &str,
+        set: &[[&str; 3]],
+        output: &str,
+    ) -> Result<String, Error> {
+        let loaded = self.load(system, set)?;
+        let is_trained = loaded.plan.models().iter().any(|model| is_recipe(&model.name));
+        let _alone = is_trained.then(train_alone);
+        let (done, notes) = self.with_session(|session| {
+            let session = session.clone().answering(self.split);
+            let input = SplitInput::open(&session, &loaded, self.split, None)?;
+            self.write(&session, &loaded, &input, output)
+        });
+        done.map(|()| notes)
+    }
+
+    /// The run by a system over a file of conversations.
+    pub(crate) fn run_conversations(
+        self,
+        system: &str,
+        set: &[[&str; 3]],
+        file: &str,
+    ) -> Result<String, Error> {
+        let loaded = self.load(system, set)?;
+        let (done, _) = self.with_session(|session| {
+            let (path, kind) = (self.bench.path(file), Some(FileKind::Conversations));
+            let input = FileInput::open(session, &path, kind, false)?;
+            self.write(session, &loaded, &input, "here.run")
+        });
+        done.map(|()| self.bench.text("here.run"))
+    }
+
+    fn write(
+        self,
+        session: &Session,
+        loaded: &Loaded,
+        input: &dyn Input,
+        output: &str,
+    ) -> Result<(), Error> {
+        let (contexts, path) = (Contexts::new(session), self.bench.path(output));
+        run(&contexts, loaded, input, &RunOptions::default(), &path).map(drop)
+    }
+
+    /// Trains a recipe, with other values of its keys, into a folder or the cache. Returns where it
+    /// is, what came of a training, and what was noted.
+    pub(crate) fn train(
+        self,
+        recipe: &str,
+        set: &[&str],
+        again: Again,
+        output: Option<&str>,
+    ) -> Result<(PathBuf, Option<Trained>, String), Error> {
+        let set: Vec<String> = set.iter().map(|&set| set.to_owned()).collect();
+        let names = [self.bench.path(recipe).display().to_string()];
+        let recipe = find_recipes(&names, &set)?.remove(0);
+        let output = output.map(|name| self.bench.path(name));
+        if again == Again::Reuse {
+            output.iter().try_for_each(|output| check_output(output, 1))?;
+        }
+        let _alone = train_alone();
+        let (trained, notes) = self.with_session(|session| {
+            session.clone().answering(self.split).train(recipe, again, output.as_deref())
+        });
+        trained.map(|(folder, trained)| (folder, trained, notes))
+    }
 }

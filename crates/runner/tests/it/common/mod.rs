@@ -7,6 +7,7 @@ pub(crate) mod here;
 pub(crate) mod page;
 pub(crate) mod refusals;
 
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -184,6 +185,19 @@ impl Bench {
         self.write("tiny.toml", text);
     }
 
+    /// Writes the topics of 2023's test and the passages of iKAT's sample into a folder, after a change
+    /// of the topics.
+    pub(crate) fn write_ikat(&self, folder: &str, change: impl FnOnce(&mut Vec<Value>)) {
+        let read = |name: &str| {
+            fs::read(root().join("data/sample-ikat").join(name)).expect("a file of the sample")
+        };
+        let topics = "2023_test_topics.json";
+        let mut all: Vec<Value> = serde_json::from_slice(&read(topics)).expect("topics");
+        change(&mut all);
+        self.write(&format!("{folder}/{topics}"), Value::from(all).to_string());
+        self.write(&format!("{folder}/passages.jsonl"), read("passages.jsonl"));
+    }
+
     /// Every file below the folder but for the cache, by its path, and every other entry with empty
     /// content.
     pub(crate) fn snapshot(&self) -> BTreeMap<PathBuf, Vec<u8>> {
@@ -210,9 +224,9 @@ fn begun_blocks(path: &Path) -> usize {
     let Ok(file) = fs::File::open(path) else { return 0 };
     let (mut file, mut line, mut blocks) = (BufReader::new(file), String::new(), 0);
     while file.read_line(&mut line).is_ok_and(|length| length > 0) {
-        let block = serde_json::from_str::<serde_json::Value>(&line).unwrap_or_default();
+        let block = serde_json::from_str::<Value>(&line).unwrap_or_default();
         if let Some(bytes) = block["bytes"].as_array() {
-            let bytes: i64 = bytes.iter().filter_map(serde_json::Value::as_i64).sum();
+            let bytes: i64 = bytes.iter().filter_map(Value::as_i64).sum();
             blocks += usize::from(file.seek_relative(bytes).is_ok());
         }
         line.clear();
@@ -220,7 +234,6 @@ fn begun_blocks(path: &Path) -> usize {
     blocks
 }
 
-/// The root of the workspace.
 /// An evaluation table of one context as a pickle of protocol 0, in which the context is written as
 /// `VF0012` (a facet) or `I1` (a conversation).
 pub(crate) fn eval_table(metrics: &[&str], context: &str, figures: &[(&str, f64)]) -> String {
@@ -230,6 +243,7 @@ pub(crate) fn eval_table(metrics: &[&str], context: &str, figures: &[(&str, f64)
     format!("(d{}.", metrics.iter().map(metric).collect::<String>())
 }
 
+/// The root of the workspace.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }

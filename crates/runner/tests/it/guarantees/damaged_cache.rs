@@ -1,7 +1,9 @@
 //! Entries of the cache whose bytes have changed: they are made again, with a note, and the run is
 //! the same.
 
-use crate::common::{Bench, LEARNED};
+use crate::common::Bench;
+#[cfg(feature = "bert")]
+use crate::common::here::Work;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -26,27 +28,37 @@ fn zero_end(path: &Path) {
     fs::write(path, bytes).expect("written");
 }
 
-fn is_made_again(system: &str, below: &str, ending: &str, note: &str) {
-    let bench = Bench::with_sample();
-    bench.write_tiny();
-    bench.succeed(&format!("run {system} --data data -o first.run"));
+/// Runs a system, damages a file of the cache, and runs it twice more.
+fn is_made_again(
+    bench: &Bench,
+    (below, ending, note): (&str, &str, &str),
+    run: impl Fn(&str) -> String,
+) {
+    run("first.run");
     let entry = files(&bench.path("cache").join(below));
     zero_end(entry.iter().find(|path| path.to_string_lossy().ends_with(ending)).expect(ending));
-    let again = bench.succeed(&format!("run {system} --data data -o second.run"));
-    assert!(again.stderr.contains(note), "{}", again.stderr);
-    assert!(bench.read("first.run") == bench.read("second.run"), "{system}: another run");
-    let sound = bench.succeed(&format!("run {system} --data data -o third.run"));
-    assert!(!sound.stderr.contains(note), "{}", sound.stderr);
+    let again = run("second.run");
+    assert!(again.contains(note), "{again}");
+    assert!(bench.read("first.run") == bench.read("second.run"), "another run");
+    let sound = run("third.run");
+    assert!(!sound.contains(note), "{sound}");
 }
 
 #[test]
 fn a_damaged_index() {
-    is_made_again("bm25", "index", ".term", "note: rebuilt the index ");
+    let bench = Bench::with_sample();
+    is_made_again(&bench, ("index", ".term", "note: rebuilt the index "), |output| {
+        bench.succeed(&format!("run bm25 --data data -o {output}")).stderr
+    });
 }
 
+#[cfg(feature = "bert")]
 #[test]
 fn damaged_vectors() {
-    if LEARNED.is_some() {
-        is_made_again("tiny.toml", "embeddings", "vectors.safetensors", "are computed again: ");
-    }
+    let bench = Bench::with_sample();
+    bench.write_tiny();
+    let vectors = ("embeddings", "vectors.safetensors", "are computed again: ");
+    is_made_again(&bench, vectors, |output| {
+        Work::on(&bench, "data", "dev").run("tiny.toml", &[], output).expect("a run")
+    });
 }

@@ -1,6 +1,8 @@
 //! The built-in systems: what they see, what they write, and what they reach.
 
 use super::{released, sample, verdict};
+#[cfg(feature = "bert")]
+use crate::common::here::Work;
 use crate::common::refusals::{NOTHING, case as refusal, check};
 use crate::common::{Bench, root};
 use serde_json::json;
@@ -155,17 +157,22 @@ fn a_system_with_an_encoder_gives_the_same_bytes_with_any_number_of_threads() {
     }
     // The tiny model reads few tokens, and its folder says where a text is cut.
     bench.write("tiny/sentence_bert_config.json", "{\"max_seq_length\": 16}");
-    bench.write("mine.toml", with_space("ikat-automatic", "models = { \"tiny\" = 1.0 }"));
-    for threads in ["1", "3"] {
-        let output = format!("-o t{threads}.json --threads {threads}");
-        bench.succeed(&format!("run mine.toml --split 2023-test {output}"));
+    bench.write_ikat("data", |topics| topics.truncate(2));
+    let tiny = bench.path("tiny").display().to_string();
+    bench.write(
+        "mine.toml",
+        with_space("ikat-automatic", &format!("models = {{ {tiny:?} = 1.0 }}")),
+    );
+    for threads in [1, 3] {
+        let work = Work { threads, ..Work::on(&bench, "data", "2023-test") };
+        work.run("mine.toml", &[], &format!("t{threads}.json")).expect("a run");
     }
     for ending in ["json", "statements.run", "passages.run"] {
         let read = |threads: u32| bench.read(&format!("t{threads}.{ending}"));
         assert!(read(1) == read(3), "{ending}");
     }
     let record: serde_json::Value = serde_json::from_slice(&bench.read("t1.json.json")).unwrap();
-    assert!(record["models"]["tiny"].is_string(), "{record}");
+    assert!(record["models"][tiny].is_string(), "{record}");
 }
 
 #[test]
