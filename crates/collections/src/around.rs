@@ -58,7 +58,7 @@ impl<'a> Around<'a> {
 
 impl Surroundings for Around<'_> {
     fn judged_before(&self) -> Result<&[Judged], Error> {
-        read_once(&self.judged, || {
+        let judged = read_once(&self.judged, || {
             let mut judged = Vec::new();
             let splits = self.collection.splits().iter();
             for before in splits.take_while(|before| **before != self.split) {
@@ -67,15 +67,16 @@ impl Surroundings for Around<'_> {
                 }
             }
             Ok(judged)
-        })
+        })?;
+        Ok(judged)
     }
 
     fn own_requests(&self) -> Result<&[String], Error> {
-        read_once(&self.own, || self.requests(self.split))
+        Ok(read_once(&self.own, || self.requests(self.split))?)
     }
 
     fn all_requests(&self) -> Result<&[String], Error> {
-        read_once(&self.all, || {
+        let all = read_once(&self.all, || {
             let mut all: Vec<String> = Vec::new();
             for split in self.collection.splits().iter().filter(|split| self.collection.has(split))
             {
@@ -86,15 +87,16 @@ impl Surroundings for Around<'_> {
                 }
             }
             Ok(all)
-        })
+        })?;
+        Ok(all)
     }
 }
 
 /// The value of a cell, made when it is first asked for.
-fn read_once<T>(
-    cell: &OnceLock<Vec<T>>,
-    make: impl FnOnce() -> Result<Vec<T>, Error>,
-) -> Result<&[T], Error> {
+pub(crate) fn read_once<T>(
+    cell: &OnceLock<T>,
+    make: impl FnOnce() -> Result<T, Error>,
+) -> Result<&T, Error> {
     if let Some(value) = cell.get() {
         return Ok(value);
     }

@@ -18,8 +18,8 @@ pub use context_relevance::{ContextRelevance, ContextScorer};
 pub use document_relevance::{
     DocumentRelevance, document_relevance, multi_turn_document_relevance, table_stem,
 };
-pub use leaderboard::{Entry, Leaderboard, LeaderboardTask, Placement};
+pub use leaderboard::{Entry, Leaderboard, Placement};
 pub use need_report::{NeedClass, NeedReport, need_report};
 pub(crate) use official::{Official, names};
 pub use oracle::{Choice, OracleAsked, OracleRun, oracle_run};
-pub use question_relevance::{CUTOFFS, QuestionRelevance, question_relevance, recall_interval};
+pub use question_relevance::{CUTOFFS, question_relevance, recall_interval};

@@ -112,13 +112,6 @@ fn named(scores: &Scores) -> Scored {
     Scored { figures, form: Form::Topics, ..Scored::default() }
 }
 
-fn ranked(run: &Run, ties: Ties) -> RankedRun {
-    match ties {
-        Ties::Official => RankedRun::official(run),
-        Ties::Id => RankedRun::new(run),
-    }
-}
-
 impl Evaluation for ByQrels<'_> {
     fn score(&self, asked: &Asked) -> Result<Scored, Error> {
         asked.takes("measures by name", &["--ties", "--per-topic", "--out-file"])?;
@@ -132,7 +125,7 @@ impl Evaluation for ByQrels<'_> {
         if asked.ties == Some(TieRule::Interval) {
             return Ok(Scored { warnings, ..self.interval(measures, &run) });
         }
-        let scores = evaluate(measures, &ranked(&run, ties), &self.qrels);
+        let scores = evaluate(measures, &RankedRun::ordered(&run, ties), &self.qrels);
         let topics = if asked.by_topic { scores.columns("") } else { Vec::new() };
         Ok(Scored { topics, warnings, ..named(&scores) })
     }
@@ -162,7 +155,7 @@ impl Evaluation for ByQrels<'_> {
         let run = read_run(source)?;
         self.topics.check_answered(source, run.lines.iter().map(|line| &line.topic))?;
         let warnings = self.topics.warnings(&run, ties);
-        let scores = evaluate(measures, &ranked(&run, ties), &self.qrels);
+        let scores = evaluate(measures, &RankedRun::ordered(&run, ties), &self.qrels);
         Ok(Columns { columns: scores.columns(""), warnings })
     }
 

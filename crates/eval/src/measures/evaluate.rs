@@ -17,6 +17,13 @@ pub struct Scores {
 }
 
 impl Scores {
+    /// The values of topics, in any order, by measures of these names.
+    pub fn new(measures: Vec<String>, mut topics: Vec<(TopicId, Vec<f64>)>) -> Self {
+        sort_by_topic(&mut topics, |(topic, _)| topic.as_str());
+        let mean = |measure: usize| exact_mean(topics.iter().map(|(_, values)| values[measure]));
+        Self { means: (0..measures.len()).map(mean).collect(), measures, topics }
+    }
+
     /// The values of each measure, topic by topic, as values of `part` of a run.
     pub fn columns(&self, part: &str) -> Vec<Column> {
         let measures = self.measures.iter().enumerate();
@@ -40,13 +47,7 @@ pub fn evaluate(measures: &[Box<dyn Measure>], run: &RankedRun, qrels: &Qrels) -
         let values = measures.iter().map(|measure| measure.score(ranking, judgements));
         topics.push((topic.clone(), values.collect()));
     }
-    sort_by_topic(&mut topics, |(topic, _)| topic.as_str());
-    let mean = |measure: usize| exact_mean(topics.iter().map(|(_, values)| values[measure]));
-    Scores {
-        measures: measures.iter().map(|measure| measure.name()).collect(),
-        means: (0..measures.len()).map(mean).collect(),
-        topics,
-    }
+    Scores::new(measures.iter().map(|measure| measure.name()).collect(), topics)
 }
 
 #[cfg(test)]

@@ -20,13 +20,12 @@ impl RankedRun {
     /// Orders a run. Of a document's lines in a topic the best counts; `trec_eval` refuses such a
     /// run.
     pub fn new(run: &Run) -> Self {
-        Self::of_lines(ordered_lines(run, Ties::Id))
+        Self::ordered(run, Ties::Id)
     }
 
-    /// The order of the official scorer of `ClariQ`, which drops all but the first line of each
-    /// score.
-    pub fn official(run: &Run) -> Self {
-        Self::of_lines(ordered_lines(run, Ties::Official))
+    /// Orders a run with equal scores as `ties` says.
+    pub fn ordered(run: &Run, ties: Ties) -> Self {
+        Self::of_lines(ordered_lines(run, ties))
     }
 
     /// Equal scores in the order that is best or worst for the run.

@@ -6,22 +6,10 @@
 //! beside it.
 
 use crate::clariq::Split;
+use crate::evaluation::Task;
 
 /// The first digits of the checksum of the released bank, which published figures are about.
 pub(crate) const RELEASED_BANK: &str = "2100c70232f6";
-
-/// The tasks that have a leaderboard.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LeaderboardTask {
-    /// Recall of relevant questions.
-    QuestionRelevance,
-    /// Documents after the first question, single turn.
-    DocumentRelevance,
-    /// Documents after the next question of a conversation.
-    MultiTurnDocumentRelevance,
-    /// Need labels.
-    ClarificationNeed,
-}
 
 /// A published entry.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,7 +53,7 @@ pub struct Placement {
     pub before: usize,
 }
 
-type Table = (LeaderboardTask, Split, &'static str, &'static str);
+type Table = (Task, bool, Split, &'static str, &'static str);
 
 macro_rules! table {
     ($name:literal) => {
@@ -73,41 +61,33 @@ macro_rules! table {
     };
 }
 
-/// Task, split, the prefix of the columns, and the file.
+/// Task, whether it is of several turns, split, the prefix of the columns, and the file.
 const TABLES: [Table; 7] = [
-    (LeaderboardTask::QuestionRelevance, Split::Dev, "", table!("question_relevance.dev")),
-    (LeaderboardTask::QuestionRelevance, Split::Test, "", table!("question_relevance.test")),
-    (LeaderboardTask::DocumentRelevance, Split::Dev, "", table!("document_relevance.dev")),
-    (LeaderboardTask::DocumentRelevance, Split::Test, "", table!("document_relevance.test")),
-    (
-        LeaderboardTask::MultiTurnDocumentRelevance,
-        Split::Test,
-        "",
-        table!("multi_turn_document_relevance.test"),
-    ),
-    (LeaderboardTask::ClarificationNeed, Split::Dev, "dev_", table!("clarification_need")),
-    (LeaderboardTask::ClarificationNeed, Split::Test, "test_", table!("clarification_need")),
+    (Task::Ranking, false, Split::Dev, "", table!("question_relevance.dev")),
+    (Task::Ranking, false, Split::Test, "", table!("question_relevance.test")),
+    (Task::Documents, false, Split::Dev, "", table!("document_relevance.dev")),
+    (Task::Documents, false, Split::Test, "", table!("document_relevance.test")),
+    (Task::Documents, true, Split::Test, "", table!("multi_turn_document_relevance.test")),
+    (Task::Need, false, Split::Dev, "dev_", table!("clarification_need")),
+    (Task::Need, false, Split::Test, "test_", table!("clarification_need")),
 ];
 
-impl LeaderboardTask {
-    /// The official scorer's names of its columns, and which of them decide.
-    fn measures(self) -> (&'static [&'static str], &'static [usize]) {
-        match self {
-            Self::QuestionRelevance => (&["Recall5", "Recall10", "Recall20", "Recall30"], &[3, 2]),
-            Self::DocumentRelevance | Self::MultiTurnDocumentRelevance => {
-                (&["MRR100", "P1", "NDCG3", "NDCG5"], &[2])
-            }
-            Self::ClarificationNeed => (&["Precision", "Recall", "F1"], &[2]),
-        }
+/// The official scorer's names of the columns of a task, and which of them decide.
+fn measures(task: Task) -> (&'static [&'static str], &'static [usize]) {
+    match task {
+        Task::Ranking => (&["Recall5", "Recall10", "Recall20", "Recall30"], &[3, 2]),
+        Task::Documents => (&["MRR100", "P1", "NDCG3", "NDCG5"], &[2]),
+        Task::Need => (&["Precision", "Recall", "F1"], &[2]),
     }
 }
 
 impl Leaderboard {
     /// The leaderboard of a task on a split; `None` where none was published.
-    pub fn published(task: LeaderboardTask, split: Split) -> Option<Self> {
+    pub fn published(task: Task, multi_turn: bool, split: Split) -> Option<Self> {
+        let of = (task, multi_turn, split);
         let (.., prefix, text) =
-            TABLES.into_iter().find(|table| (table.0, table.1) == (task, split))?;
-        let (measures, ordered_by) = task.measures();
+            TABLES.into_iter().find(|table| (table.0, table.1, table.2) == of)?;
+        let (measures, ordered_by) = measures(task);
         let mut lines = text.lines();
         let header: Vec<&str> = lines.next()?.split('\t').collect();
         let position = |measure: &&str| {
@@ -168,14 +148,14 @@ fn entry(line: &str, positions: &[usize]) -> Option<Entry> {
 mod tests {
     use super::*;
 
-    fn board(task: LeaderboardTask, split: Split) -> Leaderboard {
-        Leaderboard::published(task, split).expect("it was published")
+    fn board(task: Task, multi_turn: bool, split: Split) -> Leaderboard {
+        Leaderboard::published(task, multi_turn, split).expect("it was published")
     }
 
     #[test]
     fn every_table_is_read_and_none_is_invented() {
-        for (task, split, ..) in TABLES {
-            let entries = board(task, split).entries;
+        for (task, multi_turn, split, ..) in TABLES {
+            let entries = board(task, multi_turn, split).entries;
             let ranks: Vec<usize> = entries.iter().filter_map(|entry| entry.rank).collect();
             assert_eq!(ranks, (1..=ranks.len()).collect::<Vec<_>>(), "{task:?} {split}");
             assert!(
@@ -184,20 +164,19 @@ mod tests {
                     .all(|entry| entry.figures.iter().all(|figure| (0.0..1.0).contains(figure)))
             );
         }
-        assert_eq!(
-            Leaderboard::published(LeaderboardTask::MultiTurnDocumentRelevance, Split::Dev),
-            None
-        );
-        assert_eq!(Leaderboard::published(LeaderboardTask::QuestionRelevance, Split::Train), None);
+        assert_eq!(Leaderboard::published(Task::Documents, true, Split::Dev), None);
+        assert_eq!(Leaderboard::published(Task::Ranking, false, Split::Train), None);
     }
 
     #[test]
     fn the_published_order_is_that_of_the_figures_on_test() {
-        for (task, split, ..) in TABLES.into_iter().filter(|table| table.1 == Split::Test) {
-            let board = board(task, split);
+        for (task, multi_turn, split, ..) in
+            TABLES.into_iter().filter(|table| table.2 == Split::Test)
+        {
+            let board = board(task, multi_turn, split);
             let order = board.place(&vec![0.0; board.measures.len()]).order;
             let mut published: Vec<usize> = (0..order.len()).collect();
-            if task == LeaderboardTask::ClarificationNeed {
+            if task == Task::Need {
                 // Published as .4868 before .4871.
                 published.swap(6, 7);
             }
@@ -207,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_run_stands_beside_its_equals() {
-        let board = board(LeaderboardTask::QuestionRelevance, Split::Test);
+        let board = board(Task::Ranking, false, Split::Test);
         let first = board.place(&[0.3404, 0.6329, 0.8335, 0.874_43]);
         assert_eq!((first.rank, first.before), (1, 0), "rounded, it equals the first");
         let second = board.place(&[0.9, 0.1, 0.8335, 0.8743]);
@@ -217,7 +196,7 @@ mod tests {
 
     #[test]
     fn recall_at_20_decides_between_equals() {
-        let board = board(LeaderboardTask::QuestionRelevance, Split::Test);
+        let board = board(Task::Ranking, false, Split::Test);
         assert_eq!(
             board.place(&[0.0, 0.0, 0.7584, 0.7682]).rank,
             26,
@@ -227,7 +206,7 @@ mod tests {
 
     #[test]
     fn oracles_are_shown_and_not_ranked() {
-        let board = board(LeaderboardTask::DocumentRelevance, Split::Test);
+        let board = board(Task::Documents, false, Split::Test);
         let placement = board.place(&[0.4, 0.3, 0.2, 0.15]);
         assert_eq!((placement.rank, placement.before, placement.ranked), (1, 1, 29));
     }

@@ -2,11 +2,11 @@
 
 use super::page::{Comparison, render};
 use super::{
-    CUTOFFS, ContextScorer, DocumentRelevance, Leaderboard, LeaderboardTask, clarification_need,
-    document_relevance, multi_turn_document_relevance, need_report, question_relevance,
-    recall_interval, table_stem,
+    CUTOFFS, ContextScorer, DocumentRelevance, Leaderboard, clarification_need, document_relevance,
+    multi_turn_document_relevance, need_report, question_relevance, recall_interval, table_stem,
 };
 use crate::Collection;
+use crate::around::read_once;
 use crate::clariq::conversation::{Reading, read_records};
 use crate::clariq::evaluation::leaderboard::RELEASED_BANK;
 use crate::clariq::{ClariQ, EvalTable, Labelled, Split, read_need_file, read_text_run};
@@ -45,11 +45,7 @@ impl<'a> Official<'a> {
     }
 
     fn labels(&self) -> Result<&Labelled, Error> {
-        if let Some(labels) = self.labels.get() {
-            return Ok(labels);
-        }
-        let labels = self.clariq.labelled(self.split)?;
-        Ok(self.labels.get_or_init(|| labels))
+        read_once(&self.labels, || self.clariq.labelled(self.split))
     }
 
     fn topics(&self) -> Result<Topics, Error> {
@@ -77,18 +73,18 @@ impl<'a> Official<'a> {
         let names = CUTOFFS.iter().map(|cutoff| format!("Recall{cutoff}"));
         if is_interval {
             let [lowest, highest] = recall_interval(&run, labels);
-            let (figures, highest) = (names.zip(lowest).collect(), Some(highest.to_vec()));
+            let (figures, highest) = (names.zip(lowest).collect(), Some(highest));
             return Ok(Scored { figures, highest, warnings, ..Scored::default() });
         }
         let scored = Scored {
-            figures: names.zip(scores.means()).collect(),
-            topics: if asked.by_topic { scores.columns() } else { Vec::new() },
+            figures: names.zip(scores.means.iter().copied()).collect(),
+            topics: if asked.by_topic { scores.columns("") } else { Vec::new() },
             warnings,
             form: Form::Lines(line),
-            leaderboard: asked.leaderboard.then(|| row(&scores.means())),
+            leaderboard: asked.leaderboard.then(|| row(&scores.means)),
             ..Scored::default()
         };
-        Ok(self.placed(asked, LeaderboardTask::QuestionRelevance, scored))
+        Ok(self.placed(asked, scored))
     }
 
     /// Labels of clarification need.
@@ -121,7 +117,7 @@ impl<'a> Official<'a> {
             needs: asked.full.then(|| need_report(&predictions, labels)),
             ..Scored::default()
         };
-        Ok(self.placed(asked, LeaderboardTask::ClarificationNeed, scored))
+        Ok(self.placed(asked, scored))
     }
 
     /// The documents after the first question and its answer.
@@ -166,12 +162,7 @@ impl<'a> Official<'a> {
             leaderboard: leaderboard.filter(|_| asked.leaderboard),
             ..Scored::default()
         };
-        let task = if asked.multi_turn {
-            LeaderboardTask::MultiTurnDocumentRelevance
-        } else {
-            LeaderboardTask::DocumentRelevance
-        };
-        Ok(self.placed(asked, task, scored))
+        Ok(self.placed(asked, scored))
     }
 
     fn document_scores(&self, asked: &Asked, stem: &str) -> Result<DocumentRelevance, Error> {
@@ -218,11 +209,11 @@ impl<'a> Official<'a> {
     }
 
     /// The same with the rank among the published entries, or a note why there is none.
-    fn placed(&self, asked: &Asked, task: LeaderboardTask, mut scored: Scored) -> Scored {
+    fn placed(&self, asked: &Asked, mut scored: Scored) -> Scored {
         if !asked.place {
             return scored;
         }
-        match self.place(task, &scored.figures) {
+        match self.place(asked, &scored.figures) {
             Ok(placement) => scored.placement = Some(placement),
             Err(why) => scored.notes.push(format!("note: no placement: {why}")),
         }
@@ -231,14 +222,15 @@ impl<'a> Official<'a> {
 
     fn place(
         &self,
-        task: LeaderboardTask,
+        asked: &Asked,
         figures: &[(String, f64)],
     ) -> Result<(Leaderboard, super::Placement), String> {
         if !self.clariq.bank.checksum().as_str().starts_with(RELEASED_BANK) {
             let about = "the leaderboard is about the released ClariQ collection";
             return Err(format!("{about}, and this is another"));
         }
-        let board = Leaderboard::published(task, self.split).ok_or_else(|| {
+        let board = Leaderboard::published(asked.task, asked.multi_turn, self.split);
+        let board = board.ok_or_else(|| {
             format!("no leaderboard of this task was published for {}", self.split)
         })?;
         let of = |name: &&str| figures.iter().find(|(known, _)| known == name).map(|of| of.1);
@@ -289,7 +281,7 @@ impl Evaluation for Official<'_> {
     /// expected.
     fn figures(&self, written: &Written) -> Result<Scored, Error> {
         let Some(run) = written.run else { return Ok(Scored::default()) };
-        let recalls = question_relevance(run, self.labels()?, Ties::Official).means();
+        let recalls = question_relevance(run, self.labels()?, Ties::Official).means;
         let mut figures: Vec<(String, f64)> = names().into_iter().zip(recalls).collect();
         if let Some(path) = &written.need {
             let needs = read_need_file(&Source::new(path))?;
@@ -312,8 +304,8 @@ impl Evaluation for Official<'_> {
     /// The official recalls, which differ from others where a run has a question twice.
     fn values(&self, run: &Run, measure: &str) -> Option<Vec<(TopicId, f64)>> {
         let cutoff = CUTOFFS.iter().position(|cutoff| format!("R@{cutoff}") == measure)?;
-        let topics = question_relevance(run, self.labels().ok()?, Ties::Official).topics;
-        Some(topics.into_iter().map(|(topic, recalls)| (topic, recalls[cutoff])).collect())
+        let scores = question_relevance(run, self.labels().ok()?, Ties::Official);
+        scores.columns("").into_iter().nth(cutoff).map(|column| column.values)
     }
 
     fn columns(&self, source: &Source, by: &By) -> Result<Columns, Error> {
@@ -327,7 +319,8 @@ impl Evaluation for Official<'_> {
         let run = read_run(source)?;
         topics.check_answered(source, run.lines.iter().map(|line| &line.topic))?;
         let warnings = topics.warnings(&run, ties);
-        Ok(Columns { columns: question_relevance(&run, self.labels()?, ties).columns(), warnings })
+        let scores = question_relevance(&run, self.labels()?, ties);
+        Ok(Columns { columns: scores.columns(""), warnings })
     }
 
     /// The challenge ranked by recall at 30.

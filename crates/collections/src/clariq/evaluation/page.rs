@@ -45,7 +45,7 @@ pub(crate) fn render(comparison: &Comparison) -> String {
     let runs = judged.runs.iter().map(|run| Measured {
         name: &run.asked.name,
         uses: &run.asked.uses,
-        columns: run.scores.columns(),
+        columns: run.scores.columns(""),
     });
     let compared = Compared::new(runs.collect(), asked.baseline, asked.seed, "topic");
     Page {

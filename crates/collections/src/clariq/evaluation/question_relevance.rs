@@ -3,47 +3,18 @@
 
 use crate::clariq::Labelled;
 use clariq_core::{QuestionId, TopicId};
-use clariq_eval::{
-    Column, Favour, Ties, double, exact_mean, lines_by_topic, ordered_lines, sort_by_topic,
-    sort_with_favour,
-};
+use clariq_eval::{Favour, Scores, Ties, double, lines_by_topic, ordered_lines, sort_with_favour};
 use clariq_files::{Run, RunLine};
 use std::collections::HashSet;
 
 /// The depths at which the challenge measures recall.
 pub const CUTOFFS: [usize; 4] = [5, 10, 20, 30];
 
-/// Recall per topic. Topics are in the order of the official scorer's output file: by number, or
-/// by text where an id is not a number.
-#[derive(Debug, Clone, PartialEq)]
-pub struct QuestionRelevance {
-    /// Each topic of the labels with its recall at each of [`CUTOFFS`].
-    pub topics: Vec<(TopicId, [f64; 4])>,
-}
-
-impl QuestionRelevance {
-    /// The means over topics, rounded once as Python's `statistics.mean` does.
-    pub fn means(&self) -> [f64; 4] {
-        std::array::from_fn(|cutoff| {
-            exact_mean(self.topics.iter().map(|(_, recalls)| recalls[cutoff]))
-        })
-    }
-
-    /// The values at each of [`CUTOFFS`], `R@5` to `R@30`.
-    pub fn columns(&self) -> Vec<Column> {
-        let columns = CUTOFFS.iter().enumerate().map(|(index, cutoff)| {
-            let values = self.topics.iter().map(|(topic, recalls)| (topic.clone(), recalls[index]));
-            Column::new("", format!("R@{cutoff}"), values.collect())
-        });
-        columns.collect()
-    }
-}
-
-/// Recall@k = |relevant ∩ first k lines| / |relevant|.
+/// Recall@k = |relevant ∩ first k lines| / |relevant| at each of [`CUTOFFS`], `R@5` to `R@30`.
 ///
 /// A topic that the run does not answer counts 0, a topic without labels is left out. A question
 /// with two lines among the first k counts once and takes two ranks.
-pub fn question_relevance(run: &Run, labels: &Labelled, ties: Ties) -> QuestionRelevance {
+pub fn question_relevance(run: &Run, labels: &Labelled, ties: Ties) -> Scores {
     let mut lines = ordered_lines(run, ties);
     score_topics(labels, |topic, _| lines.remove(topic).unwrap_or_default())
 }
@@ -52,14 +23,13 @@ pub fn question_relevance(run: &Run, labels: &Labelled, ties: Ties) -> QuestionR
 fn score_topics<'r>(
     labels: &Labelled,
     mut ranking: impl FnMut(&TopicId, &HashSet<QuestionId>) -> Vec<&'r RunLine>,
-) -> QuestionRelevance {
+) -> Scores {
     let mut topics = Vec::with_capacity(labels.topics.len());
     for (topic, relevant) in labels.topics.iter().zip(labels.relevant()) {
         let lines = ranking(&topic.id, &relevant);
-        topics.push((topic.id.clone(), recalls(&lines, &relevant)));
+        topics.push((topic.id.clone(), recalls(&lines, &relevant).to_vec()));
     }
-    sort_by_topic(&mut topics, |(topic, _)| topic.as_str());
-    QuestionRelevance { topics }
+    Scores::new(CUTOFFS.map(|cutoff| format!("R@{cutoff}")).to_vec(), topics)
 }
 
 /// The recall at each of [`CUTOFFS`], which ascend.
@@ -81,7 +51,7 @@ fn recalls(lines: &[&RunLine], relevant: &HashSet<QuestionId>) -> [f64; 4] {
 /// The lowest and the highest mean recall at each of [`CUTOFFS`] over all orders of equal scores, no
 /// line dropped. Topics are independent, so the bounds of the mean are the means of the bounds, and
 /// a run without ties reaches them.
-pub fn recall_interval(run: &Run, labels: &Labelled) -> [[f64; 4]; 2] {
+pub fn recall_interval(run: &Run, labels: &Labelled) -> [Vec<f64>; 2] {
     let topics = lines_by_topic(run);
     let means = |favour| {
         let scores = score_topics(labels, |topic, relevant| {
@@ -90,7 +60,7 @@ pub fn recall_interval(run: &Run, labels: &Labelled) -> [[f64; 4]; 2] {
             sort_with_favour(&mut lines, double, grade, favour);
             lines
         });
-        scores.means()
+        scores.means
     };
     [Favour::Against, Favour::For].map(means)
 }
@@ -108,8 +78,8 @@ mod tests {
     fn equal_scores_are_dropped_as_the_official_scorer_drops_them() {
         let labels = labels(&[("1", &["Q1", "Q2", "Q3", "Q4"])]);
         let run = run(&[("1", "Q9", 2.0), ("1", "Q1", 1.0), ("1", "Q2", 1.0), ("1", "Q3", 0.5)]);
-        assert_eq!(question_relevance(&run, &labels, Ties::Official).means()[0], 0.5, "Q1 and Q3");
-        assert_eq!(question_relevance(&run, &labels, Ties::Id).means()[0], 0.75);
+        assert_eq!(question_relevance(&run, &labels, Ties::Official).means[0], 0.5, "Q1 and Q3");
+        assert_eq!(question_relevance(&run, &labels, Ties::Id).means[0], 0.75);
     }
 
     #[test]
@@ -117,7 +87,7 @@ mod tests {
         let labels = labels(&[("1", &["Q1"])]);
         let run = run(&[("1", "Q1", -0.0), ("1", "Q2", 0.0)]);
         assert_eq!(
-            question_relevance(&run, &labels, Ties::Official).means()[0],
+            question_relevance(&run, &labels, Ties::Official).means[0],
             1.0,
             "the first line counts"
         );
@@ -132,7 +102,7 @@ mod tests {
             scores.topics.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(),
             ["9", "10"]
         );
-        assert_eq!(scores.means(), [0.5; 4]);
+        assert_eq!(scores.means, [0.5; 4]);
     }
 
     #[test]
@@ -143,7 +113,7 @@ mod tests {
                 .map(|(question, score)| ("1", question, score))
                 .to_vec();
         assert_eq!(
-            question_relevance(&run(&lines), &labels, Ties::Official).means(),
+            question_relevance(&run(&lines), &labels, Ties::Official).means,
             [0.5, 1.0, 1.0, 1.0]
         );
     }
@@ -158,7 +128,7 @@ mod tests {
         let run = run(&lines);
         let measures = parse_measures("Recall5 Recall10 Recall20 Recall30").unwrap();
         let scores = evaluate(&measures, &RankedRun::new(&run), &Qrels::from(&labels));
-        assert_eq!(scores.means, question_relevance(&run, &labels, Ties::Official).means());
+        assert_eq!(scores.means, question_relevance(&run, &labels, Ties::Official).means);
     }
 
     #[test]
@@ -193,7 +163,7 @@ mod tests {
         let run = run(&[("1", "Q1", 3.0), ("1", "Q5", 2.0)]);
         let [lowest, highest] = recall_interval(&run, &labels);
         assert_eq!(lowest, highest);
-        assert_eq!(lowest, question_relevance(&run, &labels, Ties::Official).means());
+        assert_eq!(lowest, question_relevance(&run, &labels, Ties::Official).means);
     }
 
     #[test]
@@ -221,7 +191,7 @@ mod tests {
                 (topic, question, score - f64::from(index) * 1e-6)
             }).collect();
             let [lowest, highest] = recall_interval(&run(&tied), &labels);
-            let recalls = question_relevance(&run(&strict), &labels, Ties::Official).means();
+            let recalls = question_relevance(&run(&strict), &labels, Ties::Official).means;
             for ((lowest, recall), highest) in lowest.iter().zip(&recalls).zip(&highest) {
                 prop_assert!(lowest <= recall && recall <= highest);
             }
@@ -238,7 +208,7 @@ mod tests {
                     let (topic, question, score) = tied[line];
                     (topic, question, score - index as f64 * 1e-6)
                 }).collect();
-                question_relevance(&run(&strict), &labels, Ties::Official).means()[0]
+                question_relevance(&run(&strict), &labels, Ties::Official).means[0]
             });
             let (lowest, highest) = recalls.fold((1.0_f64, 0.0_f64), |(low, high), recall| (low.min(recall), high.max(recall)));
             let interval = recall_interval(&run(&tied), &labels);

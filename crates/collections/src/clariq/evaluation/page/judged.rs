@@ -2,11 +2,11 @@
 //! them.
 
 use super::Comparison;
-use crate::clariq::evaluation::{CUTOFFS, QuestionRelevance, question_relevance};
+use crate::clariq::evaluation::{CUTOFFS, question_relevance};
 use crate::clariq::{Labelled, Topic};
 use crate::evaluation::PageRun;
 use clariq_core::QuestionId;
-use clariq_eval::{Ties, exact_mean, ordered_lines, sort_by_topic};
+use clariq_eval::{Scores, Ties, exact_mean, ordered_lines, sort_by_topic};
 use clariq_files::Run;
 use std::collections::{BTreeSet, HashSet};
 
@@ -24,8 +24,7 @@ pub(crate) struct Scored<'a> {
     pub(crate) asked: &'a PageRun,
     /// The first questions of every topic, in the order of [`Judged::topics`].
     pub(crate) lists: Vec<Vec<&'a QuestionId>>,
-    pub(crate) scores: QuestionRelevance,
-    pub(crate) means: [f64; 4],
+    pub(crate) scores: Scores,
     /// Mean recall at depth 1, 2, … [`DEPTH`].
     pub(crate) curve: Vec<f64>,
 }
@@ -80,7 +79,7 @@ fn score<'a>(
         .collect();
     let curve =
         (0..DEPTH).map(|depth| exact_mean(curves.iter().map(|curve| curve[depth]))).collect();
-    Scored { asked, lists, means: scores.means(), scores, curve }
+    Scored { asked, lists, scores, curve }
 }
 
 /// Recall at depth 1, 2, … of one topic.
@@ -112,8 +111,8 @@ mod tests {
             Small::new(&[("tied", &tied), ("again", &[("1", "Q1", 3.0), ("1", "Q1", 2.0)])]);
         for run in Judged::new(&small.comparison()).runs {
             assert_eq!(
+                run.scores.means,
                 CUTOFFS.map(|cutoff| run.curve[cutoff - 1]),
-                run.means,
                 "{}",
                 run.asked.name
             );

@@ -3,7 +3,8 @@
 use super::Comparison;
 use super::judged::Judged;
 use crate::clariq::evaluation::leaderboard::RELEASED_BANK;
-use crate::clariq::evaluation::{Leaderboard, LeaderboardTask, Placement, clarification_need};
+use crate::clariq::evaluation::{Leaderboard, Placement, clarification_need};
+use crate::evaluation::Task;
 use clariq_report::page::scroll;
 use clariq_report::words::figure;
 use maud::{Markup, html};
@@ -22,8 +23,9 @@ pub(crate) fn section(comparison: &Comparison, judged: &Judged) -> Option<Markup
     if !comparison.bank.checksum().to_string().starts_with(RELEASED_BANK) {
         return None;
     }
-    let board = Leaderboard::published(LeaderboardTask::QuestionRelevance, comparison.split)?;
-    let runs = judged.runs.iter().map(|run| (run.asked.name.clone(), run.means.to_vec())).collect();
+    let board = Leaderboard::published(Task::Ranking, false, comparison.split)?;
+    let runs =
+        judged.runs.iter().map(|run| (run.asked.name.clone(), run.scores.means.clone())).collect();
     Some(html! {
         section id="leaderboard" {
             h2 { "Among the published entries" }
@@ -39,7 +41,7 @@ pub(crate) fn section(comparison: &Comparison, judged: &Judged) -> Option<Markup
 }
 
 fn needs(comparison: &Comparison) -> Option<Markup> {
-    let board = Leaderboard::published(LeaderboardTask::ClarificationNeed, comparison.split)?;
+    let board = Leaderboard::published(Task::Need, false, comparison.split)?;
     let figures = |lines| {
         let scores = clarification_need(lines, comparison.labels);
         vec![scores.precision, scores.recall, scores.f1]
@@ -138,7 +140,7 @@ mod tests {
 
     #[test]
     fn runs_are_in_the_order_of_their_figures() {
-        let board = Leaderboard::published(LeaderboardTask::QuestionRelevance, Split::Dev).unwrap();
+        let board = Leaderboard::published(Task::Ranking, false, Split::Dev).unwrap();
         let entry = |name: &str, deepest| (name.to_owned(), vec![0.3, 0.5, 0.6, deepest]);
         let page = part(
             "t",

@@ -117,7 +117,7 @@ fn found(judged: &Judged, it: &JudgedTopic, topic: usize) -> Markup {
 
 fn list(bank: &Bank, it: &JudgedTopic, run: &Scored, topic: usize) -> Markup {
     let questions = &run.lists[topic];
-    let recalls = CUTOFFS.iter().zip(run.scores.topics[topic].1);
+    let recalls = CUTOFFS.iter().zip(&run.scores.topics[topic].1);
     html! {
         div.list {
             h3 { (run.asked.name) }
