@@ -83,25 +83,9 @@ impl Bank {
         Self::from_rows(lined.into_iter().map(|(_, row)| row).collect())
     }
 
-    /// How many texts there are, the empty one included.
-    pub fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// Whether there is no text at all.
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
     /// All texts in the order of their numbers.
     pub fn rows(&self) -> &[BankRow] {
         &self.rows
-    }
-
-    /// The number of the text `id`.
-    pub fn find(&self, id: &str) -> Option<Doc> {
-        let found = self.rows.binary_search_by(|row| row.id.as_str().cmp(id)).ok();
-        found.map(|index| Doc(index as u32))
     }
 
     /// The id of a text.
@@ -112,12 +96,6 @@ impl Bank {
     /// A text.
     pub fn text(&self, doc: Doc) -> &str {
         &self.rows[doc.index()].text
-    }
-
-    /// SHA-256 over `id TAB text LF` of all texts in id order: the same for a bank with CRLF,
-    /// packed or not.
-    pub fn checksum(&self) -> &Checksum {
-        &self.checksum
     }
 }
 
@@ -135,13 +113,16 @@ impl Documents for Bank {
     }
 
     fn find(&self, id: &str) -> Option<Doc> {
-        self.find(id)
+        let found = self.rows.binary_search_by(|row| row.id.as_str().cmp(id)).ok();
+        found.map(|index| Doc(index as u32))
     }
 
     fn silence(&self) -> Option<Doc> {
         self.silence
     }
 
+    /// SHA-256 over `id TAB text LF` of all texts in id order: the same for a bank with CRLF,
+    /// packed or not.
     fn checksum(&self) -> &Checksum {
         &self.checksum
     }

@@ -9,7 +9,7 @@ mod resolved;
 mod topics;
 
 pub use pool::{NO_QUESTION, parse_pool, read_pool};
-pub(crate) use resolved::{check_training_files, resolved_turns, training_files};
+pub(crate) use resolved::{check_file, resolved_turns, training_files};
 pub use topics::{Conversation, Topics, Turn};
 
 use crate::clariq::by_topics;
@@ -158,10 +158,9 @@ impl Collection for Cast {
 fn check(data: &DataDir) -> Result<CheckReport, Error> {
     let mut report = CheckReport::default();
     report.read(POOL, data.file(POOL), parse_pool)?;
-    for name in topics::FILES {
-        report.read(name, data.file(name), Topics::parse)?;
+    for name in topics::FILES.into_iter().chain([RESOLVED_2019]) {
+        check_file(&mut report, name, data.file(name))?;
     }
-    report.read(RESOLVED_2019, data.file(RESOLVED_2019), topics::parse_resolved)?;
     report.findings.sort(&report.files);
     Ok(report)
 }

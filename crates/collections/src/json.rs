@@ -271,11 +271,11 @@ pub(crate) fn for_each_line<'a>(
 }
 
 /// Calls `each` with what `parse` makes of every line that is not blank; its faults go to `sink`.
-pub(crate) fn for_each_line_as<'a>(
+pub(crate) fn for_each_line_as<'a, T>(
     input: &'a Input,
-    mut parse: impl FnMut(u64, &'a str) -> Parsed<Node<'a>>,
+    mut parse: impl FnMut(u64, &'a str) -> Parsed<T>,
     sink: Sink,
-    mut each: impl FnMut(u64, Node<'a>, Sink),
+    mut each: impl FnMut(u64, T, Sink),
 ) {
     let text = match text(input) {
         Ok(text) if has_few_lines(input, MOST_LINES, sink) => text,
@@ -291,7 +291,7 @@ pub(crate) fn for_each_line_as<'a>(
             return ControlFlow::Continue(());
         }
         match parse(number, line) {
-            Ok(node) => each(number, node, sink),
+            Ok(parsed) => each(number, parsed, sink),
             Err(fault) => sink(fault.in_file(&input.name, "")),
         }
         ControlFlow::Continue(())
@@ -303,7 +303,7 @@ fn text(input: &Input) -> Result<&str, Box<Problem>> {
         let (before, rest) = input.bytes.split_at(error.valid_up_to());
         let line = before.split(|&byte| byte == b'\n').count() as u64;
         let rest = rest.split(|&byte| byte == b'\n').next().unwrap_or_default();
-        Box::new(not_utf8((&*input.name, line), "JSON", &rest[..rest.len().min(160)]))
+        Box::new(not_utf8((&*input.name, line), "line", &rest[..rest.len().min(160)]))
     })
 }
 

@@ -14,7 +14,7 @@
 
 use clariq_collections::clariq::conversation::{Reading, read_records};
 use clariq_collections::clariq::{Bank, ClariQ, DataDir, Split};
-use clariq_core::{Doc, Hit, Request};
+use clariq_core::{Doc, Documents, Hit, Request};
 use clariq_files::Source;
 use clariq_index::{Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Query, Scorer, Variant};
 use serde_json::{Value, json};

@@ -5,7 +5,7 @@ use crate::config::NeedConfig;
 use crate::features::{Extractor, Features};
 use crate::model::Model;
 use clariq_collections::clariq::{Bank, Labelled};
-use clariq_core::{Models, Need, Result, bail, sha256};
+use clariq_core::{Documents, Models, Need, Result, bail, sha256};
 
 /// Topics with labels, and their features.
 pub struct Training {

@@ -4,7 +4,7 @@ use super::{both, quoted, read_back};
 use clariq_collections::clariq::{
     Bank, BankRow, parse_need_file, parse_text_run, put_need_lines, read_need_file, read_text_run,
 };
-use clariq_core::{Need, QuestionId, TopicId};
+use clariq_core::{Documents, Need, QuestionId, TopicId};
 use clariq_files::{
     Judgement, Run, RunLine, parse_qrels, parse_run, put_run_lines, read_qrels, read_run,
     strictly_decreasing,

@@ -2,6 +2,7 @@
 
 use super::{both, quoted, read_back};
 use clariq_collections::clariq::{Bank, Labelled, LabelledRow, parse_requests, read_requests};
+use clariq_core::Documents;
 
 /// The same bytes as each kind of file.
 pub fn tsv(bytes: &[u8]) {

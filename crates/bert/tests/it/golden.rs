@@ -2,7 +2,7 @@
 
 use clariq_bert::{BertEncoder, CrossEncoder, ModelFolder, Prompt, Tokenize, Weights};
 use clariq_collections::clariq::{ClariQ, DataDir, Split};
-use clariq_core::{Encoder, Error, ModelOptions, PairScorer, Precision};
+use clariq_core::{Documents, Encoder, Error, ModelOptions, PairScorer, Precision};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};

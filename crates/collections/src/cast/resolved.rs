@@ -3,7 +3,7 @@
 use super::topics::{Topics, parse_resolved};
 use crate::{CheckReport, ResolvedTurn};
 use clariq_core::{Error, ProblemKind, problem};
-use clariq_files::Source;
+use clariq_files::{Input, Sink, Source};
 
 /// The topics of each year with what was answered, as far as the track released it; of 2022 the
 /// tree, in which every turn is once.
@@ -56,20 +56,17 @@ pub(crate) fn resolved_turns(
     Ok(turns)
 }
 
-/// Reads those of the files that are there and adds what is wrong with them to a report.
-pub(crate) fn check_training_files(
+/// Reads a file of topics or of resolved utterances, whose problems become findings of a report.
+pub(crate) fn check_file(
     report: &mut CheckReport,
-    find: impl Fn(&str) -> Option<Source>,
+    name: &str,
+    source: Option<Source>,
 ) -> Result<(), Error> {
-    for (_, name) in TOPICS {
-        if let Some(source) = find(name) {
-            report.read(name, Some(source), Topics::parse)?;
-        }
-    }
-    if let Some(source) = find(RESOLVED_2019) {
-        report.read(RESOLVED_2019, Some(source), parse_resolved)?;
-    }
-    Ok(())
+    let parse = |input: &Input, sink: Sink| match name {
+        RESOLVED_2019 => drop(parse_resolved(input, sink)),
+        _ => drop(Topics::parse(input, sink)),
+    };
+    report.read(name, source, parse).map(drop)
 }
 
 fn add_turns(topics: &Topics, year: u16, turns: &mut Vec<ResolvedTurn>) {

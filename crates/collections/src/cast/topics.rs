@@ -2,11 +2,8 @@
 
 use crate::json::{self, Node, Parsed};
 use clariq_core::{Error, TopicId, Utterance, bail, problem};
-use clariq_files::{
-    Input, MOST_OF_A_TABLE, Sink, Source, not_utf8, read_strictly, shorten, until_too_many_errors,
-};
+use clariq_files::{Input, MOST_OF_A_TABLE, Sink, Source, read_strictly, shorten};
 use std::collections::HashMap;
-use std::ops::ControlFlow;
 
 /// The files of topics that the track released, with the year in front.
 pub(super) const FILES: [&str; 6] = [
@@ -128,25 +125,14 @@ impl Conversation {
 /// every problem goes to `sink`.
 pub(super) fn parse_resolved(input: &Input, sink: Sink) -> Vec<(u64, String, String)> {
     let mut resolved = Vec::new();
-    let lines = (1..).zip(input.bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii));
-    let mut lines = lines.filter(|(_, line)| !line.is_empty());
-    until_too_many_errors(&input.name, sink, |sink| {
-        let Some((number, line)) = lines.next() else { return ControlFlow::Break(()) };
-        let at = (&*input.name, number);
-        let Ok(line) = str::from_utf8(line) else {
-            sink(not_utf8(at, "line", line));
-            return ControlFlow::Continue(());
-        };
-        match line.split_once('\t') {
-            Some((id, text)) => resolved.push((number, id.to_owned(), text.to_owned())),
-            None => sink(problem!(
-                at,
-                "2 fields, `<topic>_<turn>` and an utterance, with a tab between",
-                (format!("`{}`", shorten(line))),
-                FORM
-            )),
+    let fields = |_: u64, line| Ok(str::split_once(line, '\t').ok_or(line));
+    json::for_each_line_as(input, fields, sink, |number, fields, sink| match fields {
+        Ok((id, text)) => resolved.push((number, id.to_owned(), text.to_owned())),
+        Err(line) => {
+            let expected = "2 fields, `<topic>_<turn>` and an utterance, with a tab between";
+            let found = format!("`{}`", shorten(line));
+            sink(problem!((&*input.name, number), expected, found, FORM));
         }
-        ControlFlow::Continue(())
     });
     resolved
 }

@@ -6,7 +6,7 @@ use crate::clariq::collection::{DataDir, RELEASE, Split, unknown_questions};
 use crate::clariq::conversation::{Reading, read_records};
 use crate::clariq::eval_table::{EvalTable, locate};
 use crate::clariq::labelled::{Labelled, Topic, parse_requests};
-use clariq_core::{Error, Findings, Problem, TopicId, problem, sha256_hex};
+use clariq_core::{Documents, Error, Findings, Problem, TopicId, problem, sha256_hex};
 use clariq_files::{Input, Judgement, Sink, Source, parse_qrels};
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;

@@ -4,7 +4,7 @@
 use crate::bank::Bank;
 use crate::clariq::labelled::{Labelled, Topic, read_requests};
 use crate::{Collection, Embedded, Release, find_embedded};
-use clariq_core::{Error, Problem, ProblemKind, TrainOn, problem};
+use clariq_core::{Documents, Error, Problem, ProblemKind, TrainOn, problem};
 use clariq_files::Source;
 use serde::{Deserialize, Serialize};
 use std::fmt;

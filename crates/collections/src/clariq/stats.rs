@@ -4,7 +4,7 @@ use crate::bank::NO_QUESTION;
 use crate::clariq::collection::{ClariQ, Split};
 use crate::clariq::labelled::Labelled;
 use crate::statistics::{Figure, Statistics, Words, mean};
-use clariq_core::Error;
+use clariq_core::{Documents, Error};
 use serde::Serialize;
 use serde_json::json;
 use std::collections::HashSet;

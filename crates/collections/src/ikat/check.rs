@@ -5,7 +5,7 @@ use super::passages::{Passage, check_documents};
 use super::qrels::RELEASED;
 use super::topics::Topics;
 use crate::CheckReport;
-use crate::cast::{check_training_files, training_files};
+use crate::cast::{check_file, training_files};
 use clariq_core::{Error, Problem, problem};
 use clariq_files::{Source, shorten};
 
@@ -46,7 +46,11 @@ pub(super) fn check(folder: &Folder) -> Result<CheckReport, Error> {
         let hint = "it is an error if the texts differ";
         problem!(at, "every passage once", found, hint).warning()
     })?;
-    check_training_files(&mut report, |name| folder.file(name))?;
+    for (name, file) in training_files().map(|name| (name, folder.file(name))) {
+        if file.is_some() {
+            check_file(&mut report, name, file)?;
+        }
+    }
     report.findings.sort(&report.files);
     Ok(report)
 }

@@ -119,6 +119,7 @@ mod tests {
     use super::*;
     use crate::ikat::passages::{read_all, read_bank};
     use clariq_core::Doc;
+    use clariq_core::Documents;
     use proptest::prelude::*;
     use std::fs;
 

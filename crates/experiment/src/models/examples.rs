@@ -4,8 +4,8 @@ use crate::session::Session;
 use clariq_collections::Collection;
 use clariq_collections::clariq::ClariQ;
 use clariq_core::{
-    Doc, Examples, JudgedQuestions, ModelKind, ProblemKind, Recipe, Request, ResolvedTurns, Result,
-    Speaker, bail, problem,
+    Doc, Documents, Examples, JudgedQuestions, ModelKind, ProblemKind, Recipe, Request,
+    ResolvedTurns, Result, Speaker, bail, problem,
 };
 use std::collections::{BTreeMap, BTreeSet};
 

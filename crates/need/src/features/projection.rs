@@ -4,7 +4,9 @@
 //! learned from labels. The sign of an axis is arbitrary and has no effect on predictions.
 
 use clariq_collections::clariq::{Bank, NO_QUESTION};
-use clariq_core::{Doc, Encoder, Error, ModelName, Models, Result, Similarity, bail, problem};
+use clariq_core::{
+    Doc, Documents, Encoder, Error, ModelName, Models, Result, Similarity, bail, problem,
+};
 use linfa_linalg::eigh::{EigSort, Eigh};
 use ndarray::{Array1, Array2, Axis, s};
 use rayon::prelude::*;

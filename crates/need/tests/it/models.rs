@@ -2,7 +2,8 @@
 
 use clariq_collections::clariq::{ClariQ, DataDir, Labelled, Split, Topic};
 use clariq_core::{
-    Embeddings, Encoder, Error, Model, ModelName, Models, Need, NoModels, Progress, TrainOn,
+    Documents, Embeddings, Encoder, Error, Model, ModelName, Models, Need, NoModels, Progress,
+    TrainOn,
 };
 use clariq_files::{Source, Target};
 use clariq_need::{Classifier, NeedConfig, Training};

@@ -2,6 +2,7 @@
 
 use crate::common::{Bench, LEARNED, root};
 use clariq_collections::clariq::{ClariQ, DataDir, Split};
+use clariq_core::Documents;
 use clariq_files::{Run, Source, read_run};
 use clariq_index::{Analyzer, Bm25, BuildOptions, Depth, DocumentIndex, Query, Scorer};
 use std::collections::HashMap;

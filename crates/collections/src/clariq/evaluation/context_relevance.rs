@@ -6,7 +6,7 @@ use super::clarification_need::ratio;
 use super::document_relevance::{First, first_questions};
 use crate::clariq::conversation::Conversation;
 use crate::clariq::{Bank, Labelled};
-use clariq_core::{QuestionId, is_refusal};
+use clariq_core::{Documents, QuestionId, is_refusal};
 use clariq_files::Run;
 use std::collections::{HashMap, HashSet};
 

@@ -14,7 +14,7 @@ use crate::evaluation::{
     Asked, By, ByQrels, Columns, Evaluation, Form, PageAsked, PageRun, Rendered, Scored, Task,
     TieRule, Topics, Written, counted, passed_over,
 };
-use clariq_core::{Error, ProblemKind, TopicId, bail};
+use clariq_core::{Documents, Error, ProblemKind, TopicId, bail};
 use clariq_eval::{Column, Ties, diagnose};
 use clariq_files::{Run, Source, python_float, read_run};
 use std::ops::ControlFlow;

@@ -6,7 +6,7 @@ use crate::clariq::{
     BEST, ClariQ, Context, ContextId, EvalTable, Labelled, NO_QUESTION, Split, WORST,
     put_text_run_line,
 };
-use clariq_core::{Error, Problem, Result, TopicId, bail, problem};
+use clariq_core::{Documents, Error, Problem, Result, TopicId, bail, problem};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 

@@ -10,6 +10,7 @@ mod topics;
 use crate::clariq::evaluation::{CUTOFFS, recall_interval};
 use crate::clariq::{Bank, Labelled, NeedLine, Split};
 use crate::evaluation::PageAsked;
+use clariq_core::Documents;
 use clariq_eval::diagnose;
 use clariq_files::Run;
 use clariq_report::differences::{self, Focus};

@@ -5,6 +5,7 @@ use super::judged::Judged;
 use crate::clariq::evaluation::leaderboard::RELEASED_BANK;
 use crate::clariq::evaluation::{Leaderboard, Placement, clarification_need};
 use crate::evaluation::Task;
+use clariq_core::Documents;
 use clariq_report::page::scroll;
 use clariq_report::words::figure;
 use maud::{Markup, html};

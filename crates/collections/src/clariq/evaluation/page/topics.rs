@@ -4,7 +4,7 @@ use super::Comparison;
 use super::judged::{DEPTH, Judged, JudgedTopic, Scored};
 use crate::clariq::evaluation::CUTOFFS;
 use crate::clariq::{Bank, NO_QUESTION};
-use clariq_core::QuestionId;
+use clariq_core::{Documents, QuestionId};
 use clariq_report::page::scroll;
 use clariq_report::words::count;
 use maud::{Markup, html};
